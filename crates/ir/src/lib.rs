@@ -1,0 +1,37 @@
+//! The shared IR of Xenoglot: SSA over a control-flow graph with block parameters instead of phis.
+//!
+//! Front ends lift to it, passes improve it, back ends write it out; what both sides must agree on is here and
+//! only here. Nothing in this crate knows a guest machine or a host language.
+//!
+//! * [`op`]: the op table, the single definition of every op; [`fold`] is its meaning on bits.
+//! * [`ty`], [`flags`], [`imm`], [`entities`]: what instructions are made of.
+//! * [`func`], [`module`]: facts and order; [`builder`] makes them.
+//! * [`text`]: the text form; [`verify`](mod@verify): what a sound module is.
+//! * [`analysis`]: dominators, loops, liveness and the like.
+#![deny(missing_docs)]
+
+pub mod analysis;
+pub mod builder;
+pub mod entities;
+pub mod flags;
+pub mod fold;
+pub mod func;
+pub mod imm;
+pub mod module;
+pub mod op;
+pub mod text;
+pub mod ty;
+pub mod verify;
+
+pub use builder::Builder;
+pub use entities::{Block, Const, Func, Inst, Resource, Slot, Value, Var};
+pub use flags::{DivZero, Flags, NanMode, Round};
+pub use func::{Edge, Function, NO_GUEST, TermKind, Terminator, ValueDef};
+pub use imm::{Imm, Lanes, MemInfo, Space};
+pub use module::{Module, Stage};
+pub use op::Op;
+pub use ty::{Bits, Kind, Type};
+pub use verify::verify;
+
+/// Entity maps, re-exported so that users of the IR need no dependency of their own.
+pub use cranelift_entity as entity;

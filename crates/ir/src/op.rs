@@ -1,0 +1,261 @@
+//! The op table: the single source of what each op means.
+//!
+//! Every op is one row of [`OPS`]: name, operand shape, immediate, flags, traits, fold function and definition.
+//! Interpreter, constant folder, text form, verifier and the reference (`docs/ops.md`) read the row; nothing else
+//! defines an op. The rows are in [`table`]; this file says what a row is.
+
+use crate::flags::Flags;
+use crate::fold::Fold;
+use crate::imm::ImmKind;
+use crate::ty::{Kind, Type};
+
+pub mod table;
+
+pub use table::{OPS, Op};
+
+/// A class of kinds an operand may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// `i8` to `i64`.
+    Int,
+    /// `f16` to `f64`.
+    Float,
+    /// `bool`.
+    Bool,
+    /// Integers and `bool`.
+    Bits,
+    /// Anything but handles.
+    Number,
+}
+
+impl Class {
+    /// Whether `kind` belongs to the class.
+    pub fn has(self, kind: Kind) -> bool {
+        match self {
+            Class::Int => kind.is_int(),
+            Class::Float => kind.is_float(),
+            Class::Bool => kind == Kind::Bool,
+            Class::Bits => kind.is_int() || kind == Kind::Bool,
+            Class::Number => !kind.is_handle(),
+        }
+    }
+}
+
+/// Operand and result shape of an op. `T` stands for one type throughout a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sig {
+    /// `n` operands `T`, result `T`, lane by lane.
+    Same(u8, Class),
+    /// `n` operands `T`, result `bool` with as many lanes.
+    Test(u8, Class),
+    /// `T, T, bool` (as many lanes), result `T`: a carry goes in.
+    CarryIn,
+    /// `T, T, bool` (as many lanes), result `bool`: a carry comes out.
+    CarryOut,
+    /// One operand of the first class, result of the second class with as many lanes.
+    Convert(Class, Class),
+    /// One operand, result of as many bits in all; no `bool`, no handles.
+    Bitcast,
+    /// `bool` (one lane or as many as `T`), `T`, `T`, result `T`.
+    Select,
+    /// Float `T`, `i32` with as many lanes, result `T`.
+    LoadExp,
+    /// Float, result `i32` with as many lanes.
+    ExtractExp,
+    /// Two operands `T` of `n` float lanes, result one lane.
+    Dot(u8),
+    /// One lane, result any number of lanes.
+    Splat,
+    /// Two to four operands of one lane, result the vector of them.
+    Build,
+    /// Vector; immediate lane; result that lane.
+    Extract,
+    /// Vector `T`, one lane; immediate lane; result `T`.
+    Insert,
+    /// Two vectors `T`; immediate lanes; result those lanes.
+    Shuffle,
+    /// No operand, result any number type.
+    Leaf,
+    /// No operand, result the slot's type.
+    SlotGet,
+    /// The slot's type, no result.
+    SlotSet,
+    /// Optionally an `i32` array or vertex index; result the variable's type.
+    VarGet,
+    /// The variable's type, then optionally an `i32` index; no result.
+    VarSet,
+    /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`.
+    Load,
+    /// Byte offset, value; no result.
+    Store,
+    /// Byte offset, operand `T`; result `T`, the old value.
+    Atomic,
+    /// Byte offset, expected `T`, new `T`; result `T`, the old value.
+    AtomicCas,
+    /// As the called function says.
+    Call,
+    /// No operand, no result.
+    Effect,
+    /// One `bool`, no result.
+    EffectIf,
+    /// Defined by the row's text; operands are checked by the front end that makes it, and no pass or back end
+    /// of this version takes it.
+    Open,
+}
+
+/// Facts passes rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traits {
+    /// May be removed when unused, and merged with an equal op.
+    pub pure: bool,
+    /// The first two operands may be exchanged (not where a NaN or zero mode tells them apart).
+    pub commutes: bool,
+    /// Depends on which other invocations run it together: never moved across control flow.
+    pub convergent: bool,
+    /// The result depends on memory or other mutable state.
+    pub reads: bool,
+    /// Changes memory or other state: never removed.
+    pub writes: bool,
+}
+
+/// A row of the table.
+pub struct OpInfo {
+    /// The op this row defines.
+    pub op: Op,
+    /// Mnemonic in the text form.
+    pub name: &'static str,
+    /// Operand and result shape.
+    pub sig: Sig,
+    /// The immediate it takes.
+    pub imm: ImmKind,
+    /// Flags it may carry.
+    pub flags: Flags,
+    /// What passes may do with it.
+    pub traits: Traits,
+    /// The meaning. [`Fold::None`] for ops that read something other than their operands, or that no front end
+    /// makes yet.
+    pub fold: Fold,
+    /// Largest error of a host's result in units in the last place of an `f32`; 0 means exact.
+    pub ulp: u32,
+    /// Definition; NaN, overflow and zero behaviour belong here.
+    pub doc: &'static str,
+}
+
+impl Op {
+    /// The row that defines this op.
+    pub fn info(self) -> &'static OpInfo {
+        &OPS[self as usize]
+    }
+
+    /// The op called `name` in the text form.
+    pub fn parse(name: &str) -> Option<Op> {
+        OPS.iter().find(|row| row.name == name).map(|row| row.op)
+    }
+
+    /// Whether passes, interpreter and verifier know the op's shape; otherwise back ends answer `Unsupported`.
+    pub fn is_open(self) -> bool {
+        self.info().sig == Sig::Open
+    }
+
+    /// Whether the op's value is a function of its operands, lane by lane, so that it can be split into scalar
+    /// ops.
+    pub fn is_lanewise(self) -> bool {
+        !self.info().traits.convergent
+            && matches!(
+                self.info().sig,
+                Sig::Same(..)
+                    | Sig::Test(..)
+                    | Sig::CarryIn
+                    | Sig::CarryOut
+                    | Sig::Convert(..)
+                    | Sig::Select
+                    | Sig::LoadExp
+                    | Sig::ExtractExp
+            )
+    }
+}
+
+/// The result type an op has by its operands alone; `None` where it is free (constants, conversions, loads) or
+/// does not exist.
+pub fn result_type(op: Op, args: &[Type]) -> Option<Type> {
+    let first = args.first().copied();
+    match op.info().sig {
+        Sig::Same(..) | Sig::CarryIn | Sig::LoadExp | Sig::Insert => first,
+        Sig::Test(..) | Sig::CarryOut => first.map(|t| t.with_kind(Kind::Bool)),
+        Sig::Select => args.get(1).copied(),
+        Sig::ExtractExp => first.map(|t| t.with_kind(Kind::I32)),
+        Sig::Dot(_) | Sig::Extract => first.map(Type::lane),
+        Sig::Build => first.and_then(|t| t.with_lanes(u8::try_from(args.len()).ok()?)),
+        Sig::Atomic | Sig::AtomicCas => args.get(1).copied(),
+        _ => None,
+    }
+}
+
+/// The table as Markdown: the reference in `docs/ops.md`.
+pub fn reference() -> String {
+    use std::fmt::Write;
+    let mut out = String::from(
+        "# The ops\n\nPrinted from the op table (`cargo run -p xenoglot-ir --example ops`). \
+         *Open* ops are defined here so that front ends can be designed against them; passes keep them as they \
+         are and back ends answer `Unsupported`.\n\n\
+         | op | shape | immediate | flags | traits | max. ulp | definition |\n|---|---|---|---|---|---|---|\n",
+    );
+    for row in OPS {
+        let traits: Vec<&str> = [
+            (row.traits.pure, "pure"),
+            (row.traits.commutes, "commutes"),
+            (row.traits.convergent, "convergent"),
+            (row.traits.reads, "reads"),
+            (row.traits.writes, "writes"),
+        ]
+        .into_iter()
+        .filter_map(|(on, name)| on.then_some(name))
+        .collect();
+        let ulp = if row.ulp == 0 { String::new() } else { row.ulp.to_string() };
+        let imm = if row.imm == ImmKind::None { "" } else { row.imm.name() };
+        let flags: Vec<&str> = table::flag_names(row.flags);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "| `{}` | {:?} | {imm} | {} | {} | {ulp} | {} |",
+            row.name,
+            row.sig,
+            flags.join(" "),
+            traits.join(" "),
+            row.doc
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_enum_with_unique_names() {
+        let mut names = BTreeSet::new();
+        for (i, row) in OPS.iter().enumerate() {
+            assert_eq!(row.op as usize, i, "{}", row.name);
+            assert!(names.insert(row.name), "{} twice", row.name);
+            assert_eq!(Op::parse(row.name), Some(row.op));
+        }
+    }
+
+    #[test]
+    fn what_is_pure_neither_writes_nor_reads() {
+        for row in OPS {
+            assert!(!row.traits.pure || !(row.traits.writes || row.traits.reads), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn lanewise_ops_without_other_state_have_a_fold() {
+        for row in OPS {
+            if row.op.is_lanewise() && row.sig != Sig::Open {
+                assert!(!matches!(row.fold, Fold::None), "{}", row.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The module's own lines: stage, sizes, variables, resources.
+
+use super::{Parsed, Parser, duplicate, unknown};
+use crate::imm::{Dim, Imm};
+use crate::module::{
+    Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, ResourceName,
+    Semantic, Stage, VarData,
+};
+use crate::text::lex::Token;
+
+impl<'a> Parser<'a> {
+    /// The whole text.
+    pub(super) fn module(&mut self) -> Parsed<()> {
+        self.keyword("module", "`module`")?;
+        self.module.stage = self.known("a stage", Stage::parse)?;
+        self.module.name = self.string("the module's name in quotes")?.into_owned();
+        self.punct('{', "`{`")?;
+        self.end_of_line()?;
+        while !self.eat('}')? {
+            self.item()?;
+            self.end_of_line()?;
+        }
+        self.skip_newline()?;
+        if self.token != Token::End {
+            return self.expected("the end of the text");
+        }
+        self.resolve_calls()
+    }
+
+    fn item(&mut self) -> Parsed<()> {
+        let start = self.at;
+        if let Some(direction) = self.eat_known(Direction::parse)? {
+            return self.var(direction);
+        }
+        if let Some(name) = self.eat_known(ResourceName::parse)? {
+            return self.resource(name);
+        }
+        match self.word("an item of the module")? {
+            "workgroup" => {
+                for n in 0..3 {
+                    self.module.workgroup[n] = self.number("size of the workgroup")?;
+                }
+                Ok(())
+            }
+            "shared" => {
+                self.module.shared_size = self.number("size of shared memory")?;
+                Ok(())
+            }
+            "func" => self.func().map(|_| ()),
+            "entry" => {
+                if self.module.entry.is_some() {
+                    return Err(duplicate("the", "entry", start));
+                }
+                self.keyword("func", "`func`")?;
+                self.module.entry = self.func()?.into();
+                Ok(())
+            }
+            other => Err(unknown("item", other, start)),
+        }
+    }
+
+    fn var(&mut self, direction: Direction) -> Parsed<()> {
+        self.charge("names", |l| &mut l.names)?;
+        let at = self.at;
+        let name = self.sigil_name('%', "a name with `%`")?;
+        self.punct('=', "`=`")?;
+        let semantic = if self.eat_word("builtin")? {
+            Semantic::Builtin(self.known("a builtin", Builtin::parse)?)
+        } else {
+            self.keyword("location", "`location` or `builtin`")?;
+            let location = self.number("location")?;
+            let component = if self.eat_word("component")? { self.number("component")? } else { 0 };
+            Semantic::Location { location, component }
+        };
+        self.punct(':', "`:` and a type")?;
+        let ty = self.ty()?;
+        let interpolation = self.eat_known(Interpolation::parse)?.unwrap_or(Interpolation::Smooth);
+        let array = if self.eat_word("array")? { Some(self.number("size of the array")?) } else { None };
+        let data = VarData { name: name.to_string(), direction, ty, semantic, interpolation, array };
+        let id = self.module.vars.push(data);
+        match self.vars.insert(name.clone(), id) {
+            Some(_) => Err(duplicate("variable", &name, at)),
+            None => Ok(()),
+        }
+    }
+
+    fn resource(&mut self, kind: ResourceName) -> Parsed<()> {
+        self.charge("names", |l| &mut l.names)?;
+        let at = self.at;
+        let name = self.sigil_name('@', "a name with `@`")?;
+        self.punct('=', "`=`")?;
+        self.keyword("set", "`set`")?;
+        let set = self.number("descriptor set")?;
+        self.keyword("binding", "`binding`")?;
+        let binding = self.number("binding")?;
+        let kind = match kind {
+            ResourceName::Uniform => ResourceKind::UniformBuffer { size: self.size()? },
+            ResourceName::Push => ResourceKind::PushConstants { size: self.size()? },
+            ResourceName::Storage => ResourceKind::StorageBuffer { access: self.access()? },
+            ResourceName::Texture => ResourceKind::Texture {
+                dim: self.known("a shape", Dim::parse)?,
+                arrayed: self.eat_word("array")?,
+                multisampled: self.eat_word("ms")?,
+            },
+            ResourceName::Image => ResourceKind::Image {
+                dim: self.known("a shape", Dim::parse)?,
+                arrayed: self.eat_word("array")?,
+                access: self.access()?,
+            },
+            ResourceName::Sampler => ResourceKind::Sampler,
+            ResourceName::Accel => ResourceKind::AccelerationStructure,
+        };
+        let count = match self.eat_word("count")? {
+            false => Count::One,
+            true if self.eat_word("unbounded")? => Count::Unbounded,
+            true => Count::Fixed(self.number("number of descriptors")?),
+        };
+        let oob = match self.eat_word("oob")? {
+            true => self.known("what happens out of bounds", OutOfBounds::parse)?,
+            false => OutOfBounds::Undefined,
+        };
+        let data = ResourceData { name: name.to_string(), kind, set, binding, count, oob };
+        let id = self.module.resources.push(data);
+        match self.resources.insert(name.clone(), id) {
+            Some(_) => Err(duplicate("resource", &name, at)),
+            None => Ok(()),
+        }
+    }
+
+    fn size(&mut self) -> Parsed<u32> {
+        self.keyword("size", "`size`")?;
+        self.number("size")
+    }
+
+    fn access(&mut self) -> Parsed<Access> {
+        self.known("an access mode", Access::parse)
+    }
+
+    fn resolve_calls(&mut self) -> Parsed<()> {
+        for call in std::mem::take(&mut self.calls) {
+            let callee = self.funcs.get(&call.callee).copied();
+            let callee = callee.ok_or_else(|| unknown("function", &call.callee, call.at))?;
+            self.module.funcs[call.func].insts[call.inst].imm = Imm::Func(callee);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! One function: ids and definitions, then instructions and terminators, then dominance.
+
+use super::types::Site;
+use super::{Place, Sink, imm, interface};
+use crate::analysis::{Cfg, Dominators, Positions};
+use crate::entities::{Block, Func, Inst, Value};
+use crate::func::{Function, TermKind, ValueDef};
+use crate::module::Stage;
+use crate::ty::Type;
+use cranelift_entity::EntitySet;
+
+pub(super) fn check(sink: &mut Sink, id: Func) {
+    let m = sink.module;
+    sink.place = Place::Module;
+    let Some(f) = m.funcs.get(id) else {
+        return sink.report(format_args!("{id} does not exist"));
+    };
+    sink.place = Place::Func(f);
+    slots(sink, f);
+    let before = sink.count();
+    Structure { sink, f, values: EntitySet::new(), blocks: EntitySet::new() }.check();
+    if sink.count() == before {
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                sink.place = Place::Inst(f, block, inst);
+                Site::new(f, inst).check(sink);
+            }
+            sink.place = Place::Term(f, block);
+            terminator(sink, f, block);
+        }
+        dominance(sink, f);
+    }
+    sink.place = Place::Module;
+}
+
+fn slots(sink: &mut Sink, f: &Function) {
+    interface::names(sink, "slot", f.slots.values().map(|s| &s.name[..]));
+    for slot in f.slots.values() {
+        if slot.ty.kind().is_handle() {
+            sink.report(format_args!("slot `{}` is {}", slot.name, slot.ty));
+        }
+    }
+    for (v, data) in f.values.iter() {
+        if let Some(slot) = data.hint.expand().filter(|&s| !f.slots.is_valid(s)) {
+            sink.report(format_args!("the name hint of {v}, {slot}, does not exist"));
+        }
+    }
+}
+
+/// Whether everything exists and stands in one place.
+struct Structure<'s, 'm> {
+    sink: &'s mut Sink<'m>,
+    f: &'m Function,
+    /// Values with a definition in the layout.
+    values: EntitySet<Value>,
+    blocks: EntitySet<Block>,
+}
+
+impl Structure<'_, '_> {
+    fn check(&mut self) {
+        let f = self.f;
+        if f.layout.is_empty() {
+            return self.sink.report(format_args!("the function has no block"));
+        }
+        let mut insts = EntitySet::<Inst>::new();
+        for &block in &f.layout {
+            let Some(data) = f.blocks.get(block) else {
+                self.sink.report(format_args!("{block} does not exist"));
+                continue;
+            };
+            self.sink.place = Place::Block(f, block);
+            if !self.blocks.insert(block) {
+                self.sink.report(format_args!("the block is listed twice"));
+                continue;
+            }
+            self.definitions(data.params.as_slice(&f.pool), |n| ValueDef::Param(block, n));
+            for &inst in &data.insts {
+                let Some(data) = f.insts.get(inst) else {
+                    self.sink.report(format_args!("{inst} does not exist"));
+                    continue;
+                };
+                self.sink.place = Place::Inst(f, block, inst);
+                if insts.insert(inst) {
+                    self.definitions(data.results.as_slice(&f.pool), |n| ValueDef::Inst(inst, n));
+                } else {
+                    self.sink.report(format_args!("the instruction is listed twice"));
+                }
+                self.sink.place = Place::Block(f, block);
+            }
+        }
+        for &block in f.layout.iter().filter(|&&b| f.blocks.is_valid(b)) {
+            let data = &f.blocks[block];
+            for &inst in data.insts.iter().filter(|&&i| f.insts.is_valid(i)) {
+                self.sink.place = Place::Inst(f, block, inst);
+                self.uses(f.args(inst));
+                imm::ids(self.sink, f, &f.insts[inst].imm);
+            }
+            self.sink.place = Place::Term(f, block);
+            self.uses(f.term_args(block));
+            for edge in &data.term.edges {
+                self.uses(f.edge_args(edge));
+                if !self.blocks.contains(edge.block) {
+                    self.sink.report(format_args!("{} does not exist", edge.block));
+                } else if Some(edge.block) == f.entry() {
+                    self.sink.report(format_args!("an edge leads to the entry block"));
+                }
+            }
+        }
+        self.sink.place = Place::Func(f);
+    }
+
+    fn definitions(&mut self, values: &[Value], def: impl Fn(u16) -> ValueDef) {
+        for (n, &v) in values.iter().enumerate() {
+            match (self.f.values.get(v), u16::try_from(n)) {
+                (Some(data), Ok(n)) if data.def == def(n) => {
+                    self.values.insert(v);
+                }
+                (Some(_), _) => self.sink.report(format_args!("{v} has another definition than this")),
+                (None, _) => self.sink.report(format_args!("{v} does not exist")),
+            }
+        }
+    }
+
+    fn uses(&mut self, values: &[Value]) {
+        for &v in values {
+            if !self.f.values.is_valid(v) {
+                self.sink.report(format_args!("{v} does not exist"));
+            } else if !self.values.contains(v) {
+                self.sink.report(format_args!("{v} has no definition in the function"));
+            }
+        }
+    }
+}
+
+fn terminator(sink: &mut Sink, f: &Function, block: Block) {
+    let term = f.term(block);
+    let args = f.term_args(block);
+    let stage = sink.module.stage;
+    let name = term.kind.name();
+    let one_arg = usize::from(!matches!(term.kind, TermKind::Jump | TermKind::Kill | TermKind::Unreachable));
+    if term.kind == TermKind::Return {
+        let types: Vec<Type> = args.iter().map(|&v| f.ty(v)).collect();
+        if types != f.returns {
+            sink.report(format_args!("the values are {types:?}, the function returns {:?}", f.returns));
+        }
+    } else if args.len() != one_arg {
+        sink.report(format_args!("`{name}` takes {one_arg} operands, not {}", args.len()));
+    }
+    let edges = match term.kind {
+        TermKind::Jump => 1,
+        TermKind::Branch => 2,
+        TermKind::Switch => term.cases.len() + 1,
+        _ => 0,
+    };
+    if term.edges.len() != edges {
+        sink.report(format_args!("`{name}` has {} edges instead of {edges}", term.edges.len()));
+    }
+    if term.kind != TermKind::Switch && !term.cases.is_empty() {
+        sink.report(format_args!("`{name}` has cases"));
+    }
+    let operand = args.first().map(|&v| f.ty(v));
+    match term.kind {
+        TermKind::Branch if operand.is_some_and(|t| t != Type::BOOL) => {
+            sink.report(format_args!("the condition is {:?}, not bool", f.ty(args[0])));
+        }
+        TermKind::Switch | TermKind::Exit | TermKind::TailCallGuest => {
+            if let Some(ty) = operand.filter(|t| !(t.is_scalar() && t.kind().is_int())) {
+                sink.report(format_args!("the operand is {ty}, expected one integer"));
+            }
+        }
+        _ => {}
+    }
+    if let (TermKind::Switch, Some(ty)) = (term.kind, operand) {
+        cases(sink, &term.cases, ty);
+    }
+    match term.kind {
+        TermKind::Kill if stage != Stage::Fragment => {
+            sink.report(format_args!("`kill` is for fragment shaders"));
+        }
+        TermKind::Exit | TermKind::TailCallGuest if stage != Stage::Cpu => {
+            sink.report(format_args!("`{name}` is for code of CPU guests"));
+        }
+        _ => {}
+    }
+    for edge in &term.edges {
+        let params = f.params(edge.block);
+        let args = f.edge_args(edge);
+        if params.len() != args.len() {
+            sink.report(format_args!("{} takes {} arguments, not {}", edge.block, params.len(), args.len()));
+        }
+        for (n, (&param, &arg)) in params.iter().zip(args).enumerate() {
+            let (param, arg) = (f.ty(param), f.ty(arg));
+            if param != arg {
+                sink.report(format_args!("argument {} of {} is {arg}, not {param}", n + 1, edge.block));
+            }
+        }
+    }
+}
+
+fn cases(sink: &mut Sink, cases: &[u64], ty: Type) {
+    let mut sorted = cases.to_vec();
+    sorted.sort_unstable();
+    for pair in sorted.windows(2) {
+        if pair[0] == pair[1] {
+            sink.report(format_args!("two cases are {:#x}", pair[0]));
+        }
+    }
+    if let Some(&case) = sorted.last().filter(|&&c| c & !ty.kind().mask() != 0) {
+        sink.report(format_args!("case {case:#x} does not fit {ty}"));
+    }
+}
+
+fn dominance<'m>(sink: &mut Sink<'m>, f: &'m Function) {
+    let (mut cfg, mut dominators, mut positions) =
+        (Cfg::default(), Dominators::default(), Positions::default());
+    cfg.compute(f);
+    dominators.compute(&cfg);
+    positions.compute(f);
+    let reaches = |block, inst: Option<Inst>, v: Value| match inst {
+        Some(inst) => dominators.value_reaches_inst(f, &positions, v, inst),
+        None => dominators.value_reaches_end(f, &positions, v, block),
+    };
+    for &block in f.layout.iter().filter(|&&b| cfg.is_reachable(b)) {
+        for &inst in &f.blocks[block].insts {
+            for &v in f.args(inst).iter().filter(|&&v| !reaches(block, Some(inst), v)) {
+                sink.place = Place::Inst(f, block, inst);
+                sink.report(format_args!("{v} is not defined on every path to its use"));
+            }
+        }
+        let edges = f.edges(block).iter().flat_map(|e| f.edge_args(e));
+        for &v in f.term_args(block).iter().chain(edges).filter(|&&v| !reaches(block, None, v)) {
+            sink.place = Place::Term(f, block);
+            sink.report(format_args!("{v} is not defined on every path to its use"));
+        }
+    }
+}

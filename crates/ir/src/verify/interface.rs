@@ -1,0 +1,307 @@
+//! The module's own facts: names, variables, resources, the entry, the call graph.
+
+use super::{Place, Sink};
+use crate::entities::Func;
+use crate::imm::Imm;
+use crate::module::{Builtin, Count, Direction, Interpolation, ResourceKind, Semantic, Stage, VarData};
+use crate::op::Op;
+use crate::text::{Quoted, is_name};
+use crate::ty::{Kind, Type};
+use cranelift_entity::SecondaryMap;
+use std::collections::HashSet;
+
+pub(super) fn check(sink: &mut Sink) {
+    let m = sink.module;
+    names(sink, "function", m.funcs.values().map(|f| &f.name[..]));
+    names(sink, "variable", m.vars.values().map(|v| &v.name[..]));
+    names(sink, "resource", m.resources.values().map(|r| &r.name[..]));
+    if m.workgroup.contains(&0) {
+        sink.report(format_args!("a size of the workgroup is 0"));
+    }
+    for var in m.vars.values() {
+        variable(sink, var);
+    }
+    overlaps(sink);
+    resources(sink);
+    entry(sink);
+    call_graph(sink);
+}
+
+/// Reports names that are no identifiers or occur twice.
+pub(super) fn names<'a>(sink: &mut Sink, what: &str, names: impl Iterator<Item = &'a str>) {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !is_name(name) {
+            sink.report(format_args!("{} is no name for a {what}", Quoted(name)));
+        } else if !seen.insert(name) {
+            sink.report(format_args!("two {what}s are called `{name}`"));
+        }
+    }
+}
+
+/// Type and direction of a builtin; whether it is an array of that type.
+fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
+    use Builtin as B;
+    let i32x3 = Type::I32.with_lanes(3).unwrap_or(Type::I32);
+    let f32x3 = Type::F32.with_lanes(3).unwrap_or(Type::F32);
+    let input = Some(Direction::Input);
+    match b {
+        B::Position => (Type::F32X4, None, false),
+        B::PointSize => (Type::F32, None, false),
+        B::ClipDistance | B::TessLevelOuter | B::TessLevelInner => (Type::F32, None, true),
+        B::FragCoord => (Type::F32X4, input, false),
+        B::FrontFacing => (Type::BOOL, input, false),
+        B::FragDepth => (Type::F32, Some(Direction::Output), false),
+        B::PrimitiveId | B::SampleMask | B::Layer | B::ViewportIndex => (Type::I32, None, false),
+        B::TessCoord => (f32x3, input, false),
+        B::GlobalInvocationId | B::LocalInvocationId | B::WorkgroupId | B::NumWorkgroups => {
+            (i32x3, input, false)
+        }
+        B::VertexIndex | B::InstanceIndex | B::InvocationId | B::SampleId | B::LocalInvocationIndex => {
+            (Type::I32, input, false)
+        }
+    }
+}
+
+/// Whether variables of this direction exist once per vertex of a primitive, as arrays.
+fn is_per_vertex(stage: Stage, direction: Direction) -> bool {
+    match direction {
+        Direction::Input => matches!(stage, Stage::TessControl | Stage::TessEval | Stage::Geometry),
+        Direction::Output => matches!(stage, Stage::TessControl | Stage::Mesh),
+    }
+}
+
+fn variable(sink: &mut Sink, var: &VarData) {
+    let stage = sink.module.stage;
+    let name = &var.name;
+    if var.array == Some(0) {
+        sink.report(format_args!("variable `%{name}` is an array of nothing"));
+    }
+    match var.semantic {
+        Semantic::Builtin(b) => {
+            let (ty, direction, array) = builtin(b);
+            if var.ty != ty {
+                sink.report(format_args!("variable `%{name}` is {}, but {} is {ty}", var.ty, b.name()));
+            }
+            if direction.is_some_and(|d| d != var.direction) {
+                let direction = var.direction.name();
+                sink.report(format_args!("variable `%{name}`: {} is no {direction}", b.name()));
+            }
+            if var.array.is_some() != array && !is_per_vertex(stage, var.direction) {
+                let is = if array { "an" } else { "no" };
+                sink.report(format_args!("variable `%{name}`: {} is {is} array", b.name()));
+            }
+        }
+        Semantic::Location { component, .. } => {
+            let graphics = matches!(
+                stage,
+                Stage::Vertex
+                    | Stage::TessControl
+                    | Stage::TessEval
+                    | Stage::Geometry
+                    | Stage::Fragment
+                    | Stage::Mesh
+            );
+            if !graphics {
+                let stage = stage.name();
+                sink.report(format_args!("variable `%{name}` is at a location, but {stage} has none"));
+            }
+            let kind = var.ty.kind();
+            if !kind.is_int() && !kind.is_float() {
+                sink.report(format_args!("variable `%{name}` at a location is {}", var.ty));
+            } else if !fits_location(var.ty, component) {
+                sink.report(format_args!(
+                    "variable `%{name}`: {} does not fit a location from component {component} on",
+                    var.ty
+                ));
+            }
+            let smooth = var.interpolation != Interpolation::Flat;
+            let stepped = kind.is_int() || kind == Kind::F64;
+            if stage == Stage::Fragment && var.direction == Direction::Input && smooth && stepped {
+                sink.report(format_args!("variable `%{name}` is {} and not flat", var.ty));
+            }
+        }
+    }
+}
+
+/// Components a variable takes of its location: lanes up to 32 bits take one, wider ones two.
+fn components(ty: Type) -> u32 {
+    u32::from(ty.lanes()) * if ty.kind().bits() > 32 { 2 } else { 1 }
+}
+
+fn fits_location(ty: Type, component: u8) -> bool {
+    let wide = ty.kind().bits() > 32;
+    // More than two wide lanes go on in the next location.
+    if wide && ty.lanes() > 2 {
+        return component == 0;
+    }
+    u32::from(component) + components(ty) <= 4 && !(wide && component % 2 == 1)
+}
+
+/// The locations and components of a variable; the ends are exclusive.
+struct Span<'a> {
+    var: &'a VarData,
+    first: u64,
+    end: u64,
+    component: u32,
+    component_end: u32,
+}
+
+/// Reports builtins that occur twice and variables that share a component.
+fn overlaps(sink: &mut Sink) {
+    let m = sink.module;
+    let mut builtins = HashSet::new();
+    let mut spans: Vec<Span> = Vec::new();
+    for var in m.vars.values() {
+        match var.semantic {
+            Semantic::Builtin(b) => {
+                if !builtins.insert((var.direction, b)) {
+                    let (direction, b) = (var.direction.name(), b.name());
+                    sink.report(format_args!("{direction} {b} is declared twice"));
+                }
+            }
+            Semantic::Location { location, component } => {
+                let elements = match var.array {
+                    Some(n) if !is_per_vertex(m.stage, var.direction) => n,
+                    _ => 1,
+                };
+                let taken = components(var.ty);
+                let end = u64::from(location) + u64::from(elements) * u64::from(taken.div_ceil(4));
+                let component = u32::from(component);
+                let component_end = component + taken.min(4);
+                spans.push(Span { var, first: u64::from(location), end, component, component_end });
+            }
+        }
+    }
+    for direction in [Direction::Input, Direction::Output] {
+        let mut sorted: Vec<&Span> = spans.iter().filter(|s| s.var.direction == direction).collect();
+        sorted.sort_by_key(|s| (s.first, s.component));
+        // Variables that reach the location at hand: four at most, because they do not overlap.
+        let mut active: Vec<&Span> = Vec::new();
+        for span in sorted {
+            active.retain(|a| a.end > span.first);
+            let clash =
+                active.iter().find(|a| a.component < span.component_end && span.component < a.component_end);
+            match clash {
+                Some(a) => sink.report(format_args!(
+                    "variables `%{}` and `%{}` overlap at location {}",
+                    a.var.name, span.var.name, span.first
+                )),
+                None => active.push(span),
+            }
+        }
+    }
+}
+
+fn resources(sink: &mut Sink) {
+    let mut push = 0;
+    for r in sink.module.resources.values() {
+        let name = &r.name;
+        if r.count == Count::Fixed(0) {
+            sink.report(format_args!("resource `@{name}` is an array of nothing"));
+        }
+        match r.kind {
+            ResourceKind::UniformBuffer { size } if size == 0 || size % 16 != 0 => {
+                sink.report(format_args!(
+                    "uniform buffer `@{name}` has {size} bytes, no positive multiple of 16"
+                ));
+            }
+            ResourceKind::PushConstants { size } => {
+                push += 1;
+                if size == 0 || size % 4 != 0 {
+                    sink.report(format_args!(
+                        "push constants `@{name}` have {size} bytes, no positive multiple of 4"
+                    ));
+                }
+                if r.count != Count::One {
+                    sink.report(format_args!("push constants `@{name}` are an array"));
+                }
+                if push == 2 {
+                    sink.report(format_args!("push constants `@{name}` are not the only ones"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn entry(sink: &mut Sink) {
+    let m = sink.module;
+    let Some(id) = m.entry.expand() else {
+        if m.stage != Stage::Cpu {
+            sink.report(format_args!("the module has no entry"));
+        }
+        return;
+    };
+    let Some(f) = m.funcs.get(id) else {
+        return sink.report(format_args!("the entry {id} does not exist"));
+    };
+    if m.stage == Stage::Cpu {
+        return;
+    }
+    sink.place = Place::Func(f);
+    let params = f.entry().and_then(|b| f.blocks.get(b)).map_or(0, |b| b.params.len(&f.pool));
+    if params != 0 || !f.returns.is_empty() {
+        sink.report(format_args!("the entry of a shader takes and returns nothing"));
+    }
+    sink.place = Place::Module;
+}
+
+/// Functions that `f` calls; ids may be wrong.
+fn callees(sink: &Sink, f: Func) -> Vec<Func> {
+    let Some(f) = sink.module.funcs.get(f) else { return Vec::new() };
+    let blocks = f.layout.iter().filter_map(|&b| f.blocks.get(b));
+    let insts = blocks.flat_map(|b| &b.insts).filter_map(|&i| f.insts.get(i));
+    let calls = insts.filter(|i| i.op == Op::Call);
+    let mut out: Vec<Func> =
+        calls.filter_map(|i| if let Imm::Func(f) = i.imm { Some(f) } else { None }).collect();
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// Reports cycles of the call graph, and calls of a shader's entry.
+fn call_graph(sink: &mut Sink) {
+    #[derive(Clone, Copy, PartialEq, Default)]
+    enum State {
+        #[default]
+        New,
+        Open,
+        Done,
+    }
+    let m = sink.module;
+    let mut state = SecondaryMap::<Func, State>::with_capacity(m.funcs.len());
+    let mut stack: Vec<(Func, std::vec::IntoIter<Func>)> = Vec::new();
+    for root in m.funcs.keys() {
+        if state[root] == State::New {
+            state[root] = State::Open;
+            stack.push((root, callees(sink, root).into_iter()));
+        }
+        while let Some((caller, left)) = stack.last_mut() {
+            let caller = *caller;
+            let Some(callee) = left.next() else {
+                state[caller] = State::Done;
+                stack.pop();
+                continue;
+            };
+            if !m.funcs.is_valid(callee) {
+                continue; // reported with the instruction
+            }
+            let name = &m.funcs[callee].name;
+            if m.stage != Stage::Cpu && m.entry.expand() == Some(callee) {
+                sink.report(format_args!("`@{}` calls the entry `@{name}`", m.funcs[caller].name));
+            }
+            match state[callee] {
+                State::New => {
+                    state[callee] = State::Open;
+                    let next = callees(sink, callee).into_iter();
+                    stack.push((callee, next));
+                }
+                State::Open => {
+                    sink.report(format_args!("recursion: `@{}` calls `@{name}`", m.funcs[caller].name));
+                }
+                State::Done => {}
+            }
+        }
+    }
+}
