@@ -1,0 +1,118 @@
+//! What a module is connected to: buffers, inputs, outputs.
+
+use crate::trap::Cause;
+use std::ops::Range;
+use xenoglot_ir::entity::{EntityRef, SecondaryMap};
+use xenoglot_ir::module::Direction;
+use xenoglot_ir::{Bits, Module, Resource, Type, Var};
+
+/// Elements of an output array that the interpreter keeps; a write past them is a [`Cause::Element`].
+pub const MAX_ELEMENTS: u32 = 4096;
+
+/// Buffers, inputs and outputs of a module. They outlive a run: stores stay until they are overwritten.
+#[derive(Clone, Debug)]
+pub struct Bindings {
+    buffers: SecondaryMap<Resource, Option<Vec<u8>>>,
+    inputs: SecondaryMap<Var, Option<Vec<Bits>>>,
+    types: Vec<Type>,
+    /// Where each variable's elements lie in `outputs`; empty for inputs.
+    places: Vec<Range<usize>>,
+    outputs: Vec<Bits>,
+}
+
+impl Bindings {
+    /// Bindings for `module` with nothing bound.
+    pub fn new(module: &Module) -> Bindings {
+        let mut total = 0;
+        let places = module
+            .vars
+            .values()
+            .map(|var| {
+                let n = match var.direction {
+                    Direction::Input => 0,
+                    Direction::Output => var.array.unwrap_or(1).min(MAX_ELEMENTS) as usize,
+                };
+                total += n;
+                total - n..total
+            })
+            .collect();
+        Bindings {
+            buffers: SecondaryMap::new(),
+            inputs: SecondaryMap::new(),
+            types: module.vars.values().map(|v| v.ty).collect(),
+            places,
+            outputs: vec![Bits::default(); total],
+        }
+    }
+
+    /// Binds `bytes` to a buffer; its size is what accesses are checked against.
+    pub fn set_buffer(&mut self, resource: Resource, bytes: Vec<u8>) {
+        self.buffers[resource] = Some(bytes);
+    }
+
+    /// Binds 32-bit words to a buffer, little-endian.
+    pub fn set_words(&mut self, resource: Resource, words: &[u32]) {
+        self.set_buffer(resource, words.iter().flat_map(|w| w.to_le_bytes()).collect());
+    }
+
+    /// The bytes of a buffer; empty if none is bound.
+    pub fn buffer(&self, resource: Resource) -> &[u8] {
+        self.buffers[resource].as_deref().unwrap_or_default()
+    }
+
+    /// The bytes of a bound buffer.
+    pub fn buffer_mut(&mut self, resource: Resource) -> Option<&mut Vec<u8>> {
+        self.buffers[resource].as_mut()
+    }
+
+    /// The whole 32-bit words of a buffer, little-endian.
+    pub fn words(&self, resource: Resource) -> Vec<u32> {
+        let (words, _) = self.buffer(resource).as_chunks::<4>();
+        words.iter().map(|w| u32::from_le_bytes(*w)).collect()
+    }
+
+    /// Gives an input or builtin a value. A value set here wins over what a dispatch would provide.
+    pub fn set_input(&mut self, var: Var, value: Bits) {
+        self.set_input_array(var, &[value]);
+    }
+
+    /// Gives an input array its elements.
+    pub fn set_input_array(&mut self, var: Var, values: &[Bits]) {
+        let Some(&ty) = self.types.get(var.index()) else { return };
+        let clean =
+            |v: &Bits| Bits(std::array::from_fn(|i| v.lane(i) & Bits::splat(ty, ty.kind().mask()).0[i]));
+        let values = values.iter().map(clean);
+        match &mut self.inputs[var] {
+            Some(old) => {
+                old.clear();
+                old.extend(values);
+            }
+            none => *none = Some(values.collect()),
+        }
+    }
+
+    /// The elements of an output (one if it is no array), zeros where nothing was written in the last run.
+    /// Empty for inputs.
+    pub fn output(&self, var: Var) -> &[Bits] {
+        self.places.get(var.index()).map_or(&[], |p| &self.outputs[p.clone()])
+    }
+
+    pub(crate) fn all_outputs(&self) -> &[Bits] {
+        &self.outputs
+    }
+
+    pub(crate) fn clear_outputs(&mut self) {
+        self.outputs.fill(Bits::default());
+    }
+
+    pub(crate) fn element(&mut self, var: Var, index: u32) -> Result<&mut Bits, Cause> {
+        let place = self.places.get(var.index()).cloned().unwrap_or_default();
+        self.outputs[place].get_mut(index as usize).ok_or(Cause::Element { var, index })
+    }
+
+    /// The element of an input; `None` if the input has no value.
+    pub(crate) fn input(&self, var: Var, index: u32) -> Option<Result<Bits, Cause>> {
+        let values = self.inputs[var].as_ref()?;
+        Some(values.get(index as usize).copied().ok_or(Cause::Element { var, index }))
+    }
+}

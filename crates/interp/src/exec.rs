@@ -1,0 +1,537 @@
+//! One invocation, step by step: registers, frames, and what each instruction does to them.
+
+use crate::bindings::Bindings;
+use crate::code::{Act, BlockCode, Code, FuncCode};
+use crate::memory::Region;
+use crate::order::Order;
+use crate::outcome::{End, Event, Limits, Stats, Visit};
+use crate::trap::{At, Cause, Trap};
+use smallvec::SmallVec;
+use xenoglot_ir::entity::EntityRef;
+use xenoglot_ir::fold::{Fault, MAX_FOLD_ARGS, eval};
+use xenoglot_ir::imm::{MemInfo, Space};
+use xenoglot_ir::module::{Builtin, OutOfBounds, Semantic};
+use xenoglot_ir::{Bits, Block, Func, Module, TermKind, Var};
+
+/// What all invocations of a run share.
+pub(crate) struct World<'a> {
+    pub(crate) bindings: &'a mut Bindings,
+    pub(crate) shared: &'a mut Vec<u8>,
+    pub(crate) limits: Limits,
+    pub(crate) fuel: u64,
+    pub(crate) memory: u64,
+    pub(crate) stats: Stats,
+    pub(crate) trace: Vec<Visit>,
+    pub(crate) events: Vec<Event>,
+    /// Workgroups in the dispatch.
+    pub(crate) groups: [u32; 3],
+    /// The workgroup that runs.
+    pub(crate) group: [u32; 3],
+    /// Invocations run together: who directs them records the visits.
+    pub(crate) together: bool,
+}
+
+/// A call in progress.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) func: Func,
+    pub(crate) block: Block,
+    /// Number of the next instruction in the function's code.
+    pub(crate) pc: u32,
+    /// Where its registers start.
+    base: usize,
+    /// Where its private memory starts.
+    private: usize,
+    /// Iterations of the loops around the block, outermost first; only kept where invocations run together.
+    pub(crate) iterations: Vec<u64>,
+}
+
+/// An invocation.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    pub(crate) frames: Vec<Frame>,
+    regs: Vec<Bits>,
+    private: Vec<u8>,
+    scratch: Vec<Bits>,
+    pub(crate) returns: SmallVec<[Bits; 4]>,
+    pub(crate) end: Option<End>,
+    /// Stands at a barrier.
+    pub(crate) waits: bool,
+    pub(crate) helper: bool,
+    /// Position in the workgroup.
+    pub(crate) local: [u32; 3],
+    pub(crate) index: u32,
+}
+
+/// How far to go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Until {
+    /// To the end.
+    End,
+    /// Until control has moved: along an edge, into a call or out of one.
+    Moved,
+}
+
+/// Why an invocation paused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pause {
+    /// It has ended.
+    Ended,
+    /// The next instruction is one that invocations execute together.
+    Joint,
+    /// Control has moved.
+    Moved,
+}
+
+/// Where the instructions of a block led.
+pub(crate) enum Flow {
+    /// At an instruction that invocations execute together.
+    Joint,
+    /// Into a call.
+    Called,
+    /// At the terminator.
+    Terminator,
+}
+
+/// A resolved module.
+#[derive(Debug)]
+pub(crate) struct Program<'m> {
+    pub(crate) module: &'m Module,
+    pub(crate) funcs: Vec<FuncCode>,
+    /// By function; empty if no instruction is executed by several invocations together.
+    pub(crate) orders: Vec<Order>,
+}
+
+impl World<'_> {
+    pub(crate) fn burn(&mut self) -> Result<(), Cause> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Cause::Fuel)?;
+        self.stats.insts += 1;
+        Ok(())
+    }
+
+    pub(crate) fn claim(&mut self, bytes: u64) -> Result<(), Cause> {
+        let limit = self.limits.memory;
+        let left = limit.checked_sub(self.memory);
+        if left.is_none_or(|left| bytes > left) {
+            return Err(Cause::Memory { limit });
+        }
+        self.memory += bytes;
+        Ok(())
+    }
+
+    pub(crate) fn release(&mut self, bytes: u64) {
+        self.memory -= bytes;
+    }
+
+    fn visit(&mut self, func: Func, block: Block) {
+        self.stats.blocks += 1;
+        if !self.together {
+            self.record(Visit { func, block, subgroup: 0, lanes: 1 });
+        }
+    }
+
+    pub(crate) fn record(&mut self, visit: Visit) {
+        if self.trace.len() < self.limits.trace {
+            self.trace.push(visit);
+        }
+    }
+
+    fn event(&mut self, event: Event) -> Result<(), Cause> {
+        if self.events.len() >= self.limits.events {
+            return Err(Cause::Events { limit: self.limits.events });
+        }
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Gives the workgroup its shared memory, zeroed.
+    pub(crate) fn reset_shared(&mut self, size: u32) -> Result<(), Cause> {
+        self.release(self.shared.len() as u64);
+        self.shared.clear();
+        self.claim(u64::from(size))?;
+        self.shared.resize(size as usize, 0);
+        Ok(())
+    }
+}
+
+impl Lane {
+    pub(crate) fn frame(&mut self) -> &mut Frame {
+        // Only called while the invocation runs, and it ends when the last frame goes.
+        self.frames.last_mut().unwrap_or_else(|| unreachable!("a running invocation has a frame"))
+    }
+
+    fn base(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.base)
+    }
+
+    pub(crate) fn reg(&self, r: u32) -> Bits {
+        self.regs[self.base() + r as usize]
+    }
+
+    pub(crate) fn set(&mut self, r: u32, value: Bits) {
+        let base = self.base();
+        self.regs[base + r as usize] = value;
+    }
+
+    /// Goes on behind an instruction executed together.
+    pub(crate) fn step_over(&mut self) {
+        self.frame().pc += 1;
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn reset(&mut self, local: [u32; 3], index: u32) {
+        self.frames.clear();
+        self.regs.clear();
+        self.private.clear();
+        self.returns.clear();
+        self.end = None;
+        self.waits = false;
+        self.helper = false;
+        self.local = local;
+        self.index = index;
+    }
+}
+
+impl FuncCode {
+    pub(crate) fn block(&self, block: Block) -> &BlockCode {
+        &self.blocks[block]
+    }
+}
+
+impl Program<'_> {
+    pub(crate) fn func(&self, func: Func) -> &FuncCode {
+        &self.funcs[func.index()]
+    }
+
+    pub(crate) fn order(&self, func: Func) -> Option<&Order> {
+        self.orders.get(func.index())
+    }
+
+    /// Where the invocation stands.
+    pub(crate) fn at(&self, lane: &Lane) -> At {
+        let Some(frame) = lane.frames.last() else { return At::nowhere() };
+        let func = self.func(frame.func);
+        let block = func.block(frame.block);
+        let code = (frame.pc < block.end).then(|| &func.code[frame.pc as usize]);
+        At {
+            func: frame.func,
+            block: frame.block,
+            inst: code.map(|c| c.inst),
+            guest: code.map_or(block.guest, |c| c.guest),
+        }
+    }
+
+    pub(crate) fn trap(&self, lane: &Lane, cause: Cause) -> Trap {
+        Trap { cause, at: self.at(lane) }
+    }
+
+    /// The instruction the invocation stands at; `None` at a terminator.
+    pub(crate) fn next<'a>(&'a self, lane: &Lane) -> Option<(&'a FuncCode, &'a Code)> {
+        let frame = lane.frames.last()?;
+        let func = self.func(frame.func);
+        (frame.pc < func.block(frame.block).end).then(|| (func, &func.code[frame.pc as usize]))
+    }
+
+    /// Starts `func` with `args`, one per parameter.
+    pub(crate) fn enter(
+        &self,
+        lane: &mut Lane,
+        world: &mut World,
+        func: Func,
+        args: &[Bits],
+    ) -> Result<(), Cause> {
+        let code = self.funcs.get(func.index()).ok_or(Cause::NoFunction { func })?;
+        let limit = world.limits.call_depth;
+        if lane.frames.len() as u64 > u64::from(limit) {
+            return Err(Cause::CallDepth { limit });
+        }
+        world.claim(self.frame_bytes(func))?;
+        let (base, private) = (lane.regs.len(), lane.private.len());
+        lane.regs.resize(base + code.reg_count as usize, Bits::default());
+        lane.private.resize(private + code.private_size as usize, 0);
+        let entry = code.entry;
+        lane.frames.push(Frame {
+            func,
+            block: entry,
+            pc: code.block(entry).start,
+            base,
+            private,
+            iterations: self.order(func).map_or_else(Vec::new, |order| order.start(entry)),
+        });
+        for (&r, &value) in code.regs(code.params).iter().zip(args) {
+            lane.set(r, value);
+        }
+        world.visit(func, entry);
+        Ok(())
+    }
+
+    fn frame_bytes(&self, func: Func) -> u64 {
+        let code = self.func(func);
+        u64::from(code.reg_count) * size_of::<Bits>() as u64 + u64::from(code.private_size)
+    }
+
+    fn leave(&self, lane: &mut Lane, world: &mut World) {
+        if let Some(frame) = lane.frames.pop() {
+            world.release(self.frame_bytes(frame.func));
+            lane.regs.truncate(frame.base);
+            lane.private.truncate(frame.private);
+        }
+    }
+
+    fn end(&self, lane: &mut Lane, world: &mut World, end: End) {
+        while !lane.frames.is_empty() {
+            self.leave(lane, world);
+        }
+        lane.end = Some(end);
+    }
+
+    /// Runs until a joint instruction, the end, or as far as `until` says.
+    pub(crate) fn run(&self, lane: &mut Lane, world: &mut World, until: Until) -> Result<Pause, Trap> {
+        loop {
+            let flow = self.body(lane, world).map_err(|cause| self.trap(lane, cause))?;
+            match flow {
+                Flow::Joint => return Ok(Pause::Joint),
+                Flow::Called => {}
+                Flow::Terminator => self.terminate(lane, world).map_err(|cause| self.trap(lane, cause))?,
+            }
+            if lane.end.is_some() {
+                return Ok(Pause::Ended);
+            }
+            if until == Until::Moved {
+                return Ok(Pause::Moved);
+            }
+        }
+    }
+
+    /// Executes instructions of the current block up to its terminator, a call, or a joint instruction.
+    pub(crate) fn body(&self, lane: &mut Lane, world: &mut World) -> Result<Flow, Cause> {
+        let frame = lane.frame();
+        let func = self.func(frame.func);
+        let end = func.block(frame.block).end;
+        while lane.frame().pc < end {
+            let code = &func.code[lane.frame().pc as usize];
+            if code.act.is_joint() {
+                return Ok(Flow::Joint);
+            }
+            world.burn()?;
+            if let Act::Call(callee, _) = code.act {
+                self.call(lane, world, func, code, callee)?;
+                return Ok(Flow::Called);
+            }
+            self.step(lane, world, func, code)?;
+            lane.frame().pc += 1;
+        }
+        Ok(Flow::Terminator)
+    }
+
+    fn call(
+        &self,
+        lane: &mut Lane,
+        world: &mut World,
+        func: &FuncCode,
+        code: &Code,
+        callee: Func,
+    ) -> Result<(), Cause> {
+        let args: SmallVec<[Bits; 8]> = func.regs(code.args).iter().map(|&r| lane.reg(r)).collect();
+        // The caller stands at the call until it returns, so that the results find their registers.
+        self.enter(lane, world, callee, &args)
+    }
+
+    fn step(&self, lane: &mut Lane, world: &mut World, func: &FuncCode, code: &Code) -> Result<(), Cause> {
+        let regs = func.regs(code.args);
+        let operand = |lane: &Lane, i: usize| regs.get(i).map_or(Bits::default(), |&r| lane.reg(r));
+        let result = match code.act {
+            Act::Fold => {
+                let mut args = [Bits::default(); MAX_FOLD_ARGS];
+                if regs.len() > MAX_FOLD_ARGS {
+                    return Err(Cause::Unsupported { op: code.op });
+                }
+                for (to, &r) in args.iter_mut().zip(regs) {
+                    *to = lane.reg(r);
+                }
+                eval(code.op, &code.cx, &args[..regs.len()], func.types(code.args)).map_err(|fault| {
+                    match fault {
+                        Fault::Unsupported => Cause::Unsupported { op: code.op },
+                        Fault::DivisionByZero => Cause::DivisionByZero,
+                    }
+                })?
+            }
+            Act::Const(c) => func.consts[c as usize],
+            Act::Zero => Bits::default(),
+            Act::Get(slot) => lane.reg(slot),
+            Act::Set(slot) => {
+                lane.set(slot, operand(lane, 0));
+                return Ok(());
+            }
+            Act::Input(var) => self.input(lane, world, var, operand(lane, 0).0[0] as u32)?,
+            Act::OutputGet(var) => *world.bindings.element(var, operand(lane, 0).0[0] as u32)?,
+            Act::Output(var) => {
+                let (value, index) = (operand(lane, 0), operand(lane, 1).0[0] as u32);
+                if !lane.helper {
+                    *world.bindings.element(var, index)? = value;
+                }
+                return Ok(());
+            }
+            Act::EmitVertex => {
+                let vertex = world.bindings.all_outputs().to_vec();
+                return world.event(Event::Vertex(vertex));
+            }
+            Act::EndPrimitive => return world.event(Event::EndPrimitive),
+            Act::Load(mem, ty) => {
+                let offset = operand(lane, 0).0[0];
+                region(self, lane, world, &mem)?.load(offset, ty)?
+            }
+            Act::Store(mem, ty) => {
+                let (offset, value) = (operand(lane, 0).0[0], operand(lane, 1));
+                let helper = lane.helper;
+                let mut region = region(self, lane, world, &mem)?;
+                return if helper { Ok(()) } else { region.store(offset, ty, value) };
+            }
+            Act::Atomic(..) if lane.helper => Bits::default(),
+            Act::Atomic(mem, ty) => {
+                let (offset, a, b) = (operand(lane, 0).0[0], operand(lane, 1).0[0], operand(lane, 2).0[0]);
+                region(self, lane, world, &mem)?.atomic(code.op, offset, ty, a, b)?
+            }
+            Act::Demote => {
+                lane.helper = true;
+                return Ok(());
+            }
+            Act::DiscardIf => {
+                lane.helper |= operand(lane, 0).0[0] != 0;
+                return Ok(());
+            }
+            Act::Helper => Bits::scalar(u64::from(lane.helper)),
+            Act::Nothing => return Ok(()),
+            Act::Unsupported => return Err(Cause::Unsupported { op: code.op }),
+            // Left to the caller of `body`, which never steps over them.
+            Act::Call(..) | Act::Barrier(_) | Act::Subgroup(..) => return Ok(()),
+        };
+        if let Some(r) = code.result {
+            lane.set(r, result);
+        }
+        Ok(())
+    }
+
+    fn input(&self, lane: &Lane, world: &World, var: Var, index: u32) -> Result<Bits, Cause> {
+        match world.bindings.input(var, index) {
+            Some(value) => value,
+            None => self.builtin(lane, world, var).ok_or(Cause::UnboundInput { var }),
+        }
+    }
+
+    /// What a dispatch knows about the invocation.
+    fn builtin(&self, lane: &Lane, world: &World, var: Var) -> Option<Bits> {
+        let Semantic::Builtin(builtin) = self.module.vars[var].semantic else { return None };
+        let size = self.module.workgroup;
+        let xyz = |v: [u32; 3]| Bits([v[0].into(), v[1].into(), v[2].into(), 0]);
+        Some(match builtin {
+            Builtin::GlobalInvocationId => {
+                xyz(std::array::from_fn(|i| world.group[i].wrapping_mul(size[i]).wrapping_add(lane.local[i])))
+            }
+            Builtin::LocalInvocationId => xyz(lane.local),
+            Builtin::LocalInvocationIndex => Bits::scalar(lane.index.into()),
+            Builtin::WorkgroupId => xyz(world.group),
+            Builtin::NumWorkgroups => xyz(world.groups),
+            _ => return None,
+        })
+    }
+
+    /// Executes the terminator of the current block.
+    pub(crate) fn terminate(&self, lane: &mut Lane, world: &mut World) -> Result<(), Cause> {
+        world.burn()?;
+        let frame = lane.frame();
+        let func = self.func(frame.func);
+        let block = func.block(frame.block);
+        let args = func.regs(block.args);
+        let operand = |lane: &Lane| args.first().map_or(0, |&r| lane.reg(r).0[0]);
+        match block.kind {
+            TermKind::Jump | TermKind::Branch | TermKind::Switch => {
+                let edge = block.first_edge + self.choose(lane, func, block);
+                self.copy(lane, func, edge);
+                self.go(lane, world, func.edges[edge as usize].target);
+            }
+            TermKind::Return => self.give_back(lane, world, args),
+            TermKind::Kill => self.end(lane, world, End::Kill),
+            TermKind::Unreachable => return Err(Cause::Unreachable),
+            TermKind::Exit => self.end(lane, world, End::Exit(operand(lane))),
+            TermKind::TailCallGuest => self.end(lane, world, End::TailCallGuest(operand(lane))),
+        }
+        Ok(())
+    }
+
+    /// Which out edge the block's terminator takes.
+    pub(crate) fn choose(&self, lane: &Lane, func: &FuncCode, block: &BlockCode) -> u32 {
+        let value = func.regs(block.args).first().map_or(0, |&r| lane.reg(r).0[0]);
+        match block.kind {
+            TermKind::Branch => u32::from(value == 0),
+            TermKind::Switch => match block.cases.binary_search_by_key(&value, |c| c.0) {
+                Ok(i) => block.cases[i].1,
+                Err(_) => block.cases.len() as u32,
+            },
+            _ => 0,
+        }
+    }
+
+    /// The parallel copy of an edge: every argument is read before a parameter is written.
+    pub(crate) fn copy(&self, lane: &mut Lane, func: &FuncCode, edge: u32) {
+        let edge = &func.edges[edge as usize];
+        let mut scratch = std::mem::take(&mut lane.scratch);
+        scratch.clear();
+        scratch.extend(func.regs(edge.args).iter().map(|&r| lane.reg(r)));
+        for (&r, &value) in func.regs(edge.params).iter().zip(&scratch) {
+            lane.set(r, value);
+        }
+        lane.scratch = scratch;
+    }
+
+    pub(crate) fn go(&self, lane: &mut Lane, world: &mut World, to: Block) {
+        let frame = lane.frame();
+        let func = frame.func;
+        if let Some(order) = self.order(func) {
+            order.follow(&mut frame.iterations, frame.block, to);
+        }
+        frame.block = to;
+        frame.pc = self.func(func).block(to).start;
+        world.visit(func, to);
+    }
+
+    fn give_back(&self, lane: &mut Lane, world: &mut World, values: &[u32]) {
+        let mut returned: SmallVec<[Bits; 4]> = values.iter().map(|&r| lane.reg(r)).collect();
+        self.leave(lane, world);
+        let Some(caller) = lane.frames.last_mut() else {
+            lane.returns = std::mem::take(&mut returned);
+            lane.end = Some(End::Return);
+            return;
+        };
+        let func = self.func(caller.func);
+        if let Act::Call(_, results) = func.code[caller.pc as usize].act {
+            for (&r, &value) in func.regs(results).iter().zip(&returned) {
+                lane.set(r, value);
+            }
+        }
+        lane.frame().pc += 1;
+    }
+}
+
+/// The memory an access goes to.
+fn region<'a>(
+    program: &Program,
+    lane: &'a mut Lane,
+    world: &'a mut World,
+    mem: &MemInfo,
+) -> Result<Region<'a>, Cause> {
+    let (bytes, policy): (&mut [u8], OutOfBounds) = match (mem.space, mem.resource.expand()) {
+        (Space::Shared, _) => (world.shared, OutOfBounds::Fault),
+        (Space::Private, _) => {
+            let start = lane.frame().private;
+            (&mut lane.private[start..], OutOfBounds::Fault)
+        }
+        (_, Some(resource)) => {
+            let buffer = world.bindings.buffer_mut(resource).ok_or(Cause::UnboundResource { resource })?;
+            (buffer, program.module.resources[resource].oob)
+        }
+        // `resolve` lets nothing else through.
+        (_, None) => (&mut [], OutOfBounds::Fault),
+    };
+    Ok(Region { bytes, policy, info: *mem, stats: &mut world.stats })
+}

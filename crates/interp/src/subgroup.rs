@@ -1,0 +1,115 @@
+//! Ops that the active invocations of a subgroup execute together.
+
+use crate::trap::Cause;
+use xenoglot_ir::flags::Flags;
+use xenoglot_ir::fold::{Cx, Fault, eval};
+use xenoglot_ir::imm::{Reduce, SubgroupInfo};
+use xenoglot_ir::op::Op;
+use xenoglot_ir::{Bits, Imm, Kind, Type};
+
+/// One active lane: its number in the subgroup and its operand, which becomes its result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Active {
+    pub(crate) lane: u32,
+    pub(crate) value: Bits,
+}
+
+/// Replaces each active lane's operand by its result. `lanes` are in ascending order; `ty` is the result's type.
+pub(crate) fn together(
+    op: Op,
+    info: &SubgroupInfo,
+    ty: Type,
+    width: u8,
+    lanes: &mut [Active],
+) -> Result<(), Cause> {
+    if info.width != 0 && info.width != width {
+        return Err(Cause::SubgroupWidth { guest: info.width, host: width });
+    }
+    let first = lanes.first().copied();
+    match op {
+        Op::SgId => lanes.iter_mut().for_each(|a| a.value = Bits::scalar(a.lane.into())),
+        Op::SgSize => lanes.iter_mut().for_each(|a| a.value = Bits::scalar(width.into())),
+        Op::SgElect => lanes
+            .iter_mut()
+            .for_each(|a| a.value = Bits::scalar((Some(a.lane) == first.map(|f| f.lane)).into())),
+        Op::SgBallot => {
+            let mask = lanes.iter().fold(0u64, |mask, a| mask | (a.value.0[0] & 1) << a.lane);
+            everyone(lanes, Bits::scalar(mask & ty.kind().mask()));
+        }
+        Op::SgReadFirst => everyone(lanes, first.map_or(Bits::default(), |f| f.value)),
+        Op::SgAll => reduce(op, Reduce::And, ty, lanes)?,
+        Op::SgAny => reduce(op, Reduce::Or, ty, lanes)?,
+        Op::SgReduce => reduce(op, info.reduce, ty, lanes)?,
+        Op::SgScan => {
+            let mut sum =
+                if info.exclusive { Some(Bits::splat(ty, identity(info.reduce, ty.kind()))) } else { None };
+            for a in lanes {
+                let with = match sum {
+                    Some(sum) => combine(op, info.reduce, ty, sum, a.value)?,
+                    None => a.value,
+                };
+                a.value = if info.exclusive { sum.unwrap_or_default() } else { with };
+                sum = Some(with);
+            }
+        }
+        _ => return Err(Cause::Unsupported { op }),
+    }
+    Ok(())
+}
+
+fn everyone(lanes: &mut [Active], value: Bits) {
+    lanes.iter_mut().for_each(|a| a.value = value);
+}
+
+fn reduce(op: Op, how: Reduce, ty: Type, lanes: &mut [Active]) -> Result<(), Cause> {
+    let Some((first, rest)) = lanes.split_first() else { return Ok(()) };
+    let sum = rest.iter().try_fold(first.value, |sum, a| combine(op, how, ty, sum, a.value))?;
+    everyone(lanes, sum);
+    Ok(())
+}
+
+fn combine(op: Op, how: Reduce, ty: Type, a: Bits, b: Bits) -> Result<Bits, Cause> {
+    let (by, fits) = match how {
+        Reduce::Iadd => (Op::Iadd, ty.kind().is_int()),
+        Reduce::Imul => (Op::Imul, ty.kind().is_int()),
+        Reduce::Imin => (Op::Imin, ty.kind().is_int()),
+        Reduce::Imax => (Op::Imax, ty.kind().is_int()),
+        Reduce::Umin => (Op::Umin, ty.kind().is_int()),
+        Reduce::Umax => (Op::Umax, ty.kind().is_int()),
+        Reduce::Fadd => (Op::Fadd, ty.kind().is_float()),
+        Reduce::Fmul => (Op::Fmul, ty.kind().is_float()),
+        Reduce::Fmin => (Op::Fmin, ty.kind().is_float()),
+        Reduce::Fmax => (Op::Fmax, ty.kind().is_float()),
+        Reduce::And => (Op::And, !ty.kind().is_float()),
+        Reduce::Or => (Op::Or, !ty.kind().is_float()),
+        Reduce::Xor => (Op::Xor, !ty.kind().is_float()),
+    };
+    if !fits {
+        return Err(Cause::Unsupported { op });
+    }
+    let cx = Cx { result: ty, arg: ty, flags: Flags::NONE, imm: Imm::None };
+    eval(by, &cx, &[a, b], &[ty, ty]).map_err(|fault| match fault {
+        Fault::Unsupported => Cause::Unsupported { op },
+        Fault::DivisionByZero => Cause::DivisionByZero,
+    })
+}
+
+/// What an exclusive scan starts from: combined with anything it gives that.
+fn identity(how: Reduce, kind: Kind) -> u64 {
+    let (one, infinity) = match kind {
+        Kind::F16 => (0x3c00, 0x7c00),
+        Kind::F32 => (1f32.to_bits().into(), f32::INFINITY.to_bits().into()),
+        Kind::F64 => (1f64.to_bits(), f64::INFINITY.to_bits()),
+        _ => (1, 0),
+    };
+    let sign = kind.mask() ^ kind.mask() >> 1;
+    match how {
+        Reduce::Iadd | Reduce::Fadd | Reduce::Or | Reduce::Xor | Reduce::Umax => 0,
+        Reduce::Imul | Reduce::Fmul => one,
+        Reduce::And | Reduce::Umin => kind.mask(),
+        Reduce::Imin => kind.mask() >> 1,
+        Reduce::Imax => sign,
+        Reduce::Fmin => infinity,
+        Reduce::Fmax => infinity | sign,
+    }
+}
