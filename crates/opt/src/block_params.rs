@@ -1,0 +1,82 @@
+//! Block parameters: those that get an equal constant on every edge become that constant.
+//!
+//! ```text
+//! block1:                              block1:
+//!   v1 : i32 = const 7                   v1 : i32 = const 7
+//!   jump block3(v1)                      jump block3
+//! block2:                        =>    block2:
+//!   v2 : i32 = const 7                   v2 : i32 = const 7
+//!   jump block3(v2)                      jump block3
+//! block3(v3 : i32):                    block3:
+//!   output %o, v3                        v4 : i32 = const 7
+//!                                        output %o, v4
+//! ```
+//!
+//! Parameters that nobody uses go too. (Those that are always some other *value* are
+//! [`copy_propagate`](crate::copy_propagate)'s, those used by dead code alone [`dead_code`](crate::dead_code)'s.)
+
+use crate::{Changed, Context, edit};
+use smallvec::SmallVec;
+use xenoglot_ir::analysis::Cfg;
+use xenoglot_ir::{Bits, Block, Function, Value};
+
+#[derive(Default)]
+pub(crate) struct Buffers {
+    dead: SmallVec<[bool; 16]>,
+}
+
+/// Removes parameters in one sweep.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.analyses.ensure_cfg(f);
+    let has_params = f.layout.iter().skip(1).any(|&b| !f.params(b).is_empty());
+    if !has_params || cx.analyses.cfg().rpo().len() != f.layout.len() {
+        return Changed::NONE; // edges from unreachable blocks are nobody's predecessors
+    }
+    cx.replaced.reset(f);
+    cx.analyses.ensure_uses(f);
+    let Context { analyses, replaced, block_params, .. } = cx;
+    let (cfg, uses) = (analyses.cfg(), analyses.uses());
+    let mut changed = false;
+    for &block in cfg.rpo().iter().skip(1) {
+        let n = f.params(block).len();
+        let dead = &mut block_params.dead;
+        dead.clear();
+        for k in 0..n {
+            let param = f.params(block)[k];
+            let constant = if uses.count(param) == 0 { None } else { constant(f, cfg, replaced, block, k) };
+            if let Some(bits) = constant {
+                let inst = edit::make_const(f, f.ty(param), bits, xenoglot_ir::NO_GUEST);
+                f.blocks[block].insts.insert(0, inst);
+                if let Some(v) = f.result(inst) {
+                    replaced.set(f, param, v);
+                }
+            }
+            dead.push(constant.is_some() || uses.count(param) == 0);
+        }
+        if dead.contains(&true) {
+            changed = true;
+            edit::remove_params(f, block, cfg.preds(block), |k| dead[k]);
+        }
+    }
+    replaced.apply(f);
+    cx.end(Changed::insts_if(changed))
+}
+
+/// The constant that parameter `k` of `block` gets on every edge that does not pass it on.
+fn constant(f: &Function, cfg: &Cfg, replaced: &edit::Replaced, block: Block, k: usize) -> Option<Bits> {
+    let param: Value = f.params(block)[k];
+    let mut found = None;
+    for p in cfg.preds(block) {
+        let edge = &f.edges(p.block)[p.edge as usize];
+        let arg = *f.edge_args(edge).get(k)?;
+        if arg == param {
+            continue;
+        }
+        let bits = f.const_bits(replaced.resolve(arg))?;
+        if found.is_some_and(|b| b != bits) {
+            return None;
+        }
+        found = Some(bits);
+    }
+    found
+}

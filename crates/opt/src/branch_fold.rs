@@ -1,0 +1,249 @@
+//! Control flow: edges that are never taken and blocks that do nothing go, straight lines become one block.
+//!
+//! ```text
+//! block0(v0 : bool):                   block0(v0 : bool):
+//!   branch v0, block1, block2            v1 : f32 = const 1.0
+//! block1:                                v2 : f32 = const 2.0
+//!   jump block3(v1)              =>      v4 : f32 = select v0, v1, v2
+//! block2:                                output %o, v4
+//!   jump block3(v2)                      return
+//! block3(v3 : f32):
+//!   output %o, v3
+//!   return
+//! ```
+//!
+//! In this order: branches and switches on constants and between equal edges become jumps; edges to blocks that
+//! only jump on go where those go; a branch whose edges then differ in a few arguments alone becomes `select`s,
+//! which cost nothing as both values exist; unreachable blocks go; a block joins the one it is the only way from.
+
+use crate::{Changed, Context, edit};
+use smallvec::{SmallVec, smallvec};
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::{Block, Flags, Function, Imm, Op, TermKind, Value, ValueDef};
+
+/// Most arguments a branch may choose between to become `select`s.
+const MAX_SELECTS: usize = 4;
+/// Most empty blocks an edge is led over; the rest waits for the next run.
+const MAX_HOPS: usize = 8;
+
+#[derive(Default)]
+pub(crate) struct Buffers {
+    /// By block: whether it only jumps on, and its parameters are used for that alone.
+    passes_on: SecondaryMap<Block, bool>,
+    /// Uses of the parameters of empty blocks in other blocks.
+    args: Vec<Value>,
+}
+
+/// Simplifies control flow; one run finds what the order above can.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    let mut b = std::mem::take(&mut cx.branch_fold);
+    let mut changed = Changed::NONE;
+    for i in 0..f.layout.len() {
+        changed = changed.or(fold_term(f, f.layout[i]));
+    }
+    if b.find_empty(f) {
+        for i in 0..f.layout.len() {
+            let block = f.layout[i];
+            if b.thread(f, block) {
+                changed = Changed::ALL.or(fold_term(f, block));
+            }
+        }
+    }
+    cx.branch_fold = b;
+    changed = cx.end(changed);
+    cx.analyses.ensure_cfg(f);
+    if edit::remove_unreachable(f, cx.analyses.cfg()) {
+        changed = cx.end(Changed::ALL);
+    }
+    changed.or(merge(f, cx))
+}
+
+/// Constant conditions, equal edges, negated conditions and selects.
+fn fold_term(f: &mut Function, block: Block) -> Changed {
+    match f.term(block).kind {
+        TermKind::Branch => fold_branch(f, block),
+        TermKind::Switch => fold_switch(f, block),
+        _ => Changed::NONE,
+    }
+}
+
+fn fold_branch(f: &mut Function, block: Block) -> Changed {
+    let (&[cond], [yes, no]) = (f.term_args(block), f.edges(block)) else { return Changed::NONE };
+    if let Some(bits) = f.const_bits(cond) {
+        keep_edge(f, block, usize::from(bits.lane(0) == 0));
+        return Changed::ALL;
+    }
+    if yes.block == no.block {
+        return select_args(f, block, cond);
+    }
+    let negated =
+        f.def_inst(cond).filter(|&i| f.insts[i].op == Op::Not).and_then(|i| f.args(i).first().copied());
+    if let Some(x) = negated {
+        let Function { blocks, pool, .. } = f;
+        let term = &mut blocks[block].term;
+        term.args.as_mut_slice(pool)[0] = x;
+        term.edges.swap(0, 1);
+        return Changed::ALL;
+    }
+    Changed::NONE
+}
+
+/// A branch with both edges to one block: a jump with selected arguments, if they are few.
+fn select_args(f: &mut Function, block: Block, cond: Value) -> Changed {
+    let [yes, no] = f.edges(block) else { return Changed::NONE };
+    let pairs: SmallVec<[(Value, Value); 8]> =
+        f.edge_args(yes).iter().copied().zip(f.edge_args(no).iter().copied()).collect();
+    let differ = pairs.iter().filter(|(a, b)| a != b);
+    if differ.clone().count() > MAX_SELECTS || differ.clone().any(|&(a, _)| f.ty(a).kind().is_handle()) {
+        return Changed::NONE;
+    }
+    let (to, guest) = (yes.block, f.term(block).guest);
+    let mut args: SmallVec<[Value; 8]> = SmallVec::new();
+    for (a, b) in pairs {
+        if a == b {
+            args.push(a);
+            continue;
+        }
+        let ty = f.ty(a);
+        let inst = f.make_inst(Op::Select, Flags::NONE, Imm::None, &[cond, a, b], &[ty], guest);
+        f.blocks[block].insts.push(inst);
+        args.extend(f.result(inst));
+    }
+    f.set_jump(block, to, &args, guest);
+    Changed::ALL
+}
+
+/// Keeps only edge `n` of a block.
+fn keep_edge(f: &mut Function, block: Block, n: usize) {
+    let term = &mut f.blocks[block].term;
+    let edge = term.edges.swap_remove(n);
+    let guest = term.guest;
+    f.set_term(block, TermKind::Jump, &[], smallvec![edge], Vec::new(), guest);
+}
+
+fn fold_switch(f: &mut Function, block: Block) -> Changed {
+    let (&[v], term) = (f.term_args(block), f.term(block)) else { return Changed::NONE };
+    let default = term.cases.len();
+    if term.edges.len() != default + 1 {
+        return Changed::NONE;
+    }
+    if let Some(bits) = f.const_bits(v) {
+        let taken = term.cases.iter().position(|&c| c == bits.lane(0)).unwrap_or(default);
+        keep_edge(f, block, taken);
+        return Changed::ALL;
+    }
+    // Cases that do what the default does.
+    let same = |i: usize| {
+        let (a, b) = (&term.edges[i], &term.edges[default]);
+        a.block == b.block && f.edge_args(a) == f.edge_args(b)
+    };
+    let keep: SmallVec<[bool; 16]> = (0..default).map(|i| !same(i)).collect();
+    if keep.iter().all(|&k| k) {
+        return Changed::NONE;
+    }
+    let term = &mut f.blocks[block].term;
+    let mut i = 0;
+    term.cases.retain(|_| {
+        i += 1;
+        keep[i - 1]
+    });
+    i = 0;
+    term.edges.retain(|_| {
+        i += 1;
+        i > default || keep[i - 1]
+    });
+    if term.cases.is_empty() {
+        keep_edge(f, block, 0);
+    }
+    Changed::ALL
+}
+
+impl Buffers {
+    /// Finds the blocks that only jump on; whether there are any.
+    fn find_empty(&mut self, f: &Function) -> bool {
+        self.passes_on.clear();
+        let (mut any, mut with_params) = (false, false);
+        for &b in f.layout.iter().skip(1) {
+            let term = f.term(b);
+            if f.blocks[b].insts.is_empty() && term.kind == TermKind::Jump && term.edges[0].block != b {
+                self.passes_on[b] = true;
+                any = true;
+                with_params |= !f.params(b).is_empty();
+            }
+        }
+        if with_params {
+            // A parameter that others use has to be defined where it is.
+            for &b in &f.layout {
+                let passes_on = &mut self.passes_on;
+                f.for_each_use(b, |v| match f.values[v].def {
+                    ValueDef::Param(home, _) if home != b => passes_on[home] = false,
+                    _ => {}
+                });
+            }
+        }
+        any
+    }
+
+    /// Leads the edges of `block` past empty blocks.
+    fn thread(&mut self, f: &mut Function, block: Block) -> bool {
+        let mut any = false;
+        for e in 0..f.edges(block).len() {
+            for _ in 0..MAX_HOPS {
+                let over = f.edges(block)[e].block;
+                let next = match f.edges(over) {
+                    [edge] if self.passes_on[over] && over != block => edge,
+                    _ => break,
+                };
+                let to = next.block;
+                self.args.clear();
+                let given = f.edge_args(&f.edges(block)[e]);
+                let through = |v: Value| match f.values[v].def {
+                    ValueDef::Param(home, n) if home == over => {
+                        given.get(usize::from(n)).copied().unwrap_or(v)
+                    }
+                    _ => v,
+                };
+                self.args.extend(f.edge_args(next).iter().map(|&v| through(v)));
+                f.blocks[block].term.edges[e] = f.make_edge(to, &self.args);
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+/// Joins each block to the one it is the only way from.
+fn merge(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.analyses.ensure_cfg(f);
+    cx.replaced.reset(f);
+    let Context { analyses, replaced, .. } = cx;
+    let cfg = analyses.cfg();
+    let mut any = false;
+    for &block in cfg.rpo() {
+        while let (TermKind::Jump, [edge]) = (f.term(block).kind, f.edges(block)) {
+            let next = edge.block;
+            if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
+                break;
+            }
+            let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
+            let params: SmallVec<[Value; 8]> = f.params(next).into();
+            for (p, a) in params.into_iter().zip(args) {
+                replaced.set(f, p, a);
+            }
+            let mut insts = std::mem::take(&mut f.blocks[next].insts);
+            let term = edit::take_term(&mut f.blocks[next].term);
+            f.blocks[block].insts.append(&mut insts);
+            f.blocks[block].term = term;
+            any = true;
+        }
+    }
+    if !any {
+        return Changed::NONE;
+    }
+    // What was joined to another is left without a way to it, and ends in `unreachable`.
+    replaced.apply(f);
+    let changed = cx.end(Changed::ALL);
+    cx.analyses.ensure_cfg(f);
+    edit::remove_unreachable(f, cx.analyses.cfg());
+    changed
+}

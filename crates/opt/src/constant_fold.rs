@@ -1,0 +1,53 @@
+//! Constant folding: an op on constants becomes the constant the interpreter would compute.
+//!
+//! ```text
+//! v0 : f32 = const 2.0
+//! v1 : f32 = const 3.0
+//! v2 : f32 = fadd v0, v1      =>   v2 : f32 = const 5.0
+//! ```
+//!
+//! What would fault and what the reference does not evaluate stays. Branches on constants are
+//! [`branch_fold`](crate::branch_fold)'s.
+
+use crate::{Changed, Context, edit};
+use smallvec::SmallVec;
+use xenoglot_ir::fold::{self, Cx, Fold, MAX_FOLD_ARGS};
+use xenoglot_ir::{Bits, Function, Inst};
+
+/// Folds in one sweep; chains fold because operands come before their users.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.analyses.ensure_cfg(f);
+    let mut changed = false;
+    for &block in cx.analyses.cfg().rpo() {
+        for i in 0..f.blocks[block].insts.len() {
+            let inst = f.blocks[block].insts[i];
+            if let Some(bits) = fold_inst(f, inst) {
+                edit::rewrite_const(f, inst, bits);
+                changed = true;
+            }
+        }
+    }
+    cx.end(Changed::insts_if(changed))
+}
+
+/// The constant `inst` computes, if its operands are constants.
+pub(crate) fn fold_inst(f: &Function, inst: Inst) -> Option<Bits> {
+    let data = &f.insts[inst];
+    let info = data.op.info();
+    if !info.traits.pure || info.traits.convergent || matches!(info.fold, Fold::None) {
+        return None;
+    }
+    let operands = f.args(inst);
+    if operands.is_empty() || operands.len() > MAX_FOLD_ARGS {
+        return None;
+    }
+    let mut args: SmallVec<[Bits; MAX_FOLD_ARGS]> = SmallVec::new();
+    let mut types: SmallVec<[_; MAX_FOLD_ARGS]> = SmallVec::new();
+    for &v in operands {
+        args.push(f.const_bits(v)?);
+        types.push(f.ty(v));
+    }
+    let result = f.ty(f.result(inst)?);
+    let cx = Cx { result, arg: types[0], flags: data.flags, imm: data.imm };
+    fold::eval(data.op, &cx, &args, &types).ok()
+}

@@ -1,0 +1,161 @@
+//! Small edits that several passes make.
+
+use smallvec::SmallVec;
+use xenoglot_ir::analysis::{Cfg, Pred};
+use xenoglot_ir::entity::{EntityList, ListPool, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::{
+    Bits, Block, Flags, Function, Imm, Inst, NO_GUEST, Op, TermKind, Terminator, Type, Value, ValueDef,
+};
+
+/// Values that others took the place of.
+///
+/// A pass that replaces values resolves every operand it comes to and leaves none of the old ones in use; the map is
+/// empty again at its end.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    by: SecondaryMap<Value, PackedOption<Value>>,
+    any: bool,
+}
+
+impl Replaced {
+    /// Forgets everything and makes room for the values of `f`.
+    pub(crate) fn reset(&mut self, f: &Function) {
+        self.by.clear();
+        self.by.resize(f.values.len());
+        self.any = false;
+    }
+
+    /// Lets `by` take the place of `old`, unless it is `old`. The name hint goes with it if `by` has none.
+    pub(crate) fn set(&mut self, f: &mut Function, old: Value, by: Value) {
+        let by = self.resolve(by);
+        if by == old {
+            return;
+        }
+        if f.values[by].hint.is_none() {
+            f.values[by].hint = f.values[old].hint;
+        }
+        self.by[old] = by.into();
+        self.any = true;
+    }
+
+    /// What stands for `v` now.
+    pub(crate) fn resolve(&self, mut v: Value) -> Value {
+        while let Some(by) = self.by[v].expand() {
+            v = by;
+        }
+        v
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.any
+    }
+
+    /// Rewrites the operands of `inst`.
+    pub(crate) fn apply_inst(&self, f: &mut Function, inst: Inst) {
+        if self.any {
+            let Function { insts, pool, .. } = f;
+            insts[inst].args.as_mut_slice(pool).iter_mut().for_each(|v| *v = self.resolve(*v));
+        }
+    }
+
+    /// Rewrites the operands of `block`'s terminator and edges.
+    pub(crate) fn apply_term(&self, f: &mut Function, block: Block) {
+        if self.any {
+            let Function { blocks, pool, .. } = f;
+            let term = &mut blocks[block].term;
+            term.args.as_mut_slice(pool).iter_mut().for_each(|v| *v = self.resolve(*v));
+            for edge in &mut term.edges {
+                edge.args.as_mut_slice(pool).iter_mut().for_each(|v| *v = self.resolve(*v));
+            }
+        }
+    }
+
+    /// Rewrites all operands of `f`.
+    pub(crate) fn apply(&self, f: &mut Function) {
+        if self.any {
+            for i in 0..f.layout.len() {
+                f.map_uses(f.layout[i], |v| self.resolve(v));
+            }
+        }
+    }
+}
+
+/// Makes `inst` another op; its result stays.
+pub(crate) fn rewrite(f: &mut Function, inst: Inst, op: Op, flags: Flags, imm: Imm, args: &[Value]) {
+    let Function { insts, pool, .. } = f;
+    let data = &mut insts[inst];
+    data.op = op;
+    data.flags = flags;
+    data.imm = imm;
+    if data.args.len(pool) == args.len() {
+        data.args.as_mut_slice(pool).copy_from_slice(args);
+    } else {
+        data.args.clear(pool);
+        data.args = EntityList::from_slice(args, pool);
+    }
+}
+
+/// Makes `inst` a constant; its result stays.
+pub(crate) fn rewrite_const(f: &mut Function, inst: Inst, bits: Bits) {
+    let c = f.consts.push(bits);
+    rewrite(f, inst, Op::Const, Flags::NONE, Imm::Const(c), &[]);
+}
+
+/// A constant in no block yet.
+pub(crate) fn make_const(f: &mut Function, ty: Type, bits: Bits, guest: u32) -> Inst {
+    let c = f.consts.push(bits);
+    f.make_inst(Op::Const, Flags::NONE, Imm::Const(c), &[], &[ty], guest)
+}
+
+/// Drops blocks that the entry does not reach from the layout, by the up-to-date `cfg`, and empties them; whether
+/// there were any.
+pub(crate) fn remove_unreachable(f: &mut Function, cfg: &Cfg) -> bool {
+    let Function { layout, blocks, .. } = f;
+    let before = layout.len();
+    layout.retain(|&b| {
+        let keep = cfg.is_reachable(b);
+        if !keep {
+            blocks[b].insts.clear();
+            take_term(&mut blocks[b].term);
+        }
+        keep
+    });
+    before != layout.len()
+}
+
+/// The terminator, with `unreachable` left in its place.
+pub(crate) fn take_term(term: &mut Terminator) -> Terminator {
+    let none = Terminator {
+        kind: TermKind::Unreachable,
+        args: EntityList::new(),
+        edges: SmallVec::new(),
+        cases: Vec::new(),
+        guest: NO_GUEST,
+    };
+    std::mem::replace(term, none)
+}
+
+/// Removes the parameters of `block` that `dead` names by number, and their arguments on all edges in `preds`.
+pub(crate) fn remove_params(f: &mut Function, block: Block, preds: &[Pred], dead: impl Fn(usize) -> bool) {
+    for p in preds {
+        let Function { blocks, pool, .. } = f;
+        retain(&mut blocks[p.block].term.edges[p.edge as usize].args, pool, &dead);
+    }
+    let Function { blocks, pool, values, .. } = f;
+    retain(&mut blocks[block].params, pool, &dead);
+    for (n, &v) in blocks[block].params.as_slice(pool).iter().enumerate() {
+        values[v].def = ValueDef::Param(block, n as u16);
+    }
+}
+
+fn retain(list: &mut EntityList<Value>, pool: &mut ListPool<Value>, dead: &impl Fn(usize) -> bool) {
+    let slice = list.as_mut_slice(pool);
+    let mut kept = 0;
+    for i in 0..slice.len() {
+        if !dead(i) {
+            slice[kept] = slice[i];
+            kept += 1;
+        }
+    }
+    list.truncate(kept, pool);
+}

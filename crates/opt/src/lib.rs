@@ -1,0 +1,29 @@
+//! Optimisation passes over the IR, one file each, and the pass list.
+//!
+//! A pass is a file with one public function `run(&mut Function, &mut Context) -> Changed` and a header that shows
+//! before and after in the text form. [`pipeline`] says which run in which order. What passes may assume about an
+//! instruction beyond the op table is in [`effects`].
+//!
+//! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
+//! the same bit for bit (NaN payloads apart), faults and out-of-bounds accesses included.
+#![deny(missing_docs)]
+
+pub mod block_params;
+pub mod branch_fold;
+pub mod constant_fold;
+pub mod context;
+pub mod copy_propagate;
+pub mod cse;
+pub mod dead_code;
+mod edit;
+pub mod effects;
+pub mod licm;
+pub mod pipeline;
+pub mod promote;
+pub mod scalarize;
+pub mod simplify;
+pub mod temporaries;
+
+pub use context::Context;
+pub use pipeline::{Options, PASSES, Pass, optimize, optimize_function};
+pub use xenoglot_ir::analysis::Changed;

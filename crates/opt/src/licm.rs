@@ -1,0 +1,176 @@
+//! Loop-invariant code: what computes the same in every iteration is computed once, before the loop.
+//!
+//! ```text
+//! block0(v0 : f32):                    block0(v0 : f32):
+//!   jump block1(v0)                      v2 : f32 = fmul v0, v0
+//! block1(v1 : f32):                      jump block1(v0)
+//!   v2 : f32 = fmul v0, v0       =>    block1(v1 : f32):
+//!   v3 : f32 = fadd v1, v2               v3 : f32 = fadd v1, v2
+//!   branch v4, block1(v3), block2        branch v4, block1(v3), block2
+//! ```
+//!
+//! Only ops that nobody notices ([`effects::is_speculatable`]) and never convergent ones; out of as many loops as
+//! possible, irreducible ones excepted. A constant moves only along with what needs it. The block before the loop
+//! is the header's only predecessor outside if that only jumps there, else a new one.
+
+use crate::{Changed, Context, effects};
+use smallvec::SmallVec;
+use xenoglot_ir::analysis::{Analyses, Loop, Loops, Pred};
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::entity::packed_option::PackedOption;
+use xenoglot_ir::{Block, Function, Inst, NO_GUEST, Op, TermKind, Value, ValueDef};
+
+#[derive(Default)]
+pub(crate) struct Buffers {
+    /// The innermost loop each instruction is in now.
+    home: SecondaryMap<Inst, PackedOption<Loop>>,
+    moved: SecondaryMap<Inst, bool>,
+    /// What to move, in order, and before which loop.
+    moves: Vec<(Loop, Inst)>,
+}
+
+/// Hoists in one sweep over the blocks in reverse post-order.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.analyses.ensure_loops(f);
+    if cx.analyses.loops().loops().is_empty() {
+        return Changed::NONE;
+    }
+    let mut b = std::mem::take(&mut cx.licm);
+    b.find(f, cx);
+    let changed = if b.moves.is_empty() { Changed::NONE } else { b.apply(f, &cx.analyses) };
+    cx.licm = b;
+    cx.end(changed)
+}
+
+impl Buffers {
+    fn find(&mut self, f: &Function, cx: &Context) {
+        let (cfg, loops) = (cx.analyses.cfg(), cx.analyses.loops());
+        self.home.clear();
+        self.home.resize(f.insts.len());
+        self.moved.clear();
+        self.moved.resize(f.insts.len());
+        self.moves.clear();
+        for &block in cfg.rpo() {
+            let inner = loops.innermost(block);
+            for &inst in &f.blocks[block].insts {
+                self.home[inst] = inner.into();
+                if inner.is_none() || is_light(f, inst) {
+                    continue;
+                }
+                let Some(target) = self.outermost(f, cx, loops, block, inst) else { continue };
+                for &v in f.args(inst) {
+                    if let Some(c) = f.def_inst(v)
+                        && self.is_inside(loops, target, c)
+                    {
+                        self.hoist(loops, target, c);
+                    }
+                }
+                self.hoist(loops, target, inst);
+            }
+        }
+    }
+
+    fn hoist(&mut self, loops: &Loops, target: Loop, inst: Inst) {
+        self.moves.push((target, inst));
+        self.moved[inst] = true;
+        self.home[inst] = loops.loops()[target].parent;
+    }
+
+    fn is_inside(&self, loops: &Loops, of: Loop, inst: Inst) -> bool {
+        within(loops, of, self.home[inst].expand())
+    }
+
+    /// The outermost loop around `block` that `inst` can be moved out of.
+    fn outermost(&self, f: &Function, cx: &Context, loops: &Loops, block: Block, inst: Inst) -> Option<Loop> {
+        let mut best = None;
+        let mut at = loops.innermost(block);
+        while let Some(l) = at {
+            let data = &loops.loops()[l];
+            let invariant = |v: Value| match f.values[v].def {
+                ValueDef::Param(b, _) => !loops.contains(l, b),
+                // What is light can come along, unless it already went elsewhere.
+                ValueDef::Inst(i, _) => !self.is_inside(loops, l, i) || is_light(f, i) && !self.moved[i],
+            };
+            // The header is come to whenever the loop is.
+            let always = block == data.header;
+            if data.irreducible
+                || !effects::is_speculatable(f, cx, inst, always)
+                || !f.args(inst).iter().all(|&v| invariant(v))
+            {
+                break;
+            }
+            best = Some(l);
+            at = data.parent.expand();
+        }
+        best
+    }
+
+    fn apply(&mut self, f: &mut Function, analyses: &Analyses) -> Changed {
+        for i in 0..f.layout.len() {
+            let block = f.layout[i];
+            f.blocks[block].insts.retain(|&inst| !self.moved[inst]);
+        }
+        // Loop by loop, outer ones first; in a loop the order in which they were found.
+        self.moves.sort_by_key(|m| m.0);
+        let mut changed = Changed::INSTS;
+        let mut at = 0;
+        while let Some(&(l, _)) = self.moves.get(at) {
+            let end = at + self.moves[at..].partition_point(|m| m.0 == l);
+            let header = analyses.loops().loops()[l].header;
+            let (before, new) = preheader(f, analyses, l, header);
+            changed.cfg |= new;
+            f.blocks[before].insts.extend(self.moves[at..end].iter().map(|m| m.1));
+            at = end;
+        }
+        changed
+    }
+}
+
+/// Whether `inner` is `of` or inside it.
+fn within(loops: &Loops, of: Loop, inner: Option<Loop>) -> bool {
+    let mut at = inner;
+    while let Some(l) = at {
+        if l == of {
+            return true;
+        }
+        at = loops.loops()[l].parent.expand();
+    }
+    false
+}
+
+/// Whether `inst` is not worth a register of its own across a loop.
+fn is_light(f: &Function, inst: Inst) -> bool {
+    matches!(f.insts[inst].op, Op::Const | Op::Undef)
+}
+
+/// The block that only leads to the loop, and whether it is new.
+fn preheader(f: &mut Function, analyses: &Analyses, l: Loop, header: Block) -> (Block, bool) {
+    let outside: SmallVec<[Pred; 4]> = analyses
+        .cfg()
+        .preds(header)
+        .iter()
+        .copied()
+        .filter(|p| !analyses.loops().contains(l, p.block))
+        .collect();
+    if let &[p] = outside.as_slice()
+        && f.term(p.block).kind == TermKind::Jump
+    {
+        return (p.block, false);
+    }
+    let new = f.add_block();
+    f.layout.pop();
+    let at = f.layout.iter().position(|&b| b == header).unwrap_or(f.layout.len());
+    f.layout.insert(at, new);
+    let mut args: SmallVec<[Value; 8]> = SmallVec::new();
+    for i in 0..f.params(header).len() {
+        let param = f.params(header)[i];
+        let v = f.add_param(new, f.ty(param));
+        f.values[v].hint = f.values[param].hint;
+        args.push(v);
+    }
+    for p in outside {
+        f.blocks[p.block].term.edges[p.edge as usize].block = new;
+    }
+    f.set_jump(new, header, &args, NO_GUEST);
+    (new, true)
+}

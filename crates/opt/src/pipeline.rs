@@ -1,0 +1,187 @@
+//! The pass list.
+//!
+//! [`optimize_function`] reads as what happens to a function; [`PASSES`] is what `--print-after` and tests know
+//! passes by.
+
+use crate::{
+    Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
+    promote, scalarize, simplify,
+};
+use std::time::{Duration, Instant};
+use xenoglot_ir::verify::{VerifyErrors, verify_func};
+use xenoglot_ir::{Func, Function, Module};
+
+/// A pass.
+pub struct Pass {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub doc: &'static str,
+    /// The pass.
+    pub run: fn(&mut Function, &mut Context) -> Changed,
+}
+
+macro_rules! passes {
+    ($($name:ident $doc:literal,)+) => {
+        /// Every pass, by name.
+        pub const PASSES: &[Pass] =
+            &[$(Pass { name: stringify!($name), doc: $doc, run: $name::run }),+];
+    };
+}
+
+passes! {
+    promote "guest registers become SSA values",
+    constant_fold "ops on constants become constants",
+    simplify "ops become simpler equal ones",
+    copy_propagate "values that are always another are replaced by it",
+    cse "equal instructions are merged",
+    branch_fold "edges never taken and blocks that do nothing go",
+    block_params "parameters that are one constant become it",
+    licm "loop-invariant code moves before the loop",
+    dead_code "what nobody needs goes",
+    scalarize "vector ops become scalar ops",
+}
+
+/// The pass called `name`.
+pub fn pass(name: &str) -> Option<&'static Pass> {
+    PASSES.iter().find(|p| p.name == name)
+}
+
+/// How much to do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Level {
+    /// Promotion and what makes its result readable; for debugging front ends.
+    None,
+    /// All of the pass list.
+    #[default]
+    Full,
+}
+
+/// How to optimise.
+#[derive(Clone, Copy, Default)]
+pub struct Options {
+    /// How much to do.
+    pub level: Level,
+    /// Whether to end with scalar ops only, for back ends without vectors.
+    pub scalarize: bool,
+}
+
+/// A pass that ran, and on what.
+#[derive(Clone, Copy)]
+pub struct Ran<'a> {
+    /// The pass.
+    pub pass: &'static Pass,
+    /// The module.
+    pub module: &'a Module,
+    /// The function of it that the pass ran on.
+    pub func: Func,
+    /// What it changed.
+    pub changed: Changed,
+    /// How long it took; zero unless [`Observer::timed`].
+    pub took: Duration,
+}
+
+/// Who looks on after each pass, to print, measure or verify, and may stop it.
+pub trait Observer {
+    /// Why it stopped.
+    type Error;
+
+    /// A pass ran. An error ends the optimisation; the module is left as the pass left it.
+    fn after(&mut self, ran: Ran<'_>) -> Result<(), Self::Error>;
+
+    /// Whether to measure; otherwise `took` is zero.
+    fn timed(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody looks on.
+impl Observer for () {
+    type Error = std::convert::Infallible;
+
+    fn after(&mut self, _: Ran<'_>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// Verifies the function after each pass.
+pub struct Verify;
+
+impl Observer for Verify {
+    type Error = VerifyErrors;
+
+    fn after(&mut self, ran: Ran<'_>) -> Result<(), VerifyErrors> {
+        verify_func(ran.module, ran.func)
+    }
+}
+
+/// Runs passes one by one and tells the observer.
+struct Runner<'a, O: Observer> {
+    module: &'a mut Module,
+    func: Func,
+    cx: &'a mut Context,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Runner<'_, O> {
+    fn run(&mut self, name: &'static str) -> Result<Changed, O::Error> {
+        // The list below names passes of the table only; the tests run every line of it.
+        let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
+        let start = self.observer.timed().then(Instant::now);
+        let changed = (pass.run)(&mut self.module.funcs[self.func], self.cx);
+        let took = start.map_or(Duration::ZERO, |s| s.elapsed());
+        let (module, func) = (&*self.module, self.func);
+        self.observer.after(Ran { pass, module, func, changed, took })?;
+        Ok(changed)
+    }
+}
+
+/// Optimises one function of `module`. `cx` must know the module ([`Context::set_module`]) or assumes the worst of
+/// its memory.
+pub fn optimize_function<O: Observer>(
+    module: &mut Module,
+    func: Func,
+    cx: &mut Context,
+    options: &Options,
+    observer: &mut O,
+) -> Result<(), O::Error> {
+    cx.begin(&module.funcs[func]);
+    let mut r = Runner { module, func, cx, observer };
+    r.run("promote")?;
+    if options.level == Level::Full {
+        r.run("simplify")?;
+        // Lanes moved directly leave most masked writes dead: what follows need not look at them.
+        r.run("dead_code")?;
+        r.run("branch_fold")?;
+        r.run("copy_propagate")?;
+        r.run("cse")?;
+        // Equal operands and one-way branches show only now.
+        r.run("simplify")?;
+        if r.run("branch_fold")?.cfg {
+            r.run("copy_propagate")?;
+        }
+        r.run("block_params")?;
+        r.run("licm")?;
+    }
+    if options.scalarize {
+        r.run("scalarize")?;
+        r.run("simplify")?;
+        r.run("cse")?;
+    }
+    r.run("dead_code")?;
+    Ok(())
+}
+
+/// Optimises every function of a module.
+pub fn optimize<O: Observer>(
+    module: &mut Module,
+    cx: &mut Context,
+    options: &Options,
+    observer: &mut O,
+) -> Result<(), O::Error> {
+    cx.set_module(module);
+    for func in module.funcs.keys() {
+        optimize_function(module, func, cx, options, observer)?;
+    }
+    Ok(())
+}

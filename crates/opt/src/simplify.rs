@@ -1,0 +1,170 @@
+//! Algebra: ops with a simpler equal, exactly.
+//!
+//! ```text
+//! v1 : f32x4 = insert v0, v9, 0
+//! v2 : f32   = extract v1, 1           =>   v2 : f32 = extract v0, 1
+//! v3 : f32   = fmul.zw v2, v8 (2.0)         v3 : f32 = fmul v2, v8
+//! v4 : bool  = fcmp.olt v3, v2              v5 : bool = fcmp.ule v2, v3
+//! v5 : bool  = not v4
+//! ```
+//!
+//! *Exactly* means bit for bit but for NaN payloads, whatever the flags: `x + 0.0` stays because of -0, `x * 1.0`
+//! goes unless `ftz`, `sat` or `fmz` would change `x`. The rules are by family in [`int`], [`float`] and
+//! [`vector`]; ops on constants fold on the way, so that chains of both need one sweep.
+
+use crate::{Changed, Context, constant_fold, edit};
+use smallvec::SmallVec;
+use xenoglot_ir::func::InstData;
+use xenoglot_ir::{Bits, Flags, Function, Imm, Inst, Op, Type, Value};
+
+mod float;
+mod int;
+mod vector;
+
+#[derive(Default)]
+pub(crate) struct Buffers {
+    insts: Vec<Inst>,
+}
+
+/// Operands of an instruction, copied out.
+type Args = SmallVec<[Value; 4]>;
+
+/// What a rule makes of an instruction.
+enum Rule {
+    /// Nothing.
+    Keep,
+    /// Its result is this value.
+    Value(Value),
+    /// Its result is this constant.
+    Const(Bits),
+    /// It is this instruction.
+    Inst(Op, Flags, Imm, Args),
+}
+
+impl Rule {
+    fn op(op: Op, args: &[Value]) -> Rule {
+        Rule::Inst(op, Flags::NONE, Imm::None, args.into())
+    }
+
+    fn flagged(op: Op, flags: Flags, args: &[Value]) -> Rule {
+        Rule::Inst(op, flags, Imm::None, args.into())
+    }
+}
+
+/// An instruction as rules see it.
+struct Site<'f> {
+    f: &'f mut Function,
+    /// Instructions of the block so far: new ones go here.
+    out: &'f mut Vec<Inst>,
+    op: Op,
+    flags: Flags,
+    imm: Imm,
+    args: Args,
+    ty: Type,
+    guest: u32,
+}
+
+impl Site<'_> {
+    /// The instruction that defines `v`.
+    fn def(&self, v: Value) -> Option<&InstData> {
+        self.f.def_inst(v).map(|i| &self.f.insts[i])
+    }
+
+    /// The operands of `v`'s definition if it is an `op`.
+    fn args_of<const N: usize>(&self, v: Value, op: Op) -> Option<[Value; N]> {
+        let inst = self.f.def_inst(v).filter(|&i| self.f.insts[i].op == op)?;
+        self.f.args(inst).try_into().ok()
+    }
+
+    /// The bits in each lane of a constant whose lanes are equal.
+    fn splat(&self, v: Value) -> Option<u64> {
+        let bits = self.f.const_bits(v)?;
+        let lanes = usize::from(self.f.ty(v).lanes());
+        bits.0[1..lanes].iter().all(|&l| l == bits.0[0]).then_some(bits.0[0])
+    }
+
+    /// Whether `v` is a constant with all lanes as `test` says.
+    fn all_lanes(&self, v: Value, test: impl Fn(u64) -> bool) -> bool {
+        let lanes = usize::from(self.f.ty(v).lanes());
+        self.f.const_bits(v).is_some_and(|b| b.0[..lanes].iter().all(|&l| test(l)))
+    }
+
+    /// A new constant before the instruction.
+    fn constant(&mut self, ty: Type, bits: Bits) -> Value {
+        let inst = edit::make_const(self.f, ty, bits, self.guest);
+        self.out.push(inst);
+        // One result type gives one result.
+        self.f.results(inst)[0]
+    }
+
+    fn rule(&mut self) -> Rule {
+        match self.op {
+            Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle => vector::rule(self),
+            _ if self.args.first().is_some_and(|&a| self.f.ty(a).kind().is_float()) => float::rule(self),
+            _ => int::rule(self),
+        }
+    }
+}
+
+/// A rule's result may have a rule of its own; so many in a row are enough for any that exist.
+const MAX_STEPS: usize = 8;
+
+/// Simplifies in one sweep; operands come before their users.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.analyses.ensure_cfg(f);
+    cx.replaced.reset(f);
+    let Context { analyses, replaced, simplify, .. } = cx;
+    let rpo = analyses.cfg().rpo();
+    let mut changed = false;
+    for &block in rpo {
+        let mut insts = std::mem::take(&mut f.blocks[block].insts);
+        simplify.insts.clear();
+        for &inst in &insts {
+            replaced.apply_inst(f, inst);
+            let (touched, gone) = step(f, &mut simplify.insts, inst);
+            changed |= touched;
+            match (gone, f.result(inst)) {
+                (Some(by), Some(old)) => replaced.set(f, old, by),
+                _ => simplify.insts.push(inst),
+            }
+        }
+        insts.clear();
+        insts.extend_from_slice(&simplify.insts);
+        f.blocks[block].insts = insts;
+        replaced.apply_term(f, block);
+    }
+    if !replaced.is_empty() && rpo.len() != f.layout.len() {
+        replaced.apply(f); // unreachable blocks
+    }
+    cx.end(Changed::insts_if(changed))
+}
+
+/// Applies rules to `inst` until none fits: whether one did, and the value that takes its place.
+fn step(f: &mut Function, out: &mut Vec<Inst>, inst: Inst) -> (bool, Option<Value>) {
+    let traits = f.insts[inst].op.info().traits;
+    if !traits.pure || traits.convergent || f.insts[inst].op.is_open() {
+        return (false, None);
+    }
+    let Some(result) = f.result(inst) else { return (false, None) };
+    let mut touched = false;
+    for _ in 0..MAX_STEPS {
+        if f.args(inst).is_empty() {
+            break;
+        }
+        if let Some(bits) = constant_fold::fold_inst(f, inst) {
+            edit::rewrite_const(f, inst, bits);
+            return (true, None);
+        }
+        let data = &f.insts[inst];
+        let (op, flags, imm, guest) = (data.op, data.flags, data.imm, data.guest);
+        let (args, ty) = (Args::from_slice(f.args(inst)), f.ty(result));
+        match (Site { f, out, op, flags, imm, args, ty, guest }).rule() {
+            Rule::Keep => break,
+            Rule::Value(v) => return (true, Some(v)),
+            Rule::Const(bits) => edit::rewrite_const(f, inst, bits),
+            Rule::Inst(op, flags, imm, args) => edit::rewrite(f, inst, op, flags, imm, &args),
+        }
+        touched = true;
+    }
+    (touched, None)
+}

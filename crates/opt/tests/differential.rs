@@ -1,0 +1,199 @@
+//! Every pass alone and the whole list keep what random programs do, and keep SSA.
+
+mod common;
+
+use common::{random_module, run};
+use std::collections::BTreeSet;
+use xenoglot_ir::entity::{EntityRef, SecondaryMap};
+use xenoglot_ir::verify::verify;
+use xenoglot_ir::{Block, Function, Imm, Module, Op, Slot};
+use xenoglot_opt::pipeline::Verify;
+use xenoglot_opt::temporaries::{self, Temporaries};
+use xenoglot_opt::{Context, Options, PASSES, optimize};
+use xenoglot_testgen::rng::Rng;
+
+const FUEL: u64 = 3000;
+const PROGRAMS: u64 = 1500;
+
+/// How many programs ran and what came of it.
+#[derive(Default, Debug)]
+struct Stats {
+    compared: u32,
+    /// Out of fuel, or something the reference does not evaluate.
+    unfinished: u32,
+    changed: u32,
+}
+
+fn program(seed: u64) -> Module {
+    random_module(&mut Rng::new(seed), 16)
+}
+
+/// Programs that run to an end, with what is seen of them.
+fn compare(seed: u64, name: &str, stats: &mut Stats, change: impl FnOnce(&mut Module) -> bool) {
+    let before = program(seed);
+    verify(&before).unwrap_or_else(|e| panic!("seed {seed}: the generator: {e}"));
+    let mut after = before.clone();
+    stats.changed += u32::from(change(&mut after));
+    verify(&after).unwrap_or_else(|e| panic!("seed {seed}: {name}: {e}"));
+    match run(&before, FUEL) {
+        None => stats.unfinished += 1,
+        Some(want) => {
+            stats.compared += 1;
+            let got = run(&after, 4 * FUEL);
+            assert_eq!(got.as_ref(), Some(&want), "seed {seed}: after {name}");
+        }
+    }
+}
+
+/// Each pass on functions that are promoted or not.
+#[test]
+fn passes_alone() {
+    for (n, pass) in PASSES.iter().enumerate() {
+        let mut stats = Stats::default();
+        let mut cx = Context::new();
+        for seed in 0..PROGRAMS {
+            let seed = seed + (n as u64) * 1_000_000;
+            compare(seed, pass.name, &mut stats, |m| {
+                cx.set_module(m);
+                let f = m.funcs.values_mut().next().unwrap();
+                cx.begin(f);
+                if !seed.is_multiple_of(4) {
+                    xenoglot_opt::promote::run(f, &mut cx);
+                }
+                let before = format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
+                let changed = (pass.run)(f, &mut cx);
+                let same = before == format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
+                assert!(changed.any() || same, "seed {seed}: {} hides a change", pass.name);
+                changed.any()
+            });
+        }
+        println!("{}: {stats:?}", pass.name);
+        assert!(stats.compared > 400, "{} was hardly tested: {stats:?}", pass.name);
+        assert!(stats.changed > 50, "{} had little to do: {stats:?}", pass.name);
+    }
+}
+
+#[test]
+fn the_whole_list() {
+    for scalarize in [false, true] {
+        let mut stats = Stats::default();
+        let mut cx = Context::new();
+        let (mut before, mut after) = (0, 0);
+        for seed in 0..2 * PROGRAMS {
+            compare(seed, "everything", &mut stats, |m| {
+                before += m.funcs.values().map(Function::inst_count).sum::<usize>();
+                let options = Options { scalarize, ..Options::default() };
+                optimize(m, &mut cx, &options, &mut Verify).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                after += m.funcs.values().map(Function::inst_count).sum::<usize>();
+                true
+            });
+        }
+        println!("scalarize {scalarize}: {stats:?}, {before} instructions became {after}");
+        assert!(stats.compared > 800, "{stats:?}");
+    }
+}
+
+/// Registers that some path from the start of each reachable block reads before it sets them.
+fn live_slots(f: &Function, cx: &mut Context) -> SecondaryMap<Block, BTreeSet<Slot>> {
+    cx.analyses.ensure_cfg(f);
+    let mut live: SecondaryMap<Block, BTreeSet<Slot>> = SecondaryMap::new();
+    for _ in 0..=f.layout.len() {
+        for &b in cx.analyses.cfg().rpo() {
+            let mut set: BTreeSet<Slot> =
+                f.edges(b).iter().flat_map(|e| live[e.block].iter().copied()).collect();
+            for &i in f.blocks[b].insts.iter().rev() {
+                match (f.insts[i].op, f.insts[i].imm) {
+                    (Op::SlotGet, Imm::Slot(s)) => {
+                        set.insert(s);
+                    }
+                    (Op::SlotSet, Imm::Slot(s)) => {
+                        set.remove(&s);
+                    }
+                    _ => {}
+                }
+            }
+            live[b] = set;
+        }
+    }
+    live
+}
+
+#[test]
+fn promotion_leaves_no_slot_op_and_no_dead_parameter() {
+    let mut cx = Context::new();
+    let mut params = 0;
+    for seed in 0..PROGRAMS {
+        let mut m = program(seed);
+        let f = m.funcs.values_mut().next().unwrap();
+        cx.begin(f);
+        let live = live_slots(f, &mut cx);
+        let own = f.values.len();
+        xenoglot_opt::promote::run(f, &mut cx);
+        for &b in &f.layout {
+            assert!(f.blocks[b].insts.iter().all(|&i| !matches!(f.insts[i].op, Op::SlotGet | Op::SlotSet)));
+            for v in f.params(b).iter().filter(|v| v.index() >= own && f.entry() != Some(b)) {
+                params += 1;
+                let slot = f.values[*v].hint.expand().unwrap();
+                assert!(live[b].contains(&slot), "seed {seed}: {v} of {slot} in {b}");
+            }
+        }
+    }
+    println!("{params} parameters");
+    assert!(params > 500);
+}
+
+/// Assignments pass the checker, whatever is wanted, and use fewer variables than values.
+#[test]
+fn temporaries_hold_what_is_read() {
+    let mut cx = Context::new();
+    let mut temps = Temporaries::default();
+    let (mut values, mut variables) = (0, 0);
+    for seed in 0..2 * PROGRAMS {
+        let mut m = program(seed);
+        let options = Options::default();
+        if seed % 2 == 0 {
+            let Ok(()) = optimize(&mut m, &mut cx, &options, &mut ());
+        }
+        let f = m.funcs.values().next().unwrap();
+        cx.begin(f);
+        for inline in [0, 50, 100] {
+            let wanted = |v: xenoglot_ir::Value| {
+                let pure = f.def_inst(v).is_some_and(|i| f.insts[i].op.info().traits.pure);
+                !(pure && v.as_u32().wrapping_mul(0x9e37_79b9) % 100 < inline)
+            };
+            temps.compute(f, &mut cx.analyses, wanted);
+            let cfg = cx.analyses.cfg();
+            temporaries::check(f, cfg, &temps, wanted).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            for &b in cfg.rpo() {
+                let defs = f.params(b).iter().chain(f.blocks[b].insts.iter().flat_map(|&i| f.results(i)));
+                for &v in defs {
+                    assert_eq!(temps.of(v).is_some(), wanted(v), "{v}");
+                    assert!(temps.of(v).is_none_or(|t| temps.temps()[t].ty == f.ty(v)));
+                    values += u32::from(wanted(v));
+                }
+            }
+            variables += temps.temps().len();
+        }
+    }
+    println!("{values} values in {variables} variables");
+    assert!(variables * 3 < 2 * values as usize);
+}
+
+/// The checker finds a value that was overwritten.
+#[test]
+fn the_checker_of_temporaries_finds_clashes() {
+    let mut cx = Context::new();
+    let mut temps = Temporaries::default();
+    let (mut found, mut tried) = (0, 0);
+    for seed in 0..200 {
+        let m = program(seed);
+        let f = m.funcs.values().next().unwrap();
+        cx.begin(f);
+        // Coloured as if constants were written where they are used, read as if they were not.
+        let is_const = |v| f.def_inst(v).is_some_and(|i| f.insts[i].op == Op::Const);
+        temps.compute(f, &mut cx.analyses, |v| !is_const(v));
+        tried += 1;
+        found += u32::from(temporaries::check(f, cx.analyses.cfg(), &temps, |_| true).is_err());
+    }
+    assert!(found > tried / 2, "{found} of {tried}");
+}
