@@ -1,0 +1,376 @@
+//! Control flow with the scope stacks as part of a node's identity.
+//!
+//! Scopes of the PICA200 end by address after each instruction, not by structure (vectors/pica/FORMAT.md,
+//! section 4). A node is therefore a program counter *and* the contents of the IF, CALL and LOOP stacks; all that
+//! stays data is how many rounds a loop has left. Calls are inlined by this, jumps out of and into scopes come out
+//! right, and a stale entry that fires later does so here as well. Stacks are bounded (8, 4, 4, the oldest entry
+//! dropped), so the graph is finite; when it grows past the limit, [`super::stacks`] takes over.
+
+use super::LiftError;
+use crate::inst::{Condition, Inst, Opcode, Operands};
+use crate::program::Program;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Depth of the IF stack.
+pub(super) const IF_DEPTH: usize = 8;
+/// Depth of the CALL stack.
+pub(super) const CALL_DEPTH: usize = 4;
+/// Depth of the LOOP stack.
+pub(super) const LOOP_DEPTH: usize = 4;
+/// The program counter from which on control ends.
+pub(super) const END_PC: u32 = 4095;
+
+/// What a conditional instruction tests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Test {
+    /// The condition flags.
+    Flags(Condition),
+    /// A bool uniform against a wanted value.
+    Bool(u8, bool),
+}
+
+/// What a flow instruction does when its test succeeds or fails, before any scope ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// To the next word.
+    Next,
+    /// To an address.
+    To(u32),
+    /// Pushes an IF entry and goes on.
+    PushIf { otherwise: u32, end: u32 },
+    /// Pushes a CALL entry and goes to the callee.
+    PushCall { to: u32, end: u32 },
+    /// Pushes a LOOP entry and goes on.
+    PushLoop { end: u32, uniform: u8 },
+    /// Leaves the innermost loop.
+    Break,
+    /// Ends the program.
+    End,
+}
+
+/// The control part of an instruction: the test, and the steps if it holds and if not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Control {
+    /// One way on.
+    Always(Step),
+    /// Two ways on.
+    If(Test, Step, Step),
+}
+
+/// What `inst` does to control.
+pub(super) fn control(inst: &Inst) -> Control {
+    let call = |target: u16, count: u8| Step::PushCall {
+        to: target.into(),
+        end: u32::from(target) + u32::from(count),
+    };
+    let branch = |target: u16, count: u8| Step::PushIf {
+        otherwise: target.into(),
+        end: u32::from(target) + u32::from(count),
+    };
+    match (inst.op, inst.operands) {
+        (Opcode::End, _) => Control::Always(Step::End),
+        (Opcode::Break, _) => Control::Always(Step::Break),
+        (Opcode::Breakc, Operands::Condition { cond }) => {
+            Control::If(Test::Flags(cond), Step::Break, Step::Next)
+        }
+        (_, Operands::Range { target, count }) => Control::Always(call(target, count)),
+        (Opcode::Callc, Operands::ConditionRange { cond, target, count }) => {
+            Control::If(Test::Flags(cond), call(target, count), Step::Next)
+        }
+        (_, Operands::ConditionRange { cond, target, count }) => {
+            Control::If(Test::Flags(cond), branch(target, count), Step::To(target.into()))
+        }
+        (Opcode::Callu, Operands::BoolRange { uniform, target, count }) => {
+            Control::If(Test::Bool(uniform, true), call(target, count), Step::Next)
+        }
+        (_, Operands::BoolRange { uniform, target, count }) => {
+            Control::If(Test::Bool(uniform, true), branch(target, count), Step::To(target.into()))
+        }
+        (_, Operands::ConditionTarget { cond, target }) => {
+            Control::If(Test::Flags(cond), Step::To(target.into()), Step::Next)
+        }
+        (_, Operands::BoolTarget { uniform, value, target }) => {
+            Control::If(Test::Bool(uniform, value), Step::To(target.into()), Step::Next)
+        }
+        (_, Operands::Loop { uniform, target }) => {
+            Control::Always(Step::PushLoop { end: u32::from(target) + 1, uniform })
+        }
+        _ => Control::Always(Step::Next),
+    }
+}
+
+/// A bounded stack whose oldest entry is dropped when it is full.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Stack<T, const N: usize> {
+    items: [T; N],
+    len: u8,
+}
+
+impl<T: Copy + Default, const N: usize> Default for Stack<T, N> {
+    fn default() -> Self {
+        Stack { items: [T::default(); N], len: 0 }
+    }
+}
+
+impl<T: Copy + Default, const N: usize> Stack<T, N> {
+    fn top(&self) -> Option<T> {
+        self.items[..usize::from(self.len)].last().copied()
+    }
+
+    fn pop(&mut self) {
+        if let Some(n) = self.len.checked_sub(1) {
+            self.len = n;
+            self.items[usize::from(n)] = T::default(); // so that equal stacks compare equal
+        }
+    }
+
+    /// Whether the oldest entry was dropped.
+    fn push(&mut self, item: T) -> bool {
+        let full = usize::from(self.len) == N;
+        if full {
+            self.items.rotate_left(1);
+            self.items[N - 1] = item;
+        } else {
+            self.items[usize::from(self.len)] = item;
+            self.len += 1;
+        }
+        full
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct IfEntry {
+    otherwise: u32,
+    end: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct CallEntry {
+    end: u32,
+    back: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct LoopEntry {
+    start: u32,
+    end: u32,
+    uniform: u8,
+}
+
+/// The stacks at a program counter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+struct Scopes {
+    ifs: Stack<IfEntry, IF_DEPTH>,
+    calls: Stack<CallEntry, CALL_DEPTH>,
+    loops: Stack<LoopEntry, LOOP_DEPTH>,
+}
+
+/// Where a path leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    /// A node.
+    Node(u32),
+    /// The end of the program.
+    End,
+}
+
+/// What happens to the loops on a path, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Path {
+    /// A loop is entered: its int uniform, its depth, and whether the oldest loop's count is dropped.
+    pub enter: Option<(u8, u8, bool)>,
+    /// A loop's end is reached or it is left.
+    pub leave: Option<LoopEnd>,
+    /// Where to; for a loop that may repeat, when it is done.
+    pub target: Target,
+}
+
+/// The end of a round of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LoopEnd {
+    /// Its int uniform.
+    pub uniform: u8,
+    /// Its depth.
+    pub depth: u8,
+    /// Where another round starts; none after a break.
+    pub again: Option<Target>,
+    /// Another loop remains below: aL becomes this loop's own start value.
+    pub restore: bool,
+}
+
+/// The ways out of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Exit {
+    /// One way.
+    Always(Path),
+    /// By a test.
+    If(Test, Path, Path),
+}
+
+/// An instruction in one context.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// Word address.
+    pub pc: u32,
+    /// The instruction.
+    pub inst: Inst,
+    /// What comes after it.
+    pub exit: Exit,
+    /// Ways that lead here.
+    pub preds: u32,
+}
+
+/// Every reachable instruction in every context.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// The nodes; the first is the entry.
+    pub nodes: Vec<Node>,
+    /// Number of distinct contexts.
+    pub contexts: usize,
+}
+
+/// Why exploration stopped.
+pub(super) enum Stop {
+    /// More nodes than allowed.
+    TooManyNodes,
+    /// A word that is no instruction.
+    Error(LiftError),
+}
+
+struct Explorer<'p> {
+    program: &'p Program,
+    contexts: Vec<Scopes>,
+    context_ids: HashMap<Scopes, u32, rustc_hash::FxBuildHasher>,
+    /// Nodes by context and program counter. A table for each context would be mostly empty, and large for a program
+    /// with many.
+    node_ids: HashMap<(u32, u32), u32, rustc_hash::FxBuildHasher>,
+    nodes: Vec<Node>,
+    node_contexts: Vec<u32>,
+    max_nodes: usize,
+}
+
+/// Explores the program from `entry`. The entry must be below [`END_PC`].
+pub(super) fn explore(program: &Program, entry: u32, max_nodes: usize) -> Result<Flow, Stop> {
+    let mut e = Explorer {
+        program,
+        contexts: Vec::new(),
+        context_ids: HashMap::default(),
+        node_ids: HashMap::default(),
+        nodes: Vec::new(),
+        node_contexts: Vec::new(),
+        max_nodes,
+    };
+    let root = e.context(Scopes::default());
+    e.node(entry, root)?;
+    let mut next = 0;
+    while next < e.nodes.len() {
+        let exit = e.exit(next)?;
+        e.nodes[next].exit = exit;
+        next += 1;
+    }
+    Ok(Flow { nodes: e.nodes, contexts: e.contexts.len() })
+}
+
+impl Explorer<'_> {
+    fn context(&mut self, scopes: Scopes) -> u32 {
+        *self.context_ids.entry(scopes).or_insert_with(|| {
+            self.contexts.push(scopes);
+            self.contexts.len() as u32 - 1
+        })
+    }
+
+    fn node(&mut self, pc: u32, context: u32) -> Result<Target, Stop> {
+        if pc >= END_PC {
+            return Ok(Target::End);
+        }
+        let next = self.nodes.len() as u32;
+        let id = match self.node_ids.entry((context, pc)) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                if self.nodes.len() >= self.max_nodes {
+                    return Err(Stop::TooManyNodes);
+                }
+                let inst = self.program.inst(pc).map_err(|e| Stop::Error(LiftError::Decode(e)))?;
+                let path = Path { enter: None, leave: None, target: Target::End };
+                self.nodes.push(Node { pc, inst, exit: Exit::Always(path), preds: 0 });
+                self.node_contexts.push(context);
+                *entry.insert(next)
+            }
+        };
+        self.nodes[id as usize].preds += 1;
+        Ok(Target::Node(id))
+    }
+
+    fn exit(&mut self, id: usize) -> Result<Exit, Stop> {
+        let (pc, context) = (self.nodes[id].pc, self.node_contexts[id]);
+        match control(&self.nodes[id].inst) {
+            Control::Always(step) => Ok(Exit::Always(self.path(pc, context, step)?)),
+            Control::If(test, yes, no) => {
+                let yes = self.path(pc, context, yes)?;
+                Ok(Exit::If(test, yes, self.path(pc, context, no)?))
+            }
+        }
+    }
+
+    /// Takes a step from the instruction at `pc`, then ends what scopes end after it.
+    fn path(&mut self, pc: u32, context: u32, step: Step) -> Result<Path, Stop> {
+        let mut s = self.contexts[context as usize];
+        let mut path = Path { enter: None, leave: None, target: Target::End };
+        let after = pc + 1;
+        let mut to = after;
+        let mut changed = true;
+        match step {
+            Step::End => return Ok(path),
+            Step::Next | Step::Break => changed = false,
+            Step::To(target) => {
+                to = target;
+                changed = false;
+            }
+            Step::PushIf { otherwise, end } => {
+                s.ifs.push(IfEntry { otherwise, end });
+            }
+            Step::PushCall { to: target, end } => {
+                s.calls.push(CallEntry { end, back: after });
+                to = target;
+            }
+            Step::PushLoop { end, uniform } => {
+                let dropped = s.loops.push(LoopEntry { start: after, end, uniform });
+                path.enter = Some((uniform, s.loops.len - 1, dropped));
+            }
+        }
+        let mut q = after;
+        for round in 0..CALL_DEPTH {
+            let Some(call) = s.calls.top().filter(|c| c.end == q) else { break };
+            s.calls.pop();
+            changed = true;
+            if round + 1 < CALL_DEPTH {
+                to = call.back;
+                q = call.back;
+            }
+        }
+        if let Some(branch) = s.ifs.top().filter(|i| i.otherwise == after) {
+            s.ifs.pop();
+            changed = true;
+            to = branch.end;
+        }
+        let broke = step == Step::Break;
+        if let Some(top) = s.loops.top().filter(|l| broke || l.end == after) {
+            let depth = s.loops.len - 1;
+            let again = if broke {
+                None
+            } else {
+                let context = if changed { self.context(s) } else { context };
+                Some(self.node(top.start, context)?)
+            };
+            s.loops.pop();
+            changed = true;
+            to = top.end;
+            path.leave =
+                Some(LoopEnd { uniform: top.uniform, depth, again, restore: s.loops.top().is_some() });
+        }
+        let context = if changed { self.context(s) } else { context };
+        path.target = self.node(to, context)?;
+        Ok(path)
+    }
+}

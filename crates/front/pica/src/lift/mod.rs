@@ -1,0 +1,260 @@
+//! From program words to IR.
+//!
+//! [`lift`] makes a whole module: an entry wrapper around the program. Control flow is explored with the scope
+//! stacks as part of a node's identity (`flow`, `graph`); programs with too many contexts are lifted with the stacks
+//! as data (`stacks`), so every program that decodes is lifted. What instructions compute is in `insts` and
+//! `geometry`, the wrappers in `wrap`, the buffers they use in [`layout`].
+//!
+//! Guest addresses in the IR are word addresses.
+
+mod flow;
+mod geometry;
+mod graph;
+mod insts;
+pub mod layout;
+pub mod record;
+mod regs;
+mod stacks;
+mod wrap;
+
+pub use wrap::{ClipSpace, OutputMap, VertexOutputs};
+
+use crate::decode::DecodeError;
+use crate::inst::{Dst, Inst, SrcReg};
+use crate::program::Program;
+use flow::{END_PC, Stop};
+use insts::Cx;
+use regs::{File, Regs};
+use thiserror::Error;
+use xenoglot_ir::module::ListingLine;
+use xenoglot_ir::{Builder, Function, Module, NO_GUEST, Stage};
+
+/// The arithmetic of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Numeric {
+    /// IEEE single, and a NaN product of factors that are none is +0. What the vectors define.
+    #[default]
+    Single,
+    /// As `Single`, and each result (of MAD the product, too; of dot products only the sum) is rounded to the chip's
+    /// 24-bit format, denormals flushed, as the chip is believed to do.
+    F24,
+    /// IEEE single without the rule for products.
+    Fast,
+}
+
+/// What is made around the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapper {
+    /// A vertex shader: inputs at locations, uniforms in a buffer.
+    Vertex(VertexOutputs),
+    /// A compute kernel over the buffers of [`layout`]: one invocation per vertex (or primitive).
+    Compute {
+        /// Invocations of a workgroup along x. The buffers have room for whole workgroups.
+        workgroup: u32,
+        /// The registers start as the state record has them (geometry invocations see their predecessor's);
+        /// otherwise at zero.
+        persistent: bool,
+        /// For a geometry program: what EMIT copies, and how often.
+        geometry: Option<GeometryWrapper>,
+    },
+}
+
+/// The geometry part of a compute wrapper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GeometryWrapper {
+    /// Bit n: EMIT copies `o` n.
+    pub output_mask: u16,
+    /// EMITs of an invocation whose vertices and primitives are stored; those beyond are counted only.
+    pub emit_capacity: u32,
+}
+
+/// Bounds on the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions in distinct scope contexts before the stacks become data. 0 makes them data at once.
+    pub max_nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_nodes: 5120 }
+    }
+}
+
+/// How to lift.
+#[derive(Clone, Copy, Debug)]
+pub struct LiftOptions {
+    /// Word address of the entry point, below 4095.
+    pub entry: u32,
+    /// Arithmetic.
+    pub numeric: Numeric,
+    /// What is made around the program.
+    pub wrapper: Wrapper,
+    /// Whether the compute wrapper counts executed instructions.
+    pub count_steps: bool,
+    /// Registers start at a zero from the uniform buffer instead of a constant. Host compilers take liberties with
+    /// constant zeros: lavapipe's drops them from sums, so that -0 + 0 stays -0, and makes +0 of products with them.
+    pub opaque_zeros: bool,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+impl LiftOptions {
+    /// Lifts from `entry` with a compute wrapper of 64 invocations for a vertex program.
+    pub fn compute(entry: u32) -> LiftOptions {
+        LiftOptions {
+            entry,
+            numeric: Numeric::default(),
+            wrapper: Wrapper::Compute { workgroup: 64, persistent: false, geometry: None },
+            count_steps: false,
+            opaque_zeros: false,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Lifts from `entry` as a vertex shader.
+    pub fn vertex(entry: u32, outputs: VertexOutputs) -> LiftOptions {
+        LiftOptions { wrapper: Wrapper::Vertex(outputs), ..LiftOptions::compute(entry) }
+    }
+}
+
+/// Why a program cannot be lifted.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LiftError {
+    /// Control can reach a word that is no instruction.
+    #[error("control reaches a word that is no instruction: {0}")]
+    Decode(DecodeError),
+    /// The entry point is outside program memory.
+    #[error("entry point {entry:#x} is outside program memory (0x0 to 0xffe)")]
+    Entry {
+        /// The entry point.
+        entry: u32,
+    },
+    /// A workgroup of no or too many invocations.
+    #[error("a workgroup of {0} invocations; 1 to 1024 are possible")]
+    Workgroup(u32),
+}
+
+/// What lifting did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FlowStats {
+    /// Instructions, one per scope context; 0 if the stacks are data.
+    pub nodes: usize,
+    /// Scope contexts; 0 if the stacks are data.
+    pub contexts: usize,
+    /// Whether the stacks are data.
+    pub stacks_as_data: bool,
+}
+
+/// A lifted program.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    /// The module, with slots: run at least `promote` before emission.
+    pub module: Module,
+    /// Statistics.
+    pub flow: FlowStats,
+}
+
+/// Registers a run of instructions names: inputs read, outputs written.
+fn registers<'i>(insts: impl Iterator<Item = &'i Inst>) -> (u16, u16) {
+    insts.fold((0, 0), |(inputs, outputs), inst| {
+        let read = inst.srcs().iter().fold(0, |m, s| match s.reg {
+            SrcReg::Input(n) => m | 1 << (n & 15),
+            _ => m,
+        });
+        let written = match inst.dst() {
+            Some(Dst::Output(n)) => 1 << (n & 15),
+            _ => 0,
+        };
+        (inputs | read, outputs | written)
+    })
+}
+
+/// Lifts the program into a module whose entry function is `main`.
+pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftError> {
+    if options.entry >= END_PC {
+        return Err(LiftError::Entry { entry: options.entry });
+    }
+    let flow = match flow::explore(program, options.entry, options.limits.max_nodes) {
+        Ok(flow) => Some(flow),
+        Err(Stop::TooManyNodes) => None,
+        Err(Stop::Error(e)) => return Err(e),
+    };
+    let (inputs, outputs) = match &flow {
+        Some(flow) => registers(flow.nodes.iter().map(|n| &n.inst)),
+        None => (u16::MAX, u16::MAX),
+    };
+    let stage = match options.wrapper {
+        Wrapper::Vertex(_) => Stage::Vertex,
+        Wrapper::Compute { .. } => Stage::Compute,
+    };
+    let mut module = Module::new(stage, "pica200");
+    let mut func = Function::new("main");
+    let entry = func.add_block();
+    let start = func.add_block();
+    let end = func.add_block();
+    let mut cx = Cx {
+        uniforms: wrap::uniforms(&mut module),
+        b: Builder::new(&mut func, entry),
+        regs: Regs::default(),
+        program,
+        numeric: options.numeric,
+        inputs: [None; 16],
+        output_mask: 0,
+        events: None,
+    };
+    let record = match options.wrapper {
+        Wrapper::Vertex(_) => {
+            wrap::vertex_inputs(&mut module, &mut cx, inputs);
+            None
+        }
+        Wrapper::Compute { workgroup, persistent, geometry } => {
+            if !(1..=1024).contains(&workgroup) {
+                return Err(LiftError::Workgroup(workgroup));
+            }
+            module.workgroup = [workgroup, 1, 1];
+            cx.output_mask = geometry.map_or(0, |g| g.output_mask);
+            let capacity = geometry.map(|g| g.emit_capacity);
+            // EMIT exchanges the banks of all outputs there are, also of those written only later in the program.
+            for n in (0..16u8).filter(|n| geometry.is_some() && (outputs | cx.output_mask) >> n & 1 == 1) {
+                cx.regs.vector(cx.b.func, File::Output, n);
+            }
+            Some((wrap::compute_prologue(&mut module, &mut cx, inputs, capacity), persistent))
+        }
+    };
+    cx.b.switch_to(start);
+    match &flow {
+        Some(flow) => graph::emit(&mut cx, flow, end, options.count_steps),
+        None => stacks::emit(&mut cx, options.entry, end, options.count_steps)?,
+    }
+    cx.b.switch_to(end);
+    cx.b.set_guest(NO_GUEST);
+    match (options.wrapper, record) {
+        (Wrapper::Vertex(outputs), _) => wrap::vertex_outputs(&mut module, &mut cx, outputs),
+        (_, Some((record, persistent))) => {
+            wrap::compute_epilogue(&mut cx, record, options.count_steps, persistent);
+        }
+        (_, None) => {}
+    }
+    cx.b.ret(&[]);
+    let geometry = cx.events.is_some();
+    cx.b.switch_to(entry);
+    match record {
+        Some((record, true)) => wrap::load_state(&mut cx, record),
+        _ if options.opaque_zeros => wrap::load_zeros(&mut cx, geometry),
+        _ => {}
+    }
+    cx.b.jump(start, &[]);
+    module.entry = Some(module.funcs.push(func)).into();
+    let stats = match flow {
+        Some(flow) => FlowStats { nodes: flow.nodes.len(), contexts: flow.contexts, stacks_as_data: false },
+        None => FlowStats { stacks_as_data: true, ..FlowStats::default() },
+    };
+    Ok(Lifted { module, flow: stats })
+}
+
+/// Adds a listing, one line per word address, for comments in what is made of the module.
+pub fn add_listing(module: &mut Module, lines: impl IntoIterator<Item = (u32, String)>) {
+    module.listing = lines.into_iter().map(|(address, text)| ListingLine { address, text }).collect();
+    module.listing.sort_by_key(|l| l.address);
+}
