@@ -1,0 +1,157 @@
+//! Conversions between kinds, and subgroup ops: expressions around one operand.
+
+use crate::error::Error;
+use crate::expr::{ANY, Prec, Sel};
+use crate::helpers::Helper;
+use crate::literal::{signed_name, type_name};
+use crate::writer::{Extension, Writer};
+use std::fmt::Write;
+use xenoglot_ir::flags::Round;
+use xenoglot_ir::imm::Reduce;
+use xenoglot_ir::{Imm, Inst, Kind, Op, Type};
+
+impl Writer<'_> {
+    pub(crate) fn integer_of(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
+        let data = &self.func.insts[inst];
+        let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
+        let to = self.func.result(inst).map_or(Kind::I32, |v| self.func.ty(v).kind());
+        if to != Kind::I32 || self.func.ty(a).kind() != Kind::F32 {
+            return Err(self.unsupported(inst, "only from 32-bit floats to 32-bit integers"));
+        }
+        let signed = data.op == Op::F2s;
+        let mut closing = 1;
+        if data.flags.clamp() {
+            self.open_helper(if signed { Helper::F2s } else { Helper::F2u }, sel.lanes());
+        } else {
+            self.out.push_str(type_name(Type::new(Kind::I32, sel.lanes()).unwrap_or(Type::I32))?);
+            self.out.push('(');
+            if signed {
+                self.out.push_str(signed_name(Kind::I32, sel.lanes()));
+                self.out.push('(');
+                closing += 1;
+            }
+        }
+        let rounding = match data.flags.round() {
+            Round::Natural | Round::Zero => None,
+            Round::Even => Some("roundEven("),
+            Round::Up => Some("ceil("),
+            Round::Down => Some("floor("),
+        };
+        if let Some(name) = rounding {
+            self.out.push_str(name);
+            closing += 1;
+        }
+        self.operand(inst, 0, sel, ANY)?;
+        for _ in 0..closing {
+            self.out.push(')');
+        }
+        Ok(())
+    }
+
+    pub(crate) fn bitcast(&mut self, inst: Inst, to: Type, sel: Sel, min: Prec) -> Result<(), Error> {
+        let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
+        let from = self.func.ty(a);
+        let word = |k: Kind| matches!(k, Kind::I32 | Kind::F32);
+        match (from.kind(), to.kind()) {
+            (f, t) if f == t => self.expr(a, sel, min),
+            (Kind::I32, Kind::F32) => self.cast(a, "uintBitsToFloat", sel),
+            (Kind::F32, Kind::I32) => self.cast(a, "floatBitsToUint", sel),
+            (f, Kind::I64) if word(f) && to.is_scalar() => {
+                self.extension(Extension::Int64);
+                self.out.push_str("packUint2x32(");
+                if f == Kind::F32 {
+                    self.cast(a, "floatBitsToUint", Sel::all(from))?;
+                } else {
+                    self.value(a, ANY)?;
+                }
+                self.out.push(')');
+                Ok(())
+            }
+            (Kind::I64, t) if word(t) && from.is_scalar() => {
+                self.extension(Extension::Int64);
+                self.out.push_str(if t == Kind::F32 {
+                    "uintBitsToFloat(unpackUint2x32("
+                } else {
+                    "unpackUint2x32("
+                });
+                self.value(a, ANY)?;
+                self.out.push_str(if t == Kind::F32 { "))" } else { ")" });
+                sel.write(self.out);
+                Ok(())
+            }
+            _ => Err(self.unsupported(inst, "a cast between these types")),
+        }
+    }
+
+    pub(crate) fn subgroup(&mut self, inst: Inst, ty: Type, sel: Sel) -> Result<(), Error> {
+        let data = &self.func.insts[inst];
+        let Imm::Subgroup(info) = data.imm else {
+            return Err(Error::Malformed("a subgroup op without its facts"));
+        };
+        if !self.target().is_450() {
+            return Err(self.unsupported(inst, "subgroups need version 450"));
+        }
+        if info.width != 0 {
+            return Err(
+                self.unsupported(inst, "a guest's subgroup width has to be lowered to the host's first")
+            );
+        }
+        self.extension(Extension::SubgroupBasic);
+        match data.op {
+            Op::SgId => self.out.push_str("gl_SubgroupInvocationID"),
+            Op::SgSize => self.out.push_str("gl_SubgroupSize"),
+            Op::SgElect => self.out.push_str("subgroupElect()"),
+            Op::SgBallot => {
+                self.extension(Extension::SubgroupBallot);
+                let wide = ty.kind() == Kind::I64;
+                self.out.push_str(if wide { "packUint2x32(subgroupBallot" } else { "subgroupBallot" });
+                self.parenthesised(inst, sel)?;
+                self.out.push_str(if wide { ".xy)" } else { ".x" });
+            }
+            Op::SgAll | Op::SgAny if ty.is_scalar() => {
+                self.extension(Extension::SubgroupVote);
+                return self.call(
+                    inst,
+                    if data.op == Op::SgAll { "subgroupAll" } else { "subgroupAny" },
+                    sel,
+                );
+            }
+            Op::SgReadFirst => {
+                self.extension(Extension::SubgroupBallot);
+                return self.call(inst, "subgroupBroadcastFirst", sel);
+            }
+            Op::SgReduce | Op::SgScan => {
+                self.extension(Extension::SubgroupArithmetic);
+                let signed = matches!(info.reduce, Reduce::Imin | Reduce::Imax);
+                let suffix = match info.reduce {
+                    Reduce::Iadd | Reduce::Fadd => "Add",
+                    Reduce::Imul | Reduce::Fmul => "Mul",
+                    Reduce::Imin | Reduce::Umin | Reduce::Fmin => "Min",
+                    Reduce::Imax | Reduce::Umax | Reduce::Fmax => "Max",
+                    Reduce::And => "And",
+                    Reduce::Or => "Or",
+                    Reduce::Xor => "Xor",
+                };
+                let prefix = match (data.op, info.exclusive) {
+                    (Op::SgReduce, _) => "subgroup",
+                    (_, false) => "subgroupInclusive",
+                    (_, true) => "subgroupExclusive",
+                };
+                let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
+                if signed {
+                    self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+                    self.out.push('(');
+                }
+                let _ = write!(self.out, "{prefix}{suffix}(");
+                if signed {
+                    self.cast(a, signed_name(ty.kind(), sel.lanes()), sel)?;
+                } else {
+                    self.expr(a, sel, ANY)?;
+                }
+                self.out.push_str(if signed { "))" } else { ")" });
+            }
+            _ => return Err(self.unsupported(inst, "votes on vectors")),
+        }
+        Ok(())
+    }
+}

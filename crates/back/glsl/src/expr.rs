@@ -1,0 +1,800 @@
+//! Expressions: what each op becomes.
+//!
+//! An expression is written for a selection of its lanes, so that a swizzle of an inlined vector op becomes the op
+//! on swizzled operands. Recursion goes as deep as the plan inlines, which is bounded.
+
+use crate::error::{Error, Guest};
+use crate::helpers::Helper;
+use crate::literal::{lane, signed_name, type_name};
+use crate::options::Target;
+use crate::plan::Mode;
+use crate::writer::{Extension, Writer};
+use xenoglot_ir::entity::EntityRef;
+use xenoglot_ir::flags::{DivZero, NanMode, Round};
+use xenoglot_ir::{Imm, Inst, Kind, Op, Stage, Type, Value};
+
+/// How tightly an expression binds; the higher the tighter.
+pub(crate) type Prec = u8;
+/// Anything goes.
+pub(crate) const ANY: Prec = 0;
+const TERNARY: Prec = 1;
+const LOGIC: Prec = 2;
+const BITS: Prec = 3;
+const COMPARE: Prec = 4;
+const SHIFT: Prec = 5;
+const SUM: Prec = 6;
+const PRODUCT: Prec = 7;
+const UNARY: Prec = 8;
+/// Names, calls, indexing, swizzles.
+pub(crate) const POSTFIX: Prec = 9;
+
+/// Which lanes of a value are asked for, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sel {
+    n: u8,
+    at: [u8; 4],
+    whole: bool,
+}
+
+impl Sel {
+    /// All lanes of `ty`.
+    pub(crate) fn all(ty: Type) -> Sel {
+        Sel { n: ty.lanes(), at: [0, 1, 2, 3], whole: true }
+    }
+
+    /// Some lanes of a vector of `of` lanes.
+    pub(crate) fn some(lanes: &[u8], of: u8) -> Sel {
+        let mut at = [0, 1, 2, 3];
+        let n = lanes.len().min(4);
+        at[..n].copy_from_slice(&lanes[..n]);
+        let whole = n == usize::from(of) && at[..n].iter().zip(0..).all(|(&l, i)| l == i);
+        Sel { n: n as u8, at, whole }
+    }
+
+    /// How many lanes.
+    pub(crate) fn lanes(&self) -> u8 {
+        self.n
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.at[..usize::from(self.n)]
+    }
+
+    /// Writes the swizzle, nothing for the whole value.
+    pub(crate) fn write(&self, out: &mut String) {
+        if !self.whole {
+            out.push('.');
+            out.extend(self.as_slice().iter().map(|&l| ['x', 'y', 'z', 'w'][usize::from(l & 3)]));
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// All lanes of `v`.
+    pub(crate) fn value(&mut self, v: Value, min: Prec) -> Result<(), Error> {
+        self.expr(v, Sel::all(self.func.ty(v)), min)
+    }
+
+    /// Lanes of `v`, in parentheses if the expression binds less tightly than `min`.
+    pub(crate) fn expr(&mut self, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
+        match self.plan.mode(v) {
+            Mode::Var => {
+                let var = self.vars.of(v).and_then(|n| self.vars.get(n));
+                self.out.push_str(&var.ok_or(Error::Malformed("a value without a definition"))?.name);
+                sel.write(self.out);
+                Ok(())
+            }
+            Mode::Inline => {
+                let inst = self.func.def_inst(v).ok_or(Error::Malformed("a parameter without a variable"))?;
+                self.inst(inst, v, sel, min)
+            }
+            Mode::Dead => Err(Error::Malformed("a use of a value outside its function's flow")),
+        }
+    }
+
+    /// The expression of the instruction that defines `v`.
+    pub(crate) fn inst(&mut self, inst: Inst, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
+        self.note_guest(inst);
+        let flags = self.func.insts[inst].flags;
+        let round = flags.round();
+        let converts = matches!(self.func.insts[inst].op, Op::F2s | Op::F2u);
+        if !matches!(round, Round::Natural | Round::Even) && !converts {
+            return Err(self.unsupported(inst, "directed rounding"));
+        }
+        if matches!(self.func.insts[inst].op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4) {
+            return self.operation(inst, v, sel, min); // the helper has the flags in it
+        }
+        let mut closing = 0;
+        for (on, helper) in
+            [(flags.sat(), Helper::Sat), (flags.ftz() && makes_float(self.func.ty(v)), Helper::Ftz)]
+        {
+            if on && self.func.insts[inst].op != Op::Fsat {
+                self.open_helper(helper, sel.lanes());
+                closing += 1;
+            }
+        }
+        self.operation(inst, v, sel, if closing > 0 { ANY } else { min })?;
+        for _ in 0..closing {
+            self.out.push(')');
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, inst: Inst, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
+        let f = self.func;
+        let data = &f.insts[inst];
+        let args = f.args(inst);
+        let ty = f.ty(v);
+        let kind = ty.kind();
+        let n = sel.lanes();
+        let arg = |i: usize| args.get(i).copied().ok_or(Error::Malformed("an operand is missing"));
+        let scalar = n == 1;
+        match data.op {
+            Op::Const => {
+                let Imm::Const(c) = data.imm else {
+                    return Err(Error::Malformed("a constant without its lanes"));
+                };
+                let bits = f.consts.get(c).ok_or(Error::Malformed("a constant that does not exist"))?;
+                self.literal(ty, &bits.0, sel, min)
+            }
+            Op::Undef => self.literal(ty, &[0; 4], sel, min),
+            Op::Freeze => self.expr(arg(0)?, sel, min),
+
+            Op::Iadd => self.infix(inst, " + ", SUM, sel, min),
+            Op::Isub => self.infix(inst, " - ", SUM, sel, min),
+            Op::Imul => self.infix(inst, " * ", PRODUCT, sel, min),
+            Op::Iadd3 => self.wrapped(SUM, min, |w| {
+                w.expr(arg(0)?, sel, SUM)?;
+                w.out.push_str(" + ");
+                w.expr(arg(1)?, sel, SUM + 1)?;
+                w.out.push_str(" + ");
+                w.expr(arg(2)?, sel, SUM + 1)
+            }),
+            Op::IaddCarry | Op::IsubBorrow => self.wrapped(SUM, min, |w| {
+                let sign = if data.op == Op::IaddCarry { " + " } else { " - " };
+                w.expr(arg(0)?, sel, SUM)?;
+                w.out.push_str(sign);
+                w.expr(arg(1)?, sel, SUM + 1)?;
+                w.out.push_str(sign);
+                w.cast(arg(2)?, type_name(Type::new(kind, n).unwrap_or(ty))?, sel)
+            }),
+            Op::Ineg => self.wrapped(SUM, min, |w| {
+                w.zero(kind, n)?;
+                w.out.push_str(" - ");
+                w.expr(arg(0)?, sel, SUM + 1)
+            }),
+            Op::Umin => self.call(inst, "min", sel),
+            Op::Umax => self.call(inst, "max", sel),
+            Op::Imin => self.signed_call(inst, "min", sel),
+            Op::Imax => self.signed_call(inst, "max", sel),
+            Op::Umulh => self.helper(inst, Helper::Umulh, sel),
+            Op::Imulh => self.helper(inst, Helper::Imulh, sel),
+            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => {
+                let helper = match (data.op, data.flags.div_zero()) {
+                    (Op::Udiv, DivZero::Zero) => Helper::UdivZero,
+                    (Op::Udiv, DivZero::Ones) => Helper::UdivOnes,
+                    (Op::Sdiv, DivZero::Zero) => Helper::SdivZero,
+                    (Op::Sdiv, DivZero::Ones) => Helper::SdivOnes,
+                    (Op::Urem, DivZero::Zero) => Helper::UremZero,
+                    (Op::Urem, DivZero::Ones) => Helper::UremOnes,
+                    (Op::Srem, DivZero::Zero) => Helper::SremZero,
+                    (_, DivZero::Ones) => Helper::SremOnes,
+                    _ => return Err(self.unsupported(inst, "a division that traps")),
+                };
+                self.helper(inst, helper, sel)
+            }
+            Op::Iabs => self.helper(inst, Helper::Iabs, sel),
+            Op::IaddCarryOut => self.helper(inst, Helper::CarryOut, sel),
+            Op::IaddOverflowOut => self.helper(inst, Helper::AddOverflow, sel),
+            Op::IsubBorrowOut => self.helper(inst, Helper::BorrowOut, sel),
+            Op::IsubOverflowOut => self.helper(inst, Helper::SubOverflow, sel),
+
+            Op::And | Op::Or | Op::Xor if kind == Kind::Bool => {
+                let (symbol, helper) = match data.op {
+                    Op::And => (" && ", Helper::AndBool),
+                    Op::Or => (" || ", Helper::OrBool),
+                    _ => (" ^^ ", Helper::XorBool),
+                };
+                if scalar {
+                    self.tight(inst, symbol, LOGIC, COMPARE, sel, min)
+                } else {
+                    self.helper(inst, helper, sel)
+                }
+            }
+            Op::And => self.tight(inst, " & ", BITS, UNARY, sel, min),
+            Op::Or => self.tight(inst, " | ", BITS, UNARY, sel, min),
+            Op::Xor => self.tight(inst, " ^ ", BITS, UNARY, sel, min),
+            Op::Not if kind == Kind::Bool => {
+                if scalar {
+                    self.prefix("!", arg(0)?, sel, min)
+                } else {
+                    self.call(inst, "not", sel)
+                }
+            }
+            Op::Not => self.prefix("~", arg(0)?, sel, min),
+            Op::Shl => self.shift(inst, " << ", kind, sel, min),
+            Op::Ushr => self.shift(inst, " >> ", kind, sel, min),
+            Op::Sshr => {
+                self.out.push_str(type_name(Type::new(kind, n).unwrap_or(ty))?);
+                self.out.push('(');
+                self.cast(arg(0)?, signed_name(kind, n), sel)?;
+                self.out.push_str(" >> ");
+                self.amount(arg(1)?, kind, sel)?;
+                self.out.push(')');
+                Ok(())
+            }
+            Op::Rotl => self.helper(inst, Helper::Rotl, sel),
+            Op::FunnelL => self.helper(inst, Helper::FunnelL, sel),
+            Op::FunnelR => self.helper(inst, Helper::FunnelR, sel),
+            Op::BitfieldU => self.helper(inst, Helper::FieldU, sel),
+            Op::BitfieldS => self.helper(inst, Helper::FieldS, sel),
+            Op::BitfieldInsert => self.helper(inst, Helper::FieldInsert, sel),
+            Op::Popcount => self.helper(inst, Helper::Popcount, sel),
+            Op::Clz => self.helper(inst, Helper::Clz, sel),
+            Op::Ctz => self.helper(inst, Helper::Ctz, sel),
+            Op::FindMsbS => self.helper(inst, Helper::FindMsbS, sel),
+            Op::Reverse => self.helper(inst, Helper::Reverse, sel),
+            Op::Byteswap => self.helper(inst, Helper::Byteswap, sel),
+            Op::PermuteBytes => self.helper(inst, Helper::PermuteBytes, sel),
+            Op::Lop3 => self.helper(inst, Helper::Lop3, sel),
+
+            Op::IcmpEq => self.compare(inst, " == ", "equal", false, sel, min),
+            Op::IcmpNe => self.compare(inst, " != ", "notEqual", false, sel, min),
+            Op::IcmpUlt => self.compare(inst, " < ", "lessThan", false, sel, min),
+            Op::IcmpUle => self.compare(inst, " <= ", "lessThanEqual", false, sel, min),
+            Op::IcmpSlt => self.compare(inst, " < ", "lessThan", true, sel, min),
+            Op::IcmpSle => self.compare(inst, " <= ", "lessThanEqual", true, sel, min),
+
+            Op::Fadd => self.infix(inst, " + ", SUM, sel, min),
+            Op::Fsub => self.infix(inst, " - ", SUM, sel, min),
+            Op::Fmul if data.flags.fmz() => self.helper(inst, Helper::MulFmz, sel),
+            Op::Fmul if data.flags.zero_wins() => self.helper(inst, Helper::MulZw, sel),
+            Op::Fmul => self.infix(inst, " * ", PRODUCT, sel, min),
+            Op::Fdiv => self.infix(inst, " / ", PRODUCT, sel, min),
+            Op::Fma => {
+                match self.target() {
+                    Target::Gl330 => {
+                        return Err(self.unsupported(inst, "version 330 has no fused multiply-add"));
+                    }
+                    Target::Es310 => self.extension(Extension::Fma),
+                    _ => {}
+                }
+                if data.flags.fmz() {
+                    self.helper(inst, Helper::FmaFmz, sel)
+                } else if data.flags.zero_wins() {
+                    self.helper(inst, Helper::FmaZw, sel)
+                } else {
+                    self.call(inst, "fma", sel)
+                }
+            }
+            Op::Fneg => self.prefix("-", arg(0)?, sel, min),
+            Op::Fabs => self.call(inst, "abs", sel),
+            Op::Fmin | Op::Fmax => {
+                let helper = match (data.op == Op::Fmin, data.flags.nan()) {
+                    (true, NanMode::Other) => Helper::MinOther,
+                    (true, NanMode::Second) => Helper::MinSecond,
+                    (true, NanMode::First) => Helper::MinFirst,
+                    (true, NanMode::Propagate) => Helper::MinPropagate,
+                    (false, NanMode::Other) => Helper::MaxOther,
+                    (false, NanMode::Second) => Helper::MaxSecond,
+                    (false, NanMode::First) => Helper::MaxFirst,
+                    (false, NanMode::Propagate) => Helper::MaxPropagate,
+                };
+                self.helper(inst, helper, sel)
+            }
+            Op::Fsat => self.helper(inst, Helper::Sat, sel),
+            Op::Floor => self.call(inst, "floor", sel),
+            Op::Ceil => self.call(inst, "ceil", sel),
+            Op::Trunc => self.call(inst, "trunc", sel),
+            Op::RoundEven => self.call(inst, "roundEven", sel),
+            Op::Fract => self.call(inst, "fract", sel),
+            Op::Sqrt => self.call(inst, "sqrt", sel),
+            Op::Rsqrt => self.call(inst, "inversesqrt", sel),
+            Op::Rcp => self.wrapped(PRODUCT, min, |w| {
+                w.out.push_str("1.0 / ");
+                w.operand(inst, 0, sel, UNARY)
+            }),
+            Op::Exp2 => self.call(inst, "exp2", sel),
+            Op::Log2 => self.call(inst, "log2", sel),
+            Op::Sin => self.call(inst, "sin", sel),
+            Op::Cos => self.call(inst, "cos", sel),
+            Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => {
+                let of = f.ty(arg(0)?);
+                self.only_f32(inst, of.kind())?;
+                self.helpers.dot(self.out, of.lanes(), data.flags);
+                self.out.push('(');
+                self.value(arg(0)?, ANY)?;
+                self.out.push_str(", ");
+                self.value(arg(1)?, ANY)?;
+                self.out.push(')');
+                Ok(())
+            }
+            Op::Fldexp => self.helper(inst, Helper::Ldexp, sel),
+            Op::FfrexpExp => self.helper(inst, Helper::FrexpExp, sel),
+            Op::FfrexpMant => self.helper(inst, Helper::FrexpMant, sel),
+            Op::Fquantize => {
+                let Imm::Format(format) = data.imm else {
+                    return Err(Error::Malformed("a rounding without format"));
+                };
+                if !format.is_valid() {
+                    return Err(Error::Malformed("a float format out of range"));
+                }
+                self.helpers.quantize(self.out, format, n);
+                self.parenthesised(inst, sel)
+            }
+
+            Op::FcmpOeq => self.compare(inst, " == ", "equal", false, sel, min),
+            Op::FcmpOlt => self.compare(inst, " < ", "lessThan", false, sel, min),
+            Op::FcmpOle => self.compare(inst, " <= ", "lessThanEqual", false, sel, min),
+            Op::FcmpUne => self.not_compare(inst, " == ", "equal", sel, min),
+            Op::FcmpUlt => self.not_compare(inst, " >= ", "greaterThanEqual", sel, min),
+            Op::FcmpUle => self.not_compare(inst, " > ", "greaterThan", sel, min),
+            Op::FcmpOne => self.helper(inst, Helper::OrderedNe, sel),
+            Op::FcmpUeq => self.helper(inst, Helper::UnorderedEq, sel),
+            Op::FcmpUno => self.helper(inst, Helper::Unordered, sel),
+            Op::FcmpOrd => {
+                self.out.push_str(if scalar { "!" } else { "not(" });
+                self.helper(inst, Helper::Unordered, sel)?;
+                if !scalar {
+                    self.out.push(')');
+                }
+                Ok(())
+            }
+
+            Op::Bitcast => self.bitcast(inst, ty, sel, min),
+            Op::TruncInt | Op::Zext if f.ty(arg(0)?).kind() == kind => self.expr(arg(0)?, sel, min),
+            Op::TruncInt | Op::Zext | Op::U2f => {
+                self.cast(arg(0)?, type_name(Type::new(kind, n).unwrap_or(ty))?, sel)
+            }
+            Op::Sext | Op::S2f => {
+                let of = f.ty(arg(0)?).kind();
+                if of == Kind::Bool {
+                    return self.wrapped(SUM, min, |w| {
+                        w.zero(kind, n)?;
+                        w.out.push_str(" - ");
+                        w.cast(arg(0)?, type_name(Type::new(kind, n).unwrap_or(ty))?, sel)
+                    });
+                }
+                self.out.push_str(type_name(Type::new(kind, n).unwrap_or(ty))?);
+                self.out.push('(');
+                if kind == Kind::I64 {
+                    self.out.push_str(signed_name(Kind::I64, n));
+                    self.out.push('(');
+                }
+                self.cast(arg(0)?, signed_name(of, n), sel)?;
+                self.out.push_str(if kind == Kind::I64 { "))" } else { ")" });
+                Ok(())
+            }
+            Op::F2f => self.operand(inst, 0, sel, min),
+            Op::F2s | Op::F2u => self.integer_of(inst, sel),
+
+            Op::Splat => {
+                if scalar {
+                    return self.value(arg(0)?, min);
+                }
+                self.cast_as(arg(0)?, ty, n)
+            }
+            Op::Build => {
+                if let &[lane] = sel.as_slice() {
+                    return self.value(arg(usize::from(lane))?, min);
+                }
+                self.out.push_str(type_name(Type::new(kind, n).unwrap_or(ty))?);
+                for (i, &lane) in sel.as_slice().iter().enumerate() {
+                    self.out.push_str(if i == 0 { "(" } else { ", " });
+                    self.value(arg(usize::from(lane))?, ANY)?;
+                }
+                self.out.push(')');
+                Ok(())
+            }
+            Op::Extract => {
+                let Imm::Lane(lane) = data.imm else { return Err(Error::Malformed("a lane is missing")) };
+                let of = f.ty(arg(0)?).lanes();
+                self.expr(arg(0)?, Sel::some(&[lane], of), min)
+            }
+            Op::Insert => {
+                let Imm::Lane(lane) = data.imm else { return Err(Error::Malformed("a lane is missing")) };
+                self.pieces(ty, sel, min, |l| if l == lane { (1, 0) } else { (0, l) }, [arg(0)?, arg(1)?])
+            }
+            Op::Shuffle => {
+                let Imm::Lanes(lanes) = data.imm else { return Err(Error::Malformed("lanes are missing")) };
+                let from = |l: u8| lanes.as_slice().get(usize::from(l)).copied().unwrap_or(0);
+                let (a, b) = (arg(0)?, arg(1)?);
+                let place = |l: u8| {
+                    let at = from(l);
+                    if at < 4 { (0, at) } else { (usize::from(a != b), at - 4) }
+                };
+                self.pieces(ty, sel, min, place, [a, b])
+            }
+            Op::Select => self.select(inst, ty, sel, min),
+
+            Op::SlotGet => {
+                let Imm::Slot(slot) = data.imm else { return Err(Error::Malformed("a slot is missing")) };
+                let slots = self.slots;
+                let name = slots.get(slot.index()).ok_or(Error::Malformed("a slot that does not exist"))?;
+                self.out.push_str(name);
+                sel.write(self.out);
+                Ok(())
+            }
+            Op::Input | Op::OutputGet => self.interface_read(inst, ty, sel),
+            Op::Load => self.load(inst, ty, sel),
+            op if op >= Op::AtomicAdd && op <= Op::AtomicSmax => self.atomic(inst, ty),
+            Op::Helper => {
+                if self.target() == Target::Gl330 {
+                    return Err(self.unsupported(inst, "helper invocations are not told in this version"));
+                }
+                self.out.push_str("gl_HelperInvocation");
+                Ok(())
+            }
+            Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine => {
+                if !self.target().is_450() || self.module.stage != Stage::Fragment {
+                    let reason = "coarse and fine derivatives need version 450 and a fragment shader";
+                    return Err(self.unsupported(inst, reason));
+                }
+                let name = match data.op {
+                    Op::DdxCoarse => "dFdxCoarse",
+                    Op::DdxFine => "dFdxFine",
+                    Op::DdyCoarse => "dFdyCoarse",
+                    _ => "dFdyFine",
+                };
+                self.call(inst, name, sel)
+            }
+            op if op >= Op::SgId && op <= Op::SgScan => self.subgroup(inst, ty, sel),
+            _ => Err(self.unsupported(inst, "the op has no GLSL form")),
+        }
+    }
+
+    fn only_f32(&self, inst: Inst, kind: Kind) -> Result<(), Error> {
+        if kind == Kind::F32 { Ok(()) } else { Err(self.unsupported(inst, "only for 32-bit floats")) }
+    }
+
+    pub(crate) fn unsupported(&self, inst: Inst, reason: &'static str) -> Error {
+        let data = &self.func.insts[inst];
+        Error::Unsupported { op: data.op, guest: Guest::new(data.guest), reason }
+    }
+
+    fn wrapped(
+        &mut self,
+        prec: Prec,
+        min: Prec,
+        write: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if prec < min {
+            self.out.push('(');
+        }
+        write(self)?;
+        if prec < min {
+            self.out.push(')');
+        }
+        Ok(())
+    }
+
+    /// Operand `i`, flushed if the flag asks for it.
+    pub(crate) fn operand(&mut self, inst: Inst, i: usize, sel: Sel, min: Prec) -> Result<(), Error> {
+        let v = *self.func.args(inst).get(i).ok_or(Error::Malformed("an operand is missing"))?;
+        let sel = if self.func.ty(v).is_scalar() { Sel::all(self.func.ty(v)) } else { sel };
+        if self.func.insts[inst].flags.ftz() && makes_float(self.func.ty(v)) {
+            self.open_helper(Helper::Ftz, sel.lanes());
+            self.expr(v, sel, ANY)?;
+            self.out.push(')');
+            return Ok(());
+        }
+        self.expr(v, sel, min)
+    }
+
+    pub(crate) fn open_helper(&mut self, helper: Helper, lanes: u8) {
+        let name = self.helpers.call(helper, lanes, false);
+        self.out.push_str(name);
+        self.out.push('(');
+    }
+
+    /// The lane to which all asked lanes of an inlined value are equal, if that is plain to see.
+    fn uniform_lane(&self, v: Value, sel: Sel) -> Option<(Value, u8)> {
+        if self.plan.mode(v) != Mode::Inline || self.func.ty(v).is_scalar() {
+            return None;
+        }
+        let inst = self.func.def_inst(v)?;
+        let &[first, ref rest @ ..] = sel.as_slice() else { return None };
+        match self.func.insts[inst].op {
+            Op::Const => {
+                let bits = self.func.const_bits(v)?;
+                let same = rest.iter().all(|&l| bits.lane(usize::from(l)) == bits.lane(usize::from(first)));
+                same.then_some((v, first))
+            }
+            Op::Splat => Some((v, first)),
+            _ => None,
+        }
+    }
+
+    fn infix(&mut self, inst: Inst, symbol: &str, prec: Prec, sel: Sel, min: Prec) -> Result<(), Error> {
+        self.binary(inst, symbol, prec, [prec, prec + 1], sel, min)
+    }
+
+    /// An infix operator whose operands are put in parentheses more often than they must be.
+    fn tight(
+        &mut self,
+        inst: Inst,
+        symbol: &str,
+        prec: Prec,
+        inner: Prec,
+        sel: Sel,
+        min: Prec,
+    ) -> Result<(), Error> {
+        self.binary(inst, symbol, prec, [inner; 2], sel, min)
+    }
+
+    fn binary(
+        &mut self,
+        inst: Inst,
+        symbol: &str,
+        prec: Prec,
+        inner: [Prec; 2],
+        sel: Sel,
+        min: Prec,
+    ) -> Result<(), Error> {
+        let &[a, b] = self.func.args(inst) else { return Err(Error::Malformed("two operands are expected")) };
+        // `v * 2.0` instead of `v * vec4(2.0)`; one side has to keep its width.
+        let narrow_b = if sel.lanes() > 1 { self.uniform_lane(b, sel) } else { None };
+        let narrow_a = if sel.lanes() > 1 && narrow_b.is_none() { self.uniform_lane(a, sel) } else { None };
+        let pick = |lane: Option<(Value, u8)>, v: Value, w: &Self| {
+            lane.map_or(sel, |(_, l)| Sel::some(&[l], w.func.ty(v).lanes()))
+        };
+        self.wrapped(prec, min, |w| {
+            let sel_a = pick(narrow_a, a, w);
+            w.operand(inst, 0, sel_a, inner[0])?;
+            w.out.push_str(symbol);
+            let sel_b = pick(narrow_b, b, w);
+            w.operand(inst, 1, sel_b, inner[1])
+        })
+    }
+
+    fn prefix(&mut self, symbol: &str, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
+        self.wrapped(UNARY, min, |w| {
+            w.out.push_str(symbol);
+            w.expr(v, sel, UNARY + 1)
+        })
+    }
+
+    /// `(operands)`.
+    pub(crate) fn parenthesised(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
+        for i in 0..self.func.args(inst).len() {
+            self.out.push_str(if i == 0 { "(" } else { ", " });
+            self.operand(inst, i, sel, ANY)?;
+        }
+        self.out.push(')');
+        Ok(())
+    }
+
+    pub(crate) fn call(&mut self, inst: Inst, name: &str, sel: Sel) -> Result<(), Error> {
+        if self.func.args(inst).first().is_some_and(|&a| self.func.ty(a).kind() == Kind::I64) {
+            self.extension(Extension::Int64);
+        }
+        self.out.push_str(name);
+        self.parenthesised(inst, sel)
+    }
+
+    /// `uint(min(int(a), int(b)))`.
+    fn signed_call(&mut self, inst: Inst, name: &str, sel: Sel) -> Result<(), Error> {
+        let &[a, b] = self.func.args(inst) else { return Err(Error::Malformed("two operands are expected")) };
+        let ty = self.func.ty(a);
+        self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+        self.out.push('(');
+        self.out.push_str(name);
+        self.out.push('(');
+        self.cast(a, signed_name(ty.kind(), sel.lanes()), sel)?;
+        self.out.push_str(", ");
+        self.cast(b, signed_name(ty.kind(), sel.lanes()), sel)?;
+        self.out.push_str("))");
+        Ok(())
+    }
+
+    fn helper(&mut self, inst: Inst, helper: Helper, sel: Sel) -> Result<(), Error> {
+        let args = self.func.args(inst);
+        let kind = args.first().map_or(Kind::I32, |&a| self.func.ty(a).kind());
+        let wide = kind == Kind::I64 || args.get(1).is_some_and(|&a| self.func.ty(a).kind() == Kind::I64);
+        if wide && !helper.has_64_bit_form() {
+            return Err(self.unsupported(inst, "not for 64-bit integers"));
+        }
+        let name = self.helpers.call(helper, sel.lanes(), wide);
+        self.out.push_str(name);
+        self.parenthesised(inst, sel)
+    }
+
+    fn shift(&mut self, inst: Inst, symbol: &str, kind: Kind, sel: Sel, min: Prec) -> Result<(), Error> {
+        let &[a, b] = self.func.args(inst) else { return Err(Error::Malformed("two operands are expected")) };
+        self.wrapped(SHIFT, min, |w| {
+            w.expr(a, sel, UNARY)?;
+            w.out.push_str(symbol);
+            w.amount(b, kind, sel)
+        })
+    }
+
+    /// A shift amount, modulo the width.
+    fn amount(&mut self, v: Value, kind: Kind, sel: Sel) -> Result<(), Error> {
+        let n = u64::from(kind.bits());
+        if let (Some(bits), Some((_, lane))) = (
+            self.func.const_bits(v),
+            self.uniform_lane(v, sel).or(sel.lanes().eq(&1).then(|| (v, sel.as_slice()[0]))),
+        ) {
+            let at = usize::from(if self.func.ty(v).is_scalar() { 0 } else { lane });
+            return lane_of(self.out, kind, bits.lane(at) % n);
+        }
+        self.out.push('(');
+        self.expr(v, sel, UNARY)?;
+        self.out.push_str(" & ");
+        lane_of(self.out, kind, n - 1)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        inst: Inst,
+        symbol: &str,
+        function: &str,
+        signed: bool,
+        sel: Sel,
+        min: Prec,
+    ) -> Result<(), Error> {
+        let &[a, b] = self.func.args(inst) else { return Err(Error::Malformed("two operands are expected")) };
+        let side = |w: &mut Self, i: usize, v: Value, prec: Prec| {
+            if signed {
+                w.cast(v, signed_name(w.func.ty(v).kind(), sel.lanes()), sel)
+            } else {
+                w.operand(inst, i, sel, prec)
+            }
+        };
+        if sel.lanes() == 1 {
+            return self.wrapped(COMPARE, min, |w| {
+                side(w, 0, a, COMPARE + 1)?;
+                w.out.push_str(symbol);
+                side(w, 1, b, COMPARE + 1)
+            });
+        }
+        self.out.push_str(function);
+        self.out.push('(');
+        side(self, 0, a, ANY)?;
+        self.out.push_str(", ");
+        side(self, 1, b, ANY)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    fn not_compare(
+        &mut self,
+        inst: Inst,
+        symbol: &str,
+        function: &str,
+        sel: Sel,
+        min: Prec,
+    ) -> Result<(), Error> {
+        if sel.lanes() > 1 {
+            self.out.push_str("not(");
+            self.compare(inst, symbol, function, false, sel, ANY)?;
+            self.out.push(')');
+            return Ok(());
+        }
+        self.wrapped(UNARY, min, |w| {
+            w.out.push('!');
+            w.compare(inst, symbol, function, false, sel, POSTFIX)
+        })
+    }
+
+    /// `name(v)`.
+    pub(crate) fn cast(&mut self, v: Value, name: &str, sel: Sel) -> Result<(), Error> {
+        let sel = if self.func.ty(v).is_scalar() { Sel::all(self.func.ty(v)) } else { sel };
+        self.out.push_str(name);
+        self.out.push('(');
+        self.expr(v, sel, ANY)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// A scalar in all of `lanes` lanes.
+    fn cast_as(&mut self, v: Value, ty: Type, lanes: u8) -> Result<(), Error> {
+        self.cast(v, type_name(Type::new(ty.kind(), lanes).unwrap_or(ty))?, Sel::all(ty.lane()))
+    }
+
+    fn zero(&mut self, kind: Kind, lanes: u8) -> Result<(), Error> {
+        let ty = Type::new(kind, lanes).ok_or(Error::Malformed("a vector of handles"))?;
+        self.literal(ty, &[0; 4], Sel::all(ty), ANY)
+    }
+
+    pub(crate) fn literal(&mut self, ty: Type, bits: &[u64; 4], sel: Sel, min: Prec) -> Result<(), Error> {
+        let at = |l: u8| bits.get(usize::from(l)).copied().unwrap_or(0);
+        if let &[l] = sel.as_slice() {
+            let start = self.out.len();
+            let minus = lane(self.out, ty.kind(), at(l))?;
+            if minus && min > SUM {
+                self.out.insert(start, '(');
+                self.out.push(')');
+            }
+            return Ok(());
+        }
+        self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+        self.out.push('(');
+        let lanes = sel.as_slice();
+        let same = lanes.iter().all(|&l| at(l) == at(lanes[0]));
+        for (i, &l) in lanes.iter().take(if same { 1 } else { 4 }).enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            lane(self.out, ty.kind(), at(l))?;
+        }
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// Lanes gathered from two values: `place` says which value and which of its lanes lane `l` is.
+    fn pieces(
+        &mut self,
+        ty: Type,
+        sel: Sel,
+        min: Prec,
+        place: impl Fn(u8) -> (usize, u8),
+        from: [Value; 2],
+    ) -> Result<(), Error> {
+        let lanes = sel.as_slice();
+        let part = |run: &[u8], w: &Self| {
+            let mut at = [0; 4];
+            for (to, &l) in at.iter_mut().zip(run) {
+                *to = place(l).1;
+            }
+            let which = run.first().map_or(0, |&l| place(l).0).min(1);
+            let of = w.func.ty(from[which]).lanes();
+            (from[which], Sel::some(&at[..run.len()], of))
+        };
+        let split = lanes.windows(2).any(|w| place(w[0]).0 != place(w[1]).0);
+        if !split {
+            let (v, sel) = part(lanes, self);
+            return self.expr(v, sel, min);
+        }
+        self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+        for (i, run) in lanes.chunk_by(|&a, &b| place(a).0 == place(b).0).enumerate() {
+            self.out.push_str(if i == 0 { "(" } else { ", " });
+            // An inlined value that occurs in two runs would be evaluated twice, which is correct but long; the
+            // writer accepts that for the rare interleaved shuffle.
+            let (v, sel) = part(run, self);
+            self.expr(v, sel, ANY)?;
+        }
+        self.out.push(')');
+        Ok(())
+    }
+
+    fn select(&mut self, inst: Inst, ty: Type, sel: Sel, min: Prec) -> Result<(), Error> {
+        let &[c, a, b] = self.func.args(inst) else {
+            return Err(Error::Malformed("three operands are expected"));
+        };
+        let condition = self.func.ty(c);
+        if condition.is_scalar() || sel.lanes() == 1 {
+            let sel_c = if condition.is_scalar() { Sel::all(condition) } else { sel };
+            return self.wrapped(TERNARY, min, |w| {
+                w.expr(c, sel_c, LOGIC)?;
+                w.out.push_str(" ? ");
+                w.expr(a, sel, LOGIC)?;
+                w.out.push_str(" : ");
+                w.expr(b, sel, LOGIC)
+            });
+        }
+        let kind = ty.kind();
+        if kind != Kind::F32 && (self.target() == Target::Gl330 || kind == Kind::I64) {
+            let helper = if kind == Kind::Bool { Helper::PickBool } else { Helper::PickWord };
+            return self.helper(inst, helper, sel);
+        }
+        self.out.push_str("mix(");
+        self.expr(b, sel, ANY)?;
+        self.out.push_str(", ");
+        self.expr(a, sel, ANY)?;
+        self.out.push_str(", ");
+        self.expr(c, sel, ANY)?;
+        self.out.push(')');
+        Ok(())
+    }
+}
+
+fn makes_float(ty: Type) -> bool {
+    ty.kind() == Kind::F32
+}
+
+fn lane_of(out: &mut String, kind: Kind, bits: u64) -> Result<(), Error> {
+    lane(out, kind, bits).map(|_| ())
+}

@@ -1,0 +1,351 @@
+//! The head of the output: version, extensions, inputs, outputs, resources.
+
+use crate::buffers::Buffers;
+use crate::error::Error;
+use crate::expr::Sel;
+use crate::literal::type_name;
+use crate::options::{Options, Target};
+use crate::writer::{Extension, ModuleNames, Writer, precise};
+use std::fmt::Write;
+use xenoglot_ir::module::{Access, Builtin, Direction, Interpolation, ResourceKind, Semantic, VarData};
+use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Type, Value};
+
+/// Version, extensions and default precision.
+pub(crate) fn head(target: Target, extensions: u16) -> String {
+    let mut out = String::from(match target {
+        Target::Gl330 => "#version 330 core\n",
+        Target::Gl450 | Target::Vulkan450 => "#version 450\n",
+        Target::Es310 => "#version 310 es\n",
+    });
+    for e in Extension::ALL {
+        if extensions >> e as u16 & 1 == 1 {
+            let _ = writeln!(out, "#extension {} : require", e.name());
+        }
+    }
+    out.push_str(match target {
+        // glslang defines the macro but knows the keyword from version 400 on only; its own macro tells it apart.
+        Target::Gl330 => {
+            "#if defined(GL_ARB_gpu_shader5) && !defined(GL_GOOGLE_cpp_style_line_directive)\n\
+             #extension GL_ARB_gpu_shader5 : enable\n#define PRECISE precise\n#else\n#define PRECISE\n#endif\n"
+        }
+        Target::Es310 => {
+            "#ifdef GL_EXT_gpu_shader5\n#extension GL_EXT_gpu_shader5 : enable\n#define PRECISE precise\n\
+             #else\n#define PRECISE\n#endif\nprecision highp float;\nprecision highp int;\n"
+        }
+        _ => "",
+    });
+    out.push('\n');
+    out
+}
+
+/// Declarations of everything the module's functions use.
+pub(crate) fn write(
+    out: &mut String,
+    module: &Module,
+    options: &Options,
+    names: &ModuleNames,
+    buffers: &Buffers,
+    extensions: &mut u16,
+) -> Result<(), Error> {
+    let target = options.target;
+    if module.stage == Stage::Compute {
+        let [x, y, z] = module.workgroup;
+        let _ = writeln!(out, "layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;\n");
+    }
+    let start = out.len();
+    let capture = options.transform_feedback && module.stage == Stage::Vertex && target.is_450();
+    let mut offset = 0;
+    let mut members = String::new();
+    let stride: u32 = module.vars.values().filter(|v| v.direction == Direction::Output).map(captured).sum();
+    for (id, var) in module.vars.iter() {
+        let name = names.vars.get(id).ok_or(Error::Malformed("a variable that does not exist"))?;
+        let mut layout = String::new();
+        if capture && var.direction == Direction::Output {
+            let at = offset;
+            offset += captured(var);
+            if let Semantic::Builtin(builtin) = var.semantic {
+                captured_builtin(&mut members, options.target, var, builtin, at)?;
+                continue;
+            }
+            let _ = write!(layout, "xfb_buffer = 0, xfb_stride = {stride}, xfb_offset = {at}");
+        }
+        match var.semantic {
+            Semantic::Location { location, component } => {
+                variable(out, module.stage, target, var, name, location, component, layout)?;
+            }
+            Semantic::Builtin(builtin) => {
+                redeclare(out, target, var, builtin, extensions)?;
+            }
+        }
+    }
+    if !members.is_empty() {
+        let _ =
+            write!(out, "layout(xfb_buffer = 0, xfb_stride = {stride}) out gl_PerVertex {{\n{members}}};\n");
+    }
+    resources(out, module, target, names, buffers)?;
+    if buffers.shared {
+        let _ = writeln!(out, "shared uint {}[{}];", names.shared, module.shared_size.div_ceil(4).max(1));
+    }
+    if out.len() > start {
+        out.push('\n');
+    }
+    Ok(())
+}
+
+/// Bytes a captured output takes.
+fn captured(var: &VarData) -> u32 {
+    4 * u32::from(var.ty.lanes()) * var.array.unwrap_or(1)
+}
+
+#[expect(clippy::too_many_arguments, reason = "a declaration's parts")]
+fn variable(
+    out: &mut String,
+    stage: Stage,
+    target: Target,
+    var: &VarData,
+    name: &str,
+    location: u32,
+    component: u8,
+    mut layout: String,
+) -> Result<(), Error> {
+    let refuse = |reason| Err(Error::UnsupportedDeclaration { name: var.name.clone(), reason });
+    if !matches!(var.ty.kind(), Kind::F32 | Kind::I32) {
+        return refuse("only 32-bit floats and integers pass between stages");
+    }
+    if stage == Stage::Compute {
+        return refuse("compute has no inputs and outputs");
+    }
+    let input = var.direction == Direction::Input;
+    let varying = (stage == Stage::Vertex) != input;
+    if component != 0 && !target.is_450() {
+        return refuse("components of a location need version 450");
+    }
+    if !(target == Target::Gl330 && varying) {
+        let comma = if layout.is_empty() { "" } else { ", " };
+        let component = if component == 0 { String::new() } else { format!(", component = {component}") };
+        layout = format!("location = {location}{component}{comma}{layout}");
+    }
+    if !layout.is_empty() {
+        let _ = write!(out, "layout({layout}) ");
+    }
+    if varying {
+        match var.interpolation {
+            _ if var.ty.kind() != Kind::F32 => out.push_str("flat "),
+            Interpolation::Smooth => {}
+            Interpolation::Flat => out.push_str("flat "),
+            Interpolation::Linear if target == Target::Es310 => {
+                return refuse("ES has no linear interpolation");
+            }
+            Interpolation::Linear => out.push_str("noperspective "),
+        }
+    }
+    let precise = if input || var.ty.kind() != Kind::F32 { "" } else { precise(target) };
+    let _ = write!(out, "{} {precise}{} {name}", if input { "in" } else { "out" }, type_name(var.ty)?);
+    if let Some(n) = var.array {
+        let _ = write!(out, "[{n}]");
+    }
+    out.push_str(";\n");
+    Ok(())
+}
+
+fn no_builtin(var: &VarData) -> Error {
+    Error::UnsupportedDeclaration { name: var.name.clone(), reason: "not a builtin of this version" }
+}
+
+/// A captured builtin is a member of the block of builtins.
+fn captured_builtin(
+    members: &mut String,
+    target: Target,
+    var: &VarData,
+    builtin: Builtin,
+    offset: u32,
+) -> Result<(), Error> {
+    let name = builtin_name(builtin, var.direction, target).ok_or_else(|| no_builtin(var))?;
+    let _ = write!(members, "    layout(xfb_offset = {offset}) precise {} {name}", type_name(var.ty)?);
+    if let Some(n) = var.array {
+        let _ = write!(members, "[{n}]");
+    }
+    members.push_str(";\n");
+    Ok(())
+}
+
+/// Outputs among the builtins are declared again where they need a qualifier or a size.
+fn redeclare(
+    out: &mut String,
+    target: Target,
+    var: &VarData,
+    builtin: Builtin,
+    extensions: &mut u16,
+) -> Result<(), Error> {
+    if var.direction == Direction::Input {
+        return Ok(());
+    }
+    builtin_name(builtin, var.direction, target).ok_or_else(|| no_builtin(var))?;
+    match builtin {
+        Builtin::ClipDistance => {
+            if target == Target::Es310 {
+                *extensions |= 1 << Extension::ClipDistance as u16;
+            }
+            let _ = writeln!(out, "out float gl_ClipDistance[{}];", var.array.unwrap_or(1));
+        }
+        Builtin::Position if target.is_450() => out.push_str("precise gl_Position;\n"),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn resources(
+    out: &mut String,
+    module: &Module,
+    target: Target,
+    names: &ModuleNames,
+    buffers: &Buffers,
+) -> Result<(), Error> {
+    for (id, data) in module.resources.iter() {
+        let view = buffers.view(id);
+        if !view.used {
+            continue;
+        }
+        let name = names.resources.get(id).ok_or(Error::Malformed("a resource that does not exist"))?;
+        let place = match target {
+            Target::Vulkan450 => format!(", set = {}, binding = {}", data.set, data.binding),
+            Target::Gl330 => String::new(),
+            _ => format!(", binding = {}", data.binding),
+        };
+        let (head, precise) = match data.kind {
+            ResourceKind::StorageBuffer { access } => {
+                let mut head = format!("layout(std430{place}) ");
+                head.push_str(match access {
+                    Access::Read => "readonly ",
+                    Access::Write => "writeonly ",
+                    Access::ReadWrite => "",
+                });
+                head.push_str(if view.coherent { "coherent " } else { "" });
+                head.push_str(if view.volatile { "volatile " } else { "" });
+                head.push_str("buffer");
+                (head, precise(target))
+            }
+            ResourceKind::PushConstants { .. } if target == Target::Vulkan450 => {
+                ("layout(push_constant, std430) uniform".to_owned(), "")
+            }
+            _ => (format!("layout(std140{place}) uniform"), ""),
+        };
+        let count = view.count.map(|n| n.to_string()).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "{head} {name}_block {{\n    {precise}{} {name}[{count}];\n}};",
+            view.element.name()
+        );
+    }
+    Ok(())
+}
+
+/// The GLSL name of a builtin; `None` where the target or direction has none.
+fn builtin_name(builtin: Builtin, direction: Direction, target: Target) -> Option<&'static str> {
+    let vulkan = target == Target::Vulkan450;
+    let modern = target.is_450();
+    let input = direction == Direction::Input;
+    Some(match builtin {
+        Builtin::Position if !input => "gl_Position",
+        Builtin::PointSize if !input => "gl_PointSize",
+        Builtin::ClipDistance => "gl_ClipDistance",
+        Builtin::VertexIndex if vulkan => "gl_VertexIndex",
+        Builtin::VertexIndex => "gl_VertexID",
+        Builtin::InstanceIndex if vulkan => "gl_InstanceIndex",
+        Builtin::InstanceIndex => "gl_InstanceID",
+        Builtin::PrimitiveId if target != Target::Es310 => "gl_PrimitiveID",
+        Builtin::FragCoord if input => "gl_FragCoord",
+        Builtin::FrontFacing if input => "gl_FrontFacing",
+        Builtin::FragDepth if !input => "gl_FragDepth",
+        Builtin::SampleMask if modern && input => "gl_SampleMaskIn[0]",
+        Builtin::SampleMask if modern => "gl_SampleMask[0]",
+        Builtin::SampleId if modern => "gl_SampleID",
+        Builtin::Layer if modern && input => "gl_Layer",
+        Builtin::ViewportIndex if modern && input => "gl_ViewportIndex",
+        Builtin::GlobalInvocationId => "gl_GlobalInvocationID",
+        Builtin::LocalInvocationId => "gl_LocalInvocationID",
+        Builtin::WorkgroupId => "gl_WorkGroupID",
+        Builtin::NumWorkgroups => "gl_NumWorkGroups",
+        Builtin::LocalInvocationIndex => "gl_LocalInvocationIndex",
+        _ => return None,
+    })
+}
+
+/// Whether GLSL has a builtin as `int` where the IR has a signless integer.
+fn is_signed(builtin: Builtin) -> bool {
+    matches!(
+        builtin,
+        Builtin::VertexIndex
+            | Builtin::InstanceIndex
+            | Builtin::PrimitiveId
+            | Builtin::SampleMask
+            | Builtin::SampleId
+            | Builtin::Layer
+            | Builtin::ViewportIndex
+    )
+}
+
+impl Writer<'_> {
+    fn var_name(&self, inst: Inst) -> Result<(&str, Option<Builtin>), Error> {
+        let Imm::Var(id) = self.func.insts[inst].imm else {
+            return Err(Error::Malformed("a variable is missing"));
+        };
+        let missing = Error::Malformed("a variable that does not exist");
+        let var = self.module.vars.get(id).ok_or(missing)?;
+        match var.semantic {
+            Semantic::Location { .. } => {
+                Ok((self.names.vars.get(id).ok_or(Error::Malformed("a variable without a name"))?, None))
+            }
+            Semantic::Builtin(b) => match builtin_name(b, var.direction, self.target()) {
+                Some(name) => Ok((name, Some(b))),
+                None => Err(self.unsupported(inst, "this stage or version does not have the builtin")),
+            },
+        }
+    }
+
+    fn index(&mut self, index: Option<Value>) -> Result<(), Error> {
+        if let Some(v) = index {
+            self.out.push('[');
+            self.value(v, crate::expr::ANY)?;
+            self.out.push(']');
+        }
+        Ok(())
+    }
+
+    /// An input, or an output read back.
+    pub(crate) fn interface_read(&mut self, inst: Inst, ty: Type, sel: Sel) -> Result<(), Error> {
+        if self.func.insts[inst].op == Op::OutputGet && self.module.stage != Stage::Vertex {
+            return Err(self.unsupported(inst, "outputs are read back in vertex shaders only"));
+        }
+        let (name, builtin) = self.var_name(inst)?;
+        let name = name.to_owned();
+        let signed = builtin.is_some_and(is_signed);
+        if signed {
+            self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+            self.out.push('(');
+        }
+        self.out.push_str(&name);
+        self.index(self.func.args(inst).first().copied())?;
+        sel.write(self.out);
+        if signed {
+            self.out.push(')');
+        }
+        Ok(())
+    }
+
+    /// Writes an output statement without indentation.
+    pub(crate) fn interface_write(&mut self, inst: Inst) -> Result<(), Error> {
+        let args = self.func.args(inst);
+        let &v = args.first().ok_or(Error::Malformed("a value is missing"))?;
+        let index = args.get(1).copied();
+        let (name, builtin) = self.var_name(inst)?;
+        let name = name.to_owned();
+        self.out.push_str(&name);
+        self.index(index)?;
+        let signed = builtin.is_some_and(is_signed);
+        self.out.push_str(if signed { " = int(" } else { " = " });
+        self.value(v, crate::expr::ANY)?;
+        self.out.push_str(if signed { ");" } else { ";" });
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! GLSL writer for the IR: 330 core, 450 (OpenGL and Vulkan), ES 310.
+//!
+//! The output computes exactly what the fold functions of the op table say, and is written to be read: names come
+//! from the module, values share variables by live range, pure values with one use become expressions, masked
+//! writes become masked writes. Nothing here knows a guest machine.
+//!
+//! * [`options`], [`error`]: what can be asked for, and what can be refused.
+//! * `plan` decides which values get a variable; `variables` gives them one.
+//! * `expr`, `convert`, `memory`, `body`, `statement`, `edges` write expressions, accesses and statements; `interface` writes declarations.
+//! * `helpers` holds the functions that stand for ops GLSL does not have; only those used are written.
+//!
+//! Integers are signless in the IR and `uint` in the output; signed ops convert around themselves. Float variables
+//! are `precise`, so that no compiler contracts what the IR does not allow to be contracted. Where the host's
+//! compiler lacks it (ES 310 without `GL_EXT_gpu_shader5`, 330 without `GL_ARB_gpu_shader5`) results may differ in
+//! the last place.
+#![deny(missing_docs)]
+
+mod body;
+mod buffers;
+mod convert;
+mod edges;
+pub mod error;
+mod expr;
+mod helpers;
+mod interface;
+mod literal;
+mod memory;
+mod names;
+pub mod options;
+mod plan;
+mod statement;
+mod variables;
+mod writer;
+
+pub use error::Error;
+pub use options::{Options, Target};
+pub use writer::Context;
+
+use xenoglot_ir::Module;
+
+/// Writes a verified module as GLSL source text.
+///
+/// Fragment, vertex and compute stages are written; the entry function becomes `main`. Use a [`Context`] to write
+/// many modules with the same buffers.
+///
+/// # Errors
+/// [`Error::Unsupported`] with op and guest address for what the target cannot express, other variants for what is
+/// wrong with the module as a whole.
+pub fn emit(module: &Module, options: &Options) -> Result<String, Error> {
+    Context::default().emit(module, options)
+}

@@ -1,0 +1,114 @@
+//! What the tests share: compiling, a device to run on, small modules.
+#![allow(dead_code)] // each test file uses its part
+
+use xenoglot_glsl::{Error, Options, Target, emit};
+use xenoglot_ir::module::{
+    Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
+    VarData,
+};
+use xenoglot_ir::{Kind, Module, Stage, Type};
+use xenoglot_testgen::skip;
+use xenoglot_vulkan::glslang;
+use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+
+/// Whether `glslangValidator` is there; prints a notice if not.
+pub fn compiler() -> bool {
+    let there = glslang::available();
+    if !there {
+        skip("glslangValidator is not installed");
+    }
+    there
+}
+
+pub fn stage(module: &Module) -> glslang::Stage {
+    match module.stage {
+        Stage::Vertex => glslang::Stage::Vertex,
+        Stage::Fragment => glslang::Stage::Fragment,
+        _ => glslang::Stage::Compute,
+    }
+}
+
+/// Writes the module and has it checked.
+pub fn accepted(module: &Module, options: &Options) -> Result<String, Error> {
+    let text = emit(module, options)?;
+    let result = match options.target {
+        Target::Vulkan450 => glslang::compile(&text, stage(module)).map(|_| ()),
+        _ => glslang::validate(&text, stage(module)),
+    };
+    if let Err(e) = result {
+        panic!("{} {:?}: {e}\n{text}", module.name, options.target);
+    }
+    Ok(text)
+}
+
+pub fn resource(name: &str, kind: ResourceKind, binding: u32, oob: OutOfBounds) -> ResourceData {
+    ResourceData { name: name.to_owned(), kind, set: 0, binding, count: Count::One, oob }
+}
+
+pub fn storage(name: &str, binding: u32) -> ResourceData {
+    let kind = ResourceKind::StorageBuffer { access: Access::ReadWrite };
+    resource(name, kind, binding, OutOfBounds::Undefined)
+}
+
+pub fn builtin(name: &str, direction: Direction, ty: Type, builtin: Builtin) -> VarData {
+    VarData {
+        name: name.to_owned(),
+        direction,
+        ty,
+        semantic: Semantic::Builtin(builtin),
+        interpolation: Interpolation::Smooth,
+        array: None,
+    }
+}
+
+pub fn located(name: &str, direction: Direction, ty: Type, location: u32) -> VarData {
+    VarData {
+        name: name.to_owned(),
+        direction,
+        ty,
+        semantic: Semantic::Location { location, component: 0 },
+        interpolation: Interpolation::Smooth,
+        array: None,
+    }
+}
+
+pub fn invocation_id(module: &mut Module) -> xenoglot_ir::Var {
+    let ty = Type::new(Kind::I32, 3).unwrap();
+    module.vars.push(builtin("id", Direction::Input, ty, Builtin::GlobalInvocationId))
+}
+
+/// A device in a worker process that runs the test `vulkan_worker` of this binary; `None`, with a notice, if there
+/// is none.
+pub fn device() -> Option<Isolated> {
+    let command = WorkerCommand::this_test("vulkan_worker").ok()?;
+    match xenoglot_vulkan::Device::list() {
+        Ok(list) if !list.is_empty() => Some(Isolated::new(command, IsolatedOptions::default())),
+        _ => {
+            skip("no Vulkan device");
+            None
+        }
+    }
+}
+
+/// Compiles and runs a compute shader on storage buffers `(binding, words)` of set 0; the buffers afterwards.
+pub fn run(device: &mut Isolated, text: &str, buffers: &[(u32, Vec<u32>)]) -> Vec<Vec<u32>> {
+    let spirv = glslang::compile(text, glslang::Stage::Compute).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let buffers = buffers
+        .iter()
+        .map(|(binding, words)| BufferBinding {
+            set: 0,
+            binding: *binding,
+            kind: BufferKind::Storage,
+            data: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        })
+        .collect();
+    let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [1, 1, 1] };
+    let job = Job::Compute(ComputeJob { spirv, entry: "main".to_owned(), runs: vec![run] });
+    let outputs = device.run(&job).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    outputs[0]
+        .buffers
+        .iter()
+        .map(|b| b.chunks(4).map(|c| c.iter().rev().fold(0, |w, &x| w << 8 | u32::from(x))).collect())
+        .collect()
+}

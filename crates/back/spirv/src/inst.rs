@@ -1,0 +1,329 @@
+//! Instructions that are more than a function of their operands, and the way to those that are not.
+
+use crate::body::{Body, return_type};
+use crate::error::Reason;
+use crate::options::Version;
+use crate::pure::{Arg, Shape};
+use crate::unit::Id;
+use smallvec::SmallVec;
+use spirv::{BuiltIn, Capability, GroupOperation, MemorySemantics, Op as S, Scope as HostScope};
+use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
+use xenoglot_ir::module::Stage;
+use xenoglot_ir::op::Sig;
+use xenoglot_ir::{Imm, Inst, Kind, Op, Type, Value};
+
+const OPERANDS: Reason = Reason::Invalid("the number of operands");
+const STAGE: Reason = Reason::Unsupported("not in this stage");
+
+impl Body<'_, '_> {
+    /// Emits an instruction and defines its results.
+    pub(crate) fn emit_inst(&mut self, inst: Inst) -> Result<(), Reason> {
+        let function = self.function;
+        let data = &function.insts[inst];
+        let (args, result) = (function.args(inst), function.result(inst));
+        if data.op.is_open() {
+            return Err(Reason::Unsupported("no back end takes this op yet"));
+        }
+        let id = match (data.op, data.imm) {
+            (Op::SlotGet, Imm::Slot(slot)) => {
+                let (var, ty) = (self.slot(slot)?, function.slots[slot].ty);
+                Some(self.unit().op(S::Load, ty, &[var]))
+            }
+            (Op::SlotSet, Imm::Slot(slot)) => {
+                let (var, value) = (self.slot(slot)?, self.arg(args, 0)?);
+                self.unit().effect(S::Store, &[var, value]);
+                None
+            }
+            (Op::Input | Op::OutputGet, Imm::Var(var)) => {
+                let index = args.first().map(|&v| self.value(v));
+                let ty = result.map_or(Type::I32, |v| function.ty(v));
+                Some(self.shared.interface.load(self.shared.unit, var, ty, index)?)
+            }
+            (Op::Output, Imm::Var(var)) => {
+                let value = self.arg(args, 0)?;
+                let index = args.get(1).map(|&v| self.value(v));
+                let ty = function.ty(args[0]);
+                self.shared.interface.store(self.shared.unit, var, ty, value, index)?;
+                None
+            }
+            (_, Imm::Mem(mem)) => self.access(data.op, mem, args, result)?,
+            (_, Imm::Subgroup(info)) => {
+                let ty = result.map_or(Type::I32, |v| function.ty(v));
+                Some(self.subgroup(data.op, info, args, ty)?)
+            }
+            (Op::Barrier, Imm::Barrier(info)) => {
+                self.barrier(info)?;
+                None
+            }
+            (Op::Call, Imm::Func(callee)) => return self.call(callee, args, function.results(inst)),
+            (Op::EmitVertex | Op::EndPrimitive, _) => {
+                if self.shared.module.stage != Stage::Geometry {
+                    return Err(STAGE);
+                }
+                let op = if data.op == Op::EmitVertex { S::EmitVertex } else { S::EndPrimitive };
+                self.unit().effect(op, &[]);
+                None
+            }
+            (Op::Demote, _) => {
+                self.demotes()?;
+                self.unit().effect(S::DemoteToHelperInvocation, &[]);
+                None
+            }
+            (Op::DiscardIf, _) => {
+                self.demotes()?;
+                let cond = self.arg(args, 0)?;
+                self.when(cond, |body| body.unit().effect(S::DemoteToHelperInvocation, &[]));
+                None
+            }
+            (Op::Helper, _) => {
+                self.demotes()?;
+                Some(self.unit().op(S::IsHelperInvocationEXT, Type::BOOL, &[]))
+            }
+            (Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine, _) => {
+                Some(self.derivative(data.op, args)?)
+            }
+            _ => Some(self.pure(inst, result.ok_or(OPERANDS)?)?),
+        };
+        if let (Some(v), Some(id)) = (result, id) {
+            self.define(v, id);
+        }
+        Ok(())
+    }
+
+    fn arg(&mut self, args: &[Value], i: usize) -> Result<Id, Reason> {
+        let v = *args.get(i).ok_or(OPERANDS)?;
+        Ok(self.value(v))
+    }
+
+    fn pure(&mut self, inst: Inst, result: Value) -> Result<Id, Reason> {
+        let function = self.function;
+        let data = &function.insts[inst];
+        let args: SmallVec<[Arg; 4]> = function
+            .args(inst)
+            .iter()
+            .map(|&v| Arg { id: self.value(v), bits: function.const_bits(v) })
+            .collect();
+        let shape = Shape {
+            op: data.op,
+            flags: data.flags,
+            imm: data.imm,
+            ty: function.ty(result),
+            types: function.args(inst).iter().map(|&v| function.ty(v)).collect(),
+        };
+        let handles = shape.types.iter().chain([&shape.ty]).any(|t| t.kind().is_handle());
+        if handles || data.op.info().sig == Sig::Leaf {
+            return Err(Reason::Unsupported("no back end takes this op yet"));
+        }
+        self.shared.unit.pure(self.shared.helpers, &shape, &args)
+    }
+
+    fn call(&mut self, callee: xenoglot_ir::Func, args: &[Value], results: &[Value]) -> Result<(), Reason> {
+        if self.shared.module.entry.expand() == Some(callee) {
+            return Err(Reason::Unsupported("a call of the entry function"));
+        }
+        let function = self.function;
+        let target = *self.shared.functions.get(callee).ok_or(Reason::Invalid("an unknown function"))?;
+        let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[target]);
+        for &v in args {
+            words.push(self.value(v));
+        }
+        let types: SmallVec<[Type; 8]> = results.iter().map(|&v| function.ty(v)).collect();
+        let returned = return_type(self.unit(), &types);
+        let id = self.unit().op_raw(S::FunctionCall, returned, &words);
+        if let &[v] = results {
+            self.define(v, id);
+            return Ok(());
+        }
+        for (i, (&v, &ty)) in (0..).zip(results.iter().zip(&types)) {
+            let part = self.unit().op(S::CompositeExtract, ty, &[id, i]);
+            self.define(v, part);
+        }
+        Ok(())
+    }
+
+    fn demotes(&mut self) -> Result<(), Reason> {
+        if self.shared.module.stage != Stage::Fragment {
+            return Err(STAGE);
+        }
+        self.unit().capability(Capability::DemoteToHelperInvocation);
+        self.unit().extension("SPV_EXT_demote_to_helper_invocation");
+        Ok(())
+    }
+
+    fn derivative(&mut self, op: Op, args: &[Value]) -> Result<Id, Reason> {
+        let value = *args.first().ok_or(OPERANDS)?;
+        let (id, ty) = (self.value(value), self.function.ty(value));
+        if self.shared.module.stage != Stage::Fragment {
+            return Err(STAGE);
+        }
+        if ty.kind() != Kind::F32 {
+            return Err(Reason::Unsupported("derivatives of anything but 32-bit floats"));
+        }
+        self.unit().capability(Capability::DerivativeControl);
+        let op = match op {
+            Op::DdxCoarse => S::DPdxCoarse,
+            Op::DdxFine => S::DPdxFine,
+            Op::DdyCoarse => S::DPdyCoarse,
+            _ => S::DPdyFine,
+        };
+        Ok(self.unit().op(op, ty, &[id]))
+    }
+
+    fn barrier(&mut self, info: BarrierInfo) -> Result<(), Reason> {
+        let mut semantics = MemorySemantics::RELAXED;
+        for (on, what) in [
+            (info.shared, MemorySemantics::WORKGROUP_MEMORY),
+            (info.storage, MemorySemantics::UNIFORM_MEMORY),
+            (info.image, MemorySemantics::IMAGE_MEMORY),
+        ] {
+            if on {
+                semantics |= what | MemorySemantics::ACQUIRE_RELEASE;
+            }
+        }
+        if info.shared && self.shared.module.stage != Stage::Compute {
+            return Err(STAGE);
+        }
+        let memory = scope(info.scope);
+        let semantics = self.unit().u32(semantics.bits());
+        if !info.exec {
+            let memory = self.unit().u32(memory as u32);
+            if info.shared || info.storage || info.image {
+                self.unit().effect(S::MemoryBarrier, &[memory, semantics]);
+            }
+            return Ok(());
+        }
+        let execution = match info.scope {
+            Scope::Invocation => return Ok(()),
+            Scope::Subgroup => {
+                self.subgroups(Capability::GroupNonUniform)?;
+                HostScope::Subgroup
+            }
+            _ if self.shared.module.stage == Stage::Compute => HostScope::Workgroup,
+            _ => return Err(STAGE),
+        };
+        let [execution, memory] = [execution, memory].map(|s| self.unit().u32(s as u32));
+        self.unit().effect(S::ControlBarrier, &[execution, memory, semantics]);
+        Ok(())
+    }
+
+    /// Declares the capability of a subgroup op.
+    fn subgroups(&mut self, capability: Capability) -> Result<(), Reason> {
+        if !self.unit().since(Version::V1_3) {
+            return Err(Reason::Unsupported("subgroup ops need SPIR-V 1.3"));
+        }
+        self.unit().capability(Capability::GroupNonUniform);
+        self.unit().capability(capability);
+        Ok(())
+    }
+
+    fn subgroup(&mut self, op: Op, info: SubgroupInfo, args: &[Value], ty: Type) -> Result<Id, Reason> {
+        if info.width != 0 && info.width != self.shared.unit.options.subgroup_width {
+            return Err(Reason::Unsupported("the host's subgroups are not known to have the guest's width"));
+        }
+        let all = self.unit().u32(HostScope::Subgroup as u32);
+        let arg = match args.first() {
+            Some(&v) => Some((self.value(v), self.function.ty(v))),
+            None => None,
+        };
+        let fragment = self.shared.module.stage == Stage::Fragment;
+        let unary = |op: S, capability| (op, capability);
+        let (host, capability) = match op {
+            Op::SgId | Op::SgSize => {
+                self.subgroups(Capability::GroupNonUniform)?;
+                let builtin =
+                    if op == Op::SgId { BuiltIn::SubgroupLocalInvocationId } else { BuiltIn::SubgroupSize };
+                return Ok(self.shared.interface.host_builtin(self.shared.unit, builtin, fragment));
+            }
+            Op::SgElect => {
+                self.subgroups(Capability::GroupNonUniform)?;
+                return Ok(self.unit().op(S::GroupNonUniformElect, ty, &[all]));
+            }
+            Op::SgBallot => {
+                self.subgroups(Capability::GroupNonUniformBallot)?;
+                let (value, _) = arg.ok_or(OPERANDS)?;
+                let unit = self.unit();
+                let mask = unit.op(S::GroupNonUniformBallot, Type::I32X4, &[all, value]);
+                let low = unit.op(S::CompositeExtract, Type::I32, &[mask, 0]);
+                return match ty.kind() {
+                    Kind::I32 => Ok(low),
+                    Kind::I64 => {
+                        let high = unit.op(S::CompositeExtract, Type::I32, &[mask, 1]);
+                        let pair = Type::I32.with_lanes(2).unwrap_or(Type::I32);
+                        let both = unit.op(S::CompositeConstruct, pair, &[low, high]);
+                        Ok(unit.op(S::Bitcast, ty, &[both]))
+                    }
+                    _ => Err(Reason::Unsupported("a ballot of less than 32 bits")),
+                };
+            }
+            Op::SgAll => unary(S::GroupNonUniformAll, Capability::GroupNonUniformVote),
+            Op::SgAny => unary(S::GroupNonUniformAny, Capability::GroupNonUniformVote),
+            Op::SgReadFirst => unary(S::GroupNonUniformBroadcastFirst, Capability::GroupNonUniformBallot),
+            Op::SgReduce | Op::SgScan => {
+                let combine = combination(info.reduce, ty.kind())?;
+                unary(combine, Capability::GroupNonUniformArithmetic)
+            }
+            _ => return Err(Reason::Unsupported("no back end takes this op yet")),
+        };
+        if matches!(op, Op::SgAll | Op::SgAny) && !ty.is_scalar() {
+            return Err(Reason::Unsupported("votes on vectors"));
+        }
+        self.subgroups(capability)?;
+        let (value, _) = arg.ok_or(OPERANDS)?;
+        let mut words: SmallVec<[u32; 3]> = SmallVec::from_slice(&[all]);
+        match op {
+            Op::SgReduce => words.push(GroupOperation::Reduce as u32),
+            Op::SgScan if info.exclusive => words.push(GroupOperation::ExclusiveScan as u32),
+            Op::SgScan => words.push(GroupOperation::InclusiveScan as u32),
+            _ => {}
+        }
+        words.push(value);
+        Ok(self.unit().op(host, ty, &words))
+    }
+}
+
+/// The host's name of a scope. Nothing wider than the device can be named in Vulkan.
+pub(crate) fn scope(scope: Scope) -> HostScope {
+    match scope {
+        Scope::Invocation => HostScope::Invocation,
+        Scope::Subgroup => HostScope::Subgroup,
+        Scope::Workgroup => HostScope::Workgroup,
+        Scope::Device | Scope::System => HostScope::Device,
+    }
+}
+
+/// The host's bits of an order.
+pub(crate) fn semantics(order: Order) -> MemorySemantics {
+    match order {
+        Order::None | Order::Relaxed => MemorySemantics::RELAXED,
+        Order::Acquire => MemorySemantics::ACQUIRE,
+        Order::Release => MemorySemantics::RELEASE,
+        Order::AcqRel => MemorySemantics::ACQUIRE_RELEASE,
+    }
+}
+
+fn combination(reduce: Reduce, kind: Kind) -> Result<S, Reason> {
+    let class = match kind {
+        Kind::Bool => 0,
+        k if k.is_float() => 1,
+        _ => 2,
+    };
+    Ok(match (reduce, class) {
+        (Reduce::Iadd, 2) => S::GroupNonUniformIAdd,
+        (Reduce::Imul, 2) => S::GroupNonUniformIMul,
+        (Reduce::Imin, 2) => S::GroupNonUniformSMin,
+        (Reduce::Imax, 2) => S::GroupNonUniformSMax,
+        (Reduce::Umin, 2) => S::GroupNonUniformUMin,
+        (Reduce::Umax, 2) => S::GroupNonUniformUMax,
+        (Reduce::And, 2) => S::GroupNonUniformBitwiseAnd,
+        (Reduce::Or, 2) => S::GroupNonUniformBitwiseOr,
+        (Reduce::Xor, 2) => S::GroupNonUniformBitwiseXor,
+        (Reduce::And, 0) => S::GroupNonUniformLogicalAnd,
+        (Reduce::Or, 0) => S::GroupNonUniformLogicalOr,
+        (Reduce::Xor, 0) => S::GroupNonUniformLogicalXor,
+        (Reduce::Fadd, 1) => S::GroupNonUniformFAdd,
+        (Reduce::Fmul, 1) => S::GroupNonUniformFMul,
+        (Reduce::Fmin, 1) => S::GroupNonUniformFMin,
+        (Reduce::Fmax, 1) => S::GroupNonUniformFMax,
+        _ => return Err(Reason::Unsupported("this combination of this type")),
+    })
+}

@@ -1,0 +1,216 @@
+//! Inputs, outputs and builtins.
+
+use crate::error::{Error, Reason};
+use crate::options::{Names, Options, Version, xfb_layout};
+use crate::unit::{Id, Unit};
+use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op as S, StorageClass};
+use xenoglot_ir::entities::Var;
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Module, Semantic, Stage, VarData};
+use xenoglot_ir::{Kind, NO_GUEST, Type};
+
+/// A declared variable.
+#[derive(Clone, Copy, Default)]
+struct Declared {
+    id: Id,
+    output: bool,
+    /// An index follows the variable in access chains: the one of the op, or 0.
+    array: bool,
+}
+
+/// The variables of a module.
+#[derive(Default)]
+pub(crate) struct Interface {
+    vars: SecondaryMap<Var, Declared>,
+    host: Vec<(BuiltIn, Id)>,
+}
+
+/// The model of a stage that can be written.
+pub(crate) fn model(stage: Stage) -> Result<ExecutionModel, Error> {
+    match stage {
+        Stage::Vertex => Ok(ExecutionModel::Vertex),
+        Stage::Geometry => Ok(ExecutionModel::Geometry),
+        Stage::Fragment => Ok(ExecutionModel::Fragment),
+        Stage::Compute => Ok(ExecutionModel::GLCompute),
+        _ => Err(Error::Stage(stage.name())),
+    }
+}
+
+impl Interface {
+    /// Declares everything.
+    pub(crate) fn declare(unit: &mut Unit, module: &Module, options: &Options) -> Result<Interface, Error> {
+        let mut interface = Interface::default();
+        for (var, data) in &module.vars {
+            interface.vars[var] =
+                declare(unit, module.stage, data).map_err(|reason| reason.at(None, NO_GUEST))?;
+        }
+        if options.transform_feedback && matches!(module.stage, Stage::Vertex | Stage::Geometry) {
+            unit.capability(Capability::TransformFeedback);
+            let layout = xfb_layout(module);
+            for (var, offset) in layout.entries {
+                let id = interface.vars[var].id;
+                unit.decorate(id, Decoration::Offset, &[offset]);
+                unit.decorate(id, Decoration::XfbBuffer, &[0]);
+                unit.decorate(id, Decoration::XfbStride, &[layout.stride]);
+            }
+        }
+        Ok(interface)
+    }
+
+    /// Reads a variable.
+    pub(crate) fn load(&self, unit: &mut Unit, var: Var, ty: Type, index: Option<Id>) -> Result<Id, Reason> {
+        let pointer = self.pointer(unit, var, ty, index)?;
+        Ok(unit.op(S::Load, ty, &[pointer]))
+    }
+
+    /// Writes a variable.
+    pub(crate) fn store(
+        &self,
+        unit: &mut Unit,
+        var: Var,
+        ty: Type,
+        value: Id,
+        index: Option<Id>,
+    ) -> Result<(), Reason> {
+        let pointer = self.pointer(unit, var, ty, index)?;
+        unit.effect(S::Store, &[pointer, value]);
+        Ok(())
+    }
+
+    fn pointer(&self, unit: &mut Unit, var: Var, ty: Type, index: Option<Id>) -> Result<Id, Reason> {
+        let Some(&declared) = self.vars.get(var) else {
+            return Err(Reason::Invalid("an unknown variable"));
+        };
+        if !declared.array {
+            return Ok(declared.id);
+        }
+        let index = index.unwrap_or_else(|| unit.u32(0));
+        let class = if declared.output { StorageClass::Output } else { StorageClass::Input };
+        let type_id = unit.ty(ty);
+        let pointer_type = unit.pointer(class, type_id);
+        Ok(unit.op_raw(S::AccessChain, pointer_type, &[declared.id, index]))
+    }
+
+    /// Reads a builtin that only the host has: lane number and size of a subgroup.
+    pub(crate) fn host_builtin(&mut self, unit: &mut Unit, builtin: BuiltIn, fragment: bool) -> Id {
+        let known = self.host.iter().find(|(b, _)| *b == builtin).map(|(_, id)| *id);
+        let id = known.unwrap_or_else(|| {
+            let type_id = unit.ty(Type::I32);
+            let id = unit.variable(StorageClass::Input, type_id);
+            unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
+            if fragment {
+                unit.decorate(id, Decoration::Flat, &[]);
+            }
+            self.host.push((builtin, id));
+            id
+        });
+        unit.op(S::Load, Type::I32, &[id])
+    }
+}
+
+fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Reason> {
+    let output = data.direction == Direction::Output;
+    let class = if output { StorageClass::Output } else { StorageClass::Input };
+    let kind = data.ty.kind();
+    let is_bool_builtin = data.semantic == Semantic::Builtin(Builtin::FrontFacing);
+    if kind.is_handle() || (kind == Kind::Bool && !is_bool_builtin) {
+        return Err(Reason::Unsupported("an interface variable of this type"));
+    }
+    if kind.bits() < 32 && kind != Kind::Bool {
+        return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
+    }
+    // Vulkan declares the mask as an array of words.
+    let mask = data.semantic == Semantic::Builtin(Builtin::SampleMask);
+    let elements = data.array.or(mask.then_some(1));
+    let mut type_id = unit.ty(data.ty);
+    if let Some(n) = elements {
+        let n = unit.u32(n.max(1));
+        type_id = unit.type_of(S::TypeArray, &[type_id, n]);
+    }
+    let id = unit.variable(class, type_id);
+    unit.name(Names::Interface, id, &data.name);
+    match data.semantic {
+        Semantic::Location { location, component } => {
+            unit.decorate(id, Decoration::Location, &[location]);
+            if component != 0 {
+                unit.decorate(id, Decoration::Component, &[u32::from(component)]);
+            }
+        }
+        Semantic::Builtin(builtin) => {
+            let builtin = host_builtin(unit, stage, builtin, output)?;
+            unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
+        }
+    }
+    if stage == Stage::Fragment && !output {
+        // What is not a 32-bit float cannot be interpolated.
+        match data.interpolation {
+            _ if kind != Kind::F32 && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
+            _ if matches!(data.semantic, Semantic::Builtin(_)) => {}
+            Interpolation::Smooth => {}
+            Interpolation::Linear => unit.decorate(id, Decoration::NoPerspective, &[]),
+            Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),
+        }
+    }
+    Ok(Declared { id, output, array: elements.is_some() })
+}
+
+fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, output: bool) -> Result<BuiltIn, Reason> {
+    use Builtin as B;
+    let pick = match builtin {
+        B::Position => BuiltIn::Position,
+        B::PointSize => {
+            if stage == Stage::Geometry {
+                unit.capability(Capability::GeometryPointSize);
+            }
+            BuiltIn::PointSize
+        }
+        B::ClipDistance => {
+            unit.capability(Capability::ClipDistance);
+            BuiltIn::ClipDistance
+        }
+        B::VertexIndex => BuiltIn::VertexIndex,
+        B::InstanceIndex => BuiltIn::InstanceIndex,
+        B::PrimitiveId => {
+            if stage == Stage::Fragment {
+                unit.capability(Capability::Geometry);
+            }
+            BuiltIn::PrimitiveId
+        }
+        B::InvocationId => BuiltIn::InvocationId,
+        B::FragCoord => BuiltIn::FragCoord,
+        B::FrontFacing => BuiltIn::FrontFacing,
+        B::FragDepth => BuiltIn::FragDepth,
+        B::SampleMask => BuiltIn::SampleMask,
+        B::SampleId => {
+            unit.capability(Capability::SampleRateShading);
+            BuiltIn::SampleId
+        }
+        B::Layer | B::ViewportIndex => {
+            let layer = builtin == B::Layer;
+            if stage == Stage::Vertex && output {
+                if unit.since(Version::V1_5) {
+                    unit.capability(if layer {
+                        Capability::ShaderLayer
+                    } else {
+                        Capability::ShaderViewportIndex
+                    });
+                } else {
+                    unit.capability(Capability::ShaderViewportIndexLayerEXT);
+                    unit.extension("SPV_EXT_shader_viewport_index_layer");
+                }
+            } else {
+                unit.capability(if layer { Capability::Geometry } else { Capability::MultiViewport });
+            }
+            if layer { BuiltIn::Layer } else { BuiltIn::ViewportIndex }
+        }
+        B::GlobalInvocationId => BuiltIn::GlobalInvocationId,
+        B::LocalInvocationId => BuiltIn::LocalInvocationId,
+        B::WorkgroupId => BuiltIn::WorkgroupId,
+        B::NumWorkgroups => BuiltIn::NumWorkgroups,
+        B::LocalInvocationIndex => BuiltIn::LocalInvocationIndex,
+        B::TessCoord | B::TessLevelOuter | B::TessLevelInner => {
+            return Err(Reason::Unsupported("a tessellation builtin"));
+        }
+    };
+    Ok(pick)
+}

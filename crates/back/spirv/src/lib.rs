@@ -1,0 +1,181 @@
+//! Writes the IR as SPIR-V 1.0 to 1.6 for Vulkan.
+//!
+//! [`emit`] takes a verified module and gives words, or a typed error: it never panics and never writes what it
+//! does not mean. Slots may be left in functions (they become variables), but the output is best after `promote`:
+//! then it has no variable, load or store of its own.
+//!
+//! * `unit` is the module being written: sections, interned types and constants.
+//! * `body` walks a function's structured form and `ssa` finds the values that its structure hides: phis.
+//! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
+//!   memory, `interface` inputs, outputs and builtins.
+#![deny(missing_docs)]
+
+mod access;
+mod body;
+mod error;
+mod inst;
+mod interface;
+mod memory;
+mod options;
+mod pure;
+mod ssa;
+mod unit;
+
+pub use error::{At, Error};
+pub use options::{FloatControls, Geometry, Names, Options, Version, XfbLayout, xfb_layout};
+pub use spirv::Capability;
+
+use interface::Interface;
+use memory::Memory;
+use pure::Helpers;
+use spirv::{ExecutionMode, ExecutionModel, Op as S};
+use unit::{Id, Unit, push, push_text};
+use xenoglot_ir::entities::Func;
+use xenoglot_ir::entity::PrimaryMap;
+use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
+
+/// Writes a verified module.
+///
+/// # Errors
+/// What SPIR-V, the options or this crate do not support; see [`Error`].
+pub fn emit(module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
+    Emitter::new().emit(module, options)
+}
+
+/// [`emit`] with its memory kept from module to module.
+#[derive(Default)]
+pub struct Emitter {
+    unit: Unit,
+    helpers: Helpers,
+    scratch: body::Scratch,
+}
+
+impl Emitter {
+    /// An emitter without memory.
+    pub fn new() -> Emitter {
+        Emitter::default()
+    }
+
+    /// Writes a verified module; see [`emit`].
+    ///
+    /// # Errors
+    /// As [`emit`].
+    pub fn emit(&mut self, module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
+        let model = interface::model(module.stage)?;
+        let entry = module.entry.expand().ok_or(Error::NoEntry)?;
+        let main = module.funcs.get(entry).ok_or(Error::NoEntry)?;
+        let params = main.entry().map_or(0, |b| main.params(b).len());
+        if params != 0 || !main.returns.is_empty() {
+            return Err(Error::NoEntry);
+        }
+        let unit = &mut self.unit;
+        unit.reset(options);
+        self.helpers.clear();
+        let functions: PrimaryMap<Func, Id> = module.funcs.values().map(|_| unit.id()).collect();
+        let file = options.guest_lines.then(|| unit.string(&module.name));
+        let mut interface = Interface::declare(unit, module, options)?;
+        let memory = Memory::declare(unit, module)?;
+        let mut shared = body::Shared {
+            unit,
+            helpers: &mut self.helpers,
+            interface: &mut interface,
+            memory: &memory,
+            module,
+            functions: &functions,
+            file,
+        };
+        let structuring =
+            xenoglot_structure::Options { depth_limit: options.max_depth, ..Default::default() };
+        for (func, function) in &module.funcs {
+            if function.entry().is_none() {
+                return Err(Error::Invalid("a function without blocks"));
+            }
+            let tree = xenoglot_structure::structure(function, &structuring)?;
+            body::emit(&mut shared, &mut self.scratch, func, function, &tree)?;
+        }
+        let id = functions[entry];
+        let modes = execution_modes(unit, module, options, model, id)?;
+        let mut start = Vec::new();
+        let name = if main.name.is_empty() { "main" } else { &main.name };
+        push_text(&mut start, S::EntryPoint, &[model as u32, id], name, &unit.interface);
+        unit.finish(&start, &modes)
+    }
+}
+
+fn execution_modes(
+    unit: &mut Unit,
+    module: &Module,
+    options: &Options,
+    model: ExecutionModel,
+    id: Id,
+) -> Result<Vec<u32>, Error> {
+    let mut modes = Vec::new();
+    let mut mode = |mode: ExecutionMode, operands: &[u32]| {
+        let words: smallvec::SmallVec<[u32; 5]> =
+            [id, mode as u32].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut modes, S::ExecutionMode, &words);
+    };
+    match model {
+        ExecutionModel::GLCompute => mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1))),
+        ExecutionModel::Fragment => {
+            mode(ExecutionMode::OriginUpperLeft, &[]);
+            let depth = module.vars.values().any(|v| {
+                v.direction == Direction::Output && v.semantic == Semantic::Builtin(Builtin::FragDepth)
+            });
+            if depth {
+                mode(ExecutionMode::DepthReplacing, &[]);
+            }
+        }
+        ExecutionModel::Geometry => {
+            unit.capability(Capability::Geometry);
+            let Some(geometry) = options.geometry else {
+                return Err(Error::Invalid("a geometry shader needs its primitives in the options"));
+            };
+            let input = match geometry.input_vertices {
+                1 => ExecutionMode::InputPoints,
+                2 => ExecutionMode::InputLines,
+                3 => ExecutionMode::Triangles,
+                4 => ExecutionMode::InputLinesAdjacency,
+                6 => ExecutionMode::InputTrianglesAdjacency,
+                _ => return Err(Error::Invalid("the vertices of an input primitive")),
+            };
+            let output = match geometry.output_vertices {
+                1 => ExecutionMode::OutputPoints,
+                2 => ExecutionMode::OutputLineStrip,
+                3 => ExecutionMode::OutputTriangleStrip,
+                _ => return Err(Error::Invalid("the vertices of an output primitive")),
+            };
+            mode(input, &[]);
+            mode(output, &[]);
+            mode(ExecutionMode::Invocations, &[geometry.invocations.max(1)]);
+            mode(ExecutionMode::OutputVertices, &[geometry.max_vertices]);
+        }
+        _ => {}
+    }
+    if options.transform_feedback && matches!(model, ExecutionModel::Vertex | ExecutionModel::Geometry) {
+        mode(ExecutionMode::Xfb, &[]);
+    }
+    if options.maximal_reconvergence {
+        unit.extension("SPV_KHR_maximal_reconvergence");
+        mode(ExecutionMode::MaximallyReconvergesKHR, &[]);
+    }
+    let controls = options.float_controls;
+    for (on, what, capability) in [
+        (
+            controls.signed_zero_inf_nan,
+            ExecutionMode::SignedZeroInfNanPreserve,
+            Capability::SignedZeroInfNanPreserve,
+        ),
+        (controls.denorm_preserve, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
+        (controls.round_even, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
+    ] {
+        if on {
+            unit.capability(capability);
+            if !unit.since(Version::V1_4) {
+                unit.extension("SPV_KHR_float_controls");
+            }
+            mode(what, &[32]);
+        }
+    }
+    Ok(modes)
+}

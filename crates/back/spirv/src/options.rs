@@ -1,0 +1,223 @@
+//! What the writer is asked for.
+
+use spirv::Capability;
+use xenoglot_ir::entities::Var;
+use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
+
+/// Version of SPIR-V. The Vulkan environments that take it: 1.0 from Vulkan 1.0 on, up to 1.3 from 1.1, 1.4 with
+/// an extension of 1.1, 1.5 from 1.2, 1.6 from 1.3.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Version {
+    /// 1.0.
+    V1_0,
+    /// 1.1.
+    V1_1,
+    /// 1.2.
+    V1_2,
+    /// 1.3.
+    #[default]
+    V1_3,
+    /// 1.4.
+    V1_4,
+    /// 1.5.
+    V1_5,
+    /// 1.6.
+    V1_6,
+}
+
+impl Version {
+    /// Every version, oldest first.
+    pub const ALL: [Version; 7] = [
+        Version::V1_0,
+        Version::V1_1,
+        Version::V1_2,
+        Version::V1_3,
+        Version::V1_4,
+        Version::V1_5,
+        Version::V1_6,
+    ];
+
+    /// The minor number, 0 to 6.
+    pub fn minor(self) -> u32 {
+        self as u32
+    }
+}
+
+/// Float controls (`SPV_KHR_float_controls`) for 32-bit floats. Each needs the matching property of the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FloatControls {
+    /// Signs of zeros, infinities and NaNs survive.
+    pub signed_zero_inf_nan: bool,
+    /// Denormals are neither flushed nor read as zero.
+    pub denorm_preserve: bool,
+    /// Results are rounded to nearest even.
+    pub round_even: bool,
+}
+
+impl FloatControls {
+    /// None of them.
+    pub const NONE: FloatControls =
+        FloatControls { signed_zero_inf_nan: false, denorm_preserve: false, round_even: false };
+    /// All of them.
+    pub const ALL: FloatControls =
+        FloatControls { signed_zero_inf_nan: true, denorm_preserve: true, round_even: true };
+}
+
+/// What a geometry shader takes and makes; the IR does not hold it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Geometry {
+    /// Vertices of an input primitive: 1, 2, 3, 4 (lines with adjacency) or 6 (triangles with adjacency).
+    pub input_vertices: u32,
+    /// Vertices of an output primitive: 1 for points, 2 for line strips, 3 for triangle strips.
+    pub output_vertices: u32,
+    /// Most vertices an invocation emits.
+    pub max_vertices: u32,
+    /// Invocations per primitive, at least 1.
+    pub invocations: u32,
+}
+
+/// Which names the output carries.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Names {
+    /// None.
+    None,
+    /// Functions, interface and resources.
+    #[default]
+    Interface,
+    /// Values too, by the guest register they came from.
+    All,
+}
+
+/// Options of [`emit`](crate::emit). The default is SPIR-V 1.3 for a Vulkan 1.1 device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Version of SPIR-V to write.
+    pub version: Version,
+    /// The capabilities the consumer has; `None` for all. Needing another is [`Error::Capability`](crate::Error).
+    pub capabilities: Option<Vec<Capability>>,
+    /// Float controls to ask for.
+    pub float_controls: FloatControls,
+    /// Switches as chains of ifs: for naga, whose targets cannot leave a loop from inside a switch.
+    pub switch_as_if_chain: bool,
+    /// Only ops that every consumer reads as specified: naga takes unordered float compares for ordered ones and
+    /// knows no extended multiplication.
+    pub portable_ops: bool,
+    /// Compute `fma` of 32-bit floats in 64 bits, for hosts whose `Fma` rounds the product too, which Vulkan allows
+    /// (lavapipe does so). Needs 64-bit floats and integers.
+    pub exact_fma: bool,
+    /// `SPV_KHR_maximal_reconvergence`: invocations reconverge where the structure says.
+    pub maximal_reconvergence: bool,
+    /// Guard what the module leaves undefined: loops end after [`Options::loop_limit`] iterations of a call of a
+    /// function, and accesses outside a resource with policy `undefined` load 0 and store nothing.
+    pub robust: bool,
+    /// Iterations, over all loops of one call of a function, after which it returns (zeros) in robust mode.
+    pub loop_limit: u32,
+    /// The host's accesses outside a buffer are as the policies `zero` and `ignore` say (`robustBufferAccess2`):
+    /// no code is spent on them. Not for shared and private memory.
+    pub host_bounds: bool,
+    /// Most constructs around a statement; drivers are silently wrong from 80 on.
+    pub max_depth: u32,
+    /// Names to write.
+    pub names: Names,
+    /// `OpLine` with the guest address as line before what a guest instruction became, in a file named after the
+    /// module.
+    pub guest_lines: bool,
+    /// Vertex and geometry stage: capture the outputs by transform feedback as [`xfb_layout`] says.
+    pub transform_feedback: bool,
+    /// Geometry stage: what it takes and makes.
+    pub geometry: Option<Geometry>,
+    /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
+    pub subgroup_width: u8,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            version: Version::default(),
+            capabilities: None,
+            float_controls: FloatControls::NONE,
+            switch_as_if_chain: false,
+            portable_ops: false,
+            exact_fma: false,
+            maximal_reconvergence: false,
+            robust: false,
+            loop_limit: 1 << 20,
+            host_bounds: false,
+            max_depth: 48,
+            names: Names::default(),
+            guest_lines: false,
+            transform_feedback: false,
+            geometry: None,
+            subgroup_width: 0,
+        }
+    }
+}
+
+impl Options {
+    /// What naga reads and its target languages can say: SPIR-V 1.3 with if-chains for switches, portable ops, no
+    /// float controls, and no capability that naga refuses.
+    pub fn for_naga() -> Options {
+        let capabilities = vec![
+            Capability::Shader,
+            Capability::ClipDistance,
+            Capability::SampleRateShading,
+            Capability::DerivativeControl,
+            Capability::Int64,
+            Capability::Float16,
+            Capability::Float64,
+            Capability::Geometry,
+            Capability::GroupNonUniform,
+            Capability::GroupNonUniformVote,
+            Capability::GroupNonUniformArithmetic,
+            Capability::GroupNonUniformBallot,
+        ];
+        Options {
+            version: Version::V1_3,
+            capabilities: Some(capabilities),
+            switch_as_if_chain: true,
+            portable_ops: true,
+            ..Options::default()
+        }
+    }
+
+    /// Options for a version, otherwise the default.
+    pub fn version(version: Version) -> Options {
+        Options { version, ..Options::default() }
+    }
+}
+
+/// Where transform feedback writes a vertex's outputs, all in buffer 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct XfbLayout {
+    /// Bytes per vertex.
+    pub stride: u32,
+    /// Captured outputs with their byte offsets in the vertex.
+    pub entries: Vec<(Var, u32)>,
+}
+
+/// The layout of transform feedback: position first, then the outputs by location and component, each directly
+/// after the one before (8-byte aligned if of 64-bit lanes).
+pub fn xfb_layout(module: &Module) -> XfbLayout {
+    let mut order: Vec<(u32, u8, Var)> = module
+        .vars
+        .iter()
+        .filter(|(_, data)| data.direction == Direction::Output)
+        .filter_map(|(var, data)| match data.semantic {
+            Semantic::Location { location, component } => Some((location.saturating_add(1), component, var)),
+            Semantic::Builtin(Builtin::Position) => Some((0, 0, var)),
+            Semantic::Builtin(_) => None,
+        })
+        .collect();
+    order.sort_unstable_by_key(|&(location, component, var)| (location, component, var.as_u32()));
+    let (mut at, mut widest, mut entries) = (0u32, 4u32, Vec::new());
+    for (_, _, var) in order {
+        let data = &module.vars[var];
+        let lane = data.ty.kind().bits().div_ceil(8).max(4);
+        widest = widest.max(lane);
+        at = at.next_multiple_of(lane);
+        entries.push((var, at));
+        let elements = data.array.unwrap_or(1);
+        at = at.saturating_add((lane * u32::from(data.ty.lanes())).saturating_mul(elements));
+    }
+    XfbLayout { stride: at.next_multiple_of(widest), entries }
+}

@@ -1,0 +1,381 @@
+//! SSA form over the structured output, made while it is emitted.
+//!
+//! A *variable* here is something with a value that reads cannot name directly: block parameters, the selectors of
+//! the structured form, values whose definition does not enclose a use, and the fuel of guarded loops. A read walks
+//! back from its block to the writes. Constructs that do not write the variable are stepped over; where several
+//! ways with writes meet, a phi is placed and its operands are read in turn (an explicit work list: no recursion).
+//! Loop headers get a phi if the loop writes the variable at all, and its second operand once the loop is closed.
+//! Phis whose operands are all one value are removed at the end.
+//!
+//! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
+
+use crate::unit::{Id, PHI};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The value nobody wrote.
+pub(crate) const UNDEF: Id = 0;
+
+/// How control gets to a block.
+pub(crate) enum From {
+    /// The function's first block.
+    Entry,
+    /// From one block.
+    One(u32),
+    /// From the blocks `preds` (a range of [`Ssa::preds`]), all inside the construct that `head` heads.
+    Merge { head: u32, preds: Range<u32> },
+    /// A loop header: from `pre`, and from `back` once the loop is closed. `span` is the loop's range of places.
+    Loop { pre: u32, back: Option<u32>, span: Span },
+}
+
+/// A block of the output.
+pub(crate) struct BlockInfo {
+    pub(crate) label: Id,
+    /// Where its instructions start in the body.
+    pub(crate) start: usize,
+    /// Whether control gets there at all.
+    pub(crate) reachable: bool,
+    pub(crate) from: From,
+}
+
+/// A range of places in the tree, both ends included.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+}
+
+impl Span {
+    pub(crate) const EMPTY: Span = Span { first: u32::MAX, last: 0 };
+    pub(crate) const ALL: Span = Span { first: 0, last: u32::MAX };
+
+    /// Grows to hold `place`.
+    pub(crate) fn add(&mut self, place: u32) {
+        self.first = self.first.min(place);
+        self.last = self.last.max(place);
+    }
+
+    fn meets(self, other: Span) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+struct Phi {
+    block: u32,
+    var: u32,
+    operands: Range<u32>,
+    /// What it turned out to be: itself, or what replaces it.
+    is: Id,
+    /// Its id in the output once something needs it.
+    id: Id,
+}
+
+/// The blocks, writes and phis of the function at work.
+#[derive(Default)]
+pub(crate) struct Ssa {
+    pub(crate) blocks: Vec<BlockInfo>,
+    preds: Vec<u32>,
+    phis: Vec<Phi>,
+    operands: Vec<Id>,
+    /// Writes by variable, sorted by block.
+    writes: Vec<SmallVec<[(u32, Id); 2]>>,
+    /// Where each variable is written.
+    pub(crate) spans: Vec<Span>,
+    /// See [`Ssa::simplify`].
+    starts: Vec<u32>,
+    users: Vec<u32>,
+    unfilled: Vec<u32>,
+    open: Vec<u32>,
+}
+
+impl Ssa {
+    /// Empties the state for a function with `vars` variables.
+    pub(crate) fn reset(&mut self, vars: usize) {
+        self.blocks.clear();
+        self.preds.clear();
+        self.phis.clear();
+        self.operands.clear();
+        self.unfilled.clear();
+        self.open.clear();
+        self.writes.truncate(vars);
+        self.writes.iter_mut().for_each(SmallVec::clear);
+        self.writes.resize_with(vars, SmallVec::new);
+        self.spans.clear();
+        self.spans.resize(vars, Span::EMPTY);
+    }
+
+    /// A new block.
+    pub(crate) fn add_block(&mut self, label: Id, start: usize, from: From) -> u32 {
+        let reachable = match &from {
+            From::Entry => true,
+            From::One(p) => self.blocks[*p as usize].reachable,
+            From::Merge { preds, .. } => {
+                preds.clone().any(|p| self.blocks[self.preds[p as usize] as usize].reachable)
+            }
+            From::Loop { pre, .. } => self.blocks[*pre as usize].reachable,
+        };
+        self.blocks.push(BlockInfo { label, start, reachable, from });
+        self.blocks.len() as u32 - 1
+    }
+
+    /// A block that `preds` lead to.
+    pub(crate) fn add_merge(&mut self, label: Id, start: usize, head: u32, preds: &[u32]) -> u32 {
+        let first = self.preds.len() as u32;
+        self.preds.extend_from_slice(preds);
+        let preds = first..self.preds.len() as u32;
+        self.add_block(label, start, From::Merge { head, preds })
+    }
+
+    /// Closes a loop: `back` is its continue block, and all writes in it are known.
+    pub(crate) fn close_loop(&mut self, header: u32, by: u32) {
+        if let From::Loop { back, .. } = &mut self.blocks[header as usize].from {
+            *back = Some(by);
+        }
+        let Ssa { open, unfilled, phis, .. } = self;
+        open.retain(|&phi| {
+            let stays = phis[phi as usize].block < header;
+            if !stays {
+                unfilled.push(phi);
+            }
+            stays
+        });
+        self.fill();
+    }
+
+    /// `var` is `id` from here on in `block`.
+    pub(crate) fn write(&mut self, var: u32, block: u32, id: Id) {
+        let writes = &mut self.writes[var as usize];
+        match writes.last_mut() {
+            Some(last) if last.0 == block => last.1 = id,
+            Some(last) if last.0 > block => {
+                let at = writes.partition_point(|w| w.0 < block);
+                writes.insert(at, (block, id));
+            }
+            _ => writes.push((block, id)),
+        }
+    }
+
+    /// The value of `var` at the end of what is emitted of `block`; [`UNDEF`] if no write reaches it.
+    pub(crate) fn read(&mut self, var: u32, block: u32) -> Id {
+        let id = self.find(var, block);
+        self.fill();
+        id
+    }
+
+    fn find(&mut self, var: u32, mut block: u32) -> Id {
+        loop {
+            let writes = &self.writes[var as usize];
+            let after = writes.partition_point(|w| w.0 <= block);
+            let before = after.checked_sub(1).and_then(|i| writes.get(i));
+            if let Some(&(_, id)) = before.filter(|w| w.0 == block) {
+                return id;
+            }
+            let info = &self.blocks[block as usize];
+            match &info.from {
+                From::Entry => return UNDEF,
+                From::One(p) => block = *p,
+                From::Merge { head, .. } if before.is_none_or(|w| w.0 <= *head) => block = *head,
+                From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
+                From::Merge { preds, .. } if preds.len() == 1 => block = self.preds[preds.start as usize],
+                From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => block = *pre,
+                from => {
+                    let closed = !matches!(from, From::Loop { back: None, .. });
+                    let number = self.phis.len() as u32;
+                    let id = PHI + number;
+                    self.phis.push(Phi { block, var, operands: 0..0, is: id, id: 0 });
+                    self.write(var, block, id);
+                    if closed { &mut self.unfilled } else { &mut self.open }.push(number);
+                    return id;
+                }
+            }
+        }
+    }
+
+    fn fill(&mut self) {
+        while let Some(number) = self.unfilled.pop() {
+            let Phi { block, var, .. } = self.phis[number as usize];
+            let start = self.operands.len() as u32;
+            match self.blocks[block as usize].from {
+                From::Merge { ref preds, .. } => {
+                    for p in preds.clone() {
+                        let operand = self.find(var, self.preds[p as usize]);
+                        self.operands.push(operand);
+                    }
+                }
+                From::Loop { pre, back, .. } => {
+                    for p in [Some(pre), back].into_iter().flatten() {
+                        let operand = self.find(var, p);
+                        self.operands.push(operand);
+                    }
+                }
+                From::Entry | From::One(_) => {}
+            }
+            self.phis[number as usize].operands = start..self.operands.len() as u32;
+        }
+    }
+
+    /// What `id` stands for: a phi that was removed stands for its only operand.
+    pub(crate) fn root(&mut self, id: Id) -> Id {
+        let mut root = id;
+        while let Some(phi) = self.phi(root)
+            && phi.is != root
+        {
+            root = phi.is;
+        }
+        let mut at = id;
+        while let Some(number) = phi_number(at).filter(|_| at != root) {
+            at = std::mem::replace(&mut self.phis[number].is, root);
+        }
+        root
+    }
+
+    fn phi(&self, id: Id) -> Option<&Phi> {
+        self.phis.get(phi_number(id)?)
+    }
+
+    /// Removes phis that stand for one value.
+    pub(crate) fn simplify(&mut self) {
+        if self.phis.is_empty() {
+            return;
+        }
+        // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
+        let Ssa { starts, users, .. } = self;
+        starts.clear();
+        starts.resize(self.phis.len() + 2, 0);
+        let used = |phi: &Phi| self.operands[range(&phi.operands)].iter().filter_map(|&id| phi_number(id));
+        self.phis.iter().flat_map(used).for_each(|m| starts[m + 2] += 1);
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        users.clear();
+        users.resize(starts[starts.len() - 1] as usize, 0);
+        for (n, phi) in self.phis.iter().enumerate() {
+            for m in used(phi) {
+                users[starts[m + 1] as usize] = n as u32;
+                starts[m + 1] += 1;
+            }
+        }
+        let mut work: Vec<u32> = (0..self.phis.len() as u32).rev().collect();
+        while let Some(n) = work.pop() {
+            let own = PHI + n;
+            if self.phis[n as usize].is != own {
+                continue;
+            }
+            let mut only = None;
+            let mut trivial = true;
+            for i in self.phis[n as usize].operands.clone() {
+                let operand = self.root(self.operands[i as usize]);
+                if operand != own && only != Some(operand) {
+                    trivial = only.is_none();
+                    only = Some(operand);
+                    if !trivial {
+                        break;
+                    }
+                }
+            }
+            if trivial {
+                self.phis[n as usize].is = only.unwrap_or(UNDEF);
+                let [from, to] = [0, 1].map(|k| self.starts[n as usize + k] as usize);
+                work.extend_from_slice(&self.users[from..to]);
+            }
+        }
+    }
+
+    /// Gives each value that a loop carries a phi in the loop's continue block, be it of one operand or of equal
+    /// ones. naga's MSL and HLSL writers put what the continue block does in front of the loop's body, where nothing
+    /// that the body computes has a name yet; phis are variables there. After [`Ssa::simplify`].
+    pub(crate) fn carry_by_phis(&mut self) {
+        for number in 0..self.phis.len() {
+            let Phi { block, var, ref operands, is, .. } = self.phis[number];
+            let From::Loop { back: Some(again), .. } = self.blocks[block as usize].from else { continue };
+            let From::Merge { ref preds, .. } = self.blocks[again as usize].from else { continue };
+            let (place, count) = (operands.start + 1, preds.len());
+            if is != PHI + number as u32 || operands.len() != 2 {
+                continue;
+            }
+            let carried = self.root(self.operands[place as usize]);
+            if carried == UNDEF || self.phi(carried).is_some_and(|phi| phi.block == again) {
+                continue;
+            }
+            let start = self.operands.len() as u32;
+            self.operands.extend(std::iter::repeat_n(carried, count));
+            let id = PHI + self.phis.len() as u32;
+            self.phis.push(Phi { block: again, var, operands: start..start + count as u32, is: id, id: 0 });
+            self.operands[place as usize] = id;
+        }
+    }
+
+    /// The variable a provisional id was made for.
+    pub(crate) fn var_of(&self, id: Id) -> u32 {
+        self.phi(id).map_or(0, |phi| phi.var)
+    }
+
+    /// The id in the output of a root, with `new` making those of phis when they are first met.
+    pub(crate) fn name_phi(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
+        let Some(number) = phi_number(root) else { return root };
+        let phi = &mut self.phis[number];
+        if phi.id == 0 {
+            phi.id = new();
+            self.unfilled.push(number as u32);
+        }
+        phi.id
+    }
+
+    /// Phis that [`Ssa::name_phi`] met since the last call.
+    pub(crate) fn newly_used(&mut self) -> Option<u32> {
+        self.unfilled.pop()
+    }
+
+    /// The places of a phi's operands in the pool; [`UNDEF`] there stands for the undefined value of its variable.
+    pub(crate) fn operand_places(&self, number: u32) -> Range<u32> {
+        self.phis[number as usize].operands.clone()
+    }
+
+    /// An operand by its place in the pool.
+    pub(crate) fn operand(&self, at: u32) -> Id {
+        self.operands[at as usize]
+    }
+
+    /// Replaces an operand by its id in the output.
+    pub(crate) fn set_operand(&mut self, at: u32, id: Id) {
+        self.operands[at as usize] = id;
+    }
+
+    /// The variable of a phi.
+    pub(crate) fn var(&self, number: u32) -> u32 {
+        self.phis[number as usize].var
+    }
+
+    /// Block, variable, id and operands of each phi in use, in the order of blocks.
+    pub(crate) fn used_phis(&self) -> Vec<(u32, u32, Id, &[Id])> {
+        let mut used: Vec<_> = self
+            .phis
+            .iter()
+            .filter(|p| p.id != 0)
+            .map(|p| (p.block, p.var, p.id, &self.operands[range(&p.operands)]))
+            .collect();
+        used.sort_by_key(|p| p.0);
+        used
+    }
+
+    /// The label of the `i`th block that leads to `block`.
+    pub(crate) fn pred_label(&self, block: u32, i: usize) -> Id {
+        let pred = match &self.blocks[block as usize].from {
+            From::Merge { preds, .. } => self.preds[preds.start as usize + i],
+            From::Loop { pre, .. } if i == 0 => *pre,
+            From::Loop { back, pre, .. } => back.unwrap_or(*pre),
+            From::One(p) => *p,
+            From::Entry => 0,
+        };
+        self.blocks[pred as usize].label
+    }
+}
+
+fn range(r: &Range<u32>) -> Range<usize> {
+    r.start as usize..r.end as usize
+}
+
+/// The number of a phi's provisional id.
+pub(crate) fn phi_number(id: Id) -> Option<usize> {
+    id.checked_sub(PHI).map(|n| n as usize)
+}

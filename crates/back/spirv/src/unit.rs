@@ -1,0 +1,400 @@
+//! A module being written: ids, sections, interned types and constants.
+//!
+//! Instructions of the function at work go to [`Unit::code`]; everything global goes to its section at once, and
+//! [`Unit::finish`] puts the sections in the order of the specification.
+
+use crate::error::Error;
+use crate::options::{Names, Options, Version};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use spirv::{Capability, Decoration, GlslStd450Op as GlOp, Op, StorageClass};
+use xenoglot_ir::{Bits, Kind, Type};
+
+/// An id of the output.
+pub(crate) type Id = u32;
+
+/// Ids from here on are phis of the function at work, by number; they get real ids when the function is closed.
+pub(crate) const PHI: Id = 1 << 30;
+
+/// The universal limit on ids.
+const MAX_BOUND: u32 = 0x003f_ffff;
+
+type Words = SmallVec<[u32; 8]>;
+
+/// Appends an instruction.
+pub(crate) fn push(to: &mut Vec<u32>, op: Op, operands: &[u32]) {
+    to.push((operands.len() as u32 + 1) << 16 | op as u32);
+    to.extend_from_slice(operands);
+}
+
+/// Appends an instruction that ends in a string.
+pub(crate) fn push_text(to: &mut Vec<u32>, op: Op, before: &[u32], text: &str, after: &[u32]) {
+    let start = to.len();
+    to.push(0);
+    to.extend_from_slice(before);
+    // A string ends at its first zero byte; a zero inside would cut the operands short of the word count.
+    let bytes: SmallVec<[u8; 64]> = text.bytes().filter(|&b| b != 0).take(0x8000).collect();
+    for chunk in bytes.chunks(4) {
+        to.push(chunk.iter().rev().fold(0, |w, &b| w << 8 | u32::from(b)));
+    }
+    if bytes.len().is_multiple_of(4) {
+        to.push(0);
+    }
+    to.extend_from_slice(after);
+    to[start] = ((to.len() - start) as u32) << 16 | op as u32;
+}
+
+/// A point to go back to, for sequences that turn out too long.
+pub(crate) struct Mark {
+    code: usize,
+    annotations: usize,
+    next_id: u32,
+}
+
+/// The module at work.
+#[derive(Default)]
+pub(crate) struct Unit {
+    pub(crate) options: Options,
+    next_id: u32,
+    capabilities: Vec<Capability>,
+    extensions: Vec<&'static str>,
+    glsl: Id,
+    strings: Vec<u32>,
+    names: Vec<u32>,
+    annotations: Vec<u32>,
+    globals: Vec<u32>,
+    /// Finished functions.
+    pub(crate) functions: Vec<u32>,
+    /// The body at work.
+    pub(crate) code: Vec<u32>,
+    numbers: [[Id; 4]; 8],
+    interned: FxHashMap<Words, Id>,
+    /// Constants of one lane by kind and bits: what is asked for most.
+    scalars: FxHashMap<(Kind, u64), Id>,
+    /// Pointer types by storage class and target; few.
+    pointers: Vec<(StorageClass, Id, Id)>,
+    /// Inputs and outputs, and from 1.4 on every other global variable.
+    pub(crate) interface: Vec<Id>,
+}
+
+impl Unit {
+    /// Empties the unit for another module.
+    pub(crate) fn reset(&mut self, options: &Options) {
+        self.options.clone_from(options);
+        self.next_id = 1;
+        self.glsl = 0;
+        self.capabilities.clear();
+        self.extensions.clear();
+        for section in [
+            &mut self.strings,
+            &mut self.names,
+            &mut self.annotations,
+            &mut self.globals,
+            &mut self.functions,
+            &mut self.code,
+            &mut self.interface,
+        ] {
+            section.clear();
+        }
+        self.numbers = Default::default();
+        self.interned.clear();
+        self.scalars.clear();
+        self.pointers.clear();
+        self.capability(Capability::Shader);
+    }
+
+    /// A fresh id.
+    pub(crate) fn id(&mut self) -> Id {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    /// Whether the version is `v` or newer.
+    pub(crate) fn since(&self, v: Version) -> bool {
+        self.options.version >= v
+    }
+
+    /// Declares a capability.
+    pub(crate) fn capability(&mut self, c: Capability) {
+        if let Err(at) = self.capabilities.binary_search_by_key(&(c as u32), |&k| k as u32) {
+            self.capabilities.insert(at, c);
+        }
+    }
+
+    /// Declares an extension.
+    pub(crate) fn extension(&mut self, name: &'static str) {
+        if let Err(at) = self.extensions.binary_search(&name) {
+            self.extensions.insert(at, name);
+        }
+    }
+
+    /// Names `id` if names of that level are wanted.
+    pub(crate) fn name(&mut self, level: Names, id: Id, name: &str) {
+        if self.options.names >= level && !name.is_empty() {
+            push_text(&mut self.names, Op::Name, &[id], name, &[]);
+        }
+    }
+
+    /// Names member `index` of a struct.
+    pub(crate) fn member_name(&mut self, id: Id, index: u32, name: &str) {
+        if self.options.names >= Names::Interface {
+            push_text(&mut self.names, Op::MemberName, &[id, index], name, &[]);
+        }
+    }
+
+    /// A string for debug instructions.
+    pub(crate) fn string(&mut self, text: &str) -> Id {
+        let id = self.id();
+        push_text(&mut self.strings, Op::String, &[id], text, &[]);
+        id
+    }
+
+    /// Decorates `id`.
+    pub(crate) fn decorate(&mut self, id: Id, decoration: Decoration, operands: &[u32]) {
+        let mut words: Words = SmallVec::from_slice(&[id, decoration as u32]);
+        words.extend_from_slice(operands);
+        push(&mut self.annotations, Op::Decorate, &words);
+    }
+
+    /// Decorates a member of a struct.
+    pub(crate) fn decorate_member(&mut self, id: Id, member: u32, decoration: Decoration, operands: &[u32]) {
+        let mut words: Words = SmallVec::from_slice(&[id, member, decoration as u32]);
+        words.extend_from_slice(operands);
+        push(&mut self.annotations, Op::MemberDecorate, &words);
+    }
+
+    /// The id of the global declaration `op key…`, with the result id before `key` (types) or after its first word
+    /// (constants).
+    fn intern(&mut self, op: Op, key: &[u32], typed: bool) -> Id {
+        let mut words: Words = SmallVec::with_capacity(key.len() + 1);
+        words.push(op as u32);
+        words.extend_from_slice(key);
+        if let Some(&id) = self.interned.get(&words) {
+            return id;
+        }
+        let id = self.id();
+        words.remove(0);
+        words.insert(usize::from(typed), id);
+        push(&mut self.globals, op, &words);
+        words.remove(usize::from(typed));
+        words.insert(0, op as u32);
+        self.interned.insert(words, id);
+        id
+    }
+
+    /// A type that is not a number: `op operands…`.
+    pub(crate) fn type_of(&mut self, op: Op, operands: &[u32]) -> Id {
+        self.intern(op, operands, false)
+    }
+
+    /// A declaration that is never shared: structs of blocks.
+    pub(crate) fn fresh_type(&mut self, op: Op, operands: &[u32]) -> Id {
+        let id = self.id();
+        let mut words: Words = SmallVec::from_slice(&[id]);
+        words.extend_from_slice(operands);
+        push(&mut self.globals, op, &words);
+        id
+    }
+
+    /// A number or vector type. Handles never get here: ops that make them are refused before.
+    pub(crate) fn ty(&mut self, ty: Type) -> Id {
+        let (kind, lanes) = (ty.kind() as usize, usize::from(ty.lanes()));
+        let Some(&known) = self.numbers.get(kind).map(|row| &row[lanes - 1]) else {
+            return self.void();
+        };
+        if known != 0 {
+            return known;
+        }
+        let id = if lanes > 1 {
+            let lane = self.ty(ty.lane());
+            self.type_of(Op::TypeVector, &[lane, lanes as u32])
+        } else {
+            let bits = ty.kind().bits();
+            match ty.kind() {
+                Kind::I8 => self.capability(Capability::Int8),
+                Kind::I16 => self.capability(Capability::Int16),
+                Kind::I64 => self.capability(Capability::Int64),
+                Kind::F16 => self.capability(Capability::Float16),
+                Kind::F64 => self.capability(Capability::Float64),
+                _ => {}
+            }
+            match ty.kind() {
+                Kind::Bool => self.type_of(Op::TypeBool, &[]),
+                k if k.is_float() => self.type_of(Op::TypeFloat, &[bits]),
+                _ => self.type_of(Op::TypeInt, &[bits, 0]),
+            }
+        };
+        self.numbers[kind][lanes - 1] = id;
+        id
+    }
+
+    /// `void`.
+    pub(crate) fn void(&mut self) -> Id {
+        self.type_of(Op::TypeVoid, &[])
+    }
+
+    /// A pointer type.
+    pub(crate) fn pointer(&mut self, class: StorageClass, to: Id) -> Id {
+        if let Some(&(.., id)) = self.pointers.iter().find(|p| p.0 == class && p.1 == to) {
+            return id;
+        }
+        let id = self.type_of(Op::TypePointer, &[class as u32, to]);
+        self.pointers.push((class, to, id));
+        id
+    }
+
+    /// A constant. Lanes past the type's are ignored.
+    pub(crate) fn constant(&mut self, ty: Type, bits: Bits) -> Id {
+        let type_id = self.ty(ty);
+        if ty.lanes() > 1 {
+            let mut words: Words = SmallVec::from_slice(&[type_id]);
+            for i in 0..usize::from(ty.lanes()) {
+                let lane = self.constant(ty.lane(), Bits::scalar(bits.lane(i)));
+                words.push(lane);
+            }
+            return self.intern(Op::ConstantComposite, &words, true);
+        }
+        let bits = bits.lane(0) & ty.kind().mask();
+        if let Some(&id) = self.scalars.get(&(ty.kind(), bits)) {
+            return id;
+        }
+        let id = self.id();
+        let declare: (Op, &[u32]) = match ty.kind().bits() {
+            1 if bits == 0 => (Op::ConstantFalse, &[type_id, id]),
+            1 => (Op::ConstantTrue, &[type_id, id]),
+            64 => (Op::Constant, &[type_id, id, bits as u32, (bits >> 32) as u32]),
+            _ => (Op::Constant, &[type_id, id, bits as u32]),
+        };
+        push(&mut self.globals, declare.0, declare.1);
+        self.scalars.insert((ty.kind(), bits), id);
+        id
+    }
+
+    /// The same bits in every lane.
+    pub(crate) fn splat(&mut self, ty: Type, bits: u64) -> Id {
+        self.constant(ty, Bits::splat(ty, bits))
+    }
+
+    /// A 32-bit integer constant.
+    pub(crate) fn u32(&mut self, v: u32) -> Id {
+        self.splat(Type::I32, u64::from(v))
+    }
+
+    /// The zero of any type.
+    pub(crate) fn null(&mut self, type_id: Id) -> Id {
+        self.intern(Op::ConstantNull, &[type_id], true)
+    }
+
+    /// An undefined value.
+    pub(crate) fn undef(&mut self, ty: Type) -> Id {
+        let type_id = self.ty(ty);
+        self.intern(Op::Undef, &[type_id], true)
+    }
+
+    /// A global variable.
+    pub(crate) fn variable(&mut self, class: StorageClass, to: Id) -> Id {
+        let pointer = self.pointer(class, to);
+        let id = self.id();
+        push(&mut self.globals, Op::Variable, &[pointer, id, class as u32]);
+        if matches!(class, StorageClass::Input | StorageClass::Output) || self.since(Version::V1_4) {
+            self.interface.push(id);
+        }
+        id
+    }
+
+    /// Appends an instruction with a result to the body.
+    pub(crate) fn op(&mut self, op: Op, ty: Type, args: &[u32]) -> Id {
+        let type_id = self.ty(ty);
+        self.op_raw(op, type_id, args)
+    }
+
+    /// [`Unit::op`] with the type's id.
+    pub(crate) fn op_raw(&mut self, op: Op, type_id: Id, args: &[u32]) -> Id {
+        let id = self.id();
+        self.code.extend_from_slice(&[(args.len() as u32 + 3) << 16 | op as u32, type_id, id]);
+        self.code.extend_from_slice(args);
+        id
+    }
+
+    /// Appends an instruction without a result to the body.
+    pub(crate) fn effect(&mut self, op: Op, args: &[u32]) {
+        push(&mut self.code, op, args);
+    }
+
+    /// Appends an instruction of GLSL.std.450 to the body.
+    pub(crate) fn glsl(&mut self, op: GlOp, ty: Type, args: &[u32]) -> Id {
+        if self.glsl == 0 {
+            self.glsl = self.id();
+        }
+        let mut words: Words = SmallVec::from_slice(&[self.glsl, op as u32]);
+        words.extend_from_slice(args);
+        self.op(Op::ExtInst, ty, &words)
+    }
+
+    /// A place to [`Unit::rewind`] to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { code: self.code.len(), annotations: self.annotations.len(), next_id: self.next_id }
+    }
+
+    /// Words of the body since `mark`.
+    pub(crate) fn words_since(&self, mark: &Mark) -> usize {
+        self.code.len() - mark.code
+    }
+
+    /// Drops what the body got since `mark`. Types and constants made meanwhile stay, and so do their ids.
+    pub(crate) fn rewind(&mut self, mark: &Mark, globals_grew: bool) {
+        self.code.truncate(mark.code);
+        self.annotations.truncate(mark.annotations);
+        if !globals_grew {
+            self.next_id = mark.next_id;
+        }
+    }
+
+    /// Words of global declarations: whether a sequence made some.
+    pub(crate) fn globals_len(&self) -> (usize, Id) {
+        (self.globals.len(), self.glsl)
+    }
+
+    /// The module: `entry` and `modes` are complete instructions.
+    pub(crate) fn finish(&self, entry: &[u32], modes: &[u32]) -> Result<Vec<u32>, Error> {
+        if self.next_id > MAX_BOUND {
+            return Err(Error::TooLarge(self.next_id));
+        }
+        if let Some(allowed) = &self.options.capabilities
+            && let Some(&c) = self.capabilities.iter().find(|c| !allowed.contains(c))
+        {
+            return Err(Error::Capability(c));
+        }
+        let sections = [&self.strings, &self.names, &self.annotations, &self.globals, &self.functions];
+        let body: usize = sections.iter().map(|s| s.len()).sum();
+        let mut out = Vec::with_capacity(body + entry.len() + modes.len() + 64);
+        // The generator's number is 0: unregistered.
+        out.extend_from_slice(&[
+            spirv::MAGIC_NUMBER,
+            0x0001_0000 | self.options.version.minor() << 8,
+            0,
+            self.next_id,
+            0,
+        ]);
+        for &c in &self.capabilities {
+            push(&mut out, Op::Capability, &[c as u32]);
+        }
+        for name in &self.extensions {
+            push_text(&mut out, Op::Extension, &[], name, &[]);
+        }
+        if self.glsl != 0 {
+            push_text(&mut out, Op::ExtInstImport, &[self.glsl], "GLSL.std.450", &[]);
+        }
+        push(
+            &mut out,
+            Op::MemoryModel,
+            &[spirv::AddressingModel::Logical as u32, spirv::MemoryModel::GLSL450 as u32],
+        );
+        out.extend_from_slice(entry);
+        out.extend_from_slice(modes);
+        for section in sections {
+            out.extend_from_slice(section);
+        }
+        Ok(out)
+    }
+}

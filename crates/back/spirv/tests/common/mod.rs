@@ -1,0 +1,92 @@
+//! What the tests share: validation, disassembly, and a device to run on.
+#![allow(dead_code)] // each test file uses its part
+
+use spirv_tools::TargetEnv;
+use spirv_tools::assembler::{Assembler, DisassembleOptions};
+use spirv_tools::val::Validator;
+use xenoglot_ir::module::Module;
+use xenoglot_spirv::{Options, Version, emit};
+use xenoglot_testgen::skip;
+use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+
+/// The oldest Vulkan that takes the version.
+fn environment(version: Version) -> TargetEnv {
+    match version {
+        Version::V1_0 => TargetEnv::Vulkan_1_0,
+        Version::V1_1 | Version::V1_2 | Version::V1_3 => TargetEnv::Vulkan_1_1,
+        Version::V1_4 => TargetEnv::Vulkan_1_1_Spirv_1_4,
+        Version::V1_5 => TargetEnv::Vulkan_1_2,
+        Version::V1_6 => TargetEnv::Vulkan_1_3,
+    }
+}
+
+pub fn disassemble(words: &[u32]) -> String {
+    let options = DisassembleOptions { use_friendly_names: true, no_header: true, ..Default::default() };
+    spirv_tools::assembler::create(None)
+        .disassemble(words, options)
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| "does not even disassemble".to_owned())
+}
+
+/// Panics with the listing unless the words are valid.
+pub fn validate(words: &[u32], version: Version) {
+    let validator = spirv_tools::val::create(Some(environment(version)));
+    if let Err(error) = validator.validate(words, None) {
+        panic!("invalid SPIR-V {version:?}: {error}\n{}", disassemble(words));
+    }
+}
+
+/// Emits with the options and validates.
+pub fn emit_valid(module: &Module, options: &Options) -> Vec<u32> {
+    let words = emit(module, options).unwrap_or_else(|e| panic!("{}: {e}", module.name));
+    validate(&words, options.version);
+    words
+}
+
+/// Emits and validates in every version from `least` on.
+pub fn emit_all(module: &Module, least: Version) {
+    for version in Version::ALL.into_iter().filter(|&v| v >= least) {
+        emit_valid(module, &Options::version(version));
+    }
+}
+
+/// A device in a worker process that runs the test `vulkan_worker` of this binary; `None`, with a notice, if there
+/// is none.
+pub fn device() -> Option<Isolated> {
+    let command = WorkerCommand::this_test("vulkan_worker").ok()?;
+    match xenoglot_vulkan::Device::list() {
+        Ok(list) if !list.is_empty() => Some(Isolated::new(command, IsolatedOptions::default())),
+        _ => {
+            skip("no Vulkan device");
+            None
+        }
+    }
+}
+
+/// Runs a compute shader on storage buffers `(binding, words)` of set 0; the buffers afterwards.
+pub fn run(
+    device: &mut Isolated,
+    spirv: Vec<u32>,
+    buffers: &[(u32, Vec<u32>)],
+    groups: u32,
+) -> Vec<Vec<u32>> {
+    let buffers = buffers
+        .iter()
+        .map(|(binding, words)| BufferBinding {
+            set: 0,
+            binding: *binding,
+            kind: BufferKind::Storage,
+            data: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        })
+        .collect();
+    let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [groups, 1, 1] };
+    let job = Job::Compute(ComputeJob { spirv: spirv.clone(), entry: "main".to_owned(), runs: vec![run] });
+    let outputs = device.run(&job).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&spirv)));
+    outputs[0]
+        .buffers
+        .iter()
+        .map(|b| b.chunks(4).map(|c| c.iter().rev().fold(0, |w, &x| w << 8 | u32::from(x))).collect())
+        .collect()
+}
