@@ -1,0 +1,227 @@
+//! What is run and what comes of it: plain data, the same for a device of this process and for a worker's.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The shader stages this crate runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// A compute shader.
+    Compute,
+    /// A vertex shader whose outputs are captured.
+    Vertex,
+}
+
+impl Stage {
+    pub(crate) fn execution_model(self) -> spirv::ExecutionModel {
+        match self {
+            Stage::Compute => spirv::ExecutionModel::GLCompute,
+            Stage::Vertex => spirv::ExecutionModel::Vertex,
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Compute => "compute",
+            Stage::Vertex => "vertex",
+        })
+    }
+}
+
+/// How a shader sees a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferKind {
+    /// Read only.
+    Uniform,
+    /// Read and written.
+    Storage,
+}
+
+impl fmt::Display for BufferKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BufferKind::Uniform => "uniform",
+            BufferKind::Storage => "storage",
+        })
+    }
+}
+
+/// A buffer for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferBinding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// How the shader sees it.
+    pub kind: BufferKind,
+    /// Its contents before the run. An empty one is bound as four zero bytes.
+    #[serde(with = "hex")]
+    pub data: Vec<u8>,
+}
+
+/// One dispatch of a compute shader.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComputeRun {
+    /// At least the buffers the module uses; others are ignored.
+    pub buffers: Vec<BufferBinding>,
+    /// Push constants from offset 0; what is missing up to the device's limit reads as zero.
+    #[serde(with = "hex")]
+    pub push_constants: Vec<u8>,
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+}
+
+/// A compute shader and the dispatches it is to do, independent of each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComputeJob {
+    /// The module.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+    /// The name of the entry point.
+    pub entry: String,
+    /// The dispatches.
+    pub runs: Vec<ComputeRun>,
+}
+
+/// The values of one vertex input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VertexInput {
+    /// The input's location.
+    pub location: u32,
+    /// One four-component value for each vertex, as bits: of floats where the shader's input is a float, of integers
+    /// where it is an integer. An input of fewer components takes the first ones.
+    pub values: Vec<[u32; 4]>,
+}
+
+/// One draw of a vertex shader: each vertex once, as a point, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VertexRun {
+    /// The number of vertices.
+    pub vertices: u32,
+    /// At least the inputs the shader has; others are ignored.
+    pub inputs: Vec<VertexInput>,
+    /// At least the buffers the module uses; others are ignored.
+    pub buffers: Vec<BufferBinding>,
+    /// Push constants from offset 0; what is missing up to the device's limit reads as zero.
+    #[serde(with = "hex")]
+    pub push_constants: Vec<u8>,
+}
+
+/// A vertex shader and the draws it is to do, independent of each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VertexJob {
+    /// The module. Its entry point has the `Xfb` execution mode and outputs decorated with `XfbBuffer`, `XfbStride`
+    /// and `Offset`.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+    /// The name of the entry point.
+    pub entry: String,
+    /// The draws.
+    pub runs: Vec<VertexRun>,
+}
+
+/// Either kind of job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Job {
+    /// Dispatches of a compute shader.
+    Compute(ComputeJob),
+    /// Draws with a vertex shader.
+    Vertex(VertexJob),
+}
+
+/// What a dispatch or draw left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOutput {
+    /// The contents of the run's buffers afterwards, in the order and sizes of the run.
+    #[serde(with = "hex::list")]
+    pub buffers: Vec<Vec<u8>>,
+    /// Transform feedback buffer → what was captured; per vertex as many bytes as the buffer's stride. Bytes no output
+    /// covers are zero. Empty for a dispatch.
+    pub captures: BTreeMap<u32, Capture>,
+    /// From handing the commands to the driver until it said they are done.
+    pub elapsed: Duration,
+}
+
+/// The contents of one transform feedback buffer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// Bytes per vertex.
+    pub stride: u32,
+    /// The captured bytes.
+    #[serde(with = "hex")]
+    pub data: Vec<u8>,
+}
+
+/// Bytes as text, two hexadecimal digits each.
+mod hex {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&encode(bytes.iter().copied()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        decode(&String::deserialize(deserializer)?).ok_or_else(|| D::Error::custom("not hexadecimal bytes"))
+    }
+
+    /// Words, as their bytes from the least significant one.
+    pub(super) mod words {
+        use serde::{Deserializer, Serializer, de::Error as _};
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            words: &[u32],
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            serializer.serialize_str(&super::encode(words.iter().flat_map(|word| word.to_le_bytes())))
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Vec<u32>, D::Error> {
+            let bytes = super::deserialize(deserializer)?;
+            let (words, []) = bytes.as_chunks() else { return Err(D::Error::custom("not whole words")) };
+            Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+        }
+    }
+
+    /// A list of such texts.
+    pub(super) mod list {
+        use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            list: &[Vec<u8>],
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(list.iter().map(|bytes| super::encode(bytes.iter().copied())))
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Vec<Vec<u8>>, D::Error> {
+            Vec::<String>::deserialize(deserializer)?
+                .iter()
+                .map(|text| super::decode(text))
+                .collect::<Option<_>>()
+                .ok_or_else(|| D::Error::custom("not hexadecimal bytes"))
+        }
+    }
+
+    fn encode(bytes: impl Iterator<Item = u8>) -> String {
+        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble & 15)]);
+        bytes.flat_map(|byte| [digit(byte >> 4), digit(byte)]).collect()
+    }
+
+    fn decode(text: &str) -> Option<Vec<u8>> {
+        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+        let digit = |c: u8| char::from(c).to_digit(16);
+        pairs.iter().map(|&[high, low]| u8::try_from(digit(high)? << 4 | digit(low)?).ok()).collect()
+    }
+}
