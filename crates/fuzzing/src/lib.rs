@@ -1,0 +1,143 @@
+//! What the fuzz targets check: functions that take any bytes and panic when a promise is broken.
+//!
+//! `fuzz/` has a coverage-guided target of a few lines for each; a test here runs the same functions on mutated
+//! seeds, so that every change is checked on a stable toolchain, too.
+#![deny(missing_docs)]
+
+mod bytes;
+pub mod seeds;
+mod translate;
+
+pub use translate::translate;
+
+use bytes::Bytes;
+use xenoglot_interp::{Bindings, Interpreter, Limits as RunLimits};
+use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
+use xenoglot_ir::{Block, Module, verify};
+use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
+use xenoglot_opt::{Context, optimize};
+use xenoglot_pica_shader::asm::assemble;
+use xenoglot_pica_shader::container::extract::extract;
+use xenoglot_pica_shader::container::{Limits, Shbin};
+use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble};
+use xenoglot_structure::check::check;
+use xenoglot_structure::{Graph, Options as StructureOptions, structure_graph};
+
+/// A target.
+pub struct Target {
+    /// Its name, that of the file in `fuzz/fuzz_targets` and of the corpus.
+    pub name: &'static str,
+    /// The check.
+    pub run: fn(&[u8]),
+    /// Inputs to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 5] = [
+    Target { name: "shbin", run: shbin, seeds: seeds::binaries },
+    Target { name: "assembler", run: assembler, seeds: seeds::sources },
+    Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
+    Target { name: "translate", run: translate, seeds: seeds::programs },
+    Target { name: "structure", run: structure, seeds: seeds::graphs },
+];
+
+/// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.
+pub fn shbin(data: &[u8]) {
+    let limits = Limits::default();
+    if let Ok(shbin) = Shbin::parse(data, &limits) {
+        let written = shbin.write();
+        assert_eq!(Shbin::parse(&written, &limits).as_ref(), Ok(&shbin));
+        through_text(&shbin);
+    }
+    let mut end = 0;
+    for found in extract(data, &limits).found {
+        assert!(found.offset >= end);
+        end = found.offset + found.len;
+        assert!(end <= data.len());
+        assert_eq!(Shbin::parse(&data[found.offset..], &limits).as_ref(), Ok(&found.shbin));
+    }
+}
+
+/// Disassembly assembles to the same.
+fn through_text(shbin: &Shbin) {
+    let text = disassemble(shbin, &DisasmOptions::default());
+    match assemble(&text) {
+        Ok(back) => assert_eq!(&back, shbin, "{text}"),
+        Err(e) => panic!("{e}\n{text}"),
+    }
+}
+
+/// Assembly: what is assembled survives disassembly and the container.
+pub fn assembler(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(shbin) = assemble(text) {
+        through_text(&shbin);
+        assert_eq!(Shbin::parse(&shbin.write(), &Limits::default()), Ok(shbin));
+    }
+}
+
+/// The text form of the IR: the printer's text parses to the same module. Passes keep a verified module verified, and it can
+/// be run and emitted, or is refused with an error.
+pub fn ir_text(data: &[u8]) {
+    let limits = TextLimits::default();
+    let Some(module) = std::str::from_utf8(data).ok().and_then(|text| parse(text, &limits).ok()) else {
+        return;
+    };
+    let text = canonical(&module);
+    match parse(&text, &limits) {
+        Ok(back) => assert_eq!(canonical(&back), text),
+        Err(e) => panic!("{e}\n{text}"),
+    }
+    if verify(&module).is_err() {
+        return;
+    }
+    run(&module);
+    for level in [Level::None, Level::Full] {
+        let mut module = module.clone();
+        let options = OptOptions { level, scalarize: level == Level::Full };
+        if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
+            panic!("{errors}\n{text}");
+        }
+        run(&module);
+        let spirv = xenoglot_spirv::emit(&module, &Default::default());
+        assert!(!matches!(spirv, Err(xenoglot_spirv::Error::Invalid(_))), "{spirv:?}\n{text}");
+        let glsl = xenoglot_glsl::emit(&module, &Default::default());
+        assert!(!matches!(glsl, Err(xenoglot_glsl::Error::Malformed(_))), "{glsl:?}\n{text}");
+    }
+}
+
+/// Runs a module as far as little fuel goes, with small buffers.
+fn run(module: &Module) {
+    let Ok(mut interpreter) = Interpreter::new(module) else { return };
+    let mut bindings = Bindings::new(module);
+    for (resource, _) in module.resources.iter() {
+        bindings.set_buffer(resource, vec![0x3f; 256]);
+    }
+    let limits = RunLimits { fuel: 20_000, memory: 1 << 22, ..RunLimits::default() };
+    let invocations = module.workgroup.iter().map(|&n| u64::from(n)).product::<u64>();
+    // Each invocation has its registers.
+    if invocations <= 64 {
+        let _ = interpreter.dispatch([1; 3], &mut bindings, &limits);
+    }
+    let _ = interpreter.run_entry(&mut bindings, &limits);
+}
+
+/// Control-flow graphs: every graph is structured, and the checker agrees.
+pub fn structure(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let nodes = 1 + u32::from(bytes.u8());
+    let depth_limit = StructureOptions::MIN_DEPTH_LIMIT + u32::from(bytes.u8());
+    let successors: Vec<Vec<Block>> = (0..nodes)
+        .map(|_| {
+            // Mostly two ways on, as programs have.
+            let ways = [2, 1, 0, 2, 3, 1, 5, 2][usize::from(bytes.u8() & 7)];
+            (0..ways).map(|_| Block::from_u32(u32::from(bytes.u8()) % nodes)).collect()
+        })
+        .collect();
+    let graph = Graph::new(Block::from_u32(0), successors).expect("targets are in range");
+    let tree = structure_graph(&graph, &StructureOptions { depth_limit, pins: &[] });
+    if let Err(violations) = check(&graph, &tree, depth_limit) {
+        panic!("{violations:?}\n{graph:?}\n{tree}");
+    }
+}

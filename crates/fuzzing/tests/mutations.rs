@@ -1,0 +1,76 @@
+//! Every target on its seeds, on mutations of them, and on any bytes. `XENOGLOT_LONG` runs a hundred times as many.
+
+use xenoglot_fuzzing::TARGETS;
+use xenoglot_testgen::rng::Rng;
+
+/// Changes a few bytes, repeats, moves or drops a part, or puts another seed's part there.
+fn mutate(rng: &mut Rng, data: &mut Vec<u8>, other: &[u8]) {
+    for _ in 0..1 + rng.below(4) {
+        let at = rng.below(data.len() as u32 + 1) as usize;
+        let end = (at + 1 + rng.below(32) as usize).min(data.len());
+        match rng.below(6) {
+            0 => drop(data.drain(at..end)),
+            1 => drop(data.splice(at..at, data[at..end].to_vec())),
+            2 => {
+                let from = rng.below(other.len() as u32 + 1) as usize;
+                let to = (from + rng.below(48) as usize).min(other.len());
+                drop(data.splice(at..end, other[from..to].iter().copied()));
+            }
+            3 => data.truncate(at.max(1)),
+            _ => {
+                if let Some(byte) = data.get_mut(at) {
+                    *byte = match rng.below(3) {
+                        0 => rng.next_u32() as u8,
+                        1 => *byte ^ 1 << rng.below(8),
+                        _ => byte.wrapping_add(1),
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn run(name: &str) {
+    let rounds = if std::env::var_os("XENOGLOT_LONG").is_some() { 40_000 } else { 400 };
+    let target = TARGETS.iter().find(|t| t.name == name).unwrap();
+    let seeds = (target.seeds)();
+    assert!(seeds.len() > 10);
+    seeds.iter().for_each(|s| (target.run)(s));
+    let mut rng = Rng::new(1);
+    for round in 0..rounds {
+        let mut data = match round % 8 {
+            0 => (0..rng.below(400)).map(|_| rng.next_u32() as u8).collect(),
+            _ => rng.pick(&seeds).cloned().unwrap_or_default(),
+        };
+        let other = rng.pick(&seeds).cloned().unwrap_or_default();
+        mutate(&mut rng, &mut data, &other);
+        let result = std::panic::catch_unwind(|| (target.run)(&data));
+        assert!(result.is_ok(), "{name}, round {round}: {:?}", String::from_utf8_lossy(&data));
+    }
+    println!("{name}: {} seeds, {rounds} mutations", seeds.len());
+}
+
+#[test]
+fn shbin() {
+    run("shbin");
+}
+
+#[test]
+fn assembler() {
+    run("assembler");
+}
+
+#[test]
+fn ir_text() {
+    run("ir_text");
+}
+
+#[test]
+fn translate() {
+    run("translate");
+}
+
+#[test]
+fn structure() {
+    run("structure");
+}

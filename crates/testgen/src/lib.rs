@@ -1,0 +1,10 @@
+//! Random control-flow graphs, IR and guest programs for tests, fuzzing and benchmarks.
+
+pub mod cfg;
+pub mod ir;
+pub mod pica;
+pub mod pica_ref;
+pub mod rng;
+pub mod skip;
+
+pub use skip::skip;
