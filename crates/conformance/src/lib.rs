@@ -1,0 +1,92 @@
+//! Runs oracle vectors against engines.
+//!
+//! A suite is a row of [`SUITES`]: its name, its engines and how it is run on a file or folder in the format of
+//! `vectors/*/FORMAT.md`. The command line and the project's tests run the same code, so users check Xenoglot on
+//! their machine and driver with what we check it with.
+#![deny(missing_docs)]
+
+pub mod input;
+pub mod pica;
+pub mod report;
+mod suites;
+
+pub use report::{Case, Observer, Silent, Summary, Verdict};
+pub use suites::{Request, SUITES, Suite};
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a suite could not be run.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file or folder could not be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A zstd file is damaged.
+    #[error("{}: not a whole zstd file: {reason}", path.display())]
+    Zstd {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file is larger than any suite's.
+    #[error("{}: more than {} bytes", path.display(), input::MAX_BYTES)]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+    },
+    /// No file of the suite there.
+    #[error("{}: no file that starts with {magic}", path.display())]
+    NoVectors {
+        /// Where.
+        path: PathBuf,
+        /// What the suite's files start with.
+        magic: String,
+    },
+    /// A suite does not have an engine.
+    #[error("suite {suite} has no engine {engine:?}; it has {known}")]
+    Engine {
+        /// The suite.
+        suite: &'static str,
+        /// The engine asked for.
+        engine: String,
+        /// Those it has.
+        known: String,
+    },
+    /// The engine's device or tools are not there.
+    #[error("{0}")]
+    Device(String),
+    /// A file ends early.
+    #[error("{offset:#x}: {needed} more bytes were expected")]
+    Truncated {
+        /// Byte offset in the unpacked file.
+        offset: usize,
+        /// Bytes missing at most.
+        needed: usize,
+    },
+    /// A field has an impossible value.
+    #[error("{offset:#x}: bad {what}")]
+    Malformed {
+        /// Byte offset in the unpacked file.
+        offset: usize,
+        /// The field.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// The same error with `by` added to its offset.
+    fn shifted(self, by: usize) -> Error {
+        match self {
+            Error::Truncated { offset, needed } => Error::Truncated { offset: offset + by, needed },
+            Error::Malformed { offset, what } => Error::Malformed { offset: offset + by, what },
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The table of suites.
+
+use crate::report::{Observer, Summary};
+use crate::{Error, pica};
+use std::path::PathBuf;
+use xenoglot_vulkan::isolated::WorkerCommand;
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A file of the suite, or a folder with some.
+    pub path: PathBuf,
+    /// One of the suite's engines.
+    pub engine: &'static str,
+    /// A part of the Vulkan device's name; any device if there is none.
+    pub device: Option<String>,
+    /// How to start worker processes for Vulkan: a program that calls `serve_if_worker` first. The running program
+    /// if there is none.
+    pub worker: Option<WorkerCommand>,
+}
+
+/// A suite of oracle vectors.
+pub struct Suite {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it checks, in a line.
+    pub doc: &'static str,
+    /// Engines it can be run on, the default first.
+    pub engines: &'static [&'static str],
+    /// Runs it.
+    run: fn(&Request, &dyn Observer) -> Result<Summary, Error>,
+}
+
+/// Every suite.
+pub const SUITES: &[Suite] = &[
+    Suite {
+        name: "pica",
+        doc: "PICA200 shader programs: registers, flags, step counts and geometry events",
+        engines: &["interp", "spirv", "glsl"],
+        run: pica::programs,
+    },
+    Suite {
+        name: "picafloats",
+        doc: "PICA200 floats of 24, 20 and 16 bits as IEEE singles",
+        engines: &["convert"],
+        run: pica::floats,
+    },
+];
+
+impl Suite {
+    /// The suite called `name`.
+    pub fn find(name: &str) -> Option<&'static Suite> {
+        SUITES.iter().find(|s| s.name == name)
+    }
+
+    /// The suite's own name of an engine, or its default engine.
+    ///
+    /// # Errors
+    /// [`Error::Engine`] if it has no such engine.
+    pub fn engine(&self, name: Option<&str>) -> Result<&'static str, Error> {
+        let unknown = || Error::Engine {
+            suite: self.name,
+            engine: name.unwrap_or_default().into(),
+            known: self.engines.join(", "),
+        };
+        match name {
+            None => self.engines.first().copied().ok_or_else(unknown),
+            Some(name) => self.engines.iter().copied().find(|e| *e == name).ok_or_else(unknown),
+        }
+    }
+
+    /// Runs the suite.
+    ///
+    /// # Errors
+    /// When the vectors cannot be read, or the engine's device is not there. A case that fails is not an error.
+    pub fn run(&self, request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+        (self.run)(request, observer)
+    }
+}

@@ -1,0 +1,106 @@
+//! The PICA200 vectors of the project on every engine, and hostile files.
+
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use xenoglot_conformance::pica::{format, gpu};
+use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
+use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
+
+fn vectors() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/pica"))
+}
+
+#[derive(Default)]
+struct Failures(Mutex<Vec<String>>);
+
+impl Observer for Failures {
+    fn total(&self, _cases: usize) {}
+
+    fn case(&self, case: &Case) {
+        match &case.verdict {
+            Verdict::Passed => {}
+            Verdict::Failed(d) => self.0.lock().unwrap().push(format!("{}: {d}", case.name)),
+            Verdict::Unconfirmed(d) => println!("unconfirmed: {}: {d}", case.name),
+        }
+    }
+}
+
+fn request(engine: &'static str) -> Request {
+    Request {
+        path: vectors(),
+        engine,
+        device: None,
+        worker: Some(WorkerCommand::this_test("vulkan_worker").unwrap()),
+    }
+}
+
+fn passes(suite: &str, engine: &'static str) -> Summary {
+    let failures = Failures::default();
+    let summary = Suite::find(suite).unwrap().run(&request(engine), &failures).unwrap();
+    println!("{suite} on {engine}: {summary}");
+    let failures = failures.0.into_inner().unwrap();
+    let shown: Vec<&String> = failures.iter().take(20).collect();
+    assert!(failures.is_empty(), "{} failures, among them {shown:#?}", failures.len());
+    summary
+}
+
+/// Not a test: what the others start as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
+
+#[test]
+fn programs_on_the_interpreter() {
+    // Every program as lifted and after all passes.
+    let programs = 422;
+    assert_eq!(passes("pica", "interp"), Summary { passed: programs * 8 * 2, failed: 0, unconfirmed: 0 });
+}
+
+#[test]
+fn float_conversions() {
+    assert_eq!(passes("picafloats", "convert").passed, 5000);
+}
+
+/// All programs take a device without a GPU many minutes: part of the long run.
+fn on_device(engine: &'static str) {
+    if std::env::var_os("XENOGLOT_LONG").is_none() {
+        return xenoglot_testgen::skip::skip(
+            "the PICA200 suite on a device is part of the long run (--long)",
+        );
+    }
+    match gpu::device(&request(engine)) {
+        Ok(device) => println!("device: {}", device.name),
+        Err(e) => return xenoglot_testgen::skip::skip(&format!("no Vulkan device: {e}")),
+    }
+    if engine == "glsl" && !xenoglot_vulkan::glslang::available() {
+        return xenoglot_testgen::skip::skip("glslangValidator is not installed");
+    }
+    passes("pica", engine);
+}
+
+#[test]
+fn programs_as_spirv() {
+    on_device("spirv");
+}
+
+#[test]
+fn programs_as_glsl() {
+    on_device("glsl");
+}
+
+#[test]
+fn a_folder_without_vectors_is_an_error() {
+    let request = Request { path: env!("CARGO_MANIFEST_DIR").into(), ..request("interp") };
+    let error = Suite::find("pica").unwrap().run(&request, &xenoglot_conformance::Silent).unwrap_err();
+    assert!(error.to_string().contains("PICV0001"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_file_of_programs_is_read_or_refused(bytes: Vec<u8>) {
+        let _ = format::programs(&[format::PROGRAMS_MAGIC.as_slice(), &bytes].concat());
+        let _ = format::floats(&[format::FLOATS_MAGIC.as_slice(), &bytes].concat());
+    }
+}
