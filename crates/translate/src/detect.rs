@@ -1,0 +1,96 @@
+//! What a file is, by its content.
+
+use xenoglot_pica_shader::container::extract::extract;
+use xenoglot_pica_shader::container::{Limits, Shbin};
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A PICA200 shader binary.
+    Shbin,
+    /// PICA200 assembly.
+    PicaAssembly,
+    /// Text form of the IR.
+    IrText,
+    /// Anything else with PICA200 shader binaries inside.
+    ContainsShbin,
+    /// None of these.
+    Unknown,
+}
+
+impl Format {
+    /// A name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Shbin => "PICA200 shader binary (SHBIN)",
+            Format::PicaAssembly => "PICA200 assembly",
+            Format::IrText => "Xenoglot IR text",
+            Format::ContainsShbin => "file with PICA200 shader binaries inside",
+            Format::Unknown => "unknown",
+        }
+    }
+}
+
+/// Bytes of a text that are looked at.
+const SNIFF: usize = 1 << 16;
+
+/// Says what `bytes` are. Costs one scan for embedded binaries if they are nothing else.
+pub fn detect(bytes: &[u8]) -> Format {
+    if bytes.starts_with(b"DVLB") {
+        // A file that only begins like one may still hold others.
+        return match Shbin::parse(bytes, &Limits::default()) {
+            Err(_) if !extract(bytes, &Limits::default()).found.is_empty() => Format::ContainsShbin,
+            _ => Format::Shbin,
+        };
+    }
+    let head = &bytes[..bytes.len().min(SNIFF)];
+    // A multi-byte character may be cut at the end of the head.
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => Some(text),
+        Err(e) if e.error_len().is_none() => std::str::from_utf8(&head[..e.valid_up_to()]).ok(),
+        Err(_) => None,
+    };
+    match text.and_then(sniff_text) {
+        Some(format) => format,
+        None if extract(bytes, &Limits::default()).found.is_empty() => Format::Unknown,
+        None => Format::ContainsShbin,
+    }
+}
+
+/// The first line of code decides: IR starts with `module`, assembly with a directive, a label or an instruction.
+fn sniff_text(text: &str) -> Option<Format> {
+    if text.contains('\0') {
+        return None;
+    }
+    let line = text.lines().map(|l| l.split(';').next().unwrap_or("").trim()).find(|l| !l.is_empty())?;
+    let word = line.split_whitespace().next()?;
+    if word == "module" {
+        return Some(Format::IrText);
+    }
+    let mnemonic = xenoglot_pica_shader::inst::Opcode::from_name(word).is_some();
+    (word.starts_with('.') || word.ends_with(':') || mnemonic).then_some(Format::PicaAssembly)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_are_told_apart() {
+        assert_eq!(detect(b"; a comment\nmodule vertex \"x\" {}"), Format::IrText);
+        assert_eq!(detect(b"; hello\n.out pos position\n.proc main"), Format::PicaAssembly);
+        assert_eq!(detect(b"mov o0, v0\nend"), Format::PicaAssembly);
+        assert_eq!(detect(b"Lorem ipsum"), Format::Unknown);
+        assert_eq!(detect(b""), Format::Unknown);
+        assert_eq!(detect(b".\0"), Format::Unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_something(bytes: Vec<u8>) {
+            detect(&bytes);
+            detect(&[b"DVLB".as_slice(), &bytes].concat());
+        }
+    }
+}

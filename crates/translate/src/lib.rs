@@ -1,0 +1,81 @@
+//! The facade: what embeds Xenoglot usually needs this crate alone.
+//!
+//! ```
+//! use xenoglot::{Code, Target, Translator, pica};
+//!
+//! let source = "
+//! .out o_pos position
+//! .out o_col color
+//! .fvec mvp[4]
+//! .proc main
+//!     dp4 o_pos.x, mvp[0], v0
+//!     dp4 o_pos.y, mvp[1], v0
+//!     dp4 o_pos.z, mvp[2], v0
+//!     dp4 o_pos.w, mvp[3], v0
+//!     mov o_col, v1
+//!     end
+//! .end";
+//! let loaded = pica::load(source.as_bytes())?;
+//! let mut lifted = pica::lift_executable(&loaded[0].shbin, 0, &pica::Options::default())?;
+//! let mut translator = Translator::new();
+//! let code = translator.translate(&mut lifted.module, &Target::Glsl(Default::default()))?;
+//! let Code::Text(glsl) = code else { unreachable!() };
+//! assert!(glsl.contains("gl_Position"));
+//! # Ok::<(), xenoglot::Error>(())
+//! ```
+//!
+//! * [`detect`] says what a file is.
+//! * [`pica`] loads PICA200 shaders and lifts them.
+//! * [`Translator`] optimises modules and writes SPIR-V, GLSL and, with feature `naga`, WGSL, MSL and HLSL.
+#![deny(missing_docs)]
+
+pub mod detect;
+pub mod pica;
+mod target;
+mod translator;
+
+pub use target::{Code, Target};
+pub use translator::Translator;
+
+use thiserror::Error;
+
+/// Why something was not translated.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The bytes are nothing we know, and have nothing we know inside.
+    #[error("not a shader of a known kind, and none inside")]
+    UnknownFormat,
+    /// A text is not UTF-8.
+    #[error("{offset:#x}: not UTF-8")]
+    Utf8 {
+        /// Byte offset.
+        offset: usize,
+    },
+    /// There is no executable with this number.
+    #[error("there is no executable {index}; the file has {count}")]
+    NoExecutable {
+        /// The number asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A container is damaged.
+    #[error(transparent)]
+    Container(#[from] xenoglot_pica_shader::container::ContainerError),
+    /// An assembly error with line and column.
+    #[error(transparent)]
+    Assembly(#[from] xenoglot_pica_shader::asm::AsmError),
+    /// A program cannot be lifted.
+    #[error(transparent)]
+    Lift(#[from] xenoglot_pica_shader::lift::LiftError),
+    /// SPIR-V cannot express a module.
+    #[error(transparent)]
+    Spirv(#[from] xenoglot_spirv::Error),
+    /// GLSL cannot express a module.
+    #[error(transparent)]
+    Glsl(#[from] xenoglot_glsl::Error),
+    /// Naga refused our SPIR-V or cannot express it.
+    #[cfg(feature = "naga")]
+    #[error(transparent)]
+    Naga(#[from] xenoglot_naga::Error),
+}
