@@ -1,0 +1,3 @@
+//! Measurements, one file each: they print what the project's documents say about speed.
+
+pub mod translate;

@@ -1,0 +1,432 @@
+//! What translation costs: per stage for the bundled shaders, and by size for generated ones.
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use xenoglot::pica::{Options as PicaOptions, lift_options};
+use xenoglot::{Target, Translator};
+use xenoglot_opt::pipeline::{Observer, Ran};
+use xenoglot_pica_shader::Program;
+use xenoglot_pica_shader::bundled::SHADERS;
+use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble_program};
+use xenoglot_pica_shader::lift::{LiftOptions, Lifted, VertexOutputs, lift};
+use xenoglot_structure::structure;
+use xenoglot_testgen::pica::{Category, MAX_WORDS, program};
+use xenoglot_testgen::rng::Rng;
+
+/// How to measure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The report is for a program: say nothing on the way.
+    pub json: bool,
+    /// Fewer repetitions and sizes.
+    pub quick: bool,
+}
+
+/// Median cost of the GLSL generator of a current emulator per program, whose median length is [`MEDIAN_WORDS`]
+/// (vectors/pica/PEERS.md; another machine of the same kind).
+const PEER_MICROSECONDS: f64 = 77.0;
+/// Median length of the programs in vectors/pica/PEERS.md.
+const MEDIAN_WORDS: u32 = 35;
+
+/// What was measured. Times are microseconds.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Stages over the bundled shaders.
+    pub stages: Vec<Stage>,
+    /// The bundled shaders.
+    pub bundled: Vec<Row>,
+    /// Generated programs by shape.
+    pub growth: Vec<Growth>,
+    /// Programs of the length that is usual.
+    pub usual: Usual,
+}
+
+/// A stage over all bundled shaders.
+#[derive(Debug, Serialize)]
+pub struct Stage {
+    /// Its name; passes are indented.
+    pub name: String,
+    /// Median over the shaders.
+    pub median: f64,
+    /// The dearest shader.
+    pub max: f64,
+}
+
+/// A program.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Words.
+    pub words: usize,
+    /// Instructions in distinct scope contexts; 0 if the scope stacks are data.
+    pub nodes: usize,
+    /// From words to SPIR-V.
+    pub to_spirv: f64,
+    /// From words to GLSL.
+    pub to_glsl: f64,
+    /// Its disassembly.
+    pub disassembly: f64,
+}
+
+/// Programs of one shape at doubling sizes.
+#[derive(Debug, Serialize)]
+pub struct Growth {
+    /// The shape.
+    pub shape: String,
+    /// A row for each size, medians over the seeds.
+    pub sizes: Vec<Row>,
+    /// Powers of the number of instructions that the cost to SPIR-V grows with from size to size: 1 is linear. None
+    /// where scope contexts make the next size no larger, or are given up for stacks as data.
+    pub exponents: Vec<Option<f64>>,
+}
+
+/// Programs of [`MEDIAN_WORDS`] words.
+#[derive(Debug, Serialize)]
+pub struct Usual {
+    /// Words of each.
+    pub words: u32,
+    /// How many.
+    pub programs: usize,
+    /// Median from words to SPIR-V.
+    pub to_spirv: f64,
+    /// Median from words to GLSL.
+    pub to_glsl: f64,
+    /// Median of the disassembly, the baseline of the same run.
+    pub disassembly: f64,
+    /// The peer's figure.
+    pub peer: f64,
+}
+
+/// A program to measure.
+struct Subject {
+    name: String,
+    program: Program,
+    options: LiftOptions,
+}
+
+impl Subject {
+    fn generated(category: Category, words: u32, seed: u64) -> Subject {
+        let sample = program(&mut Rng::new(seed), category, words);
+        let options = LiftOptions::vertex(sample.entry, VertexOutputs::Registers(u16::MAX));
+        Subject { name: format!("{category:?} {words} {seed}"), program: sample.program, options }
+    }
+
+    fn lift(&self) -> Result<Lifted> {
+        lift(&self.program, &self.options).with_context(|| self.name.clone())
+    }
+}
+
+/// The bundled shaders.
+fn bundled() -> Result<Vec<Subject>> {
+    let mut subjects = Vec::new();
+    for shader in SHADERS {
+        let shbin = xenoglot_pica_shader::asm::assemble(shader.source).context(shader.name)?;
+        for dvle in &shbin.executables {
+            let options = lift_options(dvle, &PicaOptions::default());
+            subjects.push(Subject { name: shader.name.into(), program: shbin.program.clone(), options });
+        }
+    }
+    Ok(subjects)
+}
+
+/// Sums the times of each pass.
+#[derive(Default)]
+struct PassTimes(BTreeMap<&'static str, Duration>);
+
+impl Observer for PassTimes {
+    type Error = std::convert::Infallible;
+
+    fn after(&mut self, ran: Ran<'_>) -> Result<(), Self::Error> {
+        *self.0.entry(ran.pass.name).or_default() += ran.took;
+        Ok(())
+    }
+
+    fn timed(&self) -> bool {
+        true
+    }
+}
+
+fn timed<T>(f: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let value = black_box(f());
+    (value, start.elapsed().as_secs_f64() * 1e6)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.len().saturating_sub(1) / 2, values.len() / 2);
+    match (values.get(low), values.get(high)) {
+        (Some(low), Some(high)) => (low + high) / 2.0,
+        _ => 0.0,
+    }
+}
+
+/// The stages before [`GLSL`], in the order of the table.
+const STAGES: [&str; 4] = ["lift", "optimise", "structure", "SPIR-V, with structuring"];
+const GLSL: &str = "GLSL, with structuring";
+
+struct Bench {
+    translator: Translator,
+    spirv: Target,
+    glsl: Target,
+    /// Repetitions of one program at most, and the time after which there are no more.
+    repetitions: usize,
+    patience: Duration,
+}
+
+impl Bench {
+    /// Calls `f` for each repetition.
+    fn repeat(&mut self, mut f: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        // The first one warms caches up and does not count as time.
+        f(self)?;
+        let start = Instant::now();
+        for _ in 1..self.repetitions {
+            if start.elapsed() > self.patience {
+                break;
+            }
+            f(self)?;
+        }
+        Ok(())
+    }
+
+    /// The costs of a program, end to end.
+    fn measure(&mut self, subject: &Subject) -> Result<Row> {
+        let (mut to_spirv, mut to_glsl, mut disassembly) = (Vec::new(), Vec::new(), Vec::new());
+        let mut nodes = 0;
+        self.repeat(|bench| {
+            for (target, times) in [(bench.spirv.clone(), &mut to_spirv), (bench.glsl.clone(), &mut to_glsl)]
+            {
+                let (result, time) = timed(|| -> Result<_> {
+                    let mut lifted = subject.lift()?;
+                    let code = bench.translator.translate(&mut lifted.module, &target)?;
+                    Ok((lifted, code))
+                });
+                nodes = result?.0.flow.nodes;
+                times.push(time);
+            }
+            let options = DisasmOptions::default();
+            disassembly.push(timed(|| disassemble_program(&subject.program, &options)).1);
+            Ok(())
+        })?;
+        let name = subject.name.clone();
+        let words = subject.program.code.len();
+        let [to_spirv, to_glsl, disassembly] = [to_spirv, to_glsl, disassembly].map(median);
+        Ok(Row { name, words, nodes, to_spirv, to_glsl, disassembly })
+    }
+
+    /// The costs of a program's stages, in the order of [`stage_names`].
+    fn stages(&mut self, subject: &Subject) -> Result<BTreeMap<String, f64>> {
+        let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        self.repeat(|bench| {
+            let mut note = |name: &str, time| times.entry(name.into()).or_default().push(time);
+            let (lifted, time) = timed(|| subject.lift());
+            let mut module = lifted?.module;
+            note(STAGES[0], time);
+            let mut passes = PassTimes::default();
+            let options = xenoglot_opt::Options::default();
+            let (result, time) =
+                timed(|| bench.translator.optimize_before(&mut module, &options, &mut passes));
+            let Ok(()) = result;
+            note(STAGES[1], time);
+            for (name, took) in passes.0 {
+                note(&pass_stage(name), took.as_secs_f64() * 1e6);
+            }
+            let (result, time) = timed(|| {
+                module
+                    .funcs
+                    .values()
+                    .map(|f| structure(f, &Default::default()))
+                    .collect::<Result<Vec<_>, _>>()
+            });
+            result?;
+            note(STAGES[2], time);
+            let (result, time) = timed(|| bench.translator.emit(&module, &bench.spirv));
+            result?;
+            note(STAGES[3], time);
+            let (result, time) = timed(|| bench.translator.emit(&module, &bench.glsl));
+            result?;
+            note(GLSL, time);
+            Ok(())
+        })?;
+        Ok(times.into_iter().map(|(name, times)| (name, median(times))).collect())
+    }
+}
+
+fn pass_stage(name: &str) -> String {
+    format!("  {name}")
+}
+
+/// Every stage in the order of the table.
+fn stage_names() -> impl Iterator<Item = String> {
+    let passes = xenoglot_opt::PASSES.iter().map(|p| pass_stage(p.name));
+    let [lift, optimise, structure, spirv] = STAGES.map(String::from);
+    [lift, optimise].into_iter().chain(passes).chain([structure, spirv, GLSL.into()])
+}
+
+/// Measures.
+pub fn run(options: &Options) -> Result<Report> {
+    let say = |what: &str| {
+        if !options.json {
+            eprintln!("measuring {what}");
+        }
+    };
+    let mut bench = Bench {
+        translator: Translator::new(),
+        spirv: Target::Spirv(Default::default()),
+        glsl: Target::Glsl(Default::default()),
+        repetitions: if options.quick { 5 } else { 101 },
+        patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
+    };
+    let subjects = bundled()?;
+    say("the bundled shaders");
+    let rows = subjects.iter().map(|s| bench.measure(s)).collect::<Result<Vec<_>>>()?;
+    let by_stage = subjects.iter().map(|s| bench.stages(s)).collect::<Result<Vec<_>>>()?;
+    let stages = stage_names()
+        .filter_map(|name| {
+            let times: Vec<f64> = by_stage.iter().filter_map(|s| s.get(&name).copied()).collect();
+            let max = times.iter().copied().max_by(f64::total_cmp)?;
+            Some(Stage { name, median: median(times), max })
+        })
+        .collect();
+    say(&format!("programs of {MEDIAN_WORDS} words"));
+    let shapes = [Category::Straight, Category::Structured, Category::Jumps, Category::Typical];
+    let usual: Vec<Row> = shapes
+        .into_iter()
+        .flat_map(|shape| (0..if options.quick { 2 } else { 8 }).map(move |seed| (shape, seed)))
+        .map(|(shape, seed)| bench.measure(&Subject::generated(shape, MEDIAN_WORDS, seed)))
+        .collect::<Result<_>>()?;
+    let over = |rows: &[Row], what: fn(&Row) -> f64| median(rows.iter().map(what).collect());
+    let usual = Usual {
+        words: MEDIAN_WORDS,
+        programs: usual.len(),
+        to_spirv: over(&usual, |r| r.to_spirv),
+        to_glsl: over(&usual, |r| r.to_glsl),
+        disassembly: over(&usual, |r| r.disassembly),
+        peer: PEER_MICROSECONDS,
+    };
+    let mut growth = Vec::new();
+    for shape in shapes {
+        say(&format!("{shape:?} programs of growing size"));
+        let mut sizes = Vec::new();
+        for words in (4..=12).map(|n| (1u32 << n).min(MAX_WORDS)) {
+            if options.quick && words > 512 {
+                break;
+            }
+            let rows = (0..if options.quick { 1 } else { 5 })
+                .map(|seed| bench.measure(&Subject::generated(shape, words, seed)))
+                .collect::<Result<Vec<_>>>()?;
+            sizes.push(Row {
+                name: format!("{shape:?}"),
+                words: words as usize,
+                nodes: over(&rows, |r| r.nodes as f64) as usize,
+                to_spirv: over(&rows, |r| r.to_spirv),
+                to_glsl: over(&rows, |r| r.to_glsl),
+                disassembly: over(&rows, |r| r.disassembly),
+            });
+        }
+        let exponents = sizes.windows(2).map(|w| exponent(&w[0], &w[1])).collect();
+        growth.push(Growth { shape: format!("{shape:?}"), sizes, exponents });
+    }
+    Ok(Report { stages, bundled: rows, growth, usual })
+}
+
+/// The power of the number of instructions that the cost to SPIR-V grows with.
+fn exponent(small: &Row, large: &Row) -> Option<f64> {
+    let comparable = small.nodes > 0 && large.nodes as f64 > 1.2 * small.nodes as f64;
+    let grown = large.nodes as f64 / small.nodes as f64;
+    comparable.then(|| (large.to_spirv / small.to_spirv).ln() / grown.ln())
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Stages over {} bundled shaders, µs", self.bundled.len())?;
+        writeln!(f, "{:<28}{:>10}{:>10}", "stage", "median", "max")?;
+        for s in &self.stages {
+            writeln!(f, "{:<28}{:>10.1}{:>10.1}", s.name, s.median, s.max)?;
+        }
+        writeln!(f, "\nBundled shaders, µs")?;
+        rows(f, &self.bundled, &[])?;
+        for growth in &self.growth {
+            writeln!(f, "\n{} programs, µs; cost grows with the power of the instructions", growth.shape)?;
+            rows(f, &growth.sizes, &growth.exponents)?;
+        }
+        let u = &self.usual;
+        writeln!(
+            f,
+            "\nPrograms of {} words ({}): median to SPIR-V {:.1} µs, to GLSL {:.1} µs",
+            u.words, u.programs, u.to_spirv, u.to_glsl
+        )?;
+        writeln!(
+            f,
+            "against the GLSL generator of vectors/pica/PEERS.md ({:.0} µs, another machine): {:.2} and {:.2} of it",
+            u.peer,
+            u.to_spirv / u.peer,
+            u.to_glsl / u.peer
+        )?;
+        writeln!(
+            f,
+            "against disassembly in this run ({:.1} µs): {:.1} and {:.1} times it",
+            u.disassembly,
+            u.to_spirv / u.disassembly,
+            u.to_glsl / u.disassembly
+        )
+    }
+}
+
+fn rows(f: &mut fmt::Formatter<'_>, rows: &[Row], exponents: &[Option<f64>]) -> fmt::Result {
+    let power = if exponents.is_empty() { "" } else { "power" };
+    writeln!(
+        f,
+        "{:<24}{:>7}{:>8}{:>12}{:>12}{:>12}{power:>8}",
+        "program", "words", "nodes", "to SPIR-V", "to GLSL", "disassembly"
+    )?;
+    for (i, r) in rows.iter().enumerate() {
+        write!(
+            f,
+            "{:<24}{:>7}{:>8}{:>12.1}{:>12.1}{:>12.1}",
+            r.name, r.words, r.nodes, r.to_spirv, r.to_glsl, r.disassembly
+        )?;
+        match i.checked_sub(1).and_then(|i| *exponents.get(i)?) {
+            Some(e) => writeln!(f, "{e:>8.2}")?,
+            None => writeln!(f)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(words: usize, nodes: usize, to_spirv: f64) -> Row {
+        Row { name: String::new(), words, nodes, to_spirv, to_glsl: 0.0, disassembly: 0.0 }
+    }
+
+    #[test]
+    fn growth_is_a_power_of_the_instructions() {
+        let power = exponent(&row(16, 10, 3.0), &row(32, 40, 48.0));
+        assert!(power.is_some_and(|p| (p - 2.0).abs() < 1e-9));
+        assert_eq!(exponent(&row(16, 10, 3.0), &row(32, 10, 3.0)), None);
+        assert_eq!(exponent(&row(16, 10, 3.0), &row(32, 0, 3.0)), None);
+        assert_eq!(median(vec![5.0, 1.0, 2.0, 4.0]), 3.0);
+        assert_eq!(median(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn every_stage_and_shader_is_reported() {
+        let report = run(&Options { json: true, quick: true }).unwrap();
+        assert_eq!(report.bundled.len(), SHADERS.len());
+        let stages: Vec<&str> = report.stages.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!((stages[0], stages[stages.len() - 1]), (STAGES[0], GLSL));
+        assert!(stages.contains(&"  promote"));
+        assert!(report.stages.iter().all(|s| s.max >= s.median));
+        let text = report.to_string();
+        assert!(SHADERS.iter().all(|s| text.contains(s.name)), "{text}");
+        assert!(report.growth.iter().all(|g| g.exponents.len() + 1 == g.sizes.len()));
+    }
+}

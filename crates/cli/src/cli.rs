@@ -1,0 +1,55 @@
+//! The arguments of the program and what it says about itself.
+
+#[cfg(feature = "vulkan")]
+use crate::commands::conformance;
+use crate::commands::{asm, bench, cfg, demo, disasm, extract, info, ir, run, translate};
+use clap::{Parser, Subcommand};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  everything was done
+  1  something failed: an input, a run, a case; the others were done all the same
+  2  the command line makes no sense; nothing was done
+
+Inputs are files, folders (all files in them) or `-` for standard input. What an input is, its content says: a PICA200 \
+shader binary (SHBIN), assembly, Xenoglot IR text, or any other file with shader binaries inside.";
+
+/// Translates machine code of graphics processors into the shader languages of today's.
+#[derive(Parser)]
+#[command(version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+pub struct Cli {
+    /// Say more: -v what is done, -vv why, -vvv everything. RUST_LOG sets it by module.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// What is in a file: sections, entry points, constants, names, control flow.
+    Info(info::Args),
+    /// Machine code to assembly.
+    Disasm(disasm::Args),
+    /// Assembly to shader binaries.
+    Asm(asm::Args),
+    /// Pictures of control flow, as the guest has it and structured.
+    Cfg(cfg::Args),
+    /// The intermediate representation, after lifting or after any pass.
+    Ir(ir::Args),
+    /// To SPIR-V, GLSL, WGSL, MSL or HLSL.
+    Translate(translate::Args),
+    /// Run a shader on given inputs.
+    Run(run::Args),
+    /// Find shader binaries inside other files.
+    Extract(extract::Args),
+    #[cfg(feature = "vulkan")]
+    /// Check an engine against a suite of recorded results.
+    Conformance(conformance::Args),
+    /// Measure what things cost on this machine.
+    Bench(bench::Args),
+    /// Take the bundled shaders through everything, into a folder with an index.
+    Demo(demo::Args),
+}

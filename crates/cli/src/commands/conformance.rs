@@ -1,0 +1,95 @@
+//! `xenoglot conformance`: an engine against a suite of recorded results.
+
+use crate::failure::usage;
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use xenoglot_conformance::{Case, Observer, Request, SUITES, Suite, Verdict};
+
+/// Arguments of `conformance`.
+#[derive(clap::Args)]
+#[command(after_help = suite_list())]
+pub struct Args {
+    /// The suite.
+    suite: String,
+    /// A file of the suite, or a folder with some.
+    path: PathBuf,
+    /// The engine; the suite's first if not given.
+    #[arg(long)]
+    engine: Option<String>,
+    /// Part of the name of the Vulkan device to use; any if not given.
+    #[arg(long)]
+    device: Option<String>,
+    /// Print an object with the counts and the cases that did not pass.
+    #[arg(long)]
+    json: bool,
+}
+
+fn suite_list() -> String {
+    let line = |s: &Suite| format!("  {:12} {}; engines: {}\n", s.name, s.doc, s.engines.join(", "));
+    format!("Suites:\n{}", SUITES.iter().map(line).collect::<String>())
+}
+
+/// Runs a suite. False if a case failed.
+pub fn run(args: &Args) -> Result<bool> {
+    let suite = Suite::find(&args.suite)
+        .ok_or_else(|| usage(format!("no suite is called {:?}\n{}", args.suite, suite_list())))?;
+    let engine = suite.engine(args.engine.as_deref()).map_err(|e| usage(e.to_string()))?;
+    let request = Request { path: args.path.clone(), engine, device: args.device.clone(), worker: None };
+    let watch = Watch { bar: bar(), cases: Mutex::default() };
+    let summary = suite.run(&request, &watch);
+    watch.bar.finish_and_clear();
+    let summary = summary?;
+    let mut cases = watch.cases.into_inner().unwrap_or_else(PoisonError::into_inner);
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let report = serde_json::json!({
+            "suite": suite.name,
+            "engine": engine,
+            "passed": summary.passed,
+            "failed": summary.failed,
+            "unconfirmed": summary.unconfirmed,
+            "cases": cases,
+        });
+        writeln!(out, "{report:#}")?;
+    } else {
+        for case in &cases {
+            match &case.verdict {
+                Verdict::Passed => {}
+                Verdict::Failed(difference) => writeln!(out, "FAILED {}: {difference}", case.name)?,
+                Verdict::Unconfirmed(difference) => writeln!(out, "unconfirmed {}: {difference}", case.name)?,
+            }
+        }
+        writeln!(out, "{summary}")?;
+    }
+    Ok(summary.failed == 0)
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40.cyan/dim} {pos}/{len}  {elapsed}  {msg}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Counts cases on the bar and keeps those that did not pass. They end in any order, and are printed in one.
+struct Watch {
+    bar: ProgressBar,
+    cases: Mutex<Vec<Case>>,
+}
+
+impl Observer for Watch {
+    fn total(&self, cases: usize) {
+        self.bar.inc_length(cases as u64);
+    }
+
+    fn case(&self, case: &Case) {
+        self.bar.inc(1);
+        if case.verdict != Verdict::Passed {
+            let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+            cases.push(case.clone());
+            self.bar.set_message(format!("{} not as expected", cases.len()));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! `xenoglot demo`: the bundled shaders through everything.
+
+use crate::batch::bar;
+use crate::draw;
+use crate::program::LiftArgs;
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use xenoglot::pica::{Options, Shape, lift_executable};
+use xenoglot::{Code, Target, Translator};
+use xenoglot_ir::Module;
+use xenoglot_ir::text::{GuestStyle, Numbers, Style};
+use xenoglot_pica_shader::asm::assemble;
+use xenoglot_pica_shader::bundled::{Bundled, SHADERS};
+use xenoglot_pica_shader::container::{ShaderKind, Shbin};
+use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble};
+use xenoglot_structure::structure;
+
+mod page;
+
+/// Arguments of `demo`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder to write to.
+    #[arg(short, long, value_name = "FOLDER", default_value = "demo")]
+    output: PathBuf,
+}
+
+/// A file of the demonstration.
+struct Made {
+    /// Its name in the shader's folder.
+    name: String,
+    /// What it shows.
+    title: String,
+    bytes: Vec<u8>,
+}
+
+/// A shader with all that was made of it.
+struct Shown {
+    /// Name without extension, also of its folder.
+    name: String,
+    kind: &'static str,
+    words: usize,
+    /// First comment of the source.
+    about: String,
+    /// SPIR-V words.
+    spirv_words: usize,
+    /// From loaded binary to SPIR-V, in microseconds.
+    micros: f64,
+    stats: xenoglot_structure::tree::Stats,
+    files: Vec<Made>,
+}
+
+/// Writes the demonstration.
+pub fn run(args: &Args) -> Result<bool> {
+    let start = Instant::now();
+    let bar = bar(SHADERS.len());
+    let shown: Vec<Result<Shown>> = SHADERS
+        .par_iter()
+        .map_init(Translator::new, |translator, shader| {
+            let shown = show(translator, shader).with_context(|| shader.name);
+            bar.inc(1);
+            shown
+        })
+        .collect();
+    bar.finish_and_clear();
+    let (mut done, mut ok) = (Vec::new(), true);
+    for shown in shown {
+        match shown {
+            Ok(shown) => {
+                let folder = args.output.join(&shown.name);
+                for file in &shown.files {
+                    write(&folder.join(&file.name), &file.bytes)?;
+                }
+                done.push(shown);
+            }
+            Err(e) => {
+                ok = false;
+                eprintln!("error: {e:#}");
+            }
+        }
+    }
+    let index = args.output.join("index.html");
+    write(&index, page::page(&done).as_bytes())?;
+    let files: usize = done.iter().map(|s| s.files.len()).sum();
+    println!(
+        "{} shaders, {files} files in {:.2} s. Open {}",
+        done.len(),
+        start.elapsed().as_secs_f64(),
+        index.display()
+    );
+    Ok(ok)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let context = || format!("cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(context)?;
+    }
+    std::fs::write(path, bytes).with_context(context)
+}
+
+/// Files being made.
+struct Maker<'a> {
+    translator: &'a mut Translator,
+    files: Vec<Made>,
+}
+
+impl Maker<'_> {
+    fn add(&mut self, name: impl Into<String>, title: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+        self.files.push(Made { name: name.into(), title: title.into(), bytes: bytes.into() });
+    }
+
+    fn emit(&mut self, module: &Module, target: &Target, name: &str, title: &str) -> Result<usize> {
+        let code = self.translator.emit(module, target).with_context(|| title.to_owned())?;
+        let words = match &code {
+            Code::Words(words) => words.len(),
+            Code::Text(_) => 0,
+        };
+        self.add(name, title, code.into_bytes());
+        Ok(words)
+    }
+}
+
+fn show(translator: &mut Translator, shader: &Bundled) -> Result<Shown> {
+    let name = shader.name.trim_end_matches(".pica").to_owned();
+    let shbin = assemble(shader.source)?;
+    let dvle = shbin.executables.first().context("no executable")?;
+    let kind = match dvle.kind {
+        ShaderKind::Vertex => "vertex",
+        ShaderKind::Geometry => "geometry",
+    };
+    let mut maker = Maker { translator, files: Vec::new() };
+    maker.add(shader.name, "source", shader.source);
+    maker.add(format!("{name}.shbin"), "assembled binary", shbin.write());
+    let options = DisasmOptions { comments: true, ..DisasmOptions::default() };
+    maker.add("disassembly.pica", "disassembly of the binary", disassemble(&shbin, &options));
+
+    let mut module = lift_executable(&shbin, 0, &LiftArgs::default().options(true))?.module;
+    let f = module.entry_func().context("no entry")?;
+    let tree = structure(f, &Default::default())?;
+    let title = |what| format!("{} · {what}", shader.name);
+    let guest = draw::graph(&module, f, &title("control flow of the guest"))?;
+    let nest = draw::nest(&module, f, &tree, &title("structured"));
+    let stats = *tree.stats();
+    maker.add("guest.svg", "control flow of the guest", guest);
+    maker.add("structured.svg", "control flow, structured", nest);
+    let style = Style { guest: GuestStyle::Comment, numbers: Numbers::Ordered };
+    maker.add("lifted.xir", "IR as lifted", module.display(style).to_string());
+    maker.translator.optimize(&mut module, &Default::default());
+    maker.add("optimized.xir", "IR after all passes", module.display(style).to_string());
+
+    let extension =
+        |m: &Module| super::translate::extension(super::translate::Language::Glsl, m.stage.name());
+    let spirv_words = maker.emit(&module, &Target::Spirv(Default::default()), "shader.spv", "SPIR-V")?;
+    for target in xenoglot_glsl::Target::ALL {
+        // Geometry programs become compute kernels, which GLSL 330 does not have.
+        if kind == "geometry" && target == xenoglot_glsl::Target::Gl330 {
+            continue;
+        }
+        let options = xenoglot_glsl::Options { target, guest_comments: true, ..Default::default() };
+        let file = format!("glsl-{}.{}", target.name(), extension(&module));
+        maker.emit(&module, &Target::Glsl(options), &file, &format!("GLSL {}", target.name()))?;
+    }
+    #[cfg(feature = "naga")]
+    for (target, file, title) in [
+        (Target::Wgsl(Default::default()), "shader.wgsl", "WGSL"),
+        (Target::Msl(Default::default()), "shader.metal", "Metal"),
+        (Target::Hlsl(Default::default()), "shader.hlsl", "HLSL"),
+    ] {
+        maker.emit(&module, &target, file, title)?;
+    }
+    maker.add("run.txt", "sample run on the interpreter", sample_run(&shbin)?);
+    let micros = time(maker.translator, &shbin)?;
+    let about = about(shader.source);
+    let words = shbin.program.code.len();
+    Ok(Shown { name, kind, words, about, spirv_words, micros, stats, files: maker.files })
+}
+
+/// The shader with identity matrices and plausible attributes.
+fn sample_run(shbin: &Shbin) -> Result<String> {
+    let options = Options { shape: Shape::Compute, count_steps: true, listing: true, ..Options::default() };
+    let mut module = lift_executable(shbin, 0, &options)?.module;
+    module.workgroup = [1; 3];
+    let dvle = shbin.executables.first().context("no executable")?;
+    super::run::sample(&module, dvle)
+}
+
+/// The least of a few measurements of the way from binary to SPIR-V, in microseconds.
+fn time(translator: &mut Translator, shbin: &Shbin) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..8 {
+        let start = Instant::now();
+        let mut module = lift_executable(shbin, 0, &Options::default())?.module;
+        translator.translate(&mut module, &Target::Spirv(Default::default()))?;
+        best = best.min(start.elapsed().as_secs_f64() * 1e6);
+    }
+    Ok(best)
+}
+
+/// The comment a source starts with.
+fn about(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix(';'));
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,35 @@
+//! The commands, one file each: its arguments and a function that does it, which gives whether everything went well.
+
+use crate::cli::Command;
+use anyhow::Result;
+
+pub mod asm;
+pub mod bench;
+pub mod cfg;
+#[cfg(feature = "vulkan")]
+pub mod conformance;
+pub mod demo;
+pub mod disasm;
+pub mod extract;
+pub mod info;
+pub mod ir;
+pub mod run;
+pub mod translate;
+
+/// Does a command.
+pub fn run(command: Command) -> Result<bool> {
+    match command {
+        Command::Info(args) => info::run(&args),
+        Command::Disasm(args) => disasm::run(&args),
+        Command::Asm(args) => asm::run(&args),
+        Command::Cfg(args) => cfg::run(&args),
+        Command::Ir(args) => ir::run(&args),
+        Command::Translate(args) => translate::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Extract(args) => extract::run(&args),
+        #[cfg(feature = "vulkan")]
+        Command::Conformance(args) => conformance::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Demo(args) => demo::run(&args),
+    }
+}

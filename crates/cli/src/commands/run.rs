@@ -1,0 +1,261 @@
+//! `xenoglot run`: a shader on given inputs.
+
+use crate::failure::usage;
+use crate::program::{NumericArg, Select, executables};
+use crate::source::sources;
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+use xenoglot::pica::{Options, Shape};
+use xenoglot_ir::Module;
+use xenoglot_pica_shader::container::Dvle;
+use xenoglot_pica_shader::names::Names;
+
+mod engine;
+mod values;
+
+use engine::{Event, Run};
+use values::{Inputs, Registers};
+
+const INPUTS_HELP: &str = r#"The file of --inputs:
+  {
+    "uniforms": { "c0": [1, 0, 0, 0], "mvp": [[1,0,0,0], [0,1,0,0], [0,0,1,0], [0,0,0,1]],
+                  "i0": [3, 0, 1, 0], "b1": true },
+    "vertices": [ { "v0": [0.5, 0.5, 0, 1], "v1": [1, 1, 1] }, { "v0": [1, 0, 0] } ]
+  }
+Names are registers (c0-c95, i0-i3, b0-b15, v0-v15) or those of the shader's uniform table, with an optional [index]. \
+A number of values beyond four goes on with the next register. Values are numbers, "inf", "-inf", "nan", or bits \
+such as "0x3f800000". What is not given is 0, the fourth component of an input that was given 1. Constants of the \
+shader are loaded first."#;
+
+/// Where to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// The interpreter: no graphics processor needed.
+    #[default]
+    Interp,
+    /// A Vulkan device, through SPIR-V.
+    #[cfg(feature = "vulkan")]
+    Vulkan,
+}
+
+/// Arguments of `run`.
+#[derive(clap::Args)]
+#[command(after_long_help = INPUTS_HELP)]
+pub struct Args {
+    /// A file, or `-` for standard input.
+    shader: PathBuf,
+    #[command(flatten)]
+    select: Select,
+    /// A JSON file with uniforms and vertices, or `-`; --help shows one.
+    #[arg(long, value_name = "FILE")]
+    inputs: Option<PathBuf>,
+    /// An input of the first vertex: `v0=1,2,3,1`.
+    #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
+    input: Vec<String>,
+    /// A uniform: `c0=1,2,3,4`, `mvp=` and 16 numbers, `i0=3,0,1,0`, `b1=true`.
+    #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
+    uniform: Vec<String>,
+    /// Where to run.
+    #[arg(long, value_enum, default_value_t)]
+    backend: Backend,
+    /// Part of the name of the Vulkan device to use; any if not given.
+    #[cfg(feature = "vulkan")]
+    #[arg(long)]
+    device: Option<String>,
+    /// Arithmetic of results.
+    #[arg(long, value_enum, default_value_t)]
+    numeric: NumericArg,
+    /// Run the program after all passes instead of as lifted. Vulkan always does.
+    #[arg(long)]
+    optimized: bool,
+    /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
+    trace: Option<usize>,
+    /// Instructions of IR a vertex may take. Interpreter only.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    fuel: u64,
+    /// Show all registers, not only those with something in them.
+    #[arg(long)]
+    all: bool,
+    /// Print an object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs.
+pub fn run(args: &Args) -> Result<bool> {
+    let sources = sources(std::slice::from_ref(&args.shader))?;
+    let [source] = sources.as_slice() else { return Err(usage("run takes one file, not a folder")) };
+    if args.trace.is_some() && args.backend != Backend::Interp {
+        return Err(usage("only the interpreter traces"));
+    }
+    let result = read_and_run(args, source);
+    result.map(|()| true).or_else(|e| {
+        if e.is::<crate::failure::Usage>() {
+            return Err(e);
+        }
+        eprintln!("error: {}", crate::failure::describe(&source.name, &e));
+        Ok(false)
+    })
+}
+
+fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
+    let mut found = executables(&source.read()?, &args.select)?.into_iter();
+    let (Some(executable), None) = (found.next(), found.next()) else {
+        bail!("several executables inside: choose one with --entry or --at");
+    };
+    let dvle = executable.dvle()?;
+    let inputs = inputs(args, dvle)?;
+    let options = Options {
+        shape: Shape::Compute,
+        numeric: args.numeric.mode(),
+        count_steps: true,
+        listing: true,
+        ..Options::default()
+    };
+    let (mut module, _) = executable.lift(&options)?;
+    module.workgroup = [1; 3];
+    let runs = match args.backend {
+        Backend::Interp => {
+            if args.optimized {
+                xenoglot::Translator::new().optimize(&mut module, &Default::default());
+            }
+            engine::interpret(&module, dvle, &inputs, args.fuel, args.trace.unwrap_or(0))?
+        }
+        #[cfg(feature = "vulkan")]
+        Backend::Vulkan => engine::vulkan(&mut module, dvle, &inputs, args.device.as_deref())?,
+    };
+    let names = Names::from_dvle(dvle);
+    let text = if args.json {
+        let vertices: Vec<Value> = runs.iter().map(|r| run_json(r, &module, dvle, &names)).collect();
+        format!("{:#}\n", json!({ "input": source.name, "vertices": vertices }))
+    } else {
+        let runs = runs.iter().enumerate();
+        runs.map(|(n, run)| run_text(n, run, args.all, &module, dvle, &names)).collect()
+    };
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// The text of a run on the interpreter with plausible inputs.
+pub fn sample(module: &Module, dvle: &Dvle) -> Result<String> {
+    let inputs = Inputs::sample(dvle);
+    let runs = engine::interpret(module, dvle, &inputs, 10_000_000, 0)?;
+    let names = Names::from_dvle(dvle);
+    Ok(runs.iter().enumerate().map(|(n, run)| run_text(n, run, false, module, dvle, &names)).collect())
+}
+
+fn inputs(args: &Args, dvle: &Dvle) -> Result<Inputs> {
+    let mut inputs = Inputs { uniforms: Registers::with_constants(dvle), vertices: Vec::new() };
+    if let Some(path) = &args.inputs {
+        let sources = sources(std::slice::from_ref(path))?;
+        let [source] = sources.as_slice() else { return Err(usage("--inputs takes one file")) };
+        if path.as_os_str() == "-" && args.shader.as_os_str() == "-" {
+            return Err(usage("only one of the shader and its inputs can be standard input"));
+        }
+        let bytes = source.read().with_context(|| source.name.clone())?;
+        inputs.add_json(&bytes, dvle).with_context(|| source.name.clone())?;
+    }
+    for text in &args.uniform {
+        inputs.add_uniform_flag(text, dvle).map_err(|e| usage(format!("--uniform {text}: {e:#}")))?;
+    }
+    for text in &args.input {
+        inputs.add_input_flag(text, dvle).map_err(|e| usage(format!("--input {text}: {e:#}")))?;
+    }
+    if inputs.vertices.is_empty() {
+        inputs.vertices.push(Default::default());
+    }
+    Ok(inputs)
+}
+
+/// The registers of a file worth showing: all, or those of the mask and those that are not 0.
+fn shown(registers: &[[u32; 4]], mask: u16, all: bool) -> impl Iterator<Item = (usize, [u32; 4])> {
+    let mask = u32::from(mask);
+    let wanted = move |&(n, v): &(usize, [u32; 4])| all || mask >> n & 1 == 1 || v != [0; 4];
+    registers.iter().copied().enumerate().filter(wanted)
+}
+
+fn floats(v: [u32; 4]) -> String {
+    v.map(|bits| format!("{:>12}", f32::from_bits(bits).to_string())).join(" ")
+}
+
+fn run_text(n: usize, run: &Run, all: bool, module: &Module, dvle: &Dvle, names: &Names) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "vertex {n}: {} instructions", run.steps);
+    for (n, v) in shown(&run.outputs, dvle.output_mask, all) {
+        let name = names.output(n as u8).unwrap_or("");
+        let _ = writeln!(out, "  o{n:<3} {} {name}", floats(v));
+    }
+    for (n, v) in shown(&run.temps, 0, all) {
+        let _ = writeln!(out, "  r{n:<3} {}", floats(v));
+    }
+    let [x, y, l] = run.address;
+    let [fx, fy] = run.flags.map(u8::from);
+    let _ = writeln!(out, "  a0.x {x}  a0.y {y}  aL {l}  cmp.x {fx}  cmp.y {fy}");
+    for (n, event) in run.events.iter().enumerate() {
+        match event {
+            Event::Winding => drop(writeln!(out, "  event {n}: reversed winding")),
+            Event::Vertex(registers) => {
+                let _ = writeln!(out, "  event {n}: vertex");
+                for &(n, v) in registers {
+                    let name = names.output(n).unwrap_or("");
+                    let _ = writeln!(out, "    o{n:<3} {} {name}", floats(v));
+                }
+            }
+        }
+    }
+    if run.lost_emits > 0 {
+        let _ = writeln!(out, "  {} EMITs more than there is room for", run.lost_emits);
+    }
+    for visit in &run.trace {
+        let at: String = visit.guest(module).iter().map(|a| format!(" {a:03x}")).collect();
+        let _ = writeln!(out, "  {}:{at}", visit.block);
+    }
+    out
+}
+
+/// A component as a number, or as text if JSON has no number for it.
+fn float_json(bits: u32) -> Value {
+    let x = f32::from_bits(bits);
+    serde_json::Number::from_f64(x.into()).map_or_else(|| x.to_string().to_lowercase().into(), Value::Number)
+}
+
+fn register_json(v: [u32; 4]) -> Value {
+    json!({ "value": v.map(float_json), "bits": v.map(|b| format!("{b:#010x}")) })
+}
+
+fn run_json(run: &Run, module: &Module, dvle: &Dvle, names: &Names) -> Value {
+    let file = |letter: char, registers: &[[u32; 4]]| -> Map<String, Value> {
+        let rows = registers.iter().enumerate();
+        rows.map(|(n, &v)| (format!("{letter}{n}"), register_json(v))).collect()
+    };
+    let mapped: Map<String, Value> = (0..16u8)
+        .filter(|n| dvle.output_mask >> n & 1 == 1)
+        .filter_map(|n| Some((names.output(n)?.to_owned(), format!("o{n}").into())))
+        .collect();
+    let event = |event: &Event| match event {
+        Event::Winding => json!({ "kind": "winding" }),
+        Event::Vertex(registers) => {
+            let rows = registers.iter().map(|&(n, v)| (format!("o{n}"), register_json(v)));
+            json!({ "kind": "vertex", "outputs": rows.collect::<Map<_, _>>() })
+        }
+    };
+    let visits = run.trace.iter();
+    let trace: Vec<Value> =
+        visits.map(|v| json!({ "block": v.block.to_string(), "guest": v.guest(module) })).collect();
+    json!({
+        "steps": run.steps,
+        "names": mapped,
+        "outputs": file('o', &run.outputs),
+        "temporaries": file('r', &run.temps),
+        "address": { "a0.x": run.address[0], "a0.y": run.address[1], "aL": run.address[2] },
+        "flags": run.flags,
+        "events": run.events.iter().map(event).collect::<Vec<_>>(),
+        "lost emits": run.lost_emits,
+        "trace": trace,
+    })
+}

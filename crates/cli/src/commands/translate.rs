@@ -1,0 +1,194 @@
+//! `xenoglot translate`: to shader languages.
+
+use crate::batch::{self, Artifact, BatchArgs};
+use crate::program::{LiftArgs, Select, Unit, modules};
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use xenoglot::{Code, Target, Translator};
+
+/// A language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// SPIR-V for Vulkan, binary.
+    Spirv,
+    /// GLSL.
+    Glsl,
+    /// WGSL.
+    #[cfg(feature = "naga")]
+    Wgsl,
+    /// Metal Shading Language.
+    #[cfg(feature = "naga")]
+    Msl,
+    /// HLSL.
+    #[cfg(feature = "naga")]
+    Hlsl,
+}
+
+/// A version of GLSL.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Glsl {
+    /// OpenGL 3.3 core.
+    #[value(name = "330")]
+    V330,
+    /// OpenGL 4.5.
+    #[value(name = "450")]
+    V450,
+    /// Vulkan.
+    #[default]
+    #[value(name = "450-vulkan")]
+    Vulkan,
+    /// OpenGL ES 3.1.
+    #[value(name = "310es")]
+    Es310,
+}
+
+impl Glsl {
+    /// The writer's.
+    pub fn target(self) -> xenoglot_glsl::Target {
+        match self {
+            Glsl::V330 => xenoglot_glsl::Target::Gl330,
+            Glsl::V450 => xenoglot_glsl::Target::Gl450,
+            Glsl::Vulkan => xenoglot_glsl::Target::Vulkan450,
+            Glsl::Es310 => xenoglot_glsl::Target::Es310,
+        }
+    }
+}
+
+/// A version of SPIR-V.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Spirv {
+    /// 1.0.
+    #[value(name = "1.0")]
+    V0,
+    /// 1.1.
+    #[value(name = "1.1")]
+    V1,
+    /// 1.2.
+    #[value(name = "1.2")]
+    V2,
+    /// 1.3.
+    #[value(name = "1.3")]
+    V3,
+    /// 1.4.
+    #[value(name = "1.4")]
+    V4,
+    /// 1.5.
+    #[value(name = "1.5")]
+    V5,
+    /// 1.6.
+    #[value(name = "1.6")]
+    V6,
+}
+
+impl Spirv {
+    fn version(self) -> xenoglot_spirv::Version {
+        xenoglot_spirv::Version::ALL[self as usize]
+    }
+}
+
+/// Arguments of `translate`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    batch: BatchArgs,
+    #[command(flatten)]
+    select: Select,
+    #[command(flatten)]
+    lift: LiftArgs,
+    /// The language; several separated by commas.
+    #[arg(long, value_enum, required = true, value_delimiter = ',')]
+    to: Vec<Language>,
+    /// Version of GLSL.
+    #[arg(long, value_enum, default_value_t)]
+    glsl_version: Glsl,
+    /// Version of SPIR-V.
+    #[arg(long, value_enum, default_value = "1.3")]
+    spirv_version: Spirv,
+    /// Put each guest instruction and its address above what became of it: a comment in GLSL, OpLine in SPIR-V.
+    #[arg(long)]
+    comments: bool,
+    /// Keep hostile shaders within bounds: loops end after a while, accesses stay inside buffers. SPIR-V only.
+    #[arg(long)]
+    robust: bool,
+    /// Name values in SPIR-V after the guest's registers.
+    #[arg(long)]
+    names: bool,
+    /// Only make registers values; run no other pass.
+    #[arg(long)]
+    no_optimize: bool,
+}
+
+/// Translates.
+pub fn run(args: &Args) -> Result<bool> {
+    let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
+    let options = xenoglot_opt::Options { level, ..Default::default() };
+    batch::run(&args.batch, Translator::new, |translator, _, bytes| {
+        let mut out = Vec::new();
+        for unit in modules(bytes, &args.select, &args.lift, args.comments)? {
+            match unit {
+                Err(e) => out.push(Err(e)),
+                Ok(mut unit) => {
+                    translator.optimize(&mut unit.module, &options);
+                    out.extend(args.to.iter().map(|&language| one(args, translator, &unit, language)));
+                }
+            }
+        }
+        Ok(out)
+    })
+}
+
+fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
+    let target = target(args, language);
+    let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+    let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
+    let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));
+    let size = match &code {
+        Code::Words(words) => words.len() * 4,
+        Code::Text(text) => text.len(),
+    };
+    let artifact = match code {
+        Code::Words(_) => Artifact::bytes(suffix, code.into_bytes()),
+        Code::Text(text) => Artifact::text(suffix, text),
+    };
+    let artifact =
+        artifact.fact("module", unit.module.name.clone()).fact("language", name).fact("bytes", size);
+    Ok(artifact)
+}
+
+fn target(args: &Args, language: Language) -> Target {
+    match language {
+        Language::Spirv => Target::Spirv(xenoglot_spirv::Options {
+            guest_lines: args.comments,
+            robust: args.robust,
+            names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
+            ..xenoglot_spirv::Options::version(args.spirv_version.version())
+        }),
+        Language::Glsl => Target::Glsl(xenoglot_glsl::Options {
+            target: args.glsl_version.target(),
+            guest_comments: args.comments,
+            ..Default::default()
+        }),
+        #[cfg(feature = "naga")]
+        Language::Wgsl => Target::Wgsl(Default::default()),
+        #[cfg(feature = "naga")]
+        Language::Msl => Target::Msl(Default::default()),
+        #[cfg(feature = "naga")]
+        Language::Hlsl => Target::Hlsl(Default::default()),
+    }
+}
+
+/// A file's extension. Tools tell GLSL stages by it.
+pub fn extension(language: Language, stage: &str) -> &'static str {
+    match (language, stage) {
+        (Language::Spirv, _) => "spv",
+        (Language::Glsl, "vertex") => "vert",
+        (Language::Glsl, "fragment") => "frag",
+        (Language::Glsl, _) => "comp",
+        #[cfg(feature = "naga")]
+        (Language::Wgsl, _) => "wgsl",
+        #[cfg(feature = "naga")]
+        (Language::Msl, _) => "metal",
+        #[cfg(feature = "naga")]
+        (Language::Hlsl, _) => "hlsl",
+    }
+}

@@ -1,0 +1,60 @@
+//! Errors as people and scripts see them: messages with places, and exit codes.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Exit code when something failed.
+const FAILED: u8 = 1;
+/// Exit code for a command line that makes no sense.
+const USAGE: u8 = 2;
+
+/// The command line makes no sense, for a reason that only shows once the inputs are known.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A [`Usage`] error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    Usage(message.into()).into()
+}
+
+/// The exit code of a command that ended: whether everything was well, or what ended it.
+pub fn exit_code(result: anyhow::Result<bool>) -> ExitCode {
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(FAILED),
+        // Whoever read the output has seen enough.
+        Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::from(if e.is::<Usage>() { USAGE } else { FAILED })
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
+    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// The message for an error in the input called `name`: `name: reason`, or `name:line:column: reason` in texts.
+pub fn describe(name: &str, error: &anyhow::Error) -> String {
+    let assembly = match error.downcast_ref::<xenoglot::Error>() {
+        Some(xenoglot::Error::Assembly(e)) => Some(e),
+        _ => error.downcast_ref::<xenoglot_pica_shader::asm::AsmError>(),
+    };
+    if let Some(e) = assembly {
+        return format!("{name}:{}:{}: {}", e.at.line, e.at.column, e.reason);
+    }
+    if let Some(e) = error.downcast_ref::<xenoglot_ir::text::ParseError>() {
+        return format!("{name}:{e}");
+    }
+    format!("{name}: {error:#}")
+}

@@ -1,0 +1,213 @@
+//! From inputs to programs: which executables of which binaries, and how they are lifted.
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::rc::Rc;
+use xenoglot::Error;
+use xenoglot::detect::{Format, detect};
+use xenoglot::pica::{self, Shape};
+use xenoglot_ir::{Module, text, verify};
+use xenoglot_pica_shader::container::{Dvle, Shbin};
+use xenoglot_pica_shader::lift::{ClipSpace, FlowStats, Numeric};
+
+/// Which of the programs in an input.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Select {
+    /// The executable with this number, from 0; all if not given.
+    #[arg(long, value_name = "N")]
+    pub entry: Option<usize>,
+    /// Of a file with several shader binaries inside, the one at this byte offset; all if not given.
+    #[arg(long, value_name = "OFFSET", value_parser = parse_offset)]
+    pub at: Option<usize>,
+}
+
+/// Parses a decimal or `0x` number.
+pub fn parse_offset(text: &str) -> Result<usize, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => usize::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| "not an offset: decimal, or hexadecimal after 0x".into())
+}
+
+/// Arithmetic.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum NumericArg {
+    /// IEEE single; 0 times anything that is no NaN is 0.
+    #[default]
+    Single,
+    /// Results rounded to the chip's 24 bits.
+    F24,
+    /// IEEE single, 0 times infinity is NaN.
+    Fast,
+}
+
+/// What to make of a program.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ShapeArg {
+    /// A vertex shader with the output map applied; geometry programs become compute kernels.
+    #[default]
+    Host,
+    /// A compute kernel that reads inputs from a buffer and writes all registers to one.
+    Compute,
+}
+
+/// Clip space of positions.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum ClipArg {
+    /// z from 0 to w.
+    #[default]
+    Vulkan,
+    /// z from -w to w.
+    Opengl,
+    /// As the program wrote it: z from -w to 0.
+    Guest,
+}
+
+/// How to lift.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LiftArgs {
+    /// Arithmetic of results.
+    #[arg(long, value_enum, default_value_t)]
+    pub numeric: NumericArg,
+    /// What to make of a program.
+    #[arg(long, value_enum, default_value_t)]
+    pub shape: ShapeArg,
+    /// Clip space of a vertex shader's position.
+    #[arg(long, value_enum, default_value_t)]
+    pub clip: ClipArg,
+}
+
+impl NumericArg {
+    /// The lifter's.
+    pub fn mode(self) -> Numeric {
+        match self {
+            NumericArg::Single => Numeric::Single,
+            NumericArg::F24 => Numeric::F24,
+            NumericArg::Fast => Numeric::Fast,
+        }
+    }
+}
+
+impl LiftArgs {
+    /// The facade's options.
+    pub fn options(&self, listing: bool) -> pica::Options {
+        pica::Options {
+            shape: match self.shape {
+                ShapeArg::Host => Shape::Host,
+                ShapeArg::Compute => Shape::Compute,
+            },
+            numeric: self.numeric.mode(),
+            clip: match self.clip {
+                ClipArg::Vulkan => ClipSpace::Vulkan,
+                ClipArg::Opengl => ClipSpace::OpenGl,
+                ClipArg::Guest => ClipSpace::Guest,
+            },
+            count_steps: false,
+            listing,
+        }
+    }
+}
+
+/// A shader binary in an input.
+pub struct Binary {
+    /// The binary.
+    pub shbin: Rc<Shbin>,
+    /// Its byte offset in the input.
+    pub offset: usize,
+    /// What tells it from the input's others in the name of a result; empty or starting with a period.
+    pub suffix: String,
+}
+
+/// The shader binaries in an input that `select` chooses.
+pub fn binaries(bytes: &[u8], select: &Select) -> Result<Vec<Binary>> {
+    let loaded = pica::load(bytes)?;
+    let several = loaded.len() > 1;
+    let suffix = |offset| if several { format!(".{offset:06x}") } else { String::new() };
+    let out: Vec<Binary> = loaded
+        .into_iter()
+        .filter(|l| select.at.is_none_or(|at| at == l.offset))
+        .map(|l| Binary { shbin: Rc::new(l.shbin), offset: l.offset, suffix: suffix(l.offset) })
+        .collect();
+    match select.at {
+        Some(at) if out.is_empty() => bail!("there is no shader binary at {at:#x}"),
+        _ => Ok(out),
+    }
+}
+
+/// An executable of a shader binary.
+pub struct Executable {
+    /// The binary.
+    pub shbin: Rc<Shbin>,
+    /// Byte offset of the binary in the input.
+    pub offset: usize,
+    /// Number of the executable in the binary.
+    pub index: usize,
+    /// What tells it from the input's others in the name of a result; empty or starting with a period.
+    pub suffix: String,
+}
+
+impl Executable {
+    /// Its table entry.
+    pub fn dvle(&self) -> Result<&Dvle> {
+        let count = self.shbin.executables.len();
+        let dvle = self.shbin.executables.get(self.index);
+        Ok(dvle.ok_or(Error::NoExecutable { index: self.index, count })?)
+    }
+
+    /// A module of it.
+    pub fn lift(&self, options: &pica::Options) -> Result<(Module, FlowStats)> {
+        let lifted = pica::lift_executable(&self.shbin, self.index, options)?;
+        Ok((lifted.module, lifted.flow))
+    }
+}
+
+/// The executables in an input that `select` chooses, at least one.
+pub fn executables(bytes: &[u8], select: &Select) -> Result<Vec<Executable>> {
+    let mut out = Vec::new();
+    for binary in binaries(bytes, select)? {
+        let count = binary.shbin.executables.len();
+        let wanted = match select.entry {
+            Some(index) if index >= count => return Err(Error::NoExecutable { index, count }.into()),
+            Some(index) => index..index + 1,
+            None => 0..count,
+        };
+        out.extend(wanted.map(|index| {
+            let number = if count > 1 { format!(".{index}") } else { String::new() };
+            Executable {
+                shbin: Rc::clone(&binary.shbin),
+                offset: binary.offset,
+                index,
+                suffix: format!("{}{number}", binary.suffix),
+            }
+        }));
+    }
+    if out.is_empty() {
+        bail!("there is no executable inside");
+    }
+    Ok(out)
+}
+
+/// A module to work on, with where it comes from.
+pub struct Unit {
+    /// The module.
+    pub module: Module,
+    /// What tells it from the input's others in the name of a result.
+    pub suffix: String,
+}
+
+/// The modules of an input: its executables lifted, or the one its IR text says, verified.
+pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) -> Result<Vec<Result<Unit>>> {
+    if detect(bytes) == Format::IrText {
+        let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
+        let module = text::parse(text, &text::Limits::default())?;
+        verify::verify(&module).context("the module is not sound")?;
+        return Ok(vec![Ok(Unit { module, suffix: String::new() })]);
+    }
+    let options = lift.options(listing);
+    let unit = |e: Executable| {
+        let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
+        Ok(Unit { module, suffix: e.suffix })
+    };
+    Ok(executables(bytes, select)?.into_iter().map(unit).collect())
+}

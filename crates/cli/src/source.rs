@@ -1,0 +1,78 @@
+//! Inputs: files, folders, standard input.
+
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of one input.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// An input that was named or found in a folder.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name for messages.
+    pub name: String,
+    /// Its path from the folder it was found in, without its extension: the start of its outputs' names.
+    pub stem: PathBuf,
+    /// Whether it was named itself. What was only found in a folder may be no input at all.
+    pub named: bool,
+    /// None for standard input.
+    path: Option<PathBuf>,
+}
+
+impl Source {
+    /// Reads it.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match &self.path {
+            None => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
+            Some(path) => File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
+        };
+        if bytes.len() as u64 > MAX_BYTES {
+            bail!("more than {MAX_BYTES} bytes");
+        }
+        Ok(bytes)
+    }
+}
+
+/// The inputs that `paths` name: files as they are, folders as the files in them, sorted.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    let mut out = Vec::new();
+    for path in paths {
+        let name = path.display().to_string();
+        if name == "-" {
+            out.push(Source { name: "<stdin>".into(), stem: "stdin".into(), named: true, path: None });
+        } else if path.is_dir() {
+            walk(path, &mut out)?;
+        } else {
+            let stem = PathBuf::from(path.file_stem().unwrap_or(path.as_os_str()));
+            out.push(Source { name, stem, named: true, path: Some(path.clone()) });
+        }
+    }
+    Ok(out)
+}
+
+/// All files below `root`. Links to folders are not followed, so that there is an end.
+fn walk(root: &Path, out: &mut Vec<Source>) -> Result<()> {
+    let (mut folders, mut files) = (vec![root.to_path_buf()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let context = || folder.display().to_string();
+        for entry in folder.read_dir().with_context(context)? {
+            let entry = entry.with_context(context)?;
+            if entry.file_type().with_context(context)?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    out.extend(files.into_iter().map(|path| Source {
+        name: path.display().to_string(),
+        stem: path.strip_prefix(root).unwrap_or(&path).with_extension(""),
+        named: false,
+        path: Some(path),
+    }));
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! Each command on the bundled shaders.
+
+use crate::common::{folder, json, run, run_with, shader, shaders, text};
+use std::fs;
+
+#[test]
+fn help_names_commands_and_exit_codes() {
+    let help = text(&["--help"]);
+    for word in ["info", "disasm", "asm", "cfg", "ir", "translate", "run", "extract", "demo", "Exit codes"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn info_describes_every_shader() {
+    let facts = json(&["info", "--json", &shaders().display().to_string()]);
+    let names = fs::read_dir(shaders()).unwrap().count();
+    assert_eq!(facts.as_array().unwrap().len(), names);
+    let skin = json(&["info", "--json", &shader("skin2.v.pica")]);
+    let executable = &skin[0]["executables"][0];
+    assert_eq!(executable["kind"], "vertex");
+    assert_eq!(executable["uniforms"][0], serde_json::json!({ "name": "projection", "registers": "c0-c3" }));
+    assert_eq!(executable["module"]["functions"][0]["structured"]["loops"], 1);
+    let text = text(&["info", &shader("subdivision.g.pica")]);
+    assert!(text.contains("mode: variable") && text.contains("kind: geometry"), "{text}");
+}
+
+#[test]
+fn assembly_goes_around() {
+    let dir = folder("around");
+    for name in ["basic.v", "skin4.v", "subdivision.g"] {
+        let first = dir.join(format!("{name}.shbin"));
+        let first = first.to_str().unwrap();
+        run(&["asm", &shader(&format!("{name}.pica")), "-o", first], 0);
+        let bytes = fs::read(first).unwrap();
+        assert!(bytes.starts_with(b"DVLB"));
+        // Through standard input and output.
+        let source = run(&["disasm", "--addresses", first], 0).stdout;
+        let again = run_with(&["asm", "-", "-o", "-"], &source);
+        assert_eq!(again.status.code(), Some(0));
+        assert_eq!(again.stdout, bytes, "{name}");
+    }
+}
+
+#[test]
+fn raw_dumps_are_disassembled() {
+    // MOV o0, v0 through descriptor 0, then END.
+    let words = [0x4c00_0000u32, 0x8800_0000, 0x0000_036f];
+    let dump: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let output = run_with(&["disasm", "--raw", "2", "-"], &dump);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("mov o0, v0") && text.contains("end"), "{text}");
+    assert_eq!(run_with(&["disasm", "--raw", "9", "-"], &dump).status.code(), Some(1));
+}
+
+#[test]
+fn ir_text_goes_in_again() {
+    let lifted = text(&["ir", "--lifted", &shader("fractal.v.pica")]);
+    let output = run_with(&["ir", "--lifted", "-"], lifted.as_bytes());
+    let again = String::from_utf8(output.stdout).unwrap();
+    let twice = run_with(&["ir", "--lifted", "-"], again.as_bytes());
+    assert_eq!(String::from_utf8(twice.stdout).unwrap(), again);
+    // What comes of the text is what comes of the shader.
+    let direct = text(&["translate", "--to", "glsl", &shader("fractal.v.pica")]);
+    let output = run_with(&["translate", "--to", "glsl", "-"], lifted.as_bytes());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), direct);
+}
+
+#[test]
+fn ir_is_printed_after_passes() {
+    let name = shader("skin4.v.pica");
+    let promoted = text(&["ir", "--print-after", "promote", &name]);
+    assert!(promoted.starts_with("; promote @main\n") && !promoted.contains("slot_get"), "{promoted}");
+    assert!(text(&["ir", "--print-after", "lift", &name]).contains("slot_get"));
+    assert!(text(&["ir", "--print-after", "all", "--verify", &name]).contains("\n; dead_code @main\n"));
+    let table = text(&["ir", "--time", &name]);
+    assert!(table.contains("promote") && table.contains("total"), "{table}");
+    let error = run(&["ir", "--print-after", "magic", &name], 2);
+    assert!(String::from_utf8_lossy(&error.stderr).contains("copy_propagate"));
+}
+
+#[test]
+fn cfg_draws_both_pictures() {
+    let dir = folder("cfg");
+    run(&["cfg", &shaders().display().to_string(), "-o", dir.to_str().unwrap()], 0);
+    let pictures: Vec<_> = fs::read_dir(&dir).unwrap().map(|f| f.unwrap().path()).collect();
+    assert_eq!(pictures.len(), 2 * fs::read_dir(shaders()).unwrap().count());
+    for picture in pictures {
+        let svg = fs::read_to_string(&picture).unwrap();
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{}", picture.display());
+        assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+    }
+    let svg = text(&["cfg", "--what", "structured", &shader("irreducible.v.pica")]);
+    assert!(svg.contains("loop with several entries") && svg.contains("dispatch on route"));
+    let stats = json(&["cfg", "--stats", "--json", &shader("irreducible.v.pica")]);
+    assert_eq!(stats[0]["dispatches"], 1);
+}
+
+#[test]
+fn translate_writes_every_language() {
+    let dir = folder("translate");
+    let name = shader("two_lights.v.pica");
+    for version in ["330", "450", "450-vulkan", "310es"] {
+        let glsl = text(&["translate", "--to", "glsl", "--glsl-version", version, "--comments", &name]);
+        assert!(glsl.starts_with("#version") && glsl.contains("    // 0x0001 mov r0.w, c95.y\n"), "{glsl}");
+    }
+    for (n, version) in ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"].into_iter().enumerate() {
+        let args = ["translate", "--to", "spirv", "--spirv-version", version, "--robust", &name, "-o", "-"];
+        let spirv = run(&args, 0).stdout;
+        let words: Vec<u32> = spirv.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect();
+        assert_eq!(words[..2], [0x0723_0203, 0x0001_0000 | (n as u32) << 8]);
+    }
+    let out = dir.to_str().unwrap();
+    run(&["translate", "--to", "spirv,glsl", &shaders().display().to_string(), "-o", out], 0);
+    assert!(dir.join("basic.v.spv").is_file() && dir.join("basic.v.vert").is_file());
+    assert!(dir.join("particles.g.spv").is_file() && dir.join("particles.g.comp").is_file());
+    #[cfg(feature = "naga")]
+    for (language, word) in [("wgsl", "@vertex"), ("msl", "metal"), ("hlsl", "SV_Position")] {
+        let code = text(&["translate", "--to", language, &name]);
+        assert!(code.contains(word), "{language}: {code}");
+    }
+}
+
+#[test]
+fn results_come_in_the_order_of_the_inputs() {
+    let (a, b) = (shader("toon.v.pica"), shader("basic.v.pica"));
+    let list = json(&["translate", "--to", "glsl", "--json", &a, &b, &a]);
+    let inputs: Vec<&str> = list.as_array().unwrap().iter().map(|o| o["input"].as_str().unwrap()).collect();
+    assert_eq!(inputs, [a.as_str(), &b, &a]);
+    let first = run(&["translate", "--to", "glsl", &a, &b], 0).stdout;
+    assert_eq!(run(&["translate", "--to", "glsl", &a, &b], 0).stdout, first);
+}
+
+#[test]
+fn run_computes_by_hand() {
+    // Identity matrices: the position comes out as it is, a component that is not given is 0, the fourth 1.
+    let identity = "1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1";
+    let projection = format!("projection={identity}");
+    let view = format!("modelView={identity}");
+    let basic = shader("basic.v.pica");
+    let args = ["run", &basic, "--json", "--uniform", &projection, "--uniform", &view];
+    let flags = ["--input", "v0=0.5,-2,0x40400000", "--input", "color=0.25,0.5"];
+    let result = json(&[&args[..], &flags].concat());
+    let vertex = &result["vertices"][0];
+    assert_eq!(vertex["outputs"]["o0"]["value"], serde_json::json!([0.5, -2.0, 3.0, 1.0]));
+    assert_eq!(vertex["outputs"]["o1"]["value"], serde_json::json!([0.25, 0.5, 0.0, 1.0]));
+    assert_eq!(vertex["names"]["out_position"], "o0");
+    assert_eq!(vertex["steps"], 12);
+    let optimized = json(&[&args[..], &flags, &["--optimized"]].concat());
+    assert_eq!(optimized["vertices"][0]["outputs"], vertex["outputs"]);
+}
+
+#[test]
+fn run_reads_a_document_and_traces() {
+    let document = br#"{ "uniforms": { "projection": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]],
+        "modelView": [[2,0,0,0],[0,2,0,0],[0,0,2,0],[0,0,0,1]] },
+        "vertices": [ { "v0": [1, 2, 3] }, { "position": [4, 5, "0x40c00000"], "v1": [1, 1, 1, 1] } ] }"#;
+    let args = ["run", &shader("basic.v.pica"), "--inputs", "-", "--trace", "--json"];
+    let output = run_with(&args, document);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["vertices"][1]["outputs"]["o0"]["value"], serde_json::json!([8.0, 10.0, 12.0, 1.0]));
+    // The program has no jump: each of its words once.
+    let visits = result["vertices"][0]["trace"].as_array().unwrap().iter();
+    let guest: Vec<u64> =
+        visits.flat_map(|v| v["guest"].as_array().unwrap()).map(|a| a.as_u64().unwrap()).collect();
+    assert_eq!(guest, (0..12).collect::<Vec<_>>());
+    let wrong = run_with(&args, br#"{ "uniforms": { "nothing": 1 } }"#);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("nothing"));
+    run(&["run", &shader("basic.v.pica"), "--uniform", "i0=300"], 2);
+}
+
+#[test]
+fn run_shows_events_of_geometry_programs() {
+    let args = ["run", &shader("billboard.g.pica"), "--input", "v0=1,2,3,1", "--input", "v1=1,1,1,1"];
+    let text = text(&args);
+    assert!(text.contains("event 0: vertex"), "{text}");
+}
+
+#[test]
+fn extract_finds_what_was_hidden() {
+    let dir = folder("extract");
+    let mut dump = vec![0x5a; 1000];
+    let mut offsets = Vec::new();
+    for name in ["basic.v.pica", "particles.g.pica"] {
+        offsets.push(dump.len());
+        let binary = run(&["asm", &shader(name), "-o", "-"], 0).stdout;
+        dump.extend(&binary);
+        dump.extend(b"DVLB, but not one");
+    }
+    let file = dir.join("memory.bin");
+    fs::write(&file, &dump).unwrap();
+    let file = file.to_str().unwrap();
+    let found = json(&["extract", "--json", file]);
+    let places: Vec<u64> = found.as_array().unwrap().iter().map(|f| f["offset"].as_u64().unwrap()).collect();
+    assert_eq!(places, offsets.iter().map(|&o| o as u64).collect::<Vec<_>>());
+    let out = dir.join("out");
+    run(&["extract", file, "-o", &format!("{}/", out.display())], 0);
+    let first = fs::read(out.join(format!("memory.{:06x}.shbin", offsets[0]))).unwrap();
+    assert_eq!(first, dump[offsets[0]..][..first.len()]);
+    // Every command sees inside, and `--at` chooses.
+    assert_eq!(json(&["translate", "--to", "glsl", "--json", file]).as_array().unwrap().len(), 2);
+    let at = format!("{:#x}", offsets[1]);
+    assert!(text(&["disasm", "--at", &at, file]).contains("setemit"));
+    assert!(text(&["extract", &shader("basic.v.pica")]).contains("no shader binary inside"));
+}
+
+#[test]
+fn demo_writes_an_index() {
+    let dir = folder("demo");
+    let said = text(&["demo", "-o", dir.to_str().unwrap()]);
+    assert!(said.contains("index.html"), "{said}");
+    let index = fs::read_to_string(dir.join("index.html")).unwrap();
+    // Every link leads to a file that is there, and none leads away.
+    let mut links = 0;
+    for part in index.split(['"']).filter(|p| p.contains('/') && p.contains('.') && !p.contains(['<', ' '])) {
+        assert!(dir.join(part).is_file(), "{part}");
+        links += 1;
+    }
+    assert!(links > 100, "{links}");
+    assert!(!index.contains("http"));
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn conformance_runs_the_suite() {
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/pica");
+    let said = text(&["conformance", "picafloats", vectors]);
+    assert!(said.lines().last().unwrap().ends_with("passed, 0 failed, 0 unconfirmed"), "{said}");
+    run(&["conformance", "nonsense", vectors], 2);
+    run(&["conformance", "picafloats", "--engine", "abacus", vectors], 2);
+    run(&["conformance", "picafloats", "/no/such/folder"], 1);
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn vulkan_gives_what_the_interpreter_gives() {
+    for name in ["skin4.v.pica", "irreducible.v.pica", "billboard.g.pica"] {
+        let name = shader(name);
+        let args = ["run", &name, "--json", "--input", "v0=1,2,3", "--input", "v1=0.5,0,1"];
+        let output = run_with(&[&args[..], &["--backend", "vulkan"]].concat(), b"");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if output.status.code() == Some(1) && stderr.contains("no Vulkan on this host") {
+            return xenoglot_testgen::skip(stderr.trim());
+        }
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        let device: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(device, json(&args), "{name}");
+    }
+}
