@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# Installs what the tests need, where that is possible, and runs them all.
+#
+#   ./test.sh          format, lints, every test
+#   ./test.sh --long   the same with the long random runs and corpora
+#
+# Tests that cannot run on this machine are skipped; the summary at the end says which and why.
+#
+# Environment:
+#   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
+#   XENOGLOT_NO_INSTALL=1    install nothing
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly backports_list=/etc/apt/sources.list.d/xenoglot-backports.sources
+readonly wanted_mesa=25
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XENOGLOT_SKIP_LOG="$scratch/skipped"
+# lavapipe: compile shaders without LLVM's passes. It halves the time of the suites, which run each shader a few times.
+export GALLIVM_PERF=${GALLIVM_PERF:-nopt}
+: >"$XENOGLOT_SKIP_LOG"
+
+usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+step() { printf '\n== %s\n' "$*"; }
+# A line for the summary, in the form the tests use.
+notice() { printf 'skipped: test.sh: %s\n' "$*" | tee -a "$XENOGLOT_SKIP_LOG"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+# The major version of a Debian package version: 1:25.0.7-2 is 25. Nothing for nothing.
+major() { printf '%s' "$1" | sed 's/^[0-9]*://; s/[^0-9].*//'; }
+mesa_version() { dpkg-query -W -f '${Version}' mesa-vulkan-drivers 2>/dev/null || true; }
+mesa_candidate() { LC_ALL=C apt-cache policy mesa-vulkan-drivers 2>/dev/null | sed -n 's/^ *Candidate: *//p'; }
+new_enough() {
+    local version
+    version=$(major "$1")
+    [ -n "$version" ] && [ "$version" -ge "$wanted_mesa" ]
+}
+
+# Prints the machine's source of the suite $2 as a deb822 stanza for the suite $1, from whichever of its source files
+# has it: the same archive, mirror and key.
+backports_source() {
+    local suite=$1 release=$2 list
+    for list in /etc/apt/sources.list.d/*.sources; do
+        [ -e "$list" ] || continue
+        awk -v suite="$suite" -v release="$release" '
+            function field(stanza, name,   lines, count, i, value, inside) {
+                count = split(stanza, lines, "\n"); value = ""; inside = 0
+                for (i = 1; i <= count; i++) {
+                    if (lines[i] ~ /^#/) continue
+                    if (tolower(lines[i]) ~ "^" tolower(name) ":") {
+                        inside = 1; value = lines[i]; sub(/^[^:]*:[ \t]*/, "", value)
+                    } else if (inside && lines[i] ~ /^[ \t]/) value = value "\n" lines[i]
+                    else inside = 0
+                }
+                return value
+            }
+            BEGIN { RS = "" }
+            {
+                if (tolower(field($0, "Enabled")) ~ /^(no|false|off)/) next
+                if ((" " field($0, "Types") " ") !~ /[ \t]deb[ \t]/) next
+                count = split(field($0, "Suites"), suites, /[ \t\n]+/); found = 0
+                for (i = 1; i <= count; i++) if (suites[i] == release) found = 1
+                if (!found) next
+                print "Types: deb"
+                print "URIs: " field($0, "URIs")
+                print "Suites: " suite
+                print "Components: main"
+                if (field($0, "Signed-By") != "") print "Signed-By: " field($0, "Signed-By")
+                exit
+            }' "$list" >"$scratch/source"
+        [ -s "$scratch/source" ] && cat "$scratch/source" && return
+    done
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ -e "$list" ] || continue
+        # deb [options] uri suite components
+        awk -v suite="$suite" -v release="$release" '
+            $1 == "deb" {
+                line = $0; options = ""
+                if (match(line, /\[[^]]*\]/)) {
+                    options = substr(line, RSTART + 1, RLENGTH - 2)
+                    line = substr(line, 1, RSTART - 1) substr(line, RSTART + RLENGTH)
+                }
+                split(line, words, /[ \t]+/)
+                if (words[3] != release) next
+                print "Types: deb"
+                print "URIs: " words[2]
+                print "Suites: " suite
+                print "Components: main"
+                count = split(options, option, /[ \t]+/)
+                for (i = 1; i <= count; i++) if (option[i] ~ /^signed-by=/) {
+                    sub(/^signed-by=/, "", option[i]); print "Signed-By: " option[i]
+                }
+                exit
+            }' "$list" >"$scratch/source"
+        [ -s "$scratch/source" ] && cat "$scratch/source" && return
+    done
+    return 1
+}
+
+# Makes a Mesa new enough available on a Debian whose own suite has an older one.
+add_backports() {
+    local id codename suite
+    # shellcheck source=/dev/null
+    id=$(. /etc/os-release && printf '%s' "${ID:-}")
+    # shellcheck source=/dev/null
+    codename=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")
+    [ "$id" = debian ] && [ -n "$codename" ] || return 1
+    suite=$codename-backports
+    if ! grep -rqsE "^[^#]*[[:space:]]$suite([[:space:]]|$)" /etc/apt/sources.list /etc/apt/sources.list.d/; then
+        backports_source "$suite" "$codename" >"$scratch/backports" || return 1
+        install -m 644 "$scratch/backports" "$backports_list" || return 1
+        if ! apt-get update -q; then
+            # A source that cannot be read would break every later update of the machine.
+            rm -f "$backports_list"
+            apt-get update -q || true
+            return 1
+        fi
+    fi
+    apt-get install -y -q --no-install-recommends -t "$suite" mesa-vulkan-drivers
+}
+
+install_packages() {
+    local missing=() package
+    for package in glslang-tools libvulkan1 mesa-vulkan-drivers; do
+        installed "$package" || missing+=("$package")
+    done
+    if [ ${#missing[@]} -eq 0 ] && new_enough "$(mesa_version)"; then
+        echo "nothing to install"
+        return
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        notice "not root, so nothing was installed; wanted: ${missing[*]:-mesa-vulkan-drivers $wanted_mesa}"
+        return
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    if ! apt-get update -q; then
+        notice "apt-get update failed (offline?); wanted: ${missing[*]:-mesa-vulkan-drivers $wanted_mesa}"
+        return
+    fi
+    if ! new_enough "$(mesa_version)" && ! new_enough "$(mesa_candidate)" && ! add_backports; then
+        notice "no mesa-vulkan-drivers $wanted_mesa or newer to be had; tests that need it do not run"
+    fi
+    if [ ${#missing[@]} -gt 0 ] && ! apt-get install -y -q --no-install-recommends "${missing[@]}"; then
+        notice "could not install ${missing[*]}"
+    fi
+    # A version that was there and too old, where the machine's own suites have a newer one.
+    if ! new_enough "$(mesa_version)" && new_enough "$(mesa_candidate)"; then
+        apt-get install -y -q --no-install-recommends mesa-vulkan-drivers || notice "could not update mesa-vulkan-drivers"
+    fi
+}
+
+for argument in "$@"; do
+    case $argument in
+        --long) export XENOGLOT_LONG=1 ;;
+        -h | --help) usage && exit ;;
+        *) usage >&2 && exit 2 ;;
+    esac
+done
+
+step "what the tests need"
+if [ "${XENOGLOT_NO_INSTALL:-0}" = 1 ]; then
+    echo "installing nothing, as asked"
+elif have apt-get && have dpkg-query; then
+    install_packages
+else
+    notice "no apt: install a Vulkan driver and glslangValidator yourself for the tests that need them"
+fi
+
+failed=()
+run() {
+    step "$*"
+    "$@" || failed+=("$*")
+}
+run cargo fmt --all --check
+run cargo clippy --workspace --all-targets -- -D warnings
+run cargo test --workspace --no-fail-fast
+
+step "summary"
+[ "${XENOGLOT_LONG:-0}" = 1 ] || echo "long runs: not asked for (--long)"
+if [ -s "$XENOGLOT_SKIP_LOG" ]; then
+    echo "$(wc -l <"$XENOGLOT_SKIP_LOG") skipped:"
+    # By reason, as one missing driver skips many tests.
+    sed 's/^skipped: //' "$XENOGLOT_SKIP_LOG" | LC_ALL=C sort | awk '
+        {
+            split_at = index($0, ": "); test = substr($0, 1, split_at - 1); reason = substr($0, split_at + 2)
+            if (!(reason in tests)) { order[++count] = reason }
+            tests[reason] = tests[reason] "\n    " test
+        }
+        END { for (i = 1; i <= count; i++) print "  " order[i] ":" tests[order[i]] }'
+else
+    echo "nothing skipped"
+fi
+if [ ${#failed[@]} -gt 0 ]; then
+    printf 'FAILED: %s\n' "${failed[@]}"
+    exit 1
+fi
+echo "all passed"
