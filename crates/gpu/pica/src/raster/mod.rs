@@ -1,0 +1,1 @@
+//! The pixel half of the GPU.
