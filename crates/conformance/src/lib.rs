@@ -7,6 +7,7 @@
 
 pub mod input;
 pub mod pica;
+pub mod picagpu;
 pub mod report;
 mod suites;
 

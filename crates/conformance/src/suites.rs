@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, pica};
+use crate::{Error, pica, picagpu};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -44,6 +44,12 @@ pub const SUITES: &[Suite] = &[
         doc: "PICA200 floats of 24, 20 and 16 bits as IEEE singles",
         engines: &["convert"],
         run: pica::floats,
+    },
+    Suite {
+        name: "picagpu",
+        doc: "PICA200 scenes: command lists to triangles, memory and interrupts",
+        engines: &["cpu"],
+        run: picagpu::suite,
     },
 ];
 

@@ -1,8 +1,10 @@
-//! A shaded vertex as it reaches the clipper.
+//! A shaded vertex as it reaches the clipper, and how shader outputs become one.
+
+use crate::regs::*;
 
 /// Values in the order of the output map's semantics: 0–3 position, 4–7 quaternion, 8–11 colour, 12/13 tex0, 14/15
 /// tex1, 16 tex0.w, 17 unused, 18–20 view, 21 unused, 22/23 tex2.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(32))]
 pub struct Vertex {
     /// By semantic.
@@ -11,3 +13,92 @@ pub struct Vertex {
 
 /// Three vertices after primitive assembly, before clipping, culling and the quaternion's sign.
 pub type Triangle = [Vertex; 3];
+
+/// Semantics that mean something; the vertex's other values are 0.
+const SEMANTICS: u32 = 0xff_ffff & !(1 << 17 | 1 << 21);
+/// Semantics of the colour.
+const COLOR: std::ops::Range<usize> = 8..12;
+
+/// The semantics of the outputs, in the order of the output mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputMap {
+    /// Output number in packed order and component, by semantic.
+    sources: [Option<(u8, u8)>; 24],
+    mask: u16,
+}
+
+impl OutputMap {
+    /// Of the registers 04F to 056, for outputs that leave a shader unit through `mask`.
+    pub fn new(regs: &Registers, mask: u16) -> OutputMap {
+        let mut sources = [None; 24];
+        let entries = regs.bits(OUTPUT_COUNT, 0, 3);
+        // The packed order's outputs by register number.
+        let outputs = (0..16u8).filter(|n| mask >> n & 1 != 0);
+        for (entry, register) in (0..entries).zip(outputs) {
+            for component in 0..4u8 {
+                let semantic = regs.bits(OUTPUT_MAP + entry, u32::from(component) * 8, 5);
+                if SEMANTICS >> semantic & 1 != 0
+                    && let Some(source) = sources.get_mut(semantic as usize)
+                {
+                    *source = Some((register, component));
+                }
+            }
+        }
+        OutputMap { sources, mask }
+    }
+
+    /// Outputs that leave the shader unit.
+    pub fn mask(&self) -> u16 {
+        self.mask
+    }
+
+    /// The vertex of o0 to o15. What the map does not name is 1; colours lose their sign and stay below 1.
+    pub fn vertex(&self, outputs: &[[f32; 4]; 16]) -> Vertex {
+        let mut vertex = Vertex::default();
+        for (semantic, (value, source)) in vertex.values.iter_mut().zip(self.sources).enumerate() {
+            if SEMANTICS >> semantic & 1 == 0 {
+                continue;
+            }
+            *value = source.map_or(1.0, |(register, component)| {
+                outputs.as_flattened().get(usize::from(register * 4 + component)).copied().unwrap_or(1.0)
+            });
+            if COLOR.contains(&semantic) {
+                // A NaN becomes 1.
+                *value = value.abs().min(1.0);
+            }
+        }
+        vertex
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_in_the_mask_are_mapped_in_order_and_the_rest_is_one() {
+        let mut regs = Registers::default();
+        regs.set(OUTPUT_COUNT, 2);
+        regs.set(OUTPUT_MAP, 0x0302_0100);
+        regs.set(OUTPUT_MAP + 1, 0x1f1f_0908);
+        let mut outputs = [[0.0; 4]; 16];
+        outputs[2] = [5.0, 6.0, 7.0, 8.0];
+        outputs[9] = [-0.5, f32::NAN, 3.0, 3.0];
+        let vertex = OutputMap::new(&regs, 1 << 2 | 1 << 9).vertex(&outputs);
+        assert_eq!(vertex.values[..4], [5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(vertex.values[8..12], [0.5, 1.0, 1.0, 1.0]);
+        assert_eq!((vertex.values[4], vertex.values[17], vertex.values[21]), (1.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn a_later_entry_wins_and_entries_without_an_output_do_nothing() {
+        let mut regs = Registers::default();
+        regs.set(OUTPUT_COUNT, 7);
+        regs.set(OUTPUT_MAP, 0x1f1f_1f00);
+        regs.set(OUTPUT_MAP + 1, 0x1f1f_1f00);
+        regs.set(OUTPUT_MAP + 2, 0x1f1f_1f00);
+        let mut outputs = [[0.0; 4]; 16];
+        (outputs[0][0], outputs[1][0]) = (2.0, 3.0);
+        assert_eq!(OutputMap::new(&regs, 3).vertex(&outputs).values[0], 3.0);
+    }
+}

@@ -1,0 +1,85 @@
+//! The PICA200 scenes of the project, and hostile files.
+
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use xenoglot_conformance::picagpu::{compare, format, run, scenes};
+use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
+use xenoglot_pica::renderer::NullRenderer;
+use xenoglot_pica::shader::Engines;
+
+const SCENES: usize = 176;
+
+fn vectors() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/picagpu"))
+}
+
+#[derive(Default)]
+struct Failures(Mutex<Vec<String>>);
+
+impl Observer for Failures {
+    fn total(&self, _cases: usize) {}
+
+    fn case(&self, case: &Case) {
+        if let Verdict::Failed(d) | Verdict::Unconfirmed(d) = &case.verdict {
+            self.0.lock().unwrap().push(format!("{}: {d}", case.name));
+        }
+    }
+}
+
+/// Everything up to the clipper, without pixels.
+#[test]
+fn triangles_and_interrupts() {
+    let scenes = scenes(&vectors()).unwrap();
+    assert_eq!(scenes.len(), SCENES);
+    let different = |scene: &format::Scene| {
+        let front = |got: &compare::Observed| compare::front(scene, got);
+        let difference = run(scene, NullRenderer, Engines::default(), front)?;
+        Some(format!("{}: {difference}", scene.name))
+    };
+    let failures: Vec<String> = scenes.iter().filter_map(different).collect();
+    let triangles: usize = scenes.iter().map(|s| s.triangles.len()).sum();
+    println!("{} scenes, {triangles} triangles", scenes.len());
+    assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+}
+
+/// Scenes whose memory is written by fills, transfers and copies only.
+#[test]
+fn transfers_without_pixels() {
+    const FILL_OR_TRANSFER: u32 = 16;
+    let scenes = scenes(&vectors()).unwrap();
+    let transfers = scenes.iter().filter(|s| s.flags & FILL_OR_TRANSFER != 0 && s.triangles.is_empty());
+    let mut count = 0;
+    for scene in transfers {
+        let verdict = run(scene, NullRenderer, Engines::default(), |got| compare::judge(scene, got));
+        assert_eq!(verdict, Verdict::Passed, "{}", scene.name);
+        count += 1;
+    }
+    println!("{count} scenes");
+    assert!(count > 0);
+}
+
+#[test]
+fn scenes_on_the_cpu() {
+    let failures = Failures::default();
+    let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("picagpu").unwrap().run(&request, &failures).unwrap();
+    println!("picagpu on cpu: {summary}");
+    let mut failures = failures.0.into_inner().unwrap();
+    failures.sort();
+    assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+    assert_eq!(summary, Summary { passed: SCENES, failed: 0, unconfirmed: 0 });
+}
+
+proptest! {
+    #[test]
+    fn any_scene_is_read_or_refused(bytes: Vec<u8>, tag in 0usize..13, len: u32) {
+        let _ = format::scene(&[format::MAGIC.as_slice(), &bytes].concat());
+        let tags = b"NAMETAGSFLAGREGSMEM CMDLFILLDISPTCPYOUTREXPMEXPTEXPI";
+        let tag = &tags[tag * 4..][..4];
+        for len in [len, bytes.len() as u32] {
+            let parts = [format::MAGIC.as_slice(), tag, &len.to_le_bytes(), &bytes];
+            let _ = format::scene(&parts.concat());
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The GPU that an emulator embeds.
+
+use crate::assembly::Topology;
+use crate::command::{List, Write};
+use crate::draw::{Account, Stages};
+use crate::immediate::Immediate;
+use crate::memory::Memory;
+use crate::regs::*;
+use crate::renderer::Renderer;
+use crate::report::{Error, Limits, Report};
+use crate::shader::{Engines, Kind, UniformPort};
+use crate::tables::Tables;
+use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
+
+/// Immediate vertices that are drawn together.
+const IMMEDIATE_BATCH: usize = 4096;
+
+/// What happens after a register write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The next write.
+    Go,
+    /// The rest of the list is skipped.
+    Stop,
+    /// The list at an address, of some bytes, takes the place of this one.
+    Jump(u32, u32),
+}
+
+/// A PICA200.
+///
+/// Guest memory is handed to each call, so that an emulator can keep it where it likes. Nothing a guest does is an
+/// error of a call: what goes wrong is in the [`Report`], and the frame goes on.
+pub struct Gpu<R> {
+    regs: Registers,
+    tables: Tables,
+    stages: Stages,
+    /// Float uniforms under way: geometry and vertex unit.
+    ports: [UniformPort; 2],
+    immediate: Immediate,
+    renderer: R,
+    limits: Limits,
+    report: Report,
+    interrupts: u64,
+}
+
+impl<R: Renderer> Gpu<R> {
+    /// A GPU after reset that shades with the interpreter.
+    pub fn new(renderer: R) -> Gpu<R> {
+        Gpu::with_engines(renderer, Engines::default())
+    }
+
+    /// A GPU after reset that shades with these engines.
+    pub fn with_engines(renderer: R, engines: Engines) -> Gpu<R> {
+        Gpu {
+            regs: Registers::default(),
+            tables: Tables::default(),
+            stages: Stages::new(engines),
+            ports: Default::default(),
+            immediate: Immediate::default(),
+            renderer,
+            limits: Limits::default(),
+            report: Report::default(),
+            interrupts: 0,
+        }
+    }
+
+    /// Bounds the work of each call from now on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// The register file.
+    pub fn registers(&self) -> &Registers {
+        &self.regs
+    }
+
+    /// The register file, to set without what writes cause.
+    pub fn registers_mut(&mut self) -> &mut Registers {
+        &mut self.regs
+    }
+
+    /// The tables of the fragment stages.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The renderer.
+    pub fn renderer(&self) -> &R {
+        &self.renderer
+    }
+
+    /// The renderer.
+    pub fn renderer_mut(&mut self) -> &mut R {
+        &mut self.renderer
+    }
+
+    /// P3D interrupts raised since reset.
+    pub fn interrupts(&self) -> u64 {
+        self.interrupts
+    }
+
+    /// What was done and what went wrong since the last call.
+    pub fn take_report(&mut self) -> Report {
+        std::mem::take(&mut self.report)
+    }
+
+    /// Writes a register from outside a list. A jump runs the list it goes to.
+    pub fn write_register(&mut self, memory: &mut dyn Memory, register: u32, value: u32) {
+        let mut left = self.limits;
+        match self.write(memory, Write { register, value, mask: u32::MAX }, &mut left) {
+            Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut left),
+            Next::Go | Next::Stop => self.flush(memory, &mut left),
+        }
+    }
+
+    /// Runs the command list of `bytes` bytes at a physical address.
+    pub fn run_command_list(&mut self, memory: &mut dyn Memory, address: u32, bytes: u32) {
+        let mut left = self.limits;
+        self.run(memory, List::new(address, bytes), &mut left);
+    }
+
+    /// Fills memory.
+    pub fn fill(&mut self, memory: &mut dyn Memory, fill: &Fill) {
+        let done = fill.run(memory);
+        self.note(done.map_err(Error::from));
+    }
+
+    /// Transfers an image.
+    pub fn display_transfer(&mut self, memory: &mut dyn Memory, transfer: &DisplayTransfer) {
+        let done = transfer.run(memory);
+        self.note(done.map_err(Error::from));
+    }
+
+    /// Copies memory.
+    pub fn texture_copy(&mut self, memory: &mut dyn Memory, copy: &TextureCopy) {
+        let done = copy.run(memory);
+        self.note(done.map_err(Error::from));
+    }
+
+    fn note(&mut self, done: Result<(), Error>) {
+        if let Err(error) = done {
+            self.report.add(error);
+        }
+    }
+
+    fn run(&mut self, memory: &mut dyn Memory, mut list: List, left: &mut Limits) {
+        loop {
+            let next = match list.next(memory) {
+                Ok(Some(write)) => self.write(memory, write, left),
+                Ok(None) => break,
+                Err(error) => {
+                    self.report.add(error.into());
+                    break;
+                }
+            };
+            match next {
+                Next::Go => {}
+                Next::Stop => break,
+                Next::Jump(address, bytes) => list = List::new(address, bytes),
+            }
+        }
+        self.flush(memory, left);
+    }
+
+    /// One register write with all it causes.
+    fn write(&mut self, memory: &mut dyn Memory, write: Write, left: &mut Limits) -> Next {
+        if left.writes == 0 {
+            self.report.add(Error::Writes(self.limits.writes));
+            return Next::Stop;
+        }
+        left.writes -= 1;
+        self.report.writes += 1;
+        let Write { register, value, mask } = write;
+        if register as usize >= COUNT {
+            return Next::Go;
+        }
+        let is_attribute = register.wrapping_sub(FIXED_ATTRIBUTE_DATA) < 3;
+        if !is_attribute || self.immediate.pending.len() >= IMMEDIATE_BATCH {
+            // What comes may change how the vertices so far are drawn.
+            self.flush(memory, left);
+        }
+        let old = self.regs.get(register);
+        self.regs.set(register, old & !mask | value & mask);
+        match register {
+            INTERRUPT_REQUEST => {
+                let bytes = self.regs.get(INTERRUPT_REQUEST).to_le_bytes();
+                let compare = self.regs.get(INTERRUPT_COMPARE).to_le_bytes();
+                if bytes.iter().zip(compare).any(|(a, b)| *a == b) {
+                    self.interrupts += 1;
+                    if self.regs.bit(INTERRUPT_STOP, 0) {
+                        return Next::Stop;
+                    }
+                }
+            }
+            DRAW_ARRAYS => self.draw(memory, false, left),
+            DRAW_INDEXED => self.draw(memory, true, left),
+            FIXED_ATTRIBUTE => {
+                self.immediate.select();
+                self.stages.collector.reset();
+            }
+            _ if is_attribute => self.immediate.push(&mut self.regs, value),
+            PRIMITIVES => self.stages.assembly.configure(Topology::of(self.regs.bits(PRIMITIVES, 8, 2))),
+            RESTART => self.stages.assembly.restart(),
+            _ if register.wrapping_sub(LIST_JUMP) < 2 => {
+                let channel = register - LIST_JUMP;
+                let address = self.regs.bits(LIST_ADDRESS + channel, 0, 29) * 8;
+                let bytes = self.regs.bits(LIST_SIZE + channel, 0, 29) * 8;
+                return Next::Jump(address, bytes);
+            }
+            _ => match Kind::of(register) {
+                Some(kind) => self.upload(kind, register, value),
+                None => self.tables.write_port(&mut self.regs, register, value),
+            },
+        }
+        Next::Go
+    }
+
+    /// A write to a shader unit's registers.
+    fn upload(&mut self, kind: Kind, register: u32, value: u32) {
+        let [geometry, vertex] = &mut self.ports;
+        let port = if kind == Kind::Vertex { vertex } else { geometry };
+        let Some(upload) = port.decode(kind, &mut self.regs, register, value) else { return };
+        if kind == Kind::Vertex {
+            self.stages.vertex.take(upload);
+        }
+        if kind == Kind::Geometry || !self.regs.bit(GEOMETRY_EXCLUSIVE, 0) {
+            self.stages.geometry.take(upload);
+        }
+    }
+
+    fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, left: &mut Limits) {
+        let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
+        let mut account = Account { vertices: &mut left.vertices, fuel: &mut left.instructions, report };
+        stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, &mut |memory, triangles| {
+            renderer.draw(regs, tables, memory, triangles);
+        });
+    }
+
+    /// Draws the immediate vertices there are.
+    fn flush(&mut self, memory: &mut dyn Memory, left: &mut Limits) {
+        if self.immediate.pending.is_empty() {
+            return;
+        }
+        let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
+        let mut account = Account { vertices: &mut left.vertices, fuel: &mut left.instructions, report };
+        let pending = &immediate.pending;
+        stages.immediate(regs, pending, memory, &mut account, &mut |memory, triangles| {
+            renderer.draw(regs, tables, memory, triangles);
+        });
+        self.immediate.pending.clear();
+    }
+}

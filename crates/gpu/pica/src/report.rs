@@ -1,0 +1,98 @@
+//! What a GPU did and what went wrong.
+
+use crate::command::ListError;
+use crate::shader::EngineError;
+use crate::transfer::TransferError;
+use thiserror::Error;
+
+/// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices or run shaders
+/// that never end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Register writes.
+    pub writes: u64,
+    /// Vertices of all draws.
+    pub vertices: u64,
+    /// Instructions of all shader invocations, in the engine's measure.
+    pub instructions: u64,
+}
+
+impl Default for Limits {
+    /// Far more than a frame of any title: 16 million writes, 16 million vertices, 4 billion instructions.
+    fn default() -> Limits {
+        Limits { writes: 1 << 24, vertices: 1 << 24, instructions: 1 << 32 }
+    }
+}
+
+/// What went wrong. The frame goes on without the part that failed.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A command list.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// A fill, transfer or copy.
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+    /// [`Limits::writes`]: the rest of the list is skipped.
+    #[error("more than {0} register writes")]
+    Writes(u64),
+    /// [`Limits::vertices`]: the rest of the draw is skipped.
+    #[error("more than {0} vertices")]
+    Vertices(u64),
+    /// The index array of a draw is not in memory; the draw is skipped.
+    #[error("draw: no memory for {count} indices at {address:#010x}")]
+    Indices {
+        /// Physical address.
+        address: u32,
+        /// Indices.
+        count: u32,
+    },
+    /// The last engine failed, too; part of the draw is missing.
+    #[error("shader: {0}")]
+    Shader(#[from] EngineError),
+    /// An engine failed and the next one took over; nothing is missing.
+    #[error("shader engine {engine} fell back: {error}")]
+    Fallback {
+        /// The engine's name.
+        engine: &'static str,
+        /// Why.
+        error: EngineError,
+    },
+}
+
+/// Messages that are kept.
+const KEPT: usize = 64;
+
+/// Counts since the last [`Gpu::take_report`](crate::gpu::Gpu::take_report).
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Register writes, of lists and single ones.
+    pub writes: u64,
+    /// Draws, immediate mode not counted.
+    pub draws: u64,
+    /// Vertices that were shaded.
+    pub vertices: u64,
+    /// Invocations of the geometry unit.
+    pub invocations: u64,
+    /// Triangles handed to the renderer.
+    pub triangles: u64,
+    /// Batches that an engine could not do and the next one did.
+    pub fallbacks: u64,
+    /// Errors after which something is missing.
+    pub errors: u64,
+    /// The first errors and fall-backs.
+    pub messages: Vec<Error>,
+}
+
+impl Report {
+    /// Counts and keeps an error.
+    pub(crate) fn add(&mut self, error: Error) {
+        match error {
+            Error::Fallback { .. } => self.fallbacks += 1,
+            _ => self.errors += 1,
+        }
+        if self.messages.len() < KEPT {
+            self.messages.push(error);
+        }
+    }
+}
