@@ -1,13 +1,13 @@
 //! From draw commands to triangles: what is shaded, geometry stage, assembly.
 
 use crate::assembly::Assembly;
-use crate::geometry::{Collector, Config};
+use crate::geometry::{Collector, Config, Mode};
 use crate::memory::Memory;
 use crate::regs::*;
-use crate::report::{Error, Report};
-use crate::shader::{Bank, Engines, Event, Feed, GeometryUnit, Kind, Shader, Unit};
+use crate::report::{Budget, Error, Report};
+use crate::shader::{Bank, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Shader, Unit};
 use crate::vertex::{OutputMap, Triangle};
-use crate::vertex_loader::Loader;
+use crate::vertex_loader::{Loader, attribute_base};
 
 /// Vertices of a draw that are handled together; bounds what a draw allocates.
 const BLOCK: u32 = 1 << 16;
@@ -83,20 +83,29 @@ pub(crate) struct Stages {
 
 /// What a draw may still use, and where it reports.
 pub(crate) struct Account<'a> {
-    pub vertices: &'a mut u64,
-    pub fuel: &'a mut u64,
+    pub budget: &'a mut Budget,
     pub report: &'a mut Report,
 }
 
 impl Account<'_> {
-    /// As many of `count` vertices as are allowed.
-    fn claim(&mut self, count: u32) -> u32 {
-        let allowed = u64::from(count).min(*self.vertices) as u32;
-        *self.vertices -= u64::from(allowed);
-        if allowed < count {
-            self.report.add(Error::Vertices(self.report.vertices));
+    /// Begins a draw of `count` vertices: how many of them may be drawn.
+    fn begin(&mut self, count: u32) -> u32 {
+        if let Err(error) = self.budget.draw() {
+            self.report.add(error);
+            return 0;
         }
+        self.report.draws += 1;
+        let (allowed, error) = self.budget.vertices(count);
+        error.into_iter().for_each(|e| self.report.add(e));
         allowed
+    }
+
+    /// Reports fall-backs and gives what the last engine made.
+    fn settle<T>(&mut self, fallbacks: Vec<Fallback>, result: Result<T, EngineError>) -> Option<T> {
+        for Fallback { engine, error } in fallbacks {
+            self.report.add(Error::Fallback { engine, error });
+        }
+        result.map_err(|error| self.report.add(error.into())).ok()
     }
 }
 
@@ -119,38 +128,19 @@ impl Stages {
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        account.report.draws += 1;
         self.collector.reset();
-        let count = account.claim(regs.get(VERTEX_COUNT));
+        let count = account.begin(regs.get(VERTEX_COUNT));
         let loader = Loader::new(regs, fixed);
         let config = Config::new(regs);
-        // Which indices are counts is known before anything is shaded.
-        let mut dry = config.map(|config| (config, CountsOnly::new(&self.collector, &config)));
+        let mut counts = Counts::new(indexed && config.is_some_and(|c| c.mode == Mode::Variable));
         let mut done = 0;
         while done < count {
             let block = (count - done).min(BLOCK);
             self.vertices.clear();
             self.items.clear();
             if indexed {
-                self.seen.start();
-                let address = index_address(regs, done);
-                let wide = regs.bit(INDEX_ARRAY, 31);
-                let Some(bytes) = memory.bytes(address, block << u32::from(wide)) else {
-                    account.report.add(Error::Indices { address, count: block });
-                    return;
-                };
-                let mut take = |index: u16| {
-                    let is_count = dry.as_mut().is_some_and(|(_, counts)| counts.is_count(index));
-                    self.items.push(if is_count {
-                        Item::Count(index.into())
-                    } else {
-                        Item::Vertex(self.seen.number(index, &mut self.vertices))
-                    });
-                };
-                if wide {
-                    bytes.as_chunks::<2>().0.iter().for_each(|b| take(u16::from_le_bytes(*b)));
-                } else {
-                    bytes.iter().for_each(|&b| take(b.into()));
+                if let Err(error) = self.indices(regs, memory, done, block, &mut counts) {
+                    return account.report.add(error);
                 }
             } else {
                 let first = regs.get(FIRST_VERTEX).wrapping_add(done);
@@ -164,6 +154,36 @@ impl Stages {
         }
     }
 
+    /// Reads `count` indices from number `first` on to `vertices` and `items`.
+    fn indices(
+        &mut self,
+        regs: &Registers,
+        memory: &dyn Memory,
+        first: u32,
+        count: u32,
+        counts: &mut Counts,
+    ) -> Result<(), Error> {
+        let wide = regs.bit(INDEX_ARRAY, 31);
+        let size = if wide { 2 } else { 1 };
+        let base = attribute_base(regs).wrapping_add(regs.bits(INDEX_ARRAY, 0, 28));
+        let address = base.wrapping_add(first.wrapping_mul(size));
+        let bytes = memory.bytes(address, count * size).ok_or(Error::Indices { address, count })?;
+        self.seen.start();
+        for index in bytes.chunks_exact(size as usize) {
+            let index = match *index {
+                [low, high] => u16::from_le_bytes([low, high]),
+                [low] => low.into(),
+                _ => 0,
+            };
+            self.items.push(if counts.is_count(index) {
+                Item::Count(index.into())
+            } else {
+                Item::Vertex(self.seen.number(index, &mut self.vertices))
+            });
+        }
+        Ok(())
+    }
+
     /// Draws vertices whose inputs came through the immediate port.
     pub fn immediate(
         &mut self,
@@ -173,7 +193,7 @@ impl Stages {
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        let count = account.claim(inputs.len() as u32);
+        let count = account.begin(inputs.len() as u32);
         self.inputs.clear();
         self.inputs.extend(inputs.iter().take(count as usize));
         self.items.clear();
@@ -191,20 +211,12 @@ impl Stages {
         sink: &mut Sink,
     ) {
         let shader = Shader { source: self.vertex.source(), entry: Kind::Vertex.entry(regs), geometry: None };
-        let uniforms = &self.vertex.uniforms;
+        let (uniforms, fuel) = (&self.vertex.uniforms, account.budget.fuel());
         let mut fallbacks = Vec::new();
-        let shaded = self.engines.shade(
-            &shader,
-            uniforms,
-            &self.inputs,
-            &mut self.outputs,
-            account.fuel,
-            &mut fallbacks,
-        );
-        let messages = fallbacks.into_iter().map(|f| Error::Fallback { engine: f.engine, error: f.error });
-        messages.for_each(|m| account.report.add(m));
-        if let Err(error) = shaded {
-            return account.report.add(error.into());
+        let shaded =
+            self.engines.shade(&shader, uniforms, &self.inputs, &mut self.outputs, fuel, &mut fallbacks);
+        if account.settle(fallbacks, shaded).is_none() {
+            return;
         }
         account.report.vertices += self.outputs.len() as u64;
         self.triangles.clear();
@@ -270,18 +282,11 @@ impl Stages {
     ) -> bool {
         let mut fallbacks = Vec::new();
         let (uniforms, unit) = (&mut self.geometry.uniforms, &mut self.geometry_unit);
-        let sent = self.engines.invoke(shader, uniforms, unit, feeds, account.fuel, &mut fallbacks);
-        let messages = fallbacks.into_iter().map(|f| Error::Fallback { engine: f.engine, error: f.error });
-        messages.for_each(|m| account.report.add(m));
+        let fuel = account.budget.fuel();
+        let sent = self.engines.invoke(shader, uniforms, unit, feeds, fuel, &mut fallbacks);
         let count = feeds.len() as u64;
         feeds.clear();
-        let events = match sent {
-            Ok(events) => events,
-            Err(error) => {
-                account.report.add(error.into());
-                return false;
-            }
-        };
+        let Some(events) = account.settle(fallbacks, sent) else { return false };
         account.report.invocations += count;
         for event in events {
             match event {
@@ -305,22 +310,16 @@ impl Stages {
     }
 }
 
-/// Address of index number `at`.
-fn index_address(regs: &Registers, at: u32) -> u32 {
-    let base = regs.bits(ATTRIBUTE_BASE, 1, 28) * 16;
-    let wide = u32::from(regs.bit(INDEX_ARRAY, 31));
-    base.wrapping_add(regs.bits(INDEX_ARRAY, 0, 28)).wrapping_add(at << wide)
-}
-
-/// Tells counts from vertices in the indices of a variable-mode draw.
-struct CountsOnly {
+/// Tells counts from vertices in the indices of a draw; what is shaded must be known before the geometry stage runs.
+struct Counts {
     variable: bool,
-    left: u32,
+    /// Vertices until the next count.
+    left: u16,
 }
 
-impl CountsOnly {
-    fn new(collector: &Collector, config: &Config) -> CountsOnly {
-        CountsOnly { variable: collector.wants_count(config), left: 0 }
+impl Counts {
+    fn new(variable: bool) -> Counts {
+        Counts { variable, left: 0 }
     }
 
     fn is_count(&mut self, index: u16) -> bool {
@@ -328,7 +327,7 @@ impl CountsOnly {
             return false;
         }
         if self.left == 0 {
-            self.left = index.into();
+            self.left = index;
             return true;
         }
         self.left -= 1;
@@ -354,7 +353,7 @@ mod tests {
 
     #[test]
     fn counts_stand_before_their_vertices() {
-        let mut counts = CountsOnly { variable: true, left: 0 };
+        let mut counts = Counts::new(true);
         let kinds = [2, 9, 9, 0, 1, 9].map(|i| counts.is_count(i));
         assert_eq!(kinds, [true, false, false, true, true, false]);
     }

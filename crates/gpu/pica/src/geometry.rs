@@ -9,7 +9,8 @@ use crate::shader::{Bank, Feed, Kind};
 pub enum Mode {
     /// Outputs of consecutive vertices fill the input registers.
     Point,
-    /// Each primitive says how many vertices it has; they go to the uniforms.
+    /// Each primitive says how many vertices it has; they go to the uniforms. Without an index array there are no
+    /// counts, and each vertex is a primitive.
     Variable,
     /// A fixed number of vertices goes to the uniforms.
     Fixed,
@@ -76,11 +77,6 @@ impl Collector {
     /// Forgets an invocation that was not completed, as a draw does when it begins.
     pub fn reset(&mut self) {
         *self = Collector::default();
-    }
-
-    /// Whether the next index is a count of vertices and not a vertex.
-    pub fn wants_count(&self, config: &Config) -> bool {
-        config.mode == Mode::Variable && self.total.is_none()
     }
 
     /// Takes the count of a primitive's vertices. One of no vertices is an invocation at once.
@@ -180,13 +176,10 @@ mod tests {
     fn variable_mode_gives_all_outputs_of_main_vertices_only() {
         let config = config(1, |regs| regs.set(VARIABLE_MAIN, 0));
         let mut collector = Collector::default();
-        assert!(collector.wants_count(&config));
         assert_eq!(collector.count(2), None);
-        assert!(!collector.wants_count(&config));
         assert_eq!(collector.vertex(&config, 3, &bank(5.0)), None);
         let feed = collector.vertex(&config, 3, &bank(7.0)).unwrap();
         assert_eq!(feed.uniforms, [(0, [2.0; 4]), (1, [5.0; 4]), (2, [6.0; 4]), (3, [7.0; 4])]);
-        assert!(collector.wants_count(&config));
         assert!(collector.count(0).is_some());
     }
 

@@ -7,7 +7,7 @@ use crate::immediate::Immediate;
 use crate::memory::Memory;
 use crate::regs::*;
 use crate::renderer::Renderer;
-use crate::report::{Error, Limits, Report};
+use crate::report::{Budget, Error, Limits, Report};
 use crate::shader::{Engines, Kind, UniformPort};
 use crate::tables::Tables;
 use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
@@ -106,17 +106,17 @@ impl<R: Renderer> Gpu<R> {
 
     /// Writes a register from outside a list. A jump runs the list it goes to.
     pub fn write_register(&mut self, memory: &mut dyn Memory, register: u32, value: u32) {
-        let mut left = self.limits;
-        match self.write(memory, Write { register, value, mask: u32::MAX }, &mut left) {
-            Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut left),
-            Next::Go | Next::Stop => self.flush(memory, &mut left),
+        let mut budget = Budget::new(self.limits);
+        match self.write(memory, Write { register, value, mask: u32::MAX }, &mut budget) {
+            Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut budget),
+            Next::Go | Next::Stop => self.flush(memory, &mut budget),
         }
     }
 
     /// Runs the command list of `bytes` bytes at a physical address.
     pub fn run_command_list(&mut self, memory: &mut dyn Memory, address: u32, bytes: u32) {
-        let mut left = self.limits;
-        self.run(memory, List::new(address, bytes), &mut left);
+        let mut budget = Budget::new(self.limits);
+        self.run(memory, List::new(address, bytes), &mut budget);
     }
 
     /// Fills memory.
@@ -143,10 +143,10 @@ impl<R: Renderer> Gpu<R> {
         }
     }
 
-    fn run(&mut self, memory: &mut dyn Memory, mut list: List, left: &mut Limits) {
+    fn run(&mut self, memory: &mut dyn Memory, mut list: List, budget: &mut Budget) {
         loop {
             let next = match list.next(memory) {
-                Ok(Some(write)) => self.write(memory, write, left),
+                Ok(Some(write)) => self.write(memory, write, budget),
                 Ok(None) => break,
                 Err(error) => {
                     self.report.add(error.into());
@@ -159,16 +159,15 @@ impl<R: Renderer> Gpu<R> {
                 Next::Jump(address, bytes) => list = List::new(address, bytes),
             }
         }
-        self.flush(memory, left);
+        self.flush(memory, budget);
     }
 
     /// One register write with all it causes.
-    fn write(&mut self, memory: &mut dyn Memory, write: Write, left: &mut Limits) -> Next {
-        if left.writes == 0 {
-            self.report.add(Error::Writes(self.limits.writes));
+    fn write(&mut self, memory: &mut dyn Memory, write: Write, budget: &mut Budget) -> Next {
+        if let Err(error) = budget.write() {
+            self.report.add(error);
             return Next::Stop;
         }
-        left.writes -= 1;
         self.report.writes += 1;
         let Write { register, value, mask } = write;
         if register as usize >= COUNT {
@@ -177,7 +176,7 @@ impl<R: Renderer> Gpu<R> {
         let is_attribute = register.wrapping_sub(FIXED_ATTRIBUTE_DATA) < 3;
         if !is_attribute || self.immediate.pending.len() >= IMMEDIATE_BATCH {
             // What comes may change how the vertices so far are drawn.
-            self.flush(memory, left);
+            self.flush(memory, budget);
         }
         let old = self.regs.get(register);
         self.regs.set(register, old & !mask | value & mask);
@@ -192,8 +191,8 @@ impl<R: Renderer> Gpu<R> {
                     }
                 }
             }
-            DRAW_ARRAYS => self.draw(memory, false, left),
-            DRAW_INDEXED => self.draw(memory, true, left),
+            DRAW_ARRAYS => self.draw(memory, false, budget),
+            DRAW_INDEXED => self.draw(memory, true, budget),
             FIXED_ATTRIBUTE => {
                 self.immediate.select();
                 self.stages.collector.reset();
@@ -228,25 +227,24 @@ impl<R: Renderer> Gpu<R> {
         }
     }
 
-    fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, left: &mut Limits) {
+    fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, budget: &mut Budget) {
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
-        let mut account = Account { vertices: &mut left.vertices, fuel: &mut left.instructions, report };
+        let mut account = Account { budget, report };
         stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, &mut |memory, triangles| {
             renderer.draw(regs, tables, memory, triangles);
         });
     }
 
     /// Draws the immediate vertices there are.
-    fn flush(&mut self, memory: &mut dyn Memory, left: &mut Limits) {
+    fn flush(&mut self, memory: &mut dyn Memory, budget: &mut Budget) {
         if self.immediate.pending.is_empty() {
             return;
         }
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
-        let mut account = Account { vertices: &mut left.vertices, fuel: &mut left.instructions, report };
-        let pending = &immediate.pending;
-        stages.immediate(regs, pending, memory, &mut account, &mut |memory, triangles| {
+        let mut account = Account { budget, report };
+        stages.immediate(regs, &immediate.pending, memory, &mut account, &mut |memory, triangles| {
             renderer.draw(regs, tables, memory, triangles);
         });
-        self.immediate.pending.clear();
+        immediate.pending.clear();
     }
 }

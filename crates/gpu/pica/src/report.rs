@@ -6,21 +6,63 @@ use crate::transfer::TransferError;
 use thiserror::Error;
 
 /// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices or run shaders
-/// that never end.
+/// that never end. What a renderer does with the triangles is not bounded here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Register writes.
     pub writes: u64,
+    /// Draws, batches of immediate mode included.
+    pub draws: u64,
     /// Vertices of all draws.
     pub vertices: u64,
-    /// Instructions of all shader invocations, in the engine's measure.
+    /// Instructions of all shader invocations, in the engine's measure. A translation counts as a million.
     pub instructions: u64,
 }
 
 impl Default for Limits {
-    /// Far more than a frame of any title: 16 million writes, 16 million vertices, 4 billion instructions.
+    /// Far more than a frame of any title.
     fn default() -> Limits {
-        Limits { writes: 1 << 24, vertices: 1 << 24, instructions: 1 << 32 }
+        Limits { writes: 1 << 24, draws: 1 << 16, vertices: 1 << 22, instructions: 1 << 30 }
+    }
+}
+
+/// What is left of the limits during a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    limits: Limits,
+    left: Limits,
+}
+
+fn take(left: &mut u64) -> bool {
+    let some = *left != 0;
+    *left = left.saturating_sub(1);
+    some
+}
+
+impl Budget {
+    pub fn new(limits: Limits) -> Budget {
+        Budget { limits, left: limits }
+    }
+
+    pub fn write(&mut self) -> Result<(), Error> {
+        if take(&mut self.left.writes) { Ok(()) } else { Err(Error::Writes(self.limits.writes)) }
+    }
+
+    pub fn draw(&mut self) -> Result<(), Error> {
+        if take(&mut self.left.draws) { Ok(()) } else { Err(Error::Draws(self.limits.draws)) }
+    }
+
+    /// As many of `count` vertices as there is room for, and what to say if these are not all.
+    pub fn vertices(&mut self, count: u32) -> (u32, Option<Error>) {
+        let allowed = u64::from(count).min(self.left.vertices);
+        self.left.vertices -= allowed;
+        let error = (allowed < count.into()).then_some(Error::Vertices(self.limits.vertices));
+        (allowed as u32, error)
+    }
+
+    /// Instructions that may be executed; engines take off what was.
+    pub fn fuel(&mut self) -> &mut u64 {
+        &mut self.left.instructions
     }
 }
 
@@ -36,6 +78,9 @@ pub enum Error {
     /// [`Limits::writes`]: the rest of the list is skipped.
     #[error("more than {0} register writes")]
     Writes(u64),
+    /// [`Limits::draws`]: the draw is skipped.
+    #[error("more than {0} draws")]
+    Draws(u64),
     /// [`Limits::vertices`]: the rest of the draw is skipped.
     #[error("more than {0} vertices")]
     Vertices(u64),
@@ -68,7 +113,7 @@ const KEPT: usize = 64;
 pub struct Report {
     /// Register writes, of lists and single ones.
     pub writes: u64,
-    /// Draws, immediate mode not counted.
+    /// Draws, batches of immediate mode included.
     pub draws: u64,
     /// Vertices that were shaded.
     pub vertices: u64,

@@ -117,10 +117,15 @@ impl Loader {
     }
 }
 
+/// Physical address that arrays are relative to.
+pub(crate) fn attribute_base(regs: &Registers) -> u32 {
+    regs.bits(ATTRIBUTE_BASE, 1, 28) * 16
+}
+
 /// Finds the places of a loader's attributes. Of several loaders with an attribute the last counts.
 fn walk(regs: &Registers, number: u32, arrays: &mut [Source; ATTRIBUTES]) {
     let first = LOADER + number * 3;
-    let base = (regs.bits(ATTRIBUTE_BASE, 1, 28) * 16).wrapping_add(regs.bits(first, 0, 28));
+    let base = attribute_base(regs).wrapping_add(regs.bits(first, 0, 28));
     let components = u64::from(regs.get(first + 1)) | u64::from(regs.bits(first + 2, 0, 16)) << 32;
     let stride = regs.bits(first + 2, 16, 8);
     let count = regs.bits(first + 2, 28, 4).min(12);

@@ -10,6 +10,10 @@ use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Lifted
 /// Sixteen vector registers: v0 to v15 or o0 to o15.
 pub type Bank = [[f32; 4]; 16];
 
+/// What a translation costs of the instructions that may be executed; else a list that changes its program before each
+/// draw could keep the GPU busy for hours.
+pub(super) const TRANSLATION: u64 = 1 << 20;
+
 /// Most EMITs of a geometry invocation.
 pub(super) const EMIT_CAPACITY: u32 = 1024;
 
@@ -55,6 +59,9 @@ pub enum EngineError {
     /// The program did not come to its end.
     #[error(transparent)]
     Trap(#[from] xenoglot_interp::Trap),
+    /// Nothing is left of the instructions that may be executed.
+    #[error("no instructions are left")]
+    Fuel,
     /// A geometry invocation sent more than there is room for.
     #[error("{0} EMITs more than an invocation has room for")]
     Emits(u32),
@@ -96,8 +103,12 @@ pub trait Engine: Send {
         fuel: &mut u64,
     ) -> Result<(), EngineError>;
 
-    /// Gets ready to run a geometry program.
-    fn geometry<'e>(&'e mut self, shader: &Shader) -> Result<Box<dyn Invocations + 'e>, EngineError>;
+    /// Gets ready to run a geometry program. `fuel` as in [`Engine::shade`].
+    fn geometry<'e>(
+        &'e mut self,
+        shader: &Shader,
+        fuel: &mut u64,
+    ) -> Result<Box<dyn Invocations + 'e>, EngineError>;
 }
 
 /// A geometry program that is ready to run.

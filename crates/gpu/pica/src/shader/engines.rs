@@ -104,7 +104,7 @@ impl Engines {
         let (events, new_uniforms, new_unit) = self.first(fallbacks, |engine| {
             let (mut uniforms, mut unit) = (uniforms.clone(), unit.clone());
             let mut events = Vec::new();
-            let mut ready = engine.geometry(shader)?;
+            let mut ready = engine.geometry(shader, fuel)?;
             for feed in feeds {
                 apply(feed, &mut uniforms, &mut unit.inputs);
                 run(ready.as_mut(), &uniforms, &mut unit, &mut events, fuel)?;

@@ -1,9 +1,11 @@
 //! The reference engine: lifted programs on the IR interpreter.
 
-use super::engine::{Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader};
+use super::engine::{
+    Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader, TRANSLATION,
+};
 use super::unit::Uniforms;
 use rustc_hash::FxHashMap;
-use xenoglot_interp::{Bindings, Interpreter, Limits};
+use xenoglot_interp::{Bindings, Interpreter, Limits, Stats, Trap};
 use xenoglot_ir::{Bits, Module, Resource};
 use xenoglot_pica_shader::lift::LiftError;
 use xenoglot_pica_shader::lift::layout::*;
@@ -31,13 +33,23 @@ impl Interp {
         self.programs.len()
     }
 
-    fn module(&mut self, shader: &Shader) -> Result<&Module, LiftError> {
-        if !self.programs.contains_key(shader) && self.programs.len() >= PROGRAMS {
-            self.programs.clear();
+    fn module(&mut self, shader: &Shader, fuel: &mut u64) -> Result<&Module, EngineError> {
+        if !self.programs.contains_key(shader) {
+            *fuel = fuel.checked_sub(TRANSLATION).ok_or(EngineError::Fuel)?;
+            if self.programs.len() >= PROGRAMS {
+                self.programs.clear();
+            }
         }
         let translate = || shader.lift().map(|lifted| lifted.module);
-        self.programs.entry(shader.clone()).or_insert_with(translate).as_ref().map_err(Clone::clone)
+        let module = self.programs.entry(shader.clone()).or_insert_with(translate);
+        module.as_ref().map_err(|error| error.clone().into())
     }
+}
+
+/// Takes what a run used off the fuel. One that was stopped does not say, so it counts as all of it.
+fn settle<T>(ran: Result<T, Trap>, used: impl FnOnce(&T) -> Stats, fuel: &mut u64) -> Result<T, EngineError> {
+    *fuel = ran.as_ref().map_or(0, |ran| fuel.saturating_sub(used(ran).insts));
+    Ok(ran?)
 }
 
 /// The module's buffers by the names of the layout.
@@ -103,7 +115,7 @@ impl Engine for Interp {
         outputs: &mut Vec<Bank>,
         fuel: &mut u64,
     ) -> Result<(), EngineError> {
-        let module = self.module(shader)?;
+        let module = self.module(shader, fuel)?;
         let mut interpreter = Interpreter::new(module)?;
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
@@ -114,16 +126,20 @@ impl Engine for Interp {
             if let Some(buffer) = buffers.state {
                 bindings.set_buffer(buffer, state);
             }
-            let ran = interpreter.dispatch([batch.len() as u32, 1, 1], &mut bindings, &limits(*fuel))?;
-            *fuel = fuel.saturating_sub(ran.stats.insts);
+            let ran = interpreter.dispatch([batch.len() as u32, 1, 1], &mut bindings, &limits(*fuel));
+            settle(ran, |ran| ran.stats, fuel)?;
             let records = contents(&bindings, buffers.state).chunks_exact(VERTEX_STATE_STRIDE as usize);
             outputs.extend(records.map(outputs_of));
         }
         Ok(())
     }
 
-    fn geometry<'e>(&'e mut self, shader: &Shader) -> Result<Box<dyn Invocations + 'e>, EngineError> {
-        let module = self.module(shader)?;
+    fn geometry<'e>(
+        &'e mut self,
+        shader: &Shader,
+        fuel: &mut u64,
+    ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+        let module = self.module(shader, fuel)?;
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
         for (var, _) in module.vars.iter() {
@@ -155,8 +171,8 @@ impl Invocations for Geometry<'_> {
         fill(&mut self.bindings, self.buffers.uniforms, uniforms.bytes());
         fill(&mut self.bindings, self.buffers.inputs, bytemuck::cast_slice(inputs));
         fill(&mut self.bindings, self.buffers.state, &state.record);
-        let ran = self.interpreter.run_entry(&mut self.bindings, &limits(*fuel))?;
-        *fuel = fuel.saturating_sub(ran.stats.insts);
+        let ran = self.interpreter.run_entry(&mut self.bindings, &limits(*fuel));
+        settle(ran, |ran| ran.stats, fuel)?;
         let record = contents(&self.bindings, self.buffers.state);
         let sent = record::sent(record, contents(&self.bindings, self.buffers.events), EMIT_CAPACITY);
         if sent.lost != 0 {

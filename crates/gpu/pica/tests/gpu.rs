@@ -1,0 +1,191 @@
+//! The embedder's object: draws, engines that fail, limits.
+
+mod common;
+
+use common::{COPY, Commands, VERTICES, place, scene};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use xenoglot_pica::gpu::Gpu;
+use xenoglot_pica::memory::{FCRAM, Memory, Regions};
+use xenoglot_pica::regs::*;
+use xenoglot_pica::renderer::{NullRenderer, Recorder};
+use xenoglot_pica::report::{Error, Limits, Report};
+use xenoglot_pica::shader::{Bank, Engine, EngineError, Engines, Invocations, Shader, Uniforms};
+
+type TestGpu = Gpu<Recorder<NullRenderer>>;
+
+fn run(gpu: &mut TestGpu, memory: &mut Regions, commands: &Commands) -> (Vec<[f32; 3]>, Report) {
+    let bytes = place(memory, &commands.0);
+    gpu.run_command_list(memory, FCRAM, bytes);
+    let triangles = std::mem::take(&mut gpu.renderer_mut().triangles);
+    (triangles.iter().map(|t| t.map(|v| v.values[0])).collect(), gpu.take_report())
+}
+
+fn gpu() -> TestGpu {
+    Gpu::new(Recorder::default())
+}
+
+#[test]
+fn arrays_and_indices() {
+    let (mut memory, mut commands) = scene(16);
+    memory.bytes_mut(VERTICES + 0x100, 6).unwrap().copy_from_slice(&[3, 1, 3, 7, 1, 3]);
+    memory.bytes_mut(VERTICES + 0x200, 6).unwrap().copy_from_slice(&[9, 0, 8, 0, 7, 0]);
+    commands.set(VERTEX_COUNT, 3).set(FIRST_VERTEX, 4).set(DRAW_ARRAYS, 1);
+    commands.set(VERTEX_COUNT, 6).set(INDEX_ARRAY, 0x100).set(DRAW_INDEXED, 1);
+    commands.set(VERTEX_COUNT, 3).set(INDEX_ARRAY, 0x200 | 1 << 31).set(DRAW_INDEXED, 1);
+    let (triangles, report) = run(&mut gpu(), &mut memory, &commands);
+    assert_eq!(triangles, [[4.0, 5.0, 6.0], [3.0, 1.0, 3.0], [7.0, 1.0, 3.0], [9.0, 8.0, 7.0]]);
+    assert_eq!((report.draws, report.vertices, report.errors), (3, 3 + 3 + 3, 0));
+}
+
+#[test]
+fn immediate_vertices_are_drawn_in_order_with_other_draws() {
+    let (mut memory, mut commands) = scene(16);
+    let vertex = |n: u32| [0, 0, [0x3f_0000, 0x40_0000, 0x40_8000][n as usize]];
+    commands.set(FIXED_ATTRIBUTE, 15);
+    commands.stream(FIXED_ATTRIBUTE_DATA, &vertex(0)).stream(FIXED_ATTRIBUTE_DATA, &vertex(1));
+    // The third vertex of the triangle comes from the array.
+    commands.set(VERTEX_COUNT, 1).set(FIRST_VERTEX, 9).set(DRAW_ARRAYS, 1);
+    commands.stream(FIXED_ATTRIBUTE_DATA, &vertex(2));
+    let mut gpu = gpu();
+    let (triangles, report) = run(&mut gpu, &mut memory, &commands);
+    assert_eq!(triangles, [[1.0, 2.0, 9.0]]);
+    assert_eq!(report.draws, 3);
+    // The third vertex before this list is the first of its triangle.
+    let mut more = Commands::default();
+    more.set(VERTEX_COUNT, 2).set(FIRST_VERTEX, 5).set(DRAW_ARRAYS, 1);
+    assert_eq!(run(&mut gpu, &mut memory, &more).0, [[3.0, 5.0, 6.0]]);
+}
+
+/// Copies v0 to o0 and, on the geometry unit, sends a triangle whose third vertex it is.
+const SEND: &str = "
+.gsh point c0
+.in v v0
+.out p position
+.entry gmain
+.proc gmain
+    setemit 2, prim
+    mov p, v
+    emit
+    end
+.end
+";
+
+#[test]
+fn uploads_reach_the_geometry_unit_unless_it_is_exclusive() {
+    for exclusive in [false, true] {
+        let (mut memory, setup) = scene(3);
+        let mut commands = Commands::default();
+        commands.set(GEOMETRY_EXCLUSIVE, exclusive.into());
+        commands.0.extend(&setup.0);
+        commands.program(SEND, VERTEX_CODE_PORT, VERTEX_DESCRIPTOR_PORT);
+        commands.set(GEOMETRY_OUTPUT_MASK, 1).set(GEOMETRY_STAGE, 2);
+        commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1);
+        let (triangles, report) = run(&mut gpu(), &mut memory, &commands);
+        assert_eq!((report.invocations, report.errors), (3, 0), "{:?}", report.messages);
+        // An exclusive unit has no program: zeros, which are ADDs, to the end of its memory.
+        let expected: &[[f32; 3]] =
+            if exclusive { &[] } else { &[[0.0; 3], [0.0, 0.0, 1.0], [0.0, 0.0, 2.0]] };
+        assert_eq!(triangles, expected);
+    }
+}
+
+/// Does nothing but count how often it was asked.
+struct Broken(Arc<AtomicUsize>);
+
+impl Broken {
+    fn fail<T>(&self) -> Result<T, EngineError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Err(EngineError::Other("broken".into()))
+    }
+}
+
+impl Engine for Broken {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+
+    fn shade(
+        &mut self,
+        _: &Shader,
+        _: &Uniforms,
+        _: &[Bank],
+        outputs: &mut Vec<Bank>,
+        _: &mut u64,
+    ) -> Result<(), EngineError> {
+        outputs.push([[9.0; 4]; 16]);
+        self.fail()
+    }
+
+    fn geometry<'e>(&'e mut self, _: &Shader, _: &mut u64) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+        self.fail()
+    }
+}
+
+#[test]
+fn an_engine_that_fails_falls_back_and_the_draw_is_right() {
+    let (mut memory, mut commands) = scene(8);
+    commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1).set(FIRST_VERTEX, 5).set(DRAW_ARRAYS, 1);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let engines = Engines::new(vec![Box::new(Broken(asked.clone()))]);
+    let mut gpu = Gpu::with_engines(Recorder::default(), engines);
+    let (triangles, report) = run(&mut gpu, &mut memory, &commands);
+    assert_eq!(triangles, [[0.0, 1.0, 2.0], [5.0, 6.0, 7.0]]);
+    assert_eq!((report.fallbacks, report.errors, asked.load(Ordering::Relaxed)), (2, 0, 2));
+    assert!(matches!(report.messages[0], Error::Fallback { engine: "broken", .. }));
+}
+
+#[test]
+fn a_word_that_is_no_instruction_costs_the_draw_only() {
+    let (mut memory, mut commands) = scene(8);
+    commands.set(VERTEX_CODE_PORT, 0).set(VERTEX_CODE_DATA, 0x1f << 26);
+    commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1);
+    commands.program(COPY, VERTEX_CODE_PORT, VERTEX_DESCRIPTOR_PORT).set(DRAW_ARRAYS, 1);
+    let (triangles, report) = run(&mut gpu(), &mut memory, &commands);
+    assert_eq!(triangles, [[0.0, 1.0, 2.0]]);
+    assert_eq!(report.errors, 1, "{:?}", report.messages);
+    assert!(matches!(report.messages[0], Error::Shader(EngineError::Lift(_))));
+}
+
+#[test]
+fn jumps_go_to_the_other_list_and_do_not_return() {
+    let (mut memory, mut commands) = scene(8);
+    let other = FCRAM + 0x4000;
+    let mut there = Commands::default();
+    there.set(INTERRUPT_REQUEST, 0);
+    let words: Vec<u8> = there.0.iter().flat_map(|w| w.to_le_bytes()).collect();
+    memory.bytes_mut(other, words.len() as u32).unwrap().copy_from_slice(&words);
+    commands.set(LIST_SIZE + 1, words.len() as u32 / 8).set(LIST_ADDRESS + 1, other / 8);
+    commands.set(LIST_JUMP + 1, 0).set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1);
+    let mut gpu = gpu();
+    let (triangles, _) = run(&mut gpu, &mut memory, &commands);
+    assert!(triangles.is_empty());
+    assert_eq!(gpu.interrupts(), 1);
+}
+
+#[test]
+fn limits_end_lists_that_never_would() {
+    let (mut memory, mut commands) = scene(8);
+    let size = commands.0.len() as u32 * 4;
+    commands.set(VERTEX_COUNT, u32::MAX).set(DRAW_ARRAYS, 1);
+    commands.set(LIST_SIZE, (size + 200) / 8).set(LIST_ADDRESS, FCRAM / 8).set(LIST_JUMP, 1);
+    let mut gpu = gpu();
+    gpu.set_limits(Limits { writes: 1000, vertices: 100, ..Limits::default() });
+    let (triangles, report) = run(&mut gpu, &mut memory, &commands);
+    assert_eq!((triangles.len(), report.writes, report.vertices), (33, 1000, 100));
+    assert!(report.messages.iter().any(|m| matches!(m, Error::Vertices(100))));
+    assert!(report.messages.iter().any(|m| matches!(m, Error::Writes(1000))));
+}
+
+#[test]
+fn an_endless_shader_is_stopped() {
+    let (mut memory, mut commands) = scene(8);
+    let endless = ".out p position\n.proc main\nagain:\n    jmpu !b0, again\n    end\n.end\n";
+    commands.program(endless, VERTEX_CODE_PORT, VERTEX_DESCRIPTOR_PORT);
+    commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1).set(DRAW_ARRAYS, 1);
+    let mut gpu = gpu();
+    gpu.set_limits(Limits { instructions: 2 << 20, ..Limits::default() });
+    let (triangles, report) = run(&mut gpu, &mut memory, &commands);
+    assert!(triangles.is_empty());
+    assert_eq!(report.errors, 2, "{:?}", report.messages);
+}
