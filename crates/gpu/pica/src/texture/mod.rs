@@ -10,7 +10,7 @@ mod format;
 pub mod tiling;
 
 pub use cache::TileCache;
-pub use format::{Format, decode_tile};
+pub use format::{Format, decode_tile, widen4, widen5, widen6};
 
 /// A texture of one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,98 @@
+//! Weights to attributes and depth.
+
+use xenoglot_pica_shader::float::F24;
+
+use super::batch::{Batch, Floats, Pixels, multiply};
+use super::setup::{Screen, Setup};
+use crate::regs::{self, Registers};
+
+/// From z/w to the depth buffer's range.
+#[derive(Clone, Copy, Debug)]
+pub struct DepthMap {
+    scale: f32,
+    offset: f32,
+    w_buffer: bool,
+}
+
+impl DepthMap {
+    /// Decodes the registers.
+    pub fn decode(regs: &Registers) -> DepthMap {
+        DepthMap {
+            scale: F24.to_f32(regs.get(regs::DEPTH_SCALE)),
+            offset: F24.to_f32(regs.get(regs::DEPTH_OFFSET)),
+            w_buffer: !regs.bit(regs::DEPTH_MODE, 0),
+        }
+    }
+
+    /// Depth of the pixels, 0 to 1. The batch needs its weights and w.
+    pub fn run(&self, batch: &mut Batch, setup: &Setup) {
+        let lanes = batch.lanes();
+        let sum = setup.weight_sum as f32;
+        let ([w0, w1, w2], [z0, z1, z2]) = (planes(&batch.weights, lanes), setup.z);
+        let w = &batch.w[..lanes];
+        for (lane, depth) in batch.depth[..lanes].iter_mut().enumerate() {
+            let z = (z0 * w0[lane] + z1 * w1[lane] + z2 * w2[lane]) / sum;
+            *depth = z * self.scale + self.offset;
+        }
+        if self.w_buffer {
+            for (depth, w) in batch.depth[..lanes].iter_mut().zip(w) {
+                *depth *= w * sum;
+            }
+        }
+        for depth in &mut batch.depth[..lanes] {
+            *depth = depth.clamp(0.0, 1.0);
+        }
+    }
+}
+
+/// Sets the weights and, for perspective, w of the pixels.
+pub fn start(batch: &mut Batch, pixels: &mut Pixels, setup: &Setup) {
+    pixels.pad();
+    batch.start(pixels.len);
+    let lanes = batch.lanes();
+    for (to, from) in batch.weights.iter_mut().zip(&pixels.weights) {
+        for (to, from) in to[..lanes].iter_mut().zip(&from[..lanes]) {
+            *to = *from as f32;
+        }
+    }
+    if setup.finite {
+        inverse_w(batch, setup, |a, b| a * b);
+    } else {
+        inverse_w(batch, setup, multiply);
+    }
+}
+
+fn inverse_w(batch: &mut Batch, setup: &Setup, product: impl Fn(f32, f32) -> f32 + Copy) {
+    let lanes = batch.lanes();
+    let ([w0, w1, w2], [i0, i1, i2]) = (planes(&batch.weights, lanes), setup.inverse_w);
+    for (lane, w) in batch.w[..lanes].iter_mut().enumerate() {
+        *w = 1.0 / (product(i0, w0[lane]) + product(i1, w1[lane]) + product(i2, w2[lane]));
+    }
+}
+
+/// Interpolates the attributes that the draw needs.
+pub fn attributes(batch: &mut Batch, setup: &Setup, screen: &Screen) {
+    for &semantic in &screen.attributes {
+        if setup.finite {
+            attribute(batch, setup, semantic, |a, b| a * b);
+        } else {
+            attribute(batch, setup, semantic, multiply);
+        }
+    }
+}
+
+#[inline]
+fn attribute(batch: &mut Batch, setup: &Setup, semantic: u8, product: impl Fn(f32, f32) -> f32 + Copy) {
+    let lanes = batch.lanes();
+    let [w0, w1, w2] = planes(&batch.weights, lanes);
+    let [a0, a1, a2] = setup.attributes[usize::from(semantic)];
+    let w = &batch.w[..lanes];
+    for (lane, value) in batch.attributes[usize::from(semantic)][..lanes].iter_mut().enumerate() {
+        let sum = product(a0, w0[lane]) + product(a1, w1[lane]) + product(a2, w2[lane]);
+        *value = product(sum, w[lane]);
+    }
+}
+
+fn planes(weights: &[Floats; 3], lanes: usize) -> [&[f32]; 3] {
+    [&weights[0][..lanes], &weights[1][..lanes], &weights[2][..lanes]]
+}

@@ -1,0 +1,218 @@
+//! The stages in their order.
+
+use super::batch::{Batch, LANES, Pixels, Plane, round_half_away, semantic};
+use super::clip::{Clipped, Clipper, align_quaternions};
+use super::combiner::Source;
+use super::coverage::Walker;
+use super::interpolate;
+use super::lighting::{LutCache, Scratch};
+use super::sample::{UNITS, Unit};
+use super::setup::Setup;
+use super::state::{Output, Shading, State, Target};
+use crate::memory::Memory;
+use crate::regs::Registers;
+use crate::tables::Tables;
+use crate::texture::TileCache;
+use crate::vertex::{Triangle, Vertex};
+
+/// The CPU renderer: scratch memory and caches that outlive a draw. It holds no state of the machine.
+#[derive(Debug, Default)]
+pub struct Renderer {
+    clipper: Clipper,
+    rasteriser: Rasteriser,
+}
+
+/// All but the clipper, whose polygons are borrowed while this runs.
+#[derive(Debug, Default)]
+struct Rasteriser {
+    setup: Setup,
+    walker: Walker,
+    pipeline: Pipeline,
+}
+
+/// What shading pixels needs.
+#[derive(Debug, Default)]
+struct Pipeline {
+    batch: Box<Batch>,
+    destination: Box<Destination>,
+    lighting: Box<Scratch>,
+    luts: LutCache,
+    textures: [TileCache; UNITS],
+}
+
+#[derive(Debug)]
+struct Destination([Plane; 4]);
+
+impl Default for Destination {
+    fn default() -> Self {
+        Destination([[0; LANES]; 4])
+    }
+}
+
+impl Renderer {
+    /// A renderer.
+    pub fn new() -> Renderer {
+        Renderer::default()
+    }
+
+    /// Draws triangles as they are handed to the clipper, in order, with the state in `regs` and `tables`. Colour
+    /// and depth buffers and textures are in `memory`; pixels of them that are not are dropped or read as 0.
+    pub fn draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+    ) {
+        let Some(state) = State::decode(regs, tables) else { return };
+        self.clipper.configure(regs);
+        self.rasteriser.pipeline.start(&state, tables);
+        let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
+        for triangle in triangles {
+            let aligned = if lit { align_quaternions(triangle) } else { None };
+            let triangle = aligned.as_ref().unwrap_or(triangle);
+            match self.clipper.clip(triangle) {
+                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), memory),
+                Clipped::Polygon([]) => {}
+                Clipped::Polygon([first, rest @ ..]) => {
+                    for pair in rest.windows(2) {
+                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], memory);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Rasteriser {
+    fn draw(&mut self, state: &State, vertices: [&Vertex; 3], memory: &mut dyn Memory) {
+        let Rasteriser { setup, walker, pipeline } = self;
+        if setup.prepare(&state.screen, vertices) {
+            let limit = if state.feedback { 1 } else { LANES };
+            walker.walk(setup, state.screen.outside, state.size, limit, |pixels| {
+                pipeline.shade(state, setup, pixels, memory);
+            });
+        }
+    }
+}
+
+impl Pipeline {
+    /// Prepares what is the same for all pixels of a draw.
+    fn start(&mut self, state: &State, tables: &Tables) {
+        let Some(shading) = &state.shading else { return };
+        self.start_textures(shading);
+        shading.program.fill_constants(&mut self.batch);
+        for (source, unit) in &shading.units {
+            if let Unit::Constant(color) = unit {
+                self.fill(*source, *color);
+            }
+        }
+        if shading.proctex.is_none() {
+            self.fill(Source::Procedural, [0; 4]);
+        }
+        match &shading.lighting {
+            Some(lighting) => lighting.tables().for_each(|table| self.luts.prepare(tables, table)),
+            None => {
+                self.fill(Source::LightPrimary, [0; 4]);
+                self.fill(Source::LightSecondary, [0; 4]);
+            }
+        }
+    }
+
+    fn start_textures(&mut self, shading: &Shading) {
+        for ((_, unit), cache) in shading.units.iter().zip(&mut self.textures) {
+            if let Some(image) = unit.image() {
+                cache.start(image.tiles());
+            }
+        }
+    }
+
+    fn fill(&mut self, source: Source, color: [u8; 4]) {
+        for (plane, value) in self.batch.planes[source.plane()..].iter_mut().zip(color) {
+            plane.fill(u16::from(value));
+        }
+    }
+
+    /// Takes pixels of one triangle from weights to memory.
+    fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        interpolate::start(&mut self.batch, pixels, setup);
+        if let Some(depth) = &state.depth {
+            depth.run(&mut self.batch, setup);
+        }
+        // Without an alpha test the tests before the colours give the same result as after them.
+        let early = state.alpha_test.is_none() && !state.feedback;
+        if early && !self.test_depth(state, pixels, memory) {
+            return;
+        }
+        if let Some(shading) = &state.shading {
+            self.shade_color(state, shading, setup, memory);
+        }
+        if let Some(alpha_test) = &state.alpha_test {
+            alpha_test.run(&mut self.batch);
+        }
+        // Fog leaves alpha alone: the order of it and the alpha test does not matter.
+        if !early && !self.test_depth(state, pixels, memory) {
+            return;
+        }
+        match &state.target {
+            Target::None => {}
+            Target::Color(output) => self.write(output, pixels, memory),
+            Target::Shadow(map) => map.run(&self.batch, pixels, memory),
+        }
+    }
+
+    /// Stencil and depth test; whether a pixel is left.
+    fn test_depth(&mut self, state: &State, pixels: &Pixels, memory: &mut dyn Memory) -> bool {
+        if let Some(tests) = &state.depth_stencil {
+            tests.run(&mut self.batch, pixels, memory);
+        }
+        !self.batch.is_dead()
+    }
+
+    fn shade_color(&mut self, state: &State, shading: &Shading, setup: &Setup, memory: &dyn Memory) {
+        if state.feedback {
+            self.start_textures(shading);
+        }
+        let batch = &mut self.batch;
+        interpolate::attributes(batch, setup, &state.screen);
+        if shading.primary {
+            round_colors(batch);
+        }
+        for ((source, unit), cache) in shading.units.iter().zip(&mut self.textures) {
+            if let Unit::Image(image) = unit {
+                image.run(batch, *source, cache, memory);
+            }
+        }
+        if let Some(proctex) = &shading.proctex {
+            proctex.run(batch);
+        }
+        if let Some(lighting) = &shading.lighting {
+            lighting.run(batch, &mut self.lighting, &self.luts);
+        }
+        shading.program.run(batch);
+        if let Some(fog) = &shading.fog {
+            fog.run(batch);
+        }
+    }
+
+    fn write(&mut self, output: &Output, pixels: &Pixels, memory: &mut dyn Memory) {
+        let lanes = self.batch.lanes();
+        let (batch, destination) = (&mut *self.batch, &mut self.destination.0);
+        if output.reads_destination() {
+            output.buffer.load(memory, pixels, destination);
+        }
+        output.mix(&mut batch.color, destination, lanes);
+        output.buffer.store(memory, pixels, &batch.color, &batch.alive);
+    }
+}
+
+/// Interpolated colours to 8 bits.
+fn round_colors(batch: &mut Batch) {
+    let lanes = batch.lanes();
+    let colors = &batch.attributes[semantic::COLOR..semantic::COLOR + 4];
+    for (plane, values) in batch.planes[Source::Primary.plane()..].iter_mut().zip(colors) {
+        for (to, value) in plane[..lanes].iter_mut().zip(values) {
+            *to = (round_half_away(value * 255.0) & 0xff) as u16;
+        }
+    }
+}

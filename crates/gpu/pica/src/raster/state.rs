@@ -1,0 +1,247 @@
+//! Registers to what the stages of a draw need.
+
+use super::alpha_test::AlphaTest;
+use super::batch::{Plane, semantic};
+use super::blend::Blend;
+use super::combiner::{Program, Source};
+use super::depth_stencil::DepthStencil;
+use super::fog::Fog;
+use super::framebuffer::{ColorBuffer, PixelBuffer, Size};
+use super::interpolate::DepthMap;
+use super::lighting::Lighting;
+use super::logic_op;
+use super::proctex::Proctex;
+use super::sample::{UNITS, Unit};
+use super::setup::Screen;
+use super::shadow_map::ShadowMap;
+use crate::regs::{self, Registers};
+use crate::tables::Tables;
+
+const MODE_SHADOW: u32 = 3;
+
+/// The sources the texture units fill.
+const UNIT_SOURCES: [Source; UNITS] = [Source::Texture0, Source::Texture1, Source::Texture2];
+
+/// Everything about a draw but its triangles.
+#[derive(Debug)]
+pub struct State {
+    /// Size of the buffers.
+    pub size: Size,
+    /// Viewport, culling, scissor.
+    pub screen: Screen,
+    /// Depth, if anything needs it.
+    pub depth: Option<DepthMap>,
+    /// Work on colours; none if only depth and stencil are of interest.
+    pub shading: Option<Shading>,
+    /// Alpha test.
+    pub alpha_test: Option<AlphaTest>,
+    /// Stencil and depth test.
+    pub depth_stencil: Option<DepthStencil>,
+    /// Where colours go.
+    pub target: Target,
+    /// Whether something is read where something else is written, so that each pixel must see what the one before it
+    /// wrote.
+    pub feedback: bool,
+}
+
+/// The stages that make a fragment's colour. Only what reaches it is there.
+#[derive(Debug)]
+pub struct Shading {
+    /// Whether the interpolated vertex colour is needed.
+    pub primary: bool,
+    /// Texture units and the sources they fill.
+    pub units: Vec<(Source, Unit)>,
+    /// Procedural texture; without it its source is 0.
+    pub proctex: Option<Proctex>,
+    /// Fragment lighting; without it its sources are 0.
+    pub lighting: Option<Lighting>,
+    /// Combiner stages.
+    pub program: Program,
+    /// Fog.
+    pub fog: Option<Fog>,
+}
+
+/// Where colours go.
+#[derive(Debug)]
+pub enum Target {
+    /// Nowhere.
+    None,
+    /// Into the colour buffer.
+    Color(Output),
+    /// Into a shadow map.
+    Shadow(ShadowMap),
+}
+
+/// How colours get into the colour buffer.
+#[derive(Debug)]
+pub struct Output {
+    /// The buffer.
+    pub buffer: ColorBuffer,
+    /// What happens to fragment and pixel.
+    pub mix: Mix,
+    /// Channels that are written, all ones or 0.
+    pub mask: [u16; 4],
+}
+
+/// What happens to fragment and pixel.
+#[derive(Debug)]
+pub enum Mix {
+    /// The fragment replaces the pixel.
+    Replace,
+    /// Blending.
+    Blend(Blend),
+    /// The logic operation of a number.
+    Logic(u32),
+}
+
+impl Output {
+    fn decode(regs: &Registers) -> Option<Output> {
+        let mask = [8, 9, 10, 11].map(|bit| u16::from(regs.bit(regs::DEPTH_TEST, bit)).wrapping_neg());
+        if regs.bits(regs::COLOR_WRITE, 0, 4) == 0 || mask == [0; 4] {
+            return None;
+        }
+        let mix = if regs.bit(regs::FRAGMENT_MODE, 8) {
+            Blend::decode(regs).map_or(Mix::Replace, Mix::Blend)
+        } else {
+            Mix::Logic(regs.bits(regs::LOGIC_OP, 0, 4))
+        };
+        Some(Output { buffer: ColorBuffer::decode(regs)?, mix, mask })
+    }
+
+    /// Whether the stored pixel matters.
+    pub fn reads_destination(&self) -> bool {
+        self.mask != [u16::MAX; 4]
+            || match &self.mix {
+                Mix::Replace => false,
+                Mix::Blend(_) => true,
+                Mix::Logic(number) => logic_op::reads_destination(*number),
+            }
+    }
+
+    /// `color` becomes what is to be stored over `destination`.
+    pub fn mix(&self, color: &mut [Plane; 4], destination: &[Plane; 4], lanes: usize) {
+        match &self.mix {
+            Mix::Replace => {}
+            Mix::Blend(blend) => blend.run(color, destination, lanes),
+            Mix::Logic(number) => {
+                for (source, destination) in color.iter_mut().zip(destination) {
+                    logic_op::apply(*number, &mut source[..lanes], &destination[..lanes]);
+                }
+            }
+        }
+        for ((source, destination), mask) in color.iter_mut().zip(destination).zip(self.mask) {
+            if mask == 0 {
+                *source = *destination;
+            }
+        }
+    }
+}
+
+impl Target {
+    fn decode(regs: &Registers) -> Target {
+        if regs.bits(regs::FRAGMENT_MODE, 0, 2) == MODE_SHADOW {
+            return Target::Shadow(ShadowMap::decode(regs));
+        }
+        Output::decode(regs).map_or(Target::None, Target::Color)
+    }
+
+    fn buffer(&self) -> Option<PixelBuffer> {
+        match self {
+            Target::None => None,
+            Target::Color(output) => Some(output.buffer.buffer),
+            Target::Shadow(map) => Some(map.buffer),
+        }
+    }
+}
+
+impl State {
+    /// Decodes the registers; none if a draw changes nothing.
+    pub fn decode(regs: &Registers, tables: &Tables) -> Option<State> {
+        let target = Target::decode(regs);
+        let is_shadow = matches!(target, Target::Shadow(_));
+        // Shadow rendering replaces all tests.
+        let depth_stencil = DepthStencil::decode(regs).filter(|_| !is_shadow);
+        let alpha_test = AlphaTest::decode(regs).filter(|_| !is_shadow);
+        let writes_color = !matches!(target, Target::None);
+        if !writes_color && depth_stencil.is_none() {
+            return None;
+        }
+        let shading = (writes_color || alpha_test.is_some())
+            .then(|| Shading::decode(regs, tables, matches!(target, Target::Color(_))));
+        let needs_depth = is_shadow
+            || depth_stencil.is_some()
+            || shading.as_ref().is_some_and(|shading| shading.fog.is_some());
+        let size = Size::decode(regs);
+        let attributes = shading.as_ref().map(Shading::semantics).unwrap_or_default();
+        let mut state = State {
+            size,
+            screen: Screen::decode(regs, size, attributes),
+            depth: needs_depth.then(|| DepthMap::decode(regs)),
+            shading,
+            alpha_test,
+            depth_stencil,
+            target,
+            feedback: false,
+        };
+        state.feedback = state.has_feedback();
+        Some(state)
+    }
+
+    fn has_feedback(&self) -> bool {
+        let range = |buffer: PixelBuffer| (buffer.address, self.size.pixels() * buffer.bytes);
+        let color = self.target.buffer().map(range);
+        let depth = self.depth_stencil.as_ref().map(|tests| range(tests.buffer));
+        let units = self.shading.iter().flat_map(|shading| &shading.units);
+        let mut textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
+        let meets = |a: (u32, u32), b: Option<(u32, u32)>| b.is_some_and(|b| overlap(a, b));
+        color.is_some_and(|color| meets(color, depth))
+            || textures.any(|texture| meets(texture, color) || meets(texture, depth))
+    }
+}
+
+/// Whether two ranges of start and length have an address in common.
+fn overlap((a, a_len): (u32, u32), (b, b_len): (u32, u32)) -> bool {
+    let end = |start: u32, len: u32| u64::from(start) + u64::from(len);
+    u64::from(a) < end(b, b_len) && u64::from(b) < end(a, a_len)
+}
+
+impl Shading {
+    fn decode(regs: &Registers, tables: &Tables, has_fog: bool) -> Shading {
+        let program = Program::compile(regs);
+        let lit = program.uses(Source::LightPrimary) || program.uses(Source::LightSecondary);
+        let lighting = Lighting::decode(regs).filter(|_| lit);
+        let uses = |source: Source| {
+            program.uses(source)
+                || lighting.as_ref().is_some_and(|lighting| lighting.sources().any(|s| s == source))
+        };
+        let units = UNIT_SOURCES.into_iter().enumerate().filter(|&(_, source)| uses(source));
+        Shading {
+            primary: program.uses(Source::Primary),
+            units: units.map(|(number, source)| (source, Unit::decode(regs, number))).collect(),
+            proctex: Some(())
+                .filter(|()| uses(Source::Procedural))
+                .and_then(|()| Proctex::decode(regs, tables)),
+            fog: Some(()).filter(|()| has_fog).and_then(|()| Fog::decode(regs, tables)),
+            lighting,
+            program,
+        }
+    }
+
+    /// Semantics of the attributes it reads, each once.
+    fn semantics(&self) -> Vec<u8> {
+        let mut needed = [false; semantic::COUNT];
+        if self.primary {
+            needed[semantic::COLOR..semantic::COLOR + 4].fill(true);
+        }
+        if self.lighting.is_some() {
+            needed[semantic::QUATERNION..semantic::QUATERNION + 4].fill(true);
+            needed[semantic::VIEW..semantic::VIEW + 3].fill(true);
+        }
+        let images = self.units.iter().filter_map(|(_, unit)| unit.image());
+        let proctex = self.proctex.iter().flat_map(Proctex::semantics);
+        for semantic in images.flat_map(|image| image.semantics()).chain(proctex) {
+            needed[semantic] = true;
+        }
+        (0..).zip(needed).filter(|&(_, needed)| needed).map(|(semantic, _)| semantic).collect()
+    }
+}
