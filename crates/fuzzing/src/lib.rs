@@ -5,9 +5,11 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod picagpu;
 pub mod seeds;
 mod translate;
 
+pub use picagpu::picagpu;
 pub use translate::translate;
 
 use bytes::Bytes;
@@ -34,11 +36,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
     Target { name: "translate", run: translate, seeds: seeds::programs },
+    Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
 ];
 

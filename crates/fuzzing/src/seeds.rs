@@ -3,6 +3,8 @@
 use xenoglot::pica::{Options, lift_executable};
 use xenoglot_ir::text::canonical;
 use xenoglot_opt::{Context, optimize};
+use xenoglot_pica::memory::VRAM;
+use xenoglot_pica::regs::*;
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
 use xenoglot_pica_shader::container::Shbin;
@@ -82,6 +84,57 @@ pub fn graphs() -> Vec<Vec<u8>> {
                 bytes.extend((0..ways).map(|i| out.get(i).copied().unwrap_or(0) as u8));
             }
             bytes
+        })
+        .collect()
+}
+
+/// Command lists, as [`picagpu`](crate::picagpu()) takes them: a program, an output map and draws of every kind.
+pub fn lists() -> Vec<Vec<u8>> {
+    let write = |register: u32, words: &[u32]| {
+        let row = TABLE.iter().position(|r| r.first == register).unwrap_or_default() as u8;
+        let mut bytes = vec![row, 0, words.len() as u8 - 1];
+        let padding = (words.len() % 2 == 0).then_some(&0);
+        bytes.extend(words.iter().chain(padding).flat_map(|w| [&[255][..], &w.to_le_bytes()].concat()));
+        bytes
+    };
+    let assembled = |name: &str| {
+        let source = SHADERS.iter().find(|s| s.name == name).map_or("", |s| s.source);
+        assemble(source).unwrap_or_else(|e| panic!("{name}: {e}"))
+    };
+    let program = |name: &str, code: u32, descriptors: u32| {
+        let program = assembled(name).program;
+        let words = program.code.chunks(8).flat_map(|words| write(code, words));
+        words
+            .chain(program.descriptors.chunks(8).flat_map(|words| write(descriptors, words)))
+            .collect::<Vec<u8>>()
+    };
+    let draws = [(DRAW_ARRAYS, 0), (DRAW_ARRAYS, 2), (DRAW_INDEXED, 0), (DRAW_INDEXED, 2)];
+    let scenes =
+        draws.into_iter().flat_map(|(draw, stage)| (0..4).map(move |topology| (draw, stage, topology)));
+    scenes
+        .map(|(draw, stage, topology)| {
+            [
+                vec![0; 6],
+                program("basic.v.pica", VERTEX_CODE_DATA, VERTEX_DESCRIPTOR_DATA),
+                program("billboard.g.pica", GEOMETRY_CODE_DATA, GEOMETRY_DESCRIPTOR_DATA),
+                write(GEOMETRY_EXCLUSIVE, &[1]),
+                write(VERTEX_OUTPUT_MASK, &[3]),
+                write(GEOMETRY_OUTPUT_MASK, &[3]),
+                write(OUTPUT_COUNT, &[2]),
+                write(OUTPUT_MAP, &[0x0302_0100]),
+                write(ATTRIBUTE_BASE, &[VRAM / 8]),
+                write(ATTRIBUTE_FORMATS, &[0xff]),
+                write(LOADER, &[0]),
+                write(VERTEX_PERMUTATION, &[0x7654_3210]),
+                write(PRIMITIVES, &[topology << 8]),
+                write(GEOMETRY_STAGE, &[stage]),
+                write(GEOMETRY_MODE, &[topology]),
+                write(VERTEX_COUNT, &[12]),
+                write(draw, &[1]),
+                write(FIXED_ATTRIBUTE, &[15]),
+                write(FIXED_ATTRIBUTE_DATA, &[0, 0, 0x3f_0000, 0, 0, 0x3f_0000]),
+            ]
+            .concat()
         })
         .collect()
 }

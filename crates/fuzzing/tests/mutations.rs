@@ -71,6 +71,11 @@ fn translate() {
 }
 
 #[test]
+fn picagpu() {
+    run("picagpu");
+}
+
+#[test]
 fn structure() {
     run("structure");
 }
