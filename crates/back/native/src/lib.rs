@@ -1,2 +1,46 @@
 //! IR to native code with Cranelift: one lane per invocation, several invocations at once.
+//!
+//! [`Compiler::compile`] takes a verified compute module whose registers are promoted to values and gives a
+//! [`Program`]; [`Program::run`] runs a range of its invocations on the caller's buffers, [`LANES`] at a time. Each
+//! component of an IR value is one SIMD value with a lane per invocation.
+//!
+//! * **Exactness.** Results are those of the fold functions of the op table, bit for bit, NaNs included. Ops without
+//!   instructions of their own call the fold function, lane by lane.
+//! * **Two variants.** The *optimistic* one takes arithmetic as the host has it: no rule for NaN products, no canonical
+//!   NaNs, no bounds checks where addresses advance by a constant from invocation to invocation. Before anything is
+//!   stored it looks for NaNs in the values that no further arithmetic takes up (a NaN spreads to those), and gives the
+//!   group up if it finds one; the *exact* variant, compiled when first needed, then runs that group. Invocations for
+//!   which an address would leave its buffer go to the exact variant at once. Programs that load what they store have the
+//!   exact variant only: a group must be able to start again.
+//! * **Divergence** (`masked`): functions whose lanes never part are translated block by block; others along their
+//!   structured tree with masks, and only branches that diverge cost anything.
+//! * **Hostile modules** neither leave their buffers nor run for ever: [`Limits::fuel`] bounds the rounds of loops.
+//! * What is not supported is a typed [`CompileError::Unsupported`]: other kinds than `bool`, `i32` and `f32`, calls,
+//!   slots, atomics, shared memory, subgroups, textures.
+//!
+//! The only `unsafe` code of the crate is in `exec`.
 #![deny(missing_docs)]
+#![deny(unsafe_code)]
+
+mod compiler;
+mod emit;
+mod error;
+#[allow(unsafe_code)]
+mod exec;
+mod host;
+mod plan;
+mod program;
+
+pub use compiler::Compiler;
+pub use error::{CompileError, Fault, RunError};
+pub use program::{Bindings, Limits, Program, Ran};
+
+/// Invocations that run at once.
+pub const LANES: u32 = 4;
+
+/// Which code is made; see the crate's documentation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Variant {
+    Optimistic,
+    Exact,
+}

@@ -1,0 +1,172 @@
+//! The compiler: a host description and buffers that are used again for each program.
+
+use crate::emit;
+use crate::error::CompileError;
+use crate::exec::Code;
+use crate::host::Site;
+use crate::plan::Plan;
+use crate::program::{Program, Use};
+use crate::Variant;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::UserFuncName;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, ir};
+use cranelift_frontend::FunctionBuilderContext;
+use std::sync::{Arc, OnceLock};
+use xenoglot_ir::imm::Space;
+use xenoglot_ir::module::{Access, ResourceKind};
+use xenoglot_ir::{Function, Imm, Module, Op, Resource, Stage};
+
+/// Code of one variant with what it points to.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) code: Code,
+    /// Boxed: code has their addresses.
+    _sites: Vec<Box<Site>>,
+    /// What the optimistic variant relies on: resource, stride, end of the accesses of invocation 0.
+    pub(crate) reach: Vec<(Resource, u32, u64)>,
+}
+
+/// Most bytes of private memory per invocation.
+const MAX_PRIVATE: u32 = 1 << 16;
+
+/// Compiles modules for the host.
+pub struct Compiler {
+    isa: OwnedTargetIsa,
+    context: Context,
+    builder: FunctionBuilderContext,
+}
+
+/// The host, found out once.
+fn host_isa() -> Result<OwnedTargetIsa, CompileError> {
+    static ISA: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
+    let isa = ISA.get_or_init(|| {
+        if cfg!(target_endian = "big") {
+            return Err("words in big-endian order".into());
+        }
+        let mut flags = settings::builder();
+        for (name, value) in [
+            ("opt_level", "none"),
+            ("regalloc_algorithm", "single_pass"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+            ("enable_probestack", "false"),
+            ("unwind_info", "false"),
+        ] {
+            flags.set(name, value).map_err(|e| e.to_string())?;
+        }
+        let builder = cranelift_native::builder()?;
+        builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+    });
+    isa.as_ref().map(Arc::clone).map_err(|e| CompileError::Host(e.clone()))
+}
+
+impl Compiler {
+    /// A compiler for the host.
+    ///
+    /// # Errors
+    /// [`CompileError::Host`].
+    pub fn new() -> Result<Compiler, CompileError> {
+        Ok(Compiler { isa: host_isa()?, context: Context::new(), builder: FunctionBuilderContext::new() })
+    }
+
+    /// Compiles the entry function of a verified module of stage compute.
+    ///
+    /// # Errors
+    /// [`CompileError::Unsupported`] and what the code generator or the system refuse.
+    pub fn compile(&mut self, module: &Module) -> Result<Program, CompileError> {
+        let f = entry(module)?;
+        let uses = uses(module, f)?;
+        let variant = if is_repeatable(module, f, &uses) { Variant::Optimistic } else { Variant::Exact };
+        let code = self.variant(module, variant)?;
+        Ok(Program::new(module.clone(), uses, f.private_size, code, variant))
+    }
+
+    pub(crate) fn variant(&mut self, module: &Module, variant: Variant) -> Result<Compiled, CompileError> {
+        let f = entry(module)?;
+        let mut plan = Plan::new(module, f, variant);
+        let mut sites = Vec::new();
+        self.context.clear();
+        self.context.func.name = UserFuncName::user(0, 0);
+        self.context.func.signature = emit::signature(&*self.isa);
+        let func: &mut ir::Function = &mut self.context.func;
+        emit::function(func, &mut self.builder, &*self.isa, module, f, &mut plan, variant, &mut sites)
+            .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
+        let compiled = self
+            .context
+            .compile(&*self.isa, &mut ControlPlane::default())
+            .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
+        if !compiled.buffer.relocs().is_empty() {
+            return Err(CompileError::Host("an instruction is missing".into()));
+        }
+        let code = Code::new(compiled.code_buffer())?;
+        Ok(Compiled { code, _sites: sites, reach: plan.reach })
+    }
+}
+
+fn entry(module: &Module) -> Result<&Function, CompileError> {
+    if module.stage != Stage::Compute {
+        return Err(CompileError::unsupported(format!("stage {}", module.stage.name()), None));
+    }
+    let f = module.entry_func().ok_or_else(|| CompileError::unsupported("a module without entry", None))?;
+    if f.private_size > MAX_PRIVATE {
+        return Err(CompileError::unsupported(format!("{} bytes of private memory", f.private_size), None));
+    }
+    Ok(f)
+}
+
+/// What the function does with each resource.
+fn uses(module: &Module, f: &Function) -> Result<Vec<Use>, CompileError> {
+    let mut uses: Vec<Use> = module
+        .resources
+        .values()
+        .map(|r| {
+            let size = if let ResourceKind::UniformBuffer { size } = r.kind { size } else { 0 };
+            Use { set: r.set, binding: r.binding, loads: false, stores: false, size }
+        })
+        .collect();
+    for &inst in f.layout.iter().flat_map(|&b| &f.blocks[b].insts) {
+        let data = &f.insts[inst];
+        let Imm::Mem(mem) = data.imm else { continue };
+        let unsupported = |what: String| CompileError::unsupported(what, Some(inst));
+        let Some(resource) = mem.resource.expand() else {
+            if mem.space == Space::Private {
+                continue;
+            }
+            return Err(unsupported(format!("{} memory", mem.space.name())));
+        };
+        match module.resources[resource].kind {
+            ResourceKind::UniformBuffer { .. } | ResourceKind::StorageBuffer { .. } => {}
+            kind => return Err(unsupported(format!("accesses to a {}", kind.name().name()))),
+        }
+        let u = &mut uses[resource.as_u32() as usize];
+        u.loads |= data.op == Op::Load;
+        u.stores |= data.op == Op::Store;
+    }
+    Ok(uses)
+}
+
+/// Whether a group that has stored something right can start again and will do the same: whether no store changes what a
+/// load sees, or none comes before a load and none between two places where a group may be given up.
+fn is_repeatable(module: &Module, f: &Function, uses: &[Use]) -> bool {
+    let place = |u: &Use| (u.set, u.binding);
+    let clash = uses.iter().any(|s| s.stores && uses.iter().any(|l| l.loads && place(l) == place(s)));
+    if !clash {
+        return true;
+    }
+    // One block that ends in its stores: all is decided before the first of them.
+    let [block] = f.layout[..] else { return false };
+    let mut stored = false;
+    let writable = |r: Resource| {
+        !matches!(module.resources[r].kind, ResourceKind::StorageBuffer { access: Access::Read })
+    };
+    f.blocks[block].insts.iter().all(|&inst| match (f.insts[inst].op, f.insts[inst].imm) {
+        (Op::Store, Imm::Mem(mem)) => {
+            stored |= mem.resource.expand().is_some_and(writable);
+            true
+        }
+        (Op::Load, _) => !stored,
+        // A float made after a store would be looked at after it.
+        _ => !stored || f.result(inst).is_none_or(|v| !f.ty(v).kind().is_float()),
+    })
+}
