@@ -95,7 +95,7 @@ impl Compiler {
         let compiled = self
             .context
             .compile(&*self.isa, &mut ControlPlane::default())
-            .map_err(|e| CompileError::Codegen(e.inner.to_string()))?;
+            .map_err(|e| CompileError::Codegen(format!("{:?}", e.inner)))?;
         if !compiled.buffer.relocs().is_empty() {
             return Err(CompileError::Host("an instruction is missing".into()));
         }

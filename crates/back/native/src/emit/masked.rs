@@ -399,7 +399,7 @@ impl Emitter<'_> {
         if self.plan.branch_diverges(f, block) || conditions.len() != 2 {
             return self.arms(tree, arms, &conditions, mask);
         }
-        self.together(tree, arms, value, mask)
+        self.together(tree, arms, conditions[0], mask)
     }
 
     /// A branch that all lanes take the same way.

@@ -23,8 +23,10 @@ use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::{Block, Function, Inst, Kind, Module, Op, Resource, TermKind, Type, Value};
 
 /// Memory that does not trap and may have any alignment.
-const MEM: MemFlagsData = MemFlagsData::new().with_notrap().with_endianness(Endianness::Little);
-/// The same where nothing changes it.
+const MEM: MemFlagsData = CAST.with_notrap();
+/// Lane 0 is lowest.
+const CAST: MemFlagsData = MemFlagsData::new().with_endianness(Endianness::Little);
+/// The same as [`MEM`] where nothing changes it.
 const FIXED: MemFlagsData = MEM.with_readonly();
 
 /// The signature of compiled code: context, buffers, first invocation, end; see `exec`.
@@ -378,7 +380,7 @@ impl Emitter<'_> {
 
     /// The same bits as another type.
     fn cast(&mut self, ty: ir::Type, simd: Simd) -> Simd {
-        if self.b.func.dfg.value_type(simd) == ty { simd } else { self.b.ins().bitcast(ty, MEM, simd) }
+        if self.b.func.dfg.value_type(simd) == ty { simd } else { self.b.ins().bitcast(ty, CAST, simd) }
     }
 
     /// `a` where `mask` is set, else `b`.
