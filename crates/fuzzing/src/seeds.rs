@@ -93,7 +93,7 @@ pub fn lists() -> Vec<Vec<u8>> {
     let write = |register: u32, words: &[u32]| {
         let row = TABLE.iter().position(|r| r.first == register).unwrap_or_default() as u8;
         let mut bytes = vec![row, 0, words.len() as u8 - 1];
-        let padding = (words.len() % 2 == 0).then_some(&0);
+        let padding = words.len().is_multiple_of(2).then_some(&0);
         bytes.extend(words.iter().chain(padding).flat_map(|w| [&[255][..], &w.to_le_bytes()].concat()));
         bytes
     };

@@ -2,6 +2,22 @@
 //!
 //! An emulator embeds [`gpu::Gpu`]: it hands over guest memory and command lists, and finds frames in guest memory.
 //!
+//! ```
+//! use xenoglot_pica::gpu::Gpu;
+//! use xenoglot_pica::memory::{FCRAM, Memory, Regions};
+//! use xenoglot_pica::raster::Renderer;
+//!
+//! let mut memory = Regions::console(1 << 20);
+//! let mut gpu = Gpu::new(Renderer::default());
+//! // A list that asks for an interrupt.
+//! let list = [0x1234_5678u32, 0x000f_0010].map(u32::to_le_bytes);
+//! memory.bytes_mut(FCRAM, 8).unwrap().copy_from_slice(list.as_flattened());
+//! gpu.registers_mut().set(xenoglot_pica::regs::INTERRUPT_COMPARE, 0x1234_5678);
+//! gpu.run_command_list(&mut memory, FCRAM, 8);
+//! assert_eq!(gpu.interrupts(), 1);
+//! assert!(gpu.take_report().messages.is_empty());
+//! ```
+//!
 //! | room | what it is for |
 //! |---|---|
 //! | [`gpu`], [`report`] | the embedder's object; limits, counts and errors |

@@ -184,3 +184,68 @@ impl Invocations for Geometry<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::Source;
+    use std::sync::Arc;
+    use xenoglot_pica_shader::asm::assemble;
+
+    fn shader(source: &str, geometry: Option<u16>) -> Shader {
+        let program = assemble(source).unwrap().program;
+        Shader { source: Arc::new(Source::new(&program.code, &program.descriptors)), entry: 0, geometry }
+    }
+
+    #[test]
+    fn uniforms_do_not_retranslate_and_programs_do() {
+        let mut engine = Interp::new();
+        let (mut uniforms, mut fuel) = (Uniforms::default(), 1 << 24);
+        let sum = ".in v\n.out p position\n.proc main\n add p, c3, v\n end\n.end\n";
+        let inputs: Vec<Bank> = (0..3).map(|n| [[n as f32; 4]; 16]).collect();
+        for value in [1.0f32, 2.5] {
+            uniforms.set_float(3, [value.to_bits(); 4]);
+            let mut outputs = Vec::new();
+            engine.shade(&shader(sum, None), &uniforms, &inputs, &mut outputs, &mut fuel).unwrap();
+            let first: Vec<f32> = outputs.iter().map(|o| o[0][0]).collect();
+            assert_eq!(first, [value, value + 1.0, value + 2.0]);
+        }
+        assert_eq!(engine.translated(), 1);
+        let other = shader(&sum.replace("c3", "c4"), None);
+        engine.shade(&other, &uniforms, &inputs, &mut Vec::new(), &mut fuel).unwrap();
+        assert_eq!(engine.translated(), 2);
+    }
+
+    #[test]
+    fn geometry_registers_persist() {
+        // Each invocation adds its input to r0, which it sends.
+        let sum = ".gsh point c0\n.in v v0\n.out p position\n.entry gmain\n.proc gmain\n\
+                   add r0, v, r0\n setemit 2, prim\n mov p, r0\n emit\n end\n.end\n";
+        let (mut engine, mut fuel, mut state) = (Interp::new(), 1 << 24, GeometryState::default());
+        let shader = shader(sum, Some(1));
+        let mut ready = engine.geometry(&shader, &mut fuel).unwrap();
+        let mut events = Vec::new();
+        for _ in 0..3 {
+            let inputs = [[2.0; 4]; 16];
+            ready.run(&Uniforms::default(), &inputs, &mut state, &mut events, &mut fuel).unwrap();
+        }
+        let last = events.iter().skip(2).step_by(3).map(|event| match event {
+            Event::Vertex(registers) => f32::from_bits(registers[0][0]),
+            Event::Winding => f32::NAN,
+        });
+        assert_eq!(last.collect::<Vec<_>>(), [2.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn an_endless_program_uses_up_the_fuel_and_changes_nothing() {
+        let many = ".gsh point c0\n.out p position\n.entry gmain\n.proc gmain\n\
+                    again:\n emit\n jmpu !b0, again\n end\n.end\n";
+        let (mut engine, mut fuel) = (Interp::new(), 1 << 22);
+        let shader = shader(many, Some(1));
+        let mut ready = engine.geometry(&shader, &mut fuel).unwrap();
+        let (mut state, mut events) = (GeometryState::default(), Vec::new());
+        let ran = ready.run(&Uniforms::default(), &Bank::default(), &mut state, &mut events, &mut fuel);
+        assert!(matches!(ran, Err(EngineError::Trap(_))), "{ran:?}");
+        assert_eq!((fuel, state), (0, GeometryState::default()));
+    }
+}
