@@ -4,6 +4,7 @@ use crate::error::{Error, Reason};
 use crate::interface::Interface;
 use crate::memory::{self, Memory, View};
 use crate::options::Names;
+use crate::places::{Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
 use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
 use crate::unit::{Id, Unit, push};
@@ -14,9 +15,6 @@ use xenoglot_ir::entity::{EntityRef, PrimaryMap, SecondaryMap};
 use xenoglot_ir::module::{Module, Stage};
 use xenoglot_ir::{Block, Function, Imm, Inst, Kind, NO_GUEST, Op, TermKind, Type, Value};
 use xenoglot_structure::tree::{Arms, List, Selector, Stmt, Tree};
-
-/// The list that encloses everything: what is placed there is visible everywhere.
-const ROOT: u32 = 0;
 
 /// What one module's functions share.
 pub(crate) struct Shared<'a> {
@@ -39,11 +37,11 @@ pub(crate) struct Scratch {
     ids: Vec<Id>,
     /// The list in which each value's id is defined.
     homes: Vec<u32>,
-    used: Vec<bool>,
     /// Whether each list is being emitted.
     open: Vec<bool>,
-    /// Places of the loops, in the order of the text.
-    loops: Vec<Span>,
+    places: Places,
+    /// Pointers of the variables that are in memory, 0 of others; empty if none is.
+    memory: Vec<Id>,
     frames: Vec<Frame>,
     targets: Vec<Loop>,
 }
@@ -153,97 +151,28 @@ pub(crate) fn return_type(unit: &mut Unit, returns: &[Type]) -> Id {
 }
 
 impl Scratch {
-    /// Variables beyond the values: the selectors, and the fuel of guarded loops.
-    const EXTRA: usize = 3;
-
     fn prepare(&mut self, function: &Function, tree: &Tree) {
         let values = function.values.len();
-        self.ssa.reset(values + Self::EXTRA);
+        self.places.find(function, tree);
+        self.ssa.reset(&self.places.writes);
         for (list, len) in [(&mut self.ids, values), (&mut self.homes, values)] {
             list.clear();
             list.resize(len, 0);
         }
-        self.used.clear();
-        self.used.resize(values, false);
         self.open.clear();
         self.open.push(true);
-        self.loops.clear();
         self.frames.clear();
         self.targets.clear();
-        for &block in &function.layout {
-            function.for_each_use(block, |v| self.used[v.index()] = true);
-        }
-        self.place(function, tree);
-        self.ssa.spans[values + 2] = Span::ALL; // fuel
-    }
-
-    /// Notes where each variable is written and where each loop lies, by numbers of statements in the text.
-    fn place(&mut self, function: &Function, tree: &Tree) {
-        enum Step {
-            List(List, usize),
-            Close(usize),
-        }
-        let mut place = 0;
-        let mut stack = vec![Step::List(tree.root(), 0)];
-        while let Some(step) = stack.pop() {
-            let (list, next) = match step {
-                Step::Close(n) => {
-                    self.loops[n].last = place;
-                    continue;
-                }
-                Step::List(list, next) => (list, next),
-            };
-            let Some(stmt) = tree.list(list).get(next) else { continue };
-            stack.push(Step::List(list, next + 1));
-            place += 1;
-            match *stmt {
-                Stmt::Block(block) => {
-                    for &inst in &function.blocks[block].insts {
-                        for &v in function.results(inst) {
-                            self.ssa.spans[v.index()].add(place);
-                        }
-                    }
-                }
-                Stmt::Edge(edge) => {
-                    let target = function.edges(edge.from)[edge.index as usize].block;
-                    for &p in function.params(target) {
-                        self.ssa.spans[p.index()].add(place);
-                    }
-                }
-                Stmt::Set { var, .. } => {
-                    self.ssa.spans[selector(function, var) as usize].add(place);
-                }
-                Stmt::Branch { arms, .. } | Stmt::Switch { arms, .. } => {
-                    stack.extend(tree.arms(arms).iter().rev().map(|arm| Step::List(arm.body, 0)));
-                }
-                Stmt::Guard { body, .. } => stack.push(Step::List(body, 0)),
-                Stmt::Loop { body, .. } => {
-                    stack.push(Step::Close(self.loops.len()));
-                    self.loops.push(Span { first: place, last: place });
-                    stack.push(Step::List(body, 0));
-                }
-                Stmt::Break | Stmt::Continue | Stmt::Terminate(_) | Stmt::Unreachable => {}
-            }
+        self.memory.clear();
+        if !self.places.in_memory.is_empty() {
+            self.memory.resize(self.places.writes.len(), 0);
         }
     }
-}
-
-/// The variable of a selector: they follow the values.
-fn selector(function: &Function, var: Selector) -> u32 {
-    function.values.len() as u32
-        + match var {
-            Selector::Exit => 0,
-            Selector::Route => 1,
-        }
 }
 
 impl Body<'_, '_> {
     pub(crate) fn unit(&mut self) -> &mut Unit {
         self.shared.unit
-    }
-
-    fn fuel(&self) -> u32 {
-        self.function.values.len() as u32 + 2
     }
 
     fn var_type(&self, var: u32) -> Type {
@@ -264,18 +193,27 @@ impl Body<'_, '_> {
             unit.name(Names::All, id, &data.name);
             self.slots[slot] = id;
         }
+        for i in 0..self.scratch.places.in_memory.len() {
+            let var = self.scratch.places.in_memory[i];
+            let ty = self.var_type(var);
+            let unit = self.unit();
+            let type_id = unit.ty(ty);
+            let pointer = unit.pointer(StorageClass::Function, type_id);
+            let id = unit.op_raw(S::Variable, pointer, &[StorageClass::Function as u32]);
+            self.scratch.memory[var as usize] = id;
+        }
         if self.function.private_size > 0 {
             let size = self.function.private_size;
             self.private = Some(memory::private(self.unit(), size));
         }
         for &p in self.function.params(entry) {
             let id = self.scratch.ids[p.index()];
-            self.scratch.ssa.write(p.as_u32(), self.block, id);
+            self.write(p.as_u32(), id);
         }
         if self.shared.unit.options.robust {
             let limit = self.shared.unit.options.loop_limit;
-            let (var, id) = (self.fuel(), self.unit().u32(limit));
-            self.scratch.ssa.write(var, self.block, id);
+            let (var, id) = (fuel(self.function), self.unit().u32(limit));
+            self.write(var, id);
         }
     }
 
@@ -289,7 +227,7 @@ impl Body<'_, '_> {
         self.scratch.ids[v.index()] = id;
         self.scratch.homes[v.index()] = self.list;
         if self.list != ROOT {
-            self.scratch.ssa.write(v.as_u32(), self.block, id);
+            self.write(v.as_u32(), id);
         }
         if self.shared.unit.options.names == Names::All
             && phi_number(id).is_none()
@@ -329,7 +267,23 @@ impl Body<'_, '_> {
         self.read(v.as_u32())
     }
 
+    fn write(&mut self, var: u32, id: Id) {
+        match self.memory(var) {
+            Some(pointer) => self.unit().effect(S::Store, &[pointer, id]),
+            None => self.scratch.ssa.write(var, self.block, id),
+        }
+    }
+
+    /// Where a variable is, if it is in memory.
+    fn memory(&self, var: u32) -> Option<Id> {
+        self.scratch.memory.get(var as usize).copied().filter(|&id| id != 0)
+    }
+
     fn read(&mut self, var: u32) -> Id {
+        if let Some(pointer) = self.memory(var) {
+            let ty = self.var_type(var);
+            return self.unit().op(S::Load, ty, &[pointer]);
+        }
         match self.scratch.ssa.read(var, self.block) {
             UNDEF => {
                 let ty = self.var_type(var);
@@ -454,7 +408,7 @@ impl Body<'_, '_> {
             Stmt::Set { var, value } => {
                 let id = self.unit().u32(value);
                 let var = selector(self.function, var);
-                self.scratch.ssa.write(var, self.block, id);
+                self.write(var, id);
                 Ok(())
             }
             Stmt::Branch { block, arms } => self.branch(block, arms),
@@ -507,7 +461,7 @@ impl Body<'_, '_> {
         let is_entry = self.scratch.ssa.blocks.len() == 1;
         if !(is_entry && function.entry() == Some(block)) {
             for &p in function.params(block) {
-                if self.scratch.used[p.index()] {
+                if self.scratch.places.used[p.index()] {
                     let id = self.read(p.as_u32());
                     self.scratch.ids[p.index()] = id;
                     self.scratch.homes[p.index()] = self.list;
@@ -538,12 +492,12 @@ impl Body<'_, '_> {
         // All arguments are read before any parameter is written.
         let mut pairs: SmallVec<[(Value, Id); 8]> = SmallVec::new();
         for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {
-            if self.scratch.used[p.index()] {
+            if self.scratch.places.used[p.index()] {
                 pairs.push((p, self.value(a)));
             }
         }
         for (p, id) in pairs {
-            self.scratch.ssa.write(p.as_u32(), self.block, id);
+            self.write(p.as_u32(), id);
         }
     }
 
@@ -675,7 +629,7 @@ impl Body<'_, '_> {
         let [head, inner, merge, again] = std::array::from_fn(|_| self.unit().id());
         let pre = self.block;
         self.end(S::Branch, &[head]);
-        let span = self.scratch.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
+        let span = self.scratch.places.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
         self.loops_met += 1;
         let header = self.open_block(head, From::Loop { pre, back: None, span });
         self.unit().effect(S::LoopMerge, &[merge, again, LoopControl::NONE.bits()]);
@@ -699,7 +653,7 @@ impl Body<'_, '_> {
     /// Takes one unit of fuel, and returns from the function if there is none. It counts down: Intel drivers hang
     /// on guards that count up.
     fn burn(&mut self) {
-        let fuel = self.fuel();
+        let fuel = fuel(self.function);
         let left = self.read(fuel);
         let unit = self.unit();
         let (zero, one) = (unit.u32(0), unit.u32(1));
@@ -716,7 +670,7 @@ impl Body<'_, '_> {
             }
         });
         let less = self.unit().op(S::ISub, Type::I32, &[left, one]);
-        self.scratch.ssa.write(fuel, self.block, less);
+        self.write(fuel, less);
     }
 
     fn close_loop(&mut self) {

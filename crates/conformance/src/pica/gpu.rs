@@ -7,6 +7,7 @@ use crate::{Error, Request};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_glsl as glsl;
 use xenoglot_ir::Module;
+use xenoglot_pica_shader::lift::hide_zeros;
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_spirv as spirv;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
@@ -85,7 +86,10 @@ impl Engine {
                 Target::Glsl(glsl::Options { transform_feedback: vertex, ..glsl::Options::default() })
             }
         };
-        match self.translator.translate(&mut module, &target).map_err(|e| e.to_string())? {
+        self.translator.optimize(&mut module, &xenoglot_opt::Options::default());
+        // Software devices get the signs of constant zeros wrong.
+        hide_zeros(&mut module);
+        match self.translator.emit(&module, &target).map_err(|e| e.to_string())? {
             Code::Words(words) => Ok(words),
             Code::Text(text) => {
                 let stage = if vertex { glslang::Stage::Vertex } else { glslang::Stage::Compute };
