@@ -127,9 +127,10 @@ impl Engine {
                 let runs = p.sets.iter().map(|set| vertex_run(p, set)).collect();
                 self.run(p, &Job::Vertex(VertexJob { spirv, entry: "main".into(), runs }))
             });
+        let may_flush = !self.float_controls.denorm_preserve;
         spread(p, outputs, |o| {
             let capture = o.captures.get(&0).ok_or("nothing was captured")?;
-            Ok(Observed { outputs: kernel::bytes_to_words(&capture.data), ..Observed::default() })
+            Ok(Observed { outputs: kernel::bytes_to_words(&capture.data), may_flush, ..Observed::default() })
         })
     }
 }
