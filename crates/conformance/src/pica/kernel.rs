@@ -90,6 +90,7 @@ pub fn observe(p: &TestProgram, state: &[u8], events: &[u8]) -> Result<Observed,
         address: Some(address),
         flags: Some([flags & 1 != 0, flags & 2 != 0]),
         steps: Some(word(&state, STATE_COUNTERS)),
+        may_flush: false,
         events,
     })
 }
