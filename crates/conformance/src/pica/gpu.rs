@@ -4,6 +4,7 @@ use super::compare::Observed;
 use super::format::TestProgram;
 use super::kernel;
 use crate::{Error, Request};
+use std::time::Duration;
 use xenoglot::{Code, Target, Translator};
 use xenoglot_glsl as glsl;
 use xenoglot_ir::Module;
@@ -33,16 +34,19 @@ pub struct Engine {
     float_controls: spirv::FloatControls,
 }
 
+/// For a job with all its runs: some of the suite's shaders take a busy machine's software device a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 fn isolated(request: &Request) -> Result<Isolated, Error> {
     let command = match &request.worker {
         Some(worker) => worker.clone(),
         None => WorkerCommand::this_program().map_err(|e| Error::Device(e.to_string()))?,
     };
-    let mut device = DeviceOptions { timeout_ms: 55_000, ..DeviceOptions::from_env() };
+    let mut device = DeviceOptions { timeout_ms: PATIENCE.as_millis() as u64, ..DeviceOptions::from_env() };
     if let Some(name) = &request.device {
         device.selector = Some(name.clone());
     }
-    Ok(Isolated::new(command, IsolatedOptions { device, ..IsolatedOptions::default() }))
+    Ok(Isolated::new(command, IsolatedOptions { device, timeout: PATIENCE }))
 }
 
 /// The device a request means.
