@@ -10,7 +10,8 @@ pub enum Verdict {
     Passed,
     /// Not as expected: what differed first.
     Failed(String),
-    /// Not as expected, but the suite's format says that the expectation itself is in doubt.
+    /// Not as expected, but the suite's format calls the expectation itself doubtful, or the device is free to differ
+    /// there, and the text says so.
     Unconfirmed(String),
 }
 
@@ -31,7 +32,7 @@ pub struct Summary {
     pub passed: usize,
     /// Cases that differ.
     pub failed: usize,
-    /// Cases that differ from a doubtful expectation.
+    /// Cases that differ where they may.
     pub unconfirmed: usize,
 }
 

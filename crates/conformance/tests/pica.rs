@@ -63,13 +63,7 @@ fn float_conversions() {
     assert_eq!(passes("picafloats", "convert").passed, 5000);
 }
 
-/// All programs take a device without a GPU many minutes: part of the long run.
 fn on_device(engine: &'static str) {
-    if std::env::var_os("XENOGLOT_LONG").is_none() {
-        return xenoglot_testgen::skip::skip(
-            "the PICA200 suite on a device is part of the long run (--long)",
-        );
-    }
     match gpu::device(&request(engine)) {
         Ok(device) => println!("device: {}", device.name),
         Err(e) => return xenoglot_testgen::skip::skip(&format!("no Vulkan device: {e}")),

@@ -48,6 +48,7 @@ fn observe(p: &TestProgram, set: &Set) -> Observed {
                 Event::Vertex(v) => Expected::Vertex(masked(v)),
             })
             .collect(),
+        may_flush: false,
     }
 }
 

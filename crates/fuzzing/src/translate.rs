@@ -70,8 +70,11 @@ pub fn translate(data: &[u8]) {
         numeric: [Numeric::Single, Numeric::F24, Numeric::Fast][usize::from(flags) % 3],
         wrapper,
         count_steps: flags & 0x10 != 0,
-        opaque_zeros: flags & 0x08 != 0,
-        limits: Limits { max_nodes: if flags & 0x20 != 0 { 0 } else { 256 } },
+        limits: if flags & 0x20 != 0 {
+            Limits::STACKS_AS_DATA
+        } else {
+            Limits { max_nodes: 256, ..Limits::default() }
+        },
     };
     let mut module = lift(&program, &options).expect("every word decodes and the entry is in range").module;
     if let Err(errors) = verify(&module) {

@@ -1,9 +1,13 @@
 //! One function: walks the structured form and emits blocks.
 
+mod constructs;
+mod finish;
+
 use crate::error::{Error, Reason};
 use crate::interface::Interface;
 use crate::memory::{self, Memory, View};
 use crate::options::Names;
+use crate::places::{Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
 use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
 use crate::unit::{Id, Unit, push};
@@ -14,9 +18,6 @@ use xenoglot_ir::entity::{EntityRef, PrimaryMap, SecondaryMap};
 use xenoglot_ir::module::{Module, Stage};
 use xenoglot_ir::{Block, Function, Imm, Inst, Kind, NO_GUEST, Op, TermKind, Type, Value};
 use xenoglot_structure::tree::{Arms, List, Selector, Stmt, Tree};
-
-/// The list that encloses everything: what is placed there is visible everywhere.
-const ROOT: u32 = 0;
 
 /// What one module's functions share.
 pub(crate) struct Shared<'a> {
@@ -39,11 +40,11 @@ pub(crate) struct Scratch {
     ids: Vec<Id>,
     /// The list in which each value's id is defined.
     homes: Vec<u32>,
-    used: Vec<bool>,
     /// Whether each list is being emitted.
     open: Vec<bool>,
-    /// Places of the loops, in the order of the text.
-    loops: Vec<Span>,
+    places: Places,
+    /// Pointers of the variables that are in memory, 0 of others; empty if none is.
+    memory: Vec<Id>,
     frames: Vec<Frame>,
     targets: Vec<Loop>,
 }
@@ -153,97 +154,28 @@ pub(crate) fn return_type(unit: &mut Unit, returns: &[Type]) -> Id {
 }
 
 impl Scratch {
-    /// Variables beyond the values: the selectors, and the fuel of guarded loops.
-    const EXTRA: usize = 3;
-
     fn prepare(&mut self, function: &Function, tree: &Tree) {
         let values = function.values.len();
-        self.ssa.reset(values + Self::EXTRA);
+        self.places.find(function, tree);
+        self.ssa.reset(&self.places.writes);
         for (list, len) in [(&mut self.ids, values), (&mut self.homes, values)] {
             list.clear();
             list.resize(len, 0);
         }
-        self.used.clear();
-        self.used.resize(values, false);
         self.open.clear();
         self.open.push(true);
-        self.loops.clear();
         self.frames.clear();
         self.targets.clear();
-        for &block in &function.layout {
-            function.for_each_use(block, |v| self.used[v.index()] = true);
-        }
-        self.place(function, tree);
-        self.ssa.spans[values + 2] = Span::ALL; // fuel
-    }
-
-    /// Notes where each variable is written and where each loop lies, by numbers of statements in the text.
-    fn place(&mut self, function: &Function, tree: &Tree) {
-        enum Step {
-            List(List, usize),
-            Close(usize),
-        }
-        let mut place = 0;
-        let mut stack = vec![Step::List(tree.root(), 0)];
-        while let Some(step) = stack.pop() {
-            let (list, next) = match step {
-                Step::Close(n) => {
-                    self.loops[n].last = place;
-                    continue;
-                }
-                Step::List(list, next) => (list, next),
-            };
-            let Some(stmt) = tree.list(list).get(next) else { continue };
-            stack.push(Step::List(list, next + 1));
-            place += 1;
-            match *stmt {
-                Stmt::Block(block) => {
-                    for &inst in &function.blocks[block].insts {
-                        for &v in function.results(inst) {
-                            self.ssa.spans[v.index()].add(place);
-                        }
-                    }
-                }
-                Stmt::Edge(edge) => {
-                    let target = function.edges(edge.from)[edge.index as usize].block;
-                    for &p in function.params(target) {
-                        self.ssa.spans[p.index()].add(place);
-                    }
-                }
-                Stmt::Set { var, .. } => {
-                    self.ssa.spans[selector(function, var) as usize].add(place);
-                }
-                Stmt::Branch { arms, .. } | Stmt::Switch { arms, .. } => {
-                    stack.extend(tree.arms(arms).iter().rev().map(|arm| Step::List(arm.body, 0)));
-                }
-                Stmt::Guard { body, .. } => stack.push(Step::List(body, 0)),
-                Stmt::Loop { body, .. } => {
-                    stack.push(Step::Close(self.loops.len()));
-                    self.loops.push(Span { first: place, last: place });
-                    stack.push(Step::List(body, 0));
-                }
-                Stmt::Break | Stmt::Continue | Stmt::Terminate(_) | Stmt::Unreachable => {}
-            }
+        self.memory.clear();
+        if !self.places.in_memory.is_empty() {
+            self.memory.resize(self.places.writes.len(), 0);
         }
     }
-}
-
-/// The variable of a selector: they follow the values.
-fn selector(function: &Function, var: Selector) -> u32 {
-    function.values.len() as u32
-        + match var {
-            Selector::Exit => 0,
-            Selector::Route => 1,
-        }
 }
 
 impl Body<'_, '_> {
     pub(crate) fn unit(&mut self) -> &mut Unit {
         self.shared.unit
-    }
-
-    fn fuel(&self) -> u32 {
-        self.function.values.len() as u32 + 2
     }
 
     fn var_type(&self, var: u32) -> Type {
@@ -264,18 +196,27 @@ impl Body<'_, '_> {
             unit.name(Names::All, id, &data.name);
             self.slots[slot] = id;
         }
+        for i in 0..self.scratch.places.in_memory.len() {
+            let var = self.scratch.places.in_memory[i];
+            let ty = self.var_type(var);
+            let unit = self.unit();
+            let type_id = unit.ty(ty);
+            let pointer = unit.pointer(StorageClass::Function, type_id);
+            let id = unit.op_raw(S::Variable, pointer, &[StorageClass::Function as u32]);
+            self.scratch.memory[var as usize] = id;
+        }
         if self.function.private_size > 0 {
             let size = self.function.private_size;
             self.private = Some(memory::private(self.unit(), size));
         }
         for &p in self.function.params(entry) {
             let id = self.scratch.ids[p.index()];
-            self.scratch.ssa.write(p.as_u32(), self.block, id);
+            self.write(p.as_u32(), id);
         }
         if self.shared.unit.options.robust {
             let limit = self.shared.unit.options.loop_limit;
-            let (var, id) = (self.fuel(), self.unit().u32(limit));
-            self.scratch.ssa.write(var, self.block, id);
+            let (var, id) = (fuel(self.function), self.unit().u32(limit));
+            self.write(var, id);
         }
     }
 
@@ -289,7 +230,7 @@ impl Body<'_, '_> {
         self.scratch.ids[v.index()] = id;
         self.scratch.homes[v.index()] = self.list;
         if self.list != ROOT {
-            self.scratch.ssa.write(v.as_u32(), self.block, id);
+            self.write(v.as_u32(), id);
         }
         if self.shared.unit.options.names == Names::All
             && phi_number(id).is_none()
@@ -329,7 +270,23 @@ impl Body<'_, '_> {
         self.read(v.as_u32())
     }
 
+    fn write(&mut self, var: u32, id: Id) {
+        match self.memory(var) {
+            Some(pointer) => self.unit().effect(S::Store, &[pointer, id]),
+            None => self.scratch.ssa.write(var, self.block, id),
+        }
+    }
+
+    /// Where a variable is, if it is in memory.
+    fn memory(&self, var: u32) -> Option<Id> {
+        self.scratch.memory.get(var as usize).copied().filter(|&id| id != 0)
+    }
+
     fn read(&mut self, var: u32) -> Id {
+        if let Some(pointer) = self.memory(var) {
+            let ty = self.var_type(var);
+            return self.unit().op(S::Load, ty, &[pointer]);
+        }
         match self.scratch.ssa.read(var, self.block) {
             UNDEF => {
                 let ty = self.var_type(var);
@@ -454,7 +411,7 @@ impl Body<'_, '_> {
             Stmt::Set { var, value } => {
                 let id = self.unit().u32(value);
                 let var = selector(self.function, var);
-                self.scratch.ssa.write(var, self.block, id);
+                self.write(var, id);
                 Ok(())
             }
             Stmt::Branch { block, arms } => self.branch(block, arms),
@@ -507,7 +464,7 @@ impl Body<'_, '_> {
         let is_entry = self.scratch.ssa.blocks.len() == 1;
         if !(is_entry && function.entry() == Some(block)) {
             for &p in function.params(block) {
-                if self.scratch.used[p.index()] {
+                if self.scratch.places.used[p.index()] {
                     let id = self.read(p.as_u32());
                     self.scratch.ids[p.index()] = id;
                     self.scratch.homes[p.index()] = self.list;
@@ -538,197 +495,13 @@ impl Body<'_, '_> {
         // All arguments are read before any parameter is written.
         let mut pairs: SmallVec<[(Value, Id); 8]> = SmallVec::new();
         for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {
-            if self.scratch.used[p.index()] {
+            if self.scratch.places.used[p.index()] {
                 pairs.push((p, self.value(a)));
             }
         }
         for (p, id) in pairs {
-            self.scratch.ssa.write(p.as_u32(), self.block, id);
+            self.write(p.as_u32(), id);
         }
-    }
-
-    fn branch(&mut self, block: Block, arms: Arms) -> Result<(), Error> {
-        let function = self.function;
-        let term = function.term(block);
-        self.guest(term.guest);
-        let Some(&operand) = function.term_args(block).first() else {
-            return Err(Error::Invalid("a branch without operand"));
-        };
-        let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
-        let on = self.value(operand);
-        if term.kind == TermKind::Branch {
-            if let [yes, no] = bodies[..] {
-                self.select(on, &[self.some(yes), self.some(no)]);
-            }
-            return Ok(());
-        }
-        let ty = function.ty(operand);
-        let cases: SmallVec<[u64; 8]> = term.cases.iter().map(|c| c & ty.kind().mask()).collect();
-        self.switch(on, ty, &cases, &bodies);
-        Ok(())
-    }
-
-    fn switch_selector(&mut self, var: Selector, arms: Arms) {
-        let on = self.read(selector(self.function, var));
-        let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
-        // The value is one of the labels, so the last needs no test.
-        let labels = self.tree.arms(arms).iter().map(|a| u64::from(a.label));
-        let cases: SmallVec<[u64; 8]> = labels.take(bodies.len().saturating_sub(1)).collect();
-        self.switch(on, Type::I32, &cases, &bodies);
-    }
-
-    /// A list, unless it is empty.
-    fn some(&self, list: List) -> Option<List> {
-        (!self.tree.list(list).is_empty()).then_some(list)
-    }
-
-    /// An if with a body for true and one for false.
-    fn select(&mut self, cond: Id, bodies: &[Option<List>; 2]) {
-        let merge = self.unit().id();
-        let labels = bodies.map(|b| if b.is_some() { self.unit().id() } else { merge });
-        self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.end(S::BranchConditional, &[cond, labels[0], labels[1]]);
-        let arms = labels.iter().zip(bodies).filter_map(|(&l, b)| b.map(|b| (l, b))).collect();
-        self.push_select(arms, merge, bodies.iter().any(Option::is_none));
-    }
-
-    fn push_select(&mut self, arms: SmallVec<[(Id, List); 2]>, merge: Id, to_merge: bool) {
-        let head = self.block;
-        let preds = if to_merge { SmallVec::from_slice(&[head]) } else { SmallVec::new() };
-        self.scratch.frames.push(Frame::Select(Select { arms, next: 0, head, merge, preds }));
-    }
-
-    /// A switch: one body per case and a last one for other values.
-    fn switch(&mut self, on: Id, ty: Type, cases: &[u64], bodies: &[List]) {
-        let test = |unit: &mut Unit, op: S, case: u64| {
-            let case = unit.splat(ty, case);
-            unit.op(op, Type::BOOL, &[on, case])
-        };
-        if let ([case], [yes, no]) = (cases, bodies) {
-            let cond = test(self.unit(), S::IEqual, *case);
-            return self.select(cond, &[self.some(*yes), self.some(*no)]);
-        }
-        let Some((&default, rest)) = bodies.split_last() else { return };
-        if self.shared.unit.options.switch_as_if_chain {
-            let mut arms = SmallVec::new();
-            let mut none = None;
-            for (&case, &body) in cases.iter().zip(rest) {
-                let unit = &mut *self.shared.unit;
-                arms.push((test(unit, S::IEqual, case), body));
-                let other = test(unit, S::INotEqual, case);
-                none = Some(match none {
-                    None => other,
-                    Some(none) => unit.op(S::LogicalAnd, Type::BOOL, &[none, other]),
-                });
-            }
-            arms.extend(none.map(|none| (none, default)));
-            arms.retain(|(_, body)| !self.tree.list(*body).is_empty());
-            self.scratch.frames.push(Frame::Chain(Chain { arms, next: 0 }));
-            return;
-        }
-        let merge = self.unit().id();
-        let labels: SmallVec<[Id; 8]> =
-            bodies.iter().map(|&b| if self.some(b).is_some() { self.unit().id() } else { merge }).collect();
-        let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[on]);
-        words.extend(labels.last().copied());
-        for (&case, &label) in cases.iter().zip(&labels) {
-            words.push(case as u32);
-            if ty.kind() == Kind::I64 {
-                words.push((case >> 32) as u32);
-            }
-            words.push(label);
-        }
-        self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.end(S::Switch, &words);
-        let to_merge = labels.contains(&merge);
-        let arms = labels.iter().zip(bodies).filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b)).collect();
-        self.push_select(arms, merge, to_merge);
-    }
-
-    /// Goes on with a selection: ends the arm at work, if any, and opens the next one or the merge block.
-    fn arm(&mut self, mut select: Select) {
-        if select.next > 0 {
-            let from = self.leave(select.merge);
-            select.preds.extend(from);
-        }
-        match select.arms.get(select.next).copied() {
-            Some((label, body)) => {
-                select.next += 1;
-                self.open_block(label, From::One(select.head));
-                self.scratch.frames.push(Frame::Select(select));
-                self.push_list(body);
-            }
-            None => {
-                self.open_merge(select.merge, select.head, &select.preds);
-            }
-        }
-    }
-
-    fn link(&mut self, mut chain: Chain) {
-        let Some(&(cond, body)) = chain.arms.get(chain.next) else { return };
-        chain.next += 1;
-        self.scratch.frames.push(Frame::Chain(chain));
-        self.select(cond, &[Some(body), None]);
-    }
-
-    fn open_loop(&mut self, body: List) {
-        let [head, inner, merge, again] = std::array::from_fn(|_| self.unit().id());
-        let pre = self.block;
-        self.end(S::Branch, &[head]);
-        let span = self.scratch.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
-        self.loops_met += 1;
-        let header = self.open_block(head, From::Loop { pre, back: None, span });
-        self.unit().effect(S::LoopMerge, &[merge, again, LoopControl::NONE.bits()]);
-        self.end(S::Branch, &[inner]);
-        self.open_block(inner, From::One(header));
-        self.scratch.targets.push(Loop {
-            header,
-            pre,
-            merge,
-            breaks: SmallVec::new(),
-            again,
-            continues: SmallVec::new(),
-        });
-        if self.shared.unit.options.robust {
-            self.burn();
-        }
-        self.scratch.frames.push(Frame::Loop);
-        self.push_list(body);
-    }
-
-    /// Takes one unit of fuel, and returns from the function if there is none. It counts down: Intel drivers hang
-    /// on guards that count up.
-    fn burn(&mut self) {
-        let fuel = self.fuel();
-        let left = self.read(fuel);
-        let unit = self.unit();
-        let (zero, one) = (unit.u32(0), unit.u32(1));
-        let empty = unit.op(S::IEqual, Type::BOOL, &[left, zero]);
-        let function = self.function;
-        self.when(empty, |body| {
-            if function.returns.is_empty() {
-                body.end(S::Return, &[]);
-            } else {
-                let unit = body.unit();
-                let ty = return_type(unit, &function.returns);
-                let zeros = unit.null(ty);
-                body.end(S::ReturnValue, &[zeros]);
-            }
-        });
-        let less = self.unit().op(S::ISub, Type::I32, &[left, one]);
-        self.scratch.ssa.write(fuel, self.block, less);
-    }
-
-    fn close_loop(&mut self) {
-        if !self.ended {
-            self.end(S::Unreachable, &[]);
-        }
-        let Some(done) = self.scratch.targets.pop() else { return };
-        let again = self.open_merge(done.again, done.header, &done.continues);
-        let header = self.label(done.header);
-        self.end(S::Branch, &[header]);
-        self.scratch.ssa.close_loop(done.header, again);
-        self.open_merge(done.merge, done.pre, &done.breaks);
     }
 
     fn terminate(&mut self, block: Block) -> Result<(), Error> {
@@ -764,66 +537,5 @@ impl Body<'_, '_> {
             TermKind::Exit | TermKind::TailCallGuest => unsupported("a guest address as a target"),
             _ => Err(Error::Invalid("a terminator without successors")),
         }
-    }
-
-    /// Appends the function's blocks, with their phis, to the module.
-    fn finish(&mut self, head: &[u32]) {
-        let Body { shared, function, scratch, .. } = self;
-        let Scratch { ssa, .. } = &mut **scratch;
-        let unit = &mut *shared.unit;
-        ssa.simplify();
-        if unit.options.portable_ops {
-            ssa.carry_by_phis();
-        }
-        let mut code = std::mem::take(&mut unit.code);
-        let type_of = |var: u32| function.values.get(Value::from_u32(var)).map_or(Type::I32, |data| data.ty);
-        let final_id = |unit: &mut Unit, ssa: &mut Ssa, id: Id, var: Option<u32>| match ssa.root(id) {
-            UNDEF => unit.undef(type_of(var.unwrap_or_else(|| ssa.var_of(id)))),
-            root => ssa.name_phi(root, || unit.id()),
-        };
-        let mut at = 0;
-        while let Some(&word) = code.get(at) {
-            let len = (word >> 16) as usize;
-            let words = at + 1..(at + len.max(1)).min(code.len());
-            // Only these have literals that may look like ids.
-            let ids = match word & 0xffff {
-                op if op == S::Switch as u32 => at + 1..at + 2,
-                op if op == S::Line as u32 => at..at,
-                _ => words.clone(),
-            };
-            for word in &mut code[ids] {
-                if phi_number(*word).is_some() {
-                    *word = final_id(unit, ssa, *word, None);
-                }
-            }
-            at = words.end;
-        }
-        while let Some(number) = ssa.newly_used() {
-            let var = ssa.var(number);
-            for place in ssa.operand_places(number) {
-                let operand = ssa.operand(place);
-                let id = final_id(unit, ssa, operand, Some(var));
-                ssa.set_operand(place, id);
-            }
-        }
-        // Only now: helpers written meanwhile are functions of their own.
-        unit.functions.extend_from_slice(head);
-        let phis = ssa.used_phis();
-        let mut phis = phis.iter().peekable();
-        for (i, block) in ssa.blocks.iter().enumerate() {
-            push(&mut unit.functions, S::Label, &[block.label]);
-            while let Some(&(_, var, id, operands)) = phis.next_if(|p| p.0 == i as u32) {
-                let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[unit.ty(type_of(var)), id]);
-                for (k, &operand) in operands.iter().enumerate() {
-                    words.extend([operand, ssa.pred_label(i as u32, k)]);
-                }
-                push(&mut unit.functions, S::Phi, &words);
-            }
-            let end = ssa.blocks.get(i + 1).map_or(code.len(), |b| b.start);
-            unit.functions.extend_from_slice(&code[block.start..end]);
-        }
-        push(&mut unit.functions, S::FunctionEnd, &[]);
-        code.clear();
-        unit.code = code;
     }
 }

@@ -17,6 +17,7 @@ mod inst;
 mod interface;
 mod memory;
 mod options;
+mod places;
 mod pure;
 mod ssa;
 mod unit;

@@ -80,7 +80,7 @@ pub(crate) struct Ssa {
     /// Writes by variable, sorted by block.
     writes: Vec<SmallVec<[(u32, Id); 2]>>,
     /// Where each variable is written.
-    pub(crate) spans: Vec<Span>,
+    spans: Vec<Span>,
     /// See [`Ssa::simplify`].
     starts: Vec<u32>,
     users: Vec<u32>,
@@ -89,8 +89,9 @@ pub(crate) struct Ssa {
 }
 
 impl Ssa {
-    /// Empties the state for a function with `vars` variables.
-    pub(crate) fn reset(&mut self, vars: usize) {
+    /// Empties the state for a function whose variables are written in `spans`.
+    pub(crate) fn reset(&mut self, spans: &[Span]) {
+        let vars = spans.len();
         self.blocks.clear();
         self.preds.clear();
         self.phis.clear();
@@ -101,7 +102,7 @@ impl Ssa {
         self.writes.iter_mut().for_each(SmallVec::clear);
         self.writes.resize_with(vars, SmallVec::new);
         self.spans.clear();
-        self.spans.resize(vars, Span::EMPTY);
+        self.spans.extend_from_slice(spans);
     }
 
     /// A new block.

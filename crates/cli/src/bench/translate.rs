@@ -310,7 +310,7 @@ pub fn run(options: &Options) -> Result<Report> {
         peer: PEER_MICROSECONDS,
     };
     let mut growth = Vec::new();
-    for shape in shapes {
+    for shape in shapes.into_iter().chain([Category::Irreducible]) {
         say(&format!("{shape:?} programs of growing size"));
         let mut sizes = Vec::new();
         for words in (4..=12).map(|n| (1u32 << n).min(MAX_WORDS)) {

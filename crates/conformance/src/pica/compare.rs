@@ -18,13 +18,27 @@ pub struct Observed {
     pub steps: Option<u32>,
     /// What a geometry program sent.
     pub events: Vec<Event>,
+    /// Whether the engine's device may flush denormals.
+    pub may_flush: bool,
 }
 
 const RELATIVE: f32 = 1.0 / 512.0;
 const ABSOLUTE: f32 = 1e-6;
 
-fn same(expected: u32, got: u32, approximate: bool) -> bool {
+/// How close is equal.
+#[derive(Clone, Copy, Default)]
+struct Tolerance {
+    /// The program uses ops whose results are approximate.
+    approximate: bool,
+    /// Zeros stand for denormals of their sign.
+    flushed: bool,
+}
+
+fn same(expected: u32, got: u32, Tolerance { approximate, flushed }: Tolerance) -> bool {
     let (e, g) = (f32::from_bits(expected), f32::from_bits(got));
+    if flushed && e.is_subnormal() && got == expected & 0x8000_0000 {
+        return true;
+    }
     if expected == got || (e.is_nan() && g.is_nan()) {
         return true;
     }
@@ -32,11 +46,11 @@ fn same(expected: u32, got: u32, approximate: bool) -> bool {
     approximate && finite && (e - g).abs() <= ABSOLUTE.max(RELATIVE * e.abs())
 }
 
-fn registers(what: char, expected: &[u32], got: &[u32], approximate: bool) -> Option<String> {
+fn registers(what: char, expected: &[u32], got: &[u32], tolerance: Tolerance) -> Option<String> {
     if expected.len() != got.len() {
         return Some(format!("{} words of {what} registers instead of {}", got.len(), expected.len()));
     }
-    let i = expected.iter().zip(got).position(|(&e, &g)| !same(e, g, approximate))?;
+    let i = expected.iter().zip(got).position(|(&e, &g)| !same(e, g, tolerance))?;
     let (e, g) = (expected[i], got[i]);
     let c = ["x", "y", "z", "w"][i % 4];
     Some(format!(
@@ -47,12 +61,12 @@ fn registers(what: char, expected: &[u32], got: &[u32], approximate: bool) -> Op
     ))
 }
 
-fn difference(program: &TestProgram, set: &Set, got: &Observed) -> Option<String> {
-    let approximate = program.approximate;
-    if let Some(d) = registers('o', &set.outputs, &got.outputs, approximate) {
+fn difference(program: &TestProgram, set: &Set, got: &Observed, flushed: bool) -> Option<String> {
+    let tolerance = Tolerance { approximate: program.approximate, flushed };
+    if let Some(d) = registers('o', &set.outputs, &got.outputs, tolerance) {
         return Some(d);
     }
-    if let Some(d) = got.temps.as_ref().and_then(|t| registers('r', &set.temps, t, approximate)) {
+    if let Some(d) = got.temps.as_ref().and_then(|t| registers('r', &set.temps, t, tolerance)) {
         return Some(d);
     }
     if let Some(a) = got.address {
@@ -76,7 +90,7 @@ fn difference(program: &TestProgram, set: &Set, got: &Observed) -> Option<String
     set.events.iter().zip(&got.events).enumerate().find_map(|(i, pair)| match pair {
         (Event::Winding, Event::Winding) => None,
         (Event::Vertex(e), Event::Vertex(g)) => {
-            registers('o', e, g, approximate).map(|d| format!("event {i}, packed registers: {d}"))
+            registers('o', e, g, tolerance).map(|d| format!("event {i}, packed registers: {d}"))
         }
         (e, g) => Some(format!("event {i} is {g:?}, expected {e:?}")),
     })
@@ -84,8 +98,11 @@ fn difference(program: &TestProgram, set: &Set, got: &Observed) -> Option<String
 
 /// Judges what a run left behind.
 pub fn judge(program: &TestProgram, set: &Set, got: &Observed) -> Verdict {
-    match difference(program, set, got) {
+    match difference(program, set, got, false) {
         None => Verdict::Passed,
+        Some(d) if got.may_flush && difference(program, set, got, true).is_none() => {
+            Verdict::Unconfirmed(format!("the device does not promise to keep denormals: {d}"))
+        }
         Some(d) => doubt(set, d),
     }
 }
@@ -105,12 +122,22 @@ mod tests {
 
     #[test]
     fn only_approximate_programs_have_a_tolerance() {
+        let (exact, approximate) = (Tolerance::default(), Tolerance { approximate: true, flushed: false });
         let (one, near) = (1f32.to_bits(), 1.001f32.to_bits());
-        assert!(same(one, near, true));
-        assert!(!same(one, near, false));
-        assert!(!same(one, 1.01f32.to_bits(), true));
-        assert!(!same(0, 0x8000_0000, false), "zeros of different sign differ");
-        assert!(same(0x7fc0_0000, 0xffff_ffff, false), "all NaNs are one");
-        assert!(!same(f32::INFINITY.to_bits(), one, true));
+        assert!(same(one, near, approximate));
+        assert!(!same(one, near, exact));
+        assert!(!same(one, 1.01f32.to_bits(), approximate));
+        assert!(!same(0, 0x8000_0000, exact), "zeros of different sign differ");
+        assert!(same(0x7fc0_0000, 0xffff_ffff, exact), "all NaNs are one");
+        assert!(!same(f32::INFINITY.to_bits(), one, approximate));
+    }
+
+    #[test]
+    fn only_denormals_may_be_flushed_and_keep_their_sign() {
+        let flushed = Tolerance { approximate: false, flushed: true };
+        assert!(same(0x8000_0200, 0x8000_0000, flushed));
+        assert!(!same(0x8000_0200, 0, flushed));
+        assert!(!same(0x8000_0200, 0x8000_0000, Tolerance::default()));
+        assert!(!same(f32::MIN_POSITIVE.to_bits(), 0, flushed));
     }
 }

@@ -17,13 +17,13 @@ pub fn compute(p: &TestProgram) -> Result<Lifted, LiftError> {
         p.geometry.then_some(GeometryWrapper { output_mask: p.output_mask, emit_capacity: EMIT_CAPACITY });
     let wrapper = Wrapper::Compute { workgroup: 1, persistent: false, geometry };
     let options = LiftOptions::compute(p.entry.into());
-    lift(&p.program, &LiftOptions { wrapper, count_steps: true, opaque_zeros: true, ..options })
+    lift(&p.program, &LiftOptions { wrapper, count_steps: true, ..options })
 }
 
 /// Lifts as a vertex shader that gives all output registers at their locations.
 pub fn vertex(p: &TestProgram) -> Result<Lifted, LiftError> {
     let options = LiftOptions::vertex(p.entry.into(), VertexOutputs::Registers(u16::MAX));
-    lift(&p.program, &LiftOptions { opaque_zeros: true, ..options })
+    lift(&p.program, &options)
 }
 
 fn words_to_bytes<'w>(words: impl IntoIterator<Item = &'w u32>) -> Vec<u8> {
@@ -90,6 +90,7 @@ pub fn observe(p: &TestProgram, state: &[u8], events: &[u8]) -> Result<Observed,
         address: Some(address),
         flags: Some([flags & 1 != 0, flags & 2 != 0]),
         steps: Some(word(&state, STATE_COUNTERS)),
+        may_flush: false,
         events,
     })
 }

@@ -25,14 +25,14 @@ const FUEL: u32 = 5000;
 /// Events a lifted run may store.
 const EMIT_CAPACITY: u32 = 256;
 
-fn options(sample: &Sample, numeric: Numeric, max_nodes: usize) -> LiftOptions {
+fn options(sample: &Sample, numeric: Numeric, limits: Limits) -> LiftOptions {
     let geometry =
         sample.geometry.map(|output_mask| GeometryWrapper { output_mask, emit_capacity: EMIT_CAPACITY });
     LiftOptions {
         numeric,
         wrapper: Wrapper::Compute { workgroup: 1, persistent: true, geometry },
         count_steps: true,
-        limits: Limits { max_nodes },
+        limits,
         ..LiftOptions::compute(sample.entry)
     }
 }
@@ -188,10 +188,9 @@ struct Stats {
 
 impl<'s> Check<'s> {
     fn new(sample: &'s Sample, numeric: Numeric) -> Check<'s> {
-        let lifted = |max_nodes| {
-            lift(&sample.program, &options(sample, numeric, max_nodes)).expect("every word decodes")
-        };
-        let (contexts, stacks) = (lifted(Limits::default().max_nodes), lifted(0));
+        let lifted =
+            |limits| lift(&sample.program, &options(sample, numeric, limits)).expect("every word decodes");
+        let (contexts, stacks) = (lifted(Limits::default()), lifted(Limits::STACKS_AS_DATA));
         assert!(stacks.flow.stacks_as_data);
         Check { sample, numeric, contexts, stacks }
     }
@@ -304,7 +303,7 @@ fn scopes_deeper_than_their_stacks_do_what_the_machine_does() {
 
 /// What one run of `sample` leaves, with the stacks in the context; none if it does not end.
 fn run_once(sample: &Sample, numeric: Numeric, environment: &Environment) -> Option<Record> {
-    let lifted = lift(&sample.program, &options(sample, numeric, Limits::default().max_nodes));
+    let lifted = lift(&sample.program, &options(sample, numeric, Limits::default()));
     let start = vec![0; state_size(sample) / 4];
     run_lifted(&lifted.expect("every word decodes"), sample, environment, &start, 500_000)
 }
@@ -394,7 +393,7 @@ proptest! {
             entry,
             wrapper,
             count_steps,
-            limits: Limits { max_nodes },
+            limits: Limits { max_nodes, ..Limits::default() },
             ..LiftOptions::compute(0)
         };
         match lift(&program, &options) {

@@ -6,7 +6,7 @@
 //! right, and a stale entry that fires later does so here as well. Stacks are bounded (8, 4, 4, the oldest entry
 //! dropped), so the graph is finite; when it grows past the limit, [`super::stacks`] takes over.
 
-use super::LiftError;
+use super::{LiftError, Limits};
 use crate::inst::{Condition, Inst, Opcode, Operands};
 use crate::program::Program;
 use std::collections::HashMap;
@@ -247,11 +247,14 @@ struct Explorer<'p> {
     node_ids: HashMap<(u32, u32), u32, rustc_hash::FxBuildHasher>,
     nodes: Vec<Node>,
     node_contexts: Vec<u32>,
-    max_nodes: usize,
+    /// Words that are nodes, and how many there are.
+    seen: Vec<bool>,
+    words: usize,
+    limits: Limits,
 }
 
 /// Explores the program from `entry`. The entry must be below [`END_PC`].
-pub(super) fn explore(program: &Program, entry: u32, max_nodes: usize) -> Result<Flow, Stop> {
+pub(super) fn explore(program: &Program, entry: u32, limits: Limits) -> Result<Flow, Stop> {
     let mut e = Explorer {
         program,
         contexts: Vec::new(),
@@ -259,7 +262,9 @@ pub(super) fn explore(program: &Program, entry: u32, max_nodes: usize) -> Result
         node_ids: HashMap::default(),
         nodes: Vec::new(),
         node_contexts: Vec::new(),
-        max_nodes,
+        seen: vec![false; END_PC as usize],
+        words: 0,
+        limits,
     };
     let root = e.context(Scopes::default());
     e.node(entry, root)?;
@@ -288,7 +293,10 @@ impl Explorer<'_> {
         let id = match self.node_ids.entry((context, pc)) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                if self.nodes.len() >= self.max_nodes {
+                if let Some(seen) = self.seen.get_mut(pc as usize) {
+                    self.words += usize::from(!std::mem::replace(seen, true));
+                }
+                if self.nodes.len() >= self.limits.nodes_of(self.words) {
                     return Err(Stop::TooManyNodes);
                 }
                 let inst = self.program.inst(pc).map_err(|e| Stop::Error(LiftError::Decode(e)))?;

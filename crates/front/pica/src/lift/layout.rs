@@ -19,7 +19,7 @@ pub const UNIFORM_FLOATS: u32 = 0;
 pub const UNIFORM_INTS: u32 = 96 * 16;
 /// The uniform buffer: b0 to b15 as bits of a u32.
 pub const UNIFORM_BOOLS: u32 = UNIFORM_INTS + 4 * 16;
-/// The uniform buffer: a word of zero bits, read by programs lifted with `opaque_zeros`.
+/// The uniform buffer: a word of zero bits, for [`hide_zeros`](super::hide_zeros).
 pub const UNIFORM_ZERO: u32 = UNIFORM_BOOLS + 4;
 /// Size of the uniform buffer.
 pub const UNIFORM_SIZE: u32 = UNIFORM_BOOLS + 16;

@@ -16,8 +16,10 @@ pub mod record;
 mod regs;
 mod stacks;
 mod wrap;
+mod zeros;
 
 pub use wrap::{ClipSpace, OutputMap, VertexOutputs};
+pub use zeros::hide_zeros;
 
 use crate::decode::DecodeError;
 use crate::inst::{Dst, Inst, SrcReg};
@@ -73,11 +75,26 @@ pub struct GeometryWrapper {
 pub struct Limits {
     /// Instructions in distinct scope contexts before the stacks become data. 0 makes them data at once.
     pub max_nodes: usize,
+    /// The same for each word of the program that control reaches, beyond [`Limits::FREE_NODES`]. Programs with many
+    /// contexts per word are better off with stacks as data: drivers take minutes for shaders of thousands of blocks.
+    pub nodes_per_word: usize,
+}
+
+impl Limits {
+    /// Instructions in distinct scope contexts that programs of any length may have.
+    pub const FREE_NODES: usize = 256;
+
+    /// Stacks are always data.
+    pub const STACKS_AS_DATA: Limits = Limits { max_nodes: 0, nodes_per_word: 0 };
+
+    fn nodes_of(&self, words: usize) -> usize {
+        self.max_nodes.min(Limits::FREE_NODES.saturating_add(self.nodes_per_word.saturating_mul(words)))
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_nodes: 5120 }
+        Limits { max_nodes: 5120, nodes_per_word: 8 }
     }
 }
 
@@ -92,9 +109,6 @@ pub struct LiftOptions {
     pub wrapper: Wrapper,
     /// Whether the compute wrapper counts executed instructions.
     pub count_steps: bool,
-    /// Registers start at a zero from the uniform buffer instead of a constant. Host compilers take liberties with
-    /// constant zeros: lavapipe's drops them from sums, so that -0 + 0 stays -0, and makes +0 of products with them.
-    pub opaque_zeros: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -107,7 +121,6 @@ impl LiftOptions {
             numeric: Numeric::default(),
             wrapper: Wrapper::Compute { workgroup: 64, persistent: false, geometry: None },
             count_steps: false,
-            opaque_zeros: false,
             limits: Limits::default(),
         }
     }
@@ -175,7 +188,7 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     if options.entry >= END_PC {
         return Err(LiftError::Entry { entry: options.entry });
     }
-    let flow = match flow::explore(program, options.entry, options.limits.max_nodes) {
+    let flow = match flow::explore(program, options.entry, options.limits) {
         Ok(flow) => Some(flow),
         Err(Stop::TooManyNodes) => None,
         Err(Stop::Error(e)) => return Err(e),
@@ -237,12 +250,9 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
         (_, None) => {}
     }
     cx.b.ret(&[]);
-    let geometry = cx.events.is_some();
     cx.b.switch_to(entry);
-    match record {
-        Some((record, true)) => wrap::load_state(&mut cx, record),
-        _ if options.opaque_zeros => wrap::load_zeros(&mut cx, geometry),
-        _ => {}
+    if let Some((record, true)) = record {
+        wrap::load_state(&mut cx, record);
     }
     cx.b.jump(start, &[]);
     module.entry = Some(module.funcs.push(func)).into();

@@ -259,20 +259,6 @@ pub(super) fn load_state(cx: &mut Cx, r: Record) {
     }
 }
 
-/// Starts the registers the program names at a zero that is loaded, not known.
-pub(super) fn load_zeros(cx: &mut Cx, geometry: bool) {
-    let named = named_vectors(cx, geometry);
-    if named.is_empty() {
-        return;
-    }
-    let at = cx.b.i32(UNIFORM_ZERO);
-    let zero = cx.b.load(MemInfo::plain(Space::Uniform, Some(cx.uniforms), 2), at, Type::F32);
-    let zero = cx.b.splat(zero, 4);
-    for (file, n, _) in named {
-        cx.set_vector(file, n, zero);
-    }
-}
-
 fn set_truth(cx: &mut Cx, bits: Value, mask: u32, s: Scalar) {
     let (mask, zero) = (cx.b.i32(mask), cx.b.i32(0));
     let bit = cx.b.op(Op::And, &[bits, mask]);

@@ -1,0 +1,189 @@
+//! Selections and loops of the structured form as SPIR-V constructs.
+
+use super::*;
+
+impl Body<'_, '_> {
+    pub(super) fn branch(&mut self, block: Block, arms: Arms) -> Result<(), Error> {
+        let function = self.function;
+        let term = function.term(block);
+        self.guest(term.guest);
+        let Some(&operand) = function.term_args(block).first() else {
+            return Err(Error::Invalid("a branch without operand"));
+        };
+        let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
+        let on = self.value(operand);
+        if term.kind == TermKind::Branch {
+            if let [yes, no] = bodies[..] {
+                self.select(on, &[self.some(yes), self.some(no)]);
+            }
+            return Ok(());
+        }
+        let ty = function.ty(operand);
+        let cases: SmallVec<[u64; 8]> = term.cases.iter().map(|c| c & ty.kind().mask()).collect();
+        self.switch(on, ty, &cases, &bodies);
+        Ok(())
+    }
+
+    pub(super) fn switch_selector(&mut self, var: Selector, arms: Arms) {
+        let on = self.read(selector(self.function, var));
+        let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
+        // The value is one of the labels, so the last needs no test.
+        let labels = self.tree.arms(arms).iter().map(|a| u64::from(a.label));
+        let cases: SmallVec<[u64; 8]> = labels.take(bodies.len().saturating_sub(1)).collect();
+        self.switch(on, Type::I32, &cases, &bodies);
+    }
+
+    /// A list, unless it is empty.
+    pub(super) fn some(&self, list: List) -> Option<List> {
+        (!self.tree.list(list).is_empty()).then_some(list)
+    }
+
+    /// An if with a body for true and one for false.
+    pub(super) fn select(&mut self, cond: Id, bodies: &[Option<List>; 2]) {
+        let merge = self.unit().id();
+        let labels = bodies.map(|b| if b.is_some() { self.unit().id() } else { merge });
+        self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        self.end(S::BranchConditional, &[cond, labels[0], labels[1]]);
+        let arms = labels.iter().zip(bodies).filter_map(|(&l, b)| b.map(|b| (l, b))).collect();
+        self.push_select(arms, merge, bodies.iter().any(Option::is_none));
+    }
+
+    pub(super) fn push_select(&mut self, arms: SmallVec<[(Id, List); 2]>, merge: Id, to_merge: bool) {
+        let head = self.block;
+        let preds = if to_merge { SmallVec::from_slice(&[head]) } else { SmallVec::new() };
+        self.scratch.frames.push(Frame::Select(Select { arms, next: 0, head, merge, preds }));
+    }
+
+    /// A switch: one body per case and a last one for other values.
+    pub(super) fn switch(&mut self, on: Id, ty: Type, cases: &[u64], bodies: &[List]) {
+        let test = |unit: &mut Unit, op: S, case: u64| {
+            let case = unit.splat(ty, case);
+            unit.op(op, Type::BOOL, &[on, case])
+        };
+        if let ([case], [yes, no]) = (cases, bodies) {
+            let cond = test(self.unit(), S::IEqual, *case);
+            return self.select(cond, &[self.some(*yes), self.some(*no)]);
+        }
+        let Some((&default, rest)) = bodies.split_last() else { return };
+        if self.shared.unit.options.switch_as_if_chain {
+            let mut arms = SmallVec::new();
+            let mut none = None;
+            for (&case, &body) in cases.iter().zip(rest) {
+                let unit = &mut *self.shared.unit;
+                arms.push((test(unit, S::IEqual, case), body));
+                let other = test(unit, S::INotEqual, case);
+                none = Some(match none {
+                    None => other,
+                    Some(none) => unit.op(S::LogicalAnd, Type::BOOL, &[none, other]),
+                });
+            }
+            arms.extend(none.map(|none| (none, default)));
+            arms.retain(|(_, body)| !self.tree.list(*body).is_empty());
+            self.scratch.frames.push(Frame::Chain(Chain { arms, next: 0 }));
+            return;
+        }
+        let merge = self.unit().id();
+        let labels: SmallVec<[Id; 8]> =
+            bodies.iter().map(|&b| if self.some(b).is_some() { self.unit().id() } else { merge }).collect();
+        let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[on]);
+        words.extend(labels.last().copied());
+        for (&case, &label) in cases.iter().zip(&labels) {
+            words.push(case as u32);
+            if ty.kind() == Kind::I64 {
+                words.push((case >> 32) as u32);
+            }
+            words.push(label);
+        }
+        self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        self.end(S::Switch, &words);
+        let to_merge = labels.contains(&merge);
+        let arms = labels.iter().zip(bodies).filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b)).collect();
+        self.push_select(arms, merge, to_merge);
+    }
+
+    /// Goes on with a selection: ends the arm at work, if any, and opens the next one or the merge block.
+    pub(super) fn arm(&mut self, mut select: Select) {
+        if select.next > 0 {
+            let from = self.leave(select.merge);
+            select.preds.extend(from);
+        }
+        match select.arms.get(select.next).copied() {
+            Some((label, body)) => {
+                select.next += 1;
+                self.open_block(label, From::One(select.head));
+                self.scratch.frames.push(Frame::Select(select));
+                self.push_list(body);
+            }
+            None => {
+                self.open_merge(select.merge, select.head, &select.preds);
+            }
+        }
+    }
+
+    pub(super) fn link(&mut self, mut chain: Chain) {
+        let Some(&(cond, body)) = chain.arms.get(chain.next) else { return };
+        chain.next += 1;
+        self.scratch.frames.push(Frame::Chain(chain));
+        self.select(cond, &[Some(body), None]);
+    }
+
+    pub(super) fn open_loop(&mut self, body: List) {
+        let [head, inner, merge, again] = std::array::from_fn(|_| self.unit().id());
+        let pre = self.block;
+        self.end(S::Branch, &[head]);
+        let span = self.scratch.places.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
+        self.loops_met += 1;
+        let header = self.open_block(head, From::Loop { pre, back: None, span });
+        self.unit().effect(S::LoopMerge, &[merge, again, LoopControl::NONE.bits()]);
+        self.end(S::Branch, &[inner]);
+        self.open_block(inner, From::One(header));
+        self.scratch.targets.push(Loop {
+            header,
+            pre,
+            merge,
+            breaks: SmallVec::new(),
+            again,
+            continues: SmallVec::new(),
+        });
+        if self.shared.unit.options.robust {
+            self.burn();
+        }
+        self.scratch.frames.push(Frame::Loop);
+        self.push_list(body);
+    }
+
+    /// Takes one unit of fuel, and returns from the function if there is none. It counts down: Intel drivers hang
+    /// on guards that count up.
+    pub(super) fn burn(&mut self) {
+        let fuel = fuel(self.function);
+        let left = self.read(fuel);
+        let unit = self.unit();
+        let (zero, one) = (unit.u32(0), unit.u32(1));
+        let empty = unit.op(S::IEqual, Type::BOOL, &[left, zero]);
+        let function = self.function;
+        self.when(empty, |body| {
+            if function.returns.is_empty() {
+                body.end(S::Return, &[]);
+            } else {
+                let unit = body.unit();
+                let ty = return_type(unit, &function.returns);
+                let zeros = unit.null(ty);
+                body.end(S::ReturnValue, &[zeros]);
+            }
+        });
+        let less = self.unit().op(S::ISub, Type::I32, &[left, one]);
+        self.write(fuel, less);
+    }
+
+    pub(super) fn close_loop(&mut self) {
+        if !self.ended {
+            self.end(S::Unreachable, &[]);
+        }
+        let Some(done) = self.scratch.targets.pop() else { return };
+        let again = self.open_merge(done.again, done.header, &done.continues);
+        let header = self.label(done.header);
+        self.end(S::Branch, &[header]);
+        self.scratch.ssa.close_loop(done.header, again);
+        self.open_merge(done.merge, done.pre, &done.breaks);
+    }
+}
