@@ -154,16 +154,26 @@ impl Batch {
     }
 }
 
+/// `value` truncated, as C does it on x86: what does not fit, and NaN, is `i32::MIN`. Unlike a saturating cast this
+/// leaves loops vectorisable.
+#[inline(always)]
+pub fn truncate(value: f32) -> i32 {
+    const LIMIT: f32 = 2_147_483_648.0;
+    let value = if (-LIMIT..LIMIT).contains(&value) { value } else { -LIMIT };
+    // SAFETY: the value is a number from -2^31 up to below 2^31.
+    unsafe { value.to_int_unchecked() }
+}
+
 /// `value` truncated; its low eight bits.
-#[inline]
+#[inline(always)]
 pub fn byte(value: f32) -> u16 {
-    (value as i32 & 0xff) as u16
+    (truncate(value) & 0xff) as u16
 }
 
 /// `value` rounded, halves away from zero. (`f32::round` is a call on targets without SSE 4.1.)
-#[inline]
+#[inline(always)]
 pub fn round_half_away(value: f32) -> i32 {
-    let whole = value as i32;
+    let whole = truncate(value);
     let rest = value - whole as f32;
     whole.wrapping_add(i32::from(rest >= 0.5)).wrapping_sub(i32::from(rest <= -0.5))
 }
@@ -187,6 +197,16 @@ mod tests {
         }
         for value in [0.499_999_97_f32, 8_388_607.5, -8_388_607.5, 1.0e9, -0.499_999_97] {
             assert_eq!(round_half_away(value), value.round() as i32, "{value}");
+        }
+    }
+
+    #[test]
+    fn truncation_of_what_does_not_fit() {
+        assert_eq!([0.9, -0.9, -1.5, 255.99].map(truncate), [0, 0, -1, 255]);
+        assert_eq!(truncate(2_147_483_520.0), 2_147_483_520);
+        assert_eq!(truncate(-2_147_483_648.0), i32::MIN);
+        for value in [2_147_483_648.0, -2_147_483_904.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert_eq!(truncate(value), i32::MIN, "{value}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Stencil and depth test.
 
 use super::alpha_test::Compare;
-use super::batch::{Batch, LANES, Pixels, Plane};
+use super::batch::{Batch, LANES, Pixels, Plane, truncate};
 use super::framebuffer::{DepthFormat, PixelBuffer, Words, depth_address};
 use crate::memory::Memory;
 use crate::regs::{self, Registers};
@@ -145,7 +145,7 @@ impl DepthStencil {
         let max = self.format.max();
         let mut depths = [0; LANES];
         for (to, from) in depths[..lanes].iter_mut().zip(&batch.depth[..lanes]) {
-            *to = (from * max as f32) as i32 as u32;
+            *to = truncate(from * max as f32) as u32;
         }
         self.depth.keep(
             &mut batch.alive[..lanes],

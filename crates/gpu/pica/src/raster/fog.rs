@@ -1,6 +1,6 @@
 //! Fog: a blend towards the fog colour by a table of depth.
 
-use super::batch::{Batch, byte};
+use super::batch::{Batch, byte, truncate};
 use crate::regs::{self, Registers};
 use crate::tables::Tables;
 
@@ -43,7 +43,7 @@ impl Fog {
     fn factor(&self, depth: f32) -> f32 {
         let x = if self.flip { 1.0 - depth } else { depth } * 128.0;
         // Depth is not negative: truncation is floor.
-        let index = (x as i32).clamp(0, 127);
+        let index = truncate(x).clamp(0, 127);
         let [value, difference] = self.table[index as usize];
         (value + difference * (x - index as f32)).clamp(0.0, 1.0)
     }

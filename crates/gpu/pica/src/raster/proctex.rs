@@ -2,7 +2,7 @@
 
 use xenoglot_pica_shader::float::F16;
 
-use super::batch::{Batch, byte, round_half_away, semantic};
+use super::batch::{Batch, byte, round_half_away, semantic, truncate};
 use super::combiner::Source;
 use crate::regs::{self, Registers};
 use crate::tables::Tables;
@@ -41,7 +41,7 @@ impl Clamp {
             Clamp::Zero => coordinate,
             Clamp::Edge => coordinate.min(1.0),
             Clamp::Repeat => fraction(coordinate),
-            Clamp::Mirror if coordinate as i32 % 2 == 0 => fraction(coordinate),
+            Clamp::Mirror if truncate(coordinate) % 2 == 0 => fraction(coordinate),
             Clamp::Mirror => 1.0 - fraction(coordinate),
             Clamp::Pulse if coordinate > 0.5 => 1.0,
             Clamp::Pulse => 0.0,
@@ -74,7 +74,7 @@ impl Shift {
     /// What to add to a coordinate of mode `clamp` where the other one is `other`.
     fn offset(self, other: f32, clamp: Clamp) -> f32 {
         let offset = if clamp == Clamp::Mirror { 1.0 } else { 0.5 };
-        let whole = other as i32;
+        let whole = truncate(other);
         match self {
             Shift::None => 0.0,
             Shift::Odd => offset * (whole / 2 % 2) as f32,
@@ -126,7 +126,7 @@ impl Axis {
     /// Whole part and fraction of the place in the noise lattice.
     fn lattice(&self, coordinate: f32) -> (u32, f32) {
         let place = 9.0 * self.frequency * (coordinate + self.phase).abs();
-        let whole = place as i32;
+        let whole = truncate(place);
         (whole as u32, place - whole as f32)
     }
 }
@@ -217,7 +217,7 @@ impl Proctex {
         if !self.linear {
             return self.colors[round_half_away(index) as usize & 0xff].map(u16::from);
         }
-        let whole = index as i32;
+        let whole = truncate(index);
         let fraction = index - whole as f32;
         let entry = whole as usize & 0xff;
         let (color, difference) = (self.colors[entry], self.differences[entry]);
@@ -268,7 +268,7 @@ fn map(words: &[u32; 128]) -> Box<Map> {
 
 fn look_up(map: &Map, coordinate: f32) -> f32 {
     let place = coordinate * 128.0;
-    let index = (place as i32).clamp(0, 127);
+    let index = truncate(place).clamp(0, 127);
     let [value, difference] = map[index as usize];
     value + (place - index as f32) * difference
 }

@@ -1,6 +1,6 @@
 //! The texture units: coordinates to texels. Nearest texel of the base level, whatever filter is asked for.
 
-use super::batch::{Batch, Floats, LANES, Plane, semantic};
+use super::batch::{Batch, Floats, LANES, Plane, semantic, truncate};
 use super::combiner::Source;
 use crate::memory::Memory;
 use crate::regs::{self, Registers};
@@ -225,8 +225,8 @@ impl Image {
         let (mut s, mut t) = ([0; LANES], [0; LANES]);
         let (width, height) = (self.texture.width, self.texture.height);
         for lane in 0..lanes {
-            s[lane] = (place.u[lane] * width as f32) as i32;
-            t[lane] = (place.v[lane] * height as f32) as i32;
+            s[lane] = truncate(place.u[lane] * width as f32);
+            t[lane] = truncate(place.v[lane] * height as f32);
         }
         let mut border = [false; LANES];
         self.wrap[0].run(&mut s[..lanes], &mut border[..lanes], width);
@@ -291,7 +291,7 @@ impl Image {
 
     /// The density of a shadow map's texel, if it is not in front of `depth`.
     fn compare(&self, texel: u32, depth: f32) -> u32 {
-        let depth = (depth.min(1.0) * 16_777_215.0) as i32 - self.shadow_bias;
+        let depth = truncate(depth.min(1.0) * 16_777_215.0) - self.shadow_bias;
         let [r, g, b, a] = texel.to_le_bytes();
         let reference = u32::from_be_bytes([0, a, b, g]) as i32;
         let density = if reference >= depth { r } else { 0 };

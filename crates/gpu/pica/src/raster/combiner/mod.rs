@@ -188,5 +188,11 @@ impl Instruction {
 fn fetch(planes: &[Plane; PLANES], operand: Operand) -> Plane {
     let Value::Plane(plane) = operand.value else { return [0; LANES] };
     let plane = &planes[usize::from(plane)];
-    if operand.invert { plane.map(|value| value ^ 0xff) } else { *plane }
+    let mut values = *plane;
+    if operand.invert {
+        for value in &mut values {
+            *value ^= 0xff;
+        }
+    }
+    values
 }

@@ -1,6 +1,6 @@
 //! The tables of fragment lighting.
 
-use super::super::batch::Floats;
+use super::super::batch::{Floats, truncate};
 use crate::tables::Tables;
 
 /// Numbers of tables in register 0x1C5.
@@ -104,13 +104,13 @@ fn each(entries: &Entries, scale: f32, values: &mut [f32], place: impl Fn(f32) -
 #[inline(always)]
 fn unsigned(value: f32) -> (usize, f32) {
     let place = value * 256.0;
-    let whole = (place as i32).clamp(0, 255);
+    let whole = truncate(place).clamp(0, 255);
     (whole as usize, place - whole as f32)
 }
 
 #[inline(always)]
 fn floor(value: f32) -> i32 {
-    let whole = value as i32;
+    let whole = truncate(value);
     whole.saturating_sub(i32::from((whole as f32) > value))
 }
 
