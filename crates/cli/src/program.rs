@@ -199,7 +199,7 @@ pub struct Unit {
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
-fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) -> Result<Vec<Result<Unit>>> {
+pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) -> Result<Vec<Result<Unit>>> {
     if detect(bytes) == Format::IrText {
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
