@@ -92,7 +92,13 @@ pub struct Program {
 const PATIENCE: u32 = 16;
 
 impl Program {
-    pub(crate) fn new(module: Module, uses: Vec<Use>, private_size: u32, code: Compiled, variant: Variant) -> Program {
+    pub(crate) fn new(
+        module: Module,
+        uses: Vec<Use>,
+        private_size: u32,
+        code: Compiled,
+        variant: Variant,
+    ) -> Program {
         let (optimistic, exact) = match variant {
             Variant::Optimistic => (Some(code), OnceLock::new()),
             Variant::Exact => (None, OnceLock::from(code)),
@@ -161,14 +167,17 @@ impl Program {
 
     /// The table of buffers by resource, and their sizes.
     fn buffers(&self, bindings: &mut Bindings) -> Result<(Vec<Buffer>, Vec<usize>), RunError> {
-        let (mut buffers, mut sizes) = (Vec::with_capacity(self.uses.len()), Vec::with_capacity(self.uses.len()));
+        let (mut buffers, mut sizes) =
+            (Vec::with_capacity(self.uses.len()), Vec::with_capacity(self.uses.len()));
         for u in &self.uses {
             let bad = |what| RunError::Binding { set: u.set, binding: u.binding, what };
             let slot = bindings.slots.iter_mut().find(|s| (s.0, s.1) == (u.set, u.binding)).map(|s| &mut s.2);
             let (buffer, len) = match slot {
                 None if u.loads || u.stores => return Err(bad("nothing is bound")),
                 None => (Buffer::unbound(), 0),
-                Some(Memory::Read(_)) if u.stores => return Err(bad("bound for reading, and the module stores")),
+                Some(Memory::Read(_)) if u.stores => {
+                    return Err(bad("bound for reading, and the module stores"));
+                }
                 Some(Memory::Read(bytes)) => (Buffer::read(bytes), bytes.len()),
                 Some(Memory::Write(bytes)) => {
                     let len = bytes.len();

@@ -30,7 +30,7 @@ fn wanderer(policy: &str) -> Module {
   entry func @main() {{
   block0:
     v0 : i32x3 = input %id
-    v1 : i32 = extract v0, 0
+    v1 : i32 = extract 0, v0
     v2 : i32 = const 0x4
     v3 : i32 = imul v1, v2
     v4 : i32 = load storage @at align 4, v3
@@ -49,10 +49,11 @@ fn addresses_outside_read_zero_and_store_nothing() {
     for policy in ["zero", "ignore", "undefined"] {
         let module = wanderer(policy);
         for size in [0usize, 3, 4, 15, 16, 17, 64, 100] {
-            let at: Vec<u8> = [0u32, 1, 4, 48, 52, 60, 61, 63, 64, 99, 0x7fff_ffff, 0x8000_0000, 0xffff_fffc, u32::MAX]
-                .iter()
-                .flat_map(|a| a.to_le_bytes())
-                .collect();
+            let at: Vec<u8> =
+                [0u32, 1, 4, 48, 52, 60, 61, 63, 64, 99, 0x7fff_ffff, 0x8000_0000, 0xffff_fffc, u32::MAX]
+                    .iter()
+                    .flat_map(|a| a.to_le_bytes())
+                    .collect();
             let count = at.len() as u32 / 4;
             let buffers = [at, (1..=size as u8).collect(), vec![0; size]];
             // Invocations past the end of the addresses get 0.
@@ -97,7 +98,7 @@ fn endless(condition: &str) -> Module {
   entry func @main() {{
   block0:
     v0 : i32x3 = input %id
-    v1 : i32 = extract v0, 0
+    v1 : i32 = extract 0, v0
     v2 : i32 = const 0x5
     jump block1
   block1:
