@@ -36,7 +36,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "pica",
         doc: "PICA200 shader programs: registers, flags, step counts and geometry events",
-        engines: &["interp", "spirv", "glsl"],
+        engines: &["interp", "native", "spirv", "glsl"],
         run: pica::programs,
     },
     Suite {

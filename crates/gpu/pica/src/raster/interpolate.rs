@@ -25,6 +25,7 @@ impl DepthMap {
     }
 
     /// Depth of the pixels, 0 to 1. The batch needs its weights and w.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch, setup: &Setup) {
         let lanes = batch.lanes();
         let sum = setup.weight_sum as f32;
@@ -46,6 +47,7 @@ impl DepthMap {
 }
 
 /// Sets the weights and, for perspective, w of the pixels.
+#[inline(always)]
 pub fn start(batch: &mut Batch, pixels: &mut Pixels, setup: &Setup) {
     pixels.pad();
     batch.start(pixels.len);
@@ -62,6 +64,7 @@ pub fn start(batch: &mut Batch, pixels: &mut Pixels, setup: &Setup) {
     }
 }
 
+#[inline(always)]
 fn inverse_w(batch: &mut Batch, setup: &Setup, product: impl Fn(f32, f32) -> f32 + Copy) {
     let lanes = batch.lanes();
     let ([w0, w1, w2], [i0, i1, i2]) = (planes(&batch.weights, lanes), setup.inverse_w);
@@ -71,6 +74,7 @@ fn inverse_w(batch: &mut Batch, setup: &Setup, product: impl Fn(f32, f32) -> f32
 }
 
 /// Interpolates the attributes that the draw needs.
+#[inline(always)]
 pub fn attributes(batch: &mut Batch, setup: &Setup, screen: &Screen) {
     for &semantic in &screen.attributes {
         if setup.finite {
@@ -81,7 +85,7 @@ pub fn attributes(batch: &mut Batch, setup: &Setup, screen: &Screen) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn attribute(batch: &mut Batch, setup: &Setup, semantic: u8, product: impl Fn(f32, f32) -> f32 + Copy) {
     let lanes = batch.lanes();
     let [w0, w1, w2] = planes(&batch.weights, lanes);
@@ -93,6 +97,7 @@ fn attribute(batch: &mut Batch, setup: &Setup, semantic: u8, product: impl Fn(f3
     }
 }
 
+#[inline(always)]
 fn planes(weights: &[Floats; 3], lanes: usize) -> [&[f32]; 3] {
     [&weights[0][..lanes], &weights[1][..lanes], &weights[2][..lanes]]
 }

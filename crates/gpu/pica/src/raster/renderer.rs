@@ -135,6 +135,24 @@ impl Pipeline {
 
     /// Takes pixels of one triangle from weights to memory.
     fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.shade_avx2(state, setup, pixels, memory) };
+            return;
+        }
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    /// As [`Pipeline::shade_portable`], whose stages are inlined so that all of them are compiled for AVX2 here.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn shade_avx2(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    #[inline(always)]
+    fn shade_portable(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
         interpolate::start(&mut self.batch, pixels, setup);
         if let Some(depth) = &state.depth {
             depth.run(&mut self.batch, setup);
@@ -162,6 +180,7 @@ impl Pipeline {
     }
 
     /// Stencil and depth test; whether a pixel is left.
+    #[inline(always)]
     fn test_depth(&mut self, state: &State, pixels: &Pixels, memory: &mut dyn Memory) -> bool {
         if let Some(tests) = &state.depth_stencil {
             tests.run(&mut self.batch, pixels, memory);
@@ -169,6 +188,7 @@ impl Pipeline {
         !self.batch.is_dead()
     }
 
+    #[inline(always)]
     fn shade_color(&mut self, state: &State, shading: &Shading, setup: &Setup, memory: &dyn Memory) {
         if state.feedback {
             self.start_textures(shading);
@@ -195,6 +215,7 @@ impl Pipeline {
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, output: &Output, pixels: &Pixels, memory: &mut dyn Memory) {
         let lanes = self.batch.lanes();
         let (batch, destination) = (&mut *self.batch, &mut self.destination.0);
@@ -207,6 +228,7 @@ impl Pipeline {
 }
 
 /// Interpolated colours to 8 bits.
+#[inline(always)]
 fn round_colors(batch: &mut Batch) {
     let lanes = batch.lanes();
     let colors = &batch.attributes[semantic::COLOR..semantic::COLOR + 4];
