@@ -128,7 +128,7 @@ fn lit() -> Registers {
 fn tables() -> Tables {
     let mut tables = Tables::default();
     for (entry, word) in (0..).zip(&mut tables.lighting[0]) {
-        *word = entry * 16 | 8 << 12;
+        *word = (entry * 16) | (8 << 12);
     }
     tables
 }

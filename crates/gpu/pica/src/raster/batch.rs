@@ -6,7 +6,7 @@ use crate::vertex::Vertex;
 /// Pixels of a batch: a tile of the framebuffer.
 pub const LANES: usize = 64;
 /// Loops run over a multiple of this many lanes, whose surplus repeats the last pixel.
-const STEP: usize = 8;
+pub const STEP: usize = 8;
 
 /// A float per pixel.
 pub type Floats = [f32; LANES];
@@ -67,10 +67,16 @@ impl Pixels {
         self.len += 1;
     }
 
+    /// Lanes to work on: the pixels and up to a full step more.
+    #[inline(always)]
+    pub fn lanes(&self) -> usize {
+        self.len.min(LANES).next_multiple_of(STEP)
+    }
+
     /// Repeats the last pixel in the surplus lanes.
     #[inline(always)]
     pub fn pad(&mut self) {
-        let lanes = self.len.next_multiple_of(STEP);
+        let lanes = self.lanes();
         if let Some(last) = self.len.checked_sub(1) {
             for plane in &mut self.weights {
                 let weight = plane[last];

@@ -1,6 +1,6 @@
 //! The stages in their order.
 
-use super::batch::{Batch, LANES, Pixels, Plane, round_half_away, semantic};
+use super::batch::{Batch, LANES, Pixels, Plane, STEP, round_half_away, semantic};
 use super::clip::{Clipped, Clipper, align_quaternions};
 use super::combiner::Source;
 use super::coverage::Walker;
@@ -233,8 +233,11 @@ fn round_colors(batch: &mut Batch) {
     let lanes = batch.lanes();
     let colors = &batch.attributes[semantic::COLOR..semantic::COLOR + 4];
     for (plane, values) in batch.planes[Source::Primary.plane()..].iter_mut().zip(colors) {
-        for (to, value) in plane[..lanes].iter_mut().zip(values) {
-            *to = (round_half_away(value * 255.0) & 0xff) as u16;
+        let values = values[..lanes].as_chunks::<STEP>().0;
+        for (to, from) in plane.as_chunks_mut::<STEP>().0.iter_mut().zip(values) {
+            for i in 0..STEP {
+                to[i] = (round_half_away(from[i] * 255.0) & 0xff) as u16;
+            }
         }
     }
 }

@@ -362,7 +362,7 @@ mod tests {
         regs.set(regs::LIGHT + 2, white);
         regs.set(regs::LIGHT + 5, 0x3c00);
         regs.set(regs::LIGHT + 9, 1);
-        regs.set(regs::LIGHT_DISABLE, u32::MAX & !0xff);
+        regs.set(regs::LIGHT_DISABLE, !0xff);
         regs
     }
 
