@@ -9,8 +9,8 @@
 //!   branch v4, block1(v3), block2        branch v4, block1(v3), block2
 //! ```
 //!
-//! Only ops that nobody notices ([`effects::is_speculatable`]) and never convergent ones; out of as many loops as
-//! possible, irreducible ones excepted. A constant moves only along with what needs it. The block before the loop
+//! Only ops that nobody notices ([`effects::is_speculatable`]) and never convergent ones, and only from blocks that each
+//! round comes to; out of as many loops as possible, irreducible ones excepted. A constant moves only along with what needs it. The block before the loop
 //! is the header's only predecessor outside if that only jumps there, else a new one.
 
 use crate::{Changed, Context, effects};
@@ -35,6 +35,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     if cx.analyses.loops().loops().is_empty() {
         return Changed::NONE;
     }
+    cx.analyses.ensure_dominators(f);
     let mut b = std::mem::take(&mut cx.licm);
     b.find(f, cx);
     let changed = if b.moves.is_empty() { Changed::NONE } else { b.apply(f, &cx.analyses) };
@@ -94,6 +95,7 @@ impl Buffers {
             // The header is come to whenever the loop is.
             let always = block == data.header;
             if data.irreducible
+                || !in_each_round(cx, l, data.header, block)
                 || !effects::is_speculatable(f, cx, inst, always)
                 || !f.args(inst).iter().all(|&v| invariant(v))
             {
@@ -124,6 +126,14 @@ impl Buffers {
         }
         changed
     }
+}
+
+/// Whether each round of the loop that goes on to another comes to `block`. Elsewhere, code is better off where it is:
+/// most rounds may never need it.
+fn in_each_round(cx: &Context, l: Loop, header: Block, block: Block) -> bool {
+    let (cfg, loops, dominators) = (cx.analyses.cfg(), cx.analyses.loops(), cx.analyses.dominators());
+    let mut latches = cfg.preds(header).iter().filter(|pred| loops.contains(l, pred.block));
+    latches.all(|latch| dominators.dominates(block, latch.block))
 }
 
 /// Whether `inner` is `of` or inside it.

@@ -24,7 +24,7 @@ struct Shader {
 /// Lifts with the compute wrapper. With `only_outputs`, it stores nothing else.
 fn shader(name: &'static str, source: &str, only_outputs: bool) -> Shader {
     let shbin = assemble(source).expect("assembles");
-    let options = LiftOptions { only_outputs, ..LiftOptions::compute(shbin.executables[0].entry) };
+    let options = LiftOptions { only_outputs, ..LiftOptions::compute(shbin.executables[0].main) };
     let mut module = lift(&shbin.program, &options).expect("lifts").module;
     let Ok(()) = optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
     Shader { name, words: shbin.program.code.len(), module }
