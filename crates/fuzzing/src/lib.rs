@@ -13,6 +13,7 @@ pub use picagpu::picagpu;
 pub use translate::translate;
 
 use bytes::Bytes;
+use xenoglot_capture::Capture;
 use xenoglot_interp::{Bindings, Interpreter, Limits as RunLimits};
 use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
@@ -36,11 +37,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
     Target { name: "translate", run: translate, seeds: seeds::programs },
+    Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
 ];
@@ -124,6 +126,37 @@ fn run(module: &Module) {
         let _ = interpreter.dispatch([1; 3], &mut bindings, &limits);
     }
     let _ = interpreter.run_entry(&mut bindings, &limits);
+}
+
+/// Captures: what is read is written and read back the same, damaged ones give what lies before the damage. The same
+/// again with the checksums put right.
+pub fn capture(data: &[u8]) {
+    for data in [data.to_vec(), with_checksums(data)] {
+        let read = Capture::from_bytes(&data, &xenoglot_capture::Limits { bytes: 1 << 22 });
+        let Some(capture) = read.map_or_else(xenoglot_capture::Error::recovered, Some) else { continue };
+        let back = Capture::from_bytes(&capture.to_bytes(), &xenoglot_capture::Limits::default());
+        assert_eq!(back.expect("what was written is whole"), capture);
+    }
+}
+
+/// The chunks of a capture with right checksums, as far as there are chunks.
+fn with_checksums(data: &[u8]) -> Vec<u8> {
+    let mut data = data.to_vec();
+    let mut at = 16;
+    while let Some(chunk) = data.get_mut(at..)
+        && let Some((head, payload)) = chunk.split_at_mut_checked(28)
+    {
+        let length = head[8..16].iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
+        let Some(payload) = usize::try_from(length).ok().and_then(|length| payload.get(..length)) else {
+            break;
+        };
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&head[..24]);
+        hasher.update(payload);
+        head[24..].copy_from_slice(&hasher.finalize().to_le_bytes());
+        at += 28 + payload.len();
+    }
+    data
 }
 
 /// Control-flow graphs: every graph is structured, and the checker agrees.

@@ -1,6 +1,7 @@
 //! Inputs to start from, small and of every kind, made of the bundled shaders and the generators.
 
 use xenoglot::pica::{Options, lift_executable};
+use xenoglot_capture::{Block, Capture, FRAME_END, Frame, Info};
 use xenoglot_ir::text::canonical;
 use xenoglot_opt::{Context, optimize};
 use xenoglot_pica::memory::VRAM;
@@ -86,6 +87,18 @@ pub fn graphs() -> Vec<Vec<u8>> {
             bytes
         })
         .collect()
+}
+
+/// Captures: one with everything, and some cut short. Their operations mean nothing.
+pub fn captures() -> Vec<Vec<u8>> {
+    let mut capture = Capture::new(*b"PICA", Info { title: "a seed".into(), ..Info::default() });
+    capture.registers = vec![(0x40, 2), (0x41, 3)];
+    capture.memory = vec![Block { address: 0x1800_0000, bytes: vec![1; 100] }];
+    capture.write_memory(0x1800_0004, b"something");
+    capture.ops.push_words(FRAME_END, &[0x1800_0000, 2, 1, 0, 0]);
+    capture.frames = vec![Frame { index: 0, width: 2, height: 1, rgba: vec![255; 8] }];
+    let whole = capture.to_bytes();
+    (1..=12).map(|n| whole.iter().take(whole.len() * n / 12).copied().collect()).collect()
 }
 
 /// Command lists, as [`picagpu`](crate::picagpu()) takes them: a program, an output map and draws of every kind.

@@ -71,6 +71,11 @@ fn translate() {
 }
 
 #[test]
+fn capture() {
+    run("capture");
+}
+
+#[test]
 fn picagpu() {
     run("picagpu");
 }
