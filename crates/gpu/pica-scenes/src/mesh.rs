@@ -136,6 +136,12 @@ impl Mesh {
         self.vertices.iter_mut().for_each(|v| v.uv *= factor);
         self
     }
+
+    /// Texture coordinates plus an offset.
+    pub fn scrolled(mut self, offset: Vec2) -> Mesh {
+        self.vertices.iter_mut().for_each(|v| v.uv += offset);
+        self
+    }
 }
 
 /// A grid of `columns` by `rows` quads: `f` gives the vertex at texture coordinates from 0 to 1. It is seen from where

@@ -114,8 +114,6 @@ pub enum Combine {
     Add = 2,
     /// a c + b (1 - c)
     Interpolate = 4,
-    /// a b + c
-    MultiplyAdd = 8,
 }
 
 /// A combiner stage. Alpha is done as the colours are.

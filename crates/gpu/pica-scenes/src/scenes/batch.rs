@@ -15,7 +15,7 @@ const GOLDEN: f32 = 0.381_966;
 pub fn make(b: &mut Builder, run: &Run) {
     let texture = b.texture(&Image::crate_side(64), Format::Rgb5A1);
     let (mut mesh, cube) = (Mesh::default(), cube());
-    let size = 2.2 / libm::sqrtf(run.count as f32).max(1.5);
+    let size = 4.4 / libm::sqrtf(run.count as f32).max(1.5);
     for n in 0..run.count {
         // Points of a spiral over a sphere.
         let height = 1.0 - 2.0 * (n as f32 + 0.5) / run.count as f32;

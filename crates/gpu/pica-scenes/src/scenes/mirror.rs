@@ -20,7 +20,7 @@ pub fn make(b: &mut Builder, run: &Run) {
     let crate_side = b.texture(&Image::crate_side(64), Format::Rgb565);
     let glass = b.texture(&Image::checker(32, 2.0, rgb(190, 205, 220), rgb(120, 140, 165)), Format::I4);
     let pool = Object::lit(b, &floor(2.9, 1).tiled(Vec2::splat(4.0)));
-    let ball = Object::lit(b, &sphere(32, 20));
+    let ball = Object::lit(b, &sphere(32, 20).tiled(Vec2::new(4.0, 2.0)));
     let ring = Object::lit(b, &torus(1.45, 0.22, 48, 16).tiled(Vec2::new(6.0, 1.0)));
     let block = Object::lit(b, &cube());
     let program = fragment_lit(b, &perspective(40.0, 1.0, 30.0), 40.0);
@@ -31,7 +31,7 @@ pub fn make(b: &mut Builder, run: &Run) {
             b.lights(&[lamp(&(view * *world), LAMP, 0.18)], false);
             b.combiners(&LIT_TEXTURE);
             let middle = *world * Mat4::from_translation(Vec3::Y * 1.75);
-            b.textures(&[(marble, Wrap::Repeat)]);
+            b.textures(&[(marble, Wrap::Mirror)]);
             place(b, &program, &(view * middle * Mat4::from_rotation_y(time)));
             ball.draw(b);
             let tilted = Mat4::from_rotation_y(time) * Mat4::from_rotation_x(0.5);
@@ -59,7 +59,7 @@ pub fn make(b: &mut Builder, run: &Run) {
         b.blend(Blend::Alpha);
         b.depth(Compare::Always, true);
         b.textures(&[(glass, Wrap::Repeat)]);
-        let clear = [255, 255, 255, 120];
+        let clear = [255, 255, 255, 90];
         b.combiners(&[
             Stage::new(Combine::Modulate, [Source::Constant, Source::Texture0, Source::Previous]).constant(clear)
         ]);

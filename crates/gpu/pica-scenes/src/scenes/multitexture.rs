@@ -9,6 +9,9 @@ use crate::texture::{Image, rgb};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use xenoglot_pica::texture::Format;
 
+/// Texture coordinates to add where only textures that repeat are to be seen.
+const ELSEWHERE: f32 = 8.0;
+
 /// A star of five points in a ring, clear elsewhere.
 fn sign() -> Image {
     Image::square(64, |x, y| {
@@ -29,11 +32,13 @@ pub fn make(b: &mut Builder, run: &Run) {
     let wall = grid(1, 1, |uv| ((uv * 2.0 - 1.0).extend(0.0) * Vec3::new(4.0, 2.0, 1.0), Vec3::Z));
     let wall = wall.tiled(Vec2::new(2.0, 1.0));
     room.add(&wall, &Mat4::from_translation(Vec3::new(0.0, 2.0, -4.0)));
+    // The same bricks and light, but far from the sign.
+    let wall = wall.scrolled(Vec2::splat(ELSEWHERE));
     for side in [-1.0, 1.0] {
         let turned = Mat4::from_rotation_y(-side * std::f32::consts::FRAC_PI_2);
         room.add(&wall, &(Mat4::from_translation(Vec3::new(4.0 * side, 2.0, 0.0)) * turned));
     }
-    room.add(&floor(4.0, 1).tiled(Vec2::splat(2.0)), &Mat4::IDENTITY);
+    room.add(&floor(4.0, 1).tiled(Vec2::splat(2.0)).scrolled(Vec2::splat(ELSEWHERE)), &Mat4::IDENTITY);
     let vertices = b.vertices(room.textured());
     let indices = b.indices(&room.indices);
     let bricks = b.texture(&Image::bricks(128, 8.0), Format::Etc1);

@@ -34,7 +34,7 @@ pub fn make(b: &mut Builder, run: &Run) {
         let far = libm::hypotf(x, 1.0 - y) / DISC;
         [(255.0 * libm::powf((1.0 - far).clamp(0.0, 1.0), 1.5)) as u8; 4]
     });
-    let disc = b.texture(&disc, Format::A8);
+    let disc = b.texture(&disc, Format::Ia8);
 
     let program = Program::geometry(include_str!("../../shaders/view.v.pica"), bundled("particles.g.pica"));
     b.program(&program);
@@ -43,7 +43,7 @@ pub fn make(b: &mut Builder, run: &Run) {
     sparks.set(&mut b.list, "size", &[Vec4::new(0.16, 0.16, 0.0, 0.0)]);
     sparks.set_int(&mut b.list, "count", [SPARKS, 0, 1, 0]);
     b.textures(&[(disc, Wrap::Mirror)]);
-    b.combiners(&[Stage::new(Combine::MultiplyAdd, [Source::Primary, Source::Texture0, Source::Texture0])]);
+    b.combiners(&[Stage::new(Combine::Modulate, [Source::Primary, Source::Texture0, Source::Previous])]);
     b.depth(Compare::Greater, false);
     b.blend(Blend::Add);
     let view = look(Vec3::new(0.0, 3.4, 9.0), Vec3::new(0.0, 1.7, 0.0));

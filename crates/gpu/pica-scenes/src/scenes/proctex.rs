@@ -5,7 +5,7 @@ use crate::Run;
 use crate::builder::{Builder, Source, f16};
 use crate::luts;
 use crate::math::{look, perspective};
-use crate::mesh::{Mesh, cube, sphere};
+use crate::mesh::{cube, sphere};
 use crate::texture::{mix, rgb};
 use glam::{Mat4, Vec2, Vec3};
 use xenoglot_pica::regs::*;
@@ -32,9 +32,9 @@ struct Material {
 /// u in waves, strongly disturbed.
 const MARBLE: Material = Material {
     function: 4,
-    amplitude: 0.3,
+    amplitude: 0.4,
     frequency: 0.35,
-    map: |x| libm::fabsf(libm::sinf(x * 9.0 * std::f32::consts::PI)),
+    map: |x| libm::fabsf(libm::sinf(x * 5.0 * std::f32::consts::PI)),
     color: |x| {
         let [r, g, b, _] = mix(rgb(60, 70, 84), rgb(240, 236, 228), libm::powf(x, 0.6));
         [r, g, b]
@@ -84,9 +84,7 @@ impl Material {
 
 pub fn make(b: &mut Builder, run: &Run) {
     let ball = Object::lit(b, &sphere(40, 24).tiled(Vec2::new(4.0, 2.0)));
-    let mut blocks = Mesh::default();
-    blocks.add(&cube(), &Mat4::IDENTITY);
-    let block = Object::lit(b, &blocks);
+    let block = Object::lit(b, &cube());
     let program = fragment_lit(b, &perspective(40.0, 1.0, 30.0), 30.0);
     // The procedural texture takes the first texture coordinates.
     b.list.write(TEXTURE_UNITS, 1 << 10 | 1 << 12 | 1 << 16);

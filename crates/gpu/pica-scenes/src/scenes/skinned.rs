@@ -27,8 +27,8 @@ fn pose(time: f32) -> Vec<Mat4> {
     let mut matrix = Mat4::IDENTITY;
     let mut bones = Vec::new();
     for bone in 0..BONES {
-        let (sin, _) = turn(time / 2.0 + bone as f32 / 8.0 + 0.1);
-        let bend = Mat4::from_rotation_z(0.55 * sin) * Mat4::from_rotation_x(0.2 * sin);
+        let (sin, _) = turn(time / 2.0 + bone as f32 / 5.0);
+        let bend = Mat4::from_rotation_z(0.34 * sin) * Mat4::from_rotation_x(0.2 * sin);
         let rest = Vec3::Y * (step * bone as f32);
         matrix *= Mat4::from_translation(rest) * bend * Mat4::from_translation(-rest);
         bones.push(matrix);

@@ -46,7 +46,7 @@ pub fn two_lights() -> [Light; 2] {
     let light = |direction: Vec3, color: Vec3, ambient: f32| Light {
         position: direction.extend(0.0),
         diffuse: color * 0.85,
-        specular: color * 0.6,
+        specular: color * 0.35,
         ambient: color * ambient,
     };
     [light(Vec3::new(0.5, 0.7, 0.6), sun, 0.12), light(Vec3::new(-0.8, 0.1, 0.4), sky, 0.1)]

@@ -1,12 +1,22 @@
 //! Light in steps, and outlines.
 
 use crate::Run;
-use crate::builder::{Builder, Program, bundled};
+use crate::builder::{Builder, Combine, Program, Source, Stage, Wrap};
 use crate::math::{look, perspective};
 use crate::mesh::{Mesh, sphere, torus};
+use crate::texture::{Image, rgb};
 use glam::{Mat4, Vec3, Vec4};
+use xenoglot_pica::texture::Format;
 
-const STEPS: f32 = 4.0;
+/// Light from left to right in three steps; below, where the surface turns away, the rim.
+fn ramp() -> Image {
+    Image::square(64, |light, away| match light {
+        _ if away > 0.75 => rgb(90, 80, 110),
+        _ if light > 0.72 => rgb(255, 255, 255),
+        _ if light > 0.25 => rgb(196, 190, 204),
+        _ => rgb(120, 108, 140),
+    })
+}
 
 pub fn make(b: &mut Builder, run: &Run) {
     let mut mesh = Mesh::default();
@@ -25,12 +35,14 @@ pub fn make(b: &mut Builder, run: &Run) {
     }
     let vertices = b.vertices(mesh.shaded());
     let indices = b.indices(&mesh.indices);
-    let program = Program::vertex(bundled("toon.v.pica"));
+    let ramp = b.texture(&ramp(), Format::Rgb565);
+    b.textures(&[(ramp, Wrap::Edge)]);
+    b.combiners(&[Stage::new(Combine::Modulate, [Source::Primary, Source::Texture0, Source::Previous])]);
+    let program = Program::vertex(include_str!("../../shaders/toon.v.pica"));
     b.program(&program);
     let (shader, list) = (&program.vertex, &mut b.list);
     shader.set_matrix(list, "projection", &perspective(40.0, 1.0, 30.0));
     shader.set(list, "light", &[Vec3::new(0.5, 0.7, 0.55).normalize().extend(0.0)]);
-    shader.set(list, "steps", &[Vec4::new(STEPS, 1.0 / STEPS, 0.0, 0.0)]);
     // Dark, and how far the mesh grows.
     shader.set(list, "outline", &[Vec4::new(0.08, 0.05, 0.12, 0.06)]);
     let view = look(Vec3::new(0.0, 1.6, 8.5), Vec3::ZERO);
