@@ -12,7 +12,7 @@ use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::Report;
-use xenoglot_pica::shader::Engines;
+use xenoglot_pica::shader::{Engines, Native};
 
 /// Arguments of `render`.
 #[derive(clap::Args)]
@@ -47,13 +47,16 @@ pub struct Args {
 enum EngineName {
     /// The interpreter.
     Interp,
+    /// Machine code for this machine; the interpreter where that fails.
+    Native,
 }
 
 impl EngineName {
-    fn engines(self) -> Engines {
-        match self {
+    fn engines(self) -> Result<Engines> {
+        Ok(match self {
             EngineName::Interp => Engines::default(),
-        }
+            EngineName::Native => Engines::new(vec![Box::new(Native::new()?)]),
+        })
     }
 }
 
@@ -124,7 +127,7 @@ fn load(args: &Args) -> Result<(Capture, bool)> {
 }
 
 fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
-    let (renderer, engines) = (Renderer::new(), args.engine.engines());
+    let (renderer, engines) = (Renderer::new(), args.engine.engines()?);
     let mut player = Player::with_engines(capture, renderer, engines, replay::Limits::default())?;
     let expected: BTreeMap<usize, &Frame> = capture.frames.iter().map(|f| (f.index as usize, f)).collect();
     let bar = bar(capture.ops.iter().filter(|op| op.kind == FRAME_END).count());

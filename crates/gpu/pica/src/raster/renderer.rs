@@ -1,6 +1,6 @@
 //! The stages in their order.
 
-use super::batch::{Batch, LANES, Pixels, Plane, round_half_away, semantic};
+use super::batch::{Batch, LANES, Pixels, Plane, STEP, round_half_away, semantic};
 use super::clip::{Clipped, Clipper, align_quaternions};
 use super::combiner::Source;
 use super::coverage::Walker;
@@ -135,6 +135,24 @@ impl Pipeline {
 
     /// Takes pixels of one triangle from weights to memory.
     fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.shade_avx2(state, setup, pixels, memory) };
+            return;
+        }
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    /// As [`Pipeline::shade_portable`], whose stages are inlined so that all of them are compiled for AVX2 here.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn shade_avx2(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    #[inline(always)]
+    fn shade_portable(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
         interpolate::start(&mut self.batch, pixels, setup);
         if let Some(depth) = &state.depth {
             depth.run(&mut self.batch, setup);
@@ -162,6 +180,7 @@ impl Pipeline {
     }
 
     /// Stencil and depth test; whether a pixel is left.
+    #[inline(always)]
     fn test_depth(&mut self, state: &State, pixels: &Pixels, memory: &mut dyn Memory) -> bool {
         if let Some(tests) = &state.depth_stencil {
             tests.run(&mut self.batch, pixels, memory);
@@ -169,6 +188,7 @@ impl Pipeline {
         !self.batch.is_dead()
     }
 
+    #[inline(always)]
     fn shade_color(&mut self, state: &State, shading: &Shading, setup: &Setup, memory: &dyn Memory) {
         if state.feedback {
             self.start_textures(shading);
@@ -195,6 +215,7 @@ impl Pipeline {
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, output: &Output, pixels: &Pixels, memory: &mut dyn Memory) {
         let lanes = self.batch.lanes();
         let (batch, destination) = (&mut *self.batch, &mut self.destination.0);
@@ -207,12 +228,16 @@ impl Pipeline {
 }
 
 /// Interpolated colours to 8 bits.
+#[inline(always)]
 fn round_colors(batch: &mut Batch) {
     let lanes = batch.lanes();
     let colors = &batch.attributes[semantic::COLOR..semantic::COLOR + 4];
     for (plane, values) in batch.planes[Source::Primary.plane()..].iter_mut().zip(colors) {
-        for (to, value) in plane[..lanes].iter_mut().zip(values) {
-            *to = (round_half_away(value * 255.0) & 0xff) as u16;
+        let values = values[..lanes].as_chunks::<STEP>().0;
+        for (to, from) in plane.as_chunks_mut::<STEP>().0.iter_mut().zip(values) {
+            for i in 0..STEP {
+                to[i] = (round_half_away(from[i] * 255.0) & 0xff) as u16;
+            }
         }
     }
 }
