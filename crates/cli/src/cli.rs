@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
-use crate::commands::{asm, bench, cfg, demo, disasm, extract, info, ir, run, translate};
+use crate::commands::{asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, translate};
 use clap::{Parser, Subcommand};
 
 const EXIT_CODES: &str = "\
@@ -43,6 +43,10 @@ pub enum Command {
     Translate(translate::Args),
     /// Run a shader on given inputs.
     Run(run::Args),
+    /// Replay a capture (.xgc) and write what it shows.
+    Render(render::Args),
+    /// List the scenes that come with the program, or write them as captures.
+    Scenes(scenes::Args),
     /// Find shader binaries inside other files.
     Extract(extract::Args),
     #[cfg(feature = "vulkan")]

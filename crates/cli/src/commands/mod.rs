@@ -13,7 +13,9 @@ pub mod disasm;
 pub mod extract;
 pub mod info;
 pub mod ir;
+pub mod render;
 pub mod run;
+pub mod scenes;
 pub mod translate;
 
 /// Does a command.
@@ -26,6 +28,8 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Ir(args) => ir::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Scenes(args) => scenes::run(&args),
         Command::Extract(args) => extract::run(&args),
         #[cfg(feature = "vulkan")]
         Command::Conformance(args) => conformance::run(&args),

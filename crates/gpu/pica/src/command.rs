@@ -17,6 +17,14 @@ pub struct Write {
     pub mask: u32,
 }
 
+impl Write {
+    /// A write of the bytes in the lowest four bits of `bytes`.
+    pub fn new(register: u32, value: u32, bytes: u32) -> Write {
+        let mask = (0..4).filter(|b| bytes >> b & 1 != 0).fold(0, |m, b| m | 0xff << (8 * b));
+        Write { register, value, mask }
+    }
+}
+
 /// Why a list ended early.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ListError {
@@ -87,8 +95,7 @@ impl List {
     }
 
     fn write(&self, step: u32, value: u32) -> Write {
-        let mask = (0..4).filter(|b| self.header >> (16 + b) & 1 != 0).fold(0, |m, b| m | 0xff << (8 * b));
-        Write { register: (self.header & 0xffff) + step, value, mask }
+        Write::new((self.header & 0xffff) + step, value, self.header >> 16)
     }
 }
 

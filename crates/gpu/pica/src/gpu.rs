@@ -106,17 +106,24 @@ impl<R: Renderer> Gpu<R> {
 
     /// Writes a register from outside a list. A jump runs the list it goes to.
     pub fn write_register(&mut self, memory: &mut dyn Memory, register: u32, value: u32) {
+        self.write_register_bytes(memory, register, value, 0xf);
+    }
+
+    /// As [`Gpu::write_register`]; of the register only the bytes in `mask`, 4 bits, change.
+    pub fn write_register_bytes(&mut self, memory: &mut dyn Memory, register: u32, value: u32, mask: u8) {
         let mut budget = Budget::new(self.limits);
-        match self.write(memory, Write { register, value, mask: u32::MAX }, &mut budget) {
+        match self.write(memory, Write::new(register, value, mask.into()), &mut budget) {
             Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut budget),
             Next::Go | Next::Stop => self.flush(memory, &mut budget),
         }
+        self.report.instructions += budget.instructions();
     }
 
     /// Runs the command list of `bytes` bytes at a physical address.
     pub fn run_command_list(&mut self, memory: &mut dyn Memory, address: u32, bytes: u32) {
         let mut budget = Budget::new(self.limits);
         self.run(memory, List::new(address, bytes), &mut budget);
+        self.report.instructions += budget.instructions();
     }
 
     /// Fills memory.

@@ -34,6 +34,7 @@
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
+//! | `replay` | captures: what was given to a GPU, played and recorded (feature `capture`) |
 #![deny(missing_docs)]
 
 pub mod assembly;
@@ -46,6 +47,8 @@ pub mod memory;
 pub mod raster;
 pub mod regs;
 pub mod renderer;
+#[cfg(feature = "capture")]
+pub mod replay;
 pub mod report;
 pub mod shader;
 pub mod tables;

@@ -64,6 +64,11 @@ impl Budget {
     pub fn fuel(&mut self) -> &mut u64 {
         &mut self.left.instructions
     }
+
+    /// Instructions that were executed.
+    pub fn instructions(&self) -> u64 {
+        self.limits.instructions.saturating_sub(self.left.instructions)
+    }
 }
 
 /// What went wrong. The frame goes on without the part that failed.
@@ -121,6 +126,8 @@ pub struct Report {
     pub invocations: u64,
     /// Triangles handed to the renderer.
     pub triangles: u64,
+    /// Instructions of all shader invocations, as [`Limits::instructions`] counts them.
+    pub instructions: u64,
     /// Batches that an engine could not do and the next one did.
     pub fallbacks: u64,
     /// Errors after which something is missing.
@@ -130,6 +137,20 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds what a later report has.
+    pub fn merge(&mut self, later: Report) {
+        self.writes += later.writes;
+        self.draws += later.draws;
+        self.vertices += later.vertices;
+        self.invocations += later.invocations;
+        self.triangles += later.triangles;
+        self.instructions += later.instructions;
+        self.fallbacks += later.fallbacks;
+        self.errors += later.errors;
+        let room = KEPT.saturating_sub(self.messages.len());
+        self.messages.extend(later.messages.into_iter().take(room));
+    }
+
     /// Counts and keeps an error.
     pub(crate) fn add(&mut self, error: Error) {
         match error {

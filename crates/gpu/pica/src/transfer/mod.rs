@@ -7,6 +7,8 @@ mod display;
 mod pixel;
 
 pub use display::DisplayTransfer;
+#[cfg(feature = "capture")]
+pub(crate) use pixel::Pixel;
 
 use crate::memory::Memory;
 use thiserror::Error;

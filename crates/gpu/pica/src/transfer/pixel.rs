@@ -4,7 +4,7 @@ use super::TransferError;
 
 /// A format of the transfer engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pixel {
+pub(crate) enum Pixel {
     Rgba8,
     Rgb8,
     Rgb565,

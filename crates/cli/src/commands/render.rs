@@ -1,0 +1,241 @@
+//! `xenoglot render`: captures to pictures.
+
+use crate::batch::bar;
+use crate::failure::usage;
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
+use xenoglot_pica::raster::Renderer;
+use xenoglot_pica::replay::{self, Image, Player};
+use xenoglot_pica::report::Report;
+use xenoglot_pica::shader::{Engines, Native};
+
+/// Arguments of `render`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The capture (.xgc).
+    file: PathBuf,
+    /// The PNG to write, or the folder with `--all`.
+    #[arg(short, long, value_name = "FILE|FOLDER")]
+    output: Option<PathBuf>,
+    /// The frame to write, from 0; the last one if not given.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    frame: Option<usize>,
+    /// Write all frames, numbered, into a folder.
+    #[arg(long, requires = "output")]
+    all: bool,
+    /// What shades vertices.
+    #[arg(long, value_enum, default_value_t = EngineName::Interp)]
+    engine: EngineName,
+    /// Compare with the frames that the capture expects.
+    #[arg(long)]
+    check: bool,
+    /// Of a damaged file, play what is readable before the damage.
+    #[arg(long)]
+    recover: bool,
+    /// Print an object with counts and messages.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Engines by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum EngineName {
+    /// The interpreter.
+    Interp,
+    /// Machine code for this machine; the interpreter where that fails.
+    Native,
+}
+
+impl EngineName {
+    fn engines(self) -> Result<Engines> {
+        Ok(match self {
+            EngineName::Interp => Engines::default(),
+            EngineName::Native => Engines::new(vec![Box::new(Native::new()?)]),
+        })
+    }
+}
+
+/// What came of a replay.
+#[derive(Default)]
+struct Outcome {
+    frames: usize,
+    /// The picture to write at the end, if it is not written on the way.
+    picture: Option<Image>,
+    files: Vec<PathBuf>,
+    /// Frames that are expected, and how those that differ do.
+    checked: usize,
+    different: Vec<String>,
+    report: Report,
+    /// Why it ended early.
+    error: Option<replay::Error>,
+}
+
+/// Replays. False if something is missing or differs.
+pub fn run(args: &Args) -> Result<bool> {
+    if args.output.is_none() && !args.check && !args.json {
+        return Err(usage("nothing to do: give -o, --check or --json"));
+    }
+    let name = args.file.display();
+    let (capture, damaged) = load(args)?;
+    let start = Instant::now();
+    let mut outcome = play(args, &capture).with_context(|| name.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    if let (Some(path), Some(image)) = (&args.output, &outcome.picture) {
+        save(path, image)?;
+        outcome.files.push(path.clone());
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&facts(&capture, &outcome, seconds))?);
+    } else {
+        print(&outcome, seconds);
+    }
+    if let Some(error) = &outcome.error {
+        eprintln!("error: {name}: {error}");
+    }
+    match (args.frame, &outcome.picture) {
+        (Some(frame), None) => bail!("{name}: no frame {frame}; there are {}", outcome.frames),
+        (None, _) if outcome.frames == 0 => bail!("{name}: nothing is shown"),
+        _ => {}
+    }
+    if args.check && capture.frames.is_empty() {
+        bail!("{name}: no frames are expected, so there is nothing to check");
+    }
+    Ok(!damaged && outcome.error.is_none() && outcome.report.errors == 0 && outcome.different.is_empty())
+}
+
+/// The capture, and whether it is only a part of one.
+fn load(args: &Args) -> Result<(Capture, bool)> {
+    match Capture::load(&args.file, &Limits::default()) {
+        Ok(capture) => Ok((capture, false)),
+        Err(error @ xenoglot_capture::Error::Io { .. }) => Err(error.into()),
+        Err(error) => {
+            let message = format!("{}: {error}", args.file.display());
+            match error.recovered().filter(|_| args.recover) {
+                Some(capture) => {
+                    eprintln!("error: {message}");
+                    Ok((capture, true))
+                }
+                None => bail!(message),
+            }
+        }
+    }
+}
+
+fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
+    let (renderer, engines) = (Renderer::new(), args.engine.engines()?);
+    let mut player = Player::with_engines(capture, renderer, engines, replay::Limits::default())?;
+    let expected: BTreeMap<usize, &Frame> = capture.frames.iter().map(|f| (f.index as usize, f)).collect();
+    let bar = bar(capture.ops.iter().filter(|op| op.kind == FRAME_END).count());
+    let mut outcome = Outcome::default();
+    while let Some(frame) = player.next_frame() {
+        let image = match frame {
+            Ok(image) => image,
+            Err(error) => {
+                outcome.error = Some(error);
+                break;
+            }
+        };
+        let number = outcome.frames;
+        outcome.frames += 1;
+        if let Some(frame) = expected.get(&number).filter(|_| args.check) {
+            outcome.checked += 1;
+            outcome.different.extend(difference(frame, &image));
+        }
+        match &args.output {
+            Some(folder) if args.all => {
+                let path = folder.join(format!("{number:05}.png"));
+                save(&path, &image)?;
+                outcome.files.push(path);
+            }
+            _ if args.frame.is_none_or(|wanted| wanted == number) => outcome.picture = Some(image),
+            _ => {}
+        }
+        bar.inc(1);
+        // Nothing of what comes later is asked for.
+        if args.frame == Some(number) && !args.check {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    if args.check && outcome.error.is_none() {
+        let missing = expected.range(outcome.frames..).map(|(number, _)| format!("frame {number} is missing"));
+        outcome.different.extend(missing);
+    }
+    outcome.report = player.take_report();
+    Ok(outcome)
+}
+
+/// How a frame differs from what is expected.
+fn difference(expected: &Frame, got: &Image) -> Option<String> {
+    let index = expected.index;
+    if (expected.width, expected.height) != (got.width, got.height) {
+        let (w, h) = (expected.width, expected.height);
+        return Some(format!("frame {index} is {}x{}, expected {w}x{h}", got.width, got.height));
+    }
+    let (pixels, expected_pixels) = (got.rgba.as_chunks::<4>().0, expected.rgba.as_chunks::<4>().0);
+    let differs = |(a, b): (&[u8; 4], &[u8; 4])| a != b;
+    let count = pixels.iter().zip(expected_pixels).filter(|&pair| differs(pair)).count();
+    let first = pixels.iter().zip(expected_pixels).position(differs)?;
+    let worst = got.rgba.iter().zip(&expected.rgba).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
+    let (x, y) = (first % got.width.max(1) as usize, first / got.width.max(1) as usize);
+    Some(format!("frame {index}: {count} pixels differ, by at most {worst}, the first at {x}, {y}"))
+}
+
+/// Writes a PNG, whole or not at all.
+fn save(path: &Path, image: &Image) -> Result<()> {
+    let context = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(context)?;
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.write_header()?.write_image_data(&image.rgba)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
+    file.write_all(&bytes).with_context(context)?;
+    file.persist(path).map_err(|e| e.error).with_context(context)?;
+    Ok(())
+}
+
+fn print(outcome: &Outcome, seconds: f64) {
+    let Report { draws, vertices, triangles, errors, fallbacks, .. } = outcome.report;
+    println!(
+        "{} frames in {seconds:.2} s: {draws} draws, {vertices} vertices, {triangles} triangles, {fallbacks} fall-backs, \
+         {errors} errors",
+        outcome.frames
+    );
+    outcome.report.messages.iter().for_each(|message| println!("{message}"));
+    if outcome.checked > 0 {
+        println!("{} frames compared, {} differ", outcome.checked, outcome.different.len());
+    }
+    outcome.different.iter().for_each(|different| println!("DIFFERENT {different}"));
+}
+
+fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {
+    let report = &outcome.report;
+    json!({
+        "title": capture.info.title,
+        "creator": capture.info.creator,
+        "frames": outcome.frames,
+        "seconds": seconds,
+        "files": outcome.files,
+        "report": {
+            "writes": report.writes,
+            "draws": report.draws,
+            "vertices": report.vertices,
+            "invocations": report.invocations,
+            "triangles": report.triangles,
+            "instructions": report.instructions,
+            "fallbacks": report.fallbacks,
+            "errors": report.errors,
+            "messages": report.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        },
+        "compared": outcome.checked,
+        "different": outcome.different,
+        "error": outcome.error.as_ref().map(ToString::to_string),
+    })
+}

@@ -1,0 +1,95 @@
+//! `xenoglot scenes`: the scenes that come with the program, as captures.
+
+use crate::batch::bar;
+use crate::failure::usage;
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use xenoglot_pica_scenes::{MAX_FRAMES, Params, SCENES, Scene};
+
+/// Arguments of `scenes`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Which; all if none is named.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Write captures NAME.xgc into this folder. Without it the scenes are listed.
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Frames of each capture; the scene's own number if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FRAMES)))]
+    frames: Option<u32>,
+    /// How many cubes, triangles and so on, in scenes that count something.
+    #[arg(long, value_name = "N")]
+    count: Option<u32>,
+    /// Print an array of JSON objects, one for each scene.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists or writes scenes.
+pub fn run(args: &Args) -> Result<bool> {
+    let scenes = chosen(&args.names)?;
+    let params = Params { frames: args.frames, count: args.count };
+    let written = match &args.output {
+        Some(folder) => write(&scenes, params, folder)?,
+        None => Vec::new(),
+    };
+    if args.json {
+        let rows: Vec<_> = scenes.iter().enumerate().map(|(n, scene)| row(scene, written.get(n))).collect();
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+    } else if args.output.is_some() {
+        written.iter().for_each(|file| println!("{}", file.display()));
+    } else {
+        scenes.iter().for_each(|scene| list(scene));
+    }
+    Ok(true)
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Scene>> {
+    if names.is_empty() {
+        return Ok(SCENES.iter().collect());
+    }
+    let find = |name: &String| {
+        let all = || SCENES.iter().map(|scene| scene.name).collect::<Vec<_>>().join(", ");
+        Scene::find(name).ok_or_else(|| usage(format!("no scene is called {name:?}; there are {}", all())))
+    };
+    names.iter().map(find).collect()
+}
+
+fn list(scene: &Scene) {
+    let counted = scene.count.as_ref().map_or(String::new(), |count| {
+        format!("; --count {} to {}, {} {}", count.range.start(), count.range.end(), count.default, count.what)
+    });
+    println!("{:13} {} ({} frames{counted})", scene.name, scene.doc, scene.frames);
+}
+
+fn row(scene: &Scene, file: Option<&PathBuf>) -> serde_json::Value {
+    let mut row = json!({ "name": scene.name, "doc": scene.doc, "frames": scene.frames });
+    if let Some(count) = &scene.count {
+        let (start, end) = (count.range.start(), count.range.end());
+        row["count"] = json!({ "what": count.what, "default": count.default, "min": start, "max": end });
+    }
+    if let Some(file) = file {
+        row["file"] = json!(file);
+    }
+    row
+}
+
+/// Writes captures, each whole or not at all; their paths.
+fn write(scenes: &[&Scene], params: Params, folder: &Path) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let bar = bar(scenes.len());
+    let written = scenes
+        .par_iter()
+        .map(|scene| {
+            let path = folder.join(scene.name).with_extension("xgc");
+            scene.build(params).save(&path)?;
+            bar.inc(1);
+            Ok(path)
+        })
+        .collect();
+    bar.finish_and_clear();
+    written
+}

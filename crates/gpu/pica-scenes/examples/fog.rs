@@ -1,0 +1,7 @@
+//! Plays the scene `fog` and writes what it shows to `frame.png`.
+
+mod common;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::show("fog")
+}
