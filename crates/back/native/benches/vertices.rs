@@ -35,8 +35,7 @@ fn bundled(name: &str) -> &'static str {
 }
 
 fn shaders() -> Vec<Shader> {
-    let lit = include_str!("shaders/lit.v.pica");
-    let skinned = include_str!("shaders/skinned.v.pica");
+    let (lit, skinned) = (bundled("lit.v.pica"), bundled("skinned.v.pica"));
     vec![
         shader("textured", bundled("textured.v.pica"), true),
         shader("lit", lit, true),

@@ -1,3 +1,4 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
+pub mod pica;
 pub mod translate;

@@ -1,14 +1,19 @@
 //! `xenoglot bench`: what things cost on this machine.
 
-use crate::bench::translate;
+use crate::bench::{pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
+use serde::Serialize;
+use std::fmt::Display;
+use std::path::PathBuf;
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Translation by stage and by size.
     Translate,
+    /// The emulated PICA200: frames with each vertex engine, and shaders alone.
+    Pica,
 }
 
 /// Arguments of `bench`.
@@ -22,14 +27,30 @@ pub struct Args {
     /// Measure less and less exactly.
     #[arg(long)]
     quick: bool,
+    /// Frames of each mean of `pica`; 500, or 20 with --quick.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    frames: Option<u32>,
+    /// Also draw the results of `pica`, as SVG files in this folder.
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
 }
 
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<bool> {
-    let What::Translate = args.what;
-    let report = translate::run(&translate::Options { json: args.json, quick: args.quick })?;
+    match args.what {
+        What::Translate => {
+            print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
+        }
+        What::Pica => {
+            let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });
+            print(args, &pica::run(&pica::Options { frames, quick: args.quick, plots: args.plots.as_deref() })?)
+        }
+    }
+}
+
+fn print(args: &Args, report: &(impl Serialize + Display)) -> Result<bool> {
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        println!("{}", serde_json::to_string_pretty(report)?);
     } else {
         print!("{report}");
     }

@@ -1,0 +1,290 @@
+//! What the emulated PICA200 costs: frames of three scenes of growing size with each vertex engine, and shaders alone.
+
+use crate::batch::bar;
+use anyhow::{Context, Result};
+use plotters::prelude::*;
+use serde::Serialize;
+use std::fmt;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use xenoglot_pica::raster::Renderer;
+use xenoglot_pica::replay::{Limits, Player};
+use xenoglot_pica::shader::{Bank, Engine, Engines, Interp, Native, Shader, Source, Uniforms};
+use xenoglot_pica_scenes::{Params, Scene};
+use xenoglot_pica_shader::asm::assemble;
+use xenoglot_pica_shader::bundled::SHADERS;
+
+/// How to measure.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// Frames of each mean.
+    pub frames: u32,
+    /// Fewer frames and sizes.
+    pub quick: bool,
+    /// Where plots go.
+    pub plots: Option<&'a Path>,
+}
+
+/// Engines, in the order of columns.
+const ENGINES: [&str; 2] = ["interp", "native"];
+
+/// The experiments: scene, sizes, and what the thesis of vectors/pica/PEERS.md measured with its like.
+const EXPERIMENTS: [(&str, &[u32]); 3] = [
+    ("cubes", &[20, 50, 100, 200, 400, 800]),
+    ("triangles", &[1, 2, 5, 10, 20, 50, 100]),
+    ("batch", &[20, 50, 100, 200, 400, 800]),
+];
+
+/// Shaders that are measured alone, with million vertices a second of the peer's just-in-time compiler on one core
+/// (vectors/pica/PEERS.md; another machine of the kind).
+const SHADED: [(&str, Option<f64>); 3] =
+    [("textured.v.pica", None), ("lit.v.pica", Some(9.4)), ("skinned.v.pica", Some(3.5))];
+
+/// Vertices of a measured draw.
+const VERTICES: usize = 1 << 15;
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Scenes of growing size.
+    pub experiments: Vec<Experiment>,
+    /// Shaders.
+    pub shaders: Vec<Shaded>,
+}
+
+/// A scene of growing size.
+#[derive(Debug, Serialize)]
+pub struct Experiment {
+    /// The scene.
+    pub scene: &'static str,
+    /// Frames of each mean.
+    pub frames: u32,
+    /// By size.
+    pub rows: Vec<Row>,
+}
+
+/// A size of a scene.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// Cubes or triangles.
+    pub count: u32,
+    /// Mean time of a frame for each engine, milliseconds.
+    pub frame: [f64; ENGINES.len()],
+}
+
+/// A shader.
+#[derive(Debug, Serialize)]
+pub struct Shaded {
+    /// Its file.
+    pub name: &'static str,
+    /// Words.
+    pub words: usize,
+    /// From words to machine code, microseconds.
+    pub compile: f64,
+    /// Million vertices per second: interpreter, native on one core, native on all.
+    pub rates: [f64; 3],
+    /// The peer's.
+    pub peer: Option<f64>,
+}
+
+/// Measures everything.
+pub fn run(options: &Options) -> Result<Report> {
+    let sizes = |sizes: &'static [u32]| sizes.iter().take(if options.quick { 2 } else { sizes.len() });
+    let steps = EXPERIMENTS.iter().map(|e| sizes(e.1).count()).sum::<usize>() + SHADED.len();
+    let bar = bar(steps);
+    let mut experiments = Vec::new();
+    for (scene, counts) in EXPERIMENTS {
+        let mut rows = Vec::new();
+        for &count in sizes(counts) {
+            bar.set_message(format!("{scene}, {count}"));
+            rows.push(Row { count, frame: frames(scene, count, options.frames)? });
+            bar.inc(1);
+        }
+        experiments.push(Experiment { scene, frames: options.frames, rows });
+    }
+    let mut shaders = Vec::new();
+    for (name, peer) in SHADED {
+        bar.set_message(name);
+        shaders.push(shaded(name, peer, options.quick)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(folder) = options.plots {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        for experiment in &experiments {
+            plot(experiment, &folder.join(format!("pica-{}.svg", experiment.scene)))?;
+        }
+    }
+    Ok(Report { experiments, shaders })
+}
+
+fn engines(name: &str) -> Result<Engines> {
+    Ok(match name {
+        "native" => Engines::new(vec![Box::new(Native::new()?)]),
+        _ => Engines::default(),
+    })
+}
+
+/// Mean time of a frame with each engine, in milliseconds. Frames of a short capture are played again and again, by the
+/// engines in turn.
+fn frames(scene: &str, count: u32, frames: u32) -> Result<[f64; ENGINES.len()]> {
+    const CAPTURED: u32 = 20;
+    let scene = Scene::find(scene).context("no such scene")?;
+    let capture = scene.build(Params { frames: Some(CAPTURED.min(frames)), count: Some(count) });
+    let mut seconds = [0.0; ENGINES.len()];
+    let mut played = 0;
+    while played < frames {
+        let mut round = 0;
+        for (engine, seconds) in ENGINES.iter().zip(&mut seconds) {
+            let engines = engines(engine)?;
+            let mut player = Player::with_engines(&capture, Renderer::default(), engines, Limits::default())?;
+            let start = Instant::now();
+            round = 0;
+            while let Some(image) = player.next_frame() {
+                black_box(image?);
+                round += 1;
+            }
+            *seconds += start.elapsed().as_secs_f64();
+        }
+        played += round.max(1);
+    }
+    Ok(seconds.map(|s| s * 1e3 / f64::from(played)))
+}
+
+/// Best of a few runs, in seconds.
+fn best(times: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..times {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn shaded(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Shaded> {
+    let source = SHADERS.iter().find(|s| s.name == name).context("no such shader")?.source;
+    let shbin = assemble(source)?;
+    let entry = shbin.executables.first().context("no executable")?.main;
+    let program = &shbin.program;
+    let shader =
+        Shader { source: Arc::new(Source::new(&program.code, &program.descriptors)), entry, geometry: None };
+    let mut uniforms = Uniforms::default();
+    for n in 0..96 {
+        uniforms.set_float(n, [0.5f32, 0.25, -0.75, 1.0].map(f32::to_bits));
+    }
+    let vertex = |n: usize| {
+        let mut bank: Bank = [[0.125 + (n % 97) as f32 / 97.0; 4]; 16];
+        bank[2] = std::array::from_fn(|c| ((n * 7 + c * 5) % 24) as f32);
+        bank
+    };
+    let inputs: Vec<Bank> = (0..VERTICES).map(vertex).collect();
+    let times: usize = if quick { 2 } else { 20 };
+    let mut outputs = Vec::new();
+    let rate = |seconds: f64, vertices: usize| vertices as f64 / seconds / 1e6;
+    let mut shade = |engine: &mut dyn Engine, inputs: &[Bank], times| {
+        best(times, || {
+            outputs.clear();
+            Ok(engine.shade(&shader, &uniforms, inputs, &mut outputs, &mut u64::MAX.clone())?)
+        })
+    };
+    let few = inputs.get(..VERTICES / 16).unwrap_or(&inputs);
+    let interp = rate(shade(&mut Interp::new(), few, times.div_ceil(4) + 1)?, few.len());
+    let mut native = Native::new()?;
+    native.set_threads(false);
+    let one = rate(shade(&mut native, &inputs, times + 1)?, VERTICES);
+    native.set_threads(true);
+    let all = rate(shade(&mut native, &inputs, times)?, VERTICES);
+    let compile = best(times, || {
+        let mut outputs = Vec::new();
+        Ok(Native::new()?.shade(&shader, &uniforms, &[], &mut outputs, &mut u64::MAX.clone())?)
+    })?;
+    Ok(Shaded { name, words: program.code.len(), compile: compile * 1e6, rates: [interp, one, all], peer })
+}
+
+/// Frame times against size, both on logarithmic axes.
+fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
+    let cannot = |e: &dyn fmt::Display| anyhow::anyhow!("cannot draw {}: {e}", path.display());
+    let counts = experiment.rows.iter().map(|r| f64::from(r.count));
+    let times = experiment.rows.iter().flat_map(|r| r.frame);
+    let bounds = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let (x, y) = (bounds(&mut counts.clone()), bounds(&mut times.clone()));
+    let root = SVGBackend::new(path, (640, 400)).into_drawing_area();
+    root.fill(&WHITE).map_err(|e| cannot(&e))?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(format!("{}: mean time of a frame", experiment.scene), ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(60)
+        .build_cartesian_2d((x.0..x.1 * 1.05).log_scale(), (y.0 * 0.8..y.1 * 1.25).log_scale())
+        .map_err(|e| cannot(&e))?;
+    chart
+        .configure_mesh()
+        .x_desc(if experiment.scene == "triangles" { "triangles" } else { "cubes" })
+        .y_desc("ms")
+        .draw()
+        .map_err(|e| cannot(&e))?;
+    for (i, engine) in ENGINES.iter().enumerate() {
+        let color = [RGBColor(0xc0, 0x50, 0x30), RGBColor(0x20, 0x60, 0xa0)][i % 2];
+        let points = experiment.rows.iter().map(|r| (f64::from(r.count), r.frame[i]));
+        chart
+            .draw_series(LineSeries::new(points, color.stroke_width(2)).point_size(3))
+            .map_err(|e| cannot(&e))?
+            .label(*engine)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
+    }
+    chart.configure_series_labels().border_style(BLACK).background_style(WHITE).draw().map_err(|e| cannot(&e))?;
+    root.present().map_err(|e| cannot(&e))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for e in &self.experiments {
+            writeln!(f, "{}: mean time of a frame over {} frames, ms", e.scene, e.frames)?;
+            writeln!(f, "{:>8}{:>12}{:>12}{:>10}", "count", ENGINES[0], ENGINES[1], "ratio")?;
+            for r in &e.rows {
+                let [interp, native] = r.frame;
+                writeln!(f, "{:>8}{interp:>12.3}{native:>12.3}{:>10.2}", r.count, interp / native)?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "Shaders: million vertices per second")?;
+        writeln!(
+            f,
+            "{:<18}{:>7}{:>13}{:>10}{:>10}{:>10}{:>8}{:>12}",
+            "shader", "words", "compile, µs", "interp", "native", "all cores", "peer", "native/peer"
+        )?;
+        for s in &self.shaders {
+            let [interp, one, all] = s.rates;
+            write!(f, "{:<18}{:>7}{:>13.0}{interp:>10.2}{one:>10.1}{all:>10.1}", s.name, s.words, s.compile)?;
+            match s.peer {
+                Some(peer) => writeln!(f, "{peer:>8.1}{:>12.1}", one / peer)?,
+                None => writeln!(f, "{:>8}{:>12}", "", "")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_run_measures_and_draws() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = Options { frames: 2, quick: true, plots: Some(folder.path()) };
+        let report = run(&options).expect("measures");
+        assert!(report.experiments.iter().flat_map(|e| &e.rows).all(|r| r.frame.iter().all(|&t| t > 0.0)));
+        assert!(report.shaders.iter().all(|s| s.rates.iter().all(|&r| r > 0.0) && s.compile > 0.0));
+        for experiment in &report.experiments {
+            let plot = folder.path().join(format!("pica-{}.svg", experiment.scene));
+            assert!(std::fs::read_to_string(plot).expect("drawn").contains("</svg>"));
+        }
+        assert!(report.to_string().contains("native/peer"));
+    }
+}
