@@ -41,12 +41,12 @@ fn main() {
         (COLOR_ADDRESS, VRAM / 8),
         (FRAMEBUFFER_SIZE, SIDE | (SIDE - 1) << 12),
         (COLOR_WRITE, 0xf),
-        (DEPTH_TEST, 0xf << 8),         // no test, all channels
-        (FRAGMENT_MODE, 1 << 8),        // blend
-        (BLENDING, 0x0101_0000),        // source * 1 + destination * 0
-        (COMBINER0, 0x000e_000e),       // the stage's constant
-        (COMBINER0 + 3, 0xff40_a0ff),   // a b g r
-        (COMBINER1, 0x000f_000f),       // the other stages pass on what comes in
+        (DEPTH_TEST, 0xf << 8),       // no test, all channels
+        (FRAGMENT_MODE, 1 << 8),      // blend
+        (BLENDING, 0x0101_0000),      // source * 1 + destination * 0
+        (COMBINER0, 0x000e_000e),     // the stage's constant
+        (COMBINER0 + 3, 0xff40_a0ff), // a b g r
+        (COMBINER1, 0x000f_000f),     // the other stages pass on what comes in
         (COMBINER2, 0x000f_000f),
         (COMBINER3, 0x000f_000f),
         (COMBINER4, 0x000f_000f),
@@ -55,29 +55,41 @@ fn main() {
         (VERTEX_CODE_DATA, CODE[0]),
         (VERTEX_CODE_DATA, CODE[1]),
         (VERTEX_DESCRIPTOR_DATA, DESCRIPTOR),
-        (VERTEX_OUTPUT_MASK, 1),        // o0 ...
+        (VERTEX_OUTPUT_MASK, 1), // o0 ...
         (OUTPUT_COUNT, 1),
-        (OUTPUT_MAP, 0x0302_0100),      // ... is the position
+        (OUTPUT_MAP, 0x0302_0100), // ... is the position
         (VERTEX_PERMUTATION, 0x7654_3210),
         (ATTRIBUTE_BASE, VERTICES / 8),
-        (ATTRIBUTE_FORMATS, 0b1011),    // three floats
+        (ATTRIBUTE_FORMATS, 0b1011),      // three floats
         (LOADER + 2, 12 << 16 | 1 << 28), // 12 bytes apart, one attribute
         (VERTEX_COUNT, 3),
         (DRAW_ARRAYS, 1),
         (INTERRUPT_REQUEST, 0x1234_5678),
     ];
-    let bytes: Vec<u8> = list.iter().flat_map(|(r, v)| [*v, r | 0xf << 16]).flat_map(u32::to_le_bytes).collect();
+    let bytes: Vec<u8> =
+        list.iter().flat_map(|(r, v)| [*v, r | 0xf << 16]).flat_map(u32::to_le_bytes).collect();
     memory.bytes_mut(FCRAM, bytes.len() as u32).expect("mapped").copy_from_slice(&bytes);
     gpu.run_command_list(&mut memory, FCRAM, bytes.len() as u32);
 
     // Raise the guest's P3D interrupt, and look at what went wrong: nothing a guest does is an error of a call.
     let report = gpu.take_report();
-    println!("{} interrupts, {} triangles, errors: {:?}", gpu.interrupts(), report.triangles, report.messages);
+    println!(
+        "{} interrupts, {} triangles, errors: {:?}",
+        gpu.interrupts(),
+        report.triangles,
+        report.messages
+    );
 
     // The display transfer untiles the colour buffer into the frame; then it is bytes in memory: a b g r.
     let size = SIDE | SIDE << 16;
-    gpu.display_transfer(&mut memory, &DisplayTransfer { src: VRAM, dst: FRAME, out_size: size, in_size: size, flags: 0 });
+    gpu.display_transfer(
+        &mut memory,
+        &DisplayTransfer { src: VRAM, dst: FRAME, out_size: size, in_size: size, flags: 0 },
+    );
     for row in memory.bytes(FRAME, SIDE * SIDE * 4).expect("mapped").chunks(SIDE as usize * 4) {
-        println!("{}", row.chunks(4).map(|pixel| if pixel[3] == 0xff { "#" } else { "." }).collect::<String>());
+        println!(
+            "{}",
+            row.chunks(4).map(|pixel| if pixel[3] == 0xff { "#" } else { "." }).collect::<String>()
+        );
     }
 }
