@@ -163,7 +163,8 @@ fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
     }
     bar.finish_and_clear();
     if args.check && outcome.error.is_none() {
-        let missing = expected.range(outcome.frames..).map(|(number, _)| format!("frame {number} is missing"));
+        let missing =
+            expected.range(outcome.frames..).map(|(number, _)| format!("frame {number} is missing"));
         outcome.different.extend(missing);
     }
     outcome.report = player.take_report();

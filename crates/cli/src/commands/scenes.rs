@@ -60,7 +60,13 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Scene>> {
 
 fn list(scene: &Scene) {
     let counted = scene.count.as_ref().map_or(String::new(), |count| {
-        format!("; --count {} to {}, {} {}", count.range.start(), count.range.end(), count.default, count.what)
+        format!(
+            "; --count {} to {}, {} {}",
+            count.range.start(),
+            count.range.end(),
+            count.default,
+            count.what
+        )
     });
     println!("{:13} {} ({} frames{counted})", scene.name, scene.doc, scene.frames);
 }

@@ -80,7 +80,8 @@ impl Mesh {
     /// For shaders with position, normal and texture coordinates.
     pub fn lit(&self) -> (Vec<u8>, &'static [Attribute]) {
         let floats = |v: &Vertex| {
-            let ([x, y, z], [a, b, c], [s, t]) = (v.position.to_array(), v.normal.to_array(), v.uv.to_array());
+            let ([x, y, z], [a, b, c], [s, t]) =
+                (v.position.to_array(), v.normal.to_array(), v.uv.to_array());
             [x, y, z, a, b, c, s, t]
         };
         (bytes(&self.vertices, floats), LIT)

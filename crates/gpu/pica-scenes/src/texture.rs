@@ -48,7 +48,8 @@ impl Image {
             let (along, across) = if edge < 0.12 { (y + x, edge * 40.0) } else { (x, y * 24.0) };
             let grain = noise(along * 6.0, across, 3);
             let wood = mix(rgb(120, 74, 36), rgb(214, 160, 96), grain);
-            let seam = libm::fabsf(edge - 0.12) < 0.012 || (edge > 0.12 && libm::fabsf(diagonal - 0.1) < 0.014);
+            let seam =
+                libm::fabsf(edge - 0.12) < 0.012 || (edge > 0.12 && libm::fabsf(diagonal - 0.1) < 0.014);
             if seam { mix(wood, rgb(40, 22, 10), 0.8) } else { wood }
         })
     }
@@ -99,7 +100,8 @@ impl Image {
 fn pack(bytes: &mut Vec<u8>, format: Format, texels: &[Texel; TILE]) {
     let words = |widths: [u32; 4]| {
         texels.iter().flat_map(move |texel| {
-            let narrow = |word: u32, (&channel, bits): (&u8, u32)| word << bits | u32::from(channel) >> (8 - bits);
+            let narrow =
+                |word: u32, (&channel, bits): (&u8, u32)| word << bits | u32::from(channel) >> (8 - bits);
             (texel.iter().zip(widths).fold(0, narrow) as u16).to_le_bytes()
         })
     };
@@ -175,7 +177,11 @@ fn lattice(x: f32, y: f32, seed: u32) -> f32 {
     let (u, v) = (ease(x - column), ease(y - row));
     let at = |i: i32, j: i32| {
         let (i, j) = (column as i32 + i, row as i32 + j);
-        hash(seed.wrapping_mul(7919) ^ (i as u32).wrapping_mul(374_761_393) ^ (j as u32).wrapping_mul(668_265_263))
+        hash(
+            seed.wrapping_mul(7919)
+                ^ (i as u32).wrapping_mul(374_761_393)
+                ^ (j as u32).wrapping_mul(668_265_263),
+        )
     };
     let lerp = |a: f32, b: f32, t: f32| a + (b - a) * t;
     lerp(lerp(at(0, 0), at(1, 0), u), lerp(at(0, 1), at(1, 1), u), v)
@@ -214,7 +220,8 @@ mod tests {
 
     #[test]
     fn textures_decode_to_the_picture() {
-        let image = Image::square(16, |x, y| [(x * 255.0) as u8, (y * 255.0) as u8, 200, (x * y * 255.0) as u8]);
+        let image =
+            Image::square(16, |x, y| [(x * 255.0) as u8, (y * 255.0) as u8, 200, (x * y * 255.0) as u8]);
         assert_eq!(loss(Format::Rgba8, &[0, 1, 2, 3], &image), 0);
         assert_eq!(loss(Format::Rgb8, &[0, 1, 2], &image), 0);
         assert_eq!(loss(Format::Ia8, &[0, 3], &image), 0);

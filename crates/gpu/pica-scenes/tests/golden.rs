@@ -61,7 +61,11 @@ fn captures_survive_their_file_and_depend_on_parameters_only() {
     for scene in SCENES {
         let first = capture(scene);
         assert!(first == capture(scene), "{}", scene.name);
-        assert!(Capture::from_bytes(&first.to_bytes(), &Limits::default()).unwrap() == first, "{}", scene.name);
+        assert!(
+            Capture::from_bytes(&first.to_bytes(), &Limits::default()).unwrap() == first,
+            "{}",
+            scene.name
+        );
     }
 }
 

@@ -21,7 +21,8 @@ pub fn show(name: &str) -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("{message}");
     }
     let image = last.ok_or("no frame")?;
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create("frame.png")?), image.width, image.height);
+    let mut encoder =
+        png::Encoder::new(BufWriter::new(File::create("frame.png")?), image.width, image.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.write_header()?.write_image_data(&image.rgba)?;
     println!("{name}: {}. Written to frame.png", scene.doc);

@@ -143,7 +143,11 @@ impl Builder {
         let (count, stride) = (attributes.len() as u32, Attribute::stride(attributes));
         self.list.write(ATTRIBUTE_BASE, FCRAM / 8);
         self.list.write_all(ATTRIBUTE_FORMATS, &[formats as u32, (formats >> 32) as u32 | (count - 1) << 28]);
-        let loader = [vertices.address - FCRAM, components as u32, (components >> 32) as u32 | stride << 16 | count << 28];
+        let loader = [
+            vertices.address - FCRAM,
+            components as u32,
+            (components >> 32) as u32 | stride << 16 | count << 28,
+        ];
         self.list.write_all(LOADER, &loader);
     }
 
@@ -165,10 +169,8 @@ impl Builder {
         let Target { color, width, height } = target;
         let half = |side: u32| f24(side as f32 / 2.0);
         let inverse = |side: u32| f24(2.0 / side as f32) << 1;
-        self.list.write_all(
-            VIEWPORT_HALF_WIDTH,
-            &[half(width), inverse(width), half(height), inverse(height)],
-        );
+        self.list
+            .write_all(VIEWPORT_HALF_WIDTH, &[half(width), inverse(width), half(height), inverse(height)]);
         self.list.write(VIEWPORT_CORNER, 0);
         let size = width | (height - 1) << 12 | 1 << 24;
         self.list.write_all(DEPTH_ADDRESS, &[DEPTH / 8, color / 8, size]);

@@ -6,7 +6,9 @@ use xenoglot_pica::regs::*;
 use xenoglot_pica::replay::CommandList;
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
-use xenoglot_pica_shader::container::{ConstantValue, Dvle, GeometryMode, RegisterFile, Semantic, Shbin, Uniform};
+use xenoglot_pica_shader::container::{
+    ConstantValue, Dvle, GeometryMode, RegisterFile, Semantic, Shbin, Uniform,
+};
 
 /// Uniform port: words are IEEE singles.
 const SINGLES: u32 = 1 << 31;
@@ -196,7 +198,10 @@ fn configure_geometry(list: &mut CommandList, unit: &Unit, attributes: u32) {
     list.write(GEOMETRY_STAGE, 2 | u32::from(geometry.mode == GeometryMode::Variable) << 31);
     list.write(GEOMETRY_MODE, mode);
     list.write(VARIABLE_MAIN, u32::from(geometry.variable_count).saturating_sub(1));
-    list.write(GEOMETRY_INPUTS, unit.inputs().saturating_sub(1) | u32::from(to_uniforms) << 8 | GEOMETRY_UNIT);
+    list.write(
+        GEOMETRY_INPUTS,
+        unit.inputs().saturating_sub(1) | u32::from(to_uniforms) << 8 | GEOMETRY_UNIT,
+    );
     // Topology of geometry shaders.
     list.write(PRIMITIVES, 3 << 8);
 }

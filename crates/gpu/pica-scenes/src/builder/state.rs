@@ -142,7 +142,8 @@ impl Stage {
     }
 
     fn words(&self) -> [u32; 5] {
-        let fields = |width: u32, values: [u32; 3]| values.into_iter().rev().fold(0, |word, v| word << width | v);
+        let fields =
+            |width: u32, values: [u32; 3]| values.into_iter().rev().fold(0, |word, v| word << width | v);
         let twice = |word: u32| word | word << 16;
         [
             twice(fields(4, self.sources.map(|source| source as u32))),

@@ -50,10 +50,13 @@ pub fn make(b: &mut Builder, run: &Run) {
     b.lights(&two_lights(), false);
     // A w buffer: depth falls from 1 at the near plane to 0 at the far one, evenly.
     b.list.write(DEPTH_MODE, 0).write_all(DEPTH_SCALE, &[f24(-1.0 / NEAR), 0]);
-    b.fog(FOG, &luts::fog(|depth| {
-        let far = 1.0 - depth;
-        libm::expf(-5.0 * far * far) * (1.0 - far * far * far)
-    }));
+    b.fog(
+        FOG,
+        &luts::fog(|depth| {
+            let far = 1.0 - depth;
+            libm::expf(-5.0 * far * far) * (1.0 - far * far * far)
+        }),
+    );
     for time in run.times() {
         let at = Vec3::new(0.7, 1.5, 3.0 - (time * 2.0) % GAP);
         let view = look(at, at + Vec3::new(-0.12, 0.03, -1.0));

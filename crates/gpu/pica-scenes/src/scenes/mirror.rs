@@ -60,9 +60,8 @@ pub fn make(b: &mut Builder, run: &Run) {
         b.depth(Compare::Always, true);
         b.textures(&[(glass, Wrap::Repeat)]);
         let clear = [255, 255, 255, 90];
-        b.combiners(&[
-            Stage::new(Combine::Modulate, [Source::Constant, Source::Texture0, Source::Previous]).constant(clear)
-        ]);
+        b.combiners(&[Stage::new(Combine::Modulate, [Source::Constant, Source::Texture0, Source::Previous])
+            .constant(clear)]);
         place(b, &program, &view);
         pool.draw(b);
 

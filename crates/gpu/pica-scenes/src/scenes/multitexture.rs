@@ -54,10 +54,14 @@ pub fn make(b: &mut Builder, run: &Run) {
     let [r, g, bl, a] = rgb(60, 56, 70);
     b.combiners(&[
         // The room's own light and the lamp's.
-        Stage::new(Combine::Add, [Source::Texture1, Source::Constant, Source::Previous]).constant([r, g, bl, a]),
+        Stage::new(Combine::Add, [Source::Texture1, Source::Constant, Source::Previous])
+            .constant([r, g, bl, a]),
         Stage::new(Combine::Modulate, [Source::Previous, Source::Texture0, Source::Previous]),
-        Stage::new(Combine::Interpolate, [Source::Texture2, Source::Previous, Source::Texture2])
-            .operands([Operand::Color, Operand::Color, Operand::Alpha]),
+        Stage::new(Combine::Interpolate, [Source::Texture2, Source::Previous, Source::Texture2]).operands([
+            Operand::Color,
+            Operand::Color,
+            Operand::Alpha,
+        ]),
     ]);
     let view = look(Vec3::new(0.0, 2.1, 5.2), Vec3::new(0.0, 1.8, 0.0));
     for time in run.times() {

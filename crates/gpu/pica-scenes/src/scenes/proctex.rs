@@ -94,7 +94,9 @@ pub fn make(b: &mut Builder, run: &Run) {
     let view = look(Vec3::new(0.0, 1.2, 7.5), Vec3::ZERO);
     for time in run.times() {
         let turned = |x: f32, angle: f32| {
-            view * Mat4::from_translation(Vec3::X * x) * Mat4::from_rotation_y(angle) * Mat4::from_rotation_x(0.3)
+            view * Mat4::from_translation(Vec3::X * x)
+                * Mat4::from_rotation_y(angle)
+                * Mat4::from_rotation_x(0.3)
         };
         MARBLE.set(b);
         place(b, &program, &(turned(-2.1, time) * Mat4::from_scale(Vec3::splat(1.7))));

@@ -2,7 +2,9 @@
 
 use super::stage::{Object, lamp, lit};
 use crate::Run;
-use crate::builder::{Builder, Combine, OFFSCREEN, Program, Source, Stage, Target, Texture, Wrap, bundled, f24};
+use crate::builder::{
+    Builder, Combine, OFFSCREEN, Program, Source, Stage, Target, Texture, Wrap, bundled, f24,
+};
 use crate::luts;
 use crate::math::{look, parallel, perspective};
 use crate::mesh::{cube, floor, torus};

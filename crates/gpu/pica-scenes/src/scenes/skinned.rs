@@ -52,7 +52,8 @@ pub fn make(b: &mut Builder, run: &Run) {
     let vertex = |v: &crate::mesh::Vertex| {
         let floats = |values: &[f32]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
         let weights = weights(v.position.y / LENGTH);
-        [floats(&v.position.to_array()), floats(&v.normal.to_array()), vec![0, 1, 2, 3], floats(&weights)].concat()
+        [floats(&v.position.to_array()), floats(&v.normal.to_array()), vec![0, 1, 2, 3], floats(&weights)]
+            .concat()
     };
     let vertices = b.vertices((mesh.vertices.iter().flat_map(vertex).collect(), ATTRIBUTES));
     let indices = b.indices(&mesh.indices);

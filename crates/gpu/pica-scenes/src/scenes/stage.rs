@@ -75,4 +75,3 @@ pub fn lamp(view: &Mat4, at: Vec3, ambient: f32) -> Light {
         ambient: Vec3::splat(ambient),
     }
 }
-

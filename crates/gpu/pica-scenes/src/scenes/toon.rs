@@ -20,13 +20,13 @@ fn ramp() -> Image {
 
 pub fn make(b: &mut Builder, run: &Run) {
     let mut mesh = Mesh::default();
-    let add = |mesh: &mut Mesh, part: Mesh, color: Vec3, matrix: Mat4| mesh.add(&part.colored_as(color), &matrix);
+    let add =
+        |mesh: &mut Mesh, part: Mesh, color: Vec3, matrix: Mat4| mesh.add(&part.colored_as(color), &matrix);
     add(&mut mesh, sphere(32, 20), Vec3::new(1.0, 0.55, 0.3), Mat4::IDENTITY);
     let ring = Mat4::from_rotation_z(0.45);
     add(&mut mesh, torus(1.75, 0.3, 48, 16), Vec3::new(0.45, 0.75, 1.0), ring);
-    for (n, color) in [Vec3::new(1.0, 0.9, 0.4), Vec3::new(0.6, 1.0, 0.5), Vec3::new(1.0, 0.5, 0.7)]
-        .into_iter()
-        .enumerate()
+    for (n, color) in
+        [Vec3::new(1.0, 0.9, 0.4), Vec3::new(0.6, 1.0, 0.5), Vec3::new(1.0, 0.5, 0.7)].into_iter().enumerate()
     {
         let matrix = Mat4::from_rotation_y(n as f32 * 2.1)
             * Mat4::from_translation(Vec3::new(2.9, 0.5 * n as f32 - 0.5, 0.0))

@@ -1,0 +1,83 @@
+//! Scenes to captures to pictures.
+
+use crate::common::{folder, json, run, text};
+use std::fs;
+
+#[test]
+fn scenes_are_listed_and_written() {
+    let list = text(&["scenes"]);
+    for name in ["cubes", "triangles", "batch", "shadow"] {
+        assert!(list.contains(name), "{list}");
+    }
+    let dir = folder("scenes");
+    let out = dir.to_str().unwrap();
+    let rows = json(&["scenes", "--json", "triangles", "fog", "--frames", "2", "-o", out]);
+    assert_eq!(rows.as_array().unwrap().len(), 2);
+    assert!(fs::read(dir.join("triangles.xgc")).unwrap().starts_with(b"\x89XGC"));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+    run(&["scenes", "no-such-scene"], 2);
+    run(&["scenes", "fog", "--frames", "0"], 2);
+}
+
+#[test]
+fn captures_are_rendered() {
+    let dir = folder("render");
+    let path = |name: &str| dir.join(name).display().to_string();
+    run(&["scenes", "triangles", "--frames", "3", "--count", "7", "-o", &path("")], 0);
+    let capture = path("triangles.xgc");
+    let facts = json(&["render", &capture, "-o", &path("last.png"), "--json"]);
+    assert_eq!((&facts["frames"], &facts["report"]["draws"]), (&3.into(), &21.into()));
+    run(&["render", &capture, "-o", &path("native.png"), "--engine", "native"], 0);
+    run(&["render", &capture, "-o", &path("all"), "--all"], 0);
+    let read = |name: &str| fs::read(dir.join(name)).unwrap();
+    assert_eq!(fs::read_dir(dir.join("all")).unwrap().count(), 3);
+    assert_eq!(read("last.png"), read("all/00002.png"));
+    assert_eq!(read("last.png"), read("native.png"));
+    run(&["render", &capture, "-o", &path("first.png"), "--frame", "0"], 0);
+    assert_eq!(read("first.png"), read("all/00000.png"));
+    assert_ne!(read("first.png"), read("last.png"));
+    run(&["render", &capture, "-o", &path("none.png"), "--frame", "3"], 1);
+    run(&["render", &capture], 2);
+    // A capture that expects nothing cannot be checked.
+    run(&["render", &capture, "--check"], 1);
+}
+
+#[test]
+fn expected_frames_are_compared() {
+    use xenoglot_capture::{Capture, Frame};
+    let dir = folder("check");
+    let scene = xenoglot_pica_scenes::Scene::find("triangles").unwrap();
+    let mut capture = scene.build(xenoglot_pica_scenes::Params { frames: Some(2), count: Some(1) });
+    let background = [20, 20, 28, 255].repeat(400 * 240);
+    capture.frames.push(Frame { index: 1, width: 400, height: 240, rgba: background });
+    let path = dir.join("a.xgc");
+    capture.save(&path).unwrap();
+    let out = run(&["render", path.to_str().unwrap(), "--check"], 1);
+    let out = String::from_utf8(out.stdout).unwrap();
+    assert!(out.contains("1 frames compared, 1 differ"), "{out}");
+    assert!(out.contains("frame 1: ") && out.contains("pixels differ"), "{out}");
+    capture.frames = vec![Frame { index: 5, width: 1, height: 1, rgba: vec![0; 4] }];
+    capture.save(&path).unwrap();
+    let out = String::from_utf8(run(&["render", path.to_str().unwrap(), "--check"], 1).stdout).unwrap();
+    assert!(out.contains("frame 5 is missing"), "{out}");
+    assert!(Capture::load(&path, &Default::default()).is_ok());
+}
+
+#[test]
+fn damaged_captures_name_the_chunk_and_play_what_is_there() {
+    let dir = folder("damaged");
+    let path = |name: &str| dir.join(name).display().to_string();
+    // Operations of more than one chunk.
+    run(&["scenes", "cubes", "--frames", "30", "--count", "200", "-o", &path("")], 0);
+    let bytes = fs::read(dir.join("cubes.xgc")).unwrap();
+    fs::write(dir.join("cut.xgc"), &bytes[..bytes.len() * 9 / 10]).unwrap();
+    let refused = run(&["render", &path("cut.xgc"), "-o", &path("cut.png")], 1);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("(OPER)") && message.contains("recovered"), "{message}");
+    assert!(!dir.join("cut.png").exists());
+    let recovered = run(&["render", &path("cut.xgc"), "-o", &path("cut.png"), "--recover"], 1);
+    assert!(dir.join("cut.png").exists(), "{recovered:?}");
+    fs::write(dir.join("none.xgc"), b"nothing").unwrap();
+    run(&["render", &path("none.xgc"), "-o", &path("none.png"), "--recover"], 1);
+    run(&["render", &path("missing.xgc"), "-o", &path("none.png")], 1);
+}
