@@ -124,7 +124,7 @@ fn endless_loops_run_out_of_fuel() {
     }
     let program = compiler.compile(&endless("icmp.ne v2, v2")).unwrap();
     let ran = program.run(&mut Bindings::new(), 0..16, &Limits { fuel: 1000 }).unwrap();
-    assert_eq!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: ran.rounds }), Ok(ran));
+    assert_eq!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: ran.rounds }).unwrap(), ran);
     assert!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: 4 }).is_ok());
 }
 
