@@ -10,7 +10,7 @@ use xenoglot_pica::transfer::{DisplayTransfer, Fill, TextureCopy};
 use xenoglot_pica_shader::decode::decode;
 
 const MEMORY: u32 = 1 << 14;
-const LIMITS: Limits = Limits { writes: 4096, draws: 8, vertices: 256, instructions: 8 << 20 };
+const LIMITS: Limits = Limits { writes: 4096, draws: 8, vertices: 256, instructions: 8 << 20, pixels: 1 << 16 };
 
 /// A register with a name, and sometimes one without.
 fn register(bytes: &mut Bytes) -> u32 {

@@ -39,6 +39,7 @@ mod framebuffer;
 mod interpolate;
 mod lighting;
 mod logic_op;
+mod options;
 mod proctex;
 mod renderer;
 mod sample;
@@ -46,4 +47,5 @@ mod setup;
 mod shadow_map;
 mod state;
 
+pub use options::{Code, Options};
 pub use renderer::Renderer;
