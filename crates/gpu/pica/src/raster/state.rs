@@ -200,10 +200,9 @@ impl State {
     }
 }
 
-/// Whether two ranges of start and length have an address in common.
+/// Whether two ranges of start and length, which may go on at 0, have an address in common.
 fn overlap((a, a_len): (u32, u32), (b, b_len): (u32, u32)) -> bool {
-    let end = |start: u32, len: u32| u64::from(start) + u64::from(len);
-    u64::from(a) < end(b, b_len) && u64::from(b) < end(a, a_len)
+    a.wrapping_sub(b) < b_len || b.wrapping_sub(a) < a_len
 }
 
 impl Shading {
