@@ -83,7 +83,8 @@ impl Renderer {
         triangles: &[Triangle],
         pixels: &mut u64,
     ) -> Result<(), OutOfPixels> {
-        let Some(state) = State::decode(regs, tables) else { return Ok(()) };
+        let options = self.rasteriser.pipeline.options;
+        let Some(state) = State::decode(regs, tables, options.reference.chip()) else { return Ok(()) };
         self.clipper.configure(regs);
         self.rasteriser.pipeline.start(&state, tables);
         let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
@@ -233,7 +234,7 @@ impl Pipeline {
         }
         for ((source, unit), cache) in shading.units.iter().zip(&mut self.textures) {
             if let Unit::Image(image) = unit {
-                image.run(batch, *source, cache, memory);
+                image.run(batch, *source, setup, cache, memory);
             }
         }
         if let Some(proctex) = &shading.proctex {
