@@ -158,8 +158,14 @@ pub fn draws() -> Vec<Vec<u8>> {
             (SCISSOR_END, 0x0010_0010),
             (COLOR_FORMAT, 1 << 16),
         ],
-        // What is drawn is the texture and the depth buffer.
-        &[(TEXTURE0 + 4, VRAM / 8), (DEPTH_ADDRESS, VRAM / 8 + 4)],
+        // What is drawn is the texture and the depth buffer; such pixels are dear.
+        &[
+            (TEXTURE0 + 4, VRAM / 8),
+            (DEPTH_ADDRESS, VRAM / 8 + 4),
+            (SCISSOR_MODE, 3),
+            (SCISSOR_START, 0x000c_000c),
+            (SCISSOR_END, 0x0018_0018),
+        ],
         &[(COLOR_ADDRESS, 0u32.wrapping_sub(0x800) / 8), (DEPTH_MODE, 0), (COMBINER0 + 2, 7)],
     ];
     let write = |&(register, value): &(u32, u32)| {

@@ -65,8 +65,15 @@ prop_compose! {
     fn draw()(
         writes in prop::collection::vec(write(), 0..24),
         tables in any::<u32>(),
+        // So small that pixels that cost more fit in the limit.
+        scissor in prop::option::of((0u32..24, 0u32..16)),
         triangles in prop::collection::vec(prop::array::uniform3(vertex()), 1..5),
     ) -> Draw {
+        let mut writes = writes;
+        if let Some((x, y)) = scissor {
+            let (start, end) = (x | y << 16, (x + 14) | (y + 14) << 16);
+            writes.extend([(SCISSOR_MODE, 3), (SCISSOR_START, start), (SCISSOR_END, end)]);
+        }
         Draw { writes, tables, triangles }
     }
 }

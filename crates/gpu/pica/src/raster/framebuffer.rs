@@ -393,7 +393,7 @@ mod tests {
         for whole_tile in [false, true] {
             // Bytes 64 to 128 + 32 of the buffer are missing.
             let back = stored(whole_tile, 32);
-            assert!((0..LANES).all(|lane| back[lane] == !(16..40).contains(&lane)), "{back:?}");
+            assert!((0..LANES).all(|lane| back[lane] != (16..40).contains(&lane)), "{back:?}");
         }
     }
 
