@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
 use xenoglot_interp::{Bindings as Reference, Interpreter, Limits as ReferenceLimits};
-use xenoglot_ir::{Imm, Module, Op};
+use xenoglot_ir::Module;
 use xenoglot_native::{Bindings, Compiler, Limits};
 use xenoglot_opt::{Context, optimize};
 use xenoglot_pica_shader::asm::assemble;
@@ -21,33 +21,13 @@ struct Shader {
     module: Module,
 }
 
-/// Lifts with the compute wrapper. With `outputs`, what it stores besides the output registers is left out, as an
-/// emulator would that does not look at temporaries.
-fn shader(name: &'static str, source: &str, outputs: bool) -> Shader {
+/// Lifts with the compute wrapper. With `only_outputs`, it stores nothing else.
+fn shader(name: &'static str, source: &str, only_outputs: bool) -> Shader {
     let shbin = assemble(source).expect("assembles");
-    let entry = shbin.executables[0].entry;
-    let mut module = lift(&shbin.program, &LiftOptions::compute(entry)).expect("lifts").module;
-    if outputs {
-        let f = &mut module.funcs[module.entry.expect("an entry")];
-        for block in f.layout.clone() {
-            let keep: Vec<_> = f.blocks[block]
-                .insts
-                .iter()
-                .copied()
-                .filter(|&inst| f.insts[inst].op != Op::Store || stored_at(f, inst) < STATE_TEMPS)
-                .collect();
-            f.blocks[block].insts = keep;
-        }
-    }
+    let options = LiftOptions { only_outputs, ..LiftOptions::compute(shbin.executables[0].entry) };
+    let mut module = lift(&shbin.program, &options).expect("lifts").module;
     let Ok(()) = optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
     Shader { name, words: shbin.program.code.len(), module }
-}
-
-/// The offset in the state record that a store of the wrapper goes to.
-fn stored_at(f: &xenoglot_ir::Function, store: xenoglot_ir::Inst) -> u32 {
-    let at = f.args(store)[0];
-    let Some(add) = f.def_inst(at).filter(|&i| f.insts[i].op == Op::Iadd) else { return 0 };
-    f.const_bits(f.args(add)[1]).map_or(0, |b| b.lane(0) as u32)
 }
 
 fn bundled(name: &str) -> &'static str {

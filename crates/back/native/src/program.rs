@@ -12,14 +12,14 @@ use xenoglot_ir::entity::EntityRef;
 /// Bounds on a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Rounds of loops that a group of [`LANES`] invocations may go, all its loops together.
+    /// Rounds of loops that all groups of [`LANES`] invocations together may go.
     pub fuel: u64,
 }
 
 impl Default for Limits {
-    /// A million rounds.
+    /// Sixteen million rounds.
     fn default() -> Limits {
-        Limits { fuel: 1_000_000 }
+        Limits { fuel: 1 << 24 }
     }
 }
 
@@ -30,6 +30,8 @@ pub struct Ran {
     pub given_up: u32,
     /// Invocations that only the exact variant ran.
     pub exact: u32,
+    /// Rounds of loops.
+    pub rounds: u64,
 }
 
 enum Memory<'a> {
@@ -162,7 +164,7 @@ impl Program {
             let code = run.exact_code()?;
             run.whole_range(code, first, range.end)?;
         }
-        Ok(run.ran)
+        Ok(Ran { rounds: limits.fuel.saturating_sub(run.context.fuel), ..run.ran })
     }
 
     /// The table of buffers by resource, and their sizes.

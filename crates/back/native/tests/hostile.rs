@@ -123,7 +123,9 @@ fn endless_loops_run_out_of_fuel() {
         assert_eq!(at, invocation, "{condition}");
     }
     let program = compiler.compile(&endless("icmp.ne v2, v2")).unwrap();
-    assert!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: 1 }).is_ok());
+    let ran = program.run(&mut Bindings::new(), 0..16, &Limits { fuel: 1000 }).unwrap();
+    assert_eq!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: ran.rounds }), Ok(ran));
+    assert!(program.run(&mut Bindings::new(), 0..16, &Limits { fuel: 4 }).is_ok());
 }
 
 #[test]
