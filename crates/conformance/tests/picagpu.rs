@@ -1,10 +1,12 @@
 //! The PICA200 scenes of the project, and hostile files.
 
 use proptest::prelude::*;
+use rayon::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use xenoglot_conformance::picagpu::{compare, format, run, scenes};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
+use xenoglot_pica::raster;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::shader::Engines;
 
@@ -78,6 +80,23 @@ fn scenes_on_the_cpu() {
 #[test]
 fn scenes_on_the_cpu_with_native_shaders() {
     passes("cpu-native");
+}
+
+/// The same bytes without the processor's vector extensions.
+#[test]
+fn scenes_on_portable_code() {
+    let options = raster::Options { code: raster::Code::Portable, ..raster::Options::default() };
+    let scenes = scenes(&vectors()).unwrap();
+    let verdict = |scene: &format::Scene| {
+        let renderer = raster::Renderer::with_options(options);
+        run(scene, renderer, Engines::default(), |got| compare::judge(scene, got))
+    };
+    let cases = scenes.par_iter().map(|s| Case { name: s.name.clone(), verdict: verdict(s) });
+    let cases: Vec<Case> = cases.collect();
+    let failures: Vec<_> = cases.iter().filter(|c| c.verdict != Verdict::Passed).collect();
+    println!("{} scenes on portable code", cases.len());
+    assert!(failures.is_empty(), "{failures:#?}");
+    assert_eq!(cases.len(), SCENES);
 }
 
 proptest! {

@@ -6,10 +6,12 @@
 
 mod bytes;
 mod picagpu;
+pub mod raster;
 pub mod seeds;
 mod translate;
 
 pub use picagpu::picagpu;
+pub use raster::raster;
 pub use translate::translate;
 
 use bytes::Bytes;
@@ -37,13 +39,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
     Target { name: "translate", run: translate, seeds: seeds::programs },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
+    Target { name: "raster", run: raster, seeds: seeds::draws },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
 ];
 

@@ -10,16 +10,17 @@ use xenoglot_pica::transfer::{DisplayTransfer, Fill, TextureCopy};
 use xenoglot_pica_shader::decode::decode;
 
 const MEMORY: u32 = 1 << 14;
-const LIMITS: Limits = Limits { writes: 4096, draws: 8, vertices: 256, instructions: 8 << 20 };
+const LIMITS: Limits =
+    Limits { writes: 4096, draws: 8, vertices: 256, instructions: 8 << 20, pixels: 1 << 16 };
 
 /// A register with a name, and sometimes one without.
-fn register(bytes: &mut Bytes) -> u32 {
+pub fn register(bytes: &mut Bytes) -> u32 {
     let (row, place) = (usize::from(bytes.u8()), u32::from(bytes.u8()));
     TABLE.get(row).map_or(row as u32 * 4, |row| row.first + place % (row.count * row.stride))
 }
 
 /// A value: small, an address or anything.
-fn value(bytes: &mut Bytes) -> u32 {
+pub fn value(bytes: &mut Bytes) -> u32 {
     match bytes.u8() {
         255 => bytes.u32(),
         254 => FCRAM / 8 + u32::from(bytes.u8()) * 2,

@@ -151,3 +151,50 @@ pub fn lists() -> Vec<Vec<u8>> {
         })
         .collect()
 }
+
+/// Draws, as [`raster`](crate::raster()) takes them: two triangles with each feature of the fragment stages on.
+pub fn draws() -> Vec<Vec<u8>> {
+    let features: [&[(u32, u32)]; 13] = [
+        &[],
+        &[(DEPTH_FORMAT, 3), (STENCIL_TEST, 0xff01_ff71), (STENCIL_ACTIONS, 0x345)],
+        &[(ALPHA_TEST, 0x4061), (DEPTH_FORMAT, 2)],
+        &[(FOG_MODE, 5), (FOG_COLOR, 0x0080_40ff)],
+        &[(FRAGMENT_MODE, 3), (SHADOW, 0x3800_3c00)],
+        &[(FRAGMENT_MODE, 0), (LOGIC_OP, 11), (COLOR_FORMAT, 3 << 16)],
+        &[(COMBINER0, 0x0060_0060), (PROCTEX_SETUP, 0x87c9), (PROCTEX_LUT, 0x7f801)],
+        &[(COMBINER0, 0x0010_0021), (COMBINER0 + 2, 2), (LIGHT_COUNT, 3), (LIGHT_ORDER, 0x3210)],
+        &[(TEXTURE0 + 2, 1 << 28), (TEXTURE0_FORMAT, 12)],
+        &[(TEXTURE0 + 2, 2 << 28), (TEXTURE0_SHADOW, 0x200)],
+        &[
+            (SCISSOR_MODE, 1),
+            (SCISSOR_START, 0x0005_0005),
+            (SCISSOR_END, 0x0010_0010),
+            (COLOR_FORMAT, 1 << 16),
+        ],
+        // What is drawn is the texture and the depth buffer; such pixels are dear.
+        &[
+            (TEXTURE0 + 4, VRAM / 8),
+            (DEPTH_ADDRESS, VRAM / 8 + 4),
+            (SCISSOR_MODE, 3),
+            (SCISSOR_START, 0x000c_000c),
+            (SCISSOR_END, 0x0018_0018),
+        ],
+        &[(COLOR_ADDRESS, 0u32.wrapping_sub(0x800) / 8), (DEPTH_MODE, 0), (COMBINER0 + 2, 7)],
+    ];
+    let write = |&(register, value): &(u32, u32)| {
+        let row = TABLE.partition_point(|row| row.first <= register).saturating_sub(1);
+        let place = TABLE.get(row).map_or(0, |row| register - row.first);
+        [&[row as u8, place as u8, 255][..], &value.to_le_bytes()].concat()
+    };
+    // Corners, w = 1 and values around 0.5.
+    let vertex = |x: u8, y: u8| -> Vec<u8> {
+        [x, y, 160, 127].into_iter().chain((0..20).map(|i| 150 + 3 * i)).collect()
+    };
+    let triangles =
+        [(31, 31), (223, 40), (60, 250), (223, 40), (200, 230), (60, 250)].map(|(x, y)| vertex(x, y));
+    let draw = |writes: &&[(u32, u32)]| {
+        let header = [&0x0123_4567u32.to_le_bytes()[..], &[1, writes.len() as u8]].concat();
+        [header, writes.iter().flat_map(write).collect(), triangles.concat()].concat()
+    };
+    features.iter().map(draw).collect()
+}

@@ -81,6 +81,11 @@ fn picagpu() {
 }
 
 #[test]
+fn raster() {
+    run("raster");
+}
+
+#[test]
 fn structure() {
     run("structure");
 }

@@ -150,7 +150,10 @@ impl Bench {
     }
 
     fn draw(&mut self, regs: &Registers, triangles: &[Triangle]) {
-        self.renderer.draw(black_box(regs), &self.tables, &mut self.memory, black_box(triangles));
+        let (regs, triangles) = (black_box(regs), black_box(triangles));
+        let drawn =
+            self.renderer.draw(regs, &self.tables, &mut self.memory, triangles, &mut u64::MAX.clone());
+        drawn.expect("there are pixels left");
     }
 }
 

@@ -4,6 +4,7 @@ use crate::assembly::Assembly;
 use crate::geometry::{Collector, Config, Mode};
 use crate::memory::Memory;
 use crate::regs::*;
+use crate::renderer::OutOfPixels;
 use crate::report::{Budget, Error, Report};
 use crate::shader::{Bank, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Shader, Unit};
 use crate::vertex::{OutputMap, Triangle};
@@ -109,8 +110,8 @@ impl Account<'_> {
     }
 }
 
-/// Gets the triangles of a draw block by block.
-pub(crate) type Sink<'a> = dyn FnMut(&mut dyn Memory, &[Triangle]) + 'a;
+/// Gets the triangles of a draw block by block, and takes pixels off a budget as a renderer does.
+pub(crate) type Sink<'a> = dyn FnMut(&mut dyn Memory, &[Triangle], &mut u64) -> Result<(), OutOfPixels> + 'a;
 
 impl Stages {
     /// Units after reset, with these engines.
@@ -304,7 +305,9 @@ impl Stages {
     fn send(&mut self, memory: &mut dyn Memory, account: &mut Account, sink: &mut Sink) {
         account.report.triangles += self.triangles.len() as u64;
         if !self.triangles.is_empty() {
-            sink(memory, &self.triangles);
+            let (pixels, error) = account.budget.pixels(|left| sink(memory, &self.triangles, left));
+            account.report.pixels += pixels;
+            error.into_iter().for_each(|e| account.report.add(e));
             self.triangles.clear();
         }
     }

@@ -237,9 +237,14 @@ impl<R: Renderer> Gpu<R> {
     fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, budget: &mut Budget) {
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
         let mut account = Account { budget, report };
-        stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, &mut |memory, triangles| {
-            renderer.draw(regs, tables, memory, triangles);
-        });
+        stages.draw(
+            regs,
+            &immediate.fixed,
+            memory,
+            indexed,
+            &mut account,
+            &mut |memory, triangles, pixels| renderer.draw(regs, tables, memory, triangles, pixels),
+        );
     }
 
     /// Draws the immediate vertices there are.
@@ -249,8 +254,8 @@ impl<R: Renderer> Gpu<R> {
         }
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
         let mut account = Account { budget, report };
-        stages.immediate(regs, &immediate.pending, memory, &mut account, &mut |memory, triangles| {
-            renderer.draw(regs, tables, memory, triangles);
+        stages.immediate(regs, &immediate.pending, memory, &mut account, &mut |memory, triangles, pixels| {
+            renderer.draw(regs, tables, memory, triangles, pixels)
         });
         immediate.pending.clear();
     }

@@ -5,16 +5,41 @@ use crate::raster;
 use crate::regs::Registers;
 use crate::tables::Tables;
 use crate::vertex::Triangle;
+use thiserror::Error;
+
+/// A renderer left triangles out because it may not draw more pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("no pixels left")]
+pub struct OutOfPixels;
 
 /// Draws triangles into guest memory.
 pub trait Renderer {
     /// Draws triangles in order, with the registers and tables of that moment.
-    fn draw(&mut self, regs: &Registers, tables: &Tables, memory: &mut dyn Memory, triangles: &[Triangle]);
+    ///
+    /// `pixels` bounds the work, in pixels: what a renderer looks at is taken off it.
+    ///
+    /// # Errors
+    /// Triangles from one on were left out because nothing is left of `pixels`.
+    fn draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels>;
 }
 
 impl Renderer for raster::Renderer {
-    fn draw(&mut self, regs: &Registers, tables: &Tables, memory: &mut dyn Memory, triangles: &[Triangle]) {
-        raster::Renderer::draw(self, regs, tables, memory, triangles);
+    fn draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
+        raster::Renderer::draw(self, regs, tables, memory, triangles, pixels)
     }
 }
 
@@ -23,7 +48,16 @@ impl Renderer for raster::Renderer {
 pub struct NullRenderer;
 
 impl Renderer for NullRenderer {
-    fn draw(&mut self, _: &Registers, _: &Tables, _: &mut dyn Memory, _: &[Triangle]) {}
+    fn draw(
+        &mut self,
+        _: &Registers,
+        _: &Tables,
+        _: &mut dyn Memory,
+        _: &[Triangle],
+        _: &mut u64,
+    ) -> Result<(), OutOfPixels> {
+        Ok(())
+    }
 }
 
 /// Keeps the triangles that pass through to another renderer.
@@ -36,8 +70,15 @@ pub struct Recorder<R> {
 }
 
 impl<R: Renderer> Renderer for Recorder<R> {
-    fn draw(&mut self, regs: &Registers, tables: &Tables, memory: &mut dyn Memory, triangles: &[Triangle]) {
+    fn draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
         self.triangles.extend_from_slice(triangles);
-        self.inner.draw(regs, tables, memory, triangles);
+        self.inner.draw(regs, tables, memory, triangles, pixels)
     }
 }

@@ -1,12 +1,13 @@
 //! What a GPU did and what went wrong.
 
 use crate::command::ListError;
+use crate::renderer::OutOfPixels;
 use crate::shader::EngineError;
 use crate::transfer::TransferError;
 use thiserror::Error;
 
-/// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices or run shaders
-/// that never end. What a renderer does with the triangles is not bounded here.
+/// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices, run shaders
+/// that never end or fill the screen for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Register writes.
@@ -17,12 +18,14 @@ pub struct Limits {
     pub vertices: u64,
     /// Instructions of all shader invocations, in the engine's measure. A translation counts as a million.
     pub instructions: u64,
+    /// Pixels that the renderer looks at, in its measure: the CPU renderer counts those in the bounds of triangles.
+    pub pixels: u64,
 }
 
 impl Default for Limits {
     /// Far more than a frame of any title.
     fn default() -> Limits {
-        Limits { writes: 1 << 24, draws: 1 << 16, vertices: 1 << 22, instructions: 1 << 30 }
+        Limits { writes: 1 << 24, draws: 1 << 16, vertices: 1 << 22, instructions: 1 << 30, pixels: 1 << 28 }
     }
 }
 
@@ -60,6 +63,13 @@ impl Budget {
         (allowed as u32, error)
     }
 
+    /// Has pixels drawn by `draw`, which takes off what was: how many, and what to say if these are not all.
+    pub fn pixels(&mut self, draw: impl FnOnce(&mut u64) -> Result<(), OutOfPixels>) -> (u64, Option<Error>) {
+        let before = self.left.pixels;
+        let error = draw(&mut self.left.pixels).err().map(|OutOfPixels| Error::Pixels(self.limits.pixels));
+        (before.saturating_sub(self.left.pixels), error)
+    }
+
     /// Instructions that may be executed; engines take off what was.
     pub fn fuel(&mut self) -> &mut u64 {
         &mut self.left.instructions
@@ -89,6 +99,9 @@ pub enum Error {
     /// [`Limits::vertices`]: the rest of the draw is skipped.
     #[error("more than {0} vertices")]
     Vertices(u64),
+    /// [`Limits::pixels`]: the rest of the draw is skipped.
+    #[error("more than {0} pixels")]
+    Pixels(u64),
     /// The index array of a draw is not in memory; the draw is skipped.
     #[error("draw: no memory for {count} indices at {address:#010x}")]
     Indices {
@@ -128,6 +141,8 @@ pub struct Report {
     pub triangles: u64,
     /// Instructions of all shader invocations, as [`Limits::instructions`] counts them.
     pub instructions: u64,
+    /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
+    pub pixels: u64,
     /// Batches that an engine could not do and the next one did.
     pub fallbacks: u64,
     /// Errors after which something is missing.
@@ -145,6 +160,7 @@ impl Report {
         self.invocations += later.invocations;
         self.triangles += later.triangles;
         self.instructions += later.instructions;
+        self.pixels += later.pixels;
         self.fallbacks += later.fallbacks;
         self.errors += later.errors;
         let room = KEPT.saturating_sub(self.messages.len());

@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions};
 use xenoglot_pica::regs::*;
-use xenoglot_pica::renderer::{NullRenderer, Recorder};
+use xenoglot_pica::renderer::{NullRenderer, OutOfPixels, Recorder, Renderer};
 use xenoglot_pica::report::{Error, Limits, Report};
 use xenoglot_pica::shader::{Bank, Engine, EngineError, Engines, Invocations, Shader, Uniforms};
+use xenoglot_pica::tables::Tables;
+use xenoglot_pica::vertex::Triangle;
 
 type TestGpu = Gpu<Recorder<NullRenderer>>;
 
@@ -175,6 +177,40 @@ fn limits_end_lists_that_never_would() {
     assert_eq!((triangles.len(), report.writes, report.vertices), (33, 1000, 100));
     assert!(report.messages.iter().any(|m| matches!(m, Error::Vertices(100))));
     assert!(report.messages.iter().any(|m| matches!(m, Error::Writes(1000))));
+}
+
+/// Needs ten pixels for each triangle.
+struct Costly;
+
+impl Renderer for Costly {
+    fn draw(
+        &mut self,
+        _: &Registers,
+        _: &Tables,
+        _: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
+        let left = pixels.checked_sub(10 * triangles.len() as u64);
+        *pixels = left.unwrap_or(0);
+        left.map(drop).ok_or(OutOfPixels)
+    }
+}
+
+#[test]
+fn pixels_are_limited_and_counted() {
+    let (mut memory, mut commands) = scene(8);
+    commands.set(VERTEX_COUNT, 6).set(DRAW_ARRAYS, 1).set(DRAW_ARRAYS, 1).set(DRAW_ARRAYS, 1);
+    let bytes = place(&mut memory, &commands.0);
+    let mut gpu = Gpu::new(Costly);
+    gpu.set_limits(Limits { pixels: 45, ..Limits::default() });
+    gpu.run_command_list(&mut memory, FCRAM, bytes);
+    let report = gpu.take_report();
+    assert_eq!((report.draws, report.triangles, report.pixels, report.errors), (3, 6, 45, 1));
+    assert!(matches!(report.messages[..], [Error::Pixels(45)]));
+    // Each call has its own.
+    gpu.run_command_list(&mut memory, FCRAM, bytes);
+    assert_eq!(gpu.take_report().pixels, 45);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::report::Limits;
 use xenoglot_pica::transfer::{DisplayTransfer, Fill, TextureCopy};
 
-const LIMITS: Limits = Limits { writes: 2000, draws: 20, vertices: 500, instructions: 8 << 20 };
+const LIMITS: Limits =
+    Limits { writes: 2000, draws: 20, vertices: 500, instructions: 8 << 20, pixels: 1 << 16 };
 
 /// Registers that cause something.
 const ACTIVE: [u32; 24] = [

@@ -3,6 +3,7 @@
 use super::alpha_test::Compare;
 use super::batch::{Batch, LANES, Pixels, Plane, truncate};
 use super::framebuffer::{DepthFormat, PixelBuffer, Words, depth_address};
+use super::options::Chip;
 use crate::memory::Memory;
 use crate::regs::{self, Registers};
 
@@ -58,13 +59,15 @@ struct Stencil {
     input_mask: u8,
     /// 0 without write permission.
     write_mask: u8,
+    /// Bits of the stored value that are seen; all or none.
+    seen: u8,
     stencil_fails: Action,
     depth_fails: Action,
     passes: Action,
 }
 
 impl Stencil {
-    fn decode(regs: &Registers, writable: bool) -> Stencil {
+    fn decode(regs: &Registers, readable: bool, writable: bool) -> Stencil {
         let action = |lo| Action::from_number(regs.bits(regs::STENCIL_ACTIONS, lo, 3));
         let byte = |lo| regs.bits(regs::STENCIL_TEST, lo, 8) as u8;
         Stencil {
@@ -72,6 +75,7 @@ impl Stencil {
             reference: byte(16),
             input_mask: byte(24),
             write_mask: if writable { byte(8) } else { 0 },
+            seen: if readable { u8::MAX } else { 0 },
             stencil_fails: action(0),
             depth_fails: action(4),
             passes: action(8),
@@ -87,7 +91,7 @@ impl Stencil {
         for ((word, before), after) in words.iter_mut().zip(before).zip(after) {
             if before & !after != 0 {
                 let old = (*word >> STENCIL_SHIFT) as u8;
-                let new = action.apply(old, self.reference);
+                let new = action.apply(old & self.seen, self.reference);
                 let new = new & self.write_mask | old & !self.write_mask;
                 *word = *word & DEPTH_MASK | u32::from(new) << STENCIL_SHIFT;
             }
@@ -103,30 +107,36 @@ pub struct DepthStencil {
     format: DepthFormat,
     stencil: Option<Stencil>,
     depth: Compare,
+    /// Bits of the stored depth that are seen; all or none.
+    seen: u32,
     write_depth: bool,
 }
 
 impl DepthStencil {
     /// Decodes the registers; none if pixels neither depend on the depth buffer nor change it. Stencil needs a
     /// buffer with stencil bits.
-    pub fn decode(regs: &Registers) -> Option<DepthStencil> {
+    pub fn decode(regs: &Registers, chip: Chip) -> Option<DepthStencil> {
         let format = DepthFormat::decode(regs)?;
-        let writable = regs.bits(regs::DEPTH_WRITE, 0, 2) != 0;
+        let any = regs.bits(regs::DEPTH_WRITE, 0, 2) != 0;
+        // Bit 0 is for stencil and bit 1 for depth.
+        let writable = |bit| if chip.permissions { regs.bit(regs::DEPTH_WRITE, bit) } else { any };
+        let readable = |bit| !chip.permissions || regs.bit(regs::DEPTH_READ, bit);
         let stencil = (regs.bit(regs::STENCIL_TEST, 0) && format == DepthFormat::D24S8)
-            .then(|| Stencil::decode(regs, writable));
+            .then(|| Stencil::decode(regs, readable(0), writable(0)));
         let depth = if regs.bit(regs::DEPTH_TEST, 0) {
             Compare::from_number(regs.bits(regs::DEPTH_TEST, 4, 3))
         } else {
             Compare::Always
         };
         // Depth is written even while the test is off.
-        let write_depth = writable && regs.bit(regs::DEPTH_TEST, 12);
+        let write_depth = writable(1) && regs.bit(regs::DEPTH_TEST, 12);
         let buffer = PixelBuffer { address: depth_address(regs), bytes: format.bytes() };
         (stencil.is_some() || depth != Compare::Always || write_depth).then_some(DepthStencil {
             buffer,
             format,
             stencil,
             depth,
+            seen: if readable(1) { format.max() } else { 0 },
             write_depth,
         })
     }
@@ -140,7 +150,8 @@ impl DepthStencil {
         let before = batch.alive;
         if let Some(stencil) = &self.stencil {
             let reference = stencil.reference & stencil.input_mask;
-            let stored = |lane: usize| (words[lane] >> STENCIL_SHIFT) as u8 & stencil.input_mask;
+            let stored =
+                |lane: usize| (words[lane] >> STENCIL_SHIFT) as u8 & stencil.seen & stencil.input_mask;
             stencil.function.keep(&mut batch.alive[..lanes], |_| reference, stored);
             stencil.act(stencil.stencil_fails, &mut words, &before, &batch.alive);
         }
@@ -153,7 +164,7 @@ impl DepthStencil {
         self.depth.keep(
             &mut batch.alive[..lanes],
             |lane| depths[lane] as i32,
-            |lane| (words[lane] & max) as i32,
+            |lane| (words[lane] & self.seen) as i32,
         );
         if let Some(stencil) = &self.stencil {
             stencil.act(stencil.depth_fails, &mut words, &passed_stencil, &batch.alive);
@@ -210,7 +221,7 @@ mod tests {
         let mut batch = Batch::of(1);
         batch.depth = [depth; LANES];
         let pixels = Pixels { len: 1, ..Pixels::default() };
-        if let Some(tests) = DepthStencil::decode(&regs) {
+        if let Some(tests) = DepthStencil::decode(&regs, Chip::default()) {
             tests.run(&mut batch, &pixels, &mut memory);
         }
         let word = u32::from_le_bytes(*memory.bytes(FCRAM, 4).unwrap().first_chunk().unwrap());

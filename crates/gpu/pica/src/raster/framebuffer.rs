@@ -201,8 +201,15 @@ impl PixelBuffer {
         }
     }
 
-    fn tile_address(&self, pixels: &Pixels) -> u32 {
-        self.address.wrapping_add(pixels.index[0].wrapping_mul(self.bytes))
+    /// Address of the pixel at a place; the buffer goes on at 0 where addresses end.
+    fn pixel_address(&self, index: u32) -> u32 {
+        self.address.wrapping_add(index.wrapping_mul(self.bytes))
+    }
+
+    /// Whether the buffer up to the last of these pixels fits in `len` bytes.
+    fn fits(&self, pixels: &Pixels, len: usize) -> bool {
+        let last = pixels.index[..pixels.len].iter().max();
+        last.is_none_or(|&last| (u64::from(last) + 1) * u64::from(self.bytes) <= len as u64)
     }
 }
 
@@ -215,7 +222,7 @@ fn load<const N: usize>(
     word: impl Fn(&[u8; N]) -> u32,
 ) {
     if pixels.whole_tile
-        && let Some(bytes) = memory.bytes(buffer.tile_address(pixels), (LANES * N) as u32)
+        && let Some(bytes) = memory.bytes(buffer.pixel_address(pixels.index[0]), (LANES * N) as u32)
     {
         for (to, from) in words.iter_mut().zip(bytes.as_chunks::<N>().0) {
             *to = word(from);
@@ -225,6 +232,8 @@ fn load<const N: usize>(
     let tail = memory.tail(buffer.address).unwrap_or_default();
     for (to, &index) in words.iter_mut().zip(&pixels.index[..pixels.len]) {
         let bytes = tail.get(index as usize * N..).and_then(|bytes| bytes.first_chunk());
+        // What is not in the memory the buffer starts in may be in another.
+        let bytes = bytes.or_else(|| memory.bytes(buffer.pixel_address(index), N as u32)?.first_chunk());
         *to = bytes.map_or(0, &word);
     }
 }
@@ -240,19 +249,30 @@ fn store<const N: usize>(
 ) {
     if pixels.whole_tile
         && alive.iter().all(|&alive| alive != 0)
-        && let Some(to) = memory.bytes_mut(buffer.tile_address(pixels), (LANES * N) as u32)
+        && let Some(to) = memory.bytes_mut(buffer.pixel_address(pixels.index[0]), (LANES * N) as u32)
     {
         for (to, from) in to.as_chunks_mut::<N>().0.iter_mut().zip(words) {
             *to = bytes(*from);
         }
         return;
     }
-    let Some(tail) = memory.tail_mut(buffer.address) else { return };
-    for ((&index, &word), &alive) in pixels.index[..pixels.len].iter().zip(words).zip(alive) {
-        if alive != 0
-            && let Some(to) = tail.get_mut(index as usize * N..).and_then(|to| to.first_chunk_mut())
-        {
-            *to = bytes(word);
+    let lanes = pixels.index[..pixels.len].iter().zip(words).zip(alive);
+    let lanes = lanes.filter(|&(_, &alive)| alive != 0).map(|((&index, &word), _)| (index, word));
+    match memory.tail_mut(buffer.address) {
+        Some(tail) if buffer.fits(pixels, tail.len()) => {
+            for (index, word) in lanes {
+                if let Some(to) = tail.get_mut(index as usize * N..).and_then(|to| to.first_chunk_mut()) {
+                    *to = bytes(word);
+                }
+            }
+        }
+        // Some pixels are in other memory, or in none.
+        _ => {
+            for (index, word) in lanes {
+                if let Some(to) = memory.bytes_mut(buffer.pixel_address(index), N as u32) {
+                    to.copy_from_slice(&bytes(word));
+                }
+            }
         }
     }
 }
@@ -350,6 +370,30 @@ mod tests {
             let whole = stored(&pixels);
             pixels.whole_tile = false;
             assert_eq!(whole, stored(&pixels));
+        }
+    }
+
+    /// A buffer over the end of addresses, whose parts are in two memories with a hole between.
+    #[test]
+    fn pixels_are_found_wherever_they_are() {
+        let buffer =
+            ColorBuffer { buffer: PixelBuffer { address: 0u32.wrapping_sub(128), bytes: 4 }, ..buffer(0) };
+        let color = [[0xa5; LANES]; 4];
+        let stored = |whole_tile: bool, hole: u32| {
+            let mut memory = Regions::new();
+            memory.add(0u32.wrapping_sub(128), vec![0; 64]);
+            memory.add(hole, vec![0; 256]);
+            let mut pixels = Pixels { len: LANES, whole_tile, ..Pixels::default() };
+            pixels.index = std::array::from_fn(|lane| lane as u32);
+            buffer.store(&mut memory, &pixels, &color, &[1; LANES]);
+            let mut back = [[0; LANES]; 4];
+            buffer.load(&memory, &pixels, &mut back);
+            back[0].map(|red| red != 0)
+        };
+        for whole_tile in [false, true] {
+            // Bytes 64 to 128 + 32 of the buffer are missing.
+            let back = stored(whole_tile, 32);
+            assert!((0..LANES).all(|lane| back[lane] != (16..40).contains(&lane)), "{back:?}");
         }
     }
 

@@ -11,7 +11,7 @@
 //! | [`setup`] | screen coordinates, culling, bounds, fill rule |
 //! | [`coverage`] | covered pixels of a triangle |
 //! | [`interpolate`] | weights to attributes and depth |
-//! | [`sample`] | texture units |
+//! | [`sample`], [`filter`] | texture units |
 //! | [`proctex`] | procedural texture |
 //! | [`lighting`] | fragment lighting |
 //! | [`combiner`] | the six combiner stages |
@@ -22,7 +22,11 @@
 //! | [`framebuffer`] | buffers in guest memory |
 //!
 //! Where the document is silent: pixels outside the colour buffer's width and height are dropped; so is what lies
-//! outside guest memory, which reads as 0. Triangles without area cover nothing.
+//! outside guest memory, which reads as 0. A buffer or texture that reaches the end of addresses goes on at 0. A width
+//! or height that is no multiple of 8 takes whole tiles in memory. Triangles without area cover nothing. Combiner
+//! sources, operands and operations that have no meaning give 0, as alpha's dot products do.
+//!
+//! [`Options`] says what else the renderer can do; nothing of it is on unless asked for.
 
 // Lanes of several planes are indexed together.
 #![allow(clippy::needless_range_loop)]
@@ -34,11 +38,13 @@ mod clip;
 mod combiner;
 mod coverage;
 mod depth_stencil;
+mod filter;
 mod fog;
 mod framebuffer;
 mod interpolate;
 mod lighting;
 mod logic_op;
+mod options;
 mod proctex;
 mod renderer;
 mod sample;
@@ -46,4 +52,5 @@ mod setup;
 mod shadow_map;
 mod state;
 
+pub use options::{Chip, Code, Options, Reference};
 pub use renderer::Renderer;

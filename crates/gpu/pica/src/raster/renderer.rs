@@ -6,14 +6,19 @@ use super::combiner::Source;
 use super::coverage::Walker;
 use super::interpolate;
 use super::lighting::{LutCache, Scratch};
+use super::options::Options;
 use super::sample::{UNITS, Unit};
 use super::setup::Setup;
 use super::state::{Output, Shading, State, Target};
 use crate::memory::Memory;
 use crate::regs::Registers;
+use crate::renderer::OutOfPixels;
 use crate::tables::Tables;
 use crate::texture::TileCache;
 use crate::vertex::{Triangle, Vertex};
+
+/// What a pixel that is shaded alone costs of the budget.
+const ALONE_COST: u64 = 16;
 
 /// The CPU renderer: scratch memory and caches that outlive a draw. It holds no state of the machine.
 #[derive(Debug, Default)]
@@ -33,6 +38,7 @@ struct Rasteriser {
 /// What shading pixels needs.
 #[derive(Debug, Default)]
 struct Pipeline {
+    options: Options,
     batch: Box<Batch>,
     destination: Box<Destination>,
     lighting: Box<Scratch>,
@@ -50,21 +56,35 @@ impl Default for Destination {
 }
 
 impl Renderer {
-    /// A renderer.
+    /// A renderer with default options.
     pub fn new() -> Renderer {
         Renderer::default()
     }
 
+    /// A renderer with these options.
+    pub fn with_options(options: Options) -> Renderer {
+        let pipeline = Pipeline { options, ..Pipeline::default() };
+        Renderer { rasteriser: Rasteriser { pipeline, ..Rasteriser::default() }, ..Renderer::default() }
+    }
+
     /// Draws triangles as they are handed to the clipper, in order, with the state in `regs` and `tables`. Colour
     /// and depth buffers and textures are in `memory`; pixels of them that are not are dropped or read as 0.
+    ///
+    /// Takes the pixels in the bounds of what clipping leaves off `pixels`, sixteen for each pixel that must be
+    /// shaded alone because a draw reads what it writes.
+    ///
+    /// # Errors
+    /// The first triangle with more than `pixels` has left, and all after it, are not drawn; `pixels` is 0 then.
     pub fn draw(
         &mut self,
         regs: &Registers,
         tables: &Tables,
         memory: &mut dyn Memory,
         triangles: &[Triangle],
-    ) {
-        let Some(state) = State::decode(regs, tables) else { return };
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
+        let options = self.rasteriser.pipeline.options;
+        let Some(state) = State::decode(regs, tables, options.reference.chip()) else { return Ok(()) };
         self.clipper.configure(regs);
         self.rasteriser.pipeline.start(&state, tables);
         let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
@@ -72,27 +92,41 @@ impl Renderer {
             let aligned = if lit { align_quaternions(triangle) } else { None };
             let triangle = aligned.as_ref().unwrap_or(triangle);
             match self.clipper.clip(triangle) {
-                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), memory),
+                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), memory, pixels)?,
                 Clipped::Polygon([]) => {}
                 Clipped::Polygon([first, rest @ ..]) => {
                     for pair in rest.windows(2) {
-                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], memory);
+                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], memory, pixels)?;
                     }
                 }
             }
         }
+        Ok(())
     }
 }
 
 impl Rasteriser {
-    fn draw(&mut self, state: &State, vertices: [&Vertex; 3], memory: &mut dyn Memory) {
+    fn draw(
+        &mut self,
+        state: &State,
+        vertices: [&Vertex; 3],
+        memory: &mut dyn Memory,
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
         let Rasteriser { setup, walker, pipeline } = self;
-        if setup.prepare(&state.screen, vertices) {
-            let limit = if state.feedback { 1 } else { LANES };
-            walker.walk(setup, state.screen.outside, state.size, limit, |pixels| {
-                pipeline.shade(state, setup, pixels, memory);
-            });
+        if !setup.prepare(&state.screen, vertices) {
+            return Ok(());
         }
+        let (limit, cost) = if state.feedback { (1, ALONE_COST) } else { (LANES, 1) };
+        let Some(left) = pixels.checked_sub(setup.bounds.pixels() * cost) else {
+            *pixels = 0;
+            return Err(OutOfPixels);
+        };
+        *pixels = left;
+        walker.walk(setup, state.screen.outside, state.size, limit, |pixels| {
+            pipeline.shade(state, setup, pixels, memory);
+        });
+        Ok(())
     }
 }
 
@@ -136,7 +170,7 @@ impl Pipeline {
     /// Takes pixels of one triangle from weights to memory.
     fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if self.options.code.is_avx2() {
             // SAFETY: the processor has AVX2.
             unsafe { self.shade_avx2(state, setup, pixels, memory) };
             return;
@@ -200,7 +234,7 @@ impl Pipeline {
         }
         for ((source, unit), cache) in shading.units.iter().zip(&mut self.textures) {
             if let Unit::Image(image) = unit {
-                image.run(batch, *source, cache, memory);
+                image.run(batch, *source, setup, cache, memory);
             }
         }
         if let Some(proctex) = &shading.proctex {

@@ -1,7 +1,11 @@
-//! The texture units: coordinates to texels. Nearest texel of the base level, whatever filter is asked for.
+//! The texture units: coordinates to texels. Nearest texel of the base level, whatever filter is asked for, unless
+//! [`Chip`] says to look.
 
 use super::batch::{Batch, Floats, LANES, Plane, semantic, truncate};
 use super::combiner::Source;
+use super::filter::{Filter, WEIGHT_BITS, between, mix, neighbours, round};
+use super::options::Chip;
+use super::setup::Setup;
 use crate::memory::Memory;
 use crate::regs::{self, Registers};
 use crate::texture::{Format, Texture, TileCache};
@@ -18,6 +22,7 @@ const GROUPS: [(u32, u32); UNITS] = [
 /// Registers within a group.
 const SIZE: u32 = 1;
 const PARAMETERS: u32 = 2;
+const LOD: u32 = 3;
 const ADDRESS: u32 = 4;
 
 const FACE_BITS: u32 = 22;
@@ -132,12 +137,13 @@ pub struct Image {
     wrap: [Wrap; 2],
     border: u32,
     shadow_bias: i32,
+    filter: Option<Filter>,
 }
 
 impl Unit {
     /// Decodes the registers of unit `number`, 0 to 2. A unit with an image of no size or of a format that does not
     /// exist is as one without address.
-    pub fn decode(regs: &Registers, number: usize) -> Unit {
+    pub fn decode(regs: &Registers, number: usize, chip: Chip) -> Unit {
         if !regs.bit(regs::TEXTURE_UNITS, number as u32) {
             return Unit::Constant([0; 4]);
         }
@@ -157,6 +163,8 @@ impl Unit {
         let Some(format) = format.filter(|_| address != 0 && width != 0 && height != 0) else {
             return Unit::Constant(NO_IMAGE);
         };
+        let texture = Texture { address, width, height, format };
+        let filter = Filter::decode(regs, group + PARAMETERS, group + LOD, &texture, chip);
         Unit::Image(Image {
             kind,
             coordinates: match number {
@@ -164,10 +172,11 @@ impl Unit {
                 2 if !regs.bit(regs::TEXTURE_UNITS, 13) => semantic::TEX2,
                 _ => semantic::TEX1,
             },
-            texture: Texture { address, width, height, format },
+            texture,
             faces: std::array::from_fn(|face| face_address(regs, face as u32)),
             wrap: [12, 8].map(|lo| Wrap::from_number(regs.bits(group + PARAMETERS, lo, 3))),
             border: regs.get(group),
+            filter: filter.filter(|_| !kind.is_shadow()),
             shadow_bias: (regs.get(regs::TEXTURE0_SHADOW) & 0xff_fffe) as i32,
         })
     }
@@ -212,19 +221,53 @@ impl Image {
     pub fn ranges(&self) -> impl Iterator<Item = (u32, u32)> {
         let faces = if self.kind.is_cube() { 6 } else { 1 };
         let first = if self.kind.is_cube() { self.faces } else { [self.texture.address; 6] };
-        first.into_iter().take(faces).map(|address| (address, self.texture.bytes()))
+        first.into_iter().take(faces).map(|address| (address, self.extent().0))
     }
 
     /// Tiles of all images.
     pub fn tiles(&self) -> u32 {
-        self.texture.tiles() * if self.kind.is_cube() { 6 } else { 1 }
+        self.extent().1 * if self.kind.is_cube() { 6 } else { 1 }
+    }
+
+    /// Bytes and tiles of one image with its levels.
+    fn extent(&self) -> (u32, u32) {
+        let base = || (self.texture.bytes(), self.texture.tiles());
+        self.filter.as_ref().map_or_else(base, |filter| filter.extent(&self.texture))
     }
 
     /// Samples for the batch into the planes of `source`.
     #[inline(always)]
-    pub fn run(&self, batch: &mut Batch, source: Source, cache: &mut TileCache, memory: &dyn Memory) {
+    pub fn run(
+        &self,
+        batch: &mut Batch,
+        source: Source,
+        setup: &Setup,
+        cache: &mut TileCache,
+        memory: &dyn Memory,
+    ) {
         let lanes = batch.lanes();
         let place = self.coordinates(batch);
+        let mut texels = match &self.filter {
+            None => self.nearest(batch, &place, cache, memory),
+            Some(filter) => self.filtered(filter, batch, &place, setup, cache, memory),
+        };
+        if self.kind.is_shadow() {
+            for (texel, depth) in texels[..lanes].iter_mut().zip(&place.depth) {
+                *texel = self.compare(*texel, *depth);
+            }
+        }
+        unpack(&texels[..lanes], &mut batch.planes[source.plane()..][..4]);
+    }
+
+    #[inline(always)]
+    fn nearest(
+        &self,
+        batch: &Batch,
+        place: &Coordinates,
+        cache: &mut TileCache,
+        memory: &dyn Memory,
+    ) -> [u32; LANES] {
+        let lanes = batch.lanes();
         let (mut s, mut t) = ([0; LANES], [0; LANES]);
         let (width, height) = (self.texture.width, self.texture.height);
         for lane in 0..lanes {
@@ -239,7 +282,7 @@ impl Image {
             for (lane, texel) in texels[..batch.len].iter_mut().enumerate() {
                 let face = place.face[lane];
                 let texture = Texture { address: self.faces[usize::from(face)], ..self.texture };
-                *texel = texel_at(&texture, face, s[lane], t[lane], cache, memory);
+                *texel = texel_at(&texture, u32::from(face), s[lane], t[lane], cache, memory);
             }
         } else {
             for (lane, texel) in texels[..batch.len].iter_mut().enumerate() {
@@ -251,12 +294,88 @@ impl Image {
                 *texel = self.border;
             }
         }
-        if self.kind.is_shadow() {
-            for (texel, depth) in texels[..lanes].iter_mut().zip(&place.depth) {
-                *texel = self.compare(*texel, *depth);
+        texels
+    }
+
+    fn filtered(
+        &self,
+        filter: &Filter,
+        batch: &Batch,
+        place: &Coordinates,
+        setup: &Setup,
+        cache: &mut TileCache,
+        memory: &dyn Memory,
+    ) -> [u32; LANES] {
+        let semantics = [self.coordinates, self.coordinates + 1, semantic::TEX0_W];
+        let size = [self.texture.width as f32, self.texture.height as f32];
+        let mut texels = [0; LANES];
+        for (lane, texel) in texels[..batch.len].iter_mut().enumerate() {
+            let (face, here) = (place.face[lane], [place.u[lane], place.v[lane]]);
+            let weights = batch.weights.each_ref().map(|weights| weights[lane]);
+            // The longer one of the two steps to the neighbours, in texels.
+            let density = neighbours(setup, &weights, semantics)
+                .map(|there| {
+                    let there = self.on_image(face, there);
+                    let [s, t] = [0, 1].map(|axis| (there[axis] - here[axis]) * size[axis]);
+                    (s * s + t * t).sqrt()
+                })
+                .into_iter()
+                .fold(0.0, f32::max);
+            let choice = filter.choose(density);
+            let mut sample = |number: usize| {
+                let level = filter.level(number);
+                let base = Texture { address: self.address(face), ..self.texture };
+                let texture = level.of(&base);
+                let image = u32::from(face) + 6 * number as u32;
+                let mut texel = |s, t| self.wrapped_texel(&texture, image, s, t, cache, memory);
+                if choice.linear {
+                    bilinear(here, &texture, &mut texel)
+                } else {
+                    let [s, t] = [here[0] * texture.width as f32, here[1] * texture.height as f32];
+                    texel(truncate(s), truncate(t))
+                }
+            };
+            let first = sample(choice.level);
+            *texel = if choice.next == 0 {
+                first
+            } else {
+                round(mix(channels(first), channels(sample(choice.level + 1)), choice.next), WEIGHT_BITS)
+            };
+        }
+        texels
+    }
+
+    /// Address of an image, a cube's face or the only one.
+    fn address(&self, face: u8) -> u32 {
+        if self.kind.is_cube() { self.faces[usize::from(face)] } else { self.texture.address }
+    }
+
+    /// The texel of coordinates that may be outside, or the border's colour.
+    fn wrapped_texel(
+        &self,
+        texture: &Texture,
+        image: u32,
+        mut s: i32,
+        mut t: i32,
+        cache: &mut TileCache,
+        memory: &dyn Memory,
+    ) -> u32 {
+        let mut border = [false];
+        self.wrap[0].run(std::slice::from_mut(&mut s), &mut border, texture.width);
+        self.wrap[1].run(std::slice::from_mut(&mut t), &mut border, texture.height);
+        if border[0] { self.border } else { texel_at(texture, image, s, t, cache, memory) }
+    }
+
+    /// Coordinates of a place on an image, on the plane of `face` if it is a cube's.
+    fn on_image(&self, face: u8, [u, v, w]: [f32; 3]) -> [f32; 2] {
+        match self.kind {
+            Kind::Flat | Kind::Shadow { perspective: false } => [u, v],
+            Kind::Projection | Kind::Shadow { perspective: true } => [u / w, v / w],
+            Kind::Cube | Kind::ShadowCube => {
+                let [x, y, z] = on_face(face, u, v, w);
+                [x / z * 0.5 + 0.5, y / z * 0.5 + 0.5]
             }
         }
-        unpack(&texels[..lanes], &mut batch.planes[source.plane()..][..4]);
     }
 
     #[inline(always)]
@@ -316,23 +435,55 @@ fn divide(place: &mut Coordinates, w: &Floats, lanes: usize) {
 #[inline(always)]
 fn cube_face(u: f32, v: f32, w: f32) -> (u8, [f32; 3]) {
     let [x, y, z] = [u, v, w].map(f32::abs);
-    if x > y && x > z {
-        if u > 0.0 { (0, [-w, -v, u]) } else { (1, [-w, v, u]) }
+    let face = if x > y && x > z {
+        if u > 0.0 { 0 } else { 1 }
     } else if y > z {
-        if v > 0.0 { (2, [u, w, v]) } else { (3, [-u, w, v]) }
+        if v > 0.0 { 2 } else { 3 }
     } else if w > 0.0 {
-        (4, [u, -v, w])
+        4
     } else {
-        (5, [u, v, w])
+        5
+    };
+    (face, on_face(face, u, v, w))
+}
+
+/// Coordinates x, y, z on a face.
+#[inline(always)]
+fn on_face(face: u8, u: f32, v: f32, w: f32) -> [f32; 3] {
+    match face {
+        0 => [-w, -v, u],
+        1 => [-w, v, u],
+        2 => [u, w, v],
+        3 => [-u, w, v],
+        4 => [u, -v, w],
+        _ => [u, v, w],
     }
 }
 
+fn channels(texel: u32) -> [u32; 4] {
+    texel.to_le_bytes().map(u32::from)
+}
+
+/// The mean of the four texels around a place, by nearness.
+fn bilinear([u, v]: [f32; 2], texture: &Texture, texel: &mut impl FnMut(i32, i32) -> u32) -> u32 {
+    let ((s, s_part), (t, t_part)) = (between(u, texture.width), between(v, texture.height));
+    let mut row = |t| mix(channels(texel(s, t)), channels(texel(s + 1, t)), s_part);
+    round(mix(row(t), row(t + 1), t_part), 2 * WEIGHT_BITS)
+}
+
 #[inline(always)]
-fn texel_at(texture: &Texture, image: u8, s: i32, t: i32, cache: &mut TileCache, memory: &dyn Memory) -> u32 {
+fn texel_at(
+    texture: &Texture,
+    image: u32,
+    s: i32,
+    t: i32,
+    cache: &mut TileCache,
+    memory: &dyn Memory,
+) -> u32 {
     // The first row in memory is the top one.
     let (s, t) = (s as u32, texture.height - 1 - t as u32);
     let tile = (t >> 3) * texture.tiles_per_row() + (s >> 3);
-    cache.tile(memory, texture, u32::from(image), tile)[((t & 7) * 8 + (s & 7)) as usize]
+    cache.tile(memory, texture, image, tile)[((t & 7) * 8 + (s & 7)) as usize]
 }
 
 /// Texels to planes of channels.
@@ -401,7 +552,7 @@ mod tests {
         regs.set(regs::TEXTURE0 + PARAMETERS, 2 << 28);
         regs.set(regs::TEXTURE0 + ADDRESS, 1);
         regs.set(regs::TEXTURE0_SHADOW, 0x10 << 1);
-        let Unit::Image(image) = Unit::decode(&regs, 0) else { panic!("no image") };
+        let Unit::Image(image) = Unit::decode(&regs, 0, Chip::default()) else { panic!("no image") };
         let texel =
             |reference: u32| 0x77 | reference << 8 & 0xff00 | reference << 8 & 0xff_0000 | reference << 8;
         assert_eq!(image.compare(texel(0xff_ffdf), 2.0), 0x7777_7777);

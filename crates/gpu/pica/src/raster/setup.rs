@@ -48,6 +48,12 @@ impl Rectangle {
         }
     }
 
+    /// How many pixels it has.
+    pub fn pixels(&self) -> u64 {
+        u64::from((self.x1 - self.x0).max(0).unsigned_abs())
+            * u64::from((self.y1 - self.y0).max(0).unsigned_abs())
+    }
+
     fn is_empty(&self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1
     }

@@ -1,7 +1,7 @@
 //! Registers to what the stages of a draw need.
 
 use super::alpha_test::AlphaTest;
-use super::batch::{Plane, semantic};
+use super::batch::{LANES, Plane, semantic};
 use super::blend::Blend;
 use super::combiner::{Program, Source};
 use super::depth_stencil::DepthStencil;
@@ -10,6 +10,7 @@ use super::framebuffer::{ColorBuffer, PixelBuffer, Size};
 use super::interpolate::DepthMap;
 use super::lighting::Lighting;
 use super::logic_op;
+use super::options::Chip;
 use super::proctex::Proctex;
 use super::sample::{UNITS, Unit};
 use super::setup::Screen;
@@ -81,6 +82,8 @@ pub struct Output {
     pub mix: Mix,
     /// Channels that are written, all ones or 0.
     pub mask: [u16; 4],
+    /// Whether blending and logic operations see the stored pixel; 0 otherwise.
+    pub readable: bool,
 }
 
 /// What happens to fragment and pixel.
@@ -95,7 +98,7 @@ pub enum Mix {
 }
 
 impl Output {
-    fn decode(regs: &Registers) -> Option<Output> {
+    fn decode(regs: &Registers, chip: Chip) -> Option<Output> {
         let mask = [8, 9, 10, 11].map(|bit| u16::from(regs.bit(regs::DEPTH_TEST, bit)).wrapping_neg());
         if regs.bits(regs::COLOR_WRITE, 0, 4) == 0 || mask == [0; 4] {
             return None;
@@ -105,7 +108,8 @@ impl Output {
         } else {
             Mix::Logic(regs.bits(regs::LOGIC_OP, 0, 4))
         };
-        Some(Output { buffer: ColorBuffer::decode(regs)?, mix, mask })
+        let readable = !chip.permissions || regs.bits(regs::COLOR_READ, 0, 4) != 0;
+        Some(Output { buffer: ColorBuffer::decode(regs)?, mix, mask, readable })
     }
 
     /// Whether the stored pixel matters.
@@ -121,11 +125,12 @@ impl Output {
     /// `color` becomes what is to be stored over `destination`.
     #[inline(always)]
     pub fn mix(&self, color: &mut [Plane; 4], destination: &[Plane; 4], lanes: usize) {
+        let seen = if self.readable { destination } else { &[[0; LANES]; 4] };
         match &self.mix {
             Mix::Replace => {}
-            Mix::Blend(blend) => blend.run(color, destination, lanes),
+            Mix::Blend(blend) => blend.run(color, seen, lanes),
             Mix::Logic(number) => {
-                for (source, destination) in color.iter_mut().zip(destination) {
+                for (source, destination) in color.iter_mut().zip(seen) {
                     logic_op::apply(*number, &mut source[..lanes], &destination[..lanes]);
                 }
             }
@@ -139,11 +144,11 @@ impl Output {
 }
 
 impl Target {
-    fn decode(regs: &Registers) -> Target {
+    fn decode(regs: &Registers, chip: Chip) -> Target {
         if regs.bits(regs::FRAGMENT_MODE, 0, 2) == MODE_SHADOW {
             return Target::Shadow(ShadowMap::decode(regs));
         }
-        Output::decode(regs).map_or(Target::None, Target::Color)
+        Output::decode(regs, chip).map_or(Target::None, Target::Color)
     }
 
     fn buffer(&self) -> Option<PixelBuffer> {
@@ -157,18 +162,18 @@ impl Target {
 
 impl State {
     /// Decodes the registers; none if a draw changes nothing.
-    pub fn decode(regs: &Registers, tables: &Tables) -> Option<State> {
-        let target = Target::decode(regs);
+    pub fn decode(regs: &Registers, tables: &Tables, chip: Chip) -> Option<State> {
+        let target = Target::decode(regs, chip);
         let is_shadow = matches!(target, Target::Shadow(_));
         // Shadow rendering replaces all tests.
-        let depth_stencil = DepthStencil::decode(regs).filter(|_| !is_shadow);
+        let depth_stencil = DepthStencil::decode(regs, chip).filter(|_| !is_shadow);
         let alpha_test = AlphaTest::decode(regs).filter(|_| !is_shadow);
         let writes_color = !matches!(target, Target::None);
         if !writes_color && depth_stencil.is_none() {
             return None;
         }
         let shading = (writes_color || alpha_test.is_some())
-            .then(|| Shading::decode(regs, tables, matches!(target, Target::Color(_))));
+            .then(|| Shading::decode(regs, tables, matches!(target, Target::Color(_)), chip));
         let needs_depth = is_shadow
             || depth_stencil.is_some()
             || shading.as_ref().is_some_and(|shading| shading.fog.is_some());
@@ -200,14 +205,13 @@ impl State {
     }
 }
 
-/// Whether two ranges of start and length have an address in common.
+/// Whether two ranges of start and length, which may go on at 0, have an address in common.
 fn overlap((a, a_len): (u32, u32), (b, b_len): (u32, u32)) -> bool {
-    let end = |start: u32, len: u32| u64::from(start) + u64::from(len);
-    u64::from(a) < end(b, b_len) && u64::from(b) < end(a, a_len)
+    a.wrapping_sub(b) < b_len || b.wrapping_sub(a) < a_len
 }
 
 impl Shading {
-    fn decode(regs: &Registers, tables: &Tables, has_fog: bool) -> Shading {
+    fn decode(regs: &Registers, tables: &Tables, has_fog: bool, chip: Chip) -> Shading {
         let program = Program::compile(regs);
         let lit = program.uses(Source::LightPrimary) || program.uses(Source::LightSecondary);
         let lighting = Lighting::decode(regs).filter(|_| lit);
@@ -218,7 +222,7 @@ impl Shading {
         let units = UNIT_SOURCES.into_iter().enumerate().filter(|&(_, source)| uses(source));
         Shading {
             primary: program.uses(Source::Primary),
-            units: units.map(|(number, source)| (source, Unit::decode(regs, number))).collect(),
+            units: units.map(|(number, source)| (source, Unit::decode(regs, number, chip))).collect(),
             proctex: Some(())
                 .filter(|()| uses(Source::Procedural))
                 .and_then(|()| Proctex::decode(regs, tables)),
