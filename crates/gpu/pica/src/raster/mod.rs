@@ -24,23 +24,25 @@
 //! Where the document is silent: pixels outside the colour buffer's width and height are dropped; so is what lies
 //! outside guest memory, which reads as 0. Triangles without area cover nothing.
 
-mod alpha_test;
-mod batch;
-mod blend;
+pub(crate) mod alpha_test;
+pub(crate) mod batch;
+pub(crate) mod blend;
 mod clip;
-mod combiner;
+pub(crate) mod combiner;
 mod coverage;
-mod depth_stencil;
-mod fog;
-mod framebuffer;
-mod interpolate;
-mod lighting;
-mod logic_op;
-mod proctex;
+pub(crate) mod depth_stencil;
+pub(crate) mod fog;
+pub(crate) mod framebuffer;
+pub(crate) mod interpolate;
+pub(crate) mod lighting;
+pub(crate) mod logic_op;
+pub(crate) mod proctex;
 mod renderer;
-mod sample;
+pub(crate) mod sample;
 mod setup;
-mod shadow_map;
-mod state;
+pub(crate) mod shadow_map;
+pub(crate) mod state;
 
-pub use renderer::Renderer;
+#[cfg(test)]
+pub(crate) use renderer::testing;
+pub use renderer::{Fragment, Renderer};
