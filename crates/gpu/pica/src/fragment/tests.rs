@@ -140,12 +140,24 @@ impl Random {
         for index in ranges.into_iter().flatten() {
             regs.set(index, self.word());
         }
+        // Half of the stages with sources and operations that mean something.
+        for stage in crate::raster::combiner::STAGES {
+            if self.below(2) == 0 {
+                let source =
+                    |random: &mut Random| [0, 1, 2, 3, 4, 5, 6, 13, 14, 15][random.below(10) as usize];
+                let sources = [0, 4, 8, 16, 20, 24].map(|at| source(self) << at);
+                regs.set(stage, sources.iter().sum());
+                regs.set(stage + 2, self.below(10) << 16 | self.below(10));
+            }
+        }
         for group in [regs::TEXTURE0, regs::TEXTURE1, regs::TEXTURE2] {
             let size = if self.below(2) == 0 { 0x0010_0020 } else { self.below(32) << 16 | self.below(32) };
             regs.set(group + 1, size);
             regs.set(group + 4, TEXTURES / 8 + self.below(0x1000));
         }
         regs.set(regs::TEXTURE0_SHADOW, self.below(4));
+        regs.set(regs::TEXTURE_UNITS, self.word() | self.word());
+        regs.set(regs::ALPHA_TEST, self.word() & self.word());
         for index in regs::PROCTEX_NOISE_U..=regs::PROCTEX_NOISE_FREQUENCY {
             let noise = self.small_float(5, 10) << 16 | self.small_float(5, 10);
             regs.set(index, noise);
@@ -168,7 +180,7 @@ impl Random {
         regs.set(regs::LIGHT_DISABLE, disabled);
         let fog = [0, 5, 5, 7][self.below(4) as usize];
         regs.set(regs::FOG_MODE, regs.get(regs::FOG_MODE) & !7 | fog);
-        let mode = [0, 0, 0, 3][self.below(4) as usize];
+        let mode = if self.below(10) == 0 { 3 } else { 0 };
         regs.set(regs::FRAGMENT_MODE, mode | self.below(2) << 8);
         regs.set(regs::DEPTH_SCALE, self.small_float(7, 16));
         regs.set(regs::DEPTH_OFFSET, self.small_float(7, 16));
@@ -279,7 +291,7 @@ fn compare(seed: u64) -> Option<FragmentKey> {
 
 #[test]
 fn random_fragments() {
-    let keys: Vec<FragmentKey> = (0..3000).filter_map(compare).collect();
+    let keys: Vec<FragmentKey> = (0..4000).filter_map(compare).collect();
     let count = |what: fn(&FragmentKey) -> bool| keys.iter().filter(|key| what(key)).count();
     let counts = [
         ("drawn", keys.len()),
