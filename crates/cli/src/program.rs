@@ -1,11 +1,13 @@
 //! From inputs to programs: which executables of which binaries, and how they are lifted.
 
+use crate::batch::{self, Artifact, BatchArgs};
+use crate::source::Source;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::rc::Rc;
-use xenoglot::Error;
 use xenoglot::detect::{Format, detect};
 use xenoglot::pica::{self, Shape};
+use xenoglot::{Error, Translator};
 use xenoglot_ir::{Module, text, verify};
 use xenoglot_pica_shader::container::{Dvle, Shbin};
 use xenoglot_pica_shader::lift::{ClipSpace, FlowStats, Numeric};
@@ -210,4 +212,23 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         Ok(Unit { module, suffix: e.suffix })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
+}
+
+/// Does `work` on the module of every program in every input, and writes what comes of it; programs that cannot be
+/// lifted are reported, and the others go on. Gives whether everything went well.
+pub fn each_unit(
+    batch: &BatchArgs,
+    select: &Select,
+    lift: &LiftArgs,
+    listing: bool,
+    work: impl Fn(&mut Translator, &Source, Unit) -> Vec<Result<Artifact>> + Sync,
+) -> Result<bool> {
+    batch::run(batch, Translator::new, |translator, source, bytes| {
+        let units = modules(bytes, select, lift, listing)?;
+        let each = |unit: Result<Unit>| match unit {
+            Ok(unit) => work(translator, source, unit),
+            Err(e) => vec![Err(e)],
+        };
+        Ok(units.into_iter().flat_map(each).collect())
+    })
 }

@@ -36,7 +36,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "pica",
         doc: "PICA200 shader programs: registers, flags, step counts and geometry events",
-        engines: &["interp", "spirv", "glsl"],
+        engines: &["interp", "native", "spirv", "glsl"],
         run: pica::programs,
     },
     Suite {
@@ -48,7 +48,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "picagpu",
         doc: "PICA200 scenes: command lists to triangles, memory and interrupts",
-        engines: &["cpu"],
+        engines: &["cpu", "cpu-native"],
         run: picagpu::suite,
     },
 ];

@@ -52,6 +52,11 @@ fn vulkan_worker() {
 }
 
 #[test]
+fn programs_natively() {
+    assert_eq!(passes("pica", "native"), Summary { passed: 422 * 8, failed: 0, unconfirmed: 0 });
+}
+
+#[test]
 fn programs_on_the_interpreter() {
     // Every program as lifted and after all passes.
     let programs = 422;

@@ -59,16 +59,25 @@ fn transfers_without_pixels() {
     assert!(count > 0);
 }
 
-#[test]
-fn scenes_on_the_cpu() {
+fn passes(engine: &'static str) {
     let failures = Failures::default();
-    let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
+    let request = Request { path: vectors(), engine, device: None, worker: None };
     let summary = Suite::find("picagpu").unwrap().run(&request, &failures).unwrap();
-    println!("picagpu on cpu: {summary}");
+    println!("picagpu on {engine}: {summary}");
     let mut failures = failures.0.into_inner().unwrap();
     failures.sort();
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
     assert_eq!(summary, Summary { passed: SCENES, failed: 0, unconfirmed: 0 });
+}
+
+#[test]
+fn scenes_on_the_cpu() {
+    passes("cpu");
+}
+
+#[test]
+fn scenes_on_the_cpu_with_native_shaders() {
+    passes("cpu-native");
 }
 
 proptest! {

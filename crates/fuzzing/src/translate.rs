@@ -70,6 +70,7 @@ pub fn translate(data: &[u8]) {
         numeric: [Numeric::Single, Numeric::F24, Numeric::Fast][usize::from(flags) % 3],
         wrapper,
         count_steps: flags & 0x10 != 0,
+        only_outputs: flags & 0x18 == 0x18,
         limits: if flags & 0x20 != 0 {
             Limits::STACKS_AS_DATA
         } else {

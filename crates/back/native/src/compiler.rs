@@ -1,12 +1,12 @@
 //! The compiler: a host description and buffers that are used again for each program.
 
+use crate::Variant;
 use crate::emit;
 use crate::error::CompileError;
 use crate::exec::Code;
 use crate::host::Site;
 use crate::plan::Plan;
 use crate::program::{Program, Use};
-use crate::Variant;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::UserFuncName;
 use cranelift_codegen::isa::OwnedTargetIsa;

@@ -58,9 +58,9 @@ pub(crate) fn bound(len: usize, components: usize) -> u32 {
 pub(crate) struct Context {
     /// By lane: its invocation less the group's first.
     pub(crate) lanes: [u32; 4],
-    /// Rounds of loops that a group may go.
+    /// Rounds of loops that may be gone after the last finished group.
     pub(crate) fuel: u64,
-    /// What is left of it.
+    /// What the group at work has left of them.
     left: u64,
     private: *mut u8,
     private_len: usize,

@@ -75,7 +75,12 @@ pub(crate) fn class(f: &Function, inst: Inst) -> Class {
 }
 
 /// Calls `each` with every operand and those of its components that components `of` of the result are made of.
-pub(crate) fn sources(f: &Function, inst: Inst, of: Components, mut each: impl FnMut(usize, Value, Components)) {
+pub(crate) fn sources(
+    f: &Function,
+    inst: Inst,
+    of: Components,
+    mut each: impl FnMut(usize, Value, Components),
+) {
     let data = &f.insts[inst];
     let args = f.args(inst);
     // A component that nobody needs may still trap.
@@ -211,7 +216,9 @@ impl Plan {
                 };
                 let data = &f.insts[inst];
                 let affine = match (data.op, of(0), of(1)) {
-                    (Op::Const, ..) => f.const_bits(result).map(|b| Affine { stride: 0, offset: b.lane(0) as u32 }),
+                    (Op::Const, ..) => {
+                        f.const_bits(result).map(|b| Affine { stride: 0, offset: b.lane(0) as u32 })
+                    }
                     (Op::Extract, ..) => match data.imm {
                         Imm::Lane(lane) if is_invocation(module, f, args[0]) => {
                             Some(Affine { stride: u32::from(lane == 0), offset: 0 })
@@ -318,7 +325,13 @@ impl Plan {
     }
 
     /// Where lanes that part at `block` come together up to `end`, they carry different values.
-    fn mark_joins(&self, f: &Function, block: Block, end: Option<Block>, joins: &mut SecondaryMap<Block, bool>) {
+    fn mark_joins(
+        &self,
+        f: &Function,
+        block: Block,
+        end: Option<Block>,
+        joins: &mut SecondaryMap<Block, bool>,
+    ) {
         let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         let mut stack: Vec<Block> = f.edges(block).iter().map(|e| e.block).collect();
         while let Some(b) = stack.pop() {
@@ -399,7 +412,14 @@ impl Plan {
         }
     }
 
-    fn need_address(&mut self, module: &Module, f: &Function, inst: Inst, mem: &MemInfo, work: &mut Vec<Value>) {
+    fn need_address(
+        &mut self,
+        module: &Module,
+        f: &Function,
+        inst: Inst,
+        mem: &MemInfo,
+        work: &mut Vec<Value>,
+    ) {
         if matches!(self.address(module, f, inst, mem), Address::Uniform | Address::Lanes) {
             self.need(f, f.args(inst)[0], 1, 0, work);
         }

@@ -12,14 +12,14 @@ use xenoglot_ir::entity::EntityRef;
 /// Bounds on a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Rounds of loops that a group of [`LANES`] invocations may go, all its loops together.
+    /// Rounds of loops that all groups of [`LANES`] invocations together may go.
     pub fuel: u64,
 }
 
 impl Default for Limits {
-    /// A million rounds.
+    /// Sixteen million rounds.
     fn default() -> Limits {
-        Limits { fuel: 1_000_000 }
+        Limits { fuel: 1 << 24 }
     }
 }
 
@@ -30,6 +30,8 @@ pub struct Ran {
     pub given_up: u32,
     /// Invocations that only the exact variant ran.
     pub exact: u32,
+    /// Rounds of loops.
+    pub rounds: u64,
 }
 
 enum Memory<'a> {
@@ -92,7 +94,13 @@ pub struct Program {
 const PATIENCE: u32 = 16;
 
 impl Program {
-    pub(crate) fn new(module: Module, uses: Vec<Use>, private_size: u32, code: Compiled, variant: Variant) -> Program {
+    pub(crate) fn new(
+        module: Module,
+        uses: Vec<Use>,
+        private_size: u32,
+        code: Compiled,
+        variant: Variant,
+    ) -> Program {
         let (optimistic, exact) = match variant {
             Variant::Optimistic => (Some(code), OnceLock::new()),
             Variant::Exact => (None, OnceLock::from(code)),
@@ -156,19 +164,22 @@ impl Program {
             let code = run.exact_code()?;
             run.whole_range(code, first, range.end)?;
         }
-        Ok(run.ran)
+        Ok(Ran { rounds: limits.fuel.saturating_sub(run.context.fuel), ..run.ran })
     }
 
     /// The table of buffers by resource, and their sizes.
     fn buffers(&self, bindings: &mut Bindings) -> Result<(Vec<Buffer>, Vec<usize>), RunError> {
-        let (mut buffers, mut sizes) = (Vec::with_capacity(self.uses.len()), Vec::with_capacity(self.uses.len()));
+        let (mut buffers, mut sizes) =
+            (Vec::with_capacity(self.uses.len()), Vec::with_capacity(self.uses.len()));
         for u in &self.uses {
             let bad = |what| RunError::Binding { set: u.set, binding: u.binding, what };
             let slot = bindings.slots.iter_mut().find(|s| (s.0, s.1) == (u.set, u.binding)).map(|s| &mut s.2);
             let (buffer, len) = match slot {
                 None if u.loads || u.stores => return Err(bad("nothing is bound")),
                 None => (Buffer::unbound(), 0),
-                Some(Memory::Read(_)) if u.stores => return Err(bad("bound for reading, and the module stores")),
+                Some(Memory::Read(_)) if u.stores => {
+                    return Err(bad("bound for reading, and the module stores"));
+                }
                 Some(Memory::Read(bytes)) => (Buffer::read(bytes), bytes.len()),
                 Some(Memory::Write(bytes)) => {
                     let len = bytes.len();

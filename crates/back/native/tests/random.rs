@@ -29,7 +29,10 @@ fn run(options: &Options, seeds: std::ops::Range<u64>) {
             Err(e) => panic!("seed {seed}: {e}"),
         }
     }
-    println!("{passed} of {} equal, {given_up} groups given up, unsupported: {unsupported:?}", seeds.end - seeds.start);
+    println!(
+        "{passed} of {} equal, {given_up} groups given up, unsupported: {unsupported:?}",
+        seeds.end - seeds.start
+    );
     assert!(passed > (seeds.end - seeds.start) / 2);
 }
 
@@ -49,15 +52,24 @@ fn straight_lines() {
 
 #[test]
 fn structured_graphs() {
-    run(&Options { shape: Some(Shape::Program), nodes: 16, ops: 4, ..options() }, 10_000..10_000 + 600 * rounds());
+    run(
+        &Options { shape: Some(Shape::Program), nodes: 16, ops: 4, ..options() },
+        10_000..10_000 + 600 * rounds(),
+    );
 }
 
 #[test]
 fn forward_graphs() {
-    run(&Options { shape: Some(Shape::Forward), nodes: 16, ops: 4, ..options() }, 20_000..20_000 + 600 * rounds());
+    run(
+        &Options { shape: Some(Shape::Forward), nodes: 16, ops: 4, ..options() },
+        20_000..20_000 + 600 * rounds(),
+    );
 }
 
 #[test]
 fn wild_graphs() {
-    run(&Options { shape: Some(Shape::Wild), nodes: 14, ops: 3, ..options() }, 30_000..30_000 + 600 * rounds());
+    run(
+        &Options { shape: Some(Shape::Wild), nodes: 14, ops: 3, ..options() },
+        30_000..30_000 + 600 * rounds(),
+    );
 }

@@ -1,8 +1,8 @@
 //! `xenoglot cfg`: pictures of control flow.
 
-use crate::batch::{self, Artifact, BatchArgs, Content};
+use crate::batch::{Artifact, BatchArgs, Content};
 use crate::draw;
-use crate::program::{LiftArgs, Select, Unit, modules};
+use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
@@ -48,15 +48,11 @@ pub struct Args {
 
 /// Draws.
 pub fn run(args: &Args) -> Result<bool> {
-    batch::run(&args.batch, Translator::new, |translator, source, bytes| {
-        let mut out = Vec::new();
-        for unit in modules(bytes, &args.select, &args.lift, true)? {
-            match unit.and_then(|unit| one(args, translator, &source.name, unit)) {
-                Ok(artifacts) => out.extend(artifacts.into_iter().map(Ok)),
-                Err(e) => out.push(Err(e)),
-            }
+    each_unit(&args.batch, &args.select, &args.lift, true, |translator, source, unit| {
+        match one(args, translator, &source.name, unit) {
+            Ok(artifacts) => artifacts.into_iter().map(Ok).collect(),
+            Err(e) => vec![Err(e)],
         }
-        Ok(out)
     })
 }
 

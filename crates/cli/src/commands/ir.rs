@@ -1,8 +1,8 @@
 //! `xenoglot ir`: the intermediate representation as text.
 
-use crate::batch::{self, Artifact, BatchArgs};
+use crate::batch::{Artifact, BatchArgs};
 use crate::failure::usage;
-use crate::program::{LiftArgs, Select, Unit, modules};
+use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
 use std::time::Duration;
@@ -59,9 +59,8 @@ pub fn run(args: &Args) -> Result<bool> {
         let names: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
         return Err(usage(format!("no pass is called {name:?}; there are: lift, all, {}", names.join(", "))));
     }
-    batch::run(&args.batch, Translator::new, |translator, _, bytes| {
-        let units = modules(bytes, &args.select, &args.lift, args.comments)?;
-        Ok(units.into_iter().map(|unit| one(args, translator, unit?)).collect())
+    each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, unit| {
+        vec![one(args, translator, unit)]
     })
 }
 

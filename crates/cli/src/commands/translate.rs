@@ -1,7 +1,7 @@
 //! `xenoglot translate`: to shader languages.
 
-use crate::batch::{self, Artifact, BatchArgs};
-use crate::program::{LiftArgs, Select, Unit, modules};
+use crate::batch::{Artifact, BatchArgs};
+use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use xenoglot::{Code, Target, Translator};
@@ -122,18 +122,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<bool> {
     let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
     let options = xenoglot_opt::Options { level, ..Default::default() };
-    batch::run(&args.batch, Translator::new, |translator, _, bytes| {
-        let mut out = Vec::new();
-        for unit in modules(bytes, &args.select, &args.lift, args.comments)? {
-            match unit {
-                Err(e) => out.push(Err(e)),
-                Ok(mut unit) => {
-                    translator.optimize(&mut unit.module, &options);
-                    out.extend(args.to.iter().map(|&language| one(args, translator, &unit, language)));
-                }
-            }
-        }
-        Ok(out)
+    each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
+        translator.optimize(&mut unit.module, &options);
+        args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()
     })
 }
 

@@ -9,10 +9,10 @@ use xenoglot_ir::{Bits, Module, Resource};
 use xenoglot_pica_shader::lift::layout::*;
 
 /// Instructions of IR a run may take; the programs of the suite need a fraction of it.
-const FUEL: u64 = 20_000_000;
+pub(super) const FUEL: u64 = 20_000_000;
 
 /// The module's resource at a binding of set 0.
-fn resource(module: &Module, binding: u32) -> Option<Resource> {
+pub(super) fn resource(module: &Module, binding: u32) -> Option<Resource> {
     module.resources.iter().find(|(_, r)| r.binding == binding).map(|(id, _)| id)
 }
 

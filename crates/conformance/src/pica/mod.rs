@@ -5,6 +5,7 @@ pub mod format;
 pub mod gpu;
 pub mod interp;
 pub mod kernel;
+pub mod native;
 
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
@@ -24,6 +25,11 @@ pub(crate) fn programs(request: &Request, observer: &dyn Observer) -> Result<Sum
         "interp" => {
             observer.total(programs.iter().map(|p| 2 * p.sets.len()).sum());
             let run = |p: &TestProgram| report(p, interpret(p), observer);
+            Ok(total(programs.par_iter().map(run).collect()))
+        }
+        "native" => {
+            observer.total(programs.iter().map(|p| p.sets.len()).sum());
+            let run = |p: &TestProgram| report(p, compile(p), observer);
             Ok(total(programs.par_iter().map(run).collect()))
         }
         engine => {
@@ -57,6 +63,16 @@ fn interpret(p: &TestProgram) -> Vec<Runs> {
     let before = interp::run(p, &module);
     let Ok(()) = xenoglot_opt::optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
     vec![("as lifted", before), ("optimised", interp::run(p, &module))]
+}
+
+fn compile(p: &TestProgram) -> Vec<Runs> {
+    let lifted = match kernel::compute(p) {
+        Ok(lifted) => lifted,
+        Err(e) => return vec![("lift", vec![Err(e.to_string()); p.sets.len()])],
+    };
+    let mut module = lifted.module;
+    let Ok(()) = xenoglot_opt::optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
+    vec![("native", native::run(p, &module))]
 }
 
 fn translate(engine: &mut gpu::Engine, p: &TestProgram) -> Vec<Runs> {

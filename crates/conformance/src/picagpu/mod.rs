@@ -12,7 +12,7 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{Memory, Regions};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::{Recorder, Renderer};
-use xenoglot_pica::shader::Engines;
+use xenoglot_pica::shader::{Engines, Native};
 
 /// Main memory the scenes need.
 const FCRAM_BYTES: u32 = 8 << 20;
@@ -54,13 +54,27 @@ pub fn scenes(path: &std::path::Path) -> Result<Vec<Scene>, Error> {
     input::with_magic(path, format::MAGIC)?.iter().map(|(_, bytes)| format::scene(bytes)).collect()
 }
 
-/// Suite `picagpu`: every scene on the CPU renderer.
+/// The vertex engines of a suite's engine.
+fn engines(name: &str) -> Result<Engines, Error> {
+    match name {
+        "cpu-native" => {
+            let native = Native::new().map_err(|e| Error::Device(e.to_string()))?;
+            Ok(Engines::new(vec![Box::new(native)]))
+        }
+        _ => Ok(Engines::default()),
+    }
+}
+
+/// Suite `picagpu`: every scene on the CPU renderer, shaded by an engine.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let scenes = scenes(&request.path)?;
     observer.total(scenes.len());
+    // An error would come with the first scene.
+    engines(request.engine)?;
     let case = |scene: &Scene| {
+        let engines = engines(request.engine).unwrap_or_default();
         let verdict: Verdict =
-            run(scene, raster::Renderer::default(), Engines::default(), |got| compare::judge(scene, got));
+            run(scene, raster::Renderer::default(), engines, |got| compare::judge(scene, got));
         let case = Case { name: scene.name.clone(), verdict };
         observer.case(&case);
         case

@@ -48,7 +48,8 @@ fn quads() -> Vec<Triangle> {
 fn small_triangles(legs: [f32; 2]) -> Vec<Triangle> {
     let pixel = 2.0 / SIDE as f32;
     let triangle = |number: usize| {
-        let (x, y) = ((number % 128) as f32 * 4.0 * pixel - 1.0, (number / 128 % 128) as f32 * 4.0 * pixel - 1.0);
+        let (x, y) =
+            ((number % 128) as f32 * 4.0 * pixel - 1.0, (number / 128 % 128) as f32 * 4.0 * pixel - 1.0);
         [(x, y), (x + legs[0] * pixel, y), (x, y + legs[1] * pixel)].map(|(x, y)| vertex(x, y, -0.5, 0.5))
     };
     (0..TRIANGLES).map(triangle).collect()
@@ -127,7 +128,7 @@ fn lit() -> Registers {
 fn tables() -> Tables {
     let mut tables = Tables::default();
     for (entry, word) in (0..).zip(&mut tables.lighting[0]) {
-        *word = entry * 16 | 8 << 12;
+        *word = (entry * 16) | (8 << 12);
     }
     tables
 }

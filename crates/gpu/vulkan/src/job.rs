@@ -90,6 +90,22 @@ pub struct ComputeJob {
     pub runs: Vec<ComputeRun>,
 }
 
+impl ComputeJob {
+    /// One dispatch of `groups` workgroups on storage buffers of words at the given bindings of set 0; the entry point
+    /// is `main`.
+    pub fn on_words(spirv: Vec<u32>, buffers: &[(u32, Vec<u32>)], groups: u32) -> ComputeJob {
+        let storage = |(binding, words): &(u32, Vec<u32>)| BufferBinding {
+            set: 0,
+            binding: *binding,
+            kind: BufferKind::Storage,
+            data: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        };
+        let buffers = buffers.iter().map(storage).collect();
+        let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [groups, 1, 1] };
+        ComputeJob { spirv, entry: "main".to_owned(), runs: vec![run] }
+    }
+}
+
 /// The values of one vertex input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VertexInput {
@@ -148,6 +164,14 @@ pub struct RunOutput {
     pub captures: BTreeMap<u32, Capture>,
     /// From handing the commands to the driver until it said they are done.
     pub elapsed: Duration,
+}
+
+impl RunOutput {
+    /// The contents of the run's buffers as words; a rest of less than a word is dropped.
+    pub fn words(&self) -> Vec<Vec<u32>> {
+        let word = |b: &[u8; 4]| u32::from_le_bytes(*b);
+        self.buffers.iter().map(|bytes| bytes.as_chunks().0.iter().map(word).collect()).collect()
+    }
 }
 
 /// The contents of one transform feedback buffer.

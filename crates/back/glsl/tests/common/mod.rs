@@ -10,7 +10,7 @@ use xenoglot_ir::{Kind, Module, Stage, Type};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
-use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+use xenoglot_vulkan::{ComputeJob, Job};
 
 /// Whether `glslangValidator` is there; prints a notice if not.
 pub fn compiler() -> bool {
@@ -94,21 +94,7 @@ pub fn device() -> Option<Isolated> {
 /// Compiles and runs a compute shader on storage buffers `(binding, words)` of set 0; the buffers afterwards.
 pub fn run(device: &mut Isolated, text: &str, buffers: &[(u32, Vec<u32>)]) -> Vec<Vec<u32>> {
     let spirv = glslang::compile(text, glslang::Stage::Compute).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let buffers = buffers
-        .iter()
-        .map(|(binding, words)| BufferBinding {
-            set: 0,
-            binding: *binding,
-            kind: BufferKind::Storage,
-            data: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
-        })
-        .collect();
-    let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [1, 1, 1] };
-    let job = Job::Compute(ComputeJob { spirv, entry: "main".to_owned(), runs: vec![run] });
+    let job = Job::Compute(ComputeJob::on_words(spirv, buffers, 1));
     let outputs = device.run(&job).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    outputs[0]
-        .buffers
-        .iter()
-        .map(|b| b.chunks(4).map(|c| c.iter().rev().fold(0, |w, &x| w << 8 | u32::from(x))).collect())
-        .collect()
+    outputs[0].words()
 }

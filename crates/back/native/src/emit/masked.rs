@@ -148,7 +148,8 @@ impl Emitter<'_> {
     pub(super) fn tree(&mut self, tree: &Tree) -> Result<(), CompileError> {
         let (f, plan) = (self.f, self.plan);
         let keep = keeps(f, plan, tree);
-        let mut values: SecondaryMap<Value, [Option<Variable>; 4]> = SecondaryMap::with_capacity(f.values.len());
+        let mut values: SecondaryMap<Value, [Option<Variable>; 4]> =
+            SecondaryMap::with_capacity(f.values.len());
         // All start anew, so that nothing is carried from group to group.
         for v in f.values.keys().filter(|&v| keep[v] != Keep::Local) {
             for c in components(plan.live(v)) {

@@ -168,6 +168,8 @@ pub(crate) fn function<'a>(
     }
 
     e.b.switch_to_block(next);
+    // Only what finished groups took is gone: one that is given up runs again.
+    e.copy_fuel(Context::LEFT, Context::FUEL);
     let after = e.b.ins().iadd_imm_u(first, i64::from(LANES));
     e.b.ins().jump(group, &[BlockArg::Value(after)]);
     e.b.switch_to_block(end);
@@ -190,12 +192,16 @@ impl Emitter<'_> {
         Err(CompileError::unsupported(what, Some(inst)))
     }
 
-    fn begin_group(&mut self) {
-        let heads = self.plan.cfg.rpo().iter().any(|&b| self.plan.is_loop_head(b));
-        if heads {
-            let fuel = self.b.ins().load(I64, FIXED, self.context, Context::FUEL as i32);
-            self.b.ins().store(MEM, fuel, self.context, Context::LEFT as i32);
+    /// Copies a word of the context if the function has loops, and so uses fuel.
+    fn copy_fuel(&mut self, from: usize, to: usize) {
+        if self.plan.cfg.rpo().iter().any(|&b| self.plan.is_loop_head(b)) {
+            let fuel = self.b.ins().load(I64, MEM, self.context, from as i32);
+            self.b.ins().store(MEM, fuel, self.context, to as i32);
         }
+    }
+
+    fn begin_group(&mut self) {
+        self.copy_fuel(Context::FUEL, Context::LEFT);
         if self.f.private_size > 0 {
             let address = (exec::clear_private as *const ()).expose_provenance() as i64;
             let address = self.b.ins().iconst(I64, address);
@@ -206,7 +212,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes one from the group's fuel.
+    /// Takes one unit of fuel.
     fn burn(&mut self) {
         let left = self.b.ins().load(I64, MEM, self.context, Context::LEFT as i32);
         let less = self.b.ins().iadd_imm_s(left, -1);

@@ -177,9 +177,11 @@ impl Emitter<'_> {
             | IcmpEq | IcmpNe | IcmpUlt | IcmpUle | IcmpSlt | IcmpSle | Select => true,
             Shl | Ushr | Sshr => self.shift_amount(inst).is_some(),
             Zext | Sext => f.ty(f.args(inst)[0]).kind() == Kind::Bool,
-            Fmul | Fadd | Fsub | Fdiv | Floor | Ceil | Trunc | RoundEven | Fract | Sqrt | Rsqrt | Rcp => is_plain(flags),
-            Fmin | Fmax | Fsat | FcmpOeq | FcmpOne | FcmpOlt | FcmpOle | FcmpUeq | FcmpUne | FcmpUlt | FcmpUle
-            | FcmpOrd | FcmpUno => !flags.ftz(),
+            Fmul | Fadd | Fsub | Fdiv | Floor | Ceil | Trunc | RoundEven | Fract | Sqrt | Rsqrt | Rcp => {
+                is_plain(flags)
+            }
+            Fmin | Fmax | Fsat | FcmpOeq | FcmpOne | FcmpOlt | FcmpOle | FcmpUeq | FcmpUne | FcmpUlt
+            | FcmpUle | FcmpOrd | FcmpUno => !flags.ftz(),
             S2f | U2f => is_plain(flags),
             F2s | F2u => !flags.ftz() && matches!(flags.round(), Round::Natural | Round::Zero),
             _ => false,

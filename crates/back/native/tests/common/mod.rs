@@ -1,5 +1,8 @@
 //! Runs a module on the interpreter and natively, and compares what is left in its buffers, bit for bit.
 
+// Not every test file uses all of it.
+#![allow(dead_code)]
+
 use xenoglot_interp::{Bindings as Reference, Interpreter, Limits as ReferenceLimits};
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::module::{Access, ResourceKind};

@@ -8,7 +8,7 @@ use xenoglot_ir::module::Module;
 use xenoglot_spirv::{Options, Version, emit};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
-use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+use xenoglot_vulkan::{ComputeJob, Job};
 
 /// The oldest Vulkan that takes the version.
 fn environment(version: Version) -> TargetEnv {
@@ -72,21 +72,7 @@ pub fn run(
     buffers: &[(u32, Vec<u32>)],
     groups: u32,
 ) -> Vec<Vec<u32>> {
-    let buffers = buffers
-        .iter()
-        .map(|(binding, words)| BufferBinding {
-            set: 0,
-            binding: *binding,
-            kind: BufferKind::Storage,
-            data: words.iter().flat_map(|w| w.to_le_bytes()).collect(),
-        })
-        .collect();
-    let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [groups, 1, 1] };
-    let job = Job::Compute(ComputeJob { spirv: spirv.clone(), entry: "main".to_owned(), runs: vec![run] });
+    let job = Job::Compute(ComputeJob::on_words(spirv.clone(), buffers, groups));
     let outputs = device.run(&job).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&spirv)));
-    outputs[0]
-        .buffers
-        .iter()
-        .map(|b| b.chunks(4).map(|c| c.iter().rev().fold(0, |w, &x| w << 8 | u32::from(x))).collect())
-        .collect()
+    outputs[0].words()
 }

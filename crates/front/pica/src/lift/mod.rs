@@ -109,6 +109,8 @@ pub struct LiftOptions {
     pub wrapper: Wrapper,
     /// Whether the compute wrapper counts executed instructions.
     pub count_steps: bool,
+    /// The compute wrapper of a vertex program stores nothing but its output registers.
+    pub only_outputs: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -121,6 +123,7 @@ impl LiftOptions {
             numeric: Numeric::default(),
             wrapper: Wrapper::Compute { workgroup: 64, persistent: false, geometry: None },
             count_steps: false,
+            only_outputs: false,
             limits: Limits::default(),
         }
     }
@@ -245,7 +248,11 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     match (options.wrapper, record) {
         (Wrapper::Vertex(outputs), _) => wrap::vertex_outputs(&mut module, &mut cx, outputs),
         (_, Some((record, persistent))) => {
-            wrap::compute_epilogue(&mut cx, record, options.count_steps, persistent);
+            if options.only_outputs && cx.events.is_none() {
+                wrap::store_outputs(&mut cx, record);
+            } else {
+                wrap::compute_epilogue(&mut cx, record, options.count_steps, persistent);
+            }
         }
         (_, None) => {}
     }

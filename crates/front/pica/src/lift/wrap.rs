@@ -274,11 +274,7 @@ fn truth_bits(cx: &mut Cx, s: Scalar, bit: u32) -> Value {
 
 /// Epilogue of the compute wrapper: everything a later run or an observer wants to know.
 pub(super) fn compute_epilogue(cx: &mut Cx, r: Record, count_steps: bool, persistent: bool) {
-    for (file, n, at) in named_vectors(cx, r.geometry) {
-        let v = cx.get_vector(file, n);
-        let at = cx.offset(r.base, at);
-        cx.b.store(plain(r.state, 4), at, v);
-    }
+    store_vectors(cx, r, |_| true);
     let [x, y, l] = [Scalar::A0x, Scalar::A0y, Scalar::Al].map(|s| cx.get(s));
     let (fx, fy) = (truth_bits(cx, Scalar::FlagX, 1), truth_bits(cx, Scalar::FlagY, 2));
     let flags = cx.b.op(Op::Or, &[fx, fy]);
@@ -295,6 +291,21 @@ pub(super) fn compute_epilogue(cx: &mut Cx, r: Record, count_steps: bool, persis
         let vertex = cx.get(Scalar::EmitVertex);
         let [p, w] = [Scalar::EmitPrimitive, Scalar::EmitWinding].map(|s| truth_bits(cx, s, 1));
         store4(cx, r, STATE_SETEMIT, [vertex, p, w, zero]);
+    }
+}
+
+/// Stores the output registers.
+pub(super) fn store_outputs(cx: &mut Cx, r: Record) {
+    store_vectors(cx, r, |file| file == File::Output);
+}
+
+fn store_vectors(cx: &mut Cx, r: Record, which: impl Fn(File) -> bool) {
+    for (file, n, at) in named_vectors(cx, r.geometry) {
+        if which(file) {
+            let v = cx.get_vector(file, n);
+            let at = cx.offset(r.base, at);
+            cx.b.store(plain(r.state, 4), at, v);
+        }
     }
 }
 

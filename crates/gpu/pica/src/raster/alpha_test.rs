@@ -40,7 +40,7 @@ impl Compare {
     }
 
     /// Clears in `alive` the lanes for which `value op reference` does not hold.
-    #[inline]
+    #[inline(always)]
     pub fn keep<T: Copy + PartialOrd>(
         self,
         alive: &mut [u16],
@@ -86,6 +86,7 @@ impl AlphaTest {
     }
 
     /// Kills the pixels that fail.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch) {
         let lanes = batch.lanes();
         let alpha = &batch.color[3];

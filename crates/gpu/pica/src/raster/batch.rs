@@ -6,7 +6,7 @@ use crate::vertex::Vertex;
 /// Pixels of a batch: a tile of the framebuffer.
 pub const LANES: usize = 64;
 /// Loops run over a multiple of this many lanes, whose surplus repeats the last pixel.
-const STEP: usize = 8;
+pub const STEP: usize = 8;
 
 /// A float per pixel.
 pub type Floats = [f32; LANES];
@@ -67,9 +67,16 @@ impl Pixels {
         self.len += 1;
     }
 
+    /// Lanes to work on: the pixels and up to a full step more.
+    #[inline(always)]
+    pub fn lanes(&self) -> usize {
+        self.len.min(LANES).next_multiple_of(STEP)
+    }
+
     /// Repeats the last pixel in the surplus lanes.
+    #[inline(always)]
     pub fn pad(&mut self) {
-        let lanes = self.len.next_multiple_of(STEP);
+        let lanes = self.lanes();
         if let Some(last) = self.len.checked_sub(1) {
             for plane in &mut self.weights {
                 let weight = plane[last];
@@ -127,6 +134,7 @@ impl Batch {
     }
 
     /// Makes room for `pixels`, all alive.
+    #[inline(always)]
     pub fn start(&mut self, pixels: usize) {
         self.len = pixels.min(LANES);
         self.lanes = self.len.next_multiple_of(STEP);
@@ -134,19 +142,20 @@ impl Batch {
     }
 
     /// Lanes to work on: the pixels, padded.
-    #[inline]
+    #[inline(always)]
     pub fn lanes(&self) -> usize {
         // What the compiler sees here frees loops of bounds checks.
         self.lanes.min(LANES) & !(STEP - 1)
     }
 
     /// Whether no pixel is left.
+    #[inline(always)]
     pub fn is_dead(&self) -> bool {
         self.alive[..self.len].iter().all(|&alive| alive == 0)
     }
 
     /// Keeps alive those of the first `lanes` for which `test` holds.
-    #[inline]
+    #[inline(always)]
     pub fn keep(alive: &mut [u16], test: impl Fn(usize) -> bool) {
         for (lane, alive) in alive.iter_mut().enumerate() {
             *alive &= u16::from(test(lane)).wrapping_neg();
@@ -179,7 +188,7 @@ pub fn round_half_away(value: f32) -> i32 {
 }
 
 /// A product as the unit forms it: 0 instead of NaN for zero times infinity.
-#[inline]
+#[inline(always)]
 pub fn multiply(a: f32, b: f32) -> f32 {
     let product = a * b;
     if product.is_nan() && !a.is_nan() && !b.is_nan() { 0.0 } else { product }

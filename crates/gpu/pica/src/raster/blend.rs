@@ -31,6 +31,7 @@ impl Equation {
     }
 
     /// `source` becomes the result; all values are 0 to 255.
+    #[inline(always)]
     fn run(self, source: &mut [u16], source_factor: &Plane, destination: &Plane, destination_factor: &Plane) {
         let weights = (source_factor, destination, destination_factor);
         // Sums from 256 * 255 on are white whether they fit 16 bits or not.
@@ -91,6 +92,7 @@ impl Factor {
         }
     }
 
+    #[inline(always)]
     fn fill(self, out: &mut Plane, channel: usize, source: &[Plane; 4], destination: &[Plane; 4]) {
         let copy = |out: &mut Plane, from: &Plane, invert: bool| {
             let flip = if invert { 0xff } else { 0 };
@@ -149,6 +151,7 @@ impl Blend {
     }
 
     /// `source` becomes the blended colour of the first `lanes` pixels.
+    #[inline(always)]
     pub fn run(&self, source: &mut [Plane; 4], destination: &[Plane; 4], lanes: usize) {
         let original = *source;
         let (mut source_factor, mut destination_factor) = ([0; LANES], [0; LANES]);

@@ -204,9 +204,11 @@ mod tests {
     #[test]
     fn tiles_and_scan_agree() {
         let size = Size { width: 48, height: 40 };
-        let mut setup = Setup::default();
-        setup.bounds = Rectangle { x0: 3, y0: 1, x1: 45, y1: 40 };
-        setup.weights = [[-300, 16, 32], [6000, -160, 8], [2000, 20, -48]];
+        let setup = Setup {
+            bounds: Rectangle { x0: 3, y0: 1, x1: 45, y1: 40 },
+            weights: [[-300, 16, 32], [6000, -160, 8], [2000, 20, -48]],
+            ..Setup::default()
+        };
         let outside = Some(Rectangle { x0: 20, y0: 20, x1: 23, y1: 31 });
         let pixels = |limit| {
             let mut found = Vec::new();

@@ -36,6 +36,7 @@ impl Action {
         }
     }
 
+    #[inline(always)]
     fn apply(self, stored: u8, reference: u8) -> u8 {
         match self {
             Action::Keep => stored,
@@ -78,6 +79,7 @@ impl Stencil {
     }
 
     /// Applies `action` to the words of the lanes that are in `before` and not in `after`.
+    #[inline(always)]
     fn act(&self, action: Action, words: &mut Words, before: &Plane, after: &Plane) {
         if action == Action::Keep || self.write_mask == 0 {
             return;
@@ -130,6 +132,7 @@ impl DepthStencil {
     }
 
     /// Tests the batch, which needs its depth, and updates the buffer.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch, pixels: &Pixels, memory: &mut dyn Memory) {
         let lanes = batch.lanes();
         let mut words = [0; LANES];

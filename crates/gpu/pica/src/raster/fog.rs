@@ -43,6 +43,7 @@ impl Fog {
     }
 
     /// Applies fog to the colour of the batch, which needs its depth.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch) {
         for lane in 0..batch.lanes() {
             let factor = self.factor(batch.depth[lane]);
@@ -53,6 +54,7 @@ impl Fog {
     }
 
     /// Share of the fragment's own colour at `depth`, 0 to 1.
+    #[inline(always)]
     fn factor(&self, depth: f32) -> f32 {
         let x = if self.flip { 1.0 - depth } else { depth } * 128.0;
         // Depth is not negative: truncation is floor.

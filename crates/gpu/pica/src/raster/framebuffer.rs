@@ -75,6 +75,7 @@ impl ColorFormat {
     }
 
     /// Widens stored words to channels of 8 bits.
+    #[inline(always)]
     fn unpack(self, words: &[u32], out: &mut [Plane; 4]) {
         match self {
             ColorFormat::Rgba8 => unpack(words, out, |w| [w >> 24, w >> 16, w >> 8, w].map(|v| v as u8)),
@@ -92,6 +93,7 @@ impl ColorFormat {
     }
 
     /// Narrows channels to stored words by dropping low bits.
+    #[inline(always)]
     fn pack(self, color: &[Plane; 4], words: &mut [u32]) {
         match self {
             ColorFormat::Rgba8 => pack(color, words, |[r, g, b, a]| r << 24 | g << 16 | b << 8 | a),
@@ -177,6 +179,7 @@ pub struct PixelBuffer {
 
 impl PixelBuffer {
     /// Loads the pixels' words.
+    #[inline(always)]
     pub fn load(&self, memory: &dyn Memory, pixels: &Pixels, words: &mut Words) {
         match self.bytes {
             2 => load(self, memory, pixels, words, |&b: &[u8; 2]| u32::from(u16::from_le_bytes(b))),
@@ -186,6 +189,7 @@ impl PixelBuffer {
     }
 
     /// Stores the words of the pixels for which `alive` is not 0.
+    #[inline(always)]
     pub fn store(&self, memory: &mut dyn Memory, pixels: &Pixels, words: &Words, alive: &Plane) {
         match self.bytes {
             2 => store(self, memory, pixels, words, alive, |w| (w as u16).to_le_bytes()),
@@ -270,6 +274,7 @@ impl ColorBuffer {
     }
 
     /// Loads the pixels' colours.
+    #[inline(always)]
     pub fn load(&self, memory: &dyn Memory, pixels: &Pixels, color: &mut [Plane; 4]) {
         let mut words = [0; LANES];
         self.buffer.load(memory, pixels, &mut words);
@@ -277,6 +282,7 @@ impl ColorBuffer {
     }
 
     /// Stores the colours of the pixels for which `alive` is not 0.
+    #[inline(always)]
     pub fn store(&self, memory: &mut dyn Memory, pixels: &Pixels, color: &[Plane; 4], alive: &Plane) {
         let mut words = [0; LANES];
         self.format.pack(color, &mut words);

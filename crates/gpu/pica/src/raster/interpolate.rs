@@ -2,7 +2,7 @@
 
 use xenoglot_pica_shader::float::F24;
 
-use super::batch::{Batch, Floats, Pixels, multiply};
+use super::batch::{Batch, Floats, Pixels, STEP, multiply};
 use super::setup::{Screen, Setup};
 use crate::regs::{self, Registers};
 
@@ -28,6 +28,7 @@ impl DepthMap {
     }
 
     /// Depth of the pixels, 0 to 1. The batch needs its weights and w.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch, setup: &Setup) {
         let lanes = batch.lanes();
         let sum = setup.weight_sum as f32;
@@ -56,13 +57,15 @@ pub fn position(batch: &Batch, setup: &Setup, lane: usize) -> [f32; 2] {
 }
 
 /// Sets the weights and, for perspective, w of the pixels.
+#[inline(always)]
 pub fn start(batch: &mut Batch, pixels: &mut Pixels, setup: &Setup) {
     pixels.pad();
     batch.start(pixels.len);
     let lanes = batch.lanes();
     for (to, from) in batch.weights.iter_mut().zip(&pixels.weights) {
-        for (to, from) in to[..lanes].iter_mut().zip(&from[..lanes]) {
-            *to = *from as f32;
+        let from = from[..lanes].as_chunks::<STEP>().0;
+        for (to, from) in to.as_chunks_mut::<STEP>().0.iter_mut().zip(from) {
+            *to = from.map(|weight| weight as f32);
         }
     }
     if setup.finite {
@@ -72,15 +75,19 @@ pub fn start(batch: &mut Batch, pixels: &mut Pixels, setup: &Setup) {
     }
 }
 
+#[inline(always)]
 fn inverse_w(batch: &mut Batch, setup: &Setup, product: impl Fn(f32, f32) -> f32 + Copy) {
     let lanes = batch.lanes();
-    let ([w0, w1, w2], [i0, i1, i2]) = (planes(&batch.weights, lanes), setup.inverse_w);
-    for (lane, w) in batch.w[..lanes].iter_mut().enumerate() {
-        *w = 1.0 / (product(i0, w0[lane]) + product(i1, w1[lane]) + product(i2, w2[lane]));
+    let ([w0, w1, w2], [i0, i1, i2]) = (steps(&batch.weights, lanes), setup.inverse_w);
+    for (((to, w0), w1), w2) in batch.w.as_chunks_mut::<STEP>().0.iter_mut().zip(w0).zip(w1).zip(w2) {
+        for i in 0..STEP {
+            to[i] = 1.0 / (product(i0, w0[i]) + product(i1, w1[i]) + product(i2, w2[i]));
+        }
     }
 }
 
 /// Interpolates the attributes that the draw needs.
+#[inline(always)]
 pub fn attributes(batch: &mut Batch, setup: &Setup, screen: &Screen) {
     for &semantic in &screen.attributes {
         if setup.finite {
@@ -91,18 +98,28 @@ pub fn attributes(batch: &mut Batch, setup: &Setup, screen: &Screen) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn attribute(batch: &mut Batch, setup: &Setup, semantic: u8, product: impl Fn(f32, f32) -> f32 + Copy) {
     let lanes = batch.lanes();
-    let [w0, w1, w2] = planes(&batch.weights, lanes);
+    let [w0, w1, w2] = steps(&batch.weights, lanes);
     let [a0, a1, a2] = setup.attributes[usize::from(semantic)];
-    let w = &batch.w[..lanes];
-    for (lane, value) in batch.attributes[usize::from(semantic)][..lanes].iter_mut().enumerate() {
-        let sum = product(a0, w0[lane]) + product(a1, w1[lane]) + product(a2, w2[lane]);
-        *value = product(sum, w[lane]);
+    let values = batch.attributes[usize::from(semantic)].as_chunks_mut::<STEP>().0;
+    let w = batch.w.as_chunks::<STEP>().0;
+    for ((((to, w0), w1), w2), w) in values.iter_mut().zip(w0).zip(w1).zip(w2).zip(w) {
+        for i in 0..STEP {
+            let sum = product(a0, w0[i]) + product(a1, w1[i]) + product(a2, w2[i]);
+            to[i] = product(sum, w[i]);
+        }
     }
 }
 
+/// The first `lanes` weights of each vertex in steps: few pixels would be left to a loop's scalar rest otherwise.
+#[inline(always)]
+fn steps(weights: &[Floats; 3], lanes: usize) -> [&[[f32; STEP]]; 3] {
+    planes(weights, lanes).map(|plane| plane.as_chunks().0)
+}
+
+#[inline(always)]
 fn planes(weights: &[Floats; 3], lanes: usize) -> [&[f32]; 3] {
     [&weights[0][..lanes], &weights[1][..lanes], &weights[2][..lanes]]
 }

@@ -1,6 +1,7 @@
 //! Logic operations between the fragment and the stored pixel, on channels of 8 bits.
 
 /// The operation of a number on source `s` and destination `d`; the lowest four bits of the number count.
+#[inline(always)]
 pub fn apply(number: u32, s: &mut [u16], d: &[u16]) {
     match number & 15 {
         0 => s.fill(0),

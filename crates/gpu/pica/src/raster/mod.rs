@@ -24,6 +24,9 @@
 //! Where the document is silent: pixels outside the colour buffer's width and height are dropped; so is what lies
 //! outside guest memory, which reads as 0. Triangles without area cover nothing.
 
+// Lanes of several planes are indexed together.
+#![allow(clippy::needless_range_loop)]
+
 pub(crate) mod alpha_test;
 pub(crate) mod batch;
 pub(crate) mod blend;

@@ -293,7 +293,7 @@ fn random(x: u32, y: u32) -> f32 {
 }
 
 fn hash(v: u32) -> u32 {
-    ((v % 9 + 2) * 3 & 15) ^ NOISE_FIRST[(v / 9 & 15) as usize]
+    (((v % 9 + 2) * 3) & 15) ^ NOISE_FIRST[((v / 9) & 15) as usize]
 }
 
 fn mix(a: f32, b: f32, share: f32) -> f32 {

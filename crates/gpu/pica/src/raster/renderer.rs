@@ -1,6 +1,6 @@
 //! The stages in their order.
 
-use super::batch::{Batch, LANES, Pixels, Plane, round_half_away, semantic};
+use super::batch::{Batch, LANES, Pixels, Plane, STEP, round_half_away, semantic};
 use super::clip::{Clipped, Clipper, align_quaternions};
 use super::combiner::Source;
 use super::coverage::Walker;
@@ -164,6 +164,24 @@ impl Pipeline {
 
     /// Takes pixels of one triangle from weights to memory.
     fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { self.shade_avx2(state, setup, pixels, memory) };
+            return;
+        }
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    /// As [`Pipeline::shade_portable`], whose stages are inlined so that all of them are compiled for AVX2 here.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn shade_avx2(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+        self.shade_portable(state, setup, pixels, memory);
+    }
+
+    #[inline(always)]
+    fn shade_portable(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
         interpolate::start(&mut self.batch, pixels, setup);
         if let Some(depth) = &state.depth {
             depth.run(&mut self.batch, setup);
@@ -176,7 +194,9 @@ impl Pipeline {
         if let Some(shading) = &state.shading {
             interpolate::attributes(&mut self.batch, setup, &state.screen);
             self.shade_color(state, shading, memory);
-            self.record(state, setup);
+            if self.log.is_some() {
+                self.record(state, setup);
+            }
         }
         if let Some(alpha_test) = &state.alpha_test {
             alpha_test.run(&mut self.batch);
@@ -193,6 +213,7 @@ impl Pipeline {
     }
 
     /// Stencil and depth test; whether a pixel is left.
+    #[inline(always)]
     fn test_depth(&mut self, state: &State, pixels: &Pixels, memory: &mut dyn Memory) -> bool {
         if let Some(tests) = &state.depth_stencil {
             tests.run(&mut self.batch, pixels, memory);
@@ -200,6 +221,7 @@ impl Pipeline {
         !self.batch.is_dead()
     }
 
+    #[cold]
     fn record(&mut self, state: &State, setup: &Setup) {
         let (batch, Some(log)) = (&self.batch, &mut self.log) else { return };
         log.extend((0..batch.len).map(|lane| {
@@ -217,6 +239,7 @@ impl Pipeline {
     }
 
     /// Colours of the batch, which needs attributes and depth.
+    #[inline(always)]
     fn shade_color(&mut self, state: &State, shading: &Shading, memory: &dyn Memory) {
         if state.feedback {
             self.start_textures(shading);
@@ -242,6 +265,7 @@ impl Pipeline {
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, output: &Output, pixels: &Pixels, memory: &mut dyn Memory) {
         let lanes = self.batch.lanes();
         let (batch, destination) = (&mut *self.batch, &mut self.destination.0);
@@ -254,12 +278,16 @@ impl Pipeline {
 }
 
 /// Interpolated colours to 8 bits.
+#[inline(always)]
 fn round_colors(batch: &mut Batch) {
     let lanes = batch.lanes();
     let colors = &batch.attributes[semantic::COLOR..semantic::COLOR + 4];
     for (plane, values) in batch.planes[Source::Primary.plane()..].iter_mut().zip(colors) {
-        for (to, value) in plane[..lanes].iter_mut().zip(values) {
-            *to = (round_half_away(value * 255.0) & 0xff) as u16;
+        let values = values[..lanes].as_chunks::<STEP>().0;
+        for (to, from) in plane.as_chunks_mut::<STEP>().0.iter_mut().zip(values) {
+            for i in 0..STEP {
+                to[i] = (round_half_away(from[i] * 255.0) & 0xff) as u16;
+            }
         }
     }
 }

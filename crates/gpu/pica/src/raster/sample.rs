@@ -55,6 +55,7 @@ impl Wrap {
     }
 
     /// Brings coordinates into `0..size`, setting `border` where the border's colour shows. `size` is not 0.
+    #[inline(always)]
     fn run(self, coordinates: &mut [i32], border: &mut [bool], size: u32) {
         let last = size as i32 - 1;
         match self {
@@ -89,6 +90,7 @@ fn each(coordinates: &mut [i32], wrap: impl Fn(i32) -> i32) {
     }
 }
 
+#[inline(always)]
 fn repeat(coordinate: i32, size: u32) -> i32 {
     (coordinate as u32 % size) as i32
 }
@@ -238,6 +240,7 @@ impl Image {
     }
 
     /// Samples for the batch into the planes of `source`.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch, source: Source, cache: &mut TileCache, memory: &dyn Memory) {
         let lanes = batch.lanes();
         let place = self.coordinates(batch);
@@ -275,6 +278,7 @@ impl Image {
         unpack(&texels[..lanes], &mut batch.planes[source.plane()..][..4]);
     }
 
+    #[inline(always)]
     fn coordinates(&self, batch: &Batch) -> Coordinates {
         let lanes = batch.lanes();
         let mut place = Coordinates {
@@ -309,6 +313,7 @@ impl Image {
     }
 
     /// The density of a shadow map's texel, if it is not in front of `depth`.
+    #[inline(always)]
     fn compare(&self, texel: u32, depth: f32) -> u32 {
         let depth = truncate(depth.min(1.0) * 16_777_215.0) - self.shadow_bias;
         let [r, g, b, a] = texel.to_le_bytes();
@@ -318,6 +323,7 @@ impl Image {
     }
 }
 
+#[inline(always)]
 fn divide(place: &mut Coordinates, w: &Floats, lanes: usize) {
     for lane in 0..lanes {
         place.u[lane] /= w[lane];
@@ -326,6 +332,7 @@ fn divide(place: &mut Coordinates, w: &Floats, lanes: usize) {
 }
 
 /// The face a direction points to, and its coordinates x, y, z there.
+#[inline(always)]
 fn cube_face(u: f32, v: f32, w: f32) -> (u8, [f32; 3]) {
     let [x, y, z] = [u, v, w].map(f32::abs);
     if x > y && x > z {
@@ -348,6 +355,7 @@ fn texel_at(texture: &Texture, image: u8, s: i32, t: i32, cache: &mut TileCache,
 }
 
 /// Texels to planes of channels.
+#[inline(always)]
 fn unpack(texels: &[u32], planes: &mut [Plane]) {
     for (channel, plane) in planes.iter_mut().enumerate() {
         for (to, from) in plane.iter_mut().zip(texels) {

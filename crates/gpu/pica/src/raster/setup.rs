@@ -216,7 +216,7 @@ fn bias(v: Point, a: Point, b: Point) -> i32 {
 /// The pixels whose squares a triangle touches. The upper ends are rounded up in 16 bits, as the positions are.
 fn bounds(points: [Point; 3]) -> Rectangle {
     let min = |axis: usize| points[0][axis].min(points[1][axis]).min(points[2][axis]) >> 4;
-    let max = |axis: usize| (points[0][axis].max(points[1][axis]).max(points[2][axis]) + 15 & 0xffff) >> 4;
+    let max = |axis: usize| ((points[0][axis].max(points[1][axis]).max(points[2][axis]) + 15) & 0xffff) >> 4;
     Rectangle { x0: min(0), y0: min(1), x1: max(0), y1: max(1) }
 }
 

@@ -119,6 +119,7 @@ impl Output {
     }
 
     /// `color` becomes what is to be stored over `destination`.
+    #[inline(always)]
     pub fn mix(&self, color: &mut [Plane; 4], destination: &[Plane; 4], lanes: usize) {
         match &self.mix {
             Mix::Replace => {}

@@ -3,16 +3,12 @@
 use super::unit::{Source, Uniforms};
 use std::sync::Arc;
 use thiserror::Error;
-use xenoglot_pica_shader::lift::layout::GEOMETRY_STATE_STRIDE;
+use xenoglot_pica_shader::lift::layout::{GEOMETRY_STATE_STRIDE, STATE_OUTPUTS};
 use xenoglot_pica_shader::lift::record::Event;
 use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Lifted, Wrapper, lift};
 
 /// Sixteen vector registers: v0 to v15 or o0 to o15.
 pub type Bank = [[f32; 4]; 16];
-
-/// What a translation costs of the instructions that may be executed; else a list that changes its program before each
-/// draw could keep the GPU busy for hours.
-pub(super) const TRANSLATION: u64 = 1 << 20;
 
 /// Most EMITs of a geometry invocation.
 pub(super) const EMIT_CAPACITY: u32 = 1024;
@@ -35,7 +31,7 @@ impl Shader {
         let geometry =
             self.geometry.map(|output_mask| GeometryWrapper { output_mask, emit_capacity: EMIT_CAPACITY });
         let wrapper = Wrapper::Compute { workgroup: 1, persistent: geometry.is_some(), geometry };
-        let options = LiftOptions { wrapper, ..LiftOptions::compute(self.entry) };
+        let options = LiftOptions { wrapper, only_outputs: true, ..LiftOptions::compute(self.entry) };
         let mut lifted = lift(&self.source.program, &options)?;
         let Ok(()) = xenoglot_opt::optimize(
             &mut lifted.module,
@@ -125,4 +121,15 @@ pub trait Invocations {
         events: &mut Vec<Event>,
         fuel: &mut u64,
     ) -> Result<(), EngineError>;
+}
+
+/// o0 to o15 of a state record.
+pub(super) fn outputs_of(record: &[u8]) -> Bank {
+    let words = record.get(STATE_OUTPUTS as usize..).unwrap_or_default();
+    let mut bank = Bank::default();
+    let floats = bank.as_flattened_mut().iter_mut();
+    for (float, bytes) in floats.zip(words.as_chunks::<4>().0) {
+        *float = f32::from_le_bytes(*bytes);
+    }
+    bank
 }

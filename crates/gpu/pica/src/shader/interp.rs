@@ -1,25 +1,23 @@
 //! The reference engine: lifted programs on the IR interpreter.
 
 use super::engine::{
-    Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader, TRANSLATION,
+    Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader, outputs_of,
 };
+use super::table::Table;
 use super::unit::Uniforms;
-use rustc_hash::FxHashMap;
 use xenoglot_interp::{Bindings, Interpreter, Limits, Stats, Trap};
 use xenoglot_ir::{Bits, Module, Resource};
 use xenoglot_pica_shader::lift::LiftError;
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
 
-/// Translated programs that are kept. A title has some dozens; one that makes new ones without end starts over.
-const PROGRAMS: usize = 1024;
 /// Vertices that are run at once.
 const BATCH: usize = 4096;
 
 /// The engine.
 #[derive(Debug, Default)]
 pub struct Interp {
-    programs: FxHashMap<Shader, Result<Module, LiftError>>,
+    programs: Table<Module, LiftError>,
 }
 
 impl Interp {
@@ -34,15 +32,7 @@ impl Interp {
     }
 
     fn module(&mut self, shader: &Shader, fuel: &mut u64) -> Result<&Module, EngineError> {
-        if !self.programs.contains_key(shader) {
-            *fuel = fuel.checked_sub(TRANSLATION).ok_or(EngineError::Fuel)?;
-            if self.programs.len() >= PROGRAMS {
-                self.programs.clear();
-            }
-        }
-        let translate = || shader.lift().map(|lifted| lifted.module);
-        let module = self.programs.entry(shader.clone()).or_insert_with(translate);
-        module.as_ref().map_err(|error| error.clone().into())
+        self.programs.get(shader, fuel, || shader.lift().map(|lifted| lifted.module))
     }
 }
 
@@ -86,16 +76,6 @@ fn fill(bindings: &mut Bindings, buffer: Option<Resource>, bytes: &[u8]) {
 
 fn contents(bindings: &Bindings, buffer: Option<Resource>) -> &[u8] {
     buffer.map_or(&[], |b| bindings.buffer(b))
-}
-
-fn outputs_of(record: &[u8]) -> Bank {
-    let words = record.get(STATE_OUTPUTS as usize..).unwrap_or_default();
-    let mut bank = Bank::default();
-    let floats = bank.as_flattened_mut().iter_mut();
-    for (float, bytes) in floats.zip(words.as_chunks::<4>().0) {
-        *float = f32::from_le_bytes(*bytes);
-    }
-    bank
 }
 
 fn limits(fuel: u64) -> Limits {

@@ -6,11 +6,16 @@
 mod engine;
 mod engines;
 mod interp;
+#[cfg(feature = "native")]
+mod native;
+mod table;
 mod unit;
 
 pub use engine::{Bank, Engine, EngineError, GeometryState, Invocations, Shader};
 pub(crate) use engines::GeometryUnit;
 pub use engines::{Engines, Fallback, Feed};
 pub use interp::Interp;
+#[cfg(feature = "native")]
+pub use native::Native;
 pub use unit::{FLOAT_UNIFORMS, Kind, Source, UniformPort, Uniforms, Unit, Upload, Words, unpack24};
 pub use xenoglot_pica_shader::lift::record::Event;

@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn word_formats() {
         let of = |format, word: u16| texels(format, &word.to_le_bytes())[0];
-        assert_eq!(of(Format::Rgb5A1, 0b10000_00100_11111_1), [0x84, 0x21, 0xff, 0xff]);
-        assert_eq!(of(Format::Rgb5A1, 0b11111_00000_00001_0), [0xff, 0, 0x08, 0]);
-        assert_eq!(of(Format::Rgb565, 0b10000_100000_00001), [0x84, 0x82, 0x08, 0xff]);
+        assert_eq!(of(Format::Rgb5A1, 0x10 << 11 | 0x04 << 6 | 0x1f << 1 | 1), [0x84, 0x21, 0xff, 0xff]);
+        assert_eq!(of(Format::Rgb5A1, 0x1f << 11 | 0x01 << 1), [0xff, 0, 0x08, 0]);
+        assert_eq!(of(Format::Rgb565, 0x10 << 11 | 0x20 << 5 | 0x01), [0x84, 0x82, 0x08, 0xff]);
         assert_eq!(of(Format::Rgba4, 0x1234), [0x11, 0x22, 0x33, 0x44]);
     }
 

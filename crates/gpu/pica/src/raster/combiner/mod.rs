@@ -162,6 +162,7 @@ impl Program {
     }
 
     /// Works out the fragment's colour.
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch) {
         let lanes = batch.lanes();
         for instruction in &self.instructions {
@@ -170,9 +171,9 @@ impl Program {
         for (channel, value) in batch.color.iter_mut().zip(self.color) {
             match value {
                 Value::Plane(plane) => {
-                    channel[..lanes].copy_from_slice(&batch.planes[usize::from(plane)][..lanes]);
+                    *channel = batch.planes[usize::from(plane)];
                 }
-                Value::Constant(value) => channel[..lanes].fill(u16::from(value)),
+                Value::Constant(value) => *channel = [u16::from(value); LANES],
             }
         }
     }
@@ -184,6 +185,7 @@ impl Program {
 }
 
 impl Instruction {
+    #[inline(always)]
     fn run(&self, planes: &mut [Plane; PLANES], lanes: usize) {
         let mut out = [0; LANES];
         match &self.operands {
@@ -205,10 +207,11 @@ impl Instruction {
                 *value = (*value << self.shift).min(255);
             }
         }
-        planes[usize::from(self.out)][..lanes].copy_from_slice(&out[..lanes]);
+        planes[usize::from(self.out)] = out;
     }
 }
 
+#[inline(always)]
 fn fetch(planes: &[Plane; PLANES], operand: Operand) -> Plane {
     let Value::Plane(plane) = operand.value else { return [0; LANES] };
     let plane = &planes[usize::from(plane)];

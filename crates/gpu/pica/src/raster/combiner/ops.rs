@@ -51,7 +51,7 @@ impl Op {
     }
 
     /// Applies the operation to slices of equal length. [`Op::Dot3`] has no meaning for one channel: 0.
-    #[inline]
+    #[inline(always)]
     pub fn run(self, out: &mut [u16], a: &[u16], b: &[u16], c: &[u16]) {
         match self {
             Op::Replace => out.copy_from_slice(a),
@@ -83,7 +83,7 @@ fn each(out: &mut [u16], a: &[u16], b: &[u16], c: &[u16], op: impl Fn(u16, u16, 
 }
 
 /// Sum over the channels of (2A − 255)·(2B − 255), rounded to 256ths towards zero each.
-#[inline]
+#[inline(always)]
 pub fn dot3(a: [u16; 3], b: [u16; 3]) -> u16 {
     let signed = |value: u16| 2 * i32::from(value) - 255;
     let product = |i: usize| (signed(a[i]) * signed(b[i]) + 128) / 256;

@@ -86,6 +86,7 @@ impl Index {
 }
 
 /// `values` become what the table gives for them, times `scale`.
+#[inline(always)]
 pub fn look_up(entries: &Entries, index: Index, scale: f32, values: &mut [f32]) {
     match index {
         Index::Signed => each(entries, scale, values, |value| {
@@ -99,6 +100,7 @@ pub fn look_up(entries: &Entries, index: Index, scale: f32, values: &mut [f32]) 
 }
 
 /// The table's values for numbers that are 0 to 1.
+#[inline(always)]
 pub fn look_up_unit(entries: &Entries, values: &mut Floats, lanes: usize) {
     each(entries, 1.0, &mut values[..lanes], unsigned);
 }

@@ -61,6 +61,7 @@ impl Default for Scratch {
 
 impl Lighting {
     /// Lights the batch, which needs quaternion and view and the colours of [`Lighting::sources`].
+    #[inline(always)]
     pub fn run(&self, batch: &mut Batch, scratch: &mut Scratch, luts: &LutCache) {
         let lanes = batch.lanes();
         scratch.surface(batch, self.bump);
@@ -100,6 +101,7 @@ impl Lighting {
 
 impl Scratch {
     /// Normal and tangent.
+    #[inline(always)]
     fn surface(&mut self, batch: &Batch, bump: Option<Bump>) {
         let lanes = batch.lanes();
         let Some(bump) = bump else {
@@ -140,6 +142,7 @@ impl Scratch {
         }
     }
 
+    #[inline(always)]
     fn normalise_view(&mut self, batch: &Batch) {
         let view: [&Floats; 3] = std::array::from_fn(|i| &batch.attributes[semantic::VIEW + i]);
         for lane in 0..batch.lanes() {
@@ -149,6 +152,7 @@ impl Scratch {
         }
     }
 
+    #[inline(always)]
     fn sample_shadow(&mut self, batch: &Batch, shadow: &Shadow) {
         let lanes = batch.lanes();
         for (to, from) in self.shadow.iter_mut().zip(&batch.planes[shadow.source.plane()..]) {
@@ -160,6 +164,7 @@ impl Scratch {
     }
 
     /// Vectors and attenuation of `light`.
+    #[inline(always)]
     fn aim(&mut self, batch: &Batch, light: &Light, luts: &LutCache) {
         let lanes = batch.lanes();
         let view: [&Floats; 3] = std::array::from_fn(|i| &batch.attributes[semantic::VIEW + i]);
@@ -194,6 +199,7 @@ impl Scratch {
     }
 
     /// `values` become those of a table; they stay if there is none.
+    #[inline(always)]
     fn look_up(
         &self,
         lookup: Option<&Lookup>,
@@ -229,6 +235,7 @@ impl Scratch {
         look_up(entries, lookup.index(light.two_sided), lookup.scale, &mut values[..lanes]);
     }
 
+    #[inline(always)]
     fn reflect(&mut self, reflection: &[Option<Lookup>; 3], light: &Light, luts: &LutCache, lanes: usize) {
         let mut red = ONE;
         self.look_up(reflection[0].as_ref(), light, luts, &mut red, lanes);
@@ -240,6 +247,7 @@ impl Scratch {
         self.reflection[0] = red;
     }
 
+    #[inline(always)]
     fn add_diffuse(&mut self, lanes: usize, light: &Light, shadowed: bool) {
         for channel in 0..3 {
             let (color, ambient) = (light.diffuse[channel], light.ambient[channel]);
@@ -252,6 +260,7 @@ impl Scratch {
         }
     }
 
+    #[inline(always)]
     fn add_specular(&mut self, lanes: usize, light: &Light, clamp_highlights: bool, shadowed: bool) {
         if light.geometric != [false; 2] {
             for lane in 0..lanes.min(LANES) {
@@ -277,6 +286,7 @@ impl Scratch {
     }
 
     /// Sums to the planes of the batch.
+    #[inline(always)]
     fn store(&self, lighting: &Lighting, batch: &mut Batch) {
         let lanes = batch.lanes();
         let shadow = lighting.shadow.filter(|shadow| shadow.alpha).map(|_| &self.shadow[3]);
@@ -352,7 +362,7 @@ mod tests {
         regs.set(regs::LIGHT + 2, white);
         regs.set(regs::LIGHT + 5, 0x3c00);
         regs.set(regs::LIGHT + 9, 1);
-        regs.set(regs::LIGHT_DISABLE, u32::MAX & !0xff);
+        regs.set(regs::LIGHT_DISABLE, !0xff);
         regs
     }
 
