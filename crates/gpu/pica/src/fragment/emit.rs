@@ -420,7 +420,7 @@ impl<'f> Emit<'f> {
         self.b.switch_to(go_on);
     }
 
-    /// An op with a flag-free result type of its first operand: for the few ops without a name here.
+    /// Any other op whose type follows from its operands, without flags.
     pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
         self.b.op_imm(op, Flags::NONE, Imm::None, args)
     }
