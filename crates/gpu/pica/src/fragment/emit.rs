@@ -198,7 +198,7 @@ impl<'f> Emit<'f> {
         let value = self.b.op(Op::Fsat, &[value]);
         let white = self.f32(255.0);
         let value = self.fmul(value, white);
-        self.to_int(value)
+        self.int(value)
     }
 
     /// Integers within bounds.
@@ -209,12 +209,12 @@ impl<'f> Emit<'f> {
     }
 
     /// Float of a signed integer.
-    pub fn to_float(&mut self, value: Value) -> Value {
+    pub fn float(&mut self, value: Value) -> Value {
         self.b.convert(Op::S2f, Flags::NONE, value, Type::F32)
     }
 
     /// Truncation of what fits a signed integer; NaNs become 0.
-    pub fn to_int(&mut self, value: Value) -> Value {
+    pub fn int(&mut self, value: Value) -> Value {
         self.b.convert(Op::F2s, Flags::NONE.with_clamp(), value, Type::I32)
     }
 
@@ -225,7 +225,7 @@ impl<'f> Emit<'f> {
         let below = self.less(value, high);
         let fits = self.and(above, below);
         let value = self.select(fits, value, low);
-        self.to_int(value)
+        self.int(value)
     }
 
     /// The low eight bits of an integer.
@@ -243,7 +243,7 @@ impl<'f> Emit<'f> {
     /// Rounding, halves away from zero.
     pub fn round(&mut self, value: Value) -> Value {
         let whole = self.truncate(value);
-        let float = self.to_float(whole);
+        let float = self.float(whole);
         let rest = self.fsub(value, float);
         let (half, minus_half) = (self.f32(0.5), self.f32(-0.5));
         let up = self.b.op(Op::FcmpOle, &[half, rest]);

@@ -118,7 +118,7 @@ impl Surface {
         if let Some(bump) = key.bump {
             let map = [0, 1, 2].map(|channel| {
                 let value = planes.channel(emit, bump.source, channel);
-                let value = emit.to_float(value);
+                let value = emit.float(value);
                 let (half, one) = (emit.f32(127.5), emit.f32(1.0));
                 let value = emit.fdiv(value, half);
                 emit.fsub(value, one)
@@ -162,7 +162,7 @@ impl Shade {
         let (white, one) = (emit.f32(255.0), emit.f32(1.0));
         let [r, g, b, alpha] = [0, 1, 2, 3].map(|channel| {
             let value = planes.channel(emit, shadow.source, channel);
-            let value = emit.to_float(value);
+            let value = emit.float(value);
             let value = emit.fdiv(value, white);
             if shadow.invert { emit.fsub(one, value) } else { value }
         });
@@ -365,7 +365,7 @@ fn signed_entry(emit: &mut Emit, table: Value, value: Value) -> Value {
     let place = emit.fmul(value, entries);
     // Towards minus infinity; kept from wrapping below.
     let whole = emit.truncate(place);
-    let float = emit.to_float(whole);
+    let float = emit.float(whole);
     let above = emit.less(place, float);
     let step = emit.b.convert(Op::Sext, xenoglot_ir::Flags::NONE, above, Type::I32);
     let whole = emit.iclamp(whole, -128, i32::MAX);
@@ -375,7 +375,7 @@ fn signed_entry(emit: &mut Emit, table: Value, value: Value) -> Value {
 }
 
 fn entry(emit: &mut Emit, table: Value, place: Value, whole: Value) -> Value {
-    let float = emit.to_float(whole);
+    let float = emit.float(whole);
     let fraction = emit.fsub(place, float);
     let index = emit.low_byte(whole);
     let entry = emit.table_entry(table, index);

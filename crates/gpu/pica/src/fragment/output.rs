@@ -50,7 +50,7 @@ pub fn fog(emit: &mut Emit, color: &mut [Value; 4], depth: Value, flip: bool) {
     let place = emit.fmul(depth, entries);
     let index = emit.truncate(place);
     let index = emit.iclamp(index, 0, 127);
-    let whole = emit.to_float(index);
+    let whole = emit.float(index);
     let fraction = emit.fsub(place, whole);
     let entry = emit.table_entry(table, index);
     let factor = emit.interpolate(entry, fraction);
@@ -58,7 +58,7 @@ pub fn fog(emit: &mut Emit, color: &mut [Value; 4], depth: Value, flip: bool) {
     let rest = emit.fsub(one, factor);
     for (channel, offset) in color[..3].iter_mut().zip((FOG_COLOR..).step_by(4)) {
         let fog = emit.uniform_f32(offset);
-        let own = emit.to_float(*channel);
+        let own = emit.float(*channel);
         let (own, fog) = (emit.fmul(factor, own), emit.fmul(rest, fog));
         let sum = emit.fadd(own, fog);
         *channel = emit.byte(sum);
@@ -98,7 +98,7 @@ fn destination(emit: &mut Emit) -> Value {
     let position = emit.position();
     let [x, y] = [0, 1].map(|lane| {
         let coordinate = emit.b.extract(position, lane);
-        emit.to_int(coordinate)
+        emit.int(coordinate)
     });
     let stride = emit.uniform_i32(PIXEL_STRIDE);
     let row = emit.imul(y, stride);
@@ -259,22 +259,22 @@ fn shadow(emit: &mut Emit, depth: Value, density: Value) -> Value {
     let stored = destination(emit);
     let max = emit.f32(DEPTH_MAX);
     let depth = emit.fmul(depth, max);
-    let depth = emit.to_int(depth);
+    let depth = emit.int(depth);
     let [eight, low_bytes] = [8, 0xff_ffff].map(|value| emit.i32(value));
     let reference = emit.op(Op::Byteswap, &[stored]);
     let reference = emit.ushr(reference, eight);
     let is_nearer = emit.iless(depth, reference);
 
     let stored_density = emit.byte_of(stored, 3);
-    let [distance, whole] = [depth, reference].map(|value| emit.to_float(value));
+    let [distance, whole] = [depth, reference].map(|value| emit.float(value));
     let distance = emit.fdiv(distance, whole);
     let (constant, linear) = (emit.uniform_f32(DEPTH + 8), emit.uniform_f32(DEPTH + 12));
     let growth = emit.fmul(linear, distance);
     let divisor = emit.fadd(constant, growth);
-    let softened = emit.to_float(density);
+    let softened = emit.float(density);
     let softened = emit.fdiv(softened, divisor);
     let softened = emit.clamp(softened, 255.0);
-    let softened = emit.to_int(softened);
+    let softened = emit.int(softened);
     let softened = emit.imin(stored_density, softened);
     let (zero, top) = (emit.i32(0), emit.i32(24));
     let high = emit.shl(softened, top);

@@ -56,7 +56,7 @@ fn shift(emit: &mut Emit, shift: Shift, other: Value, clamp: Clamp) -> Value {
     let whole = emit.iadd(whole, first);
     let pair = emit.op(Op::Sdiv, &[whole, two]);
     let odd = emit.op(Op::Srem, &[pair, two]);
-    let odd = emit.to_float(odd);
+    let odd = emit.float(odd);
     emit.fmul(offset, odd)
 }
 
@@ -136,7 +136,7 @@ fn look_up(emit: &mut Emit, map: u32, coordinate: Value) -> Value {
     let place = emit.fmul(coordinate, entries);
     let index = emit.truncate(place);
     let index = emit.iclamp(index, 0, 127);
-    let whole = emit.to_float(index);
+    let whole = emit.float(index);
     let fraction = emit.fsub(place, whole);
     let entry = emit.table_entry(map, index);
     emit.interpolate(entry, fraction)
@@ -153,7 +153,7 @@ fn table_color(emit: &mut Emit, linear: bool, position: Value) -> [Value; 4] {
         return emit.bytes_of(color);
     }
     let whole = emit.truncate(index);
-    let float = emit.to_float(whole);
+    let float = emit.float(whole);
     let fraction = emit.fsub(index, float);
     let two = emit.f32(2.0);
     let share = emit.fmul(fraction, two);
@@ -165,7 +165,7 @@ fn table_color(emit: &mut Emit, linear: bool, position: Value) -> [Value; 4] {
         let value = emit.byte_of(color, channel);
         let first_bit = emit.i32(8 * channel);
         let difference = emit.op(Op::BitfieldS, &[differences, first_bit, eight]);
-        let [value, difference] = [value, difference].map(|value| emit.to_float(value));
+        let [value, difference] = [value, difference].map(|value| emit.float(value));
         let step = emit.fmul(share, difference);
         let value = emit.fadd(value, step);
         emit.byte(value)
@@ -179,7 +179,7 @@ fn lattice(emit: &mut Emit, axis: u32, coordinate: Value) -> (Value, Value) {
     let moved = emit.abs(moved);
     let place = emit.fmul(frequency, moved);
     let whole = emit.truncate(place);
-    let float = emit.to_float(whole);
+    let float = emit.float(whole);
     (whole, emit.fsub(place, float))
 }
 
@@ -224,7 +224,7 @@ fn random(emit: &mut Emit, a: Value, b: Value) -> Value {
     let b = emit.and(sum, mask);
     let second = nibble(emit, &NOISE_SECOND, a);
     let b = emit.xor(b, second);
-    let b = emit.to_float(b);
+    let b = emit.float(b);
     let (two, fifteen, minus_one) = (emit.f32(2.0), emit.f32(15.0), emit.f32(-1.0));
     let b = emit.fmul(b, two);
     let b = emit.fdiv(b, fifteen);

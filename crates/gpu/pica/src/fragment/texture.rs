@@ -112,7 +112,7 @@ impl Sampler<'_> {
         size: Value,
         axis: usize,
     ) -> (Value, Option<Value>) {
-        let scale = emit.to_float(size);
+        let scale = emit.float(size);
         let place = emit.fmul(coordinate, scale);
         let c = emit.truncate(place);
         let (zero, one) = (emit.i32(0), emit.i32(1));
@@ -149,7 +149,7 @@ impl Sampler<'_> {
         let (one, max) = (emit.f32(1.0), emit.f32(DEPTH_MAX));
         let depth = emit.min(depth, one);
         let depth = emit.fmul(depth, max);
-        let depth = emit.to_int(depth);
+        let depth = emit.int(depth);
         let bias = emit.uniform_i32(self.base + 8);
         let depth = emit.isub(depth, bias);
         let [middle, high] = [(middle, 8), (high, 16)].map(|(value, shift)| {
