@@ -233,21 +233,30 @@ fn back_ends() {
         .map(|(number, key)| {
             let module = generate(key);
             let sampled = number.is_multiple_of(SAMPLE);
+            let best = optimized(&module);
             spirv(&module, has_validator);
-            spirv(&optimized(&module), has_validator && sampled);
+            spirv(&best, has_validator && sampled);
+            wgsl(&best);
+            if sampled {
+                wgsl(&module);
+            }
             glsl(&module, has_compiler && sampled) as usize
         })
         .sum();
     println!("{} programs through the back ends, {in_330} in GLSL 330", keys.len());
 }
 
-/// SPIR-V for Vulkan, and WGSL by way of SPIR-V for naga, which validates it.
+/// SPIR-V for Vulkan.
 fn spirv(module: &Module, validated: bool) {
     verify(module).unwrap();
     let words = xenoglot_spirv::emit(module, &xenoglot_spirv::Options::default()).unwrap();
     if validated {
         validate(&words);
     }
+}
+
+/// WGSL by way of SPIR-V for naga, which validates it.
+fn wgsl(module: &Module) {
     let words = xenoglot_spirv::emit(module, &xenoglot_spirv::Options::for_naga()).unwrap();
     xenoglot_naga::to_wgsl(&words, &xenoglot_naga::Options::default()).unwrap();
 }

@@ -155,7 +155,7 @@ impl Random {
             regs.set(group + 1, size);
             regs.set(group + 4, TEXTURES / 8 + self.below(0x1000));
         }
-        regs.set(regs::TEXTURE0_SHADOW, self.below(4));
+        regs.set(regs::TEXTURE0_SHADOW, self.word());
         regs.set(regs::TEXTURE_UNITS, self.word() | self.word());
         regs.set(regs::ALPHA_TEST, self.word() & self.word());
         for index in regs::PROCTEX_NOISE_U..=regs::PROCTEX_NOISE_FREQUENCY {
