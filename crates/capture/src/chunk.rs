@@ -49,8 +49,11 @@ fn checksum(head: &[u8], stored: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The chunk at the start of `bytes`, and what is after it.
-pub(crate) fn read(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), ([u8; 4], Damage)> {
+/// A chunk and what is after it, or the tag of one that is damaged.
+type Found<'a> = Result<(Chunk<'a>, &'a [u8]), ([u8; 4], Damage)>;
+
+/// The chunk at the start of `bytes`.
+pub(crate) fn read(bytes: &[u8]) -> Found<'_> {
     let tag = bytes.first_chunk::<4>().copied().unwrap_or(*b"    ");
     let Some((head, rest)) = bytes.split_at_checked(HEAD) else {
         return Err((tag, Damage::Truncated { missing: (HEAD - bytes.len()) as u64 }));

@@ -69,7 +69,7 @@ impl Draw {
             }
             let (portable, same) = self.run(Options { code: Code::Portable, reference });
             assert_eq!(pixels, same);
-            assert_eq!(differences(&native, &portable), []);
+            assert_eq!(differences(&native, &portable), [0u32; 0]);
         }
     }
 

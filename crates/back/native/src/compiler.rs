@@ -4,7 +4,7 @@ use crate::Variant;
 use crate::emit;
 use crate::error::CompileError;
 use crate::exec::Code;
-use crate::host::Site;
+use crate::host::Sites;
 use crate::plan::Plan;
 use crate::program::{Program, Use};
 use cranelift_codegen::control::ControlPlane;
@@ -22,8 +22,7 @@ use xenoglot_ir::{Function, Imm, Module, Op, Resource, Stage};
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) code: Code,
-    /// Boxed: code has their addresses.
-    _sites: Vec<Box<Site>>,
+    _sites: Sites,
     /// What the optimistic variant relies on: resource, stride, end of the accesses of invocation 0.
     pub(crate) reach: Vec<(Resource, u32, u64)>,
 }
@@ -85,7 +84,7 @@ impl Compiler {
     pub(crate) fn variant(&mut self, module: &Module, variant: Variant) -> Result<Compiled, CompileError> {
         let f = entry(module)?;
         let mut plan = Plan::new(module, f, variant);
-        let mut sites = Vec::new();
+        let mut sites = Sites::new();
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         self.context.func.signature = emit::signature(&*self.isa);

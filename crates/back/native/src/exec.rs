@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn straddling_accesses_are_cut() {
         let mut bytes = [1u8; 24];
-        let mut context = Context::new([0, 1, 2, 3], 0, &mut []);
+        let context = Context::new([0, 1, 2, 3], 0, &mut []);
         let buffers = [Buffer::write(&mut bytes[4..20])];
         let policy = xenoglot_ir::module::OutOfBounds::Zero;
         let site = Site::Access(Access { buffer: Some(0), components: 2, policy });
@@ -244,7 +244,7 @@ mod tests {
         let one = 0x0101_0101;
         assert_eq!(words[4..12], [one, one, 0, 0, one, 0, 0, 0]);
         words[4..12].fill(0x0505_0505);
-        assert_eq!(scatter(&site, &mut words, 0b1110, &mut context, buffers.as_ptr()), 0);
+        assert_eq!(scatter(&site, &mut words, 0b1110, &context, buffers.as_ptr()), 0);
         assert_eq!(bytes[..16], [1; 16]);
         assert_eq!(bytes[16..], [5, 5, 5, 5, 1, 1, 1, 1]);
     }

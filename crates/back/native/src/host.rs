@@ -26,6 +26,9 @@ pub(crate) struct Access {
     pub(crate) policy: OutOfBounds,
 }
 
+/// What a program's code points to. Boxed, as code has the addresses.
+pub(crate) type Sites = Vec<Box<Site>>;
+
 /// What compiled code points to; lives as long as the code.
 #[derive(Debug)]
 pub(crate) enum Site {

@@ -237,7 +237,12 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
             .label(*engine)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
     }
-    chart.configure_series_labels().border_style(BLACK).background_style(WHITE).draw().map_err(|e| cannot(&e))?;
+    chart
+        .configure_series_labels()
+        .border_style(BLACK)
+        .background_style(WHITE)
+        .draw()
+        .map_err(|e| cannot(&e))?;
     root.present().map_err(|e| cannot(&e))
 }
 

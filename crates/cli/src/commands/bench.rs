@@ -43,7 +43,10 @@ pub fn run(args: &Args) -> Result<bool> {
         }
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });
-            print(args, &pica::run(&pica::Options { frames, quick: args.quick, plots: args.plots.as_deref() })?)
+            print(
+                args,
+                &pica::run(&pica::Options { frames, quick: args.quick, plots: args.plots.as_deref() })?,
+            )
         }
     }
 }

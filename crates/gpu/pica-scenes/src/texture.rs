@@ -37,7 +37,10 @@ impl Image {
 
     /// `cells` by `cells` fields of two colours in turn.
     pub fn checker(side: u32, cells: f32, a: Texel, b: Texel) -> Image {
-        Image::square(side, |x, y| if ((x * cells) as u32 + (y * cells) as u32) % 2 == 0 { a } else { b })
+        Image::square(
+            side,
+            |x, y| if ((x * cells) as u32 + (y * cells) as u32).is_multiple_of(2) { a } else { b },
+        )
     }
 
     /// A wooden crate: planks in a frame.
@@ -58,7 +61,7 @@ impl Image {
     pub fn bricks(side: u32, rows: f32) -> Image {
         Image::square(side, |x, y| {
             let row = libm::floorf(y * rows);
-            let across = x * rows / 2.0 + if row as u32 % 2 == 0 { 0.0 } else { 0.5 };
+            let across = x * rows / 2.0 + if (row as u32).is_multiple_of(2) { 0.0 } else { 0.5 };
             let (column, u, v) = (libm::floorf(across), across - libm::floorf(across), y * rows - row);
             let grain = noise(x * 40.0, y * 40.0, 7);
             if u < 0.05 || v < 0.1 {

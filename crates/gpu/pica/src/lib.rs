@@ -31,6 +31,7 @@
 //! | [`assembly`] | vertices to triangles |
 //! | [`renderer`] | where triangles go |
 //! | [`raster`] | clipper to framebuffer on the CPU |
+//! | [`fragment`] | the same stages as fragment programs for a host GPU |
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
@@ -40,6 +41,7 @@
 pub mod assembly;
 pub mod command;
 mod draw;
+pub mod fragment;
 pub mod geometry;
 pub mod gpu;
 mod immediate;

@@ -11,7 +11,8 @@ use xenoglot_pica::transfer::Fill;
 
 /// Little of everything, so that hostile captures end soon.
 fn limits() -> Limits {
-    let gpu = report::Limits { writes: 1000, draws: 10, vertices: 100, instructions: 10_000 };
+    let gpu =
+        report::Limits { writes: 1000, draws: 10, vertices: 100, instructions: 10_000, pixels: 1 << 20 };
     Limits { fcram: 1 << 16, side: 64, operations: 100, bytes: 1 << 16, gpu }
 }
 

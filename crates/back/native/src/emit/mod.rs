@@ -8,7 +8,7 @@ mod ops;
 
 use crate::error::{CompileError, Fault};
 use crate::exec::{self, Context, Exit};
-use crate::host::{Site, WORDS};
+use crate::host::{Site, Sites, WORDS};
 use crate::plan::{Plan, components};
 use crate::{LANES, Variant};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -73,7 +73,7 @@ pub(crate) struct Emitter<'a> {
     f: &'a Function,
     plan: &'a Plan,
     variant: Variant,
-    sites: &'a mut Vec<Box<Site>>,
+    sites: &'a mut Sites,
     context: Simd,
     buffers: Simd,
     /// The first invocation of the group.
@@ -104,7 +104,7 @@ pub(crate) fn function<'a>(
     f: &'a Function,
     plan: &'a mut Plan,
     variant: Variant,
-    sites: &'a mut Vec<Box<Site>>,
+    sites: &'a mut Sites,
 ) -> Result<(), CompileError> {
     let tree = masked::tree(module, f, plan)?;
     let mut b = FunctionBuilder::new(func, builder);

@@ -153,7 +153,7 @@ impl Builder {
 
     /// Draws vertices by their indices.
     pub fn draw(&mut self, indices: &IndexBuffer) {
-        self.list.write(INDEX_ARRAY, indices.address - FCRAM | 1 << 31);
+        self.list.write(INDEX_ARRAY, (indices.address - FCRAM) | 1 << 31);
         self.list.write(VERTEX_COUNT, indices.count);
         self.list.write(DRAWING, 0).write(DRAW_INDEXED, 1).write(DRAWING, 1);
     }

@@ -39,7 +39,11 @@ pub fn make(b: &mut Builder, run: &Run) {
     // Without the seams, which have two vertices at each place.
     let vertex = |n: u16| {
         let at = n / COLUMNS * (COLUMNS + 1) + n % COLUMNS;
-        let color = if (n % COLUMNS) % 3 == 0 { Vec3::new(0.95, 0.6, 0.2) } else { Vec3::new(0.3, 0.6, 0.9) };
+        let color = if (n % COLUMNS).is_multiple_of(3) {
+            Vec3::new(0.95, 0.6, 0.2)
+        } else {
+            Vec3::new(0.3, 0.6, 0.9)
+        };
         Vertex { color, ..smooth.vertices[usize::from(at)] }
     };
     let vertices: Vec<Vertex> = (0..COLUMNS * ROWS).map(vertex).collect();

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use crate::regs::{self, Registers};
 
 /// Relation of a pixel's value to the reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Compare {
     /// Never true.
     Never,
@@ -63,8 +63,10 @@ impl Compare {
 /// The alpha test of a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct AlphaTest {
-    function: Compare,
-    reference: u16,
+    /// Alpha's relation to the reference.
+    pub function: Compare,
+    /// The reference, 0 to 255.
+    pub reference: u16,
 }
 
 impl AlphaTest {
@@ -74,6 +76,13 @@ impl AlphaTest {
         let reference = regs.bits(regs::ALPHA_TEST, 8, 8) as u16;
         (regs.bit(regs::ALPHA_TEST, 0) && function != Compare::Always)
             .then_some(AlphaTest { function, reference })
+    }
+
+    /// Whether a pixel of this alpha passes.
+    pub fn passes(&self, alpha: u16) -> bool {
+        let mut alive = [u16::MAX];
+        self.function.keep(&mut alive, |_| alpha, |_| self.reference);
+        alive[0] != 0
     }
 
     /// Kills the pixels that fail.

@@ -4,18 +4,23 @@ use super::batch::{LANES, Plane};
 use crate::regs::{self, Registers};
 
 /// How the weighted colours are put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Equation {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Equation {
+    /// Sum.
     Add,
+    /// Source minus destination.
     Subtract,
+    /// Destination minus source.
     ReverseSubtract,
+    /// Least.
     Min,
+    /// Greatest.
     Max,
 }
 
 impl Equation {
     /// The equation of a number; numbers above 4 add.
-    fn from_number(number: u32) -> Equation {
+    pub fn from_number(number: u32) -> Equation {
         match number {
             1 => Equation::Subtract,
             2 => Equation::ReverseSubtract,

@@ -7,6 +7,22 @@ use crate::tables::Tables;
 const MODE_FOG: u32 = 5;
 const VALUE_ONE: f32 = 2047.0;
 
+/// Whether the draw has fog.
+pub fn is_on(regs: &Registers) -> bool {
+    regs.bits(regs::FOG_MODE, 0, 3) == MODE_FOG
+}
+
+/// Whether the table's index grows towards the viewer.
+pub fn is_flipped(regs: &Registers) -> bool {
+    regs.bit(regs::FOG_MODE, 16)
+}
+
+/// Fog colour, 0 to 255.
+pub fn color(regs: &Registers) -> [f32; 3] {
+    let [r, g, b, _] = regs.get(regs::FOG_COLOR).to_le_bytes();
+    [r, g, b].map(f32::from)
+}
+
 /// Fog of a draw.
 #[derive(Clone, Debug)]
 pub struct Fog {
@@ -19,13 +35,10 @@ pub struct Fog {
 impl Fog {
     /// Decodes registers and table, if fog is on. Gas (mode 7) is none.
     pub fn decode(regs: &Registers, tables: &Tables) -> Option<Fog> {
-        (regs.bits(regs::FOG_MODE, 0, 3) == MODE_FOG).then(|| {
-            let [r, g, b, _] = regs.get(regs::FOG_COLOR).to_le_bytes();
-            Fog {
-                table: Box::new(tables.fog.map(entry)),
-                color: [r, g, b].map(f32::from),
-                flip: regs.bit(regs::FOG_MODE, 16),
-            }
+        is_on(regs).then(|| Fog {
+            table: Box::new(tables.fog.map(entry)),
+            color: color(regs),
+            flip: is_flipped(regs),
         })
     }
 
@@ -51,7 +64,8 @@ impl Fog {
     }
 }
 
-fn entry(word: u32) -> [f32; 2] {
+/// Value and difference to the next of a word of the table.
+pub fn entry(word: u32) -> [f32; 2] {
     let value = word >> 13 & 0x7ff;
     let difference = (word << 19) as i32 >> 19;
     [value as f32 / VALUE_ONE, difference as f32 / VALUE_ONE]

@@ -38,7 +38,7 @@ impl Size {
 }
 
 /// Format of the colour buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColorFormat {
     /// Bytes a, b, g, r.
     Rgba8,

@@ -9,9 +9,12 @@ use crate::regs::{self, Registers};
 /// From z/w to the depth buffer's range.
 #[derive(Clone, Copy, Debug)]
 pub struct DepthMap {
-    scale: f32,
-    offset: f32,
-    w_buffer: bool,
+    /// Factor of z/w.
+    pub scale: f32,
+    /// Added to it.
+    pub offset: f32,
+    /// Whether the sum is multiplied by w.
+    pub w_buffer: bool,
 }
 
 impl DepthMap {
@@ -44,6 +47,13 @@ impl DepthMap {
             *depth = depth.clamp(0.0, 1.0);
         }
     }
+}
+
+/// z/w and w of a pixel of the batch, which needs its weights and w.
+pub fn position(batch: &Batch, setup: &Setup, lane: usize) -> [f32; 2] {
+    let sum = setup.weight_sum as f32;
+    let ([w0, w1, w2], [z0, z1, z2]) = (batch.weights.each_ref().map(|plane| plane[lane]), setup.z);
+    [(z0 * w0 + z1 * w1 + z2 * w2) / sum, batch.w[lane] * sum]
 }
 
 /// Sets the weights and, for perspective, w of the pixels.

@@ -31,26 +31,28 @@
 // Lanes of several planes are indexed together.
 #![allow(clippy::needless_range_loop)]
 
-mod alpha_test;
-mod batch;
-mod blend;
+pub(crate) mod alpha_test;
+pub(crate) mod batch;
+pub(crate) mod blend;
 mod clip;
-mod combiner;
+pub(crate) mod combiner;
 mod coverage;
-mod depth_stencil;
+pub(crate) mod depth_stencil;
 mod filter;
-mod fog;
-mod framebuffer;
-mod interpolate;
-mod lighting;
-mod logic_op;
+pub(crate) mod fog;
+pub(crate) mod framebuffer;
+pub(crate) mod interpolate;
+pub(crate) mod lighting;
+pub(crate) mod logic_op;
 mod options;
-mod proctex;
+pub(crate) mod proctex;
 mod renderer;
-mod sample;
+pub(crate) mod sample;
 mod setup;
-mod shadow_map;
-mod state;
+pub(crate) mod shadow_map;
+pub(crate) mod state;
 
 pub use options::{Chip, Code, Options, Reference};
-pub use renderer::Renderer;
+#[cfg(test)]
+pub(crate) use renderer::testing;
+pub use renderer::{Fragment, Renderer};

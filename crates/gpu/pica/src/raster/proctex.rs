@@ -7,19 +7,26 @@ use super::combiner::Source;
 use crate::regs::{self, Registers};
 use crate::tables::Tables;
 
-const NOISE_FIRST: [u32; 16] = [0, 4, 10, 8, 4, 9, 7, 12, 5, 15, 13, 14, 11, 15, 2, 11];
-const NOISE_SECOND: [u32; 16] = [10, 2, 15, 8, 0, 7, 4, 5, 5, 13, 2, 6, 13, 9, 3, 14];
+/// Values the first hash of the noise is mixed with.
+pub const NOISE_FIRST: [u32; 16] = [0, 4, 10, 8, 4, 9, 7, 12, 5, 15, 13, 14, 11, 15, 2, 11];
+/// The same for the second.
+pub const NOISE_SECOND: [u32; 16] = [10, 2, 15, 8, 0, 7, 4, 5, 5, 13, 2, 6, 13, 9, 3, 14];
 
 /// Value and difference to the next, by coordinate.
 type Map = [[f32; 2]; 128];
 
 /// What happens to coordinates beyond 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Clamp {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Clamp {
+    /// 0.
     Zero,
+    /// 1.
     Edge,
+    /// The fraction.
     Repeat,
+    /// The fraction, turned round every other time.
     Mirror,
+    /// 1 above a half, else 0.
     Pulse,
 }
 
@@ -55,10 +62,13 @@ fn fraction(value: f32) -> f32 {
 }
 
 /// Every other row or column is moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shift {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shift {
+    /// None is.
     None,
+    /// Pairs are, from the second on.
     Odd,
+    /// The same, one earlier.
     Even,
 }
 
@@ -101,13 +111,19 @@ fn combine(function: u32, u: f32, v: f32) -> f32 {
     }
 }
 
+/// A coordinate.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
-    clamp: Clamp,
-    shift: Shift,
-    amplitude: f32,
-    phase: f32,
-    frequency: f32,
+pub struct Axis {
+    /// Beyond 1.
+    pub clamp: Clamp,
+    /// Displacement by the other coordinate.
+    pub shift: Shift,
+    /// Of the noise, times 4095.
+    pub amplitude: f32,
+    /// Of the noise.
+    pub phase: f32,
+    /// Of the noise.
+    pub frequency: f32,
 }
 
 impl Axis {
@@ -131,30 +147,32 @@ impl Axis {
     }
 }
 
-/// The procedural texture of a draw.
-#[derive(Clone, Debug)]
-pub struct Proctex {
+/// What the registers say.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
     /// Semantic of the first coordinate.
-    coordinates: usize,
-    axes: [Axis; 2],
-    color_function: u32,
+    pub coordinates: usize,
+    /// u and v.
+    pub axes: [Axis; 2],
+    /// How the coordinates are combined.
+    pub color_function: u32,
     /// Function of alpha, if it is not the colour's.
-    alpha_function: Option<u32>,
-    noise: Option<Box<Map>>,
-    color_map: Box<Map>,
-    alpha_map: Box<Map>,
-    linear: bool,
-    offset: f32,
-    last: f32,
-    colors: Box<[[u8; 4]; 256]>,
-    differences: Box<[[i8; 4]; 256]>,
+    pub alpha_function: Option<u32>,
+    /// Whether there is noise.
+    pub noise: bool,
+    /// Whether colours are interpolated.
+    pub linear: bool,
+    /// First entry of the colour table.
+    pub offset: f32,
+    /// Its last entry from there.
+    pub last: f32,
 }
 
-impl Proctex {
-    /// Decodes registers and tables; none if the unit is off.
-    pub fn decode(regs: &Registers, tables: &Tables) -> Option<Proctex> {
+impl Setup {
+    /// Decodes the registers; none if the unit is off.
+    pub fn decode(regs: &Registers) -> Option<Setup> {
         let setup = |lo, count| regs.bits(regs::PROCTEX_SETUP, lo, count);
-        regs.bit(regs::TEXTURE_UNITS, 10).then(|| Proctex {
+        regs.bit(regs::TEXTURE_UNITS, 10).then(|| Setup {
             coordinates: match regs.bits(regs::TEXTURE_UNITS, 8, 2) {
                 0 => semantic::TEX0,
                 1 => semantic::TEX1,
@@ -163,12 +181,33 @@ impl Proctex {
             axes: [Axis::decode(regs, 0), Axis::decode(regs, 1)],
             color_function: setup(6, 4),
             alpha_function: (setup(14, 1) != 0).then_some(setup(10, 4)),
-            noise: (setup(15, 1) != 0).then(|| map(&tables.noise)),
-            color_map: map(&tables.color_map),
-            alpha_map: map(&tables.alpha_map),
+            noise: setup(15, 1) != 0,
             linear: regs.bits(regs::PROCTEX_LUT, 0, 3) & 1 != 0,
             offset: regs.bits(regs::PROCTEX_LUT_OFFSET, 0, 8) as f32,
             last: regs.bits(regs::PROCTEX_LUT, 11, 8) as f32 - 1.0,
+        })
+    }
+}
+
+/// The procedural texture of a draw.
+#[derive(Clone, Debug)]
+pub struct Proctex {
+    setup: Setup,
+    noise: Option<Box<Map>>,
+    color_map: Box<Map>,
+    alpha_map: Box<Map>,
+    colors: Box<[[u8; 4]; 256]>,
+    differences: Box<[[i8; 4]; 256]>,
+}
+
+impl Proctex {
+    /// Decodes registers and tables; none if the unit is off.
+    pub fn decode(regs: &Registers, tables: &Tables) -> Option<Proctex> {
+        Setup::decode(regs).map(|setup| Proctex {
+            setup,
+            noise: setup.noise.then(|| map(&tables.noise)),
+            color_map: map(&tables.color_map),
+            alpha_map: map(&tables.alpha_map),
             colors: Box::new(tables.colors.map(u32::to_le_bytes)),
             differences: Box::new(
                 tables.color_differences.map(|word| word.to_le_bytes().map(|byte| byte as i8)),
@@ -178,14 +217,16 @@ impl Proctex {
 
     /// Semantics of the attributes it reads.
     pub fn semantics(&self) -> [usize; 2] {
-        [self.coordinates, self.coordinates + 1]
+        [self.setup.coordinates, self.setup.coordinates + 1]
     }
 
     /// Works out the colours of the batch.
     pub fn run(&self, batch: &mut Batch) {
         for lane in 0..batch.len {
-            let (u, v) =
-                (batch.attributes[self.coordinates][lane], batch.attributes[self.coordinates + 1][lane]);
+            let (u, v) = (
+                batch.attributes[self.setup.coordinates][lane],
+                batch.attributes[self.setup.coordinates + 1][lane],
+            );
             let color = self.color(u, v);
             for (plane, value) in batch.planes[Source::Procedural.plane()..][..4].iter_mut().zip(color) {
                 plane[lane] = value;
@@ -194,7 +235,7 @@ impl Proctex {
     }
 
     fn color(&self, u: f32, v: f32) -> [u16; 4] {
-        let [axis_u, axis_v] = &self.axes;
+        let [axis_u, axis_v] = &self.setup.axes;
         let (mut u, mut v) = (u.abs(), v.abs());
         let offset_u = axis_u.shift.offset(v, axis_u.clamp);
         let offset_v = axis_v.shift.offset(u, axis_v.clamp);
@@ -205,16 +246,16 @@ impl Proctex {
         }
         let u = axis_u.clamp.apply(u + offset_u);
         let v = axis_v.clamp.apply(v + offset_v);
-        let mut color = self.table_color(look_up(&self.color_map, combine(self.color_function, u, v)));
-        if let Some(function) = self.alpha_function {
+        let mut color = self.table_color(look_up(&self.color_map, combine(self.setup.color_function, u, v)));
+        if let Some(function) = self.setup.alpha_function {
             color[3] = byte(look_up(&self.alpha_map, combine(function, u, v)) * 255.0);
         }
         color
     }
 
     fn table_color(&self, position: f32) -> [u16; 4] {
-        let index = self.offset + position * self.last;
-        if !self.linear {
+        let index = self.setup.offset + position * self.setup.last;
+        if !self.setup.linear {
             return self.colors[round_half_away(index) as usize & 0xff].map(u16::from);
         }
         let whole = truncate(index);
@@ -225,8 +266,8 @@ impl Proctex {
     }
 
     fn noise_at(&self, noise: &Map, u: f32, v: f32) -> f32 {
-        let (x, x_fraction) = self.axes[0].lattice(u);
-        let (y, y_fraction) = self.axes[1].lattice(v);
+        let (x, x_fraction) = self.setup.axes[0].lattice(u);
+        let (y, y_fraction) = self.setup.axes[1].lattice(v);
         let gradient = |i: u32, j: u32| {
             let distance = x_fraction + y_fraction - (i + j) as f32;
             random(x.wrapping_add(i), y.wrapping_add(j)) * distance
@@ -260,10 +301,13 @@ fn mix(a: f32, b: f32, share: f32) -> f32 {
 }
 
 fn map(words: &[u32; 128]) -> Box<Map> {
-    Box::new(words.map(|word| {
-        let difference = (word << 8) as i32 >> 20;
-        [(word & 0xfff) as f32 / 4095.0, difference as f32 / 4095.0]
-    }))
+    Box::new(words.map(entry))
+}
+
+/// Value and difference to the next of a word of a map.
+pub fn entry(word: u32) -> [f32; 2] {
+    let difference = (word << 8) as i32 >> 20;
+    [(word & 0xfff) as f32 / 4095.0, difference as f32 / 4095.0]
 }
 
 fn look_up(map: &Map, coordinate: f32) -> f32 {

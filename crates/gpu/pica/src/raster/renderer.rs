@@ -20,6 +20,23 @@ use crate::vertex::{Triangle, Vertex};
 /// What a pixel that is shaded alone costs of the budget.
 const ALONE_COST: u64 = 16;
 
+/// A pixel after fog, before it meets the destination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fragment {
+    /// Interpolated attributes by semantic, as in [`Vertex::values`]; those the draw does not need are arbitrary.
+    pub attributes: [f32; semantic::COUNT],
+    /// z/w, from -1 to 0.
+    pub z: f32,
+    /// w.
+    pub w: f32,
+    /// Depth of 0 to 1, if the draw needs it; otherwise arbitrary.
+    pub depth: f32,
+    /// Colour.
+    pub color: [u8; 4],
+    /// Whether it passes the alpha test.
+    pub passes: bool,
+}
+
 /// The CPU renderer: scratch memory and caches that outlive a draw. It holds no state of the machine.
 #[derive(Debug, Default)]
 pub struct Renderer {
@@ -44,6 +61,8 @@ struct Pipeline {
     lighting: Box<Scratch>,
     luts: LutCache,
     textures: [TileCache; UNITS],
+    /// Fragments, if they are asked for.
+    log: Option<Vec<Fragment>>,
 }
 
 #[derive(Debug)]
@@ -65,6 +84,16 @@ impl Renderer {
     pub fn with_options(options: Options) -> Renderer {
         let pipeline = Pipeline { options, ..Pipeline::default() };
         Renderer { rasteriser: Rasteriser { pipeline, ..Rasteriser::default() }, ..Renderer::default() }
+    }
+
+    /// Starts to keep the fragments of draws that shade colours: for comparison with other renderers.
+    pub fn record_fragments(&mut self) {
+        self.rasteriser.pipeline.log.get_or_insert_default();
+    }
+
+    /// The fragments kept since the last call, in the order they were shaded.
+    pub fn take_fragments(&mut self) -> Vec<Fragment> {
+        self.rasteriser.pipeline.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Draws triangles as they are handed to the clipper, in order, with the state in `regs` and `tables`. Colour
@@ -197,7 +226,11 @@ impl Pipeline {
             return;
         }
         if let Some(shading) = &state.shading {
+            interpolate::attributes(&mut self.batch, setup, &state.screen);
             self.shade_color(state, shading, setup, memory);
+            if self.log.is_some() {
+                self.record(state, setup);
+            }
         }
         if let Some(alpha_test) = &state.alpha_test {
             alpha_test.run(&mut self.batch);
@@ -222,13 +255,30 @@ impl Pipeline {
         !self.batch.is_dead()
     }
 
+    #[cold]
+    fn record(&mut self, state: &State, setup: &Setup) {
+        let (batch, Some(log)) = (&self.batch, &mut self.log) else { return };
+        log.extend((0..batch.len).map(|lane| {
+            let [z, w] = interpolate::position(batch, setup, lane);
+            let alpha = batch.color[3][lane];
+            Fragment {
+                attributes: batch.attributes.each_ref().map(|plane| plane[lane]),
+                z,
+                w,
+                depth: batch.depth[lane],
+                color: batch.color.each_ref().map(|plane| plane[lane] as u8),
+                passes: state.alpha_test.is_none_or(|test| test.passes(alpha)),
+            }
+        }));
+    }
+
+    /// Colours of the batch, which needs attributes and depth.
     #[inline(always)]
     fn shade_color(&mut self, state: &State, shading: &Shading, setup: &Setup, memory: &dyn Memory) {
         if state.feedback {
             self.start_textures(shading);
         }
         let batch = &mut self.batch;
-        interpolate::attributes(batch, setup, &state.screen);
         if shading.primary {
             round_colors(batch);
         }
@@ -273,5 +323,31 @@ fn round_colors(batch: &mut Batch) {
                 to[i] = (round_half_away(from[i] * 255.0) & 0xff) as u16;
             }
         }
+    }
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::*;
+
+    /// Fragment of given attributes and depth, by the stages from the texture units to fog.
+    pub fn shade(
+        state: &State,
+        tables: &Tables,
+        memory: &dyn Memory,
+        attributes: &[f32; semantic::COUNT],
+        depth: f32,
+    ) -> [u16; 4] {
+        let mut pipeline = Pipeline::default();
+        pipeline.start(state, tables);
+        pipeline.batch.start(1);
+        for (plane, value) in pipeline.batch.attributes.iter_mut().zip(attributes) {
+            plane.fill(*value);
+        }
+        pipeline.batch.depth.fill(depth);
+        if let Some(shading) = &state.shading {
+            pipeline.shade_color(state, shading, &Setup::default(), memory);
+        }
+        pipeline.batch.color.each_ref().map(|plane| plane[0])
     }
 }

@@ -31,11 +31,15 @@ const FACE_BITS: u32 = 22;
 const NO_IMAGE: [u8; 4] = [0, 0, 0, 255];
 
 /// Beyond the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wrap {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// The edge's texel.
     Edge,
+    /// The border's colour.
     Border,
+    /// Repeated.
     Repeat,
+    /// Every other repetition turned round.
     Mirror,
     /// Edge above, repeated below 0.
     EdgeAbove,
@@ -97,21 +101,31 @@ fn repeat(coordinate: i32, size: u32) -> i32 {
 }
 
 /// How a unit reads its coordinates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Two coordinates.
     Flat,
+    /// A direction to six faces.
     Cube,
+    /// Two coordinates divided by the third.
     Projection,
-    Shadow { perspective: bool },
+    /// A shadow map.
+    Shadow {
+        /// Whether the coordinates are divided by the third.
+        perspective: bool,
+    },
+    /// Six shadow maps.
     ShadowCube,
 }
 
 impl Kind {
-    fn is_cube(self) -> bool {
+    /// Whether there are six faces.
+    pub fn is_cube(self) -> bool {
         matches!(self, Kind::Cube | Kind::ShadowCube)
     }
 
-    fn is_shadow(self) -> bool {
+    /// Whether texels are compared with a distance.
+    pub fn is_shadow(self) -> bool {
         matches!(self, Kind::Shadow { .. } | Kind::ShadowCube)
     }
 }
@@ -128,16 +142,22 @@ pub enum Unit {
 /// A texture unit with an image.
 #[derive(Clone, Debug)]
 pub struct Image {
-    kind: Kind,
+    /// How coordinates are read.
+    pub kind: Kind,
     /// Semantic of the first coordinate.
-    coordinates: usize,
-    texture: Texture,
+    pub coordinates: usize,
+    /// The texels, of a cube the first face's.
+    pub texture: Texture,
     /// Addresses of a cube's faces.
-    faces: [u32; 6],
-    wrap: [Wrap; 2],
-    border: u32,
-    shadow_bias: i32,
-    filter: Option<Filter>,
+    pub faces: [u32; 6],
+    /// Beyond the edges of s and t.
+    pub wrap: [Wrap; 2],
+    /// Colour of the border, r in the lowest byte.
+    pub border: u32,
+    /// Subtracted from the distance, in units of 2^-24.
+    pub shadow_bias: i32,
+    /// Linear filtering and levels, if they are asked for.
+    pub filter: Option<Filter>,
 }
 
 impl Unit {

@@ -14,8 +14,10 @@ const DEPTH_MAX: f32 = 16_777_215.0;
 pub struct ShadowMap {
     /// Where the shadow map is.
     pub buffer: PixelBuffer,
-    constant: f32,
-    linear: f32,
+    /// Divisor of the density at distance 0.
+    pub constant: f32,
+    /// Growth of the divisor with the distance.
+    pub linear: f32,
 }
 
 impl ShadowMap {

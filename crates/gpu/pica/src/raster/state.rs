@@ -21,7 +21,7 @@ use crate::tables::Tables;
 const MODE_SHADOW: u32 = 3;
 
 /// The sources the texture units fill.
-const UNIT_SOURCES: [Source; UNITS] = [Source::Texture0, Source::Texture1, Source::Texture2];
+pub const UNIT_SOURCES: [Source; UNITS] = [Source::Texture0, Source::Texture1, Source::Texture2];
 
 /// Everything about a draw but its triangles.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::transfer::Pixel;
 use thiserror::Error;
 use xenoglot_capture::{Capture, Op};
 
-/// Bounds on what a capture may ask for. What a renderer does with the triangles is not bounded here.
+/// Bounds on what a capture may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of main memory. Video memory has its 6 MiB.
@@ -234,6 +234,7 @@ impl<'c, R: Renderer> Player<'c, R> {
         self.spent.gpu.draws += report.draws;
         self.spent.gpu.vertices += report.vertices;
         self.spent.gpu.instructions += report.instructions;
+        self.spent.gpu.pixels += report.pixels;
         self.report.merge(report);
         self.check(number)?;
         Ok(None)
@@ -249,6 +250,7 @@ impl<'c, R: Renderer> Player<'c, R> {
             ("draws", gpu.draws, self.limits.gpu.draws),
             ("shaded vertices", gpu.vertices, self.limits.gpu.vertices),
             ("shader instructions", gpu.instructions, self.limits.gpu.instructions),
+            ("pixels", gpu.pixels, self.limits.gpu.pixels),
         ];
         match bounds.into_iter().find(|(_, spent, limit)| spent >= limit) {
             Some((what, _, limit)) => Err(Error::Limit { op, what, limit }),
@@ -316,5 +318,6 @@ fn left(limits: &report::Limits, spent: &Report) -> report::Limits {
         draws: limits.draws.saturating_sub(spent.draws),
         vertices: limits.vertices.saturating_sub(spent.vertices),
         instructions: limits.instructions.saturating_sub(spent.instructions),
+        pixels: limits.pixels.saturating_sub(spent.pixels),
     }
 }

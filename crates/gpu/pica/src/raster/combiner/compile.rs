@@ -6,7 +6,8 @@ use super::{
 };
 use crate::regs::{self, Registers};
 
-const STAGES: [u32; 6] =
+/// First registers of the stages.
+pub const STAGES: [u32; 6] =
     [regs::COMBINER0, regs::COMBINER1, regs::COMBINER2, regs::COMBINER3, regs::COMBINER4, regs::COMBINER5];
 
 const SOURCE_CONSTANT: u32 = 14;
@@ -25,6 +26,7 @@ const NO_OPERAND: Operand = Operand { value: ZERO, invert: false };
 /// The registers of one stage.
 struct Stage<'a> {
     regs: &'a Registers,
+    number: usize,
     first: u32,
 }
 
@@ -53,10 +55,6 @@ impl Stage<'_> {
         self.regs.bits(self.first + 2, 16, 4)
     }
 
-    fn constant(&self) -> Rgba {
-        self.regs.get(self.first + 3).to_le_bytes().map(Value::Constant)
-    }
-
     fn color_shift(&self) -> u8 {
         shift(self.regs.bits(self.first + 4, 0, 2))
     }
@@ -81,14 +79,20 @@ struct Inputs {
 #[derive(Default)]
 pub(super) struct Compiler {
     instructions: Vec<Instruction>,
+    /// Constants are planes.
+    generic: bool,
 }
 
 impl Compiler {
+    pub(super) fn generic() -> Compiler {
+        Compiler { generic: true, ..Compiler::default() }
+    }
+
     pub(super) fn compile(mut self, regs: &Registers) -> Program {
         let mut inputs = Inputs { previous: [ZERO; 4], buffer: [ZERO; 4] };
-        let mut next_buffer = regs.get(regs::COMBINER_BUFFER).to_le_bytes().map(Value::Constant);
+        let mut next_buffer = self.constant(STAGES.len(), regs.get(regs::COMBINER_BUFFER));
         for (number, &first) in STAGES.iter().enumerate() {
-            let out = self.stage(&Stage { regs, first }, number == 0, &inputs);
+            let out = self.stage(&Stage { regs, number, first }, &inputs);
             inputs = Inputs { previous: out, buffer: next_buffer };
             if number < BUFFER_STAGES {
                 if regs.bit(regs::FOG_MODE, 8 + number as u32) {
@@ -102,13 +106,34 @@ impl Compiler {
         self.finish(inputs.previous)
     }
 
-    fn stage(&mut self, stage: &Stage<'_>, first: bool, inputs: &Inputs) -> Rgba {
+    /// The constant of stage `number`.
+    fn constant(&self, number: usize, word: u32) -> Rgba {
+        let bytes = word.to_le_bytes();
+        let plane = super::FIRST_CONSTANT + 4 * number;
+        std::array::from_fn(|channel| {
+            if self.generic { Value::Plane((plane + channel) as u8) } else { Value::Constant(bytes[channel]) }
+        })
+    }
+
+    fn source(&self, number: u32, stage: &Stage<'_>, inputs: &Inputs) -> Rgba {
+        match number {
+            SOURCE_CONSTANT => self.constant(stage.number, stage.regs.get(stage.first + 3)),
+            SOURCE_BUFFER => inputs.buffer,
+            SOURCE_PREVIOUS => inputs.previous,
+            _ => match Source::from_number(number) {
+                Some(source) => std::array::from_fn(|channel| Value::Plane((source.plane() + channel) as u8)),
+                None => [ZERO; 4],
+            },
+        }
+    }
+
+    fn stage(&mut self, stage: &Stage<'_>, inputs: &Inputs) -> Rgba {
         let color = |operand: u32| -> [Operand; 3] {
             let mut source = stage.color_source(operand);
-            if first && operand < 2 && source == SOURCE_PREVIOUS {
+            if stage.number == 0 && operand < 2 && source == SOURCE_PREVIOUS {
                 source = stage.color_source(2);
             }
-            color_operand(source_value(source, stage, inputs), stage.color_operand(operand))
+            color_operand(self.source(source, stage, inputs), stage.color_operand(operand))
         };
         let colors = [color(0), color(1), color(2)];
         let number = stage.color_op();
@@ -129,15 +154,16 @@ impl Compiler {
             }
             None => {}
         }
-        let alpha = |operand: u32| {
+        let alpha = |compiler: &Self, operand: u32| {
             alpha_operand(
-                source_value(stage.alpha_source(operand), stage, inputs),
+                compiler.source(stage.alpha_source(operand), stage, inputs),
                 stage.alpha_operand(operand),
             )
         };
         // Alpha has no dot products.
         if let Some(op) = Op::from_number(stage.alpha_op()).filter(|&op| op != Op::Dot3) {
-            out[3] = self.emit(op, [alpha(0), alpha(1), alpha(2)], stage.alpha_shift());
+            let operands = [0, 1, 2].map(|operand| alpha(self, operand));
+            out[3] = self.emit(op, operands, stage.alpha_shift());
         }
         out
     }
@@ -204,7 +230,8 @@ impl Compiler {
         }
         let uses = needed as u32 & ((1 << SOURCE_PLANES) - 1);
         let mut program = Program { instructions: Vec::new(), color, constants: Vec::new(), uses };
-        for instruction in &mut self.instructions {
+        let placed = if self.generic { &mut [] } else { self.instructions.as_mut_slice() };
+        for instruction in placed {
             let mut place = |operand: &mut Operand| operand.value = program.place(operand.value);
             match &mut instruction.operands {
                 Operands::Channel(operands) => operands.iter_mut().for_each(&mut place),
@@ -241,18 +268,6 @@ fn fold_inversion(operand: Operand) -> Operand {
             Operand { value: Value::Constant(255 - value), invert: false }
         }
         operand => operand,
-    }
-}
-
-fn source_value(number: u32, stage: &Stage<'_>, inputs: &Inputs) -> Rgba {
-    match number {
-        SOURCE_CONSTANT => stage.constant(),
-        SOURCE_BUFFER => inputs.buffer,
-        SOURCE_PREVIOUS => inputs.previous,
-        _ => match Source::from_number(number) {
-            Some(source) => std::array::from_fn(|channel| Value::Plane((source.plane() + channel) as u8)),
-            None => [ZERO; 4],
-        },
     }
 }
 

@@ -15,10 +15,11 @@ mod ops;
 use super::batch::{Batch, LANES, Plane};
 use crate::regs::Registers;
 use compile::Compiler;
-use ops::Op;
+pub use compile::STAGES;
+pub use ops::Op;
 
 /// Colours the stages may use, four planes each from the start of [`Batch::planes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Source {
     /// Interpolated vertex colour.
@@ -67,37 +68,46 @@ const RESULT_PLANES: usize = 6 * 4;
 /// Planes of a batch.
 pub const PLANES: usize = SOURCE_PLANES + CONSTANT_PLANES + RESULT_PLANES;
 const _: () = assert!(PLANES <= u128::BITS as usize);
-const FIRST_CONSTANT: usize = SOURCE_PLANES;
+/// First plane of the constants.
+pub const FIRST_CONSTANT: usize = SOURCE_PLANES;
 const FIRST_RESULT: usize = SOURCE_PLANES + CONSTANT_PLANES;
 
 /// A channel: a plane or the same value everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// A plane of the batch.
     Plane(u8),
+    /// A constant.
     Constant(u8),
 }
 
 /// A value, or 255 minus it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Operand {
-    value: Value,
-    invert: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// The value.
+    pub value: Value,
+    /// Whether it is taken from 255.
+    pub invert: bool,
 }
 
 /// An operation on planes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Instruction {
-    op: Op,
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Instruction {
+    /// What it does.
+    pub op: Op,
     /// One channel of up to three operands; dot products take three channels of two.
-    operands: Operands,
+    pub operands: Operands,
     /// The result times 1, 2 or 4, then at most 255.
-    shift: u8,
-    out: u8,
+    pub shift: u8,
+    /// Plane of the result.
+    pub out: u8,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operands {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operands {
+    /// One channel of each operand.
     Channel([Operand; 3]),
+    /// Three channels of two.
     Vectors([[Operand; 3]; 2]),
 }
 
@@ -111,10 +121,12 @@ impl Operands {
 }
 
 /// What the stages of a draw do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
-    instructions: Vec<Instruction>,
-    color: [Value; 4],
+    /// Operations in order.
+    pub instructions: Vec<Instruction>,
+    /// The fragment's colour.
+    pub color: [Value; 4],
     constants: Vec<u8>,
     uses: u32,
 }
@@ -123,6 +135,18 @@ impl Program {
     /// Compiles the stages.
     pub fn compile(regs: &Registers) -> Program {
         Compiler::default().compile(regs)
+    }
+
+    /// Compiles the stages without looking at constants: channel c of stage s's is plane
+    /// [`FIRST_CONSTANT`]` + 4 * s + c`, the buffer's first colour is that of a stage after the last. The program is
+    /// for reading, not for [`Program::run`].
+    pub fn compile_generic(regs: &Registers) -> Program {
+        Compiler::generic().compile(regs)
+    }
+
+    /// Black and transparent.
+    pub fn black() -> Program {
+        Program { instructions: Vec::new(), color: [Value::Constant(0); 4], constants: Vec::new(), uses: 0 }
     }
 
     /// Whether the fragment's colour depends on `source`.

@@ -1,7 +1,7 @@
 //! The operations of a combiner stage on one channel: 8-bit integers, divisions truncating.
 
 /// An operation, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// A.
     Replace,

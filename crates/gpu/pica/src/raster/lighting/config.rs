@@ -9,7 +9,7 @@ use crate::regs::{self, Registers};
 const LIGHT_STRIDE: u32 = 16;
 
 /// What the index of a table is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// Normal and half vector.
     NormalHalf,
@@ -70,11 +70,7 @@ impl Lookup {
 
     /// How the index comes from the input for a light.
     pub fn index(&self, two_sided: bool) -> Index {
-        match (self.signed, two_sided) {
-            (true, _) => Index::Signed,
-            (false, true) => Index::Absolute,
-            (false, false) => Index::Positive,
-        }
+        Index::new(self.signed, two_sided)
     }
 }
 
@@ -148,7 +144,7 @@ fn color(word: u32) -> [f32; 3] {
 }
 
 /// What a normal map changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BumpKind {
     /// The normal; z is worked out from x and y or taken as it is.
     Normal {
@@ -160,7 +156,7 @@ pub enum BumpKind {
 }
 
 /// A normal map.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bump {
     /// The map.
     pub source: Source,
@@ -169,7 +165,7 @@ pub struct Bump {
 }
 
 /// Shadows from a texture.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shadow {
     /// The texture.
     pub source: Source,

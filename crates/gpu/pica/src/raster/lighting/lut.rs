@@ -58,13 +58,13 @@ impl LutCache {
 }
 
 /// Value in bits 11:0, magnitude of the difference in 22:12, its sign in 23.
-fn entry(word: u32) -> [f32; 2] {
+pub fn entry(word: u32) -> [f32; 2] {
     let difference = (word >> 12 & 0x7ff) as f32 / 2047.0;
     [(word & 0xfff) as f32 / 4095.0, if word >> 23 & 1 != 0 { -difference } else { difference }]
 }
 
 /// How an index comes from its input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Index {
     /// -1 to 1, two's complement.
     Signed,
@@ -72,6 +72,17 @@ pub enum Index {
     Absolute,
     /// 0 to 1, negative ones are 0.
     Positive,
+}
+
+impl Index {
+    /// Of a table with a signed index or not, for a light.
+    pub fn new(signed: bool, two_sided: bool) -> Index {
+        match (signed, two_sided) {
+            (true, _) => Index::Signed,
+            (false, true) => Index::Absolute,
+            (false, false) => Index::Positive,
+        }
+    }
 }
 
 /// `values` become what the table gives for them, times `scale`.

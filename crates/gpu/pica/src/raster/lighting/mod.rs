@@ -4,6 +4,6 @@ mod config;
 mod lut;
 mod shade;
 
-pub use config::Lighting;
-pub use lut::LutCache;
+pub use config::{Bump, BumpKind, Input, Light, Lighting, Lookup, Shadow};
+pub use lut::{Index, LutCache, entry, table};
 pub use shade::Scratch;

@@ -1,0 +1,427 @@
+//! The program under construction: resources, inputs, and arithmetic as the CPU renderer does it.
+
+use rustc_hash::FxHashMap;
+use xenoglot_ir::module::{
+    Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
+    VarData,
+};
+use xenoglot_ir::{
+    Builder, Flags, Function, Imm, Lanes, MemInfo, Module, NanMode, Op, Resource, Space, Type, Value, Var,
+};
+
+use super::layout::{DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, UNIFORM_BINDING, UNIFORM_SIZE};
+use crate::raster::batch::semantic;
+
+/// Inputs by location: name, first semantic, lanes. They are the outputs of the vertex programs' wrapper.
+const INPUTS: [(&str, usize, u8); 6] = [
+    ("normquat", semantic::QUATERNION, 4),
+    ("color", semantic::COLOR, 4),
+    ("texcoord0", semantic::TEX0, 3),
+    ("texcoord1", semantic::TEX1, 2),
+    ("texcoord2", semantic::TEX2, 2),
+    ("view", semantic::VIEW, 3),
+];
+/// Number of the fragment's position among the inputs.
+const POSITION: usize = INPUTS.len();
+
+/// Storage buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// Look-up tables.
+    Tables,
+    /// Texels of a unit.
+    Texture(usize),
+    /// The pixels drawn over.
+    Destination,
+}
+
+impl Storage {
+    const COUNT: usize = 5;
+
+    fn index(self) -> usize {
+        match self {
+            Storage::Tables => 0,
+            Storage::Texture(unit) => 1 + unit,
+            Storage::Destination => 4,
+        }
+    }
+
+    fn binding(self) -> (u32, &'static str) {
+        match self {
+            Storage::Tables => (TABLE_BINDING, "tables"),
+            Storage::Texture(0) => (TEXTURE_BINDING, "texture0"),
+            Storage::Texture(1) => (TEXTURE_BINDING + 1, "texture1"),
+            Storage::Texture(_) => (TEXTURE_BINDING + 2, "texture2"),
+            Storage::Destination => (DESTINATION_BINDING, "destination"),
+        }
+    }
+}
+
+/// `lanes` floats, 1 to 4.
+pub fn floats(lanes: u8) -> Type {
+    Type::F32.with_lanes(lanes).unwrap_or(Type::F32)
+}
+
+/// A fragment program under construction: one chain of blocks, so that what was made stays available.
+pub struct Emit<'f> {
+    /// The cursor.
+    pub b: Builder<'f>,
+    /// The module, without the function.
+    pub module: Module,
+    constants: FxHashMap<(Type, u32), Value>,
+    loads: FxHashMap<(Type, u32), Value>,
+    inputs: [Option<Value>; POSITION + 1],
+    uniforms: Option<Resource>,
+    storage: [Option<Resource>; Storage::COUNT],
+}
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident $op:ident;)+) => {$(
+        $(#[$doc])*
+        pub fn $name(&mut self, a: Value, b: Value) -> Value {
+            self.b.op(Op::$op, &[a, b])
+        }
+    )+};
+}
+
+impl<'f> Emit<'f> {
+    pub fn new(func: &'f mut Function, module: Module) -> Emit<'f> {
+        let entry = func.add_block();
+        Emit {
+            b: Builder::new(func, entry),
+            module,
+            constants: FxHashMap::default(),
+            loads: FxHashMap::default(),
+            inputs: [None; POSITION + 1],
+            uniforms: None,
+            storage: [None; Storage::COUNT],
+        }
+    }
+
+    binary! {
+        fadd Fadd;
+        fsub Fsub;
+        fmul Fmul;
+        fdiv Fdiv;
+        /// Dot product of two vectors of three lanes.
+        dot Fdot3;
+        iadd Iadd;
+        isub Isub;
+        imul Imul;
+        imin Imin;
+        imax Imax;
+        and And;
+        or Or;
+        xor Xor;
+        shl Shl;
+        ushr Ushr;
+        less FcmpOlt;
+        equal FcmpOeq;
+        iless IcmpSlt;
+        iequal IcmpEq;
+    }
+
+    pub fn i32(&mut self, value: u32) -> Value {
+        *self.constants.entry((Type::I32, value)).or_insert_with(|| self.b.i32(value))
+    }
+
+    pub fn f32(&mut self, value: f32) -> Value {
+        *self.constants.entry((Type::F32, value.to_bits())).or_insert_with(|| self.b.f32(value))
+    }
+
+    pub fn vector(&mut self, lanes: [f32; 3]) -> Value {
+        let lanes = lanes.map(|lane| self.f32(lane));
+        self.b.op(Op::Build, &lanes)
+    }
+
+    pub fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
+        self.b.select(condition, a, b)
+    }
+
+    /// `vector * scalar`.
+    pub fn scale(&mut self, vector: Value, scalar: Value) -> Value {
+        let scalar = self.b.splat(scalar, self.b.func.ty(vector).lanes());
+        self.fmul(vector, scalar)
+    }
+
+    /// `vector / scalar`.
+    pub fn divide(&mut self, vector: Value, scalar: Value) -> Value {
+        let scalar = self.b.splat(scalar, self.b.func.ty(vector).lanes());
+        self.fdiv(vector, scalar)
+    }
+
+    pub fn swizzle(&mut self, vector: Value, lanes: [u8; 3]) -> Value {
+        match Lanes::new(&lanes) {
+            Some(lanes) => self.b.shuffle(vector, vector, lanes),
+            None => vector,
+        }
+    }
+
+    pub fn abs(&mut self, value: Value) -> Value {
+        self.b.op(Op::Fabs, &[value])
+    }
+
+    pub fn negate(&mut self, value: Value) -> Value {
+        self.b.op(Op::Fneg, &[value])
+    }
+
+    pub fn sqrt(&mut self, value: Value) -> Value {
+        self.b.op(Op::Sqrt, &[value])
+    }
+
+    /// Square root of the dot product of a vector of three lanes with itself.
+    pub fn length(&mut self, vector: Value) -> Value {
+        let square = self.dot(vector, vector);
+        self.sqrt(square)
+    }
+
+    /// The lesser one; the other one of a NaN.
+    pub fn min(&mut self, a: Value, b: Value) -> Value {
+        self.b.op(Op::Fmin, &[a, b])
+    }
+
+    /// The greater one; the other one of a NaN.
+    pub fn max(&mut self, a: Value, b: Value) -> Value {
+        self.b.op(Op::Fmax, &[a, b])
+    }
+
+    /// Clamped to `0..=high`; NaNs stay.
+    pub fn clamp(&mut self, value: Value, high: f32) -> Value {
+        let (zero, high) = (self.f32(0.0), self.f32(high));
+        let keep = Flags::NONE.with_nan(NanMode::First);
+        let value = self.b.op_flags(Op::Fmax, keep, &[value, zero]);
+        self.b.op_flags(Op::Fmin, keep, &[value, high])
+    }
+
+    /// Clamped to `0..=1`, NaNs to 0, then the byte of it.
+    pub fn unit_byte(&mut self, value: Value) -> Value {
+        let value = self.b.op(Op::Fsat, &[value]);
+        let white = self.f32(255.0);
+        let value = self.fmul(value, white);
+        self.int(value)
+    }
+
+    /// Integers within bounds.
+    pub fn iclamp(&mut self, value: Value, low: i32, high: i32) -> Value {
+        let (low, high) = (self.i32(low as u32), self.i32(high as u32));
+        let value = self.imax(value, low);
+        self.imin(value, high)
+    }
+
+    /// Float of a signed integer.
+    pub fn float(&mut self, value: Value) -> Value {
+        self.b.convert(Op::S2f, Flags::NONE, value, Type::F32)
+    }
+
+    /// Truncation of what fits a signed integer; NaNs become 0.
+    pub fn int(&mut self, value: Value) -> Value {
+        self.b.convert(Op::F2s, Flags::NONE.with_clamp(), value, Type::I32)
+    }
+
+    /// Truncation; what does not fit, and NaN, is the least integer.
+    pub fn truncate(&mut self, value: Value) -> Value {
+        let (low, high) = (self.f32(-2_147_483_648.0), self.f32(2_147_483_648.0));
+        let above = self.b.op(Op::FcmpOle, &[low, value]);
+        let below = self.less(value, high);
+        let fits = self.and(above, below);
+        let value = self.select(fits, value, low);
+        self.int(value)
+    }
+
+    /// The low eight bits of an integer.
+    pub fn low_byte(&mut self, value: Value) -> Value {
+        let mask = self.i32(0xff);
+        self.and(value, mask)
+    }
+
+    /// Truncation; its low eight bits.
+    pub fn byte(&mut self, value: Value) -> Value {
+        let value = self.truncate(value);
+        self.low_byte(value)
+    }
+
+    /// Rounding, halves away from zero.
+    pub fn round(&mut self, value: Value) -> Value {
+        let whole = self.truncate(value);
+        let float = self.float(whole);
+        let rest = self.fsub(value, float);
+        let (half, minus_half) = (self.f32(0.5), self.f32(-0.5));
+        let up = self.b.op(Op::FcmpOle, &[half, rest]);
+        let down = self.b.op(Op::FcmpOle, &[rest, minus_half]);
+        let [up, down] = [up, down].map(|v| self.b.convert(Op::Zext, Flags::NONE, v, Type::I32));
+        let whole = self.iadd(whole, up);
+        self.isub(whole, down)
+    }
+
+    /// Byte `number` of a word.
+    pub fn byte_of(&mut self, word: Value, number: u32) -> Value {
+        let shift = self.i32(8 * number);
+        let word = if number == 0 { word } else { self.ushr(word, shift) };
+        if number == 3 { word } else { self.low_byte(word) }
+    }
+
+    pub fn bytes_of(&mut self, word: Value) -> [Value; 4] {
+        [0, 1, 2, 3].map(|number| self.byte_of(word, number))
+    }
+
+    fn variable(&mut self, name: &str, direction: Direction, ty: Type, semantic: Semantic) -> Var {
+        let interpolation = Interpolation::Smooth;
+        self.module.vars.push(VarData {
+            name: name.into(),
+            direction,
+            ty,
+            semantic,
+            interpolation,
+            array: None,
+        })
+    }
+
+    fn input(&mut self, number: usize) -> Value {
+        if let Some(value) = self.inputs[number] {
+            return value;
+        }
+        let (name, ty, semantic) = match INPUTS.get(number) {
+            Some(&(name, _, lanes)) => {
+                (name, floats(lanes), Semantic::Location { location: number as u32, component: 0 })
+            }
+            None => ("position", Type::F32X4, Semantic::Builtin(Builtin::FragCoord)),
+        };
+        let var = self.variable(name, Direction::Input, ty, semantic);
+        let value = self.b.input(var, ty);
+        self.inputs[number] = Some(value);
+        value
+    }
+
+    /// Window position, depth, 1/w.
+    pub fn position(&mut self) -> Value {
+        self.input(POSITION)
+    }
+
+    /// The vector of attributes that starts at a semantic of [`semantic`]. Numbers inside a vector are no start.
+    pub fn attributes(&mut self, semantic: usize) -> Value {
+        let number = INPUTS.iter().position(|input| input.1 == semantic).unwrap_or(0);
+        self.input(number)
+    }
+
+    /// Writes the output at location 0.
+    pub fn output(&mut self, value: Value) {
+        let ty = self.b.func.ty(value);
+        let at = Semantic::Location { location: 0, component: 0 };
+        let var = self.variable("fragment", Direction::Output, ty, at);
+        if ty.kind().is_int() {
+            self.module.vars[var].interpolation = Interpolation::Flat;
+        }
+        self.b.output(var, value);
+    }
+
+    /// Writes the fragment's depth.
+    pub fn output_depth(&mut self, depth: Value) {
+        let at = Semantic::Builtin(Builtin::FragDepth);
+        let var = self.variable("depth", Direction::Output, Type::F32, at);
+        self.b.output(var, depth);
+    }
+
+    fn resource(&mut self, name: &str, kind: ResourceKind, binding: u32) -> Resource {
+        // Indices are clamped or wrapped to the sizes that go with the buffers.
+        let oob = OutOfBounds::Undefined;
+        self.module.resources.push(ResourceData {
+            name: name.into(),
+            kind,
+            set: 0,
+            binding,
+            count: Count::One,
+            oob,
+        })
+    }
+
+    /// A value of the uniform buffer; vectors lie at multiples of 16.
+    pub fn uniform(&mut self, offset: u32, ty: Type) -> Value {
+        if let Some(&value) = self.loads.get(&(ty, offset)) {
+            return value;
+        }
+        let buffer = match self.uniforms {
+            Some(buffer) => buffer,
+            None => {
+                let kind = ResourceKind::UniformBuffer { size: UNIFORM_SIZE };
+                let buffer = self.resource("state", kind, UNIFORM_BINDING);
+                *self.uniforms.insert(buffer)
+            }
+        };
+        let align = if ty.is_scalar() { 2 } else { 4 };
+        let at = self.i32(offset);
+        let value = self.b.load(MemInfo::plain(Space::Uniform, Some(buffer), align), at, ty);
+        self.loads.insert((ty, offset), value);
+        value
+    }
+
+    /// A float of the uniform buffer.
+    pub fn uniform_f32(&mut self, offset: u32) -> Value {
+        self.uniform(offset, Type::F32)
+    }
+
+    /// Three floats of the uniform buffer.
+    pub fn uniform_vector(&mut self, offset: u32) -> Value {
+        self.uniform(offset, floats(3))
+    }
+
+    /// A word of the uniform buffer.
+    pub fn uniform_i32(&mut self, offset: u32) -> Value {
+        self.uniform(offset, Type::I32)
+    }
+
+    fn load(&mut self, storage: Storage, offset: Value, ty: Type, align: u8) -> Value {
+        let buffer = match self.storage[storage.index()] {
+            Some(buffer) => buffer,
+            None => {
+                let (binding, name) = storage.binding();
+                let kind = ResourceKind::StorageBuffer { access: Access::Read };
+                let buffer = self.resource(name, kind, binding);
+                *self.storage[storage.index()].insert(buffer)
+            }
+        };
+        self.b.load(MemInfo::plain(Space::Storage, Some(buffer), align), offset, ty)
+    }
+
+    /// Word `index` of a buffer.
+    pub fn load_word(&mut self, storage: Storage, index: Value) -> Value {
+        let two = self.i32(2);
+        let offset = self.shl(index, two);
+        self.load(storage, offset, Type::I32, 2)
+    }
+
+    /// Word `index` of the table at `base`.
+    pub fn table_word(&mut self, base: u32, index: Value) -> Value {
+        let base = self.i32(base / 4);
+        let index = self.iadd(index, base);
+        self.load_word(Storage::Tables, index)
+    }
+
+    /// Value and difference of entry `index` of the table at `base`.
+    pub fn table_entry(&mut self, base: Value, index: Value) -> [Value; 2] {
+        let three = self.i32(3);
+        let offset = self.shl(index, three);
+        let offset = self.iadd(offset, base);
+        let entry = self.load(Storage::Tables, offset, floats(2), 3);
+        [0, 1].map(|lane| self.b.extract(entry, lane))
+    }
+
+    /// `value + difference * fraction` of an entry.
+    pub fn interpolate(&mut self, [value, difference]: [Value; 2], fraction: Value) -> Value {
+        let step = self.fmul(difference, fraction);
+        self.fadd(value, step)
+    }
+
+    /// Ends the fragment unless `condition` holds.
+    pub fn require(&mut self, condition: Value) {
+        let (kill, go_on) = (self.b.func.add_block(), self.b.func.add_block());
+        self.b.branch(condition, (go_on, &[]), (kill, &[]));
+        self.b.switch_to(kill);
+        self.b.kill();
+        self.b.switch_to(go_on);
+    }
+
+    /// Any other op whose type follows from its operands, without flags.
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        self.b.op_imm(op, Flags::NONE, Imm::None, args)
+    }
+}
