@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Bytes of operations per chunk: what is lost at most where a file is damaged.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 16;
 
 impl Capture {
     /// The file.

@@ -61,6 +61,7 @@ enum Answer {
 pub struct WorkerCommand {
     program: PathBuf,
     arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
 }
 
 impl WorkerCommand {
@@ -69,7 +70,14 @@ impl WorkerCommand {
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
     ) -> WorkerCommand {
-        WorkerCommand { program: program.into(), arguments: arguments.into_iter().map(Into::into).collect() }
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        WorkerCommand { program: program.into(), arguments, environment: Vec::new() }
+    }
+
+    /// Sets an environment variable of workers: how drivers are told things.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> WorkerCommand {
+        self.environment.push((name.into(), value.into()));
+        self
     }
 
     /// The running program, without arguments.
@@ -198,6 +206,7 @@ impl Isolated {
         }
         let mut command = Command::new(&self.command.program);
         command.args(&self.command.arguments).env(WORKER_VARIABLE, "1");
+        command.envs(self.command.environment.iter().map(|(name, value)| (name, value)));
         Guarded::start(&mut command, LONGEST_ANSWER)
             .map_err(|error| failed(format!("{}: {error}", self.command.program.display())))
     }
