@@ -226,6 +226,7 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
         .configure_mesh()
         .x_desc(if experiment.scene == "triangles" { "triangles" } else { "cubes" })
         .y_desc("ms")
+        .light_line_style(TRANSPARENT)
         .draw()
         .map_err(|e| cannot(&e))?;
     for (i, engine) in ENGINES.iter().enumerate() {
