@@ -14,10 +14,10 @@ use xenoglot_structure::tree::{List, Selector, Stmt, Tree};
 /// Variables beyond the values: the selectors, and the fuel of guarded loops.
 const EXTRA: usize = 3;
 /// Phi operands per statement of the tree, and in all, that no function needs memory for.
-const OPERANDS_PER_STATEMENT: u64 = 32;
+const OPERANDS_PER_STATEMENT: u64 = 4;
 const OPERANDS: u64 = 4096;
 /// Phi operands of a variable that stays a phi all the same.
-const OPERANDS_OF_SMALL: u32 = 32;
+const OPERANDS_OF_SMALL: u32 = 8;
 
 /// The list that encloses everything: what is placed there is visible everywhere.
 pub(crate) const ROOT: u32 = 0;
