@@ -37,7 +37,7 @@ type States<K> = Arc<Mutex<FxHashMap<K, State>>>;
 
 /// Programs of one layout by key.
 ///
-/// Programs are kept as long as the table: there are as many as the guest has states of the kind the key describes.
+/// Any thread may ask. Programs are kept as long as the table: there are as many as the guest has states of the kind the key describes.
 /// Dropping the table waits for the program that is being compiled.
 pub struct Table<K> {
     device: Device,
@@ -45,7 +45,7 @@ pub struct Table<K> {
     translate: Arc<Translate<K>>,
     states: States<K>,
     compilation: Compilation,
-    worker: Option<Worker<K>>,
+    worker: Mutex<Option<Worker<K>>>,
 }
 
 struct Worker<K> {
@@ -78,12 +78,12 @@ impl<K: Clone + Eq + Hash + Send + 'static> Table<K> {
             translate: Arc::new(translate),
             states: Arc::default(),
             compilation,
-            worker: None,
+            worker: Mutex::new(None),
         }
     }
 
     /// The program of a key; one that was not asked for before is compiled.
-    pub fn get(&mut self, key: &K) -> State {
+    pub fn get(&self, key: &K) -> State {
         if let Some(state) = lock(&self.states).get(key) {
             return state.clone();
         }
@@ -112,10 +112,11 @@ impl<K: Clone + Eq + Hash + Send + 'static> Table<K> {
         counts
     }
 
-    fn send(&mut self, key: &K) -> Result<(), Error> {
-        let worker = match &mut self.worker {
+    fn send(&self, key: &K) -> Result<(), Error> {
+        let mut slot = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
+        let worker = match &mut *slot {
             Some(worker) => worker,
-            None => self.worker.insert(Worker::start(
+            None => slot.insert(Worker::start(
                 self.device.clone(),
                 self.layout.clone(),
                 Arc::clone(&self.translate),

@@ -86,7 +86,7 @@ fn background_programs_become_ready() {
         0 => Err(Error::Translation("none".into())),
         _ => Ok(module()),
     };
-    let mut table = Table::new(&device, &layout, Compilation::Background, translate);
+    let table = Table::new(&device, &layout, Compilation::Background, translate);
     assert!(matches!(table.get(&1), State::Compiling | State::Ready(_)));
     assert!(matches!(table.get(&0), State::Compiling | State::Failed(_)));
     let start = Instant::now();
@@ -98,7 +98,7 @@ fn background_programs_become_ready() {
     assert!(matches!(table.get(&0), State::Failed(Error::Translation(_))));
     assert_eq!(table.counts(), [1, 0, 1]);
 
-    let mut table = Table::new(&device, &layout, Compilation::Blocking, translate);
+    let table = Table::new(&device, &layout, Compilation::Blocking, translate);
     assert!(matches!(table.get(&7), State::Ready(_)));
 }
 
