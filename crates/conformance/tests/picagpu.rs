@@ -3,12 +3,15 @@
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use xenoglot_conformance::picagpu::{compare, format, run, scenes};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
+use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::shader::Engines;
+use xenoglot_testgen::skip::skip;
 
 const SCENES: usize = 176;
 
@@ -82,9 +85,35 @@ fn scenes_on_the_cpu_with_native_shaders() {
     passes("cpu-native");
 }
 
+/// The margin of the suite is for other devices: lavapipe divides as the processor does, and draws the same bytes.
 #[test]
 fn scenes_on_the_hosts_gpu() {
-    passes("gpu");
+    let device = match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => device,
+        Err(error) => return skip(&error.to_string()),
+    };
+    let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+    let is_exact = device.name().contains("llvmpipe");
+    let (mut exact, mut detours, mut failures) = (0, 0, Vec::new());
+    for scene in scenes(&vectors()).unwrap() {
+        let renderer = HostRenderer::new(Arc::clone(&programs)).unwrap();
+        let (verdict, same, on_cpu) = run(&scene, renderer, Engines::default(), |got| {
+            (compare::judge_near(&scene, got), compare::judge(&scene, got), got.detours)
+        });
+        detours += on_cpu;
+        exact += usize::from(same == Verdict::Passed);
+        let verdict = if is_exact { same } else { verdict };
+        if verdict != Verdict::Passed {
+            failures.push(format!("{}: {verdict:?}", scene.name));
+        }
+    }
+    let [ready, _, refused] = programs.counts();
+    println!(
+        "{SCENES} scenes on {}: {exact} byte for byte, {ready} programs, {detours} draws on the CPU",
+        device.name()
+    );
+    assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+    assert_eq!(refused, 0);
 }
 
 /// The same bytes without the processor's vector extensions.

@@ -51,7 +51,7 @@ fn difference(scene: &Scene) -> Option<String> {
     let interrupts = player.gpu().interrupts();
     // The triangles on the way are the other tests' concern.
     let without_triangles = Scene { triangles: Vec::new(), ..scene.clone() };
-    let observed = Observed { triangles: &[], interrupts, memory, complaints };
+    let observed = Observed { triangles: &[], interrupts, memory, complaints, detours: 0 };
     front(&without_triangles, &observed).or_else(|| match judge(&without_triangles, &observed) {
         Verdict::Passed => None,
         Verdict::Failed(difference) | Verdict::Unconfirmed(difference) => Some(difference),

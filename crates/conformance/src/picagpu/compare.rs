@@ -1,6 +1,6 @@
 //! When a scene came out as expected: triangles, interrupts and memory exactly; all NaNs are one.
 
-use super::format::{Scene, TriangleWords, VERTEX_WORDS};
+use super::format::{Region, Scene, TriangleWords, VERTEX_WORDS};
 use crate::report::Verdict;
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::vertex::Triangle;
@@ -15,7 +15,17 @@ pub struct Observed<'a> {
     pub memory: &'a dyn Memory,
     /// What the GPU complained about.
     pub complaints: Vec<String>,
+    /// Draws that the renderer had the CPU renderer draw.
+    pub detours: u64,
 }
+
+/// How near a renderer on the host's GPU must come: its division and square root are the host's.
+///
+/// Everything is exact but colours of scenes that draw and do not render or read shadow maps: there a channel of 8 bits
+/// may be off by this much, a narrower one by one step.
+const CHANNEL_MARGIN: u32 = 2;
+/// The same where a combiner has a dot product, whose result counts twice.
+const DOT_MARGIN: u32 = 3;
 
 const NAN: u32 = 0x7fc0_0000;
 
@@ -42,12 +52,15 @@ fn triangles(expected: &[TriangleWords], got: &[Triangle]) -> Option<String> {
     (e != g).then(|| format!("{g} triangles, expected {e}"))
 }
 
-fn regions(scene: &Scene, memory: &dyn Memory) -> Option<String> {
+fn regions(scene: &Scene, memory: &dyn Memory, near: impl Fn(&Region, &[u8]) -> bool) -> Option<String> {
     scene.regions.iter().find_map(|region| {
         let len = region.bytes.len();
         let Some(got) = memory.bytes(region.address, len as u32) else {
             return Some(format!("{len} bytes at {:#010x} are not all memory", region.address));
         };
+        if near(region, got) {
+            return None;
+        }
         let different = region.bytes.iter().zip(got).filter(|(e, g)| e != g).count();
         let at = region.bytes.iter().zip(got).position(|(e, g)| e != g)?;
         let (e, g) = (region.bytes.get(at).copied().unwrap_or(0), got.get(at).copied().unwrap_or(0));
@@ -69,12 +82,52 @@ pub fn front(scene: &Scene, got: &Observed) -> Option<String> {
     got.complaints.first().cloned()
 }
 
-/// Judges what a run left behind.
+/// Judges what a run left behind: all of it exactly.
 pub fn judge(scene: &Scene, got: &Observed) -> Verdict {
-    match front(scene, got).or_else(|| regions(scene, got.memory)) {
-        None => Verdict::Passed,
-        Some(difference) => Verdict::Failed(difference),
-    }
+    verdict(front(scene, got).or_else(|| regions(scene, got.memory, |_, _| false)))
+}
+
+/// Judges what a run on the host's GPU left behind: all of it exactly but colours.
+pub fn judge_near(scene: &Scene, got: &Observed) -> Verdict {
+    const SHADOWS: u32 = 64;
+    let exact = scene.flags & SHADOWS != 0 || scene.triangles.is_empty();
+    let margin = if scene.tags.contains("dot3") { DOT_MARGIN } else { CHANNEL_MARGIN };
+    let near = |region: &Region, got: &[u8]| {
+        !exact && channels(region.kind).is_some_and(|channels| is_near(&region.bytes, got, channels, margin))
+    };
+    verdict(front(scene, got).or_else(|| regions(scene, got.memory, near)))
+}
+
+fn verdict(difference: Option<String>) -> Verdict {
+    difference.map_or(Verdict::Passed, Verdict::Failed)
+}
+
+/// Bytes of a pixel and widths of its channels from the lowest bit on, of a region with colours.
+fn channels(kind: u32) -> Option<(usize, &'static [u32])> {
+    // Transfers number two formats the other way round.
+    Some(match (kind & 0xff, kind >> 8 & 0xff) {
+        (1 | 0x10, 0) => (4, &[8, 8, 8, 8]),
+        (1 | 0x10, 1) => (3, &[8, 8, 8]),
+        (1, 2) | (0x10, 3) => (2, &[1, 5, 5, 5]),
+        (1, 3) | (0x10, 2) => (2, &[5, 6, 5]),
+        (1 | 0x10, 4) => (2, &[4, 4, 4, 4]),
+        _ => return None,
+    })
+}
+
+fn is_near(expected: &[u8], got: &[u8], (size, widths): (usize, &[u32]), margin: u32) -> bool {
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0u32, |word, &byte| word << 8 | u32::from(byte));
+    expected.len() == got.len()
+        && expected.chunks(size).zip(got.chunks(size)).all(|(expected, got)| {
+            let (mut expected, mut got) = (word(expected), word(got));
+            widths.iter().all(|&width| {
+                let mask = (1 << width) - 1;
+                let margin = if width == 8 { margin } else { 1 };
+                let near = (expected & mask).abs_diff(got & mask) <= margin;
+                (expected, got) = (expected >> width, got >> width);
+                near
+            })
+        })
 }
 
 #[cfg(test)]
@@ -93,5 +146,19 @@ mod tests {
         words[5] = 0x8000_0000;
         assert!(triangles(&[[words; 3]], &got).unwrap().contains("vertex 0 word 5"));
         assert!(triangles(&[], &got).unwrap().contains("1 triangles, expected 0"));
+    }
+
+    #[test]
+    fn colors_are_near_by_channel() {
+        let rgba8 = channels(1).unwrap();
+        assert!(is_near(&[1, 2, 3, 4], &[3, 0, 3, 6], rgba8, 2));
+        assert!(!is_near(&[1, 2, 3, 4], &[1, 2, 3, 7], rgba8, 2));
+        assert!(is_near(&[1, 2, 3, 4], &[1, 2, 3, 7], rgba8, 3));
+        let rgb565 = channels(0x0301).unwrap();
+        assert_eq!(Some(rgb565), channels(0x0210));
+        let bytes = |r: u16, g: u16, b: u16| (r << 11 | g << 5 | b).to_le_bytes();
+        assert!(is_near(&bytes(4, 9, 31), &bytes(5, 8, 30), rgb565, 2));
+        assert!(!is_near(&bytes(4, 9, 31), &bytes(6, 9, 31), rgb565, 2));
+        assert_eq!((channels(0), channels(2)), (None, None));
     }
 }

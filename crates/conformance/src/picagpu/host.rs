@@ -1,4 +1,5 @@
-//! Suite `picagpu` on the renderer of the host's GPU.
+//! Suite `picagpu` on the renderer of the host's GPU: triangles, depth, stencil, shadows, transfers and what is covered
+//! exactly, other colours nearly ([`compare::judge_near`]).
 
 use super::compare;
 use super::format::Scene;
@@ -21,7 +22,7 @@ pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
     let case = |scene: &Scene| {
         let verdict: Verdict = match HostRenderer::new(Arc::clone(&programs)) {
-            Ok(renderer) => run(scene, renderer, Engines::default(), |got| compare::judge(scene, got)),
+            Ok(renderer) => run(scene, renderer, Engines::default(), |got| compare::judge_near(scene, got)),
             Err(error) => Verdict::Failed(error.to_string()),
         };
         let case = Case { name: scene.name.clone(), verdict };

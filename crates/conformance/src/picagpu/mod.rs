@@ -14,6 +14,7 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{Memory, Regions};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::{Recorder, Renderer};
+use xenoglot_pica::report;
 use xenoglot_pica::shader::{Engines, Native};
 
 /// Main memory the scenes need.
@@ -45,10 +46,12 @@ pub fn run<R: Renderer, T>(
             Operation::Copy(copy) => gpu.texture_copy(&mut memory, copy),
         }
     }
-    let complaints = gpu.take_report().messages.iter().map(ToString::to_string).collect();
+    let report = gpu.take_report();
+    let errors = report.messages.iter().filter(|error| !matches!(error, report::Error::Detour(_)));
+    let complaints = errors.map(ToString::to_string).collect();
     let interrupts = gpu.interrupts();
     let triangles = gpu.renderer().triangles.as_slice();
-    look(&Observed { triangles, interrupts, memory: &memory, complaints })
+    look(&Observed { triangles, interrupts, memory: &memory, complaints, detours: report.detours })
 }
 
 /// The scenes at a path.

@@ -10,8 +10,8 @@ use xenoglot_ir::{
 };
 
 use super::layout::{
-    DEPTH_BINDING, DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, TRIANGLE_BINDING, UNIFORM_BINDING,
-    UNIFORM_SIZE,
+    BIN_BINDING, DEPTH_BINDING, DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, TRIANGLE_BINDING,
+    TRIANGLES_SIZE, UNIFORM_BINDING, UNIFORM_SIZE,
 };
 use crate::raster::batch::semantic;
 
@@ -40,8 +40,8 @@ pub enum Storage {
     Pixels,
     /// The depth buffer of a tile program.
     Depths,
-    /// What a tile program draws.
-    Triangles,
+    /// The bins of a tile program.
+    Bins,
 }
 
 impl Storage {
@@ -54,7 +54,7 @@ impl Storage {
             Storage::Destination => 4,
             Storage::Pixels => 5,
             Storage::Depths => 6,
-            Storage::Triangles => 7,
+            Storage::Bins => 7,
         }
     }
 
@@ -74,7 +74,7 @@ impl Storage {
             Storage::Destination => (DESTINATION_BINDING, "destination"),
             Storage::Pixels => (DESTINATION_BINDING, "pixels"),
             Storage::Depths => (DEPTH_BINDING, "depths"),
-            Storage::Triangles => (TRIANGLE_BINDING, "triangles"),
+            Storage::Bins => (BIN_BINDING, "bins"),
         }
     }
 }
@@ -85,7 +85,7 @@ pub struct Interpolation {
     pub weights: [Value; 3],
     /// 1 / (1/w interpolated).
     pub w: Value,
-    /// Where the attributes divided by w begin in [`Storage::Triangles`], in bytes: three floats each.
+    /// Where the attributes divided by w begin in the buffer of triangles, in bytes: three floats each.
     pub attributes: Value,
     /// Place of each attribute there, by semantic.
     pub places: [Option<u32>; semantic::COUNT],
@@ -123,6 +123,7 @@ pub struct Emit<'f> {
     failure: Failure,
     inputs: [Option<Value>; POSITION + 1],
     uniforms: Option<Resource>,
+    triangles: Option<Resource>,
     storage: [Option<Resource>; Storage::COUNT],
 }
 
@@ -147,6 +148,7 @@ impl<'f> Emit<'f> {
             failure: Failure::Kill,
             inputs: [None; POSITION + 1],
             uniforms: None,
+            triangles: None,
             storage: [None; Storage::COUNT],
         }
     }
@@ -371,7 +373,7 @@ impl<'f> Emit<'f> {
         let (base, weights, w) = (at.attributes, at.weights, at.w);
         let offset = self.i32(16 * place);
         let offset = self.iadd(base, offset);
-        let values = self.load(Storage::Triangles, offset, floats(3), 4);
+        let values = self.triangle_vector(offset, floats(3));
         let sum = self.weighted(values, weights);
         self.fmul(sum, w)
     }
@@ -456,6 +458,19 @@ impl<'f> Emit<'f> {
         let value = self.b.load(MemInfo::plain(Space::Uniform, Some(buffer), align), at, ty);
         self.loads.insert((ty, offset), value);
         value
+    }
+
+    /// A vector of the buffer of triangles; vectors lie at multiples of 16.
+    pub fn triangle_vector(&mut self, offset: Value, ty: Type) -> Value {
+        let buffer = match self.triangles {
+            Some(buffer) => buffer,
+            None => {
+                let kind = ResourceKind::UniformBuffer { size: TRIANGLES_SIZE };
+                let buffer = self.resource("triangles", kind, TRIANGLE_BINDING);
+                *self.triangles.insert(buffer)
+            }
+        };
+        self.b.load(MemInfo::plain(Space::Uniform, Some(buffer), 4), offset, ty)
     }
 
     /// A float of the uniform buffer.

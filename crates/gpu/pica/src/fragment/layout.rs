@@ -15,7 +15,11 @@
 //! |---|---|---|
 //! | [`DESTINATION_BINDING`] | storage buffer, read and written | colour buffer: stored pixels as they are in memory |
 //! | [`DEPTH_BINDING`] | storage buffer, read and written | depth buffer: the same |
-//! | [`TRIANGLE_BINDING`] | storage buffer, read | bins and triangles |
+//! | [`TRIANGLE_BINDING`] | uniform buffer of [`TRIANGLES_SIZE`] bytes | triangles |
+//! | [`BIN_BINDING`] | storage buffer, read | bins: the triangles of each tile |
+//!
+//! Triangles are in a uniform buffer because all invocations of a workgroup read the same one: hosts have a path for
+//! that.
 
 use super::key::UNIT_SOURCES;
 use crate::memory::Memory;
@@ -42,8 +46,12 @@ pub const DESTINATION_BINDING: u32 = 9;
 
 /// Binding of a tile program's depth buffer.
 pub const DEPTH_BINDING: u32 = 10;
-/// Binding of what a tile program draws.
+/// Binding of a tile program's triangles.
 pub const TRIANGLE_BINDING: u32 = 11;
+/// Binding of a tile program's bins.
+pub const BIN_BINDING: u32 = 12;
+/// Size of the buffer of triangles: what every device allows for a uniform buffer.
+pub const TRIANGLES_SIZE: u32 = 1 << 16;
 
 /// Constants of the combiner stages, then the buffer's first colour: r, g, b, a as four u32 each.
 pub const CONSTANTS: u32 = 0;
@@ -74,9 +82,10 @@ pub const LIGHT_SCALES: u32 = AMBIENT + 16;
 pub const LIGHTS: u32 = LIGHT_SCALES + 32;
 /// Bytes of a light: six f32 vectors of which [`light`] names x, y, z, then offsets.
 pub const LIGHT_STRIDE: u32 = 112;
-/// Tile programs: tiles in a row of the framebuffer, its last row, offsets of the first bin and of the first triangle
-/// in their buffer in bytes.
+/// Tile programs: tiles in a row of the framebuffer, its last row.
 pub const TILES: u32 = LIGHTS + 8 * LIGHT_STRIDE;
+/// Tile programs: offset of the first bin in its buffer in bytes; then a word unused.
+pub const FIRST_BIN: u32 = TILES + 8;
 /// Tile programs: columns and rows where pixels are dropped, first and last plus one: x, y, x, y as i32.
 pub const OUTSIDE: u32 = TILES + 16;
 /// Tile programs: reference, input mask and write mask of the stencil test; then a word unused.

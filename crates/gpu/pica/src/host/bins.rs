@@ -1,8 +1,9 @@
 //! Triangles of a draw as tile programs read them: setup on the CPU, then a list of triangles for each tile.
 
-use crate::fragment::tile::{BIN_BYTES, TileKey};
+use crate::fragment::layout::TRIANGLES_SIZE;
+use crate::fragment::tile::{ATTRIBUTE_BYTES, BIN_BYTES, TRIANGLE_BYTES, TileKey};
 use crate::raster::clip::{Clipped, Clipper, align_quaternions};
-use crate::raster::coverage::for_tiles;
+use crate::raster::coverage::{for_tiles, weights_at};
 use crate::raster::framebuffer::Size;
 use crate::raster::setup::Setup;
 use crate::raster::state::State;
@@ -81,14 +82,18 @@ impl Bins {
         if !setup.prepare(&state.screen, vertices) {
             return Ok(());
         }
-        if !setup.finite || !setup.z.iter().all(|z| z.abs() < Z_LIMIT) {
-            return Err(Stop::NotFinite);
-        }
         let Some(left) = pixels.checked_sub(setup.bounds.pixels()) else {
             *pixels = 0;
             return Err(Stop::OutOfPixels);
         };
         *pixels = left;
+        // The fill rule may leave nothing of a small triangle's weights.
+        if setup.weight_sum <= 0 && !covers(setup) {
+            return Ok(());
+        }
+        if !setup.finite || !setup.z.iter().all(|z| z.abs() < Z_LIMIT) {
+            return Err(Stop::NotFinite);
+        }
         let (touched, triangle, tiles_per_row) =
             (&mut self.touched, self.triangles, state.size.tiles_per_row());
         for_tiles(setup, state.size, |[x, y], _, _| touched.push((y * tiles_per_row + x, triangle)));
@@ -114,14 +119,35 @@ impl Bins {
         self.touched.is_empty()
     }
 
-    /// Appends bins, lists and triangles to `words`, which end at a multiple of four: the number of bins, and where
-    /// bins and triangles begin, in bytes.
-    pub fn write(&mut self, size: Size, words: &mut Vec<u32>) -> Placed {
+    /// Dispatches that the draw takes: each has a buffer of triangles.
+    pub fn chunks(&self) -> u32 {
+        self.triangles.div_ceil(self.triangles_per_chunk())
+    }
+
+    fn triangles_per_chunk(&self) -> u32 {
+        let words = self.words_per_triangle() as u32;
+        (TRIANGLES_SIZE / 4 / words).max(1)
+    }
+
+    fn words_per_triangle(&self) -> usize {
+        (TRIANGLE_BYTES / 4) as usize + self.semantics.len() * (ATTRIBUTE_BYTES / 4) as usize
+    }
+
+    /// Appends the bins of a chunk and their lists to `words`, which end at a multiple of four. The number of bins,
+    /// and the chunk's triangles.
+    pub fn write(&mut self, chunk: u32, size: Size, words: &mut Vec<u32>) -> (u32, &[u32]) {
         let tiles_per_row = size.tiles_per_row();
+        let per_chunk = self.triangles_per_chunk();
+        let start_triangle = chunk * per_chunk;
+        let end_triangle = (start_triangle + per_chunk).min(self.triangles);
+        let from = self.touched.partition_point(|&(_, triangle)| triangle < start_triangle);
+        let to = self.touched.partition_point(|&(_, triangle)| triangle < end_triangle);
+        let touched = &self.touched[from..to];
+
         let (first, last) = self.tiles();
         self.counts.clear();
         self.counts.resize((last + 1 - first) as usize, 0);
-        for (tile, _) in &self.touched {
+        for (tile, _) in touched {
             self.counts[(tile - first) as usize] += 1;
         }
         let bins = self.counts.iter().filter(|&&count| count != 0).count() as u32;
@@ -135,14 +161,13 @@ impl Bins {
             *count = at;
         }
         words.resize((start + list as usize / 4).next_multiple_of(4), 0);
-        for (tile, triangle) in &self.touched {
+        for (tile, triangle) in touched {
             let at = &mut self.counts[(tile - first) as usize];
-            words[start + *at as usize] = *triangle;
+            words[start + *at as usize] = triangle - start_triangle;
             *at += 1;
         }
-        let triangles = words.len();
-        words.extend_from_slice(&self.records);
-        Placed { bins, first_bin: start as u32 * 4, first_triangle: triangles as u32 * 4 }
+        let size = self.words_per_triangle();
+        (bins, &self.records[start_triangle as usize * size..end_triangle as usize * size])
     }
 
     /// The first and the last tile that are touched, in memory order.
@@ -157,15 +182,11 @@ impl Bins {
     }
 }
 
-/// Where a draw's data is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// Bins.
-    pub bins: u32,
-    /// Offset of the first one, in bytes.
-    pub first_bin: u32,
-    /// Offset of the first triangle, in bytes.
-    pub first_triangle: u32,
+/// Whether a pixel of the triangle's bounds is covered.
+fn covers(setup: &Setup) -> bool {
+    let bounds = &setup.bounds;
+    let is_covered = |x, y| weights_at(setup, x, y).iter().all(|&weight| weight >= 0);
+    setup.weight_sum >= 0 && (bounds.y0..bounds.y1).any(|y| (bounds.x0..bounds.x1).any(|x| is_covered(x, y)))
 }
 
 enum Stop {

@@ -32,7 +32,7 @@ use xenoglot_host::{
     Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
 };
 
-use crate::fragment::layout::{OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
+use crate::fragment::layout::{FIRST_BIN, OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
 use crate::fragment::tile::{self, TileKey};
 use crate::memory::Memory;
 use crate::raster::framebuffer::PixelBuffer;
@@ -44,7 +44,7 @@ use crate::report::{Error, Report};
 use crate::tables::Tables;
 use crate::vertex::Triangle;
 use batch::{Batch, Buffers};
-use bins::{Bins, NotFinite, Placed};
+use bins::{Bins, NotFinite};
 use surfaces::Surfaces;
 use textures::Textures;
 
@@ -190,7 +190,7 @@ impl HostRenderer {
         if self.surfaces.is_drawn(textures) || !places.iter().flatten().all(has_room) {
             self.flush(memory);
         }
-        if self.batch.words.len() + self.bins.words() > batch::WORDS {
+        if self.batch.words() + self.bins.words() > batch::WORDS {
             self.submit()?;
         }
 
@@ -212,10 +212,16 @@ impl HostRenderer {
         let tables =
             if key.fragment().reads_tables() { self.table_buffer(tables)? } else { self.none[0].clone() };
 
-        let placed = self.bins.write(state.size, &mut self.batch.words);
-        let uniforms = draw_uniforms(regs, state, placed);
+        let mut uniforms = draw_uniforms(regs, state);
         let buffers = Buffers { tables, textures: texels, color, depth };
-        self.batch.push(&self.programs.device, program, buffers, &uniforms, placed.bins);
+        for chunk in 0..self.bins.chunks() {
+            set(&mut uniforms, FIRST_BIN, [self.batch.bins.len() as u32 * 4]);
+            let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.bins);
+            if bins != 0 {
+                let device = &self.programs.device;
+                self.batch.push(device, program.clone(), buffers.clone(), &uniforms, triangles, bins);
+            }
+        }
         Ok(())
     }
 
@@ -247,14 +253,10 @@ fn color_buffer(target: &Target) -> Option<PixelBuffer> {
 }
 
 /// The uniform buffer of a draw.
-fn draw_uniforms(
-    regs: &Registers,
-    state: &DrawState,
-    placed: Placed,
-) -> Box<crate::fragment::layout::Uniforms> {
+fn draw_uniforms(regs: &Registers, state: &DrawState) -> Box<crate::fragment::layout::Uniforms> {
     let mut words = uniforms(regs);
     let last_row = state.size.height.saturating_sub(1);
-    set(&mut words, TILES, [state.size.tiles_per_row(), last_row, placed.first_bin, placed.first_triangle]);
+    set(&mut words, TILES, [state.size.tiles_per_row(), last_row]);
     if let Some(outside) = state.screen.outside {
         set(&mut words, OUTSIDE, [outside.x0, outside.y0, outside.x1, outside.y1].map(|edge| edge as u32));
     }

@@ -164,7 +164,8 @@ pub fn for_tiles(setup: &Setup, size: Size, mut visit: impl FnMut([u32; 2], [i32
     }
 }
 
-fn weights_at(setup: &Setup, x: i32, y: i32) -> [i32; 3] {
+/// Weights of the vertices at a pixel, biases included.
+pub fn weights_at(setup: &Setup, x: i32, y: i32) -> [i32; 3] {
     setup
         .weights
         .map(|[base, right, up]| base.wrapping_add(right.wrapping_mul(x)).wrapping_add(up.wrapping_mul(y)))

@@ -171,8 +171,6 @@ struct Pixel {
     list: Value,
     /// How many there are.
     triangles: Value,
-    /// Offset of triangle 0, in bytes.
-    first: Value,
 }
 
 impl Pixel {
@@ -180,11 +178,11 @@ impl Pixel {
         let group = emit.builtin("group", Builtin::WorkgroupId, ints(3));
         let group = emit.b.extract(group, 0);
         let lane = emit.builtin("lane", Builtin::LocalInvocationIndex, Type::I32);
-        let [tiles_per_row, last_row, bins, first] = [0, 4, 8, 12].map(|at| emit.uniform_i32(TILES + at));
+        let [tiles_per_row, last_row, bins] = [0, 4, 8].map(|at| emit.uniform_i32(TILES + at));
         let bin_bytes = emit.i32(BIN_BYTES);
         let bin = emit.imul(group, bin_bytes);
         let bin = emit.iadd(bins, bin);
-        let bin = emit.load(Storage::Triangles, bin, Type::I32X4, 4);
+        let bin = emit.load(Storage::Bins, bin, Type::I32X4, 4);
         let [tile_x, tile_y, list, triangles] = [0, 1, 2, 3].map(|lane| emit.b.extract(bin, lane));
 
         let tile = emit.imul(tile_y, tiles_per_row);
@@ -207,7 +205,7 @@ impl Pixel {
         });
         let y = emit.isub(last_row, row);
         let list = emit.iadd(bins, list);
-        Pixel { place: [x, y], offset, list, triangles, first }
+        Pixel { place: [x, y], offset, list, triangles }
     }
 }
 
@@ -253,9 +251,8 @@ impl Drawing<'_> {
         let (two, size) = (emit.i32(2), emit.i32(self.key.triangle_bytes()));
         let at = emit.shl(number, two);
         let at = emit.iadd(self.pixel.list, at);
-        let triangle = emit.load(Storage::Triangles, at, Type::I32, 2);
-        let offset = emit.imul(triangle, size);
-        emit.iadd(self.pixel.first, offset)
+        let triangle = emit.load(Storage::Bins, at, Type::I32, 2);
+        emit.imul(triangle, size)
     }
 
     /// The weights of the vertices; goes on only if the pixel is covered.
@@ -368,7 +365,7 @@ fn ints(lanes: u8) -> Type {
 fn vector(emit: &mut Emit, triangle: Value, at: u32, ty: Type) -> Value {
     let at = emit.i32(at);
     let offset = emit.iadd(triangle, at);
-    emit.load(Storage::Triangles, offset, ty, 4)
+    emit.triangle_vector(offset, ty)
 }
 
 /// Whether `first <= value < end`.

@@ -1,0 +1,80 @@
+//! Every scene on the host's GPU: against the CPU renderer by the rule of docs/scenes.md, and without waiting for
+//! programs.
+
+use std::sync::Arc;
+
+use xenoglot_capture::Capture;
+use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::raster;
+use xenoglot_pica::renderer::Renderer;
+use xenoglot_pica::replay::{Image, Limits, Player};
+use xenoglot_pica::report::Report;
+use xenoglot_pica_scenes::{Params, SCENES, Scene};
+use xenoglot_testgen::skip::skip;
+
+const FRAMES: u32 = 2;
+
+fn device() -> Option<Device> {
+    match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            skip(&error.to_string());
+            None
+        }
+    }
+}
+
+fn capture(scene: &Scene) -> Capture {
+    scene.build(Params { frames: Some(FRAMES), count: None })
+}
+
+fn play<R: Renderer>(capture: &Capture, renderer: R) -> (Vec<Image>, Report) {
+    let mut player = Player::new(capture, renderer, Limits::default()).unwrap();
+    let frames: Vec<Image> = std::iter::from_fn(|| player.next_frame()).map(Result::unwrap).collect();
+    assert_eq!(frames.len(), FRAMES as usize);
+    (frames, player.take_report())
+}
+
+/// Pixels that differ at all, and those with a channel that differs by more than one.
+fn differences(a: &[Image], b: &[Image]) -> [usize; 2] {
+    let pairs =
+        a.iter().zip(b).flat_map(|(a, b)| a.rgba.as_chunks::<4>().0.iter().zip(b.rgba.as_chunks::<4>().0));
+    let worst = pairs.map(|(a, b)| a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0));
+    worst.fold([0; 2], |[any, more], worst| [any + usize::from(worst > 0), more + usize::from(worst > 1)])
+}
+
+#[test]
+fn scenes_are_those_of_the_cpu_renderer() {
+    let Some(device) = device() else { return };
+    let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+    for scene in SCENES {
+        let capture = capture(scene);
+        let (expected, _) = play(&capture, raster::Renderer::new());
+        let (got, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
+        assert_eq!((report.errors, report.detours), (0, 0), "{}: {:?}", scene.name, report.messages);
+        let pixels: usize = expected.iter().map(|image| image.rgba.len() / 4).sum();
+        let [any, more] = differences(&expected, &got);
+        println!("{:14}{pixels:>8} pixels, {any} differ, {more} by more than 1", scene.name);
+        if device.name().contains("llvmpipe") {
+            assert_eq!(any, 0, "{}", scene.name);
+        }
+        // Beyond one, only where a texel, a table's entry or a fraction is chosen the other way.
+        assert!(more * 1000 <= pixels, "{}", scene.name);
+    }
+}
+
+/// Draws whose programs are being compiled are the CPU renderer's: the picture does not depend on which they are.
+#[test]
+fn nothing_waits_for_programs() {
+    let Some(device) = device() else { return };
+    let scene = Scene::find("multitexture").unwrap();
+    let capture = capture(scene);
+    let (expected, _) = play(&capture, raster::Renderer::new());
+    let programs = Arc::new(Programs::new(&device, Compilation::Background));
+    let (got, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
+    assert_eq!(report.errors, 0, "{:?}", report.messages);
+    assert!(report.detours > 0);
+    let [_, more] = differences(&expected, &got);
+    assert_eq!(more, 0);
+}
