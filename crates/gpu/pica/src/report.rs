@@ -4,6 +4,7 @@ use crate::command::ListError;
 use crate::renderer::OutOfPixels;
 use crate::shader::EngineError;
 use crate::transfer::TransferError;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices, run shaders
@@ -126,6 +127,15 @@ pub enum Error {
 /// Messages that are kept.
 const KEPT: usize = 64;
 
+/// What an engine did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Batches.
+    pub batches: u64,
+    /// Vertices and invocations of the geometry unit in them.
+    pub invocations: u64,
+}
+
 /// Counts since the last [`Gpu::take_report`](crate::gpu::Gpu::take_report).
 #[derive(Debug, Default)]
 pub struct Report {
@@ -143,6 +153,10 @@ pub struct Report {
     pub instructions: u64,
     /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
     pub pixels: u64,
+    /// What each engine did, by its name.
+    pub engines: BTreeMap<&'static str, Share>,
+    /// Batches that a slower engine did because a faster one was still translating the program.
+    pub deferred: u64,
     /// Batches that an engine could not do and the next one did.
     pub fallbacks: u64,
     /// Errors after which something is missing.
@@ -161,10 +175,23 @@ impl Report {
         self.triangles += later.triangles;
         self.instructions += later.instructions;
         self.pixels += later.pixels;
+        for (engine, share) in later.engines {
+            let sum = self.engines.entry(engine).or_default();
+            sum.batches += share.batches;
+            sum.invocations += share.invocations;
+        }
+        self.deferred += later.deferred;
         self.fallbacks += later.fallbacks;
         self.errors += later.errors;
         let room = KEPT.saturating_sub(self.messages.len());
         self.messages.extend(later.messages.into_iter().take(room));
+    }
+
+    /// Counts a batch.
+    pub(crate) fn serve(&mut self, engine: &'static str, invocations: u64) {
+        let share = self.engines.entry(engine).or_default();
+        share.batches += 1;
+        share.invocations += invocations;
     }
 
     /// Counts and keeps an error.
