@@ -85,7 +85,8 @@ pub(crate) struct Stages {
     inputs: Packed,
     outputs: Packed,
     shaded: Vec<Vertex>,
-    triangles: Vec<Triangle>,
+    /// The corners of triangles.
+    corners: Vec<Vertex>,
 }
 
 /// What a draw may still use, and where it reports.
@@ -246,19 +247,20 @@ impl Stages {
             return;
         }
         account.report.vertices += count;
-        self.triangles.clear();
+        self.corners.clear();
         match config {
             Some(config) => self.geometry(regs, config, memory, account, sink),
             None => {
                 let outputs = &self.outputs;
                 let map = OutputMap::new(regs, Kind::Vertex.output_mask(regs), outputs.set());
-                self.shaded.clear();
-                self.shaded.extend((0..outputs.vertices()).map(|n| map.vertex(outputs.vertex(n))));
+                self.shaded.resize(outputs.vertices(), Vertex::default());
+                let shaded = self.shaded.iter_mut().enumerate();
+                shaded.for_each(|(n, vertex)| map.set(outputs.vertex(n), vertex));
                 let items = self.items.iter().filter_map(|item| match *item {
                     Item::Vertex(n) => self.shaded.get(n as usize),
                     Item::Count(_) => None,
                 });
-                self.assembly.push(items, |[a, b, c]| self.triangles.push([*a, *b, *c]));
+                self.assembly.push(items, |triangle| add(&mut self.corners, triangle));
                 self.send(memory, account, sink);
             }
         }
@@ -324,7 +326,7 @@ impl Stages {
                 Event::Winding => self.assembly.reverse(),
                 Event::Vertex(outputs) => {
                     let vertex = map.vertex(Row::whole(&outputs.map(|v| v.map(f32::from_bits))));
-                    self.assembly.push([&vertex], |[a, b, c]| self.triangles.push([*a, *b, *c]));
+                    self.assembly.push([&vertex], |triangle| add(&mut self.corners, triangle));
                 }
             }
         }
@@ -333,13 +335,21 @@ impl Stages {
     }
 
     fn send(&mut self, memory: &mut dyn Memory, account: &mut Account, sink: &mut Sink) {
-        account.report.triangles += self.triangles.len() as u64;
-        if !self.triangles.is_empty() {
-            let (pixels, error) = account.budget.pixels(|left| sink(memory, &self.triangles, left));
+        let triangles: &[Triangle] = self.corners.as_chunks().0;
+        account.report.triangles += triangles.len() as u64;
+        if !triangles.is_empty() {
+            let (pixels, error) = account.budget.pixels(|left| sink(memory, triangles, left));
             account.report.pixels += pixels;
             error.into_iter().for_each(|e| account.report.add(e));
-            self.triangles.clear();
+            self.corners.clear();
         }
+    }
+}
+
+/// Adds a triangle's corners, each copied once.
+fn add(corners: &mut Vec<Vertex>, triangle: [&Vertex; 3]) {
+    for vertex in triangle {
+        corners.extend_from_slice(std::slice::from_ref(vertex));
     }
 }
 

@@ -22,13 +22,22 @@ const NONE: u8 = 31;
 /// Semantics of the colour.
 const COLOR: std::ops::Range<usize> = 8..12;
 
+/// Where the components of a register go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Move {
+    /// To four semantics in a row, as most do; the first one.
+    Row(u8),
+    /// To these semantics, or [`NONE`].
+    Each([u8; 4]),
+}
+
 /// The semantics of the outputs, in the order of the output mask.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputMap {
     /// A vertex of an output map that names nothing.
     plain: Vertex,
-    /// By register that is given: the semantics of x, y, z and w, or [`NONE`].
-    semantics: Vec<[u8; 4]>,
+    /// By register that is given.
+    moves: Vec<Move>,
     mask: u16,
 }
 
@@ -62,7 +71,11 @@ impl OutputMap {
                 *place = semantic;
             }
         }
-        OutputMap { plain, semantics, mask }
+        let moves = semantics.into_iter().map(|semantics| match semantics {
+            [a, b, c, d] if a != NONE && [b, c, d] == [a + 1, a + 2, a + 3] => Move::Row(a),
+            _ => Move::Each(semantics),
+        });
+        OutputMap { plain, moves: moves.collect(), mask }
     }
 
     /// Outputs that leave the shader unit.
@@ -71,21 +84,35 @@ impl OutputMap {
     }
 
     /// The vertex of registers of the map's set. What the map does not name is 1; colours lose their sign and stay below 1.
-    #[inline]
     pub fn vertex(&self, outputs: Row) -> Vertex {
-        let mut vertex = self.plain;
-        for (register, semantics) in outputs.values.iter().zip(&self.semantics) {
-            for (value, &semantic) in register.iter().zip(semantics) {
-                if let Some(place) = vertex.values.get_mut(usize::from(semantic)) {
-                    *place = *value;
+        let mut vertex = Vertex::default();
+        self.set(outputs, &mut vertex);
+        vertex
+    }
+
+    /// As [`OutputMap::vertex`], in place.
+    #[inline]
+    pub fn set(&self, outputs: Row, vertex: &mut Vertex) {
+        *vertex = self.plain;
+        let values = &mut vertex.values;
+        for (register, to) in outputs.values.iter().zip(&self.moves) {
+            match to {
+                Move::Row(first) => {
+                    let row = values.get_mut(usize::from(*first)..).and_then(<[f32]>::first_chunk_mut);
+                    row.into_iter().for_each(|row| *row = *register);
+                }
+                Move::Each(semantics) => {
+                    for (value, &semantic) in register.iter().zip(semantics) {
+                        let place = values.get_mut(usize::from(semantic));
+                        place.into_iter().for_each(|place| *place = *value);
+                    }
                 }
             }
         }
-        for value in vertex.values.get_mut(COLOR).into_iter().flatten() {
+        for value in values.get_mut(COLOR).into_iter().flatten() {
             // A NaN becomes 1.
             *value = value.abs().min(1.0);
         }
-        vertex
     }
 }
 

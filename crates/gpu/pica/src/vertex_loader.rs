@@ -156,13 +156,12 @@ impl Array {
                     (SIZE * COUNT) as u32,
                 ),
             };
-            let elements = elements.map_or(&[][..], |b| b.as_chunks::<SIZE>().0);
+            let elements = elements.and_then(|b| b.as_chunks::<SIZE>().0.first_chunk::<COUNT>());
             // Where an array has too few elements, and is memory at all, y, z and w are 0, 0 and 1.
-            *place = std::array::from_fn(|i| match elements.get(i) {
-                Some(&bytes) if i < COUNT => value(bytes),
-                _ if i == 3 && COUNT < 4 => 1.0,
-                _ => 0.0,
-            });
+            *place = [0.0, 0.0, 0.0, if COUNT < 4 { 1.0 } else { 0.0 }];
+            for (place, &bytes) in place.iter_mut().zip(elements.into_iter().flatten()) {
+                *place = value(bytes);
+            }
         }
     }
 
