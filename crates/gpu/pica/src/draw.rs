@@ -97,12 +97,13 @@ pub(crate) struct Account<'a> {
 
 impl Account<'_> {
     /// Begins a draw of `count` vertices: how many of them may be drawn.
-    fn begin(&mut self, count: u32) -> u32 {
+    fn begin(&mut self, regs: &Registers, count: u32) -> u32 {
         if let Err(error) = self.budget.draw() {
             self.report.add(error);
             return 0;
         }
         self.report.draws += 1;
+        self.report.ignored.draw(regs);
         let (allowed, error) = self.budget.vertices(count);
         error.into_iter().for_each(|e| self.report.add(e));
         allowed
@@ -145,7 +146,7 @@ impl Stages {
         sink: &mut Sink,
     ) {
         self.collector.reset();
-        let count = account.begin(regs.get(VERTEX_COUNT));
+        let count = account.begin(regs, regs.get(VERTEX_COUNT));
         let Some(program) = self.program(regs, account) else { return };
         let loader = Loader::new(regs, fixed);
         let config = Config::new(regs);
@@ -217,7 +218,7 @@ impl Stages {
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        let count = account.begin(inputs.len() as u32);
+        let count = account.begin(regs, inputs.len() as u32);
         let Some(program) = self.program(regs, account) else { return };
         self.inputs.reset(program.inputs, count as usize);
         let registers = (0..16usize).filter(|n| program.inputs >> n & 1 == 1);

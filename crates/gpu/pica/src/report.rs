@@ -1,6 +1,7 @@
 //! What a GPU did and what went wrong.
 
 use crate::command::ListError;
+use crate::regs::{EARLY_DEPTH, FOG_MODE, FRAGMENT_MODE, Registers};
 use crate::renderer::OutOfPixels;
 use crate::shader::EngineError;
 use crate::transfer::TransferError;
@@ -127,6 +128,34 @@ pub enum Error {
 /// Messages that are kept.
 const KEPT: usize = 64;
 
+/// Draws that asked for what the renderers leave out, because it is not documented what the chip does (docs/pica200.md).
+/// They are drawn without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ignored {
+    /// Fragment mode 1: drawn as normal fragments.
+    pub gas: u64,
+    /// Fog mode 7: no fog.
+    pub gas_fog: u64,
+    /// The early depth test: all fragments pass it.
+    pub early_depth: u64,
+}
+
+impl Ignored {
+    /// Counts a draw.
+    pub(crate) fn draw(&mut self, regs: &Registers) {
+        self.gas += u64::from(regs.bits(FRAGMENT_MODE, 0, 2) == 1);
+        self.gas_fog += u64::from(regs.bits(FOG_MODE, 0, 3) == 7);
+        self.early_depth += u64::from(regs.bit(EARLY_DEPTH, 0));
+    }
+
+    /// Names and counts of what there was.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [("gas", self.gas), ("gas fog", self.gas_fog), ("early depth test", self.early_depth)]
+            .into_iter()
+            .filter(|&(_, draws)| draws != 0)
+    }
+}
+
 /// What an engine did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
@@ -153,6 +182,8 @@ pub struct Report {
     pub instructions: u64,
     /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
     pub pixels: u64,
+    /// Draws that asked for what is left out.
+    pub ignored: Ignored,
     /// What each engine did, by its name.
     pub engines: BTreeMap<&'static str, Share>,
     /// Batches that a slower engine did because a faster one was still translating the program.
@@ -180,6 +211,9 @@ impl Report {
             sum.batches += share.batches;
             sum.invocations += share.invocations;
         }
+        self.ignored.gas += later.ignored.gas;
+        self.ignored.gas_fog += later.ignored.gas_fog;
+        self.ignored.early_depth += later.ignored.early_depth;
         self.deferred += later.deferred;
         self.fallbacks += later.fallbacks;
         self.errors += later.errors;

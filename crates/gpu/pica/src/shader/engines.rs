@@ -246,7 +246,8 @@ fn apply(feed: &Feed, uniforms: &mut Uniforms, inputs: &mut Bank) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Source;
+    use crate::shader::{Cost, Source};
+    use std::sync::Mutex;
     use xenoglot_pica_shader::asm::assemble;
 
     const SUM: &str = ".in v\n.out p position\n.proc main\n add p, c3, v\n end\n.end\n";
@@ -287,5 +288,96 @@ mod tests {
         assert_eq!(engines.programs(), 1);
         shade(&mut engines, &SUM.replace("c3", "c4"), &uniforms, 1, &mut Served::default());
         assert_eq!(engines.programs(), 2);
+    }
+
+    /// Costs what it is told; adds like the interpreter, which it has inside, and can say that it is not ready.
+    struct Fake {
+        cost: Cost,
+        readiness: Arc<Mutex<Readiness>>,
+    }
+
+    impl Engine for Fake {
+        fn name(&self) -> &'static str {
+            "fake"
+        }
+
+        fn cost(&self) -> Cost {
+            self.cost
+        }
+
+        fn readiness(&mut self, _: &Program) -> Readiness {
+            *self.readiness.lock().unwrap()
+        }
+
+        fn prepare(&mut self, _: &Arc<Program>) {
+            *self.readiness.lock().unwrap() = Readiness::Preparing;
+        }
+
+        fn shade(
+            &mut self,
+            program: &Arc<Program>,
+            uniforms: &Uniforms,
+            inputs: &Packed,
+            outputs: &mut Packed,
+            fuel: &mut u64,
+        ) -> Result<(), EngineError> {
+            *self.readiness.lock().unwrap() = Readiness::Ready;
+            Interp.shade(program, uniforms, inputs, outputs, fuel)
+        }
+
+        fn geometry<'e>(
+            &'e mut self,
+            _: &'e Arc<Program>,
+            _: &mut u64,
+        ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+            Err(EngineError::Fuel)
+        }
+    }
+
+    #[test]
+    fn small_batches_go_to_who_is_ready_and_large_ones_wait() {
+        let readiness = Arc::new(Mutex::new(Readiness::New));
+        // A batch costs less than any of the interpreter's, a translation as much as thousands of its vertices.
+        let cost = Cost { batch: 1e-9, inst: 1e-12, translation: 1e-4 };
+        let fake = Fake { cost, readiness: readiness.clone() };
+        let mut engines = Engines::with_choice(vec![Box::new(fake)], Choice::Measured);
+        let uniforms = Uniforms::default();
+        let mut serve = |count, set: Option<Readiness>| {
+            set.into_iter().for_each(|r| *readiness.lock().unwrap() = r);
+            let mut served = Served::default();
+            let sums = shade(&mut engines, SUM, &uniforms, count, &mut served);
+            assert_eq!(sums.len(), usize::from(count));
+            (served.engine, served.deferred, *readiness.lock().unwrap())
+        };
+        assert_eq!(serve(3, None), (Some("interp"), true, Readiness::Preparing));
+        assert_eq!(serve(3, None), (Some("interp"), true, Readiness::Preparing));
+        assert_eq!(serve(3, Some(Readiness::Ready)), (Some("fake"), false, Readiness::Ready));
+        // The interpreter would take longer than translation does.
+        engines.slots.last_mut().unwrap().meter = Meter::new(Cost { batch: 1.0, ..cost });
+        let mut served = Served::default();
+        *readiness.lock().unwrap() = Readiness::New;
+        shade(&mut engines, SUM, &uniforms, 200, &mut served);
+        assert_eq!((served.engine, served.deferred), (Some("fake"), false));
+    }
+
+    #[cfg(feature = "native")]
+    #[test]
+    fn native_code_is_made_in_the_background_and_does_the_same() {
+        let native = super::super::Native::new().unwrap();
+        let mut engines = Engines::with_choice(vec![Box::new(native)], Choice::Measured);
+        let mut uniforms = Uniforms::default();
+        uniforms.set_float(3, [0.5f32.to_bits(); 4]);
+        let expected = [0.5, 1.5, 2.5];
+        let mut names = Vec::new();
+        for _ in 0..10_000 {
+            let mut served = Served::default();
+            assert_eq!(shade(&mut engines, SUM, &uniforms, 3, &mut served), expected);
+            names.push(served.engine.unwrap());
+            if names.last() == Some(&"native") {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!((names.first(), names.last()), (Some(&"interp"), Some(&"native")));
     }
 }
