@@ -6,6 +6,8 @@ use crate::func::{Edge, Function, NO_GUEST, TermKind};
 use crate::imm::{Imm, Lanes, MemInfo};
 use crate::op::{Op, result_type};
 use crate::ty::{Bits, Kind, Type};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use smallvec::{SmallVec, smallvec};
 
 /// A cursor at the end of a block.
@@ -17,12 +19,29 @@ pub struct Builder<'f> {
     pub func: &'f mut Function,
     block: Block,
     guest: u32,
+    forward: Option<Forward>,
+}
+
+/// What is known of slots in the block under the cursor.
+#[derive(Default)]
+struct Forward {
+    current: SecondaryMap<Slot, PackedOption<Value>>,
+    known: SmallVec<[Slot; 32]>,
+    /// Of the known ones, those whose `slot_set` is still to come.
+    set: SecondaryMap<Slot, bool>,
 }
 
 impl<'f> Builder<'f> {
     /// A cursor at the end of `block`.
     pub fn new(func: &'f mut Function, block: Block) -> Builder<'f> {
-        Builder { func, block, guest: NO_GUEST }
+        Builder { func, block, guest: NO_GUEST, forward: None }
+    }
+
+    /// A cursor that forwards slots within a block: [`Builder::slot_get`] gives the value that was set or read last, and
+    /// of the [`Builder::slot_set`]s only the last is appended, when the block ends or the cursor leaves it. Makes half
+    /// as many instructions of typical guest code. The last block under the cursor has to be ended.
+    pub fn forwarding(func: &'f mut Function, block: Block) -> Builder<'f> {
+        Builder { func, block, guest: NO_GUEST, forward: Some(Forward::default()) }
     }
 
     /// The block under the cursor.
@@ -32,7 +51,20 @@ impl<'f> Builder<'f> {
 
     /// Moves to the end of `block`.
     pub fn switch_to(&mut self, block: Block) {
+        self.append_sets();
         self.block = block;
+    }
+
+    /// Appends the sets that are still to come.
+    fn append_sets(&mut self) {
+        let Some(mut forward) = self.forward.take() else { return };
+        for slot in forward.known.drain(..) {
+            let value = forward.current[slot].take();
+            if let (Some(v), true) = (value, std::mem::take(&mut forward.set[slot])) {
+                self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
+            }
+        }
+        self.forward = Some(forward);
     }
 
     /// Sets the guest address of what follows; [`NO_GUEST`] for none.
@@ -65,8 +97,10 @@ impl<'f> Builder<'f> {
 
     /// [`Builder::op_flags`] with an immediate.
     pub fn op_imm(&mut self, op: Op, flags: Flags, imm: Imm, args: &[Value]) -> Value {
-        let types: SmallVec<[Type; 4]> = args.iter().map(|&a| self.func.ty(a)).collect();
-        let ty = result_type(op, &types).unwrap_or(Type::I32);
+        // What the types of more operands are does not matter to any op's result.
+        let mut types = [Type::I32; 4];
+        let known = types.iter_mut().zip(args).map(|(ty, &a)| *ty = self.func.ty(a)).count();
+        let ty = result_type(op, &types[..known]).unwrap_or(Type::I32);
         self.value(op, flags, imm, args, ty)
     }
 
@@ -138,13 +172,34 @@ impl<'f> Builder<'f> {
 
     /// Reads a slot.
     pub fn slot_get(&mut self, slot: Slot) -> Value {
+        if let Some(v) = self.forward.as_ref().and_then(|f| f.current[slot].expand()) {
+            return v;
+        }
         let ty = self.func.slots[slot].ty;
-        self.value(Op::SlotGet, Flags::NONE, Imm::Slot(slot), &[], ty)
+        let v = self.value(Op::SlotGet, Flags::NONE, Imm::Slot(slot), &[], ty);
+        if let Some(forward) = &mut self.forward {
+            forward.current[slot] = v.into();
+            forward.known.push(slot);
+        }
+        v
     }
 
     /// Writes a slot.
     pub fn slot_set(&mut self, slot: Slot, v: Value) {
-        self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
+        let Some(forward) = &mut self.forward else {
+            self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
+            return;
+        };
+        if forward.current[slot].is_none() {
+            forward.known.push(slot);
+        }
+        forward.current[slot] = v.into();
+        forward.set[slot] = true;
+        // As `promote` names what it finds set.
+        let hint = &mut self.func.values[v].hint;
+        if hint.is_none() {
+            *hint = slot.into();
+        }
     }
 
     /// Reads an input or builtin of type `ty`.
@@ -179,11 +234,13 @@ impl<'f> Builder<'f> {
     }
 
     fn term(&mut self, kind: TermKind, args: &[Value], edges: SmallVec<[Edge; 2]>, cases: Vec<u64>) {
+        self.append_sets();
         self.func.set_term(self.block, kind, args, edges, cases, self.guest);
     }
 
     /// Ends the block with a jump.
     pub fn jump(&mut self, to: Block, args: &[Value]) {
+        self.append_sets();
         self.func.set_jump(self.block, to, args, self.guest);
     }
 

@@ -215,13 +215,31 @@ impl Function {
         guest: u32,
     ) -> Inst {
         let args = EntityList::from_slice(args, &mut self.pool);
-        let inst = self.insts.push(InstData { op, flags, imm, args, results: EntityList::new(), guest });
-        for (n, &ty) in results.iter().enumerate() {
-            let v =
-                self.values.push(ValueData { ty, def: ValueDef::Inst(inst, n as u16), hint: None.into() });
-            self.insts[inst].results.push(v, &mut self.pool);
+        let inst = self.insts.next_key();
+        let mut value = |n: usize, ty| {
+            self.values.push(ValueData { ty, def: ValueDef::Inst(inst, n as u16), hint: None.into() })
+        };
+        let results = match *results {
+            [] => EntityList::new(),
+            [ty] => EntityList::from_slice(&[value(0, ty)], &mut self.pool),
+            _ => {
+                let values: SmallVec<[Value; 4]> =
+                    results.iter().enumerate().map(|(n, &ty)| value(n, ty)).collect();
+                EntityList::from_slice(&values, &mut self.pool)
+            }
+        };
+        self.insts.push(InstData { op, flags, imm, args, results, guest })
+    }
+
+    /// Makes room for about `insts` more instructions, when that many are known to come.
+    pub fn reserve(&mut self, insts: usize) {
+        self.insts.reserve(insts);
+        self.values.reserve(insts);
+        self.consts.reserve(insts / 4);
+        if self.pool.capacity() == 0 {
+            // A list of up to three values takes four words; most instructions have operands and a result.
+            self.pool = ListPool::with_capacity(insts * 8);
         }
-        inst
     }
 
     /// Operands of `inst`.
@@ -293,7 +311,8 @@ impl Function {
     /// The bits of `v` if a `const` defines it.
     #[inline]
     pub fn const_bits(&self, v: Value) -> Option<Bits> {
-        match (self.def_inst(v).map(|i| &self.insts[i])?.op, self.insts[self.def_inst(v)?].imm) {
+        let inst = &self.insts[self.def_inst(v)?];
+        match (inst.op, inst.imm) {
             (Op::Const, Imm::Const(c)) => Some(self.consts[c]),
             _ => None,
         }

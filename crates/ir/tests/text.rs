@@ -294,3 +294,30 @@ proptest! {
         let _ = parse(&String::from_utf8_lossy(&bytes), &Limits::default());
     }
 }
+
+/// Reads see what was set before in the block, only the last set of a slot is left, at the block's end, and nothing is
+/// carried over to the next block.
+#[test]
+fn slots_are_forwarded_within_a_block() {
+    let mut f = Function::new("main");
+    let slot = f.add_slot("r0", Type::I32);
+    let [first, second] = std::array::from_fn(|_| f.add_block());
+    let mut b = Builder::forwarding(&mut f, first);
+    let old = b.slot_get(slot);
+    assert_eq!(b.slot_get(slot), old);
+    let one = b.i32(1);
+    b.slot_set(slot, one);
+    assert_eq!(b.slot_get(slot), one);
+    let sum = b.op(Op::Iadd, &[one, old]);
+    b.slot_set(slot, sum);
+    b.jump(second, &[]);
+    b.switch_to(second);
+    assert_ne!(b.slot_get(slot), sum);
+    b.ret(&[]);
+    assert_eq!(f.values[one].hint, slot.into());
+    let ops = |block| f.blocks[block].insts.iter().map(|&i| f.insts[i].op).collect::<Vec<_>>();
+    assert_eq!(ops(first), [Op::SlotGet, Op::Const, Op::Iadd, Op::SlotSet]);
+    assert_eq!(ops(second), [Op::SlotGet]);
+    let set = f.blocks[first].insts[3];
+    assert_eq!(f.args(set), [sum]);
+}

@@ -12,7 +12,7 @@
 use crate::{Changed, Context, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::fold::{self, Cx, Fold, MAX_FOLD_ARGS};
-use xenoglot_ir::{Bits, Function, Inst};
+use xenoglot_ir::{Bits, Function, Inst, Op, Value};
 
 /// Folds in one sweep; chains fold because operands come before their users.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
@@ -32,13 +32,14 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 
 /// The constant `inst` computes, if its operands are constants.
 pub(crate) fn fold_inst(f: &Function, inst: Inst) -> Option<Bits> {
+    // Most instructions end here.
+    let operands = f.args(inst);
+    if !operands.first().is_some_and(|&v| is_const(f, v)) || operands.len() > MAX_FOLD_ARGS {
+        return None;
+    }
     let data = &f.insts[inst];
     let info = data.op.info();
     if !info.traits.pure || info.traits.convergent || matches!(info.fold, Fold::None) {
-        return None;
-    }
-    let operands = f.args(inst);
-    if operands.is_empty() || operands.len() > MAX_FOLD_ARGS {
         return None;
     }
     let mut args: SmallVec<[Bits; MAX_FOLD_ARGS]> = SmallVec::new();
@@ -50,4 +51,8 @@ pub(crate) fn fold_inst(f: &Function, inst: Inst) -> Option<Bits> {
     let result = f.ty(f.result(inst)?);
     let cx = Cx { result, arg: types[0], flags: data.flags, imm: data.imm };
     fold::eval(data.op, &cx, &args, &types).ok()
+}
+
+fn is_const(f: &Function, v: Value) -> bool {
+    f.def_inst(v).is_some_and(|i| f.insts[i].op == Op::Const)
 }

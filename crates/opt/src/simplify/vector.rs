@@ -2,7 +2,6 @@
 //! them from there.
 
 use super::{Args, Rule, Site};
-use smallvec::SmallVec;
 use xenoglot_ir::{Flags, Function, Imm, Lanes, Op, Value};
 
 /// Where a lane comes from.
@@ -13,6 +12,9 @@ enum Source {
     /// A lane of a vector.
     Lane(Value, u8),
 }
+
+/// Lanes a vector has at most.
+const MAX_LANES: usize = 4;
 
 /// Longest chain of ops followed. Their own operands were simplified before, so chains are short.
 const MAX_HOPS: usize = 16;
@@ -56,30 +58,39 @@ fn trace(f: &Function, mut at: Source) -> Source {
 }
 
 pub(super) fn rule(s: &mut Site<'_>) -> Rule {
-    let sources: Option<SmallVec<[Source; 4]>> = (0..s.ty.lanes()).map(|i| source(s, i)).collect();
-    let Some(sources) = sources else { return Rule::Keep };
-    let new = combine(s, &sources);
+    let Some(mut sources) = sources(s) else { return Rule::Keep };
+    let sources = &mut sources[..usize::from(s.ty.lanes()).min(MAX_LANES)];
+    sources.iter_mut().for_each(|source| *source = trace(s.f, *source));
+    let new = combine(s, sources);
     match &new {
         Rule::Inst(op, _, imm, args) if *op == s.op && *imm == s.imm && *args == s.args => Rule::Keep,
         _ => new,
     }
 }
 
-/// Where lane `i` of the instruction's result comes from.
-fn source(s: &Site<'_>, i: u8) -> Option<Source> {
-    let first = match (s.op, s.imm, s.args.as_slice()) {
-        (Op::Splat, _, &[a]) => Source::Scalar(a),
-        (Op::Build, _, args) => Source::Scalar(*args.get(usize::from(i))?),
-        (Op::Extract, Imm::Lane(lane), &[a]) => Source::Lane(a, lane),
-        (Op::Insert, Imm::Lane(lane), &[_, b]) if lane == i => Source::Scalar(b),
-        (Op::Insert, _, &[a, _]) => Source::Lane(a, i),
-        (Op::Shuffle, Imm::Lanes(lanes), &[a, b]) => match *lanes.as_slice().get(usize::from(i))? {
-            l if l < 4 => Source::Lane(a, l),
-            l => Source::Lane(b, l - 4),
-        },
+/// Where the lanes of the instruction's result come from; lanes it does not have repeat the last.
+fn sources(s: &Site<'_>) -> Option<[Source; MAX_LANES]> {
+    let lanes = [0u8, 1, 2, 3];
+    Some(match (s.op, s.imm, s.args.as_slice()) {
+        (Op::Splat, _, &[a]) => [Source::Scalar(a); MAX_LANES],
+        (Op::Build, _, args) => {
+            let last = args.len().checked_sub(1)?;
+            lanes.map(|i| Source::Scalar(args[usize::from(i).min(last)]))
+        }
+        (Op::Extract, Imm::Lane(lane), &[a]) => [Source::Lane(a, lane); MAX_LANES],
+        (Op::Insert, Imm::Lane(lane), &[a, b]) => {
+            lanes.map(|i| if i == lane { Source::Scalar(b) } else { Source::Lane(a, i) })
+        }
+        (Op::Shuffle, Imm::Lanes(picked), &[a, b]) => {
+            let picked = picked.as_slice();
+            let last = picked.len().checked_sub(1)?;
+            lanes.map(|i| match picked[usize::from(i).min(last)] {
+                l if l < 4 => Source::Lane(a, l),
+                l => Source::Lane(b, l - 4),
+            })
+        }
         _ => return None,
-    };
-    Some(trace(s.f, first))
+    })
 }
 
 /// The simplest op that makes a vector of `sources`.
@@ -88,22 +99,22 @@ fn combine(s: &Site<'_>, sources: &[Source]) -> Rule {
         return match only {
             Source::Scalar(v) => Rule::Value(v),
             Source::Lane(v, lane) => {
-                Rule::Inst(Op::Extract, Flags::NONE, Imm::Lane(lane), [v].into_iter().collect())
+                Rule::Inst(Op::Extract, Flags::NONE, Imm::Lane(lane), Args::from_slice(&[v]))
             }
         };
     }
-    let scalars: Option<Args> = sources
-        .iter()
-        .map(|&x| match x {
-            Source::Scalar(v) => Some(v),
-            Source::Lane(..) => None,
-        })
-        .collect();
-    if let Some(args) = scalars {
-        return if args.iter().all(|&v| v == args[0]) {
-            Rule::op(Op::Splat, &args[..1])
+    let mut scalars = Args::new();
+    for &x in sources {
+        match x {
+            Source::Scalar(v) => scalars.push(v),
+            Source::Lane(..) => break,
+        }
+    }
+    if scalars.len() == sources.len() {
+        return if scalars.iter().all(|&v| v == scalars[0]) {
+            Rule::op(Op::Splat, &scalars[..1])
         } else {
-            Rule::Inst(Op::Build, Flags::NONE, Imm::None, args)
+            Rule::Inst(Op::Build, Flags::NONE, Imm::None, scalars)
         };
     }
     shuffle(s, sources).or_else(|| insert(s, sources)).unwrap_or(Rule::Keep)
@@ -111,29 +122,27 @@ fn combine(s: &Site<'_>, sources: &[Source]) -> Rule {
 
 /// All lanes of one vector or two of one type.
 fn shuffle(s: &Site<'_>, sources: &[Source]) -> Option<Rule> {
-    let mut from: Args = Args::new();
-    let mut lanes: SmallVec<[u8; 4]> = SmallVec::new();
-    for &x in sources {
+    let Source::Lane(a, _) = *sources.first()? else { return None };
+    let (mut b, mut lanes, mut same) = (a, [0; MAX_LANES], true);
+    for (i, &x) in sources.iter().enumerate() {
         let Source::Lane(v, lane) = x else { return None };
-        let at = from.iter().position(|&k| k == v).unwrap_or_else(|| {
-            from.push(v);
-            from.len() - 1
-        });
-        if at > 1 {
-            return None;
+        if v != a && v != b {
+            if b != a {
+                return None;
+            }
+            b = v;
         }
-        lanes.push(at as u8 * 4 + lane);
+        lanes[i] = if v == a { lane } else { lane + 4 };
+        same &= usize::from(lanes[i]) == i;
     }
-    let a = *from.first()?;
-    let b = from.get(1).copied().unwrap_or(a);
     if s.f.ty(a) != s.f.ty(b) {
         return None;
     }
-    let same = lanes.iter().enumerate().all(|(i, &l)| usize::from(l) == i);
     if same && s.f.ty(a) == s.ty {
         return Some(Rule::Value(a));
     }
-    Some(Rule::Inst(Op::Shuffle, Flags::NONE, Imm::Lanes(Lanes::new(&lanes)?), [a, b].into_iter().collect()))
+    let lanes = Imm::Lanes(Lanes::new(&lanes[..sources.len()])?);
+    Some(Rule::Inst(Op::Shuffle, Flags::NONE, lanes, Args::from_slice(&[a, b])))
 }
 
 /// A vector of which one lane is replaced by a scalar.
@@ -151,5 +160,5 @@ fn insert(s: &Site<'_>, sources: &[Source]) -> Option<Rule> {
         }
     }
     let (lane, v) = replaced.filter(|_| s.f.ty(base) == s.ty)?;
-    Some(Rule::Inst(Op::Insert, Flags::NONE, Imm::Lane(lane), [base, v].into_iter().collect()))
+    Some(Rule::Inst(Op::Insert, Flags::NONE, Imm::Lane(lane), Args::from_slice(&[base, v])))
 }

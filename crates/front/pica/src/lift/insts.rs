@@ -35,6 +35,14 @@ pub(super) struct Cx<'f> {
     pub events: Option<super::geometry::Events>,
 }
 
+/// The file of a destination, and its number there.
+fn file(dst: Dst) -> (File, u8) {
+    match dst {
+        Dst::Output(n) => (File::Output, n),
+        Dst::Temp(n) => (File::Temp, n),
+    }
+}
+
 /// The largest magnitude LIT leaves in y: 128 - 2^-8.
 const LIT_LIMIT: f32 = 127.996_09;
 
@@ -166,10 +174,7 @@ impl Cx<'_> {
 
     /// Writes the enabled components of a vector.
     fn write(&mut self, dst: Dst, mask: Mask, v: Value) {
-        let (file, n) = match dst {
-            Dst::Output(n) => (File::Output, n),
-            Dst::Temp(n) => (File::Temp, n),
-        };
+        let (file, n) = file(dst);
         match mask {
             Mask::NONE => {}
             Mask::ALL => self.set_vector(file, n, v),
@@ -186,8 +191,19 @@ impl Cx<'_> {
 
     /// Writes a scalar to all enabled components.
     fn write_scalar(&mut self, dst: Dst, mask: Mask, v: Value) {
-        let v = self.b.splat(v, 4);
-        self.write(dst, mask, v);
+        let mut lanes = Component::ALL.into_iter().filter(|&c| mask.contains(c));
+        match (lanes.next(), lanes.next()) {
+            (Some(only), None) => {
+                let (file, n) = file(dst);
+                let old = self.get_vector(file, n);
+                let merged = self.b.insert(old, only as u8, v);
+                self.set_vector(file, n, merged);
+            }
+            _ => {
+                let v = self.b.splat(v, 4);
+                self.write(dst, mask, v);
+            }
+        }
     }
 
     /// Lifts an instruction that is not flow. Flow instructions, NOP and END have no effect here.

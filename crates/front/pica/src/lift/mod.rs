@@ -203,6 +203,10 @@ fn registers<'i>(insts: impl Iterator<Item = &'i Inst>) -> (u16, u16) {
     })
 }
 
+/// What a lifted instruction usually makes, and what a wrapper makes.
+const INSTS_PER_NODE: usize = 6;
+const INSTS_AROUND: usize = 64;
+
 /// Lifts the program into a module whose entry function is `main`.
 pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftError> {
     if options.entry >= END_PC {
@@ -223,12 +227,15 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     };
     let mut module = Module::new(stage, "pica200");
     let mut func = Function::new("main");
+    if let Some(flow) = &flow {
+        func.reserve(INSTS_PER_NODE * flow.nodes.len() + INSTS_AROUND);
+    }
     let entry = func.add_block();
     let start = func.add_block();
     let end = func.add_block();
     let mut cx = Cx {
         uniforms: wrap::uniforms(&mut module),
-        b: Builder::new(&mut func, entry),
+        b: Builder::forwarding(&mut func, entry),
         regs: Regs::default(),
         program,
         numeric: options.numeric,

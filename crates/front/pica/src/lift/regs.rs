@@ -115,12 +115,26 @@ impl File {
     }
 
     fn name(self, n: u8) -> String {
-        match self {
-            File::Temp => format!("r{n}"),
-            File::Output => format!("o{n}"),
-            File::OtherBank => format!("other_o{n}"),
-        }
+        numbered(
+            match self {
+                File::Temp => "r",
+                File::Output => "o",
+                File::OtherBank => "other_o",
+            },
+            n,
+        )
     }
+}
+
+/// The name of register `n`, 0 to 15, of a file. Every lifted program makes dozens of them.
+pub(super) fn numbered(prefix: &str, n: u8) -> String {
+    let mut name = String::with_capacity(prefix.len() + 2);
+    name.push_str(prefix);
+    if n > 9 {
+        name.push('1');
+    }
+    name.push(char::from(b'0' + n % 10));
+    name
 }
 
 /// Slots by register; none for registers the program never names.

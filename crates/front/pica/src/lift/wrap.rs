@@ -3,7 +3,7 @@
 use super::geometry::Events;
 use super::insts::Cx;
 use super::layout::*;
-use super::regs::{File, Scalar};
+use super::regs::{File, Scalar, numbered};
 use crate::container::{Output, Semantic};
 use crate::desc::Component;
 use xenoglot_ir::imm::Space;
@@ -117,7 +117,7 @@ fn variable(module: &mut Module, name: String, direction: Direction, ty: Type, s
 pub(super) fn vertex_inputs(module: &mut Module, cx: &mut Cx, used: u16) {
     for n in (0..16u8).filter(|n| used >> n & 1 == 1) {
         let at = Connection::Location { location: n.into(), component: 0 };
-        let var = variable(module, format!("v{n}"), Direction::Input, Type::F32X4, at);
+        let var = variable(module, numbered("v", n), Direction::Input, Type::F32X4, at);
         cx.inputs[usize::from(n)] = Some(cx.b.input(var, Type::F32X4));
     }
 }
@@ -128,7 +128,7 @@ pub(super) fn vertex_outputs(module: &mut Module, cx: &mut Cx, outputs: VertexOu
         VertexOutputs::Registers(mask) => {
             for n in (0..16u8).filter(|n| mask >> n & 1 == 1) {
                 let at = Connection::Location { location: n.into(), component: 0 };
-                let var = variable(module, format!("o{n}"), Direction::Output, Type::F32X4, at);
+                let var = variable(module, numbered("o", n), Direction::Output, Type::F32X4, at);
                 let v = cx.get_vector(File::Output, n);
                 cx.b.output(var, v);
             }
