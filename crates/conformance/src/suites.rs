@@ -48,7 +48,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "picagpu",
         doc: "PICA200 scenes: command lists to triangles, memory and interrupts",
-        engines: &["cpu", "cpu-native"],
+        engines: picagpu::ENGINES,
         run: picagpu::suite,
     },
 ];

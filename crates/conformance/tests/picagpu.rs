@@ -82,6 +82,11 @@ fn scenes_on_the_cpu_with_native_shaders() {
     passes("cpu-native");
 }
 
+#[test]
+fn scenes_on_the_hosts_gpu() {
+    passes("gpu");
+}
+
 /// The same bytes without the processor's vector extensions.
 #[test]
 fn scenes_on_portable_code() {

@@ -2,6 +2,8 @@
 
 pub mod compare;
 pub mod format;
+#[cfg(feature = "host")]
+pub mod host;
 
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
@@ -54,6 +56,14 @@ pub fn scenes(path: &std::path::Path) -> Result<Vec<Scene>, Error> {
     input::with_magic(path, format::MAGIC)?.iter().map(|(_, bytes)| format::scene(bytes)).collect()
 }
 
+/// Engines of the suite.
+pub(crate) const ENGINES: &[&str] = &[
+    "cpu",
+    "cpu-native",
+    #[cfg(feature = "host")]
+    "gpu",
+];
+
 /// The vertex engines of a suite's engine.
 fn engines(name: &str) -> Result<Engines, Error> {
     match name {
@@ -67,6 +77,10 @@ fn engines(name: &str) -> Result<Engines, Error> {
 
 /// Suite `picagpu`: every scene on the CPU renderer, shaded by an engine.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    #[cfg(feature = "host")]
+    if request.engine == "gpu" {
+        return host::suite(request, observer);
+    }
     let scenes = scenes(&request.path)?;
     observer.total(scenes.len());
     // An error would come with the first scene.

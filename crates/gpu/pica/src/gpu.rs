@@ -114,7 +114,10 @@ impl<R: Renderer> Gpu<R> {
         let mut budget = Budget::new(self.limits);
         match self.write(memory, Write::new(register, value, mask.into()), &mut budget) {
             Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut budget),
-            Next::Go | Next::Stop => self.flush(memory, &mut budget),
+            Next::Go | Next::Stop => {
+                self.flush(memory, &mut budget);
+                self.renderer.finish(memory, &mut self.report);
+            }
         }
         self.report.instructions += budget.instructions();
     }
@@ -167,6 +170,7 @@ impl<R: Renderer> Gpu<R> {
             }
         }
         self.flush(memory, budget);
+        self.renderer.finish(memory, &mut self.report);
     }
 
     /// One register write with all it causes.

@@ -32,6 +32,7 @@
 //! | [`renderer`] | where triangles go |
 //! | [`raster`] | clipper to framebuffer on the CPU |
 //! | [`fragment`] | the same stages as fragment programs for a host GPU |
+//! | `host` | the renderer on the host's GPU (feature `host`) |
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
@@ -44,6 +45,8 @@ mod draw;
 pub mod fragment;
 pub mod geometry;
 pub mod gpu;
+#[cfg(feature = "host")]
+pub mod host;
 mod immediate;
 pub mod memory;
 pub mod raster;

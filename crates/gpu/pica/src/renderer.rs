@@ -3,6 +3,7 @@
 use crate::memory::Memory;
 use crate::raster;
 use crate::regs::Registers;
+use crate::report::Report;
 use crate::tables::Tables;
 use crate::vertex::Triangle;
 use thiserror::Error;
@@ -28,6 +29,30 @@ pub trait Renderer {
         triangles: &[Triangle],
         pixels: &mut u64,
     ) -> Result<(), OutOfPixels>;
+
+    /// Brings all that was drawn to guest memory, and says what went otherwise than it should. Guest memory may have
+    /// changed when the next draw comes.
+    fn finish(&mut self, _memory: &mut dyn Memory, _report: &mut Report) {}
+}
+
+/// Why a renderer on the host's GPU had the CPU renderer draw. Nothing is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Detour {
+    /// The draw reads what it writes: each pixel must see what the one before it wrote.
+    #[error("it reads what it writes")]
+    Feedback,
+    /// The draw's program is being compiled.
+    #[error("its program is being compiled")]
+    Compiling,
+    /// The draw has no program.
+    #[error("{0}")]
+    NoProgram(String),
+    /// Attributes are infinite, no numbers or close to it.
+    #[error("its attributes are not finite")]
+    NotFinite,
+    /// The device failed.
+    #[error("{0}")]
+    Device(String),
 }
 
 impl Renderer for raster::Renderer {
@@ -80,5 +105,9 @@ impl<R: Renderer> Renderer for Recorder<R> {
     ) -> Result<(), OutOfPixels> {
         self.triangles.extend_from_slice(triangles);
         self.inner.draw(regs, tables, memory, triangles, pixels)
+    }
+
+    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
+        self.inner.finish(memory, report);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::command::ListError;
 use crate::regs::{EARLY_DEPTH, FOG_MODE, FRAGMENT_MODE, Registers};
-use crate::renderer::OutOfPixels;
+use crate::renderer::{Detour, OutOfPixels};
 use crate::shader::EngineError;
 use crate::transfer::TransferError;
 use std::collections::BTreeMap;
@@ -123,6 +123,12 @@ pub enum Error {
         /// Why.
         error: EngineError,
     },
+    /// A renderer had the CPU renderer draw; nothing is missing.
+    #[error("draw on the CPU: {0}")]
+    Detour(Detour),
+    /// The host's GPU failed; what it drew since the call began is missing.
+    #[error("drawn pixels are lost: {0}")]
+    Lost(String),
 }
 
 /// Messages that are kept.
@@ -190,9 +196,11 @@ pub struct Report {
     pub deferred: u64,
     /// Batches that an engine could not do and the next one did.
     pub fallbacks: u64,
+    /// Draws that a renderer had the CPU renderer draw.
+    pub detours: u64,
     /// Errors after which something is missing.
     pub errors: u64,
-    /// The first errors and fall-backs.
+    /// The first errors, fall-backs and detours.
     pub messages: Vec<Error>,
 }
 
@@ -216,6 +224,7 @@ impl Report {
         self.ignored.early_depth += later.ignored.early_depth;
         self.deferred += later.deferred;
         self.fallbacks += later.fallbacks;
+        self.detours += later.detours;
         self.errors += later.errors;
         let room = KEPT.saturating_sub(self.messages.len());
         self.messages.extend(later.messages.into_iter().take(room));
@@ -229,9 +238,10 @@ impl Report {
     }
 
     /// Counts and keeps an error.
-    pub(crate) fn add(&mut self, error: Error) {
+    pub fn add(&mut self, error: Error) {
         match error {
             Error::Fallback { .. } => self.fallbacks += 1,
+            Error::Detour(_) => self.detours += 1,
             _ => self.errors += 1,
         }
         if self.messages.len() < KEPT {

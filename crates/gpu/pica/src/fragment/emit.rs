@@ -2,14 +2,17 @@
 
 use rustc_hash::FxHashMap;
 use xenoglot_ir::module::{
-    Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
-    VarData,
+    self, Access, Builtin, Count, Direction, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
 };
 use xenoglot_ir::{
-    Builder, Flags, Function, Imm, Lanes, MemInfo, Module, NanMode, Op, Resource, Space, Type, Value, Var,
+    Block, Builder, Flags, Function, Imm, Lanes, MemInfo, Module, NanMode, Op, Resource, Space, Type, Value,
+    Var,
 };
 
-use super::layout::{DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, UNIFORM_BINDING, UNIFORM_SIZE};
+use super::layout::{
+    DEPTH_BINDING, DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, TRIANGLE_BINDING, UNIFORM_BINDING,
+    UNIFORM_SIZE,
+};
 use crate::raster::batch::semantic;
 
 /// Inputs by location: name, first semantic, lanes. They are the outputs of the vertex programs' wrapper.
@@ -33,16 +36,32 @@ pub enum Storage {
     Texture(usize),
     /// The pixels drawn over.
     Destination,
+    /// The colour buffer of a tile program.
+    Pixels,
+    /// The depth buffer of a tile program.
+    Depths,
+    /// What a tile program draws.
+    Triangles,
 }
 
 impl Storage {
-    const COUNT: usize = 5;
+    const COUNT: usize = 8;
 
     fn index(self) -> usize {
         match self {
             Storage::Tables => 0,
             Storage::Texture(unit) => 1 + unit,
             Storage::Destination => 4,
+            Storage::Pixels => 5,
+            Storage::Depths => 6,
+            Storage::Triangles => 7,
+        }
+    }
+
+    fn access(self) -> Access {
+        match self {
+            Storage::Pixels | Storage::Depths => Access::ReadWrite,
+            _ => Access::Read,
         }
     }
 
@@ -53,8 +72,38 @@ impl Storage {
             Storage::Texture(1) => (TEXTURE_BINDING + 1, "texture1"),
             Storage::Texture(_) => (TEXTURE_BINDING + 2, "texture2"),
             Storage::Destination => (DESTINATION_BINDING, "destination"),
+            Storage::Pixels => (DESTINATION_BINDING, "pixels"),
+            Storage::Depths => (DEPTH_BINDING, "depths"),
+            Storage::Triangles => (TRIANGLE_BINDING, "triangles"),
         }
     }
+}
+
+/// A pixel of a triangle: how its attributes are made, as the CPU renderer makes them.
+pub struct Interpolation {
+    /// Weights of the vertices.
+    pub weights: [Value; 3],
+    /// 1 / (1/w interpolated).
+    pub w: Value,
+    /// Where the attributes divided by w begin in [`Storage::Triangles`], in bytes: three floats each.
+    pub attributes: Value,
+    /// Place of each attribute there, by semantic.
+    pub places: [Option<u32>; semantic::COUNT],
+}
+
+/// Where attributes come from.
+enum Inputs {
+    /// The host interpolates.
+    Host,
+    /// The program does.
+    Triangle(Interpolation),
+}
+
+/// How a fragment ends that fails a test.
+enum Failure {
+    Kill,
+    /// A jump with arguments.
+    Jump(Block, Vec<Value>),
 }
 
 /// `lanes` floats, 1 to 4.
@@ -70,6 +119,8 @@ pub struct Emit<'f> {
     pub module: Module,
     constants: FxHashMap<(Type, u32), Value>,
     loads: FxHashMap<(Type, u32), Value>,
+    source: Inputs,
+    failure: Failure,
     inputs: [Option<Value>; POSITION + 1],
     uniforms: Option<Resource>,
     storage: [Option<Resource>; Storage::COUNT],
@@ -92,6 +143,8 @@ impl<'f> Emit<'f> {
             module,
             constants: FxHashMap::default(),
             loads: FxHashMap::default(),
+            source: Inputs::Host,
+            failure: Failure::Kill,
             inputs: [None; POSITION + 1],
             uniforms: None,
             storage: [None; Storage::COUNT],
@@ -265,7 +318,7 @@ impl<'f> Emit<'f> {
     }
 
     fn variable(&mut self, name: &str, direction: Direction, ty: Type, semantic: Semantic) -> Var {
-        let interpolation = Interpolation::Smooth;
+        let interpolation = module::Interpolation::Smooth;
         self.module.vars.push(VarData {
             name: name.into(),
             direction,
@@ -280,16 +333,67 @@ impl<'f> Emit<'f> {
         if let Some(value) = self.inputs[number] {
             return value;
         }
-        let (name, ty, semantic) = match INPUTS.get(number) {
-            Some(&(name, _, lanes)) => {
-                (name, floats(lanes), Semantic::Location { location: number as u32, component: 0 })
+        let value = match INPUTS.get(number) {
+            Some(&(_, first, lanes)) if matches!(self.source, Inputs::Triangle(_)) => {
+                // The third coordinate of unit 0 is not beside the others.
+                let semantic = |lane| match (first, lane) {
+                    (semantic::TEX0, 2) => semantic::TEX0_W,
+                    _ => first + lane,
+                };
+                let lanes: Vec<Value> =
+                    (0..usize::from(lanes)).map(|lane| self.interpolated(semantic(lane))).collect();
+                self.op(Op::Build, &lanes)
             }
-            None => ("position", Type::F32X4, Semantic::Builtin(Builtin::FragCoord)),
+            Some(&(name, _, lanes)) => {
+                let at = Semantic::Location { location: number as u32, component: 0 };
+                self.read(name, floats(lanes), at)
+            }
+            None => self.builtin("position", Builtin::FragCoord, Type::F32X4),
         };
-        let var = self.variable(name, Direction::Input, ty, semantic);
-        let value = self.b.input(var, ty);
         self.inputs[number] = Some(value);
         value
+    }
+
+    fn read(&mut self, name: &str, ty: Type, semantic: Semantic) -> Value {
+        let var = self.variable(name, Direction::Input, ty, semantic);
+        self.b.input(var, ty)
+    }
+
+    /// A builtin input.
+    pub fn builtin(&mut self, name: &str, builtin: Builtin, ty: Type) -> Value {
+        self.read(name, ty, Semantic::Builtin(builtin))
+    }
+
+    /// An attribute at a pixel of a triangle; 0 if the draw does not need it.
+    fn interpolated(&mut self, semantic: usize) -> Value {
+        let Inputs::Triangle(at) = &self.source else { return self.f32(0.0) };
+        let Some(place) = at.places.get(semantic).copied().flatten() else { return self.f32(0.0) };
+        let (base, weights, w) = (at.attributes, at.weights, at.w);
+        let offset = self.i32(16 * place);
+        let offset = self.iadd(base, offset);
+        let values = self.load(Storage::Triangles, offset, floats(3), 4);
+        let sum = self.weighted(values, weights);
+        self.fmul(sum, w)
+    }
+
+    /// Sum of the lanes of a vector times weights, in order.
+    pub fn weighted(&mut self, vector: Value, weights: [Value; 3]) -> Value {
+        let [a, b, c] = [0u8, 1, 2].map(|lane| {
+            let value = self.b.extract(vector, lane);
+            self.fmul(value, weights[usize::from(lane)])
+        });
+        let sum = self.fadd(a, b);
+        self.fadd(sum, c)
+    }
+
+    /// From here on attributes are those of a pixel of a triangle.
+    pub fn start_pixel(&mut self, interpolation: Interpolation) {
+        self.source = Inputs::Triangle(interpolation);
+    }
+
+    /// From here on a fragment that fails a test goes on there.
+    pub fn on_failure(&mut self, block: Block, args: &[Value]) {
+        self.failure = Failure::Jump(block, args.to_vec());
     }
 
     /// Window position, depth, 1/w.
@@ -309,7 +413,7 @@ impl<'f> Emit<'f> {
         let at = Semantic::Location { location: 0, component: 0 };
         let var = self.variable("fragment", Direction::Output, ty, at);
         if ty.kind().is_int() {
-            self.module.vars[var].interpolation = Interpolation::Flat;
+            self.module.vars[var].interpolation = module::Interpolation::Flat;
         }
         self.b.output(var, value);
     }
@@ -369,17 +473,29 @@ impl<'f> Emit<'f> {
         self.uniform(offset, Type::I32)
     }
 
-    fn load(&mut self, storage: Storage, offset: Value, ty: Type, align: u8) -> Value {
+    fn memory(&mut self, storage: Storage, align: u8) -> MemInfo {
         let buffer = match self.storage[storage.index()] {
             Some(buffer) => buffer,
             None => {
                 let (binding, name) = storage.binding();
-                let kind = ResourceKind::StorageBuffer { access: Access::Read };
+                let kind = ResourceKind::StorageBuffer { access: storage.access() };
                 let buffer = self.resource(name, kind, binding);
                 *self.storage[storage.index()].insert(buffer)
             }
         };
-        self.b.load(MemInfo::plain(Space::Storage, Some(buffer), align), offset, ty)
+        MemInfo::plain(Space::Storage, Some(buffer), align)
+    }
+
+    /// Loads a value that is aligned to `1 << align` bytes.
+    pub fn load(&mut self, storage: Storage, offset: Value, ty: Type, align: u8) -> Value {
+        let memory = self.memory(storage, align);
+        self.b.load(memory, offset, ty)
+    }
+
+    /// Stores a word.
+    pub fn store(&mut self, storage: Storage, offset: Value, word: Value) {
+        let memory = self.memory(storage, 2);
+        self.b.store(memory, offset, word);
     }
 
     /// Word `index` of a buffer.
@@ -413,10 +529,16 @@ impl<'f> Emit<'f> {
 
     /// Ends the fragment unless `condition` holds.
     pub fn require(&mut self, condition: Value) {
-        let (kill, go_on) = (self.b.func.add_block(), self.b.func.add_block());
-        self.b.branch(condition, (go_on, &[]), (kill, &[]));
-        self.b.switch_to(kill);
-        self.b.kill();
+        let go_on = self.b.func.add_block();
+        match &self.failure {
+            Failure::Kill => {
+                let kill = self.b.func.add_block();
+                self.b.branch(condition, (go_on, &[]), (kill, &[]));
+                self.b.switch_to(kill);
+                self.b.kill();
+            }
+            Failure::Jump(block, args) => self.b.branch(condition, (go_on, &[]), (*block, args)),
+        }
         self.b.switch_to(go_on);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::raster::Chip;
 use crate::raster::alpha_test::{AlphaTest, Compare};
+use crate::raster::batch::semantic;
 use crate::raster::blend::{Blend, Equation};
 use crate::raster::combiner::{Program, Source};
 use crate::raster::depth_stencil::DepthStencil;
@@ -306,6 +307,34 @@ impl FragmentKey {
             OutputKey::Shadow => true,
             OutputKey::Pixel(pixel) => pixel.reads_destination(),
         }
+    }
+
+    /// Whether it reads the tables.
+    pub fn reads_tables(&self) -> bool {
+        self.lighting.is_some() || self.proctex.is_some() || self.fog.is_some()
+    }
+
+    /// Which attributes it reads, by semantic.
+    pub(crate) fn semantics(&self) -> [bool; semantic::COUNT] {
+        let mut needed = [false; semantic::COUNT];
+        let mut need = |first: usize, count: usize| needed[first..first + count].fill(true);
+        if self.program.uses(Source::Primary) {
+            need(semantic::COLOR, 4);
+        }
+        if self.lighting.is_some() {
+            need(semantic::QUATERNION, 4);
+            need(semantic::VIEW, 3);
+        }
+        for unit in self.units.iter().flatten() {
+            if let UnitKey::Image(image) = unit {
+                need(image.coordinates, 2);
+                need(semantic::TEX0_W, usize::from(image.kind != Kind::Flat));
+            }
+        }
+        if let Some(proctex) = &self.proctex {
+            need(proctex.coordinates, 2);
+        }
+        needed
     }
 
     /// Whether it reads the texels of unit `unit`.

@@ -8,6 +8,14 @@
 //! | [`TABLE_BINDING`] | storage buffer of [`TABLE_SIZE`] bytes, read | [`tables`] |
 //! | [`TEXTURE_BINDING`]` + n` | storage buffer, read | [`texels`] of unit n |
 //! | [`DESTINATION_BINDING`] | storage buffer, read | a word per pixel, row by row of [`PIXEL_STRIDE`] pixels |
+//!
+//! Tile programs ([`super::tile`]) have buffers of a word per pixel in the order of guest memory instead:
+//!
+//! | binding | resource | content |
+//! |---|---|---|
+//! | [`DESTINATION_BINDING`] | storage buffer, read and written | colour buffer: stored pixels as they are in memory |
+//! | [`DEPTH_BINDING`] | storage buffer, read and written | depth buffer: the same |
+//! | [`TRIANGLE_BINDING`] | storage buffer, read | bins and triangles |
 
 use super::key::UNIT_SOURCES;
 use crate::memory::Memory;
@@ -31,6 +39,11 @@ pub const TABLE_BINDING: u32 = 5;
 pub const TEXTURE_BINDING: u32 = 6;
 /// Binding of the destination, for programs that blend.
 pub const DESTINATION_BINDING: u32 = 9;
+
+/// Binding of a tile program's depth buffer.
+pub const DEPTH_BINDING: u32 = 10;
+/// Binding of what a tile program draws.
+pub const TRIANGLE_BINDING: u32 = 11;
 
 /// Constants of the combiner stages, then the buffer's first colour: r, g, b, a as four u32 each.
 pub const CONSTANTS: u32 = 0;
@@ -61,8 +74,15 @@ pub const LIGHT_SCALES: u32 = AMBIENT + 16;
 pub const LIGHTS: u32 = LIGHT_SCALES + 32;
 /// Bytes of a light: six f32 vectors of which [`light`] names x, y, z, then offsets.
 pub const LIGHT_STRIDE: u32 = 112;
+/// Tile programs: tiles in a row of the framebuffer, its last row, offsets of the first bin and of the first triangle
+/// in their buffer in bytes.
+pub const TILES: u32 = LIGHTS + 8 * LIGHT_STRIDE;
+/// Tile programs: columns and rows where pixels are dropped, first and last plus one: x, y, x, y as i32.
+pub const OUTSIDE: u32 = TILES + 16;
+/// Tile programs: reference, input mask and write mask of the stencil test; then a word unused.
+pub const STENCIL: u32 = OUTSIDE + 16;
 /// Size of the uniform buffer.
-pub const UNIFORM_SIZE: u32 = LIGHTS + 8 * LIGHT_STRIDE;
+pub const UNIFORM_SIZE: u32 = STENCIL + 16;
 
 /// Offsets within a light.
 pub mod light {
@@ -103,13 +123,18 @@ pub const TABLE_SIZE: u32 = COLOR_DIFFERENCES + 256 * 4;
 /// The uniform buffer's words.
 pub type Uniforms = [u32; UNIFORM_SIZE as usize / 4];
 
+/// Writes words at a place of the uniform buffer.
+pub(crate) fn set<const N: usize>(uniforms: &mut Uniforms, offset: u32, words: [u32; N]) {
+    let at = offset as usize / 4;
+    uniforms[at..at + N].copy_from_slice(&words);
+}
+
 /// Words being placed.
 struct Words(Uniforms);
 
 impl Words {
     fn set<const N: usize>(&mut self, offset: u32, words: [u32; N]) {
-        let at = offset as usize / 4;
-        self.0[at..at + N].copy_from_slice(&words);
+        set(&mut self.0, offset, words);
     }
 
     fn floats<const N: usize>(&mut self, offset: u32, floats: [f32; N]) {

@@ -33,6 +33,7 @@
 //! | [`texture`], [`proctex`], [`lighting`] | the combiners' sources |
 //! | [`combiner`] | the combiner stages |
 //! | [`output`] | all that follows |
+//! | [`tile`] | whole tiles, from triangles to stored pixels, as compute programs |
 
 mod combiner;
 mod emit;
@@ -44,10 +45,11 @@ mod proctex;
 #[cfg(test)]
 mod tests;
 mod texture;
+pub mod tile;
 
 pub use key::{Blending, FragmentKey};
 
-use xenoglot_ir::{Function, Module, Stage};
+use xenoglot_ir::{Function, Module, Stage, Value};
 
 use crate::raster::Chip;
 use crate::raster::batch::semantic;
@@ -69,9 +71,7 @@ pub fn has_feedback(regs: &Registers, tables: &Tables) -> bool {
 pub fn generate(key: &FragmentKey) -> Module {
     let mut func = Function::new("main");
     let mut emit = Emit::new(&mut func, Module::new(Stage::Fragment, "pica fragment"));
-    let mut planes = Planes::default();
-    sources(&mut emit, key, &mut planes);
-    let mut color = planes.run(&mut emit, &key.program);
+    let mut color = color(&mut emit, key);
     if let Some(function) = key.alpha_test {
         output::test_alpha(&mut emit, function, color[3]);
     }
@@ -85,6 +85,13 @@ pub fn generate(key: &FragmentKey) -> Module {
     let mut module = emit.module;
     module.entry = Some(module.funcs.push(func)).into();
     module
+}
+
+/// The fragment's colour by the combiners.
+fn color(emit: &mut Emit, key: &FragmentKey) -> [Value; 4] {
+    let mut planes = Planes::default();
+    sources(emit, key, &mut planes);
+    planes.run(emit, &key.program)
 }
 
 /// The colours the combiners may read.

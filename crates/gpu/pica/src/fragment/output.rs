@@ -15,17 +15,22 @@ const DEPTH_MAX: f32 = 16_777_215.0;
 /// Ends the fragment if its alpha fails.
 pub fn test_alpha(emit: &mut Emit, function: Compare, alpha: Value) {
     let reference = emit.uniform_i32(ALPHA_REFERENCE);
-    let passes = match function {
-        Compare::Never => emit.b.bool(false),
-        Compare::Always => return,
-        Compare::Equal => emit.iequal(alpha, reference),
-        Compare::NotEqual => emit.op(Op::IcmpNe, &[alpha, reference]),
-        Compare::Less => emit.iless(alpha, reference),
-        Compare::LessEqual => emit.op(Op::IcmpSle, &[alpha, reference]),
-        Compare::Greater => emit.iless(reference, alpha),
-        Compare::GreaterEqual => emit.op(Op::IcmpSle, &[reference, alpha]),
-    };
+    let passes = compare(emit, function, alpha, reference);
     emit.require(passes);
+}
+
+/// `value op reference` of integers that are not negative.
+pub fn compare(emit: &mut Emit, function: Compare, value: Value, reference: Value) -> Value {
+    match function {
+        Compare::Never => emit.b.bool(false),
+        Compare::Always => emit.b.bool(true),
+        Compare::Equal => emit.iequal(value, reference),
+        Compare::NotEqual => emit.op(Op::IcmpNe, &[value, reference]),
+        Compare::Less => emit.iless(value, reference),
+        Compare::LessEqual => emit.op(Op::IcmpSle, &[value, reference]),
+        Compare::Greater => emit.iless(reference, value),
+        Compare::GreaterEqual => emit.op(Op::IcmpSle, &[reference, value]),
+    }
 }
 
 /// Depth of the fragment, 0 to 1. The host's is that of the vertex programs' clip space, -z/w.
@@ -74,11 +79,17 @@ pub fn write(emit: &mut Emit, key: &FragmentKey, color: [Value; 4], depth: Optio
         (OutputKey::None, _) => {}
         (OutputKey::Color, _) => write_color(emit, color),
         (OutputKey::Pixel(pixel), _) => {
-            let color = mix(emit, pixel, color);
+            let stored = pixel.reads_destination().then(|| {
+                let word = destination(emit);
+                emit.bytes_of(word)
+            });
+            let color = mix(emit, pixel, color, stored);
+            let color = narrow(emit, pixel.format, color);
             write_color(emit, color);
         }
         (OutputKey::Shadow, Some(depth)) => {
-            let word = shadow(emit, depth, color[1]);
+            let stored = destination(emit);
+            let word = shadow(emit, stored, depth, color[1]);
             emit.output(word);
         }
         (OutputKey::Shadow, None) => {}
@@ -106,19 +117,14 @@ fn destination(emit: &mut Emit) -> Value {
     emit.load_word(Storage::Destination, index)
 }
 
-/// What is stored of fragment and pixel, widened to 8 bits again.
-fn mix(emit: &mut Emit, key: &PixelKey, source: [Value; 4]) -> [Value; 4] {
-    let pixel = key.reads_destination().then(|| {
-        let word = destination(emit);
-        emit.bytes_of(word)
-    });
+/// What fragment and `pixel` make; the latter is there if [`PixelKey::reads_destination`] says so.
+pub fn mix(emit: &mut Emit, key: &PixelKey, source: [Value; 4], pixel: Option<[Value; 4]>) -> [Value; 4] {
     let Some(pixel) = pixel else {
         // Without the pixel nothing but logic operations changes the fragment.
-        let color = match key.mix {
+        return match key.mix {
             MixKey::Logic(number) => source.map(|channel| logic(emit, number, channel, channel)),
             MixKey::Replace | MixKey::Blend(_) => source,
         };
-        return narrow(emit, key.format, color);
     };
     let mixed = match key.mix {
         MixKey::Replace => source,
@@ -129,8 +135,7 @@ fn mix(emit: &mut Emit, key: &PixelKey, source: [Value; 4]) -> [Value; 4] {
             [0, 1, 2, 3].map(|channel: usize| blend(emit, keys[channel], channel, &source, &pixel))
         }
     };
-    let mixed = [0, 1, 2, 3].map(|channel: usize| if key.mask[channel] { mixed } else { pixel }[channel]);
-    narrow(emit, key.format, mixed)
+    [0, 1, 2, 3].map(|channel: usize| if key.mask[channel] { mixed } else { pixel }[channel])
 }
 
 /// A blend factor by number, for a channel.
@@ -254,9 +259,8 @@ fn narrow(emit: &mut Emit, format: ColorFormat, color: [Value; 4]) -> [Value; 4]
     })
 }
 
-/// The shadow map's word: depth in bytes 0 to 2, highest first, density in byte 3.
-fn shadow(emit: &mut Emit, depth: Value, density: Value) -> Value {
-    let stored = destination(emit);
+/// The shadow map's word over `stored`: depth in bytes 0 to 2, highest first, density in byte 3.
+pub fn shadow(emit: &mut Emit, stored: Value, depth: Value, density: Value) -> Value {
     let max = emit.f32(DEPTH_MAX);
     let depth = emit.fmul(depth, max);
     let depth = emit.int(depth);

@@ -92,20 +92,11 @@ impl Walker {
                 *step = right.wrapping_mul(x).wrapping_sub(up.wrapping_mul(row));
             }
         }
-        let bounds = &setup.bounds;
-        let top = size.height as i32 - 1;
-        for tile_y in (top - (bounds.y1 - 1)) >> 3..=(top - bounds.y0) >> 3 {
-            for tile_x in bounds.x0 >> 3..=(bounds.x1 - 1) >> 3 {
-                let (x, y) = (tile_x * 8, top - tile_y * 8);
-                let origin = weights_at(setup, x, y);
-                if is_outside_an_edge(setup, origin) {
-                    continue;
-                }
-                let area = Rectangle { x0: x, y0: y - 7, x1: x + 8, y1: y + 1 };
-                let index = pixel_index(x as u32, tile_y as u32 * 8, size.tiles_per_row());
-                self.visit_tile(setup, &area, outside, origin, index, sink);
-            }
-        }
+        for_tiles(setup, size, |[tile_x, tile_y], [x, y], origin| {
+            let area = Rectangle { x0: x, y0: y - 7, x1: x + 8, y1: y + 1 };
+            let index = pixel_index(tile_x * 8, tile_y * 8, size.tiles_per_row());
+            self.visit_tile(setup, &area, outside, origin, index, sink);
+        });
     }
 
     fn visit_tile(
@@ -152,6 +143,22 @@ impl Walker {
             if self.gathered.len == LANES {
                 sink(&mut self.gathered);
                 self.gathered.len = 0;
+            }
+        }
+    }
+}
+
+/// Visits the framebuffer's tiles that may have covered pixels: column and row of the tile, row 0 on top, column and row
+/// of its upper left pixel, row 0 below, and the weights there.
+pub fn for_tiles(setup: &Setup, size: Size, mut visit: impl FnMut([u32; 2], [i32; 2], [i32; 3])) {
+    let bounds = &setup.bounds;
+    let top = size.height as i32 - 1;
+    for tile_y in (top - (bounds.y1 - 1)) >> 3..=(top - bounds.y0) >> 3 {
+        for tile_x in bounds.x0 >> 3..=(bounds.x1 - 1) >> 3 {
+            let (x, y) = (tile_x * 8, top - tile_y * 8);
+            let origin = weights_at(setup, x, y);
+            if !is_outside_an_edge(setup, origin) {
+                visit([tile_x as u32, tile_y as u32], [x, y], origin);
             }
         }
     }

@@ -11,15 +11,23 @@ const STENCIL_SHIFT: u32 = 24;
 const DEPTH_MASK: u32 = 0xff_ffff;
 
 /// What becomes of the stored stencil value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Action {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Nothing.
     Keep,
+    /// 0.
     Zero,
+    /// The reference.
     Replace,
+    /// One more, at most 255.
     Increment,
+    /// One less, at least 0.
     Decrement,
+    /// The complement.
     Invert,
+    /// One more; 0 after 255.
     IncrementWrap,
+    /// One less; 255 after 0.
     DecrementWrap,
 }
 
@@ -52,18 +60,25 @@ impl Action {
     }
 }
 
+/// The stencil test of a draw.
 #[derive(Clone, Copy, Debug)]
-struct Stencil {
-    function: Compare,
-    reference: u8,
-    input_mask: u8,
-    /// 0 without write permission.
-    write_mask: u8,
+pub struct Stencil {
+    /// The reference's relation to the stored value, both masked.
+    pub function: Compare,
+    /// The reference.
+    pub reference: u8,
+    /// Bits that are compared.
+    pub input_mask: u8,
+    /// Bits that are written; 0 without write permission.
+    pub write_mask: u8,
     /// Bits of the stored value that are seen; all or none.
     seen: u8,
-    stencil_fails: Action,
-    depth_fails: Action,
-    passes: Action,
+    /// What happens if the test fails.
+    pub stencil_fails: Action,
+    /// What happens if the depth test fails.
+    pub depth_fails: Action,
+    /// What happens if both pass.
+    pub passes: Action,
 }
 
 impl Stencil {
@@ -104,12 +119,16 @@ impl Stencil {
 pub struct DepthStencil {
     /// Where the depth buffer is.
     pub buffer: PixelBuffer,
-    format: DepthFormat,
-    stencil: Option<Stencil>,
-    depth: Compare,
+    /// Format of the depth buffer.
+    pub format: DepthFormat,
+    /// Stencil test.
+    pub stencil: Option<Stencil>,
+    /// The pixel's relation to the stored depth.
+    pub depth: Compare,
     /// Bits of the stored depth that are seen; all or none.
     seen: u32,
-    write_depth: bool,
+    /// Whether depth is written.
+    pub write_depth: bool,
 }
 
 impl DepthStencil {

@@ -126,7 +126,7 @@ fn pack(color: &[Plane; 4], words: &mut [u32], word: impl Fn([u32; 4]) -> u32) {
 }
 
 /// Format of the depth buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DepthFormat {
     /// 16 bits.
     D16,

@@ -34,9 +34,9 @@
 pub(crate) mod alpha_test;
 pub(crate) mod batch;
 pub(crate) mod blend;
-mod clip;
+pub(crate) mod clip;
 pub(crate) mod combiner;
-mod coverage;
+pub(crate) mod coverage;
 pub(crate) mod depth_stencil;
 mod filter;
 pub(crate) mod fog;
@@ -48,7 +48,7 @@ mod options;
 pub(crate) mod proctex;
 mod renderer;
 pub(crate) mod sample;
-mod setup;
+pub(crate) mod setup;
 pub(crate) mod shadow_map;
 pub(crate) mod state;
 

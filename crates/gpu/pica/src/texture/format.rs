@@ -4,7 +4,7 @@ use super::etc1;
 use super::tiling::{ROW_ORDER, TILE};
 
 /// Format of a texel, by the number of the texture units' format registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Format {
     /// Bytes a, b, g, r.

@@ -13,7 +13,7 @@ pub use cache::TileCache;
 pub use format::{Format, decode_tile, widen4, widen5, widen6};
 
 /// A texture of one image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Texture {
     /// Physical address of the first tile.
     pub address: u32,

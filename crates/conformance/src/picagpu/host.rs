@@ -1,0 +1,33 @@
+//! Suite `picagpu` on the renderer of the host's GPU.
+
+use super::compare;
+use super::format::Scene;
+use super::{run, scenes};
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::{Error, Request};
+use rayon::prelude::*;
+use std::sync::Arc;
+use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::shader::Engines;
+
+/// Every scene on the device of the request.
+pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let scenes = scenes(&request.path)?;
+    observer.total(scenes.len());
+    let failed = |e: xenoglot_host::Error| Error::Device(e.to_string());
+    let options = DeviceOptions { selector: request.device.clone(), ..DeviceOptions::default() };
+    let device = Device::open(&options).map_err(failed)?;
+    let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+    let case = |scene: &Scene| {
+        let verdict: Verdict = match HostRenderer::new(Arc::clone(&programs)) {
+            Ok(renderer) => run(scene, renderer, Engines::default(), |got| compare::judge(scene, got)),
+            Err(error) => Verdict::Failed(error.to_string()),
+        };
+        let case = Case { name: scene.name.clone(), verdict };
+        observer.case(&case);
+        case
+    };
+    let cases: Vec<Case> = scenes.par_iter().map(case).collect();
+    Ok(Summary::of(&cases))
+}

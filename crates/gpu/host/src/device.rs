@@ -1,0 +1,168 @@
+//! Choosing and opening a device.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Error;
+
+/// The environment variable [`DeviceOptions::from_env`] takes the selector from.
+pub const DEVICE_VARIABLE: &str = "XENOGLOT_VULKAN_DEVICE";
+
+/// Storage buffers that programs may use: WebGPU's default.
+const STORAGE_BUFFERS: u32 = 8;
+
+/// Which device to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceOptions {
+    /// A part of the device's name, upper and lower case alike. `None` takes the first of the best kind: discrete,
+    /// integrated, virtual, a processor.
+    pub selector: Option<String>,
+    /// How long [`Device::wait`] and [`Device::read`] wait, in seconds.
+    pub timeout_s: u64,
+}
+
+impl Default for DeviceOptions {
+    /// Any device, ten seconds.
+    fn default() -> DeviceOptions {
+        DeviceOptions { selector: None, timeout_s: 10 }
+    }
+}
+
+impl DeviceOptions {
+    /// The defaults, with the selector of [`DEVICE_VARIABLE`].
+    pub fn from_env() -> DeviceOptions {
+        let selector = std::env::var(DEVICE_VARIABLE).ok().filter(|name| !name.is_empty());
+        DeviceOptions { selector, ..DeviceOptions::default() }
+    }
+}
+
+/// An opened device. Clones are the same device; all of it may be used from several threads.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub(crate) raw: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    name: Arc<str>,
+    native: bool,
+    timeout_s: u64,
+    /// What went wrong where nobody asked.
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Device {
+    /// Opens a device with the limits it has.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], and [`Error::Open`] if the driver refuses.
+    pub fn open(options: &DeviceOptions) -> Result<Device, Error> {
+        let adapter = choose(options)?;
+        let info = adapter.get_info();
+        let native = info.backend == wgpu::Backend::Vulkan
+            && adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS);
+        let features = if native { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: features,
+            required_limits: adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let (raw, queue) = pollster::block_on(adapter.request_device(&descriptor))
+            .map_err(|e| Error::Open { name: info.name.clone(), reason: e.to_string() })?;
+        let failure = Arc::new(Mutex::new(None));
+        let first = Arc::clone(&failure);
+        raw.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+        }));
+        let timeout_s = options.timeout_s;
+        Ok(Device { raw, queue, name: info.name.into(), native, timeout_s, failure })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether programs reach the driver as they are; elsewhere naga translates them.
+    pub fn is_native(&self) -> bool {
+        self.native
+    }
+
+    /// Most bytes of a buffer that programs read and write.
+    pub fn max_buffer(&self) -> u64 {
+        let limits = self.raw.limits();
+        limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    }
+
+    /// Most workgroups of a dispatch along an axis.
+    pub fn max_groups(&self) -> u32 {
+        self.raw.limits().max_compute_workgroups_per_dimension
+    }
+
+    /// What offsets of uniform buffers in [`crate::Commands::dispatch`] are multiples of, in bytes.
+    pub fn uniform_alignment(&self) -> u32 {
+        self.raw.limits().min_uniform_buffer_offset_alignment
+    }
+
+    /// Waits until all that was submitted is done.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::Device`].
+    pub fn wait(&self) -> Result<(), Error> {
+        let wait = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(Duration::from_secs(self.timeout_s)),
+        };
+        match self.raw.poll(wait) {
+            Ok(_) => self.check(),
+            Err(wgpu::PollError::Timeout) => Err(Error::Timeout(self.timeout_s)),
+            Err(error) => Err(Error::Device(error.to_string())),
+        }
+    }
+
+    /// The first failure that nobody was told of.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            None => Ok(()),
+            Some(reason) => Err(Error::Device(reason)),
+        }
+    }
+
+    /// Does something that may fail and says how it did.
+    pub(crate) fn attempt<T>(&self, action: impl FnOnce() -> T) -> Result<T, String> {
+        let scopes =
+            [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
+                .map(|filter| self.raw.push_error_scope(filter));
+        let result = action();
+        // The last scope is popped first; all of them are popped.
+        let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
+        match errors.fold(None, Option::or) {
+            None => Ok(result),
+            Some(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The first adapter of the best kind that matches and takes our programs.
+fn choose(options: &DeviceOptions) -> Result<wgpu::Adapter, Error> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    adapters.retain(|adapter| {
+        let limits = adapter.limits();
+        let features = adapter.get_downlevel_capabilities().flags;
+        features.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            && limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS
+    });
+    let available = adapters.iter().map(|adapter| adapter.get_info().name).collect();
+    if let Some(selector) = &options.selector {
+        let selector = selector.to_lowercase();
+        adapters.retain(|adapter| adapter.get_info().name.to_lowercase().contains(&selector));
+    }
+    let rank = |adapter: &wgpu::Adapter| match adapter.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Cpu => 3,
+        wgpu::DeviceType::Other => 4,
+    };
+    // `min_by_key` takes the first of equals.
+    let best = adapters.into_iter().min_by_key(rank);
+    best.ok_or_else(|| Error::NoDevice { selector: options.selector.clone(), available })
+}

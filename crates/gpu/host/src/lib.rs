@@ -1,0 +1,47 @@
+//! Compute programs on the host's GPU, by wgpu.
+//!
+//! Programs are compute modules of the IR. On Vulkan the words of our SPIR-V writer reach the driver as they are; on
+//! other hosts naga translates them, so that rounding is no better there than their compilers'.
+//!
+//! ```no_run
+//! use xenoglot_host::{Access, Arguments, Binding, Commands, Device, DeviceOptions};
+//! # fn example(module: &xenoglot_ir::Module) -> Result<(), xenoglot_host::Error> {
+//! let device = Device::open(&DeviceOptions::from_env())?;
+//! let layout = device.layout(&[Binding::new(0, Access::Read), Binding::new(1, Access::ReadWrite)]);
+//! let program = device.program(&layout, module)?;
+//! let input = device.buffer_of(&[1, 2, 3, 4])?;
+//! let output = device.buffer(16)?;
+//! let arguments = Arguments::new(&device, &layout, &[&input, &output])?;
+//! let mut commands = Commands::default();
+//! commands.dispatch(&program, &arguments, &[], [1, 1, 1]);
+//! commands.submit(&device)?;
+//! println!("{:?}", device.read(&[(&output, 0..16)])?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | `device` | choosing and opening a device |
+//! | `buffer` | buffers, and reading them back |
+//! | `program` | layouts, programs, arguments |
+//! | `commands` | dispatches in order |
+//! | `table` | programs by key, compiled in the background |
+//!
+//! Nothing here knows of a guest. A failure of the device is an [`Error`] of the next call that waits for it, never a
+//! panic.
+#![deny(missing_docs)]
+
+mod buffer;
+mod commands;
+mod device;
+mod error;
+mod program;
+mod table;
+
+pub use buffer::Buffer;
+pub use commands::Commands;
+pub use device::{DEVICE_VARIABLE, Device, DeviceOptions};
+pub use error::Error;
+pub use program::{Access, Arguments, Binding, Layout, Program};
+pub use table::{Compilation, State, Table};

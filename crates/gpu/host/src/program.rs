@@ -1,0 +1,210 @@
+//! Layouts, programs, arguments.
+
+use std::borrow::Cow;
+
+use xenoglot_ir::{Module, verify};
+
+use crate::{Buffer, Device, Error};
+
+/// The entry point's name in modules of our SPIR-V writer.
+const ENTRY: &str = "main";
+
+/// What a program does with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// A uniform buffer of so many bytes, at an offset that each dispatch says.
+    Uniform {
+        /// Bytes that programs see.
+        size: u32,
+    },
+    /// A storage buffer that is read.
+    Read,
+    /// A storage buffer that is read and written.
+    ReadWrite,
+}
+
+/// A buffer of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// Its binding in set 0.
+    pub number: u32,
+    /// What programs do with it.
+    pub access: Access,
+}
+
+impl Binding {
+    /// A binding.
+    pub fn new(number: u32, access: Access) -> Binding {
+        Binding { number, access }
+    }
+}
+
+/// The buffers of programs. Programs of one layout take the same arguments; they need not use all of them.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    bindings: Vec<Binding>,
+    group: wgpu::BindGroupLayout,
+    pipeline: wgpu::PipelineLayout,
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) raw: wgpu::ComputePipeline,
+}
+
+/// Buffers for the programs of a layout.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    pub(crate) raw: wgpu::BindGroup,
+}
+
+impl Device {
+    /// A layout of these bindings. Numbers must differ; no more than eight storage buffers, which is what every device
+    /// allows.
+    pub fn layout(&self, bindings: &[Binding]) -> Layout {
+        let mut bindings = bindings.to_vec();
+        bindings.sort_by_key(|binding| binding.number);
+        let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings.iter().map(entry).collect();
+        let group = self
+            .raw
+            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+        let pipeline = self.raw.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            bind_group_layouts: &[Some(&group)],
+            ..wgpu::PipelineLayoutDescriptor::default()
+        });
+        Layout { bindings, group, pipeline }
+    }
+
+    /// Compiles a compute module whose resources are the layout's, in set 0. It takes as long as the driver does;
+    /// [`crate::Table`] waits elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Translation`] if it is no valid module or SPIR-V cannot express it, [`Error::Program`] if naga or the
+    /// driver refuse it.
+    pub fn program(&self, layout: &Layout, module: &Module) -> Result<Program, Error> {
+        let refused = |reason: String| Error::Translation(reason);
+        verify(module).map_err(|errors| refused(format!("{errors:?}")))?;
+        let options = if self.is_native() {
+            xenoglot_spirv::Options::default()
+        } else {
+            xenoglot_spirv::Options::for_naga()
+        };
+        let words = xenoglot_spirv::emit(module, &options).map_err(|e| refused(e.to_string()))?;
+        let compile = || {
+            let module = self.module(layout, &words);
+            self.raw.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: None,
+                layout: Some(&layout.pipeline),
+                module: &module,
+                entry_point: Some(ENTRY),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..wgpu::PipelineCompilationOptions::default()
+                },
+                cache: None,
+            })
+        };
+        self.attempt(compile).map(|raw| Program { raw }).map_err(Error::Program)
+    }
+
+    fn module(&self, layout: &Layout, words: &[u32]) -> wgpu::ShaderModule {
+        if !self.is_native() {
+            let source = wgpu::ShaderSource::SpirV(Cow::Borrowed(words));
+            return self.raw.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        }
+        let entry = wgpu::PassthroughShaderEntryPoint { name: ENTRY.into(), workgroup_size: (1, 1, 1) };
+        let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
+            entry_points: Cow::Borrowed(std::slice::from_ref(&entry)),
+            spirv: Some(Cow::Owned(number_densely(words, &layout.bindings))),
+            ..wgpu::ShaderModuleDescriptorPassthrough::default()
+        };
+        // SAFETY: the only caller has the words from our writer, which makes valid modules of verified ones. Accesses
+        // outside a buffer stay in it or read zero: wgpu opens Vulkan devices with robust buffer access.
+        unsafe { self.raw.create_shader_module_passthrough(descriptor) }
+    }
+}
+
+fn entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
+    let (ty, size) = match binding.access {
+        Access::Uniform { size } => (wgpu::BufferBindingType::Uniform, Some(size)),
+        Access::Read => (wgpu::BufferBindingType::Storage { read_only: true }, None),
+        Access::ReadWrite => (wgpu::BufferBindingType::Storage { read_only: false }, None),
+    };
+    wgpu::BindGroupLayoutEntry {
+        binding: binding.number,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset: size.is_some(),
+            min_binding_size: size.and_then(|size| wgpu::BufferSize::new(size.into())),
+        },
+        count: None,
+    }
+}
+
+/// The module with each binding's rank in the layout as its number: wgpu numbers Vulkan's bindings so, and modules that
+/// it does not translate must agree.
+fn number_densely(words: &[u32], bindings: &[Binding]) -> Vec<u32> {
+    const HEADER: usize = 5;
+    const OP_DECORATE: u32 = 71;
+    const DECORATION_BINDING: u32 = 33;
+    let mut words = words.to_vec();
+    let mut at = HEADER;
+    while let Some(&first) = words.get(at) {
+        if let Some([op, _, DECORATION_BINDING, number]) = words.get_mut(at..at + 4)
+            && *op & 0xffff == OP_DECORATE
+            && let Some(rank) = bindings.iter().position(|binding| binding.number == *number)
+        {
+            *number = rank as u32;
+        }
+        at += (first >> 16).max(1) as usize;
+    }
+    words
+}
+
+impl Arguments {
+    /// `buffers` in the order of their bindings' numbers.
+    ///
+    /// # Errors
+    /// [`Error::Arguments`] if they are not as many as the layout's bindings, or too small for a uniform buffer.
+    pub fn new(device: &Device, layout: &Layout, buffers: &[&Buffer]) -> Result<Arguments, Error> {
+        let entries: Vec<wgpu::BindGroupEntry> = layout
+            .bindings
+            .iter()
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                binding: binding.number,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &buffer.raw,
+                    offset: 0,
+                    size: match binding.access {
+                        Access::Uniform { size } => wgpu::BufferSize::new(size.into()),
+                        Access::Read | Access::ReadWrite => None,
+                    },
+                }),
+            })
+            .collect();
+        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries };
+        let raw = device.attempt(|| device.raw.create_bind_group(&descriptor)).map_err(Error::Arguments)?;
+        Ok(Arguments { raw })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindings_become_ranks_and_nothing_else_changes() {
+        let bindings = [4, 7, 9].map(|number| Binding::new(number, Access::Read));
+        let header = [0x0723_0203, 0x1_0300, 0, 9, 0];
+        // OpDecorate %1 Binding 9; OpDecorate %2 DescriptorSet 9; OpDecorate %3 Binding 4.
+        let body = [4 << 16 | 71, 1, 33, 9, 4 << 16 | 71, 2, 34, 9, 4 << 16 | 71, 3, 33, 4];
+        let mut expected = [header.as_slice(), &body].concat();
+        (expected[8], expected[16]) = (2, 0);
+        assert_eq!(number_densely(&[header.as_slice(), &body].concat(), &bindings), expected);
+        // Instructions that end early or have no length.
+        assert_eq!(number_densely(&[0; 7], &bindings), [0; 7]);
+    }
+}

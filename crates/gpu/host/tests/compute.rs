@@ -1,0 +1,123 @@
+//! Programs on the host's device: what they compute, in order, in the background, and errors for what cannot be.
+
+use std::time::{Duration, Instant};
+
+use xenoglot_host::{
+    Access, Arguments, Binding, Commands, Compilation, Device, DeviceOptions, Error, Layout, State, Table,
+};
+use xenoglot_ir::Module;
+use xenoglot_ir::text::{Limits, parse};
+use xenoglot_testgen::skip::skip;
+
+/// `target[i] = source[i] * factor + target[i]` for each invocation; bindings with gaps.
+const MULTIPLY_ADD: &str = "module compute \"multiply-add\" {
+  workgroup 4 1 1
+  input %id = builtin global_invocation_id : i32x3
+  uniform @factor = set 0 binding 2 size 16
+  storage @source = set 0 binding 5 read
+  storage @target = set 0 binding 9 readwrite
+
+  entry func @main() {
+  block0:
+    v0 : i32x3 = input %id
+    v1 : i32 = extract 0, v0
+    v2 : i32 = const 4
+    v3 : i32 = imul v1, v2
+    v4 : i32 = const 0
+    v5 : i32 = load uniform @factor align 4, v4
+    v6 : i32 = load storage @source align 4, v3
+    v7 : i32 = load storage @target align 4, v3
+    v8 : i32 = imul v5, v6
+    v9 : i32 = iadd v7, v8
+    store storage @target align 4, v3, v9
+    return
+  }
+}";
+
+const UNIFORM: Access = Access::Uniform { size: 16 };
+
+fn module() -> Module {
+    parse(MULTIPLY_ADD, &Limits::default()).unwrap()
+}
+
+fn device() -> Option<Device> {
+    match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            skip(&error.to_string());
+            None
+        }
+    }
+}
+
+fn layout(device: &Device) -> Layout {
+    let bindings = [(9, Access::ReadWrite), (2, UNIFORM), (5, Access::Read)];
+    device.layout(&bindings.map(|(number, access)| Binding::new(number, access)))
+}
+
+#[test]
+fn dispatches_see_what_came_before_them() {
+    let Some(device) = device() else { return };
+    println!("{}, words {}", device.name(), if device.is_native() { "as they are" } else { "through naga" });
+    let layout = layout(&device);
+    let program = device.program(&layout, &module()).unwrap();
+    let stride = device.uniform_alignment();
+    let mut factors = vec![0; stride as usize / 4 + 4];
+    (factors[0], factors[stride as usize / 4]) = (10, 1000);
+    let factors = device.buffer_of(&factors).unwrap();
+    let source = device.buffer_of(&(0..8).collect::<Vec<u32>>()).unwrap();
+    let [target, copy] = [0; 2].map(|_| device.buffer(32).unwrap());
+    let arguments = Arguments::new(&device, &layout, &[&factors, &source, &target]).unwrap();
+    let mut commands = Commands::default();
+    commands.dispatch(&program, &arguments, &[0], [2, 1, 1]);
+    commands.copy(&target, 4..12, &copy, 0);
+    commands.dispatch(&program, &arguments, &[stride], [1, 1, 1]);
+    commands.submit(&device).unwrap();
+    assert!(commands.is_empty());
+    let read = device.read(&[(&target, 0..32), (&copy, 0..8), (&target, 8..8)]).unwrap();
+    assert_eq!(read, [vec![0, 1010, 2020, 3030, 40, 50, 60, 70], vec![10, 20], vec![]]);
+}
+
+#[test]
+fn background_programs_become_ready() {
+    let Some(device) = device() else { return };
+    let layout = layout(&device);
+    let translate = |number: &u32| match number {
+        0 => Err(Error::Translation("none".into())),
+        _ => Ok(module()),
+    };
+    let table = Table::new(&device, &layout, Compilation::Background, translate);
+    assert!(matches!(table.get(&1), State::Compiling | State::Ready(_)));
+    assert!(matches!(table.get(&0), State::Compiling | State::Failed(_)));
+    let start = Instant::now();
+    while table.counts()[1] != 0 {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(matches!(table.get(&1), State::Ready(_)));
+    assert!(matches!(table.get(&0), State::Failed(Error::Translation(_))));
+    assert_eq!(table.counts(), [1, 0, 1]);
+
+    let table = Table::new(&device, &layout, Compilation::Blocking, translate);
+    assert!(matches!(table.get(&7), State::Ready(_)));
+}
+
+#[test]
+fn what_cannot_be_is_a_typed_error() {
+    let none = DeviceOptions { selector: Some("no such device".into()), ..DeviceOptions::default() };
+    assert!(matches!(Device::open(&none), Err(Error::NoDevice { .. })));
+    let Some(device) = device() else { return };
+    let layout = layout(&device);
+    assert!(matches!(device.buffer(u64::MAX), Err(Error::Buffer { .. })));
+    let mut broken = module();
+    broken.entry = None.into();
+    assert!(matches!(device.program(&layout, &broken), Err(Error::Translation(_))));
+    let buffer = device.buffer(16).unwrap();
+    assert!(matches!(Arguments::new(&device, &layout, &[&buffer]), Err(Error::Arguments(_))));
+    assert!(matches!(device.read(&[(&buffer, 8..32)]), Err(Error::Arguments(_))));
+    let mut commands = Commands::default();
+    commands.copy(&buffer, 0..16, &buffer, 4);
+    assert!(matches!(commands.submit(&device), Err(Error::Arguments(_))));
+    // None of these harmed the device.
+    assert_eq!(device.read(&[(&buffer, 0..16)]).unwrap(), [[0; 4]]);
+}

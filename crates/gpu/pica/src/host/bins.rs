@@ -1,0 +1,174 @@
+//! Triangles of a draw as tile programs read them: setup on the CPU, then a list of triangles for each tile.
+
+use crate::fragment::tile::{BIN_BYTES, TileKey};
+use crate::raster::clip::{Clipped, Clipper, align_quaternions};
+use crate::raster::coverage::for_tiles;
+use crate::raster::framebuffer::Size;
+use crate::raster::setup::Setup;
+use crate::raster::state::State;
+use crate::regs::Registers;
+use crate::renderer::OutOfPixels;
+use crate::vertex::{Triangle, Vertex};
+
+/// z/w of this size and above is left to the CPU renderer.
+const Z_LIMIT: f32 = 1e25;
+
+/// A draw's triangles and bins; memory is kept from draw to draw.
+#[derive(Debug, Default)]
+pub struct Bins {
+    clipper: Clipper,
+    setup: Setup,
+    semantics: Vec<usize>,
+    /// Triangles, as [`crate::fragment::tile`] describes them.
+    records: Vec<u32>,
+    triangles: u32,
+    /// Tile and triangle, in the order of triangles.
+    touched: Vec<(u32, u32)>,
+    /// Triangles of each tile, then where its list goes on.
+    counts: Vec<u32>,
+}
+
+/// What cannot be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotFinite;
+
+impl Bins {
+    /// Takes the triangles of a draw. `pixels` is as [`crate::renderer::Renderer::draw`] has it, with the CPU renderer's
+    /// measure: what does not fit is left out.
+    pub fn collect(
+        &mut self,
+        regs: &Registers,
+        state: &State,
+        key: &TileKey,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<Result<(), OutOfPixels>, NotFinite> {
+        self.clipper.configure(regs);
+        self.semantics.clear();
+        self.semantics.extend(key.semantics());
+        self.records.clear();
+        self.touched.clear();
+        self.triangles = 0;
+        let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
+        let mut clipper = std::mem::take(&mut self.clipper);
+        let mut all = || {
+            for triangle in triangles {
+                let aligned = if lit { align_quaternions(triangle) } else { None };
+                let triangle = aligned.as_ref().unwrap_or(triangle);
+                match clipper.clip(triangle) {
+                    Clipped::Whole => self.add(state, triangle.each_ref(), pixels)?,
+                    Clipped::Polygon([]) => {}
+                    Clipped::Polygon([first, rest @ ..]) => {
+                        for pair in rest.windows(2) {
+                            self.add(state, [first, &pair[0], &pair[1]], pixels)?;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        let done = all();
+        self.clipper = clipper;
+        match done {
+            Ok(()) => Ok(Ok(())),
+            Err(Stop::OutOfPixels) => Ok(Err(OutOfPixels)),
+            Err(Stop::NotFinite) => Err(NotFinite),
+        }
+    }
+
+    fn add(&mut self, state: &State, vertices: [&Vertex; 3], pixels: &mut u64) -> Result<(), Stop> {
+        let setup = &mut self.setup;
+        if !setup.prepare(&state.screen, vertices) {
+            return Ok(());
+        }
+        if !setup.finite || !setup.z.iter().all(|z| z.abs() < Z_LIMIT) {
+            return Err(Stop::NotFinite);
+        }
+        let Some(left) = pixels.checked_sub(setup.bounds.pixels()) else {
+            *pixels = 0;
+            return Err(Stop::OutOfPixels);
+        };
+        *pixels = left;
+        let (touched, triangle, tiles_per_row) =
+            (&mut self.touched, self.triangles, state.size.tiles_per_row());
+        for_tiles(setup, state.size, |[x, y], _, _| touched.push((y * tiles_per_row + x, triangle)));
+        self.triangles += 1;
+
+        let bounds = &setup.bounds;
+        let range = |first: i32, end: i32| (first as u32 & 0xffff) | (end as u32) << 16;
+        let ends =
+            [range(bounds.x0, bounds.x1), range(bounds.y0, bounds.y1), (setup.weight_sum as f32).to_bits()];
+        for (step, end) in ends.into_iter().enumerate() {
+            self.records.extend(setup.weights.map(|weight| weight[step] as u32));
+            self.records.push(end);
+        }
+        let attributes = self.semantics.iter().map(|&semantic| setup.attributes[semantic]);
+        for [a, b, c] in [setup.inverse_w, setup.z].into_iter().chain(attributes) {
+            self.records.extend([a.to_bits(), b.to_bits(), c.to_bits(), 0]);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is covered.
+    pub fn is_empty(&self) -> bool {
+        self.touched.is_empty()
+    }
+
+    /// Appends bins, lists and triangles to `words`, which end at a multiple of four: the number of bins, and where
+    /// bins and triangles begin, in bytes.
+    pub fn write(&mut self, size: Size, words: &mut Vec<u32>) -> Placed {
+        let tiles_per_row = size.tiles_per_row();
+        let (first, last) = self.tiles();
+        self.counts.clear();
+        self.counts.resize((last + 1 - first) as usize, 0);
+        for (tile, _) in &self.touched {
+            self.counts[(tile - first) as usize] += 1;
+        }
+        let bins = self.counts.iter().filter(|&&count| count != 0).count() as u32;
+        let start = words.len();
+        let mut list = bins * BIN_BYTES;
+        for (tile, count) in (first..).zip(&mut self.counts).filter(|(_, count)| **count != 0) {
+            words.extend([tile % tiles_per_row, tile / tiles_per_row, list, *count]);
+            // From here on it is where the tile's next triangle goes.
+            let at = list / 4;
+            list += *count * 4;
+            *count = at;
+        }
+        words.resize((start + list as usize / 4).next_multiple_of(4), 0);
+        for (tile, triangle) in &self.touched {
+            let at = &mut self.counts[(tile - first) as usize];
+            words[start + *at as usize] = *triangle;
+            *at += 1;
+        }
+        let triangles = words.len();
+        words.extend_from_slice(&self.records);
+        Placed { bins, first_bin: start as u32 * 4, first_triangle: triangles as u32 * 4 }
+    }
+
+    /// The first and the last tile that are touched, in memory order.
+    pub fn tiles(&self) -> (u32, u32) {
+        let tiles = self.touched.iter().map(|&(tile, _)| tile);
+        tiles.fold((u32::MAX, 0), |(first, last), tile| (first.min(tile), last.max(tile)))
+    }
+
+    /// Words that [`Bins::write`] would append, roughly.
+    pub fn words(&self) -> usize {
+        self.records.len() + 5 * self.touched.len()
+    }
+}
+
+/// Where a draw's data is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Bins.
+    pub bins: u32,
+    /// Offset of the first one, in bytes.
+    pub first_bin: u32,
+    /// Offset of the first triangle, in bytes.
+    pub first_triangle: u32,
+}
+
+enum Stop {
+    OutOfPixels,
+    NotFinite,
+}

@@ -1,0 +1,299 @@
+//! The renderer on the host's GPU (feature `host`).
+//!
+//! ```text
+//! triangles ─clip, setup, bins─▶ batch ─tile programs─▶ surfaces ─flush─▶ guest memory
+//! ```
+//!
+//! Triangles are clipped and set up on the CPU by the CPU renderer's own code; from there on a program per pixel state
+//! ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
+//! draws are the CPU renderer's, as are draws that a program cannot do ([`Detour`]).
+//!
+//! Colour and depth buffers stay on the device from draw to draw. They are brought to guest memory before something
+//! else of the renderer reads it there: a texture, a draw on the CPU, a buffer that overlaps them; and at the end of
+//! each call of [`crate::gpu::Gpu`], so that transfers, copies and the emulator find them. What stands in for it within
+//! a call is only the renderer: a command list, index or vertex array that lies in a buffer the same list draws to is
+//! read as it was before.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`bins`] | triangles as programs read them |
+//! | [`batch`] | draws that wait |
+//! | [`surfaces`] | colour and depth buffers |
+//! | [`textures`] | textures |
+
+mod batch;
+mod bins;
+mod surfaces;
+mod textures;
+
+use std::sync::Arc;
+
+use xenoglot_host::{
+    Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
+};
+
+use crate::fragment::layout::{OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
+use crate::fragment::tile::{self, TileKey};
+use crate::memory::Memory;
+use crate::raster::framebuffer::PixelBuffer;
+use crate::raster::state::{State as DrawState, Target};
+use crate::raster::{self, Chip};
+use crate::regs::Registers;
+use crate::renderer::{Detour, OutOfPixels, Renderer};
+use crate::report::{Error, Report};
+use crate::tables::Tables;
+use crate::vertex::Triangle;
+use batch::{Batch, Buffers};
+use bins::{Bins, NotFinite, Placed};
+use surfaces::Surfaces;
+use textures::Textures;
+
+/// Tile programs of a device. Renderers may share them.
+pub struct Programs {
+    device: Device,
+    layout: Layout,
+    table: Table<TileKey>,
+}
+
+impl Programs {
+    /// No programs yet.
+    pub fn new(device: &Device, compilation: Compilation) -> Programs {
+        let layout = batch::layout(device);
+        let table = Table::new(device, &layout, compilation, translate);
+        Programs { device: device.clone(), layout, table }
+    }
+
+    /// Programs by state: ready, compiling, refused.
+    pub fn counts(&self) -> [usize; 3] {
+        self.table.counts()
+    }
+}
+
+fn translate(key: &TileKey) -> Result<xenoglot_ir::Module, HostError> {
+    let mut module = tile::generate(key);
+    let mut context = xenoglot_opt::Context::default();
+    let options = xenoglot_opt::Options::default();
+    match xenoglot_opt::optimize(&mut module, &mut context, &options, &mut ()) {
+        Ok(_) => Ok(module),
+        Err(error) => Err(HostError::Translation(error.to_string())),
+    }
+}
+
+/// A renderer on the host's GPU.
+pub struct HostRenderer {
+    programs: Arc<Programs>,
+    cpu: raster::Renderer,
+    bins: Bins,
+    batch: Batch,
+    commands: Commands,
+    surfaces: Surfaces,
+    textures: Textures,
+    tables: Option<(Tables, Buffer)>,
+    /// Buffers in place of those that a draw does not have: read, colour, depth.
+    none: [Buffer; 3],
+    detours: Vec<Detour>,
+    /// Pixels that could not be read back.
+    lost: Option<HostError>,
+    /// Why the device failed, once: all is the CPU renderer's then.
+    broken: Option<Detour>,
+}
+
+/// What a draw needs besides its triangles.
+struct Prepared<'a> {
+    key: &'a TileKey,
+    state: &'a DrawState,
+    program: Program,
+}
+
+impl HostRenderer {
+    /// A renderer with the programs of a device.
+    ///
+    /// # Errors
+    /// The device has no memory.
+    pub fn new(programs: Arc<Programs>) -> Result<HostRenderer, HostError> {
+        let none = [programs.device.buffer(4)?, programs.device.buffer(4)?, programs.device.buffer(4)?];
+        Ok(HostRenderer {
+            programs,
+            cpu: raster::Renderer::new(),
+            bins: Bins::default(),
+            batch: Batch::default(),
+            commands: Commands::default(),
+            surfaces: Surfaces::default(),
+            textures: Textures::default(),
+            tables: None,
+            none,
+            detours: Vec::new(),
+            lost: None,
+            broken: None,
+        })
+    }
+
+    /// The programs.
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// Brings what was drawn to guest memory.
+    fn flush(&mut self, memory: &mut dyn Memory) {
+        let Programs { device, layout, .. } = &*self.programs;
+        let recorded = self.batch.record(device, layout, &mut self.commands);
+        let flushed = recorded.and_then(|()| self.surfaces.flush(device, &mut self.commands, memory));
+        if let Err(error) = flushed {
+            self.broken = Some(Detour::Device(error.to_string()));
+            self.lost.get_or_insert(error);
+        }
+        self.textures.invalidate();
+    }
+
+    /// Draws on the device, or says why not; then nothing has been drawn.
+    fn try_draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<Result<(), OutOfPixels>, Detour> {
+        let Some(state) = DrawState::decode(regs, tables, Chip::default()) else { return Ok(Ok(())) };
+        let Some(key) = TileKey::decode(regs) else { return Ok(Ok(())) };
+        if state.feedback {
+            return Err(Detour::Feedback);
+        }
+        let program = match self.programs.table.get(&key) {
+            State::Ready(program) => program,
+            State::Compiling => return Err(Detour::Compiling),
+            State::Failed(error) => return Err(Detour::NoProgram(error.to_string())),
+        };
+        let mut left = *pixels;
+        let collected = self.bins.collect(regs, &state, &key, triangles, &mut left);
+        let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
+        if !self.bins.is_empty() {
+            let prepared = Prepared { key: &key, state: &state, program };
+            self.record(regs, tables, memory, prepared).map_err(|e| Detour::Device(e.to_string()))?;
+        }
+        *pixels = left;
+        Ok(done)
+    }
+
+    fn record(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        Prepared { key, state, program }: Prepared,
+    ) -> Result<(), HostError> {
+        let pixels = state.size.pixels();
+        let places = [color_buffer(&state.target), state.depth_stencil.as_ref().map(|tests| tests.buffer)];
+        let units = state.shading.iter().flat_map(|shading| &shading.units);
+        let textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
+        let has_room = |&place: &PixelBuffer| self.surfaces.has_room(place, pixels);
+        if self.surfaces.is_drawn(textures) || !places.iter().flatten().all(has_room) {
+            self.flush(memory);
+        }
+        if self.batch.words.len() + self.bins.words() > batch::WORDS {
+            self.submit()?;
+        }
+
+        let device = &self.programs.device;
+        let mut texels = [0; 3].map(|_: u32| self.none[0].clone());
+        for (unit, texels) in
+            texels.iter_mut().enumerate().filter(|(unit, _)| key.fragment().reads_texture(*unit))
+        {
+            if let Some(buffer) = self.textures.get(device, regs, unit, memory)? {
+                *texels = buffer;
+            }
+        }
+        let tiles = self.bins.tiles();
+        let mut surface = |place: Option<PixelBuffer>, none: &Buffer| match place {
+            Some(place) => self.surfaces.get(device, memory, place, pixels, tiles),
+            None => Ok(none.clone()),
+        };
+        let [color, depth] = [surface(places[0], &self.none[1])?, surface(places[1], &self.none[2])?];
+        let tables =
+            if key.fragment().reads_tables() { self.table_buffer(tables)? } else { self.none[0].clone() };
+
+        let placed = self.bins.write(state.size, &mut self.batch.words);
+        let uniforms = draw_uniforms(regs, state, placed);
+        let buffers = Buffers { tables, textures: texels, color, depth };
+        self.batch.push(&self.programs.device, program, buffers, &uniforms, placed.bins);
+        Ok(())
+    }
+
+    /// Hands the draws so far to the device.
+    fn submit(&mut self) -> Result<(), HostError> {
+        let Programs { device, layout, .. } = &*self.programs;
+        self.batch.record(device, layout, &mut self.commands)?;
+        self.commands.submit(device)
+    }
+
+    fn table_buffer(&mut self, tables: &Tables) -> Result<Buffer, HostError> {
+        match &self.tables {
+            Some((known, buffer)) if known == tables => Ok(buffer.clone()),
+            _ => {
+                let buffer = self.programs.device.buffer_of(&table_words(tables))?;
+                self.tables = Some((tables.clone(), buffer.clone()));
+                Ok(buffer)
+            }
+        }
+    }
+}
+
+fn color_buffer(target: &Target) -> Option<PixelBuffer> {
+    match target {
+        Target::None => None,
+        Target::Color(output) => Some(output.buffer.buffer),
+        Target::Shadow(map) => Some(map.buffer),
+    }
+}
+
+/// The uniform buffer of a draw.
+fn draw_uniforms(
+    regs: &Registers,
+    state: &DrawState,
+    placed: Placed,
+) -> Box<crate::fragment::layout::Uniforms> {
+    let mut words = uniforms(regs);
+    let last_row = state.size.height.saturating_sub(1);
+    set(&mut words, TILES, [state.size.tiles_per_row(), last_row, placed.first_bin, placed.first_triangle]);
+    if let Some(outside) = state.screen.outside {
+        set(&mut words, OUTSIDE, [outside.x0, outside.y0, outside.x1, outside.y1].map(|edge| edge as u32));
+    }
+    if let Some(stencil) = state.depth_stencil.as_ref().and_then(|tests| tests.stencil) {
+        set(&mut words, STENCIL, [stencil.reference, stencil.input_mask, stencil.write_mask].map(u32::from));
+    }
+    words
+}
+
+impl Renderer for HostRenderer {
+    fn draw(
+        &mut self,
+        regs: &Registers,
+        tables: &Tables,
+        memory: &mut dyn Memory,
+        triangles: &[Triangle],
+        pixels: &mut u64,
+    ) -> Result<(), OutOfPixels> {
+        let tried = match &self.broken {
+            Some(detour) => Err(detour.clone()),
+            None => self.try_draw(regs, tables, memory, triangles, pixels),
+        };
+        match tried {
+            Ok(done) => return done,
+            Err(detour) => self.detours.push(detour),
+        }
+        self.flush(memory);
+        let done = self.cpu.draw(regs, tables, memory, triangles, pixels);
+        self.textures.invalidate();
+        done
+    }
+
+    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
+        self.flush(memory);
+        for detour in self.detours.drain(..) {
+            report.add(Error::Detour(detour));
+        }
+        if let Some(error) = self.lost.take() {
+            report.add(Error::Lost(error.to_string()));
+        }
+    }
+}
