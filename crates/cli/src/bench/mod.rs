@@ -1,4 +1,5 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
 pub mod pica;
+mod shaders;
 pub mod translate;

@@ -12,7 +12,7 @@ use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::Report;
-use xenoglot_pica::shader::{Engines, Native};
+use xenoglot_pica::shader::{Choice, Engines, Native};
 
 /// Arguments of `render`.
 #[derive(clap::Args)]
@@ -49,6 +49,8 @@ enum EngineName {
     Interp,
     /// Machine code for this machine; the interpreter where that fails.
     Native,
+    /// Whichever is done first, by measurement; machine code is made in the background.
+    Auto,
 }
 
 impl EngineName {
@@ -56,6 +58,7 @@ impl EngineName {
         Ok(match self {
             EngineName::Interp => Engines::default(),
             EngineName::Native => Engines::new(vec![Box::new(Native::new()?)]),
+            EngineName::Auto => Engines::with_choice(vec![Box::new(Native::new()?)], Choice::Measured),
         })
     }
 }
@@ -209,6 +212,12 @@ fn print(outcome: &Outcome, seconds: f64) {
          {errors} errors",
         outcome.frames
     );
+    for (engine, share) in &outcome.report.engines {
+        println!("{engine}: {} batches, {} invocations", share.batches, share.invocations);
+    }
+    for (feature, draws) in outcome.report.ignored.iter() {
+        println!("{draws} draws ask for the {feature}, which is left out");
+    }
     outcome.report.messages.iter().for_each(|message| println!("{message}"));
     if outcome.checked > 0 {
         println!("{} frames compared, {} differ", outcome.checked, outcome.different.len());
@@ -231,6 +240,13 @@ fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {
             "invocations": report.invocations,
             "triangles": report.triangles,
             "instructions": report.instructions,
+            "engines": report
+                .engines
+                .iter()
+                .map(|(engine, share)| (engine.to_string(), json!({"batches": share.batches, "invocations": share.invocations})))
+                .collect::<serde_json::Map<_, _>>(),
+            "deferred": report.deferred,
+            "ignored": report.ignored.iter().map(|(feature, draws)| (feature.to_string(), json!(draws))).collect::<serde_json::Map<_, _>>(),
             "fallbacks": report.fallbacks,
             "errors": report.errors,
             "messages": report.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -10,7 +10,9 @@ use xenoglot_pica::memory::{FCRAM, Memory, Regions};
 use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::{NullRenderer, OutOfPixels, Recorder, Renderer};
 use xenoglot_pica::report::{Error, Limits, Report};
-use xenoglot_pica::shader::{Bank, Engine, EngineError, Engines, Invocations, Shader, Uniforms};
+use xenoglot_pica::shader::{
+    Cost, Engine, EngineError, Engines, Invocations, Packed, Program, Readiness, Uniforms,
+};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::Triangle;
 
@@ -107,19 +109,32 @@ impl Engine for Broken {
         "broken"
     }
 
+    fn cost(&self) -> Cost {
+        Cost { batch: 0.0, inst: 0.0, translation: 0.0 }
+    }
+
+    fn readiness(&mut self, _: &Program) -> Readiness {
+        Readiness::Ready
+    }
+
     fn shade(
         &mut self,
-        _: &Shader,
+        _: &Arc<Program>,
         _: &Uniforms,
-        _: &[Bank],
-        outputs: &mut Vec<Bank>,
+        _: &Packed,
+        outputs: &mut Packed,
         _: &mut u64,
     ) -> Result<(), EngineError> {
-        outputs.push([[9.0; 4]; 16]);
+        outputs.reset(u16::MAX, 1);
+        outputs.values_mut().fill([9.0; 4]);
         self.fail()
     }
 
-    fn geometry<'e>(&'e mut self, _: &Shader, _: &mut u64) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+    fn geometry<'e>(
+        &'e mut self,
+        _: &'e Arc<Program>,
+        _: &mut u64,
+    ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
         self.fail()
     }
 }
