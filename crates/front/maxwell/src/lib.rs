@@ -7,13 +7,19 @@
 //! | [`decode`] | words to instructions |
 //! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
 //! | [`disasm`] | the vendor's text |
+//! | [`flow`] | control flow, the stacks resolved |
+//! | [`lift`] | instructions to IR |
+//! | [`info`] | what a shader uses and binds |
 #![deny(missing_docs)]
 
 pub mod code;
 pub mod decode;
 pub mod disasm;
+pub mod flow;
+pub mod info;
 pub mod inst;
 pub mod isa;
+pub mod lift;
 pub mod modifier;
 pub mod opcode;
 

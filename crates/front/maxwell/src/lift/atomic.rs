@@ -1,0 +1,75 @@
+//! ATOM, ATOMS, RED.
+
+use super::Unsupported;
+use super::cx::{Cx, Lift, operand};
+use super::memory::Place;
+use crate::inst::{Inst, Role};
+use crate::modifier::{AtomOp, AtomType, Mod};
+use xenoglot_ir::imm::{Order, Scope};
+use xenoglot_ir::{Flags, Imm, MemInfo, Op, Type, Value};
+
+impl Cx<'_> {
+    /// A read-modify-write; `RED` has no destination.
+    pub fn atomic(&mut self, inst: &Inst, place: Place) -> Lift<()> {
+        let how: AtomOp = inst.get(Mod::AtomOp)?;
+        let (ty, signed) = match inst.get(Mod::AtomType)? {
+            AtomType::U32 => (Type::I32, false),
+            AtomType::S32 => (Type::I32, true),
+            AtomType::U64 => (Type::I64, false),
+            AtomType::S64 => (Type::I64, true),
+            AtomType::F32FtzRn => (Type::F32, false),
+            AtomType::F64Rn => (Type::F64, false),
+            AtomType::F16x2FtzRn => return Err(Unsupported),
+        };
+        let op = match (how, ty.kind().is_float()) {
+            (AtomOp::Add, true) => Op::AtomicFadd,
+            (AtomOp::Exch, true) => Op::AtomicXchg,
+            (_, true) => return Err(Unsupported),
+            (AtomOp::Add, _) => Op::AtomicAdd,
+            (AtomOp::Min, _) if signed => Op::AtomicSmin,
+            (AtomOp::Min, _) => Op::AtomicUmin,
+            (AtomOp::Max, _) if signed => Op::AtomicSmax,
+            (AtomOp::Max, _) => Op::AtomicUmax,
+            (AtomOp::Inc, _) => Op::AtomicIncWrap,
+            (AtomOp::Dec, _) => Op::AtomicDecWrap,
+            (AtomOp::And, _) => Op::AtomicAnd,
+            (AtomOp::Or, _) => Op::AtomicOr,
+            (AtomOp::Xor, _) => Op::AtomicXor,
+            (AtomOp::Exch, _) => Op::AtomicXchg,
+            (AtomOp::Cas | AtomOp::Cast, _) => Op::AtomicCmpxchg,
+        };
+        let args = self.atomic_operands(inst, op, ty)?;
+        let address = self.address(inst)?;
+        let align = ty.bytes().unwrap_or(4).trailing_zeros() as u8;
+        let old = self.access(place, address, align, true, Some(ty), |cx, mem, offset| {
+            let scope = if mem.resource.is_some() { Scope::Device } else { Scope::Workgroup };
+            let mem = MemInfo { order: Order::Relaxed, scope, ..mem };
+            let mut operands = vec![offset];
+            operands.extend(&args);
+            let made = cx.b.inst(op, Flags::NONE, Imm::Mem(mem), &operands, &[ty]);
+            cx.b.func.result(made)
+        })?;
+        let old = old.ok_or(Unsupported)?;
+        self.info.reads_global |= self.info.writes_global;
+        match inst.operand(Role::Dst).and_then(|o| o.reg()) {
+            Some(n) if ty.bits() == 64 => self.set_pair(n, old),
+            Some(n) => self.set_reg(n, old),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The operands after the address. Those of a compare-and-swap lie in one tuple: the expected value, then the new.
+    fn atomic_operands(&mut self, inst: &Inst, op: Op, ty: Type) -> Lift<Vec<Value>> {
+        let first = operand(inst, Role::Data)?.reg().ok_or(Unsupported)?;
+        let words = (ty.bits() / 32) as u8;
+        let count = if op == Op::AtomicCmpxchg { 2 } else { 1 };
+        Ok((0..count)
+            .map(|i| {
+                let n = first.saturating_add(i * words);
+                let v = if words == 2 { self.pair(n) } else { self.reg(n) };
+                self.cast(v, ty)
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,165 @@
+//! Single and double arithmetic.
+
+use super::cx::{Cx, Lift, operand};
+use super::Unsupported;
+use crate::inst::{Inst, Role};
+use crate::modifier::{Denorm, Mod, MufuOp, Rounding, Scale};
+use xenoglot_ir::{Flags, Op, Round, Type, Value};
+
+/// `.FTZ`, `.FMZ`, rounding and `.SAT` of an instruction.
+pub(super) fn arithmetic(inst: &Inst) -> Lift<Flags> {
+    let flags = match inst.get(Mod::Denorm)? {
+        Denorm::Keep => Flags::NONE,
+        Denorm::Ftz => Flags::NONE.with_ftz(),
+        Denorm::Fmz => Flags::NONE.with_ftz().with_fmz(),
+    };
+    let flags = flags.with_round(match inst.get(Mod::Rounding)? {
+        Rounding::Rn => Round::Natural,
+        Rounding::Rm => Round::Down,
+        Rounding::Rp => Round::Up,
+        Rounding::Rz => Round::Zero,
+    });
+    Ok(if inst.has(Mod::Sat) { flags.with_sat() } else { flags })
+}
+
+impl Cx<'_> {
+    /// Z and S of a float result where the instruction has `.CC`.
+    fn float_flags(&mut self, inst: &Inst, _v: Value) -> Lift<()> {
+        // Which flags NaNs set is not known.
+        if inst.has(Mod::Cc) { Err(Unsupported) } else { Ok(()) }
+    }
+
+    /// FADD, FADD32I.
+    pub fn fadd(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
+        let v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
+        self.float_flags(inst, v)?;
+        self.set_dst(inst, v)
+    }
+
+    /// FMUL, FMUL32I. The scale goes to a factor, which is exact unless it leaves the range of normals.
+    pub fn fmul(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
+        let factor = match inst.get(Mod::Scale)? {
+            Scale::None => None,
+            Scale::D2 => Some(0.5),
+            Scale::D4 => Some(0.25),
+            Scale::D8 => Some(0.125),
+            Scale::M8 => Some(8.0),
+            Scale::M4 => Some(4.0),
+            Scale::M2 => Some(2.0),
+        };
+        let a = match factor {
+            Some(factor) => {
+                let factor = self.b.f32(factor);
+                self.op(Op::Fmul, &[a, factor])
+            }
+            None => a,
+        };
+        let v = self.b.op_flags(Op::Fmul, arithmetic(inst)?, &[a, b]);
+        self.float_flags(inst, v)?;
+        self.set_dst(inst, v)
+    }
+
+    /// FFMA, FFMA32I.
+    pub fn ffma(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b, c) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?, self.float(inst, Role::C)?);
+        let v = self.b.op_flags(Op::Fma, arithmetic(inst)?, &[a, b, c]);
+        self.float_flags(inst, v)?;
+        self.set_dst(inst, v)
+    }
+
+    /// The minimum where the predicate holds, else the maximum; a NaN gives way to a number.
+    fn min_max(&mut self, inst: &Inst, a: Value, b: Value) -> Lift<Value> {
+        let least = self.pred_operand(inst, Role::Pred)?;
+        let flags = super::compare::compare_flags(inst)?;
+        let (min, max) = (self.b.op_flags(Op::Fmin, flags, &[a, b]), self.b.op_flags(Op::Fmax, flags, &[a, b]));
+        Ok(self.b.select(least, min, max))
+    }
+
+    /// FMNMX.
+    pub fn fmnmx(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
+        let v = self.min_max(inst, a, b)?;
+        self.set_dst(inst, v)
+    }
+
+    /// DMNMX.
+    pub fn dmnmx(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.double(inst, Role::A)?, self.double(inst, Role::B)?);
+        let v = self.min_max(inst, a, b)?;
+        self.set_dst64(inst, v)
+    }
+
+    /// DADD, DMUL.
+    pub fn double_binary(&mut self, inst: &Inst, op: Op) -> Lift<()> {
+        let (a, b) = (self.double(inst, Role::A)?, self.double(inst, Role::B)?);
+        let v = self.b.op_flags(op, arithmetic(inst)?, &[a, b]);
+        self.set_dst64(inst, v)
+    }
+
+    /// DFMA.
+    pub fn dfma(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b, c) =
+            (self.double(inst, Role::A)?, self.double(inst, Role::B)?, self.double(inst, Role::C)?);
+        let v = self.b.op_flags(Op::Fma, arithmetic(inst)?, &[a, b, c]);
+        self.set_dst64(inst, v)
+    }
+
+    /// RRO: the range reduction that MUFU's host operations do themselves.
+    pub fn rro(&mut self, inst: &Inst) -> Lift<()> {
+        let v = self.float(inst, Role::B)?;
+        self.set_dst(inst, v)
+    }
+
+    /// MUFU. The operations on doubles take and give upper words, the lower ones being zero.
+    pub fn mufu(&mut self, inst: &Inst) -> Lift<()> {
+        let op = match inst.get(Mod::MufuOp)? {
+            MufuOp::Cos => Op::Cos,
+            MufuOp::Sin => Op::Sin,
+            MufuOp::Ex2 => Op::Exp2,
+            MufuOp::Lg2 => Op::Log2,
+            MufuOp::Rcp | MufuOp::Rcp64h => Op::Rcp,
+            MufuOp::Rsq | MufuOp::Rsq64h => Op::Rsqrt,
+            MufuOp::Sqrt => Op::Sqrt,
+        };
+        let flags = arithmetic(inst)?;
+        let a = self.float(inst, Role::A)?;
+        if matches!(inst.get(Mod::MufuOp)?, MufuOp::Rcp64h | MufuOp::Rsq64h) {
+            let (high, zero) = (self.cast(a, Type::I32), self.zero());
+            let double = self.join([zero, high]);
+            let double = self.cast(double, Type::F64);
+            let v = self.b.op_flags(op, flags, &[double]);
+            let [_, high] = self.split(v);
+            return self.set_dst(inst, high);
+        }
+        let v = self.b.op_flags(op, flags, &[a]);
+        self.set_dst(inst, v)
+    }
+
+    /// FCHK: whether A / B is beyond what a reciprocal and Newton steps in singles get right, so that the code goes its
+    /// slow way. The exact border is not known; the slow way is right for all, so this one keeps off it by far.
+    pub fn fchk(&mut self, inst: &Inst) -> Lift<()> {
+        let [a, b] = [Role::A, Role::B].map(|role| self.float(inst, role));
+        let exponents = [a?, b?].map(|v| {
+            let bits = self.cast(v, Type::I32);
+            self.field(bits, 23, 8, false)
+        });
+        let within = |cx: &mut Self, v: Value, least: u32, most: u32| {
+            let (least, span) = (cx.b.i32(least), cx.b.i32(most.wrapping_sub(least)));
+            let v = cx.op(Op::Isub, &[v, least]);
+            cx.op(Op::IcmpUle, &[v, span])
+        };
+        let difference = self.op(Op::Isub, &exponents);
+        let tests =
+            [within(self, exponents[0], 64, 250), within(self, exponents[1], 4, 250), within(self, difference, -96i32 as u32, 96)];
+        let both = self.op(Op::And, &[tests[0], tests[1]]);
+        let fast = self.op(Op::And, &[both, tests[2]]);
+        let slow = self.b.not(fast);
+        self.set_dst_pred(inst, Role::DstPred, slow);
+        Ok(())
+    }
+}
+
+#[allow(unused_imports)]
+use operand as _;
