@@ -61,8 +61,16 @@ pub enum Mod {
     MnmxMode,
     /// SHF's width: [`ShfType`].
     ShfType,
-    /// SHR's `.X` forms: [`ShrX`].
-    ShrX,
+    /// SHR's and SHF's part in a wider shift: [`ShiftX`].
+    ShiftX,
+    /// SHF goes right.
+    ShiftRight,
+    /// IMADSP: format of A, [`MadFormat`].
+    MadA,
+    /// IMADSP: format of B, [`MadFormat`].
+    MadB,
+    /// IMADSP: format of C, [`MadFormat`].
+    MadC,
     /// PRMT's mode: [`PrmtMode`].
     PrmtMode,
     /// MUFU's function: [`MufuOp`].
@@ -238,8 +246,8 @@ values! {
     Denorm { Keep, Ftz, Fmz }
     /// Rounding of a float result: nearest even, down, up, to zero.
     Rounding { Rn, Rm, Rp, Rz }
-    /// Rounding to an integer: none asked for, nearest even, down, up, to zero.
-    IntRounding { None, Round, Floor, Ceil, Trunc }
+    /// Rounding to an integer: none asked for, the number as it is, nearest even, down, up, to zero.
+    IntRounding { None, Pass, Round, Floor, Ceil, Trunc }
     /// Comparison of floats; those ending in `U` hold for unordered operands, too. `Num`: both are numbers.
     FloatCompare { F, Lt, Eq, Le, Gt, Ne, Ge, Num, Nan, Ltu, Equ, Leu, Gtu, Neu, Geu, T }
     /// Comparison of integers.
@@ -260,8 +268,10 @@ values! {
     MnmxMode { None, Xlo, Xmed, Xhi }
     /// SHF: width and sign of what is shifted.
     ShfType { Bits32, U64, S64 }
-    /// SHR: with carry of a wider shift.
-    ShrX { None, X, XHi }
+    /// Shifts: alone; SHF's other half; with what an earlier shift left in the condition codes.
+    ShiftX { None, Hi, X, XHi }
+    /// Format of an operand of IMADSP.
+    MadFormat { U32, S32, U24, S24, U16H0, S16H0, U16H1, S16H1 }
     /// PRMT: selection by index, or one of the shift-like modes.
     PrmtMode { Index, F4e, B4e, Rc8, Ecl, Ecr, Rc16 }
     /// MUFU's function.
@@ -275,15 +285,15 @@ values! {
     /// Cache policy of loads (`Default`, CG, CI, CV, LU) and stores (`Default`, CG, CS, WT).
     CacheOp { Default, Cg, Ci, Cv, Lu, Cs, Wt }
     /// Operation of an atomic. CAST is the compare-and-swap of a spin loop.
-    AtomOp { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas, Cast }
+    AtomOp { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas, Cast, SafeAdd }
     /// Type of an atomic.
-    AtomType { U32, S32, U64, S64, F32FtzRn, F16x2FtzRn, F64Rn }
+    AtomType { U32, S32, U64, S64, F32FtzRn, F16x2FtzRn, Sd32, Sd64 }
     /// LDC: index in bytes added to the offset; IL, IS, ISL: bank in the upper half of the register.
     LdcMode { Default, Il, Is, Isl }
     /// SHFL.
     ShflMode { Idx, Up, Down, Bfly }
     /// VOTE.
-    VoteMode { All, Any, Eq, Vtg }
+    VoteMode { All, Any, Eq }
     /// MEMBAR: whom it is ordered for.
     MembarLevel { Cta, Gl, Sys, Vc }
     /// BAR.

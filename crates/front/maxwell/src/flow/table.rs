@@ -26,7 +26,7 @@ pub(super) fn recover(code: &[u8], constants: &[ConstantBank<'_>], branch: &Inst
         _ => return None,
     };
     let load = definition(code, branch.address, register)?;
-    let Value::Const { bank, offset, index } = load.operand(Role::A).or(load.operand(Role::B))?.value else {
+    let Value::Const { bank, offset, index } = load.operand(Role::A)?.value else {
         return None;
     };
     if load.op != Opcode::Ldc {

@@ -18,8 +18,7 @@ impl Cx<'_> {
             AtomType::U64 => (Type::I64, false),
             AtomType::S64 => (Type::I64, true),
             AtomType::F32FtzRn => (Type::F32, false),
-            AtomType::F64Rn => (Type::F64, false),
-            AtomType::F16x2FtzRn => return Err(Unsupported),
+            AtomType::F16x2FtzRn | AtomType::Sd32 | AtomType::Sd64 => return Err(Unsupported),
         };
         let op = match (how, ty.kind().is_float()) {
             (AtomOp::Add, true) => Op::AtomicFadd,
@@ -36,7 +35,9 @@ impl Cx<'_> {
             (AtomOp::Or, _) => Op::AtomicOr,
             (AtomOp::Xor, _) => Op::AtomicXor,
             (AtomOp::Exch, _) => Op::AtomicXchg,
-            (AtomOp::Cas | AtomOp::Cast, _) => Op::AtomicCmpxchg,
+            (AtomOp::Cas, _) => Op::AtomicCmpxchg,
+            // Parts of a lock that spins; nothing else is known of them.
+            (AtomOp::Cast | AtomOp::SafeAdd, _) => return Err(Unsupported),
         };
         let args = self.atomic_operands(inst, op, ty)?;
         let address = self.address(inst)?;
@@ -59,17 +60,15 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The operands after the address. Those of a compare-and-swap lie in one tuple: the expected value, then the new.
+    /// The operands after the address; of a compare-and-swap the expected value, then the new one.
     fn atomic_operands(&mut self, inst: &Inst, op: Op, ty: Type) -> Lift<Vec<Value>> {
-        let first = operand(inst, Role::Data)?.reg().ok_or(Unsupported)?;
-        let words = (ty.bits() / 32) as u8;
-        let count = if op == Op::AtomicCmpxchg { 2 } else { 1 };
-        Ok((0..count)
-            .map(|i| {
-                let n = first.saturating_add(i * words);
-                let v = if words == 2 { self.pair(n) } else { self.reg(n) };
-                self.cast(v, ty)
-            })
-            .collect())
+        let roles: &[Role] = if op == Op::AtomicCmpxchg { &[Role::Data, Role::C] } else { &[Role::Data] };
+        let mut values = Vec::with_capacity(roles.len());
+        for &role in roles {
+            let n = operand(inst, role)?.reg().ok_or(Unsupported)?;
+            let v = if ty.bits() == 64 { self.pair(n) } else { self.reg(n) };
+            values.push(self.cast(v, ty));
+        }
+        Ok(values)
     }
 }

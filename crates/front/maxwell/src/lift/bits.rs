@@ -1,7 +1,7 @@
 //! Bitwise operations, shifts, fields and counts.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, number, operand};
+use super::cx::{Cx, Lift, number};
 use super::int::is_signed;
 use crate::inst::{Inst, Role};
 use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType};
@@ -76,7 +76,7 @@ impl Cx<'_> {
     /// SHR.
     pub fn shr(&mut self, inst: &Inst) -> Lift<()> {
         let (a, amount) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
-        if inst.has(Mod::ShrX) || inst.has(Mod::X) {
+        if inst.has(Mod::ShiftX) {
             return Err(Unsupported);
         }
         let a = if inst.has(Mod::Brev) { self.op(Op::Reverse, &[a]) } else { a };
@@ -95,12 +95,13 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
-    /// SHF: a word of the pair C:A shifted; `left` gives the upper one.
-    pub fn shf(&mut self, inst: &Inst, left: bool) -> Lift<()> {
+    /// SHF: a word of the pair C:A shifted: the upper one to the left, the lower one to the right.
+    pub fn shf(&mut self, inst: &Inst) -> Lift<()> {
         let (low, amount, high) =
             (self.int(inst, Role::A)?, self.int(inst, Role::B)?, self.int(inst, Role::C)?);
         let ty: ShfType = inst.get(Mod::ShfType)?;
-        if inst.has(Mod::X) || inst.has(Mod::High) {
+        let left = !inst.has(Mod::ShiftRight);
+        if inst.has(Mod::ShiftX) {
             return Err(Unsupported);
         }
         let v = if ty == ShfType::Bits32 {
@@ -297,6 +298,3 @@ fn uses_codes(inst: &Inst) -> Lift<bool> {
     });
     files.next().ok_or(Unsupported)
 }
-
-#[allow(unused_imports)]
-use operand as _;

@@ -57,7 +57,7 @@ fn part(inst: &Inst, o: &Operand, bits: u32) -> Part {
 impl Cx<'_> {
     /// A float source of the instruction's source format, with its signs.
     fn float_source(&mut self, inst: &Inst) -> Lift<Value> {
-        let o = operand(inst, Role::B)?;
+        let o = operand(inst, Role::A)?;
         let ty = float_type(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match ty.kind() {
             Kind::F64 => {
@@ -80,7 +80,7 @@ impl Cx<'_> {
 
     /// An integer source extended to at least 32 bits, with its signs.
     fn int_source(&mut self, inst: &Inst) -> Lift<(Value, bool)> {
-        let o = operand(inst, Role::B)?;
+        let o = operand(inst, Role::A)?;
         let (bits, signed) = integer(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match bits {
             64 => self.raw64(&o)?,
@@ -114,7 +114,7 @@ impl Cx<'_> {
         let flags = arithmetic(inst)?;
         let whole = flags.with_round(Round::Natural);
         let op = match inst.get(Mod::IntRounding)? {
-            IntRounding::None => None,
+            IntRounding::None | IntRounding::Pass => None,
             IntRounding::Round => Some(Op::RoundEven),
             IntRounding::Floor => Some(Op::Floor),
             IntRounding::Ceil => Some(Op::Ceil),
@@ -139,7 +139,7 @@ impl Cx<'_> {
         let v = self.float_source(inst)?;
         let (bits, signed) = integer(inst.get(Mod::DstType)?).ok_or(Unsupported)?;
         let round = match inst.get(Mod::IntRounding)? {
-            IntRounding::None | IntRounding::Round => Round::Even,
+            IntRounding::None | IntRounding::Pass | IntRounding::Round => Round::Even,
             IntRounding::Floor => Round::Down,
             IntRounding::Ceil => Round::Up,
             IntRounding::Trunc => Round::Zero,

@@ -1,6 +1,6 @@
 //! Single and double arithmetic.
 
-use super::cx::{Cx, Lift, operand};
+use super::cx::{Cx, Lift};
 use super::Unsupported;
 use crate::inst::{Inst, Role};
 use crate::modifier::{Denorm, Mod, MufuOp, Rounding, Scale};
@@ -160,6 +160,3 @@ impl Cx<'_> {
         Ok(())
     }
 }
-
-#[allow(unused_imports)]
-use operand as _;

@@ -5,7 +5,7 @@ use super::cx::{Cx, Lift, dst, operand};
 use super::float::arithmetic;
 use crate::inst::{Inst, Operand, Part, Role};
 use crate::modifier::{BoolOp, FloatCompare, HalfMerge, Mod};
-use xenoglot_ir::{Flags, Kind, Lanes, Op, Type, Value};
+use xenoglot_ir::{Flags, Lanes, Op, Type, Value};
 
 impl Cx<'_> {
     /// The two lanes of an operand: halves, or singles of `.F32`.

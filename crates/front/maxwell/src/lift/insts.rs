@@ -88,7 +88,7 @@ impl Cx<'_> {
             Stg => self.store(inst, Place::Global),
             Sts => self.store(inst, Place::Shared),
             Stl => self.store(inst, Place::Local),
-            Atom | Red => self.atomic(inst, Place::Generic),
+            Atom | Red => self.atomic(inst, Place::Global),
             Atoms => self.atomic(inst, Place::Shared),
             Shfl => self.shfl(inst),
             Vote => self.vote(inst),

@@ -195,8 +195,11 @@ impl Cx<'_> {
         Ok(params.first().copied())
     }
 
-    /// LDG, LDS, LDL, LD.
+    /// LDG, LDS, LDL, LD. What LDG writes to a predicate is not known.
     pub fn load(&mut self, inst: &Inst, place: Place) -> Lift<()> {
+        if inst.operand(Role::DstPred).is_some() {
+            return Err(Unsupported);
+        }
         let (width, to) = (Width::of(inst)?, dst(inst)?);
         let address = self.address(inst)?;
         let words = width.words();
@@ -243,8 +246,7 @@ impl Cx<'_> {
     /// LDC. With `.IL`, `.IS` and `.ISL` the register's upper half is added to the bank; only a bank known here can be
     /// bound.
     pub fn ldc(&mut self, inst: &Inst) -> Lift<()> {
-        let source = inst.operand(Role::A).or(inst.operand(Role::B)).or(inst.operand(Role::Address));
-        let Named::Const { bank, offset, index } = source.ok_or(Unsupported)?.value else { return Err(Unsupported) };
+        let Named::Const { bank, offset, index } = operand(inst, Role::A)?.value else { return Err(Unsupported) };
         let mode: LdcMode = inst.get(Mod::LdcMode)?;
         if mode != LdcMode::Default && index != RZ {
             return Err(Unsupported);

@@ -4,7 +4,7 @@ use super::Unsupported;
 use super::cx::{Cx, Lift, WARP, operand};
 use crate::inst::{Inst, Role, Value as Named};
 use xenoglot_ir::module::Builtin;
-use xenoglot_ir::{Kind, Op, Type, Value};
+use xenoglot_ir::{Op, Type, Value};
 
 impl Cx<'_> {
     /// S2R, CS2R.

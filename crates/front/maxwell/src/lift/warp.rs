@@ -60,7 +60,6 @@ impl Cx<'_> {
                 let none = self.op(Op::IcmpEq, &[ballot, zero]);
                 self.op(Op::Or, &[every, none])
             }
-            VoteMode::Vtg => return Err(Unsupported),
         };
         if let Some(n) = inst.operand(Role::Dst).and_then(|o| o.reg()) {
             self.set_reg(n, ballot);
