@@ -1,0 +1,5 @@
+//! Floats.
+
+use super::form::Row;
+
+pub(super) const ROWS: &[Row] = &[];

@@ -1,0 +1,24 @@
+//! NVIDIA Maxwell and Pascal shader code (SM50 to SM62; SM53, the Tegra X1, first).
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`opcode`], [`inst`], [`modifier`] | typed instructions: what a lifter matches on |
+//! | [`isa`] | the instruction set as a table of forms; the only place that knows bits |
+//! | [`decode`] | words to instructions |
+//! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
+//! | [`disasm`] | the vendor's text |
+#![deny(missing_docs)]
+
+pub mod code;
+pub mod decode;
+pub mod disasm;
+pub mod inst;
+pub mod isa;
+pub mod modifier;
+pub mod opcode;
+
+pub use code::{Control, Instructions};
+pub use decode::{DecodeError, decode};
+pub use inst::{Guard, Inst, Operand, Part, Role, Value};
+pub use modifier::Mod;
+pub use opcode::Opcode;
