@@ -1,8 +1,9 @@
 //! What a shader uses and binds.
 
+use serde::{Deserialize, Serialize};
+
 /// A kernel's resources: what an emulator has to provide to run it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShaderInfo {
     /// Bit n: constant bank n is read.
     pub constant_banks: u32,

@@ -10,9 +10,11 @@
 //! | [`flow`] | control flow, the stacks resolved |
 //! | [`lift`] | instructions to IR |
 //! | [`info`] | what a shader uses and binds |
+//! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
 #![deny(missing_docs)]
 
 pub mod code;
+pub mod container;
 pub mod decode;
 pub mod disasm;
 pub mod flow;
@@ -22,6 +24,7 @@ pub mod isa;
 pub mod lift;
 pub mod modifier;
 pub mod opcode;
+pub mod sph;
 
 pub use code::{Control, Instructions};
 pub use decode::{DecodeError, decode};
