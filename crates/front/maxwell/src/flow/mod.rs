@@ -14,6 +14,7 @@ mod table;
 use crate::code::{WORD, is_control};
 use crate::decode::{DecodeError, decode};
 use crate::inst::{Inst, Role, Value};
+use crate::modifier::Mod;
 use crate::opcode::Opcode;
 use rustc_hash::FxBuildHasher;
 use stack::{Entry, Kind, StackId, Stacks};
@@ -139,6 +140,9 @@ fn word(code: &[u8], address: u32) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes))
 }
 
+/// BPT's `.TRAP`.
+const TRAP: u8 = 3;
+
 /// What a flow instruction does where its guard and its test hold.
 enum Step {
     Next,
@@ -167,10 +171,11 @@ fn step(inst: &Inst) -> Result<Step, FlowError> {
         Opcode::Brk => Step::Pop(Kind::Break),
         Opcode::Cont => Step::Pop(Kind::Continue),
         Opcode::Ret => Step::Pop(Kind::Return),
-        Opcode::Brx | Opcode::Jmx => Step::Table,
+        Opcode::Brx => Step::Table,
         // A trap ends the invocation: there is nobody to hand it to.
-        Opcode::Exit | Opcode::Bpt => Step::End,
-        Opcode::Longjmp | Opcode::Plongjmp | Opcode::Rtt | Opcode::Ide => {
+        Opcode::Exit => Step::End,
+        Opcode::Bpt if inst.modifier(Mod::Operation) == TRAP => Step::End,
+        Opcode::Bpt | Opcode::Jmx | Opcode::Longjmp | Opcode::Plongjmp | Opcode::Pexit | Opcode::Rtt | Opcode::Ide => {
             return Err(FlowError::Unsupported { address, op: inst.op });
         }
         _ => Step::Next,
@@ -183,7 +188,7 @@ pub fn is_flow(op: Opcode) -> bool {
     matches!(
         op,
         Bra | Jmp | Ssy | Pbk | Pcnt | Pret | Cal | Jcal | Sync | Brk | Cont | Ret | Brx | Jmx | Exit | Bpt | Longjmp
-            | Plongjmp | Rtt | Ide
+            | Plongjmp | Pexit | Rtt | Ide
     )
 }
 
@@ -195,6 +200,8 @@ struct Explorer<'a> {
     ids: HashMap<(u32, StackId), u32, FxBuildHasher>,
     nodes: Vec<Node>,
     contexts: Vec<StackId>,
+    /// Entries of jump tables, in all contexts.
+    cases: usize,
 }
 
 /// Explores `code`, whose first word is a scheduling word, from byte address `entry` on.
@@ -212,6 +219,7 @@ pub fn explore(
         ids: HashMap::default(),
         nodes: Vec::new(),
         contexts: Vec::new(),
+        cases: 0,
     };
     e.node(entry, entry, StackId::EMPTY)?;
     let mut next = 0;
@@ -288,6 +296,10 @@ impl Explorer<'_> {
         let from = inst.address;
         let entries = table::recover(self.code, self.constants, inst);
         let entries = entries.ok_or(FlowError::Indirect { address: from })?;
+        self.cases += entries.len();
+        if self.cases > self.limits.max_nodes {
+            return Err(FlowError::TooComplex { address: from });
+        }
         let mut cases = Vec::with_capacity(entries.len());
         for (value, to) in entries {
             cases.push((value, self.node(from, to, stack)?));

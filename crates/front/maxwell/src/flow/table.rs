@@ -18,13 +18,7 @@ const MAX_ENTRIES: u32 = 1024;
 /// that can be a code address counts.
 pub(super) fn recover(code: &[u8], constants: &[ConstantBank<'_>], branch: &Inst) -> Option<Vec<(u32, u32)>> {
     let register = branch.operand(Role::A)?.reg()?;
-    let base = match branch.operand(Role::Target)?.value {
-        Value::Imm(offset) if branch.op == Opcode::Brx => {
-            branch.address.wrapping_add(WORD).wrapping_add(offset)
-        }
-        Value::Imm(offset) | Value::Target(offset) => offset,
-        _ => return None,
-    };
+    let Value::Target(base) = branch.operand(Role::Target)?.value else { return None };
     let load = definition(code, branch.address, register)?;
     let Value::Const { bank, offset, index } = load.operand(Role::A)?.value else {
         return None;

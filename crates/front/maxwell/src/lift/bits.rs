@@ -1,7 +1,7 @@
 //! Bitwise operations, shifts, fields and counts.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, number};
+use super::cx::{Cx, Lift, number, operand};
 use super::int::is_signed;
 use crate::inst::{Inst, Role};
 use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType};
@@ -240,7 +240,7 @@ impl Cx<'_> {
             let p = self.op(Op::Shl, &[p, i]);
             bits = self.op(Op::Or, &[bits, p]);
         }
-        let at = self.b.i32(byte_shift(inst));
+        let at = self.b.i32(8 * u32::from(inst.modifier(Mod::Byte) & 3));
         let byte = self.b.i32(0xff);
         let mask = self.op(Op::And, &[mask, byte]);
         let [bits, mask] = [bits, mask].map(|v| self.op(Op::Shl, &[v, at]));
@@ -253,9 +253,7 @@ impl Cx<'_> {
 
     /// R2P: the reverse of P2R.
     pub fn r2p(&mut self, inst: &Inst) -> Lift<()> {
-        let (a, mask) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
-        let at = self.b.i32(byte_shift(inst));
-        let bits = self.op(Op::Ushr, &[a, at]);
+        let (bits, mask) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
         let codes = uses_codes(inst)?;
         let zero = self.zero();
         for (i, old) in (0u8..).zip(self.file(inst)?) {
@@ -283,18 +281,12 @@ impl Cx<'_> {
     }
 }
 
-/// Where P2R and R2P find their bits in A.
-fn byte_shift(inst: &Inst) -> u32 {
-    8 * u32::from(inst.modifier(Mod::Byte) & 3)
-}
-
 /// Whether P2R or R2P is about the condition codes.
 fn uses_codes(inst: &Inst) -> Lift<bool> {
     use crate::inst::Value::{CcRegister, PredFile};
-    let mut files = inst.operands().into_iter().filter_map(|o| match o.value {
-        CcRegister => Some(true),
-        PredFile => Some(false),
-        _ => None,
-    });
-    files.next().ok_or(Unsupported)
+    match operand(inst, Role::File)?.value {
+        CcRegister => Ok(true),
+        PredFile => Ok(false),
+        _ => Err(Unsupported),
+    }
 }

@@ -108,7 +108,7 @@ impl Cx<'_> {
     }
 
     /// Combines a test with the source predicate and writes both predicates.
-    fn set_preds(&mut self, inst: &Inst, test: Value) -> Lift<()> {
+    pub fn set_preds(&mut self, inst: &Inst, test: Value) -> Lift<()> {
         let (p, op) = (self.pred_operand(inst, Role::Pred)?, inst.get(Mod::BoolOp)?);
         let inverse = self.b.not(test);
         let (yes, no) = (self.combine(op, test, p), self.combine(op, inverse, p));
@@ -121,10 +121,6 @@ impl Cx<'_> {
     fn set_word(&mut self, inst: &Inst, test: Value) -> Lift<()> {
         let (p, op) = (self.pred_operand(inst, Role::Pred)?, inst.get(Mod::BoolOp)?);
         let test = self.combine(op, test, p);
-        self.set_truth(inst, test)
-    }
-
-    fn set_truth(&mut self, inst: &Inst, test: Value) -> Lift<()> {
         let yes = if inst.has(Mod::FloatResult) { 1f32.to_bits() } else { u32::MAX };
         let (yes, no) = (self.b.i32(yes), self.zero());
         let v = self.b.select(test, yes, no);
@@ -177,30 +173,23 @@ impl Cx<'_> {
 
     /// The first combination of PSET and PSETP.
     fn pred_test(&mut self, inst: &Inst) -> Lift<Value> {
-        let (a, b) = (self.pred_operand(inst, Role::Pred)?, self.pred_operand(inst, Role::PredB)?);
+        let (a, b) = (self.pred_operand(inst, Role::PredA)?, self.pred_operand(inst, Role::PredB)?);
         Ok(self.combine(inst.get(Mod::BoolOp2)?, a, b))
     }
 
     /// PSETP.
     pub fn psetp(&mut self, inst: &Inst) -> Lift<()> {
         let test = self.pred_test(inst)?;
-        let (c, op) = (self.pred_operand(inst, Role::PredC)?, inst.get(Mod::BoolOp)?);
-        let inverse = self.b.not(test);
-        let (yes, no) = (self.combine(op, test, c), self.combine(op, inverse, c));
-        self.set_dst_pred(inst, Role::DstPred, yes);
-        self.set_dst_pred(inst, Role::DstPred2, no);
-        Ok(())
+        self.set_preds(inst, test)
     }
 
     /// PSET.
     pub fn pset(&mut self, inst: &Inst) -> Lift<()> {
         let test = self.pred_test(inst)?;
-        let (c, op) = (self.pred_operand(inst, Role::PredC)?, inst.get(Mod::BoolOp)?);
-        let test = self.combine(op, test, c);
-        self.set_truth(inst, test)
+        self.set_word(inst, test)
     }
 
-    /// The test of the condition codes that CSET, CSETP and flow operations name.
+    /// The test of the condition codes that flow operations name.
     pub fn cc_operand(&mut self, inst: &Inst) -> Lift<Value> {
         match operand(inst, Role::Cc)?.value {
             Named::Cc(test) => self.cc_test(test),
@@ -210,13 +199,13 @@ impl Cx<'_> {
 
     /// CSETP.
     pub fn csetp(&mut self, inst: &Inst) -> Lift<()> {
-        let test = self.cc_operand(inst)?;
+        let test = self.cc_test(CcTest(inst.modifier(Mod::CcTest)))?;
         self.set_preds(inst, test)
     }
 
     /// CSET.
     pub fn cset(&mut self, inst: &Inst) -> Lift<()> {
-        let test = self.cc_operand(inst)?;
+        let test = self.cc_test(CcTest(inst.modifier(Mod::CcTest)))?;
         self.set_word(inst, test)
     }
 

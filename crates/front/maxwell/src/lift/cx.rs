@@ -240,7 +240,7 @@ impl Cx<'_> {
             Part::B1 => (8, 8),
             Part::B2 => (16, 8),
             Part::B3 => (24, 8),
-            Part::F32 | Part::Reserved => return Err(Unsupported),
+            Part::F32 | Part::Bytes(_) | Part::Reserved => return Err(Unsupported),
         };
         Ok(self.field(v, at, len, signed))
     }

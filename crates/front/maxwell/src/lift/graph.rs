@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
                 Ok(Some(next)) => id = next,
                 Ok(None) => return Ok(()),
                 Err(Unsupported) => {
-                    let text = node.inst.op.name().to_owned();
+                    let text = node.inst.to_string();
                     return Err(LiftError::Unsupported { address: node.inst.address, text });
                 }
             }
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
     fn compute(&mut self, inst: &Inst) -> Result<(), Unsupported> {
         let guard = self.cx.guard_value(inst.guard);
         match guard {
-            Some(guard) if needs_branch(inst.op) => self.cx.when(guard, |cx| cx.lift(inst)),
+            Some(guard) if needs_branch(inst) => self.cx.when(guard, |cx| cx.lift(inst)),
             guard => {
                 self.cx.guard = guard;
                 let result = self.cx.lift(inst);

@@ -9,11 +9,11 @@ use xenoglot_ir::Op;
 
 /// Whether an operation does more than write registers, or depends on which lanes execute it, so that its guard must
 /// be a branch.
-pub(super) fn needs_branch(op: Opcode) -> bool {
+pub(super) fn needs_branch(inst: &Inst) -> bool {
     use Opcode::*;
     matches!(
-        op,
-        Ld | Ldg | Lds | Ldl | St | Stg | Sts | Stl | Atom | Atoms | Red | Membar | Bar | Shfl | Vote
+        inst.op,
+        Ld | Ldc | Ldg | Lds | Ldl | St | Stg | Sts | Stl | Atom | Atoms | Red | Membar | Bar | Shfl | Vote
     )
 }
 
@@ -32,6 +32,7 @@ impl Cx<'_> {
             Imnmx => self.imnmx(inst),
             Imul | Imul32i => self.imul(inst),
             Imad | Imad32i => self.imad(inst),
+            Imadsp => self.imadsp(inst),
             Xmad => self.xmad(inst),
             Lop | Lop32i => self.lop(inst),
             Lop3 => self.lop3(inst),
@@ -68,9 +69,9 @@ impl Cx<'_> {
             Dmul => self.double_binary(inst, Op::Fmul),
             Dfma => self.dfma(inst),
             Dmnmx => self.dmnmx(inst),
-            Hadd2 | Hadd232i => self.half_arithmetic(inst, Op::Fadd, [Role::A, Role::B]),
-            Hmul2 | Hmul232i => self.half_arithmetic(inst, Op::Fmul, [Role::A, Role::B]),
-            Hfma2 | Hfma232i => self.half_arithmetic(inst, Op::Fma, [Role::A, Role::B, Role::C]),
+            Hadd2 | Hadd2_32i => self.half_arithmetic(inst, Op::Fadd, [Role::A, Role::B]),
+            Hmul2 | Hmul2_32i => self.half_arithmetic(inst, Op::Fmul, [Role::A, Role::B]),
+            Hfma2 | Hfma2_32i => self.half_arithmetic(inst, Op::Fma, [Role::A, Role::B, Role::C]),
             Hset2 => self.hset2(inst),
             Hsetp2 => self.hsetp2(inst),
             F2f => self.f2f(inst),
@@ -78,6 +79,7 @@ impl Cx<'_> {
             I2f => self.i2f(inst),
             I2i => self.i2i(inst),
             Vadd | Vabsdiff | Vmnmx | Vset | Vmad | Vshl | Vshr => self.video(inst),
+            Vsetp => self.vsetp(inst),
             Vabsdiff4 => self.vabsdiff4(inst),
             Ldc => self.ldc(inst),
             Ld => self.load(inst, Place::Generic),

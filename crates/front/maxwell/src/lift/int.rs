@@ -38,7 +38,7 @@ impl Cx<'_> {
 
     /// The sum of two operands that may be negated: as `a + !b + 1`, so that C says "no borrow"; with `.X` the carry
     /// takes the place of the one.
-    fn signed_sum(&mut self, inst: &Inst, a: (Value, bool), b: (Value, bool)) -> Value {
+    pub fn signed_sum(&mut self, inst: &Inst, a: (Value, bool), b: (Value, bool)) -> Value {
         let plus_one = inst.has(Mod::PlusOne) || (a.1 && b.1);
         let extended = inst.has(Mod::X);
         if !extended && !plus_one && !inst.has(Mod::Cc) && !inst.has(Mod::Sat) {

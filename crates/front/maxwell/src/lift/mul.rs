@@ -3,7 +3,7 @@
 use super::cx::{Cx, Lift, operand};
 use super::regs::Flag;
 use crate::inst::{Inst, Part, Role};
-use crate::modifier::{Mod, XmadMode};
+use crate::modifier::{MadFormat, Mod, XmadMode};
 use xenoglot_ir::{Op, Value};
 
 impl Cx<'_> {
@@ -36,11 +36,32 @@ impl Cx<'_> {
 
     /// IMAD, IMAD32I.
     pub fn imad(&mut self, inst: &Inst) -> Lift<()> {
-        let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
-        let (a, b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);
+        let (oa, oc) = (operand(inst, Role::A)?, operand(inst, Role::C)?);
+        let (a, b, c) = (self.raw(&oa)?, self.int(inst, Role::B)?, self.raw(&oc)?);
         let product = self.product(inst, a, b);
-        let product = if oa.neg != ob.neg { self.op(Op::Ineg, &[product]) } else { product };
-        let v = self.extended_sum(inst, product, c);
+        let v = self.signed_sum(inst, (product, oa.neg), (c, oc.neg));
+        self.set_dst(inst, v)
+    }
+
+    /// IMADSP: a product of words, 24 bits or halves, plus an addend of such.
+    pub fn imadsp(&mut self, inst: &Inst) -> Lift<()> {
+        let formats = [(Role::A, Mod::MadA), (Role::B, Mod::MadB), (Role::C, Mod::MadC)];
+        let mut values = Vec::with_capacity(3);
+        for (role, format) in formats {
+            let v = self.int(inst, role)?;
+            let (at, bits, signed) = match inst.get(format)? {
+                MadFormat::U32 | MadFormat::S32 => (0, 32, false),
+                MadFormat::U24 => (0, 24, false),
+                MadFormat::S24 => (0, 24, true),
+                MadFormat::U16H0 => (0, 16, false),
+                MadFormat::S16H0 => (0, 16, true),
+                MadFormat::U16H1 => (16, 16, false),
+                MadFormat::S16H1 => (16, 16, true),
+            };
+            values.push(if bits == 32 { v } else { self.field(v, at, bits, signed) });
+        }
+        let product = self.op(Op::Imul, &values[..2]);
+        let v = self.extended_sum(inst, product, values[2]);
         self.set_dst(inst, v)
     }
 

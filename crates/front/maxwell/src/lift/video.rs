@@ -36,7 +36,10 @@ impl Cx<'_> {
         let b = self.video_operand(inst, Role::B, Mod::VideoB)?;
         let zero = self.i64(0);
         let v = match inst.op {
-            Opcode::Vadd => self.op(Op::Iadd, &[a, b]),
+            Opcode::Vadd => {
+                let one = self.i64(inst.has(Mod::PlusOne).into());
+                self.op(Op::Iadd3, &[a, b, one])
+            }
             Opcode::Vabsdiff => {
                 let difference = self.op(Op::Isub, &[a, b]);
                 self.op(Op::Iabs, &[difference])
@@ -125,23 +128,45 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
-    /// VABSDIFF4.ACC: the absolute differences of the bytes, added to C.
+    /// VSETP.
+    pub fn vsetp(&mut self, inst: &Inst) -> Lift<()> {
+        let a = self.video_operand(inst, Role::A, Mod::VideoA)?;
+        let b = self.video_operand(inst, Role::B, Mod::VideoB)?;
+        let test = self.int_compare(inst.get(Mod::IntCompare)?, true, a, b);
+        self.set_preds(inst, test)
+    }
+
+    /// VABSDIFF4: the absolute differences of selected bytes, added to C, or each in its byte of C.
     pub fn vabsdiff4(&mut self, inst: &Inst) -> Lift<()> {
-        if inst.get::<VideoOp>(Mod::VideoOp)? != VideoOp::Acc || inst.has(Mod::Sat) {
+        let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
+        let (Part::Bytes(of_a), Part::Bytes(of_b)) = (oa.part, ob.part) else { return Err(Unsupported) };
+        let words = [self.raw(&oa)?, self.raw(&ob)?];
+        let [a, b] = [of_a, of_b].map(|bytes| {
+            let bytes = self.b.i32(bytes.into());
+            self.op(Op::PermuteBytes, &[words[0], words[1], bytes])
+        });
+        let signed = |format| inst.get(format).map(|f: VideoFormat| f == VideoFormat::S8);
+        let (a_signed, b_signed) = (signed(Mod::VideoA)?, signed(Mod::VideoB)?);
+        let clamps = inst.has(Mod::Sat) && inst.has(Mod::VideoSignedResult);
+        let accumulates = inst.has(Mod::Accumulate);
+        if inst.modifier(Mod::Accumulate) > 1 || (accumulates && inst.has(Mod::Sat)) || inst.has(Mod::Cc) {
             return Err(Unsupported);
         }
-        let signed = |format| match inst.get(format) {
-            Ok(VideoFormat::U8) => Ok(false),
-            Ok(VideoFormat::S8) => Ok(true),
-            _ => Err(Unsupported),
-        };
-        let (a_signed, b_signed) = (signed(Mod::VideoA)?, signed(Mod::VideoB)?);
-        let (a, b, mut v) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?, self.int(inst, Role::C)?);
-        for byte in 0..4 {
-            let (a, b) = (self.field(a, 8 * byte, 8, a_signed), self.field(b, 8 * byte, 8, b_signed));
+        let mut v = self.int(inst, Role::C)?;
+        for lane in (0..4).filter(|lane| inst.modifier(Mod::LaneMask) >> lane & 1 != 0) {
+            let (a, b) = (self.field(a, 8 * lane, 8, a_signed), self.field(b, 8 * lane, 8, b_signed));
             let difference = self.op(Op::Isub, &[a, b]);
-            let difference = self.op(Op::Iabs, &[difference]);
-            v = self.op(Op::Iadd, &[v, difference]);
+            let mut difference = self.op(Op::Iabs, &[difference]);
+            if clamps {
+                let most = self.b.i32(0x7f);
+                difference = self.op(Op::Imin, &[difference, most]);
+            }
+            v = if accumulates {
+                self.op(Op::Iadd, &[v, difference])
+            } else {
+                let (at, len) = (self.b.i32(8 * lane), self.b.i32(8));
+                self.op(Op::BitfieldInsert, &[v, difference, at, len])
+            };
         }
         self.set_dst(inst, v)
     }

@@ -1,11 +1,14 @@
 //! Operations of a warp and of a workgroup together.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, operand, warp};
+use super::cx::{Cx, Lift, warp};
 use crate::inst::{Inst, Role, Value as Named};
 use crate::modifier::{BarMode, BarRed, MembarLevel, Mod, ShflMode, VoteMode};
 use xenoglot_ir::imm::{Order, Scope};
 use xenoglot_ir::{Flags, Imm, MemInfo, Op, Space, Type, Value};
+
+/// B2R's `.RESULT`.
+const RESULT: u8 = 1;
 
 impl Cx<'_> {
     /// SHFL: the lane's value named by B within the segments that C makes, as PTX defines it: bits 0 to 4 of C clamp,
@@ -43,6 +46,9 @@ impl Cx<'_> {
 
     /// VOTE.
     pub fn vote(&mut self, inst: &Inst) -> Lift<()> {
+        if inst.operand(Role::DstPred).is_none() {
+            return Err(Unsupported); // VOTE.VTG
+        }
         let p = self.pred_operand(inst, Role::Pred)?;
         self.info.warp_operations = true;
         let ballot = self.ballot(p);
@@ -134,7 +140,7 @@ impl Cx<'_> {
 
     /// B2R.RESULT: what the last BAR.RED gave, as a number or a truth value.
     pub fn b2r(&mut self, inst: &Inst) -> Lift<()> {
-        if operand(inst, Role::Dst)?.reg().is_none() {
+        if inst.modifier(Mod::Operation) != RESULT {
             return Err(Unsupported);
         }
         let slot = self.regs.barrier(self.b.func);
