@@ -15,6 +15,7 @@ pub mod disasm;
 pub mod inst;
 pub mod isa;
 pub mod modifier;
+mod number;
 pub mod opcode;
 
 pub use code::{Control, Instructions};
