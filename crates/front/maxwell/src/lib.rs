@@ -23,6 +23,7 @@ pub mod inst;
 pub mod isa;
 pub mod lift;
 pub mod modifier;
+mod number;
 pub mod opcode;
 pub mod sph;
 
