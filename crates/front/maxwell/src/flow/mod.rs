@@ -175,7 +175,13 @@ fn step(inst: &Inst) -> Result<Step, FlowError> {
         // A trap ends the invocation: there is nobody to hand it to.
         Opcode::Exit => Step::End,
         Opcode::Bpt if inst.modifier(Mod::Operation) == TRAP => Step::End,
-        Opcode::Bpt | Opcode::Jmx | Opcode::Longjmp | Opcode::Plongjmp | Opcode::Pexit | Opcode::Rtt | Opcode::Ide => {
+        Opcode::Bpt
+        | Opcode::Jmx
+        | Opcode::Longjmp
+        | Opcode::Plongjmp
+        | Opcode::Pexit
+        | Opcode::Rtt
+        | Opcode::Ide => {
             return Err(FlowError::Unsupported { address, op: inst.op });
         }
         _ => Step::Next,
@@ -187,8 +193,26 @@ pub fn is_flow(op: Opcode) -> bool {
     use Opcode::*;
     matches!(
         op,
-        Bra | Jmp | Ssy | Pbk | Pcnt | Pret | Cal | Jcal | Sync | Brk | Cont | Ret | Brx | Jmx | Exit | Bpt | Longjmp
-            | Plongjmp | Pexit | Rtt | Ide
+        Bra | Jmp
+            | Ssy
+            | Pbk
+            | Pcnt
+            | Pret
+            | Cal
+            | Jcal
+            | Sync
+            | Brk
+            | Cont
+            | Ret
+            | Brx
+            | Jmx
+            | Exit
+            | Bpt
+            | Longjmp
+            | Plongjmp
+            | Pexit
+            | Rtt
+            | Ide
     )
 }
 
@@ -305,8 +329,7 @@ impl Explorer<'_> {
             cases.push((value, self.node(from, to, stack)?));
         }
         let always = inst.guard.is_always() && inst.operand(Role::Cc).is_none();
-        let otherwise =
-            if always { Target::End } else { self.node(from, from.saturating_add(WORD), stack)? };
+        let otherwise = if always { Target::End } else { self.node(from, from.saturating_add(WORD), stack)? };
         Ok(Exit::Table { cases, otherwise })
     }
 }

@@ -48,7 +48,9 @@ pub(super) fn recover(code: &[u8], constants: &[ConstantBank<'_>], branch: &Inst
 fn definition(code: &[u8], address: u32, register: u8) -> Option<Inst> {
     let addresses = (1..=REACH).map_while(|i| address.checked_sub(i * WORD)).filter(|&a| !is_control(a));
     let mut insts = addresses.map_while(|a| decode(a, word(code, a)?).ok());
-    insts.find(|i| i.operand(Role::Dst).and_then(|o| o.reg()) == Some(register)).filter(|i| i.guard.is_always())
+    insts
+        .find(|i| i.operand(Role::Dst).and_then(|o| o.reg()) == Some(register))
+        .filter(|i| i.guard.is_always())
 }
 
 /// One more than the greatest index, if `register` is four times a bounded index.
@@ -61,7 +63,10 @@ fn bound(code: &[u8], address: u32, register: u8) -> Option<u32> {
     let index = definition(code, scaled.address, scaled.operand(Role::A)?.reg()?)?;
     let limit = index.operand(Role::B)?.imm()?;
     let bounded = match index.op {
-        Opcode::Imnmx => !index.has(Mod::Signed) && index.operand(Role::Pred).is_some_and(|p| p.value == Value::Pred(7) && !p.inv),
+        Opcode::Imnmx => {
+            !index.has(Mod::Signed)
+                && index.operand(Role::Pred).is_some_and(|p| p.value == Value::Pred(7) && !p.inv)
+        }
         Opcode::Lop | Opcode::Lop32i => index.get(Mod::LogicOp) == Ok(LogicOp::And),
         _ => false,
     };

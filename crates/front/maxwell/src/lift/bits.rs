@@ -116,7 +116,14 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
-    fn shift_pair(&mut self, inst: &Inst, ty: ShfType, left: bool, words: [Value; 2], amount: Value) -> Value {
+    fn shift_pair(
+        &mut self,
+        inst: &Inst,
+        ty: ShfType,
+        left: bool,
+        words: [Value; 2],
+        amount: Value,
+    ) -> Value {
         let pair = self.join(words);
         let signed = ty == ShfType::S64 && !left;
         let amount = if signed && !inst.has(Mod::Wrap) {

@@ -102,7 +102,8 @@ impl Cx<'_> {
     }
 
     fn float_test(&mut self, inst: &Inst, double: bool) -> Lift<Value> {
-        let [a, b] = [Role::A, Role::B].map(|r| if double { self.double(inst, r) } else { self.float(inst, r) });
+        let [a, b] =
+            [Role::A, Role::B].map(|r| if double { self.double(inst, r) } else { self.float(inst, r) });
         let flags = compare_flags(inst)?;
         Ok(self.float_compare(inst.get(Mod::FloatCompare)?, flags, a?, b?))
     }

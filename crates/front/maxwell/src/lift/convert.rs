@@ -5,7 +5,7 @@ use super::cx::{Cx, Lift, operand};
 use super::float::arithmetic;
 use crate::inst::{Inst, Operand, Part, Role};
 use crate::modifier::{IntRounding, Mod, NumType};
-use xenoglot_ir::{Flags, Kind, Op, Round, Type, Value};
+use xenoglot_ir::{Bits, Flags, Kind, Op, Round, Type, Value};
 
 /// Bits and sign of an integer format.
 fn integer(ty: NumType) -> Option<(u32, bool)> {
@@ -134,7 +134,7 @@ impl Cx<'_> {
         self.set_float(inst, v)
     }
 
-    /// F2I. NaNs give 0, of 64-bit integers 2^63.
+    /// F2I. NaNs give 0; where either side has 64 bits, the integer with the top bit set.
     pub fn f2i(&mut self, inst: &Inst) -> Lift<()> {
         let v = self.float_source(inst)?;
         let (bits, signed) = integer(inst.get(Mod::DstType)?).ok_or(Unsupported)?;
@@ -148,13 +148,15 @@ impl Cx<'_> {
         let flags = if arithmetic(inst)?.ftz() { flags.with_ftz() } else { flags };
         let op = if signed { Op::F2s } else { Op::F2u };
         let int = self.b.convert(op, flags, v, int_type(bits));
+        let int = if bits == 64 || self.b.func.ty(v) == Type::F64 {
+            let nan = self.op(Op::FcmpUno, &[v, v]);
+            let top = self.b.constant(int_type(bits), Bits::scalar(1 << (bits - 1)));
+            self.b.select(nan, top, int)
+        } else {
+            int
+        };
         match bits {
-            64 => {
-                let nan = self.op(Op::FcmpUno, &[v, v]);
-                let top = self.i64(1 << 63);
-                let int = self.b.select(nan, top, int);
-                self.set_dst64(inst, int)
-            }
+            64 => self.set_dst64(inst, int),
             32 => self.set_dst(inst, int),
             _ => {
                 let word = self.convert(if signed { Op::Sext } else { Op::Zext }, int, Type::I32);

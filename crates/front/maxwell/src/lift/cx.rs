@@ -6,8 +6,10 @@ use super::regs::{Flag, Regs};
 use crate::info::ShaderInfo;
 use crate::inst::{Guard, Inst, Operand, PT, Part, Role, Value as Named};
 use crate::modifier::Mod;
-use xenoglot_ir::imm::{Scope, SubgroupInfo, Reduce};
-use xenoglot_ir::module::{Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData};
+use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
+use xenoglot_ir::module::{
+    Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
+};
 use xenoglot_ir::{Bits, Block, Builder, Flags, Imm, MemInfo, Module, Op, Resource, Space, Type, Value, Var};
 
 pub(super) type Lift<T> = Result<T, Unsupported>;

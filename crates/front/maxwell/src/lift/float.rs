@@ -1,8 +1,9 @@
 //! Single and double arithmetic.
 
-use super::cx::{Cx, Lift};
 use super::Unsupported;
-use crate::inst::{Inst, Role};
+use super::compare::compare_flags;
+use super::cx::{Cx, Lift};
+use crate::inst::{Inst, Operand, Role, Value as Named};
 use crate::modifier::{Denorm, Mod, MufuOp, Rounding, Scale};
 use xenoglot_ir::{Flags, Op, Round, Type, Value};
 
@@ -69,12 +70,32 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
-    /// The minimum where the predicate holds, else the maximum; a NaN gives way to a number.
+    /// The minimum where the predicate holds, else the maximum; a NaN gives way to a number, and -0 is less than +0.
     fn min_max(&mut self, inst: &Inst, a: Value, b: Value) -> Lift<Value> {
         let least = self.pred_operand(inst, Role::Pred)?;
-        let flags = super::compare::compare_flags(inst)?;
-        let (min, max) = (self.b.op_flags(Op::Fmin, flags, &[a, b]), self.b.op_flags(Op::Fmax, flags, &[a, b]));
-        Ok(self.b.select(least, min, max))
+        let flags = compare_flags(inst)?;
+        let (min, max) =
+            (self.b.op_flags(Op::Fmin, flags, &[a, b]), self.b.op_flags(Op::Fmax, flags, &[a, b]));
+        let ordered = self.b.select(least, min, max);
+        let nonzero = |o: &Operand| match o.value {
+            Named::F32(v) => f32::from_bits(v).is_normal(),
+            Named::F64(v) => f64::from_bits(v).is_normal(),
+            _ => false,
+        };
+        if inst.operands().iter().any(nonzero) {
+            return Ok(ordered);
+        }
+        // Of equal numbers, the bits together are both of them, or the zero wanted.
+        let ty = self.b.func.ty(a);
+        let bits = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+        let words = [a, b].map(|v| {
+            let v = if flags.ftz() { self.b.op_flags(Op::Fmin, flags, &[v, v]) } else { v };
+            self.cast(v, bits)
+        });
+        let (either, both) = (self.op(Op::Or, &words), self.op(Op::And, &words));
+        let zeros = self.b.select(least, either, both);
+        let (zeros, equal) = (self.cast(zeros, ty), self.b.op_flags(Op::FcmpOeq, flags, &[a, b]));
+        Ok(self.b.select(equal, zeros, ordered))
     }
 
     /// FMNMX.
@@ -151,8 +172,11 @@ impl Cx<'_> {
             cx.op(Op::IcmpUle, &[v, span])
         };
         let difference = self.op(Op::Isub, &exponents);
-        let tests =
-            [within(self, exponents[0], 64, 250), within(self, exponents[1], 4, 250), within(self, difference, -96i32 as u32, 96)];
+        let tests = [
+            within(self, exponents[0], 64, 250),
+            within(self, exponents[1], 4, 250),
+            within(self, difference, -96i32 as u32, 96),
+        ];
         let both = self.op(Op::And, &[tests[0], tests[1]]);
         let fast = self.op(Op::And, &[both, tests[2]]);
         let slow = self.b.not(fast);

@@ -1,7 +1,7 @@
 //! Blocks from the explored control flow: runs of nodes become blocks, ways out become edges.
 
 use super::cx::Cx;
-use super::insts::{needs_branch};
+use super::insts::needs_branch;
 use super::{LiftError, Unsupported};
 use crate::flow::{Exit, Flow, Node, Target, is_flow};
 use crate::inst::{Inst, Role};

@@ -22,7 +22,8 @@ impl Cx<'_> {
         let carry = carry.unwrap_or_else(|| self.b.bool(false));
         let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
         let result = if sat {
-            let (zero, least, greatest) = (self.zero(), self.b.i32(i32::MIN as u32), self.b.i32(i32::MAX as u32));
+            let (zero, least, greatest) =
+                (self.zero(), self.b.i32(i32::MIN as u32), self.b.i32(i32::MAX as u32));
             let negative = self.op(Op::IcmpSlt, &[a, zero]);
             let limit = self.b.select(negative, least, greatest);
             self.b.select(overflow, limit, sum)
@@ -108,7 +109,8 @@ impl Cx<'_> {
 
     /// ISCADD, ISCADD32I: A shifted, plus B.
     pub fn iscadd(&mut self, inst: &Inst) -> Lift<()> {
-        let ((a, negated), b) = (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
+        let ((a, negated), b) =
+            (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
         let shift = self.b.i32(number(inst, Role::Number)? & 31);
         let a = self.op(Op::Shl, &[a, shift]);
         let v = self.signed_sum(inst, (a, negated), b);
@@ -117,7 +119,8 @@ impl Cx<'_> {
 
     /// LEA: as ISCADD; with `.HI` the upper word of C:A shifted.
     pub fn lea(&mut self, inst: &Inst) -> Lift<()> {
-        let ((a, negated), b) = (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
+        let ((a, negated), b) =
+            (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
         let shift = inst.operand(Role::Number).and_then(|o| o.imm()).unwrap_or(0) & 31;
         let shift = self.b.i32(shift);
         let a = if inst.has(Mod::High) {
@@ -153,7 +156,9 @@ impl Cx<'_> {
         let v = self.b.select(first, a, b);
         if inst.has(Mod::Cc) {
             let no = self.b.bool(false);
-            for (flag, v) in [(Flag::Zero, equal), (Flag::Sign, less), (Flag::Carry, no), (Flag::Overflow, no)] {
+            for (flag, v) in
+                [(Flag::Zero, equal), (Flag::Sign, less), (Flag::Carry, no), (Flag::Overflow, no)]
+            {
                 self.set_flag(flag, v);
             }
         }

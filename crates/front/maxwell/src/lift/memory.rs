@@ -79,7 +79,9 @@ impl Cx<'_> {
 
     /// The address operand.
     pub fn address(&mut self, inst: &Inst) -> Lift<Address> {
-        let Named::Mem { base, offset, wide } = operand(inst, Role::Address)?.value else { return Err(Unsupported) };
+        let Named::Mem { base, offset, wide } = operand(inst, Role::Address)?.value else {
+            return Err(Unsupported);
+        };
         if !wide {
             let offset = self.b.i32(offset as u32);
             if base == RZ {
@@ -246,7 +248,9 @@ impl Cx<'_> {
     /// LDC. With `.IL`, `.IS` and `.ISL` the register's upper half is added to the bank; only a bank known here can be
     /// bound.
     pub fn ldc(&mut self, inst: &Inst) -> Lift<()> {
-        let Named::Const { bank, offset, index } = operand(inst, Role::A)?.value else { return Err(Unsupported) };
+        let Named::Const { bank, offset, index } = operand(inst, Role::A)?.value else {
+            return Err(Unsupported);
+        };
         let mode: LdcMode = inst.get(Mod::LdcMode)?;
         if mode != LdcMode::Default && index != RZ {
             return Err(Unsupported);
@@ -268,7 +272,7 @@ impl Cx<'_> {
     }
 }
 
-/// Alignment that an access of a type has: its size.
+/// Alignment that an access of a type has: that of its words, which is less than the machine asks for.
 fn align(ty: Type) -> u8 {
-    ty.bytes().unwrap_or(1).trailing_zeros() as u8
+    ty.lane().bytes().unwrap_or(1).trailing_zeros() as u8
 }

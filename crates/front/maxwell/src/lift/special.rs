@@ -48,6 +48,8 @@ impl Cx<'_> {
                 self.b.i32(size)
             }
             0x2d..=0x2f => self.component(Builtin::NumWorkgroups, number - 0x2d),
+            // Where local memory ends below the stack, which no stack reaches: there is nothing below.
+            0x37 => self.zero(),
             // Masks of the lanes equal to, below, up to, above and from this one on.
             0x38 => self.lane_mask(1),
             0x39 => {

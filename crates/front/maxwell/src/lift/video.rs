@@ -73,11 +73,8 @@ impl Cx<'_> {
     /// A result as a word, saturated if the instruction says so.
     fn video_word(&mut self, inst: &Inst, v: Value, signed: bool) -> Value {
         let v = if inst.has(Mod::Sat) {
-            let (least, most) = if signed {
-                (i64::from(i32::MIN), i64::from(i32::MAX))
-            } else {
-                (0, i64::from(u32::MAX))
-            };
+            let (least, most) =
+                if signed { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (0, i64::from(u32::MAX)) };
             let (least, most) = (self.i64(least as u64), self.i64(most as u64));
             let v = self.op(Op::Imax, &[v, least]);
             self.op(Op::Imin, &[v, most])
