@@ -17,12 +17,13 @@ impl Cx<'_> {
             AtomType::S32 => (Type::I32, true),
             AtomType::U64 => (Type::I64, false),
             AtomType::S64 => (Type::I64, true),
+            // An exchange is one of bits.
+            AtomType::F32FtzRn if how == AtomOp::Exch => (Type::I32, false),
             AtomType::F32FtzRn => (Type::F32, false),
             AtomType::F16x2FtzRn | AtomType::Sd32 | AtomType::Sd64 => return Err(Unsupported),
         };
         let op = match (how, ty.kind().is_float()) {
             (AtomOp::Add, true) => Op::AtomicFadd,
-            (AtomOp::Exch, true) => Op::AtomicXchg,
             (_, true) => return Err(Unsupported),
             (AtomOp::Add, _) => Op::AtomicAdd,
             (AtomOp::Min, _) if signed => Op::AtomicSmin,
@@ -51,7 +52,7 @@ impl Cx<'_> {
             cx.b.func.result(made)
         })?;
         let old = old.ok_or(Unsupported)?;
-        self.info.reads_global |= self.info.writes_global;
+        self.info.reads_global |= place == Place::Global;
         match inst.operand(Role::Dst).and_then(|o| o.reg()) {
             Some(n) if ty.bits() == 64 => self.set_pair(n, old),
             Some(n) => self.set_reg(n, old),
