@@ -1,11 +1,11 @@
 //! Single and double arithmetic.
 
-use super::Unsupported;
 use super::compare::compare_flags;
 use super::cx::{Cx, Lift};
+use super::regs::Flag;
 use crate::inst::{Inst, Operand, Role, Value as Named};
 use crate::modifier::{Denorm, Mod, MufuOp, Rounding, Scale};
-use xenoglot_ir::{Flags, Op, Round, Type, Value};
+use xenoglot_ir::{Bits, Flags, Op, Round, Type, Value};
 
 /// `.FTZ`, `.FMZ`, rounding and `.SAT` of an instruction.
 pub(super) fn arithmetic(inst: &Inst) -> Lift<Flags> {
@@ -24,18 +24,25 @@ pub(super) fn arithmetic(inst: &Inst) -> Lift<Flags> {
 }
 
 impl Cx<'_> {
-    /// Z and S of a float result where the instruction has `.CC`.
-    fn float_flags(&mut self, inst: &Inst, _v: Value) -> Lift<()> {
-        // Which flags NaNs set is not known.
-        if inst.has(Mod::Cc) { Err(Unsupported) } else { Ok(()) }
+    /// Writes a float result, and where the instruction has `.CC` the flags: a NaN is both zero and negative, as the
+    /// tests of condition codes have it.
+    fn set_float_dst(&mut self, inst: &Inst, v: Value) -> Lift<()> {
+        let ty = self.b.func.ty(v);
+        if inst.has(Mod::Cc) {
+            let (zero, no) = (self.b.constant(ty, Bits::scalar(0)), self.b.bool(false));
+            let (z, s) = (self.op(Op::FcmpUeq, &[v, zero]), self.op(Op::FcmpUlt, &[v, zero]));
+            for (flag, v) in Flag::ALL.into_iter().zip([z, s, no, no]) {
+                self.set_flag(flag, v);
+            }
+        }
+        if ty == Type::F64 { self.set_dst64(inst, v) } else { self.set_dst(inst, v) }
     }
 
     /// FADD, FADD32I.
     pub fn fadd(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
         let v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
-        self.float_flags(inst, v)?;
-        self.set_dst(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// FMUL, FMUL32I. The scale goes to a factor, which is exact unless it leaves the range of normals.
@@ -58,16 +65,14 @@ impl Cx<'_> {
             None => a,
         };
         let v = self.b.op_flags(Op::Fmul, arithmetic(inst)?, &[a, b]);
-        self.float_flags(inst, v)?;
-        self.set_dst(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// FFMA, FFMA32I.
     pub fn ffma(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b, c) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?, self.float(inst, Role::C)?);
         let v = self.b.op_flags(Op::Fma, arithmetic(inst)?, &[a, b, c]);
-        self.float_flags(inst, v)?;
-        self.set_dst(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// The minimum where the predicate holds, else the maximum; a NaN gives way to a number, and -0 is less than +0.
@@ -102,21 +107,21 @@ impl Cx<'_> {
     pub fn fmnmx(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
         let v = self.min_max(inst, a, b)?;
-        self.set_dst(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// DMNMX.
     pub fn dmnmx(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.double(inst, Role::A)?, self.double(inst, Role::B)?);
         let v = self.min_max(inst, a, b)?;
-        self.set_dst64(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// DADD, DMUL.
     pub fn double_binary(&mut self, inst: &Inst, op: Op) -> Lift<()> {
         let (a, b) = (self.double(inst, Role::A)?, self.double(inst, Role::B)?);
         let v = self.b.op_flags(op, arithmetic(inst)?, &[a, b]);
-        self.set_dst64(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// DFMA.
@@ -124,7 +129,7 @@ impl Cx<'_> {
         let (a, b, c) =
             (self.double(inst, Role::A)?, self.double(inst, Role::B)?, self.double(inst, Role::C)?);
         let v = self.b.op_flags(Op::Fma, arithmetic(inst)?, &[a, b, c]);
-        self.set_dst64(inst, v)
+        self.set_float_dst(inst, v)
     }
 
     /// RRO: the range reduction that MUFU's host operations do themselves.

@@ -93,6 +93,7 @@ impl Cx<'_> {
             Atom | Red => self.atomic(inst, Place::Global),
             Atoms => self.atomic(inst, Place::Shared),
             Shfl => self.shfl(inst),
+            Fswzadd => self.fswzadd(inst),
             Vote => self.vote(inst),
             Membar => self.membar(inst),
             Bar => self.bar(inst),

@@ -64,7 +64,7 @@ impl Cx<'_> {
             0x3b => self.lane_mask(u32::MAX - 1),
             0x3c => self.lane_mask(u32::MAX),
             // The host has no clock that shaders of every kind can read: time stands still.
-            0x50 | 0x51 => self.zero(),
+            0x01 | 0x50 | 0x51 => self.zero(),
             _ => return Err(Unsupported),
         })
     }

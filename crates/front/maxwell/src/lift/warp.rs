@@ -1,7 +1,8 @@
 //! Operations of a warp and of a workgroup together.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, warp};
+use super::cx::{Cx, Lift, number, warp};
+use super::float::arithmetic;
 use crate::inst::{Inst, Role, Value as Named};
 use crate::modifier::{BarMode, BarRed, MembarLevel, Mod, ShflMode, VoteMode};
 use xenoglot_ir::imm::{Order, Scope};
@@ -41,6 +42,31 @@ impl Cx<'_> {
         let from = self.b.select(inside, from, lane);
         let v = self.b.op_imm(Op::SgShuffle, Flags::NONE, warp(), &[a, from]);
         self.set_dst_pred(inst, Role::DstPred, inside);
+        self.set_dst(inst, v)
+    }
+
+    /// FSWZADD: A plus B in singles, either negated by the lane's place in its quad: two bits for each, the first lane's
+    /// the highest, 1 negating A and 2 negating B.
+    pub fn fswzadd(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
+        let lanes = number(inst, Role::Number)?;
+        if (0..4).any(|lane| lanes >> (2 * lane) & 3 == 3) {
+            return Err(Unsupported);
+        }
+        self.info.warp_operations = true;
+        let (lane, quad) = (self.lane_id(), self.b.i32(3));
+        let lane = self.op(Op::And, &[lane, quad]);
+        let [one, two, lanes] = [1, 2, lanes].map(|v| self.b.i32(v));
+        let first = self.op(Op::Isub, &[quad, lane]);
+        let at = self.op(Op::Shl, &[first, one]);
+        let code = self.op(Op::Ushr, &[lanes, at]);
+        let code = self.op(Op::And, &[code, quad]);
+        let [a, b] = [(a, one), (b, two)].map(|(v, negates)| {
+            let negates = self.op(Op::IcmpEq, &[code, negates]);
+            let negative = self.op(Op::Fneg, &[v]);
+            self.b.select(negates, negative, v)
+        });
+        let v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
         self.set_dst(inst, v)
     }
 
