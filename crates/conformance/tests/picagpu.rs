@@ -83,6 +83,11 @@ fn scenes_on_the_cpu_with_native_shaders() {
 }
 
 #[test]
+fn scenes_on_the_cpu_with_shaders_on_the_hosts_gpu() {
+    passes("cpu-host");
+}
+
+#[test]
 fn scenes_on_the_hosts_gpu() {
     passes("gpu");
 }
