@@ -1,6 +1,6 @@
 //! What the emulated PICA200 costs: frames of three scenes of growing size with each vertex engine, and shaders alone.
 
-use super::shaders::{self, SHADED, Shaded};
+use super::shaders::{self, SHADED, Shaded, Stutter};
 use crate::batch::bar;
 use anyhow::{Context, Result};
 use plotters::prelude::*;
@@ -35,6 +35,9 @@ const EXPERIMENTS: [(&str, &[u32]); 3] = [
     ("batch", &[20, 50, 100, 200, 400, 800]),
 ];
 
+/// Frames with a new shader each.
+const NEW_SHADERS: u32 = 200;
+
 /// What was measured.
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -42,6 +45,8 @@ pub struct Report {
     pub experiments: Vec<Experiment>,
     /// Shaders.
     pub shaders: Vec<Shaded>,
+    /// Frames with new shaders.
+    pub stutter: Vec<Stutter>,
 }
 
 /// A scene of growing size.
@@ -85,6 +90,8 @@ pub fn run(options: &Options) -> Result<Report> {
         shaders.push(shaders::measure(name, peer, options.quick)?);
         bar.inc(1);
     }
+    bar.set_message("new shaders");
+    let stutter = shaders::stutter(NEW_SHADERS)?;
     bar.finish_and_clear();
     if let Some(folder) = options.plots {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -92,7 +99,7 @@ pub fn run(options: &Options) -> Result<Report> {
             plot(experiment, &folder.join(format!("pica-{}.svg", experiment.scene)))?;
         }
     }
-    Ok(Report { experiments, shaders })
+    Ok(Report { experiments, shaders, stutter })
 }
 
 fn engines(name: &str) -> Result<Engines> {
@@ -182,7 +189,8 @@ impl fmt::Display for Report {
             }
             writeln!(f)?;
         }
-        shaders::print(f, &self.shaders)
+        shaders::print(f, &self.shaders)?;
+        shaders::print_stutter(f, NEW_SHADERS, &self.stutter)
     }
 }
 

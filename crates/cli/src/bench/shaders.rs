@@ -10,7 +10,10 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Regions};
 use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::NullRenderer;
-use xenoglot_pica::shader::{Engine, Engines, Interp, Native, Packed, Program, Shader, Source, Uniforms};
+use xenoglot_pica::report::Report;
+use xenoglot_pica::shader::{
+    Choice, Engine, Engines, Interp, Native, Packed, Program, Shader, Source, Uniforms,
+};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
 use xenoglot_pica_shader::lift::lift;
@@ -72,13 +75,18 @@ fn register(vertex: usize, n: usize) -> [f32; 4] {
 /// Float uniforms.
 const UNIFORM: [f32; 4] = [0.5, 0.25, -0.75, 1.0];
 
-/// Measures a shader.
-pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Shaded> {
+/// A shader that comes with the front end.
+fn bundled(name: &str) -> Result<Shader> {
     let source = SHADERS.iter().find(|s| s.name == name).context("no such shader")?.source;
     let shbin = assemble(source)?;
     let entry = shbin.executables.first().context("no executable")?.main;
     let source = Arc::new(Source::new(&shbin.program.code, &shbin.program.descriptors));
-    let shader = Shader { source, entry, geometry: None };
+    Ok(Shader { source, entry, geometry: None })
+}
+
+/// Measures a shader.
+pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Shaded> {
+    let shader = bundled(name)?;
     let times: usize = if quick { 2 } else { 20 };
 
     let lifting = best(times, || Ok(drop(lift(&shader.source.program, &shader.lift_options())?)))?;
@@ -115,55 +123,130 @@ fn alone(engine: &mut dyn Engine, shader: &Shader, vertices: usize, times: usize
     Ok(rate(seconds, vertices))
 }
 
-/// Draws of lists of triangles whose attributes are four floats each.
+/// Draws of lists of triangles.
 fn draw(shader: &Shader, threads: bool, times: usize) -> Result<f64> {
-    let program = Program::new(shader)?;
-    let attributes = 16 - program.inputs.leading_zeros();
-    let vertex = |v| (0..attributes as usize).flat_map(move |n| register(v, n));
-    let bytes = (0..VERTICES).flat_map(vertex).flat_map(f32::to_le_bytes).collect();
-    let mut memory = Regions::new();
-    memory.add(FCRAM, bytes);
-
     let mut engine = Native::new()?;
     engine.set_threads(threads);
-    let mut gpu = Gpu::with_engines(NullRenderer, Engines::new(vec![Box::new(engine)]));
-    let mut write = |register, value| gpu.write_register(&mut memory, register, value);
-    let nibbles = |count: u32| (0..count).fold(0u64, |all, n| all | u64::from(n) << (4 * n));
-    write(ATTRIBUTE_BASE, FCRAM / 8);
-    let formats = (1u64 << (4 * attributes)) - 1;
-    write(ATTRIBUTE_FORMATS, formats as u32);
-    write(ATTRIBUTE_FORMATS_HIGH, (formats >> 32) as u32 | (attributes - 1) << 28);
-    write(LOADER + 1, nibbles(attributes) as u32);
-    write(LOADER + 2, (nibbles(attributes) >> 32) as u32 | (16 * attributes) << 16 | attributes << 28);
-    write(VERTEX_INPUTS, attributes - 1);
-    write(VERTEX_PERMUTATION, 0x7654_3210);
-    write(VERTEX_PERMUTATION + 1, 0xfedc_ba98);
-    write(VERTEX_ENTRY, shader.entry);
-    write(VERTEX_OUTPUT_MASK, program.outputs.into());
-    // Position, colour, a pair of texture coordinates.
-    write(OUTPUT_COUNT, program.outputs.count_ones().min(3));
-    for (n, semantics) in (0..).zip([0x0302_0100, 0x0b0a_0908, 0x1f1f_0d0c]) {
-        write(OUTPUT_MAP + n, semantics);
+    let mut guest = Guest::new(shader, Engines::new(vec![Box::new(engine)]))?;
+    let seconds = best(times, || guest.draw(VERTICES).map(drop))?;
+    Ok(rate(seconds, VERTICES))
+}
+
+/// A frame in which a shader is seen for the first time.
+#[derive(Debug, Serialize)]
+pub struct Stutter {
+    /// How vertex engines are chosen.
+    pub choice: &'static str,
+    /// Milliseconds of the worst frame, and of the mean one.
+    pub worst: f64,
+    /// The mean one.
+    pub mean: f64,
+    /// Frames that an engine served because a faster one was not ready.
+    pub deferred: u64,
+}
+
+/// Frames of a draw each, every one with a new shader: with code made on the spot, and in the background.
+pub fn stutter(frames: u32) -> Result<Vec<Stutter>> {
+    const VERTICES: usize = 300;
+    let shader = bundled("skinned.v.pica")?;
+    let native = || -> Result<Vec<Box<dyn Engine>>> { Ok(vec![Box::new(Native::new()?)]) };
+    let kinds = [
+        ("on the spot", Engines::new(native()?)),
+        ("in the background", Engines::with_choice(native()?, Choice::Measured)),
+    ];
+    kinds
+        .into_iter()
+        .map(|(choice, engines)| {
+            let mut guest = Guest::new(&shader, engines)?;
+            let end = shader.source.program.code.len() as u32;
+            let (mut times, mut deferred) = (Vec::new(), 0);
+            for frame in 0..frames {
+                let start = Instant::now();
+                // A word behind the program's end makes it another one.
+                guest.write(VERTEX_CODE_PORT, end);
+                guest.write(VERTEX_CODE_PORT + 1, 1 + frame);
+                deferred += guest.draw(VERTICES)?.deferred;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+            let worst = times.iter().copied().fold(0.0, f64::max);
+            let mean = times.iter().sum::<f64>() / f64::from(frames.max(1));
+            Ok(Stutter { choice, worst, mean, deferred })
+        })
+        .collect()
+}
+
+/// A guest that draws lists of triangles whose attributes are four floats each.
+struct Guest {
+    gpu: Gpu<NullRenderer>,
+    memory: Regions,
+}
+
+impl Guest {
+    fn write(&mut self, register: u32, value: u32) {
+        self.gpu.write_register(&mut self.memory, register, value);
     }
-    for (port, words) in [
-        (VERTEX_CODE_PORT, &shader.source.program.code),
-        (VERTEX_DESCRIPTOR_PORT, &shader.source.program.descriptors),
-    ] {
-        words.iter().for_each(|&word| write(port + 1, word));
-    }
-    write(VERTEX_UNIFORM_PORT, 1 << 31);
-    for value in [UNIFORM; 96].iter().flat_map(|v| v.iter().rev()) {
-        write(VERTEX_UNIFORM_PORT + 1, value.to_bits());
-    }
-    write(VERTEX_COUNT, VERTICES as u32);
-    let seconds = best(times, || {
-        gpu.write_register(&mut memory, DRAW_ARRAYS, 1);
-        let report = gpu.take_report();
+
+    fn draw(&mut self, vertices: usize) -> Result<Report> {
+        self.write(VERTEX_COUNT, vertices as u32);
+        self.write(DRAW_ARRAYS, 1);
+        let report = self.gpu.take_report();
         let message = report.messages.first().map(ToString::to_string);
         anyhow::ensure!(report.triangles > 0 && message.is_none(), "{message:?}");
-        Ok(())
-    })?;
-    Ok(rate(seconds, VERTICES))
+        Ok(report)
+    }
+
+    fn new(shader: &Shader, engines: Engines) -> Result<Guest> {
+        let program = Program::new(shader)?;
+        let attributes = 16 - program.inputs.leading_zeros();
+        let vertex = |v| (0..attributes as usize).flat_map(move |n| register(v, n));
+        let bytes = (0..VERTICES).flat_map(vertex).flat_map(f32::to_le_bytes).collect();
+        let mut memory = Regions::new();
+        memory.add(FCRAM, bytes);
+
+        let gpu = Gpu::with_engines(NullRenderer, engines);
+        let mut guest = Guest { gpu, memory };
+        let mut write = |register, value| guest.write(register, value);
+        let nibbles = |count: u32| (0..count).fold(0u64, |all, n| all | u64::from(n) << (4 * n));
+        write(ATTRIBUTE_BASE, FCRAM / 8);
+        let formats = (1u64 << (4 * attributes)) - 1;
+        write(ATTRIBUTE_FORMATS, formats as u32);
+        write(ATTRIBUTE_FORMATS_HIGH, (formats >> 32) as u32 | (attributes - 1) << 28);
+        write(LOADER + 1, nibbles(attributes) as u32);
+        write(LOADER + 2, (nibbles(attributes) >> 32) as u32 | (16 * attributes) << 16 | attributes << 28);
+        write(VERTEX_INPUTS, attributes - 1);
+        write(VERTEX_PERMUTATION, 0x7654_3210);
+        write(VERTEX_PERMUTATION + 1, 0xfedc_ba98);
+        write(VERTEX_ENTRY, shader.entry);
+        write(VERTEX_OUTPUT_MASK, program.outputs.into());
+        // Position, colour, a pair of texture coordinates.
+        write(OUTPUT_COUNT, program.outputs.count_ones().min(3));
+        for (n, semantics) in (0..).zip([0x0302_0100, 0x0b0a_0908, 0x1f1f_0d0c]) {
+            write(OUTPUT_MAP + n, semantics);
+        }
+        for (port, words) in [
+            (VERTEX_CODE_PORT, &shader.source.program.code),
+            (VERTEX_DESCRIPTOR_PORT, &shader.source.program.descriptors),
+        ] {
+            words.iter().for_each(|&word| write(port + 1, word));
+        }
+        write(VERTEX_UNIFORM_PORT, 1 << 31);
+        for value in [UNIFORM; 96].iter().flat_map(|v| v.iter().rev()) {
+            write(VERTEX_UNIFORM_PORT + 1, value.to_bits());
+        }
+        Ok(guest)
+    }
+}
+
+/// Prints what new shaders cost.
+pub fn print_stutter(f: &mut fmt::Formatter<'_>, frames: u32, stutter: &[Stutter]) -> fmt::Result {
+    writeln!(
+        f,
+        "\n{frames} frames with a new shader each, ms: worst, mean; frames that did not wait for native code"
+    )?;
+    for Stutter { choice, worst, mean, deferred } in stutter {
+        writeln!(f, "{choice:<20}{worst:>8.2}{mean:>8.2}{deferred:>8}")?;
+    }
+    Ok(())
 }
 
 /// Prints a table.

@@ -33,6 +33,9 @@ pub enum EngineError {
     /// A geometry invocation sent more than there is room for.
     #[error("{0} EMITs more than an invocation has room for")]
     Emits(u32),
+    /// The engine takes no programs like this one.
+    #[error("{0}")]
+    Declined(&'static str),
     /// What another engine has to say.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
@@ -83,7 +86,7 @@ pub trait Engine: Send {
     fn cost(&self) -> Cost;
 
     /// How far it is with the program.
-    fn readiness(&mut self, program: &Program) -> Readiness;
+    fn readiness(&mut self, program: &Arc<Program>) -> Readiness;
 
     /// Begins to translate the program in the background. An engine that cannot does nothing.
     fn prepare(&mut self, _program: &Arc<Program>) {}

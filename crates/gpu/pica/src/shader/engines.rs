@@ -305,7 +305,7 @@ mod tests {
             self.cost
         }
 
-        fn readiness(&mut self, _: &Program) -> Readiness {
+        fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
             *self.readiness.lock().unwrap()
         }
 

@@ -79,7 +79,7 @@ impl Engine for Interp {
         Cost { batch: 2e-5, inst: 3e-8, translation: 0.0 }
     }
 
-    fn readiness(&mut self, _: &Program) -> Readiness {
+    fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
         Readiness::Ready
     }
 

@@ -9,6 +9,8 @@ mod background;
 mod cost;
 mod engine;
 mod engines;
+#[cfg(feature = "host")]
+mod host;
 mod interp;
 #[cfg(feature = "native")]
 mod native;
@@ -20,6 +22,8 @@ mod unit;
 pub use engine::{Bank, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};
 pub(crate) use engines::GeometryUnit;
 pub use engines::{Choice, Engines, Fallback, Feed, Served};
+#[cfg(feature = "host")]
+pub use host::Host;
 pub use interp::Interp;
 #[cfg(feature = "native")]
 pub use native::Native;

@@ -106,7 +106,7 @@ impl Engine for Native {
         Cost { batch: 1e-6, inst: 3e-10, translation: 5e-6 }
     }
 
-    fn readiness(&mut self, program: &Program) -> Readiness {
+    fn readiness(&mut self, program: &Arc<Program>) -> Readiness {
         self.collect();
         if self.codes.contains(&program.shader) {
             Readiness::Ready
