@@ -1,4 +1,6 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
+#[cfg(feature = "gpu")]
+pub mod host;
 pub mod pica;
 pub mod translate;
