@@ -1,5 +1,7 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
+#[cfg(feature = "gpu")]
+pub mod host;
 pub mod pica;
 mod shaders;
 pub mod translate;

@@ -1,5 +1,7 @@
 //! What the emulated PICA200 costs: frames of three scenes of growing size with each vertex engine, and shaders alone.
 
+#[cfg(feature = "gpu")]
+use super::host;
 use super::shaders::{self, SHADED, Shaded, Stutter};
 use crate::batch::bar;
 use anyhow::{Context, Result};
@@ -9,7 +11,9 @@ use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
+use xenoglot_capture::Capture;
 use xenoglot_pica::raster::Renderer;
+use xenoglot_pica::renderer;
 use xenoglot_pica::replay::{Limits, Player};
 use xenoglot_pica::shader::{Engines, Native};
 use xenoglot_pica_scenes::{Params, Scene};
@@ -47,6 +51,9 @@ pub struct Report {
     pub shaders: Vec<Shaded>,
     /// Frames with new shaders.
     pub stutter: Vec<Stutter>,
+    /// Frames with new pixel states on the host's GPU, if there is one.
+    #[cfg(feature = "gpu")]
+    pub pixel_stutter: Option<host::Stutter>,
 }
 
 /// A scene of growing size.
@@ -67,6 +74,8 @@ pub struct Row {
     pub count: u32,
     /// Mean time of a frame for each engine, milliseconds.
     pub frame: [f64; ENGINES.len()],
+    /// The same with native shaders and pixels on the host's GPU, if there is one.
+    pub gpu: Option<f64>,
 }
 
 /// Measures everything.
@@ -74,12 +83,13 @@ pub fn run(options: &Options) -> Result<Report> {
     let sizes = |sizes: &'static [u32]| sizes.iter().take(if options.quick { 2 } else { sizes.len() });
     let steps = EXPERIMENTS.iter().map(|e| sizes(e.1).count()).sum::<usize>() + SHADED.len();
     let bar = bar(steps);
+    let gpu = Gpu::open();
     let mut experiments = Vec::new();
     for (scene, counts) in EXPERIMENTS {
         let mut rows = Vec::new();
         for &count in sizes(counts) {
             bar.set_message(format!("{scene}, {count}"));
-            rows.push(Row { count, frame: frames(scene, count, options.frames)? });
+            rows.push(frames(scene, count, options.frames, &gpu)?);
             bar.inc(1);
         }
         experiments.push(Experiment { scene, frames: options.frames, rows });
@@ -92,6 +102,8 @@ pub fn run(options: &Options) -> Result<Report> {
     }
     bar.set_message("new shaders");
     let stutter = shaders::stutter(NEW_SHADERS)?;
+    #[cfg(feature = "gpu")]
+    let pixel_stutter = gpu.0.as_ref().map(|host| host.stutter(options.quick)).transpose()?;
     bar.finish_and_clear();
     if let Some(folder) = options.plots {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -99,7 +111,35 @@ pub fn run(options: &Options) -> Result<Report> {
             plot(experiment, &folder.join(format!("pica-{}.svg", experiment.scene)))?;
         }
     }
-    Ok(Report { experiments, shaders, stutter })
+    Ok(Report {
+        experiments,
+        shaders,
+        stutter,
+        #[cfg(feature = "gpu")]
+        pixel_stutter,
+    })
+}
+
+/// The host's GPU, if there is one.
+struct Gpu(#[cfg(feature = "gpu")] Option<host::Host>);
+
+impl Gpu {
+    fn open() -> Gpu {
+        Gpu(
+            #[cfg(feature = "gpu")]
+            host::Host::open(),
+        )
+    }
+
+    /// Frames of a capture and the seconds they took; none without a GPU.
+    fn play(&self, capture: &Capture) -> Result<Option<(u32, f64)>> {
+        #[cfg(feature = "gpu")]
+        if let Some(host) = &self.0 {
+            return play(capture, host.renderer()?, engines("native")?).map(Some);
+        }
+        let _ = capture;
+        Ok(None)
+    }
 }
 
 fn engines(name: &str) -> Result<Engines> {
@@ -109,37 +149,48 @@ fn engines(name: &str) -> Result<Engines> {
     })
 }
 
-/// Mean time of a frame with each engine, in milliseconds. Frames of a short capture are played again and again, by the
-/// engines in turn.
-fn frames(scene: &str, count: u32, frames: u32) -> Result<[f64; ENGINES.len()]> {
+/// Mean time of a frame with each engine. Frames of a short capture are played again and again, by the engines in turn.
+fn frames(scene: &str, count: u32, frames: u32, gpu: &Gpu) -> Result<Row> {
     const CAPTURED: u32 = 20;
     let scene = Scene::find(scene).context("no such scene")?;
     let capture = scene.build(Params { frames: Some(CAPTURED.min(frames)), count: Some(count) });
     let mut seconds = [0.0; ENGINES.len()];
+    // The first time is for the compilation of programs.
+    let mut on_gpu = gpu.play(&capture)?.map(|_| 0.0);
     let mut played = 0;
     while played < frames {
         let mut round = 0;
         for (engine, seconds) in ENGINES.iter().zip(&mut seconds) {
-            let engines = engines(engine)?;
-            let mut player = Player::with_engines(&capture, Renderer::default(), engines, Limits::default())?;
-            let start = Instant::now();
-            round = 0;
-            while let Some(image) = player.next_frame() {
-                black_box(image?);
-                round += 1;
-            }
-            *seconds += start.elapsed().as_secs_f64();
+            let (frames, took) = play(&capture, Renderer::default(), engines(engine)?)?;
+            round = frames;
+            *seconds += took;
+        }
+        if let (Some(seconds), Some((_, took))) = (&mut on_gpu, gpu.play(&capture)?) {
+            *seconds += took;
         }
         played += round.max(1);
     }
-    Ok(seconds.map(|s| s * 1e3 / f64::from(played)))
+    let mean = |seconds: f64| seconds * 1e3 / f64::from(played);
+    Ok(Row { count, frame: seconds.map(mean), gpu: on_gpu.map(mean) })
+}
+
+/// Frames of a capture and the seconds they took.
+fn play<R: renderer::Renderer>(capture: &Capture, renderer: R, engines: Engines) -> Result<(u32, f64)> {
+    let mut player = Player::with_engines(capture, renderer, engines, Limits::default())?;
+    let start = Instant::now();
+    let mut frames = 0;
+    while let Some(image) = player.next_frame() {
+        black_box(image?);
+        frames += 1;
+    }
+    Ok((frames, start.elapsed().as_secs_f64()))
 }
 
 /// Frame times against size, both on logarithmic axes.
 fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
     let cannot = |e: &dyn fmt::Display| anyhow::anyhow!("cannot draw {}: {e}", path.display());
     let counts = experiment.rows.iter().map(|r| f64::from(r.count));
-    let times = experiment.rows.iter().flat_map(|r| r.frame);
+    let times = experiment.rows.iter().flat_map(|r| r.frame.into_iter().chain(r.gpu));
     let bounds = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(v), high.max(v)))
     };
@@ -160,9 +211,11 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
         .light_line_style(TRANSPARENT)
         .draw()
         .map_err(|e| cannot(&e))?;
-    for (i, engine) in ENGINES.iter().enumerate() {
-        let color = [RGBColor(0xc0, 0x50, 0x30), RGBColor(0x20, 0x60, 0xa0)][i % 2];
-        let points = experiment.rows.iter().map(|r| (f64::from(r.count), r.frame[i]));
+    for (i, engine) in ENGINES.iter().chain(&["gpu"]).enumerate() {
+        let color =
+            [RGBColor(0xc0, 0x50, 0x30), RGBColor(0x20, 0x60, 0xa0), RGBColor(0x30, 0x90, 0x50)][i % 3];
+        let time = |r: &Row| r.frame.get(i).copied().or(r.gpu);
+        let points = experiment.rows.iter().filter_map(|r| Some((f64::from(r.count), time(r)?)));
         chart
             .draw_series(LineSeries::new(points, color.stroke_width(2)).point_size(3))
             .map_err(|e| cannot(&e))?
@@ -182,15 +235,24 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for e in &self.experiments {
             writeln!(f, "{}: mean time of a frame over {} frames, ms", e.scene, e.frames)?;
-            writeln!(f, "{:>8}{:>12}{:>12}{:>10}", "count", ENGINES[0], ENGINES[1], "ratio")?;
+            writeln!(f, "{:>8}{:>12}{:>12}{:>10}{:>12}", "count", ENGINES[0], ENGINES[1], "ratio", "gpu")?;
             for r in &e.rows {
                 let [interp, native] = r.frame;
-                writeln!(f, "{:>8}{interp:>12.3}{native:>12.3}{:>10.2}", r.count, interp / native)?;
+                write!(f, "{:>8}{interp:>12.3}{native:>12.3}{:>10.2}", r.count, interp / native)?;
+                match r.gpu {
+                    Some(gpu) => writeln!(f, "{gpu:>12.3}")?,
+                    None => writeln!(f, "{:>12}", "-")?,
+                }
             }
             writeln!(f)?;
         }
         shaders::print(f, &self.shaders)?;
-        shaders::print_stutter(f, NEW_SHADERS, &self.stutter)
+        shaders::print_stutter(f, NEW_SHADERS, &self.stutter)?;
+        #[cfg(feature = "gpu")]
+        if let Some(stutter) = &self.pixel_stutter {
+            writeln!(f, "\n{stutter}")?;
+        }
+        Ok(())
     }
 }
 

@@ -7,9 +7,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "gpu")]
+use std::sync::Arc;
 use std::time::Instant;
 use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
-use xenoglot_pica::raster::Renderer;
+#[cfg(feature = "gpu")]
+use xenoglot_host::{Compilation, Device, DeviceOptions};
+#[cfg(feature = "gpu")]
+use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::raster;
+use xenoglot_pica::renderer::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::Report;
 use xenoglot_pica::shader::{Choice, Engines, Native};
@@ -31,6 +38,17 @@ pub struct Args {
     /// What shades vertices.
     #[arg(long, value_enum, default_value_t = EngineName::Interp)]
     engine: EngineName,
+    /// What draws pixels.
+    #[arg(long, value_enum, default_value_t = RendererName::Cpu)]
+    renderer: RendererName,
+    /// A part of the name of the host's GPU; any if not given.
+    #[cfg(feature = "gpu")]
+    #[arg(long)]
+    device: Option<String>,
+    /// Let the GPU's programs compile in the background: until they are there, draws are the CPU's.
+    #[cfg(feature = "gpu")]
+    #[arg(long)]
+    background: bool,
     /// Compare with the frames that the capture expects.
     #[arg(long)]
     check: bool,
@@ -51,6 +69,16 @@ enum EngineName {
     Native,
     /// Whichever is done first, by measurement; machine code is made in the background.
     Auto,
+}
+
+/// Renderers by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RendererName {
+    /// The CPU renderer.
+    Cpu,
+    /// The host's GPU; the CPU renderer where that cannot.
+    #[cfg(feature = "gpu")]
+    Gpu,
 }
 
 impl EngineName {
@@ -130,7 +158,23 @@ fn load(args: &Args) -> Result<(Capture, bool)> {
 }
 
 fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
-    let (renderer, engines) = (Renderer::new(), args.engine.engines()?);
+    match args.renderer {
+        RendererName::Cpu => play_on(args, capture, raster::Renderer::new()),
+        #[cfg(feature = "gpu")]
+        RendererName::Gpu => play_on(args, capture, host_renderer(args)?),
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn host_renderer(args: &Args) -> Result<HostRenderer> {
+    let mut options = DeviceOptions::from_env();
+    options.selector = args.device.clone().or(options.selector);
+    let compilation = if args.background { Compilation::Background } else { Compilation::Blocking };
+    Ok(HostRenderer::new(Arc::new(Programs::new(&Device::open(&options)?, compilation)))?)
+}
+
+fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<Outcome> {
+    let engines = args.engine.engines()?;
     let mut player = Player::with_engines(capture, renderer, engines, replay::Limits::default())?;
     let expected: BTreeMap<usize, &Frame> = capture.frames.iter().map(|f| (f.index as usize, f)).collect();
     let bar = bar(capture.ops.iter().filter(|op| op.kind == FRAME_END).count());
@@ -206,10 +250,10 @@ fn save(path: &Path, image: &Image) -> Result<()> {
 }
 
 fn print(outcome: &Outcome, seconds: f64) {
-    let Report { draws, vertices, triangles, errors, fallbacks, .. } = outcome.report;
+    let Report { draws, vertices, triangles, errors, fallbacks, detours, .. } = outcome.report;
     println!(
         "{} frames in {seconds:.2} s: {draws} draws, {vertices} vertices, {triangles} triangles, {fallbacks} fall-backs, \
-         {errors} errors",
+         {detours} detours, {errors} errors",
         outcome.frames
     );
     for (engine, share) in &outcome.report.engines {
@@ -248,6 +292,7 @@ fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {
             "deferred": report.deferred,
             "ignored": report.ignored.iter().map(|(feature, draws)| (feature.to_string(), json!(draws))).collect::<serde_json::Map<_, _>>(),
             "fallbacks": report.fallbacks,
+            "detours": report.detours,
             "errors": report.errors,
             "messages": report.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         },

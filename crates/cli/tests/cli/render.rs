@@ -42,6 +42,24 @@ fn captures_are_rendered() {
     run(&["render", &capture, "--check"], 1);
 }
 
+#[cfg(feature = "gpu")]
+#[test]
+fn captures_are_rendered_on_the_hosts_gpu() {
+    use xenoglot_host::{Device, DeviceOptions};
+    if let Err(error) = Device::open(&DeviceOptions::from_env()) {
+        return xenoglot_testgen::skip::skip(&error.to_string());
+    }
+    let dir = folder("render-gpu");
+    let path = |name: &str| dir.join(name).display().to_string();
+    run(&["scenes", "triangles", "--frames", "1", "--count", "7", "-o", &path("")], 0);
+    let capture = path("triangles.xgc");
+    run(&["render", &capture, "-o", &path("cpu.png")], 0);
+    let facts = json(&["render", &capture, "-o", &path("gpu.png"), "--renderer", "gpu", "--json"]);
+    assert_eq!((&facts["report"]["detours"], &facts["report"]["errors"]), (&0.into(), &0.into()));
+    assert_eq!(fs::read(dir.join("cpu.png")).unwrap(), fs::read(dir.join("gpu.png")).unwrap());
+    run(&["render", &capture, "-o", &path("none.png"), "--renderer", "gpu", "--device", "no such"], 1);
+}
+
 #[test]
 fn expected_frames_are_compared() {
     use xenoglot_capture::{Capture, Frame};

@@ -43,6 +43,8 @@ pub struct Device {
     pub(crate) queue: wgpu::Queue,
     name: Arc<str>,
     native: bool,
+    /// Programs run on the processor.
+    software: bool,
     timeout_s: u64,
     /// What went wrong where nobody asked.
     failure: Arc<Mutex<Option<String>>>,
@@ -72,7 +74,14 @@ impl Device {
             first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
         }));
         let timeout_s = options.timeout_s;
-        Ok(Device { raw, queue, name: info.name.into(), native, timeout_s, failure })
+        let software = info.device_type == wgpu::DeviceType::Cpu;
+        Ok(Device { raw, queue, name: info.name.into(), native, software, timeout_s, failure })
+    }
+
+    /// The same device opened once more, with a queue of its own, if its driver compiles in the queue.
+    pub(crate) fn twin(&self) -> Result<Option<Device>, Error> {
+        let options = DeviceOptions { selector: Some(self.name.to_string()), timeout_s: self.timeout_s };
+        self.software.then(|| Device::open(&options)).transpose()
     }
 
     /// Its name.

@@ -26,6 +26,7 @@
 //! | `buffer` | buffers, and reading them back |
 //! | `program` | layouts, programs, arguments |
 //! | `commands` | dispatches in order |
+//! | `rehearsal` | for drivers that compile when a program first runs |
 //! | `table` | programs by key, compiled in the background |
 //!
 //! Nothing here knows of a guest. A failure of the device is an [`Error`] of the next call that waits for it, never a
@@ -37,6 +38,7 @@ mod commands;
 mod device;
 mod error;
 mod program;
+mod rehearsal;
 mod table;
 
 pub use buffer::Buffer;

@@ -47,6 +47,13 @@ pub struct Layout {
     pipeline: wgpu::PipelineLayout,
 }
 
+impl Layout {
+    /// Its bindings by number.
+    pub fn bindings(&self) -> &[Binding] {
+        &self.bindings
+    }
+}
+
 /// A compiled program.
 #[derive(Clone, Debug)]
 pub struct Program {

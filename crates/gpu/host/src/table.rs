@@ -1,6 +1,7 @@
 //! Programs by key, compiled in the background.
 
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -8,12 +9,14 @@ use std::thread::JoinHandle;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::Module;
 
+use crate::rehearsal::Rehearsal;
 use crate::{Device, Error, Layout, Program};
 
 /// When programs are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compilation {
-    /// On a thread of the table; until it is done, the program is [`State::Compiling`].
+    /// On a thread of the table; until it is done, the program is [`State::Compiling`]. Where the driver compiles a
+    /// program when it first runs, the thread has it run: it must come to an end when all its buffers are zero.
     #[default]
     Background,
     /// When they are asked for, while the caller waits.
@@ -49,12 +52,15 @@ pub struct Table<K> {
 }
 
 struct Worker<K> {
+    /// Set when what is still to be compiled is of no use.
+    stop: Arc<AtomicBool>,
     jobs: Option<Sender<K>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<K> Drop for Worker<K> {
     fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
         // Without a sender the thread ends.
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
@@ -136,19 +142,38 @@ impl<K: Eq + Hash + Send + 'static> Worker<K> {
         states: States<K>,
     ) -> Result<Worker<K>, Error> {
         let (jobs, keys) = channel::<K>();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
         let run = move || {
+            // Without it programs are as right, and late.
+            let rehearsal = Rehearsal::new(&device, &layout).ok().flatten();
+            let rehearsed = |key: &K| {
+                let module = translate(key)?;
+                if let Some(rehearsal) = &rehearsal {
+                    rehearsal.run(&module)?;
+                }
+                Ok(module)
+            };
             for key in keys {
-                let state = compile(&device, &layout, &*translate, &key);
+                if stopped.load(Ordering::Relaxed) {
+                    return;
+                }
+                let state = compile(&device, &layout, &rehearsed, &key);
                 lock(&states).insert(key, state);
             }
         };
         let thread = std::thread::Builder::new().name("host programs".into()).spawn(run);
         let thread = thread.map_err(|e| Error::Translation(format!("no thread to compile on: {e}")))?;
-        Ok(Worker { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Worker { stop, jobs: Some(jobs), thread: Some(thread) })
     }
 }
 
-fn compile<K>(device: &Device, layout: &Layout, translate: &Translate<K>, key: &K) -> State {
+fn compile<K>(
+    device: &Device,
+    layout: &Layout,
+    translate: &dyn Fn(&K) -> Result<Module, Error>,
+    key: &K,
+) -> State {
     match translate(key).and_then(|module| device.program(layout, &module)) {
         Ok(program) => State::Ready(program),
         Err(error) => State::Failed(error),

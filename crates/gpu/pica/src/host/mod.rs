@@ -24,6 +24,8 @@
 mod batch;
 mod bins;
 mod surfaces;
+#[cfg(test)]
+mod tests;
 mod textures;
 
 use std::sync::Arc;

@@ -118,7 +118,7 @@ fn tile_address(place: PixelBuffer, tile: u32) -> u32 {
 }
 
 /// The words of a buffer's pixels; what is not memory is 0.
-fn load(memory: &dyn Memory, place: PixelBuffer, pixels: u32) -> Vec<u32> {
+pub(super) fn load(memory: &dyn Memory, place: PixelBuffer, pixels: u32) -> Vec<u32> {
     let mut words = vec![0; pixels as usize];
     let size = place.bytes as usize;
     let word = |bytes: &[u8]| {
@@ -146,7 +146,7 @@ fn load(memory: &dyn Memory, place: PixelBuffer, pixels: u32) -> Vec<u32> {
 }
 
 /// Puts words of pixels from a tile on into memory; what is not memory is dropped.
-fn store(memory: &mut dyn Memory, place: PixelBuffer, first: u32, words: &[u32]) {
+pub(super) fn store(memory: &mut dyn Memory, place: PixelBuffer, first: u32, words: &[u32]) {
     let size = place.bytes as usize;
     for (tile, words) in (first..).zip(words.chunks(TILE)) {
         let address = tile_address(place, tile);

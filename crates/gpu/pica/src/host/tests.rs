@@ -1,0 +1,154 @@
+//! Tile programs on the interpreter against the CPU renderer: what needs no device.
+
+use proptest::prelude::*;
+use xenoglot_interp::{Bindings, Interpreter, Limits};
+use xenoglot_ir::verify;
+
+use super::surfaces::{load, store};
+use super::*;
+use crate::fragment::layout;
+use crate::memory::{FCRAM, Regions};
+use crate::regs::*;
+use crate::vertex::Vertex;
+
+const COLOR: u32 = FCRAM;
+const DEPTH: u32 = FCRAM + 0x1000;
+const MEMORY: u32 = 0x2000;
+/// Columns and rows of the buffers: the last tiles are not whole.
+const SIZE: [u32; 2] = [20, 13];
+
+/// Draws as [`HostRenderer`] does, but programs run on the interpreter.
+fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
+    let tables = Tables::default();
+    let Some(state) = DrawState::decode(regs, &tables, Chip::default()) else { return };
+    let key = TileKey::decode(regs).unwrap();
+    let mut bins = Bins::default();
+    bins.collect(regs, &state, &key, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
+    if bins.is_empty() {
+        return;
+    }
+    let module = tile::generate(&key);
+    verify(&module).unwrap_or_else(|errors| panic!("{errors}"));
+    let color = color_buffer(&state.target);
+    let depth = state.depth_stencil.as_ref().map(|tests| tests.buffer);
+    for chunk in 0..bins.chunks() {
+        let mut lists = Vec::new();
+        let (groups, triangles) = bins.write(chunk, state.size, &mut lists);
+        let triangles = triangles.to_vec();
+        let surface = |memory: &Regions, place: Option<PixelBuffer>| {
+            place.map_or(Vec::new(), |place| load(memory, place, state.size.pixels()))
+        };
+        let mut bindings = Bindings::new(&module);
+        for (resource, data) in module.resources.iter() {
+            let words = match data.binding {
+                layout::UNIFORM_BINDING => draw_uniforms(regs, &state).to_vec(),
+                layout::TABLE_BINDING => layout::tables(&tables),
+                layout::DESTINATION_BINDING => surface(memory, color),
+                layout::DEPTH_BINDING => surface(memory, depth),
+                layout::TRIANGLE_BINDING => triangles.clone(),
+                _ => lists.clone(),
+            };
+            bindings.set_words(resource, &words);
+        }
+        let mut interpreter = Interpreter::new(&module).unwrap();
+        interpreter.dispatch([groups, 1, 1], &mut bindings, &Limits::default()).unwrap();
+        for (resource, data) in module.resources.iter() {
+            let place = match data.binding {
+                layout::DESTINATION_BINDING => color,
+                layout::DEPTH_BINDING => depth,
+                _ => None,
+            };
+            if let Some(place) = place {
+                store(memory, place, 0, &bindings.words(resource));
+            }
+        }
+    }
+}
+
+/// Registers of a draw into small buffers; `words` decide about the rest.
+fn registers(words: &[u32; 12]) -> Registers {
+    const EIGHT: u32 = 0x42_0000;
+    const MINUS_ONE: u32 = 0xbf_0000;
+    let mut regs = Registers::default();
+    for (register, value) in [
+        (VIEWPORT_HALF_WIDTH, EIGHT),
+        (VIEWPORT_HALF_HEIGHT, EIGHT),
+        (DEPTH_SCALE, MINUS_ONE),
+        (FRAMEBUFFER_SIZE, SIZE[0] | (SIZE[1] - 1) << 12),
+        (COLOR_ADDRESS, COLOR / 8),
+        (DEPTH_ADDRESS, DEPTH / 8),
+        (COLOR_WRITE, 0xf),
+        (DEPTH_WRITE, 3),
+        (CULLING, words[0]),
+        (SCISSOR_MODE, words[0] >> 2),
+        (SCISSOR_START, 0x0002_0003),
+        (SCISSOR_END, 0x0007_000b),
+        (DEPTH_MODE, words[0] >> 4),
+        (FRAGMENT_MODE, words[1] & 0x103),
+        (COLOR_FORMAT, (words[1] >> 12) % 5 << 16),
+        (DEPTH_FORMAT, words[1] >> 16),
+        (BLENDING, words[2]),
+        (BLEND_CONSTANT, words[3]),
+        (LOGIC_OP, words[4]),
+        (ALPHA_TEST, words[5]),
+        (STENCIL_TEST, words[6]),
+        (STENCIL_ACTIONS, words[7]),
+        (DEPTH_TEST, words[8]),
+        (SHADOW, words[9] & 0x3fff_3fff),
+        // Stage 0: primary colour and a constant.
+        (0xc0, 0x0fe0_0fe0),
+        (0xc2, (words[10] & 3) * 0x1_0001),
+        (0xc3, words[11]),
+    ] {
+        regs.set(register, value);
+    }
+    regs
+}
+
+fn vertex() -> impl Strategy<Value = Vertex> {
+    let place = -1.2f32..1.2;
+    ([place.clone(), place], -1.0f32..0.0, 0.5f32..2.0, prop::array::uniform4(0.0f32..1.0)).prop_map(
+        |([x, y], z, w, color)| {
+            let mut vertex = Vertex::default();
+            vertex.values[..4].copy_from_slice(&[x * w, y * w, z * w, w]);
+            vertex.values[8..12].copy_from_slice(&color);
+            vertex
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn tile_programs_draw_what_the_cpu_renderer_draws(
+        words: [u32; 12],
+        triangles in prop::collection::vec(prop::array::uniform3(vertex()), 1..6),
+        old in prop::collection::vec(any::<u8>(), MEMORY as usize),
+    ) {
+        let regs = registers(&words);
+        let mut expected = Regions::new();
+        expected.add(FCRAM, old);
+        let mut got = expected.clone();
+        let mut pixels = u64::MAX;
+        raster::Renderer::new().draw(&regs, &Tables::default(), &mut expected, &triangles, &mut pixels).unwrap();
+        draw(&regs, &mut got, &triangles);
+        prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
+    }
+
+    /// Draws that need more than one buffer of triangles.
+    #[test]
+    fn large_draws_are_split_in_order(seed in prop::collection::vec(prop::array::uniform3(vertex()), 8)) {
+        let mut words = [0; 12];
+        (words[1], words[2], words[8]) = (0x100, 0x6565_0000, 0xf00);
+        let regs = registers(&words);
+        let triangles: Vec<Triangle> = seed.iter().cycle().take(800).copied().collect();
+        let mut expected = Regions::new();
+        expected.add(FCRAM, vec![0; MEMORY as usize]);
+        let mut got = expected.clone();
+        let mut pixels = u64::MAX;
+        raster::Renderer::new().draw(&regs, &Tables::default(), &mut expected, &triangles, &mut pixels).unwrap();
+        draw(&regs, &mut got, &triangles);
+        prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
+    }
+}
