@@ -333,3 +333,6 @@ impl Explorer<'_> {
         Ok(Exit::Table { cases, otherwise })
     }
 }
+
+#[cfg(test)]
+mod tests;
