@@ -56,6 +56,8 @@ pub type Choice = (&'static str, u8);
 /// The values of a modifier.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
+    /// Whatever the field is.
+    Always(Choice),
     /// A flag with its text when set.
     Flag(&'static str),
     /// A flag with its text when clear.
@@ -75,6 +77,7 @@ impl Values {
         let value = field.get(word);
         let flag = |set: bool, shown: bool, text| Some((if shown { text } else { "" }, u8::from(set)));
         match *self {
+            Values::Always(choice) => Some(choice),
             Values::Flag(text) => flag(value != 0, value != 0, text),
             Values::Clear(text) => flag(value != 0, value == 0, text),
             Values::UnlessAlone(number, text, other) => match (value != number, other.get(word)) {

@@ -69,8 +69,12 @@ const ATTRIBUTE: OperandSpec = o(Role::Address, Kind::Attr(f(20, 10)));
 const VERTEX: OperandSpec = o(Role::Vertex, Kind::Reg(39)).hide(255);
 const PATCH: ModSpec = flag(Mod::Patch, 31, ".P");
 const OUTPUT: ModSpec = flag(Mod::Output, 32, ".O");
-/// A register in the address makes it physical; the offset must then be 0.
-const PHYS: ModSpec = m(Mod::Phys, f(8, 8), Values::UnlessAlone(255, ".PHYS", f(20, 11)));
+/// A register in the address makes it physical, and the offset must then be 0; but not that of a patch.
+const PHYS: ModSpec = m(
+    Mod::Phys,
+    f(8, 8),
+    Values::ByNumber(f(31, 1), 1, &Values::Always(("", 0)), &Values::UnlessAlone(255, ".PHYS", f(20, 11))),
+);
 
 const ISBERD_MODE: ModSpec = list(Mod::Mode, f(33, 2), &[("", 0), (".PATCH", 1), (".PRIM", 2), (".ATTR", 3)]);
 const ISBERD_SIZE: ModSpec =
