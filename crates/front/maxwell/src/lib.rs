@@ -16,6 +16,7 @@ pub mod decode;
 pub mod disasm;
 pub mod inst;
 pub mod isa;
+pub mod lift;
 pub mod modifier;
 pub mod opcode;
 pub mod sph;
