@@ -387,6 +387,44 @@ fn votes_and_broadcasts() {
 }
 
 #[test]
+fn shuffles_give_the_own_value_where_no_lane_answers() {
+    // Subgroups of four; lane 1 of each does not take part, the last has only two lanes.
+    let cases: [(Op, u32, [u32; 6]); 6] = [
+        (Op::SgShuffle, 2, [2, 9, 2, 2, 4, 9]),
+        (Op::SgShuffle, 1, [0, 9, 2, 3, 4, 9]),
+        (Op::SgShuffleXor, 2, [2, 9, 0, 3, 4, 9]),
+        (Op::SgShuffleUp, 2, [0, 9, 0, 3, 4, 9]),
+        (Op::SgShuffleUp, u32::MAX, [0, 9, 3, 3, 4, 9]),
+        (Op::SgShuffleDown, 1, [0, 9, 3, 3, 4, 9]),
+    ];
+    for (op, second, want) in cases {
+        let mut m = module();
+        m.workgroup = [6, 1, 1];
+        let r = buffer(&mut m, "out", OutOfBounds::Fault);
+        let index = builtin(&mut m, Builtin::LocalInvocationIndex);
+        let mut f = Function::new("main");
+        let (b0, b1, b2) = (f.add_block(), f.add_block(), f.add_block());
+        let mut b = Builder::new(&mut f, b0);
+        let i = b.input(index, Type::I32);
+        let (three, one, nine) = (b.i32(3), b.i32(1), b.i32(9));
+        put(&mut b, r, i, nine);
+        let lane = b.op(Op::And, &[i, three]);
+        let out = b.op(Op::IcmpEq, &[lane, one]);
+        b.branch(out, (b2, &[]), (b1, &[]));
+        b.switch_to(b1);
+        let second = b.i32(second);
+        let v = subgroup(&mut b, op, HOST, &[i, second], Type::I32);
+        put(&mut b, r, i, v);
+        b.jump(b2, &[]);
+        b.switch_to(b2);
+        b.ret(&[]);
+        m.entry = m.funcs.push(f).into();
+        xenoglot_ir::verify(&m).unwrap();
+        assert_eq!(run(&m, r, 6, 4), Ok(want.to_vec()), "{op:?}");
+    }
+}
+
+#[test]
 fn reductions_and_scans() {
     // Lanes hold 3, -2, 5; two more lanes have left.
     let cases: [(Reduce, i32, [i32; 3], [i32; 3]); 9] = [

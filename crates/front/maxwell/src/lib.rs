@@ -7,16 +7,20 @@
 //! | [`decode`] | words to instructions |
 //! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
 //! | [`disasm`] | the vendor's text |
+//! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
 #![deny(missing_docs)]
 
 pub mod code;
+pub mod container;
 pub mod decode;
 pub mod disasm;
 pub mod inst;
 pub mod isa;
+pub mod lift;
 pub mod modifier;
 mod number;
 pub mod opcode;
+pub mod sph;
 
 pub use code::{Control, Instructions};
 pub use decode::{DecodeError, decode};
