@@ -118,7 +118,7 @@ fn write_operand(
     let part = spec.part_text(inst.word);
     match operand.value {
         Value::Imm(_) | Value::F32(_) | Value::F64(_) | Value::F16(_) | Value::F16x2 { .. } => {
-            write_immediate(out, spec, &operand)?;
+            write_immediate(out, spec, &operand, inst.word)?;
             out.push_str(part);
         }
         Value::Target(target) => write_target(out, spec, inst, target, options.targets)?,
@@ -152,9 +152,13 @@ fn write_signed(out: &mut dyn Write, value: i64) -> fmt::Result {
     write!(out, "{}{:#x}", if value < 0 { "-" } else { "" }, value.unsigned_abs())
 }
 
-fn write_immediate(out: &mut dyn Write, spec: &OperandSpec, operand: &Operand) -> fmt::Result {
+fn write_immediate(out: &mut dyn Write, spec: &OperandSpec, operand: &Operand, word: u64) -> fmt::Result {
     match operand.value {
-        Value::Imm(value) if spec.style != Style::Plain => write_styled(out, spec.style, value)?,
+        // Only here the sign stands before the number.
+        Value::Imm(value) if operand.neg && spec.is_video_immediate() => {
+            write_signed(out, -i64::from(value))?
+        }
+        Value::Imm(value) if spec.style != Style::Plain => write_styled(out, spec.style, value, word)?,
         Value::Imm(value) if spec.is_signed() => write_signed(out, i64::from(value as i32))?,
         Value::Imm(value) => write!(out, "{value:#x}")?,
         Value::F32(bits) => write_f32(out, bits)?,
@@ -167,7 +171,8 @@ fn write_immediate(out: &mut dyn Write, spec: &OperandSpec, operand: &Operand) -
         }
         _ => {}
     }
-    for (set, text) in [(operand.neg, ".NEG"), (operand.abs, ".ABS"), (operand.inv, ".INV")] {
+    let suffixed = !spec.is_video_immediate();
+    for (set, text) in [(operand.neg && suffixed, ".NEG"), (operand.abs, ".ABS"), (operand.inv, ".INV")] {
         if set {
             out.write_str(text)?;
         }
@@ -175,9 +180,13 @@ fn write_immediate(out: &mut dyn Write, spec: &OperandSpec, operand: &Operand) -
     Ok(())
 }
 
-fn write_styled(out: &mut dyn Write, style: Style, value: u32) -> fmt::Result {
+fn write_styled(out: &mut dyn Write, style: Style, value: u32, word: u64) -> fmt::Result {
     match style {
         Style::Plain => write!(out, "{value:#x}"),
+        Style::Unsigned => write!(out, "{:#x}", value & 0xf_ffff),
+        Style::Signed49 => {
+            write_signed(out, if word >> 49 & 1 != 0 { i64::from(value as i16) } else { value.into() })
+        }
         Style::Lanes => (0..4)
             .rev()
             .map(|lane| ["PP", "NP", "PN", "ZP"][(value >> (2 * lane) & 3) as usize])
@@ -266,6 +275,7 @@ fn write_target(
             }
             i64::from(offset)
         }
+        Kind::Absolute => i64::from(target),
         _ => i64::from(target as i32),
     };
     match (targets, spec.kind) {

@@ -25,7 +25,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantBank<'a> {
     /// Its number, 0 to 17.
-    pub bank: u8,
+    pub bank: u32,
     /// Its first bytes.
     pub data: &'a [u8],
 }

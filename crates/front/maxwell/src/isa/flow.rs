@@ -43,7 +43,7 @@ const BPT_KIND: ModSpec = {
     list(Mod::Operation, f(6, 3), LIST)
 };
 const RTT_KIND: ModSpec =
-    list(Mod::Operation, f(0, 2), &[("", 0), (".TERMINATE", 1), (".FALLTHROUGH", 2), (".???3", RESERVED)]);
+    list(Mod::Operation, f(0, 2), &[("", 0), (".TERMINATE", 1), (".FALLTHROUGH", 2), (".PREEMPTED", 3)]);
 
 const PUSH: &[OperandSpec] = &[RELATIVE, CONSTANT];
 
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Pcnt, "1110 0010 1011", &[], PUSH).unguarded(),
     row(Plongjmp, "1110 0010 1000", &[], PUSH).unguarded(),
     row(Pexit, "1110 0010 0011", &[], PUSH).unguarded(),
-    row(Exit, "1110 0011 0000", &[], &[CC]),
+    row(Exit, "1110 0011 0000", &[flag(Mod::KeepRefCount, 5, ".KEEPREFCOUNT")], &[CC]),
     row(Longjmp, "1110 0011 0001", &[], &[CC]),
     row(Ret, "1110 0011 0010", &[], &[CC]),
     row(Kil, "1110 0011 0011", &[], &[CC]),

@@ -56,6 +56,8 @@ pub type Choice = (&'static str, u8);
 /// The values of a modifier.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
+    /// Whatever the field is.
+    Always(Choice),
     /// A flag with its text when set.
     Flag(&'static str),
     /// A flag with its text when clear.
@@ -75,6 +77,7 @@ impl Values {
         let value = field.get(word);
         let flag = |set: bool, shown: bool, text| Some((if shown { text } else { "" }, u8::from(set)));
         match *self {
+            Values::Always(choice) => Some(choice),
             Values::Flag(text) => flag(value != 0, value != 0, text),
             Values::Clear(text) => flag(value != 0, value == 0, text),
             Values::UnlessAlone(number, text, other) => match (value != number, other.get(word)) {
@@ -233,8 +236,12 @@ pub enum Kind {
 /// How a number is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As hexadecimal.
+    /// As hexadecimal, with a sign if it has one.
     Plain,
+    /// The 20 bits of a short immediate without their sign.
+    Unsigned,
+    /// 16 bits, with their sign if bit 49 is set.
+    Signed49,
     /// As letters P and N, two for a lane (FSWZADD).
     Lanes,
     /// As the numbers of its bits in braces (DEPBAR).
@@ -384,6 +391,11 @@ impl OperandSpec {
     /// Whether a number is printed with its sign.
     pub(crate) fn is_signed(&self) -> bool {
         matches!(self.kind, Kind::Signed(_) | Kind::B(_))
+    }
+
+    /// Whether it is an immediate of the operations on bytes and halves.
+    pub(crate) fn is_video_immediate(&self) -> bool {
+        matches!(self.kind, Kind::Imm(_))
     }
 
     /// The operand slot of the scheduling word that speaks of this register.

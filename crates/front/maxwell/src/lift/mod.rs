@@ -25,7 +25,8 @@ mod special;
 mod video;
 mod warp;
 
-use crate::flow::{self, ConstantBank, FlowError, Limits};
+use crate::flow::{self, FlowError};
+pub use crate::flow::{ConstantBank, Limits};
 use crate::info::ShaderInfo;
 use crate::inst::Inst;
 use crate::modifier::{BarMode, Mod, Reserved};
