@@ -65,7 +65,7 @@ fn every_form_lifts_or_is_refused() {
 
 /// STG.E of register `n` to word `n` of global memory.
 fn store(n: u64) -> u64 {
-    0xeedc_2000_0007_ff00 | 4 * n << 20 | n
+    0xeedc_2000_0007_ff00 | n << 22 | n
 }
 
 /// Words that lift, of every form that has them; none that touches memory, so that running them faults nowhere.
