@@ -189,12 +189,12 @@ impl Cx<'_> {
     /// A signed or unsigned word clamped to what an integer of `bits` bits holds.
     fn saturate(&mut self, v: Value, from_signed: bool, bits: u32, signed: bool) -> Value {
         let most = (1u64 << (bits - u32::from(signed))) - 1;
-        let greatest = self.b.i32(most as u32);
+        let greatest = self.number(most as u32);
         if !from_signed {
             return self.op(Op::Umin, &[v, greatest]);
         }
         let least = if signed { !most as u32 } else { 0 };
-        let least = self.b.i32(least);
+        let least = self.number(least);
         let v = self.op(Op::Imax, &[v, least]);
         // Nothing signed is above the unsigned word's greatest.
         if bits == 32 { v } else { self.op(Op::Imin, &[v, greatest]) }

@@ -57,7 +57,7 @@ pub(super) struct Cx<'a> {
 
 impl Cx<'_> {
     pub fn zero(&mut self) -> Value {
-        self.b.i32(0)
+        self.number(0)
     }
 
     pub fn i64(&mut self, v: u64) -> Value {
@@ -209,8 +209,8 @@ impl Cx<'_> {
         self.known.values.get(&constant).copied()
     }
 
-    /// A number of the instruction.
-    fn number(&mut self, v: u32) -> Value {
+    /// A 32-bit number.
+    pub fn number(&mut self, v: u32) -> Value {
         if let Some(known) = self.known(Constant::Number(v)) {
             return known;
         }
@@ -300,7 +300,7 @@ impl Cx<'_> {
 
     /// `len` bits of `v` from bit `at` on.
     pub fn field(&mut self, v: Value, at: u32, len: u32, signed: bool) -> Value {
-        let (at, len) = (self.b.i32(at), self.b.i32(len));
+        let (at, len) = (self.number(at), self.number(len));
         self.op(if signed { Op::BitfieldS } else { Op::BitfieldU }, &[v, at, len])
     }
 
@@ -368,17 +368,6 @@ impl Cx<'_> {
         }
     }
 
-    /// What `make` does where `cond` holds; it leaves its block open.
-    pub fn when(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Lift<()>) -> Lift<()> {
-        let (then, join) = (self.b.func.add_block(), self.b.func.add_block());
-        self.b.branch(cond, (then, &[]), (join, &[]));
-        self.b.switch_to(then);
-        make(self)?;
-        self.b.jump(join, &[]);
-        self.b.switch_to(join);
-        Ok(())
-    }
-
     /// A block to go on in, with parameters.
     pub fn join_block(&mut self, types: &[Type]) -> (Block, Vec<Value>) {
         let block = self.b.func.add_block();
@@ -414,6 +403,6 @@ pub(super) fn dst(inst: &Inst) -> Lift<u8> {
 }
 
 /// An operand that must be a number in the instruction.
-pub(super) fn number(inst: &Inst, role: Role) -> Lift<u32> {
+pub(super) fn immediate(inst: &Inst, role: Role) -> Lift<u32> {
     operand(inst, role)?.imm().ok_or(Unsupported)
 }

@@ -172,7 +172,7 @@ impl Cx<'_> {
             self.field(bits, 23, 8, false)
         });
         let within = |cx: &mut Self, v: Value, least: u32, most: u32| {
-            let (least, span) = (cx.b.i32(least), cx.b.i32(most.wrapping_sub(least)));
+            let (least, span) = (cx.number(least), cx.number(most.wrapping_sub(least)));
             let v = cx.op(Op::Isub, &[v, least]);
             cx.op(Op::IcmpUle, &[v, span])
         };

@@ -83,7 +83,7 @@ impl Cx<'_> {
             return Err(Unsupported);
         };
         if !wide {
-            let offset = self.b.i32(offset as u32);
+            let offset = self.number(offset as u32);
             if base == RZ {
                 return Ok(Address::Narrow(offset));
             }
@@ -115,7 +115,7 @@ impl Cx<'_> {
         let (address, base) = (self.wide(address), self.i64(base));
         let offset = self.op(Op::Isub, &[address, base]);
         let [low, high] = self.split(offset);
-        let (zero, outside) = (self.zero(), self.b.i32(OUTSIDE));
+        let (zero, outside) = (self.zero(), self.number(OUTSIDE));
         let inside = self.op(Op::IcmpEq, &[high, zero]);
         self.b.select(inside, low, outside)
     }
@@ -257,7 +257,7 @@ impl Cx<'_> {
         }
         let (width, to) = (Width::of(inst)?, dst(inst)?);
         let resource = self.bank(bank)?;
-        let offset = self.b.i32(offset as u32);
+        let offset = self.number(offset as u32);
         let at = if index == RZ {
             offset
         } else {
