@@ -1,6 +1,6 @@
 //! Words to instructions.
 
-use crate::inst::{Guard, Inst};
+use crate::inst::{Guard, Inst, PT};
 use crate::isa;
 use crate::modifier::Mod;
 use thiserror::Error;
@@ -39,6 +39,9 @@ pub fn decode(address: u32, word: u64) -> Result<Inst, DecodeError> {
     if let Some(bad) = form.modifiers.iter().find(|m| m.choice(word).is_none()) {
         return Err(error(Reason::Modifier(bad.which)));
     }
-    let guard = Guard { pred: ((word >> 16) & 7) as u8, not: (word >> 19) & 1 != 0 };
+    let guard = match form.guarded {
+        true => Guard { pred: ((word >> 16) & 7) as u8, not: (word >> 19) & 1 != 0 },
+        false => Guard { pred: PT, not: false },
+    };
     Ok(Inst { address, word, op: form.op, form: id, guard })
 }

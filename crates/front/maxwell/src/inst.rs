@@ -51,10 +51,14 @@ pub enum Role {
     C,
     /// The source predicate: combined by SETP, the selector of SEL and MNMX.
     Pred,
-    /// A second source predicate (PSET, PSETP).
+    /// First of the two predicates that PSET and PSETP combine before [`Role::Pred`].
+    PredA,
+    /// Second of them.
     PredB,
-    /// A third source predicate (PSETP).
-    PredC,
+    /// The predicate file or the condition codes (P2R, R2P).
+    File,
+    /// The vertex whose attribute ALD and AST access.
+    Vertex,
     /// An address in memory, of an attribute, or of a surface.
     Address,
     /// What a store, an atomic or a surface store takes: the first register of a tuple.
@@ -99,6 +103,8 @@ pub enum Part {
     H1H1,
     /// A single, in place of both halves.
     F32,
+    /// Four bytes, a hexadecimal digit each from the lowest: 0 to 3 are those of A, 4 to 7 those of B (VABSDIFF4).
+    Bytes(u16),
     /// A choice the ISA reserves.
     Reserved,
 }
@@ -125,6 +131,8 @@ pub enum Value {
     F32(u32),
     /// A double by its bits.
     F64(u64),
+    /// A half by its bits.
+    F16(u16),
     /// Two halves by their bits; the low half is that of the lower lane.
     F16x2 {
         /// Lower lane.
@@ -136,7 +144,7 @@ pub enum Value {
     Mem {
         /// The register; with `wide` the first of a pair.
         base: u8,
-        /// Byte offset.
+        /// Byte offset; without a register the absolute address, as `u32`.
         offset: i32,
         /// The address has 64 bits.
         wide: bool,

@@ -61,8 +61,16 @@ pub enum Mod {
     MnmxMode,
     /// SHF's width: [`ShfType`].
     ShfType,
-    /// SHR's `.X` forms: [`ShrX`].
-    ShrX,
+    /// SHR's and SHF's part in a wider shift: [`ShiftX`].
+    ShiftX,
+    /// SHF goes right.
+    ShiftRight,
+    /// IMADSP: format of A, [`MadFormat`].
+    MadA,
+    /// IMADSP: format of B, [`MadFormat`].
+    MadB,
+    /// IMADSP: format of C, [`MadFormat`].
+    MadC,
     /// PRMT's mode: [`PrmtMode`].
     PrmtMode,
     /// MUFU's function: [`MufuOp`].
@@ -102,10 +110,18 @@ pub enum Mod {
     ShflMode,
     /// VOTE: [`VoteMode`].
     VoteMode,
+    /// VOTE.VTG: 0 R, 1 A, 2 RA.
+    VtgMode,
+    /// CSET's and CSETP's test, a [`CcTest`].
+    CcTest,
     /// MEMBAR: [`MembarLevel`].
     MembarLevel,
-    /// MEMBAR's cache invalidation, CCTL's and its relatives' operation, as numbered by the ISA.
+    /// Operation of CCTL and its relatives: [`CctlOp`].
     CctlOp,
+    /// `.SPIN` of ATOMS.CAST.
+    Spin,
+    /// Where a compare-and-swap finds its two values; the operands tell, too.
+    CasMode,
     /// BAR: [`BarMode`].
     BarMode,
     /// BAR.RED: [`BarRed`].
@@ -125,8 +141,14 @@ pub enum Mod {
     IpaSample,
     /// `.SKEW` of ISBERD.
     Skew,
-    /// ISBERD's and PIXLD's mode, as numbered by the ISA.
+    /// ISBERD's space: vertex, patch, primitive, attribute, from 0.
     Mode,
+    /// Words of an attribute access, 1 to 4; ISBERD's size as numbered by the ISA.
+    AttrSize,
+    /// PIXLD: [`PixldMode`].
+    PixldMode,
+    /// `.IDX` of IPA: the register in the address is used.
+    Indexed,
     /// OUT: [`OutMode`].
     OutMode,
 
@@ -138,8 +160,8 @@ pub enum Mod {
     DepthCompare,
     /// `.AOFFI`: immediate offsets in the second tuple.
     Offset,
-    /// `.PTP`: an offset for each gathered texel.
-    PerTexelOffset,
+    /// TLD4's offsets: 0 none, 1 `.AOFFI`, 2 `.PTP`, one for each texel.
+    GatherOffset,
     /// `.NODEP`: for scheduling only.
     Nodep,
     /// `.MS`: a sample index.
@@ -152,7 +174,7 @@ pub enum Mod {
     F16Result,
     /// TLD4's component, 0 to 3.
     Component,
-    /// Components that TEXS and TLDS write: [`Components`] by number; see [`crate::isa::texs_components`].
+    /// Components that TEXS and TLDS write and formatted surface accesses move, as bits R G B A from 0.
     Components,
     /// TXQ: [`TextureQuery`].
     TextureQuery,
@@ -167,6 +189,8 @@ pub enum Mod {
 
     /// `.NOINC` of CAL and PRET.
     NoInc,
+    /// `.KEEPREFCOUNT` of EXIT.
+    KeepRefCount,
     /// `.LMT` of BRA.
     Limit,
     /// `.U` of BRA, CAL …: the warp goes as one.
@@ -180,6 +204,8 @@ pub enum Mod {
     VideoSignedResult,
     /// Video operations: what is done with C, [`VideoOp`].
     VideoOp,
+    /// VABSDIFF4: C is added.
+    Accumulate,
     /// VMAD's shift of the result: 0, 7 or 15.
     VideoShift,
     /// VMNMX: `.MX`, the maximum.
@@ -238,8 +264,8 @@ values! {
     Denorm { Keep, Ftz, Fmz }
     /// Rounding of a float result: nearest even, down, up, to zero.
     Rounding { Rn, Rm, Rp, Rz }
-    /// Rounding to an integer: none asked for, nearest even, down, up, to zero.
-    IntRounding { None, Round, Floor, Ceil, Trunc }
+    /// Rounding to an integer: none asked for, the number as it is, nearest even, down, up, to zero.
+    IntRounding { None, Pass, Round, Floor, Ceil, Trunc }
     /// Comparison of floats; those ending in `U` hold for unordered operands, too. `Num`: both are numbers.
     FloatCompare { F, Lt, Eq, Le, Gt, Ne, Ge, Num, Nan, Ltu, Equ, Leu, Gtu, Neu, Geu, T }
     /// Comparison of integers.
@@ -260,8 +286,10 @@ values! {
     MnmxMode { None, Xlo, Xmed, Xhi }
     /// SHF: width and sign of what is shifted.
     ShfType { Bits32, U64, S64 }
-    /// SHR: with carry of a wider shift.
-    ShrX { None, X, XHi }
+    /// Shifts: alone; SHF's other half; with what an earlier shift left in the condition codes.
+    ShiftX { None, Hi, X, XHi }
+    /// Format of an operand of IMADSP.
+    MadFormat { U32, S32, U24, S24, U16H0, S16H0, U16H1, S16H1 }
     /// PRMT: selection by index, or one of the shift-like modes.
     PrmtMode { Index, F4e, B4e, Rc8, Ecl, Ecr, Rc16 }
     /// MUFU's function.
@@ -275,15 +303,19 @@ values! {
     /// Cache policy of loads (`Default`, CG, CI, CV, LU) and stores (`Default`, CG, CS, WT).
     CacheOp { Default, Cg, Ci, Cv, Lu, Cs, Wt }
     /// Operation of an atomic. CAST is the compare-and-swap of a spin loop.
-    AtomOp { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas, Cast }
+    AtomOp { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas, Cast, SafeAdd }
     /// Type of an atomic.
-    AtomType { U32, S32, U64, S64, F32FtzRn, F16x2FtzRn, F64Rn }
+    AtomType { U32, S32, U64, S64, F32FtzRn, F16x2FtzRn, Sd32, Sd64 }
     /// LDC: index in bytes added to the offset; IL, IS, ISL: bank in the upper half of the register.
     LdcMode { Default, Il, Is, Isl }
     /// SHFL.
     ShflMode { Idx, Up, Down, Bfly }
+    /// Cache control.
+    CctlOp { Qry1, Pf1, Pf1_5, Pf2, Wb, Iv, Rs, Rslb, Ivth, Ivall }
+    /// PIXLD: number of samples, coverage …
+    PixldMode { Count, CovMask, Covered, Offset, CentroidOffset, MyIndex }
     /// VOTE.
-    VoteMode { All, Any, Eq, Vtg }
+    VoteMode { All, Any, Eq }
     /// MEMBAR: whom it is ordered for.
     MembarLevel { Cta, Gl, Sys, Vc }
     /// BAR.
@@ -320,4 +352,132 @@ pub struct CcTest(pub u8);
 impl CcTest {
     /// Always true.
     pub const T: CcTest = CcTest(15);
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        CC_TESTS.get(usize::from(self.0 & 31)).map_or("", |c| c.0.trim_start_matches('.'))
+    }
 }
+
+/// The tests by number.
+pub(crate) const CC_TESTS: &[(&str, u8)] = &[
+    (".F", 0),
+    (".LT", 1),
+    (".EQ", 2),
+    (".LE", 3),
+    (".GT", 4),
+    (".NE", 5),
+    (".GE", 6),
+    (".NUM", 7),
+    (".NAN", 8),
+    (".LTU", 9),
+    (".EQU", 10),
+    (".LEU", 11),
+    (".GTU", 12),
+    (".NEU", 13),
+    (".GEU", 14),
+    (".T", 15),
+    (".OFF", 16),
+    (".LO", 17),
+    (".SFF", 18),
+    (".LS", 19),
+    (".HI", 20),
+    (".SFT", 21),
+    (".HS", 22),
+    (".OFT", 23),
+    (".CSM_TA", 24),
+    (".CSM_TR", 25),
+    (".CSM_MX", 26),
+    (".FCSM_TA", 27),
+    (".FCSM_TR", 28),
+    (".FCSM_MX", 29),
+    (".RLE", 30),
+    (".RGT", 31),
+];
+
+/// The name of a special register; none if the tool prints its number.
+pub fn special_register(number: u8) -> Option<&'static str> {
+    SPECIAL_REGISTERS
+        .binary_search_by_key(&number, |r| r.0)
+        .ok()
+        .and_then(|at| SPECIAL_REGISTERS.get(at))
+        .map(|r| r.1)
+}
+
+/// Special registers by number.
+const SPECIAL_REGISTERS: &[(u8, &str)] = &[
+    (0x00, "SR_LANEID"),
+    (0x01, "SR_CLOCK"),
+    (0x02, "SR_VIRTCFG"),
+    (0x03, "SR_VIRTID"),
+    (0x04, "SR_PM0"),
+    (0x05, "SR_PM1"),
+    (0x06, "SR_PM2"),
+    (0x07, "SR_PM3"),
+    (0x08, "SR_PM4"),
+    (0x09, "SR_PM5"),
+    (0x0a, "SR_PM6"),
+    (0x0b, "SR_PM7"),
+    (0x0f, "SR_ORDERING_TICKET"),
+    (0x10, "SR_PRIM_TYPE"),
+    (0x11, "SR_INVOCATION_ID"),
+    (0x12, "SR_Y_DIRECTION"),
+    (0x13, "SR_THREAD_KILL"),
+    (0x14, "SM_SHADER_TYPE"),
+    (0x15, "SR_DIRECTCBEWRITEADDRESSLOW"),
+    (0x16, "SR_DIRECTCBEWRITEADDRESSHIGH"),
+    (0x17, "SR_DIRECTCBEWRITEENABLED"),
+    (0x18, "SR_MACHINE_ID_0"),
+    (0x19, "SR_MACHINE_ID_1"),
+    (0x1a, "SR_MACHINE_ID_2"),
+    (0x1b, "SR_MACHINE_ID_3"),
+    (0x1c, "SR_AFFINITY"),
+    (0x1d, "SR_INVOCATION_INFO"),
+    (0x1e, "SR_WSCALEFACTOR_XY"),
+    (0x1f, "SR_WSCALEFACTOR_Z"),
+    (0x20, "SR_TID"),
+    (0x21, "SR_TID.X"),
+    (0x22, "SR_TID.Y"),
+    (0x23, "SR_TID.Z"),
+    (0x24, "SR_CTA_PARAM"),
+    (0x25, "SR_CTAID.X"),
+    (0x26, "SR_CTAID.Y"),
+    (0x27, "SR_CTAID.Z"),
+    (0x28, "SR_NTID"),
+    (0x29, "SR_CirQueueIncrMinusOne"),
+    (0x2a, "SR_NLATC"),
+    (0x30, "SR_SWINLO"),
+    (0x31, "SR_SWINSZ"),
+    (0x32, "SR_SMEMSZ"),
+    (0x33, "SR_SMEMBANKS"),
+    (0x34, "SR_LWINLO"),
+    (0x35, "SR_LWINSZ"),
+    (0x36, "SR_LMEMLOSZ"),
+    (0x37, "SR_LMEMHIOFF"),
+    (0x38, "SR_EQMASK"),
+    (0x39, "SR_LTMASK"),
+    (0x3a, "SR_LEMASK"),
+    (0x3b, "SR_GTMASK"),
+    (0x3c, "SR_GEMASK"),
+    (0x3d, "SR_REGALLOC"),
+    (0x3e, "SR_CTXADDR"),
+    (0x40, "SR_GLOBALERRORSTATUS"),
+    (0x42, "SR_WARPERRORSTATUS"),
+    (0x43, "SR_WARPERRORSTATUSCLEAR"),
+    (0x48, "SR_PM_HI0"),
+    (0x49, "SR_PM_HI1"),
+    (0x4a, "SR_PM_HI2"),
+    (0x4b, "SR_PM_HI3"),
+    (0x4c, "SR_PM_HI4"),
+    (0x4d, "SR_PM_HI5"),
+    (0x4e, "SR_PM_HI6"),
+    (0x4f, "SR_PM_HI7"),
+    (0x50, "SR_CLOCKLO"),
+    (0x51, "SR_CLOCKHI"),
+    (0x52, "SR_GLOBALTIMERLO"),
+    (0x53, "SR_GLOBALTIMERHI"),
+    (0x60, "SR_HWTASKID"),
+    (0x61, "SR_CIRCULARQUEUEENTRYINDEX"),
+    (0x62, "SR_CIRCULARQUEUEENTRYADDRESSLOW"),
+    (0x63, "SR_CIRCULARQUEUEENTRYADDRESSHIGH"),
+];

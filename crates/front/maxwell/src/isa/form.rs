@@ -1,7 +1,7 @@
 //! Rows and the forms they expand to.
 
 use super::spec::{ModSpec, OperandSpec};
-use super::{float, flow, int, memory};
+use super::{convert, float, flow, half, int, memory, special, surface, texture, video};
 use crate::opcode::Opcode;
 use std::ops::Index;
 
@@ -24,8 +24,6 @@ pub enum Src {
 pub(super) const RCI: &[Src] = &[Src::Reg, Src::Const, Src::Imm];
 /// Register, constant, immediate, and constant as the third source.
 pub(super) const RCIC: &[Src] = &[Src::Reg, Src::Const, Src::Imm, Src::RegConst];
-/// Register, immediate.
-pub(super) const RI: &[Src] = &[Src::Reg, Src::Imm];
 
 /// An operation's row.
 #[derive(Clone, Copy)]
@@ -38,6 +36,8 @@ pub(super) struct Row {
     operands: &'static [OperandSpec],
     /// Bits that must have a value beside the pattern.
     fixed: (u64, u64),
+    /// It has a guard.
+    guarded: bool,
 }
 
 /// A row whose pattern starts at bit 63.
@@ -47,7 +47,7 @@ pub(super) const fn row(
     modifiers: &'static [ModSpec],
     operands: &'static [OperandSpec],
 ) -> Row {
-    Row { op, pattern, sources: &[Src::None], modifiers, operands, fixed: (0, 0) }
+    Row { op, pattern, sources: &[Src::None], modifiers, operands, fixed: (0, 0), guarded: true }
 }
 
 /// A row of several kinds of second source: the pattern starts at bit 58, or 59 with immediates.
@@ -58,7 +58,7 @@ pub(super) const fn alu(
     modifiers: &'static [ModSpec],
     operands: &'static [OperandSpec],
 ) -> Row {
-    Row { op, pattern, sources, modifiers, operands, fixed: (0, 0) }
+    Row { op, pattern, sources, modifiers, operands, fixed: (0, 0), guarded: true }
 }
 
 impl Row {
@@ -66,6 +66,11 @@ impl Row {
     pub(super) const fn bits(self, lo: u8, len: u8, value: u64) -> Row {
         let (mask, old) = self.fixed;
         Row { fixed: (mask | (((1 << len) - 1) << lo), old | (value << lo)), ..self }
+    }
+
+    /// It runs whatever its guard says.
+    pub(super) const fn unguarded(self) -> Row {
+        Row { guarded: false, ..self }
     }
 
     const fn expand(&self, src: Src) -> Form {
@@ -108,7 +113,15 @@ impl Row {
                 bit -= 1;
             }
         }
-        Form { op: self.op, mask, value, src, modifiers: self.modifiers, operands: self.operands }
+        Form {
+            op: self.op,
+            mask,
+            value,
+            src,
+            modifiers: self.modifiers,
+            operands: self.operands,
+            guarded: self.guarded,
+        }
     }
 }
 
@@ -129,6 +142,8 @@ pub struct Form {
     pub modifiers: &'static [ModSpec],
     /// Operands in the order of the text.
     pub operands: &'static [OperandSpec],
+    /// Bits 16 to 19 are a guard.
+    pub guarded: bool,
 }
 
 /// A form's number in [`FORMS`]; only the decoder makes one.
@@ -153,7 +168,18 @@ impl Index<FormId> for Forms {
     }
 }
 
-const ROWS: &[&[Row]] = &[float::ROWS, int::ROWS, memory::ROWS, flow::ROWS];
+const ROWS: &[&[Row]] = &[
+    int::ROWS,
+    float::ROWS,
+    half::ROWS,
+    convert::ROWS,
+    memory::ROWS,
+    texture::ROWS,
+    surface::ROWS,
+    special::ROWS,
+    video::ROWS,
+    flow::ROWS,
+];
 
 pub(super) const COUNT: usize = {
     let mut count = 0;

@@ -7,7 +7,7 @@ const BITS: u32 = 13;
 const SHIFT: u32 = 64 - BITS;
 const SIZE: usize = 1 << BITS;
 /// Forms that share their upper bits and are told apart by lower ones.
-const SLOTS: usize = 2;
+const SLOTS: usize = 4;
 const EMPTY: u16 = u16::MAX;
 
 static INDEX: [[u16; SLOTS]; SIZE] = {
