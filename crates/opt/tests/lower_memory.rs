@@ -113,8 +113,10 @@ fn lowered_accesses_do_what_they_did() {
         let before = run(&m);
         let options = Options { lower_memory: true, ..Options::default() };
         optimize(&mut m, &mut cx, &options, &mut Verify).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        let left =
-            m.funcs.values().flat_map(|f| f.layout.iter().flat_map(|&b| &f.blocks[b].insts).map(|&i| (f, i)));
+        let left = m
+            .funcs
+            .values()
+            .flat_map(|f| f.layout.iter().flat_map(|&b| &f.blocks[b].insts).map(move |&i| (f, i)));
         for (f, inst) in left {
             let narrow = f.results(inst).iter().any(|&v| matches!(f.ty(v).kind().bits(), 8 | 16));
             assert!(!(f.insts[inst].op == Op::Load && narrow), "seed {seed}");
