@@ -61,6 +61,7 @@ fn path(flow: &Flow, take: bool) -> Vec<u32> {
                 }
             }
             Exit::Table { otherwise, .. } => otherwise,
+            Exit::Push { to, .. } => to,
         };
     }
     addresses
@@ -109,13 +110,19 @@ fn an_entry_that_a_loop_leaves_behind_does_not_pile_up() {
 }
 
 #[test]
+fn recursion_makes_the_stack_data() {
+    let f = flow(&[(0x08, cal(0x08, 0x08)), (0x10, RET)]).unwrap();
+    assert_eq!(f.entries, [(Kind::Call, Target::Node(1))]);
+    assert_eq!(f.nodes[0].exit, Exit::Push { entry: 0, to: Target::Node(0) });
+    assert_eq!(f.nodes[1].exit, Exit::Always(Target::Pop(Kind::Return)));
+}
+
+#[test]
 fn what_is_wrong_has_an_address() {
     let unmatched = flow(&[(0x08, NOP), (0x10, SYNC)]);
     assert_eq!(unmatched.unwrap_err(), FlowError::Unmatched { address: 0x10, op: Opcode::Sync });
     let outside = flow(&[(0x08, bra(0x08, 0x1000))]);
     assert_eq!(outside.unwrap_err(), FlowError::Outside { from: 0x08, to: 0x1000 });
-    let recursion = flow(&[(0x08, cal(0x08, 0x08))]);
-    assert_eq!(recursion.unwrap_err(), FlowError::TooComplex { address: 0x08 });
     assert!(matches!(flow(&[(0x08, u64::MAX)]), Err(FlowError::Decode(_))));
 }
 

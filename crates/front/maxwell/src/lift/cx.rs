@@ -2,10 +2,12 @@
 
 use super::Unsupported;
 use super::layout::{BANK_SIZE, bank_binding};
+use super::product::Piece;
 use super::regs::{Flag, Regs};
 use crate::info::ShaderInfo;
 use crate::inst::{Guard, Inst, Operand, PT, Part, Role, Value as Named};
 use crate::modifier::Mod;
+use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::{
     Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
@@ -17,6 +19,20 @@ pub(super) type Lift<T> = Result<T, Unsupported>;
 /// Threads of a warp.
 pub(super) const WARP: u8 = 32;
 
+/// A constant operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Constant {
+    Bank(u8, i32),
+    Number(u32),
+}
+
+/// Values of constant operands in a block.
+#[derive(Default)]
+pub(super) struct Known {
+    block: Option<Block>,
+    values: FxHashMap<Constant, Value>,
+}
+
 /// Everything the lifter of one instruction needs.
 pub(super) struct Cx<'a> {
     pub b: Builder<'a>,
@@ -27,8 +43,14 @@ pub(super) struct Cx<'a> {
     /// What registers keep their old values without; none where all are written.
     pub guard: Option<Value>,
     pub banks: [Option<Resource>; 32],
+    /// Constant operands of the block under the cursor: the same one is the same value.
+    pub known: Known,
+    /// Values that are parts of a product of words.
+    pub pieces: FxHashMap<Value, Piece>,
     pub global: Option<Resource>,
     pub builtins: Vec<(Builtin, Var)>,
+    /// Where a stack that is data starts in private memory.
+    pub stack_base: u32,
     /// Where the result of a reducing barrier is gathered in shared memory.
     pub barrier_scratch: Option<u32>,
 }
@@ -58,7 +80,7 @@ impl Cx<'_> {
     pub fn reg(&mut self, n: u8) -> Value {
         match self.regs.general(self.b.func, n) {
             Some(slot) => self.b.slot_get(slot),
-            None => self.zero(),
+            None => self.number(0),
         }
     }
 
@@ -177,8 +199,37 @@ impl Cx<'_> {
         }))
     }
 
+    /// The value of a constant operand, if the block has it.
+    fn known(&mut self, constant: Constant) -> Option<Value> {
+        let block = Some(self.b.block());
+        if self.known.block != block {
+            self.known.block = block;
+            self.known.values.clear();
+        }
+        self.known.values.get(&constant).copied()
+    }
+
+    /// A number of the instruction.
+    fn number(&mut self, v: u32) -> Value {
+        if let Some(known) = self.known(Constant::Number(v)) {
+            return known;
+        }
+        let value = self.b.i32(v);
+        self.known.values.insert(Constant::Number(v), value);
+        value
+    }
+
     /// A word of a constant bank.
     pub fn constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
+        if let Some(known) = self.known(Constant::Bank(bank, offset)) {
+            return Ok(known);
+        }
+        let value = self.load_constant(bank, offset)?;
+        self.known.values.insert(Constant::Bank(bank, offset), value);
+        Ok(value)
+    }
+
+    fn load_constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
         let resource = self.bank(bank)?;
         let offset = self.b.i32(offset as u32 & (BANK_SIZE - 1) & !3);
         Ok(self.b.load(MemInfo::plain(Space::Uniform, Some(resource), 2), offset, Type::I32))
@@ -212,7 +263,7 @@ impl Cx<'_> {
         Ok(match o.value {
             Named::Reg(n) => self.reg(n),
             Named::Const { bank, offset, .. } => self.constant(bank, offset)?,
-            Named::Imm(v) | Named::F32(v) => self.b.i32(v),
+            Named::Imm(v) | Named::F32(v) => self.number(v),
             Named::F16x2 { lo, hi } => self.b.i32(u32::from(hi) << 16 | u32::from(lo)),
             _ => return Err(Unsupported),
         })

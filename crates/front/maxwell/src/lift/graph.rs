@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::insts::needs_branch;
 use super::{LiftError, Unsupported};
-use crate::flow::{Exit, Flow, Node, Target, is_flow};
+use crate::flow::{Exit, Flow, Kind, Node, Target, is_flow};
 use crate::inst::{Inst, Role};
 use xenoglot_ir::{Block, NO_GUEST, Op, Value};
 
@@ -13,18 +13,18 @@ struct Emitter<'c, 'f> {
     blocks: Vec<Option<Block>>,
     pending: Vec<u32>,
     end: Option<Block>,
+    pops: [Option<Block>; Kind::POPS.len()],
 }
 
 /// Appends the program to the block under the cursor.
 pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<(), LiftError> {
     let blocks = vec![None; flow.nodes.len()];
-    let mut e = Emitter { cx, flow, blocks, pending: Vec::new(), end: None };
+    let mut e = Emitter { cx, flow, blocks, pending: Vec::new(), end: None, pops: Default::default() };
     let first = e.block(Target::Node(0));
     e.cx.b.jump(first, &[]);
-    while let Some(id) = e.pending.pop() {
-        let block = e.block(Target::Node(id));
-        e.cx.b.switch_to(block);
-        e.run(id)?;
+    e.run_pending()?;
+    if !flow.entries.is_empty() {
+        e.pops()?;
     }
     if let Some(end) = e.end {
         e.cx.b.switch_to(end);
@@ -40,11 +40,24 @@ impl Emitter<'_, '_> {
         let func = &mut *self.cx.b.func;
         match target {
             Target::End => *self.end.get_or_insert_with(|| func.add_block()),
+            Target::Pop(kind) => {
+                let at = Kind::POPS.iter().position(|k| *k == kind).unwrap_or(0);
+                *self.pops[at].get_or_insert_with(|| func.add_block())
+            }
             Target::Node(id) => *self.blocks[id as usize].get_or_insert_with(|| {
                 self.pending.push(id);
                 func.add_block()
             }),
         }
+    }
+
+    fn run_pending(&mut self) -> Result<(), LiftError> {
+        while let Some(id) = self.pending.pop() {
+            let block = self.block(Target::Node(id));
+            self.cx.b.switch_to(block);
+            self.run(id)?;
+        }
+        Ok(())
     }
 
     /// Emits nodes from `id` on up to the end of the block.
@@ -82,6 +95,11 @@ impl Emitter<'_, '_> {
                     Some(cond) => self.cx.b.branch(cond, (yes, &[]), (no, &[])),
                     None => self.cx.b.jump(yes, &[]),
                 }
+            }
+            Exit::Push { entry, to } => {
+                self.cx.push_entry(*entry);
+                let to = self.block(*to);
+                self.cx.b.jump(to, &[]);
             }
             Exit::Table { cases, otherwise } => self.table(inst, cases, *otherwise)?,
         }
@@ -135,5 +153,27 @@ impl Emitter<'_, '_> {
         }
         self.cx.b.switch(value, &edges, (end, &[]));
         Ok(())
+    }
+
+    /// The places that pops go to: an entry after the other comes off the stack until one is of their kind, but none
+    /// below a call unless they return.
+    fn pops(&mut self) -> Result<(), LiftError> {
+        self.cx.b.set_guest(NO_GUEST);
+        for kind in Kind::POPS {
+            let at = self.block(Target::Pop(kind));
+            let end = self.block(Target::End);
+            let mut edges: Vec<(u64, Block, &[Value])> = Vec::new();
+            for (number, (pushed, target)) in (0..).zip(&self.flow.entries) {
+                if kind.pops(*pushed) {
+                    edges.push((number, self.block(*target), &[]));
+                } else if *pushed == Kind::Call {
+                    edges.push((number, end, &[]));
+                }
+            }
+            self.cx.b.switch_to(at);
+            let entry = self.cx.pop_entry(end);
+            self.cx.b.switch(entry, &edges, (at, &[]));
+        }
+        self.run_pending()
     }
 }

@@ -86,6 +86,13 @@ impl Cx<'_> {
             let v = self.op(Op::Iadd3, &[a, b, c]);
             return self.set_dst(inst, v);
         }
+        if shift == Iadd3Shift::Rs
+            && !inst.has(Mod::Cc)
+            && carry.is_none()
+            && let Some(v) = self.completed_high(a, b, c)
+        {
+            return self.set_dst(inst, v);
+        }
         let first = self.op(Op::Iadd, &[a, b]);
         let first_carry = self.op(Op::IaddCarryOut, &[a, b, none]);
         let first = match shift {
