@@ -91,7 +91,7 @@ impl Cx<'_> {
         let mut values = Vec::with_capacity(roles.len());
         for &role in roles {
             let n = operand(inst, role)?.reg().ok_or(Unsupported)?;
-            let v = if ty.bits() == 64 { self.pair(n) } else { self.reg(n) };
+            let v = if ty.bits() == 64 { self.pair(n, ty) } else { self.reg(n) };
             values.push(self.cast(v, ty));
         }
         Ok(values)

@@ -116,6 +116,7 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
+    /// SHF of 64 bits: below 32 a word of both, from 32 on one of the other word alone.
     fn shift_pair(
         &mut self,
         inst: &Inst,
@@ -124,27 +125,24 @@ impl Cx<'_> {
         words: [Value; 2],
         amount: Value,
     ) -> Value {
-        let pair = self.join(words);
+        let [low, high] = words;
         let signed = ty == ShfType::S64 && !left;
-        let amount = if signed && !inst.has(Mod::Wrap) {
-            let most = self.number(63);
-            self.op(Op::Umin, &[amount, most])
-        } else {
-            amount
+        let (most, mask) = (self.number(63), self.number(63));
+        let amount = match (inst.has(Mod::Wrap), signed) {
+            (true, _) => self.op(Op::And, &[amount, mask]),
+            (false, true) => self.op(Op::Umin, &[amount, most]),
+            (false, false) => amount,
         };
-        let wide = self.convert(Op::Zext, amount, Type::I64);
-        let op = match (left, signed) {
-            (true, _) => Op::Shl,
-            (false, true) => Op::Sshr,
-            (false, false) => Op::Ushr,
+        let (funnel, shift, near) = match (left, signed) {
+            (true, _) => (Op::FunnelL, Op::Shl, low),
+            (false, true) => (Op::FunnelR, Op::Sshr, high),
+            (false, false) => (Op::FunnelR, Op::Ushr, high),
         };
-        let shifted = self.op(op, &[pair, wide]);
-        let v = self.split(shifted)[usize::from(left)];
-        if signed || inst.has(Mod::Wrap) {
-            return v;
-        }
+        let both = self.op(funnel, &[high, low, amount]);
+        let one = self.op(shift, &[near, amount]);
         let zero = self.zero();
-        self.below(amount, 64, v, zero)
+        let one = if signed { one } else { self.below(amount, 64, one, zero) };
+        self.below(amount, 32, both, one)
     }
 
     /// Position and length of a field: bytes 0 and 1 of B.

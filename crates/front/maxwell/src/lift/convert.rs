@@ -60,10 +60,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let ty = float_type(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match ty.kind() {
-            Kind::F64 => {
-                let v = self.raw64(&o)?;
-                self.cast(v, Type::F64)
-            }
+            Kind::F64 => self.raw64(&o, Type::F64)?,
             Kind::F16 => {
                 let word = self.raw(&o)?;
                 let half = self.part(word, part(inst, &o, 16), false)?;
@@ -83,7 +80,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let (bits, signed) = integer(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match bits {
-            64 => self.raw64(&o)?,
+            64 => self.raw64(&o, Type::I64)?,
             32 => self.raw(&o)?,
             _ => {
                 let word = self.raw(&o)?;

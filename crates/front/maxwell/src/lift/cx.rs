@@ -103,16 +103,16 @@ impl Cx<'_> {
         }
     }
 
-    /// Registers `n` and the next as one value, the first its low word; zero for RZ.
-    pub fn pair(&mut self, n: u8) -> Value {
+    /// Registers `n` and the next as one value of 64 bits, the first its low word; zero for RZ.
+    pub fn pair(&mut self, n: u8, ty: Type) -> Value {
         let words = [n, n.saturating_add(1)].map(|r| self.reg(r));
-        self.join(words)
+        self.join(words, ty)
     }
 
-    /// Two words as an `i64`.
-    pub fn join(&mut self, words: [Value; 2]) -> Value {
+    /// Two words as one value of 64 bits.
+    pub fn join(&mut self, words: [Value; 2], ty: Type) -> Value {
         let v = self.op(Op::Build, &words);
-        self.cast(v, Type::I64)
+        self.cast(v, ty)
     }
 
     /// The words of a 64-bit value.
@@ -269,16 +269,16 @@ impl Cx<'_> {
         })
     }
 
-    /// A register operand's 64 bits.
-    pub fn raw64(&mut self, o: &Operand) -> Lift<Value> {
+    /// An operand's 64 bits.
+    pub fn raw64(&mut self, o: &Operand, ty: Type) -> Lift<Value> {
         Ok(match o.value {
-            Named::Reg(n) => self.pair(n),
+            Named::Reg(n) => self.pair(n, ty),
             Named::Const { bank, offset, .. } => {
                 let words = [self.constant(bank, offset)?, self.constant(bank, offset.wrapping_add(4))?];
-                self.join(words)
+                self.join(words, ty)
             }
-            Named::F64(v) => self.i64(v),
-            Named::Imm(v) => self.i64(i64::from(v as i32) as u64),
+            Named::F64(v) => self.b.constant(ty, Bits::scalar(v)),
+            Named::Imm(v) => self.b.constant(ty, Bits::scalar(i64::from(v as i32) as u64)),
             _ => return Err(Unsupported),
         })
     }
@@ -330,8 +330,7 @@ impl Cx<'_> {
     /// A double with all that is done to it.
     pub fn double(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
-        let v = self.raw64(&o)?;
-        let v = self.cast(v, Type::F64);
+        let v = self.raw64(&o, Type::F64)?;
         Ok(self.float_signs(&o, v))
     }
 

@@ -153,8 +153,7 @@ impl Cx<'_> {
         let a = self.float(inst, Role::A)?;
         if matches!(inst.get(Mod::MufuOp)?, MufuOp::Rcp64h | MufuOp::Rsq64h) {
             let (high, zero) = (self.cast(a, Type::I32), self.zero());
-            let double = self.join([zero, high]);
-            let double = self.cast(double, Type::F64);
+            let double = self.join([zero, high], Type::F64);
             let v = self.b.op_flags(op, flags, &[double]);
             let [_, high] = self.split(v);
             return self.set_dst(inst, high);
