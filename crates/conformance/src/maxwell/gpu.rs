@@ -24,7 +24,8 @@ impl Engine {
     /// # Errors
     /// What the language cannot express, or the device's error.
     pub fn run(&mut self, launch: &Launch, mut module: Module) -> Result<Vec<u8>, String> {
-        self.0.translator.optimize(&mut module, &xenoglot_opt::Options::default());
+        let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
+        self.0.translator.optimize(&mut module, &options);
         let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
         let storage = BufferBinding {
             set: 0,

@@ -1,6 +1,7 @@
 //! Suites of NVIDIA Maxwell machine code.
 
 pub mod compare;
+pub mod decode;
 pub mod format;
 pub mod gpu;
 pub mod interp;
@@ -23,7 +24,7 @@ struct Program<'c> {
 }
 
 /// The results of one way to run a program, with the way's name.
-type Runs = Vec<(&'static str, Result<(), String>)>;
+type Runs = Vec<(&'static str, Result<Verdict, String>)>;
 
 /// Suite `maxwell`: every compilation of every executable kernel.
 pub(crate) fn kernels(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
@@ -69,17 +70,17 @@ fn interpret(p: &Program) -> Runs {
     };
     let run = |module: &_| {
         xenoglot_ir::verify(module).map_err(|e| e.to_string())?;
-        compare::judge(&launch, &interp::run(&launch, module)?)
+        Ok(compare::judge(&launch, &interp::run(&launch, module)?))
     };
     let before = run(&module);
     let Ok(()) = xenoglot_opt::optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
     vec![(WAYS[0], before), (WAYS[1], run(&module))]
 }
 
-fn translate(engine: &mut gpu::Engine, p: &Program) -> Result<(), String> {
+fn translate(engine: &mut gpu::Engine, p: &Program) -> Result<Verdict, String> {
     let launch = Launch::new(p.kernel, p.variant, p.cubin)?;
     let module = launch.lift().map_err(|e| e.to_string())?.module;
-    compare::judge(&launch, &engine.run(&launch, module)?)
+    Ok(compare::judge(&launch, &engine.run(&launch, module)?))
 }
 
 fn report(p: &Program, runs: Runs, observer: &dyn Observer) -> Summary {
@@ -87,7 +88,7 @@ fn report(p: &Program, runs: Runs, observer: &dyn Observer) -> Summary {
         .into_iter()
         .map(|(way, result)| Case {
             name: format!("{} {}, {way}", p.kernel.name, p.name),
-            verdict: result.map_or_else(Verdict::Failed, |()| Verdict::Passed),
+            verdict: result.unwrap_or_else(Verdict::Failed),
         })
         .collect();
     cases.iter().for_each(|c| observer.case(c));

@@ -7,6 +7,9 @@
 //! | [`decode`] | words to instructions |
 //! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
 //! | [`disasm`] | the vendor's text |
+//! | [`flow`] | control flow, the stacks resolved |
+//! | [`lift`] | instructions to IR |
+//! | [`info`] | what a shader uses and binds |
 //! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
 #![deny(missing_docs)]
 
@@ -14,6 +17,8 @@ pub mod code;
 pub mod container;
 pub mod decode;
 pub mod disasm;
+pub mod flow;
+pub mod info;
 pub mod inst;
 pub mod isa;
 pub mod lift;
