@@ -105,7 +105,8 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options = OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
+        let options =
+            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

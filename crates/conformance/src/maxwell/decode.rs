@@ -44,10 +44,7 @@ fn case(word: u64, want: &str) -> Case {
     let is_offset = inst.is_ok_and(|inst| matches!(inst.op, Opcode::Brx | Opcode::Jmx));
     let want = if is_offset { want.into() } else { want.replace("-<target>", "<target>") };
     let got = inst.map_or_else(|e| e.to_string(), |inst| inst.display(options).to_string());
-    let verdict = if got == want {
-        Verdict::Passed
-    } else {
-        Verdict::Failed(format!("{got}; expected {want}"))
-    };
+    let verdict =
+        if got == want { Verdict::Passed } else { Verdict::Failed(format!("{got}; expected {want}")) };
     Case { name: format!("{word:016x}"), verdict }
 }
