@@ -5,7 +5,7 @@ use super::layout::{BANK_SIZE, bank_binding};
 use super::product::Piece;
 use super::regs::{Flag, Regs};
 use crate::info::ShaderInfo;
-use crate::inst::{Guard, Inst, Operand, PT, Part, Role, Value as Named};
+use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
 use crate::modifier::Mod;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
@@ -262,9 +262,9 @@ impl Cx<'_> {
     pub fn raw(&mut self, o: &Operand) -> Lift<Value> {
         Ok(match o.value {
             Named::Reg(n) => self.reg(n),
-            Named::Const { bank, offset, .. } => self.constant(bank, offset)?,
+            Named::Const { bank, offset, index: RZ } => self.constant(bank, offset)?,
             Named::Imm(v) | Named::F32(v) => self.number(v),
-            Named::F16x2 { lo, hi } => self.b.i32(u32::from(hi) << 16 | u32::from(lo)),
+            Named::F16x2 { lo, hi } => self.number(u32::from(hi) << 16 | u32::from(lo)),
             _ => return Err(Unsupported),
         })
     }
@@ -273,7 +273,7 @@ impl Cx<'_> {
     pub fn raw64(&mut self, o: &Operand, ty: Type) -> Lift<Value> {
         Ok(match o.value {
             Named::Reg(n) => self.pair(n, ty),
-            Named::Const { bank, offset, .. } => {
+            Named::Const { bank, offset, index: RZ } => {
                 let words = [self.constant(bank, offset)?, self.constant(bank, offset.wrapping_add(4))?];
                 self.join(words, ty)
             }
@@ -314,29 +314,25 @@ impl Cx<'_> {
         Ok(if o.neg { self.op(Op::Ineg, &[v]) } else { v })
     }
 
-    fn float_signs(&mut self, o: &Operand, v: Value) -> Value {
-        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
-        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
-    }
-
     /// A single with all that is done to it.
     pub fn float(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
         let v = self.raw(&o)?;
         let v = self.cast(v, Type::F32);
-        Ok(self.float_signs(&o, v))
+        Ok(self.with_signs(&o, v))
     }
 
     /// A double with all that is done to it.
     pub fn double(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
         let v = self.raw64(&o, Type::F64)?;
-        Ok(self.float_signs(&o, v))
+        Ok(self.with_signs(&o, v))
     }
 
     /// Abs and neg of an operand on a float made from it.
     pub fn with_signs(&mut self, o: &Operand, v: Value) -> Value {
-        self.float_signs(o, v)
+        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
+        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
     }
 
     /// A predicate operand; true where the form has none.
