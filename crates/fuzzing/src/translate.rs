@@ -83,7 +83,7 @@ pub fn translate(data: &[u8]) {
         panic!("{errors}");
     }
     let level = if flags & 0x40 != 0 { Level::None } else { Level::Full };
-    let options = OptOptions { level, scalarize: flags & 0x80 != 0 };
+    let options = OptOptions { level, scalarize: flags & 0x80 != 0, ..Default::default() };
     if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
         panic!("{errors}");
     }

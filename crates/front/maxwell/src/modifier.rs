@@ -189,6 +189,8 @@ pub enum Mod {
 
     /// `.NOINC` of CAL and PRET.
     NoInc,
+    /// `.KEEPREFCOUNT` of EXIT.
+    KeepRefCount,
     /// `.LMT` of BRA.
     Limit,
     /// `.U` of BRA, CAL …: the warp goes as one.

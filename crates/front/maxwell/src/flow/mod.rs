@@ -5,6 +5,9 @@
 //! edge by this, functions are inlined where they are called, and the graph says the same in one language. Entries are
 //! the same for all lanes that take the same path, which is all that a lane can tell of the warp's stack.
 //!
+//! Where there are too many contexts, or a function calls itself, the stack becomes data: a node is an address alone, and
+//! a pop goes to a place of its own ([`Target::Pop`]).
+//!
 //! A stack is finite: pushing an entry that is there already, above the last call, drops it and what was above it.
 //! Such an entry is one that a branch jumped out of.
 
@@ -17,7 +20,8 @@ use crate::inst::{Inst, Role, Value};
 use crate::modifier::Mod;
 use crate::opcode::Opcode;
 use rustc_hash::FxBuildHasher;
-use stack::{Entry, Kind, StackId, Stacks};
+pub use stack::Kind;
+use stack::{Entry, StackId, Stacks};
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -25,7 +29,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantBank<'a> {
     /// Its number, 0 to 17.
-    pub bank: u8,
+    pub bank: u32,
     /// Its first bytes.
     pub data: &'a [u8],
 }
@@ -33,15 +37,15 @@ pub struct ConstantBank<'a> {
 /// Bounds on the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions in distinct contexts.
+    /// Instructions in distinct contexts, and entries of jump tables.
     pub max_nodes: usize,
-    /// Entries on the stack.
+    /// Entries on the stack before it becomes data. 0 makes every stack data.
     pub max_depth: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_nodes: 1 << 17, max_depth: 128 }
+        Limits { max_nodes: 1 << 16, max_depth: 64 }
     }
 }
 
@@ -81,8 +85,8 @@ pub enum FlowError {
         /// The operation.
         op: Opcode,
     },
-    /// More instructions in distinct contexts, or a deeper stack, than [`Limits`] allows.
-    #[error("{address:#06x}: control flow has too many contexts")]
+    /// More instructions than [`Limits`] allows.
+    #[error("{address:#06x}: too many instructions")]
     TooComplex {
         /// Address where the limit was met.
         address: u32,
@@ -90,12 +94,14 @@ pub enum FlowError {
 }
 
 /// Where control goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
     /// A node.
     Node(u32),
     /// The end of the invocation.
     End,
+    /// Where the nearest entry says that this pops; the end if there is none. Only where the stack is data.
+    Pop(Kind),
 }
 
 /// The ways out of a node.
@@ -111,6 +117,13 @@ pub enum Exit {
         cases: Vec<(u32, Target)>,
         /// Where the guard or the test does not hold.
         otherwise: Target,
+    },
+    /// An entry goes on the stack, which is data.
+    Push {
+        /// Its number in [`Flow::entries`].
+        entry: u32,
+        /// Where control goes on.
+        to: Target,
     },
 }
 
@@ -132,6 +145,8 @@ pub struct Flow {
     pub nodes: Vec<Node>,
     /// Number of distinct contexts.
     pub contexts: usize,
+    /// What may be on a stack that is data: what pops it, and where that leads.
+    pub entries: Vec<(Kind, Target)>,
 }
 
 /// The word at a byte address.
@@ -226,6 +241,9 @@ struct Explorer<'a> {
     contexts: Vec<StackId>,
     /// Entries of jump tables, in all contexts.
     cases: usize,
+    /// The stack is data: these are its entries, and their numbers.
+    entries: Option<Vec<(Kind, Target)>>,
+    numbers: HashMap<(Kind, Target), u32, FxBuildHasher>,
 }
 
 /// Explores `code`, whose first word is a scheduling word, from byte address `entry` on.
@@ -235,24 +253,32 @@ pub fn explore(
     constants: &[ConstantBank<'_>],
     limits: Limits,
 ) -> Result<Flow, FlowError> {
-    let mut e = Explorer {
-        code,
-        constants,
-        limits,
-        stacks: Stacks::default(),
-        ids: HashMap::default(),
-        nodes: Vec::new(),
-        contexts: Vec::new(),
-        cases: 0,
+    let run = |entries| {
+        let mut e = Explorer {
+            code,
+            constants,
+            limits,
+            stacks: Stacks::default(),
+            ids: HashMap::default(),
+            nodes: Vec::new(),
+            contexts: Vec::new(),
+            cases: 0,
+            entries,
+            numbers: HashMap::default(),
+        };
+        e.node(entry, entry, StackId::EMPTY)?;
+        let mut next = 0;
+        while next < e.nodes.len() {
+            let exit = e.exit(next)?;
+            e.nodes[next].exit = exit;
+            next += 1;
+        }
+        Ok(Flow { nodes: e.nodes, contexts: e.stacks.len(), entries: e.entries.unwrap_or_default() })
     };
-    e.node(entry, entry, StackId::EMPTY)?;
-    let mut next = 0;
-    while next < e.nodes.len() {
-        let exit = e.exit(next)?;
-        e.nodes[next].exit = exit;
-        next += 1;
+    match run(None) {
+        Err(FlowError::TooComplex { .. }) => run(Some(Vec::new())),
+        done => done,
     }
-    Ok(Flow { nodes: e.nodes, contexts: e.stacks.len() })
 }
 
 impl Explorer<'_> {
@@ -278,10 +304,21 @@ impl Explorer<'_> {
         Ok(Target::Node(id))
     }
 
-    fn push(&mut self, inst: &Inst, stack: StackId, kind: Kind, target: u32) -> Result<StackId, FlowError> {
-        let depth = self.limits.max_depth;
-        let pushed = self.stacks.push(stack, Entry { kind, target }, depth);
-        pushed.ok_or(FlowError::TooComplex { address: inst.address })
+    /// Pushes an entry and goes to `to`.
+    fn push(&mut self, from: u32, stack: StackId, entry: Entry, to: u32) -> Result<Exit, FlowError> {
+        if self.entries.is_none() {
+            let pushed = self.stacks.push(stack, entry, self.limits.max_depth);
+            let stack = pushed.ok_or(FlowError::TooComplex { address: from })?;
+            return Ok(Exit::Always(self.node(from, to, stack)?));
+        }
+        let entry = (entry.kind, self.node(from, entry.target, stack)?);
+        let to = self.node(from, to, stack)?;
+        let entries = self.entries.get_or_insert_default();
+        let number = *self.numbers.entry(entry).or_insert_with(|| {
+            entries.push(entry);
+            entries.len() as u32 - 1
+        });
+        Ok(Exit::Push { entry: number, to })
     }
 
     fn exit(&mut self, id: usize) -> Result<Exit, FlowError> {
@@ -292,17 +329,14 @@ impl Explorer<'_> {
         }
         let taken = match step(&inst)? {
             Step::Next => return Ok(Exit::Always(self.node(from, next, stack)?)),
-            // A push has no predicate.
-            Step::Push(kind, target) => {
-                let stack = self.push(&inst, stack, kind, target)?;
-                return Ok(Exit::Always(self.node(from, next, stack)?));
+            // A push has no predicate, and a call none either.
+            Step::Push(kind, target) => return self.push(from, stack, Entry { kind, target }, next),
+            Step::Call(target) => {
+                return self.push(from, stack, Entry { kind: Kind::Call, target: next }, target);
             }
             Step::Table => return self.table(&inst, stack),
             Step::To(target) => self.node(from, target, stack)?,
-            Step::Call(target) => {
-                let stack = self.push(&inst, stack, Kind::Call, next)?;
-                self.node(from, target, stack)?
-            }
+            Step::Pop(kind) if self.entries.is_some() => Target::Pop(kind),
             Step::Pop(kind) => match self.stacks.unwind(stack, kind) {
                 Some((target, rest)) => self.node(from, target, rest)?,
                 None if kind == Kind::Return => Target::End,
@@ -333,3 +367,6 @@ impl Explorer<'_> {
         Ok(Exit::Table { cases, otherwise })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// What pops an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
     /// SYNC.
     Sync,
     /// BRK.
@@ -16,6 +16,16 @@ pub(super) enum Kind {
     Return,
     /// RET, after CAL.
     Call,
+}
+
+impl Kind {
+    /// Every kind that pops; a return pops calls, too.
+    pub const POPS: [Kind; 4] = [Kind::Sync, Kind::Break, Kind::Continue, Kind::Return];
+
+    /// Whether this pops an entry of `kind`.
+    pub fn pops(self, kind: Kind) -> bool {
+        self == kind || (self == Kind::Return && kind == Kind::Call)
+    }
 }
 
 /// Where to go on when an entry is popped.
@@ -81,11 +91,8 @@ impl Stacks {
 
     /// The target of the nearest entry that `kind` pops, and the stack below it. Only a return leaves a call.
     pub fn unwind(&self, stack: StackId, kind: Kind) -> Option<(u32, StackId)> {
-        let found = if kind == Kind::Return {
-            self.iter(stack).find(|i| matches!(i.entry.kind, Kind::Return | Kind::Call))
-        } else {
-            self.iter(stack).take_while(|i| i.entry.kind != Kind::Call).find(|i| i.entry.kind == kind)
-        };
+        let stops = |i: &Item| kind.pops(i.entry.kind) || i.entry.kind == Kind::Call;
+        let found = self.iter(stack).find(stops).filter(|i| kind.pops(i.entry.kind));
         found.map(|i| (i.entry.target, i.below))
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn recover(code: &[u8], constants: &[ConstantBank<'_>], branch: &Inst
     if load.op != Opcode::Ldc {
         return None;
     }
-    let data = constants.iter().find(|c| c.bank == bank)?.data;
+    let data = constants.iter().find(|c| c.bank == u32::from(bank))?.data;
     let table = data.get(usize::try_from(offset).ok()?..)?;
     let count = bound(code, load.address, index).unwrap_or(MAX_ENTRIES).min(MAX_ENTRIES);
     let mut entries = Vec::new();

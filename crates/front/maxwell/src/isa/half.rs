@@ -4,7 +4,7 @@ use super::common::*;
 use super::form::{Row, row};
 use super::spec::{Choice, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, f, flag, list, o};
 use crate::inst::{Part, Role};
-use crate::modifier::{HalfMerge, Mod};
+use crate::modifier::{BoolOp, HalfMerge, Mod};
 use crate::opcode::Opcode::*;
 
 /// How the halves of a source are arranged.
@@ -42,6 +42,17 @@ const IMM32: OperandSpec = o(Role::B, Kind::F16x2(f(20, 16), f(36, 16)));
 const SET_COMPARE: ModSpec = float_compare(f(35, 4));
 const SET_COMPARE_49: ModSpec = float_compare(f(49, 4));
 const BOOL: ModSpec = bool_op(Mod::BoolOp, 45);
+
+/// HSET2's has another name for the reserved one.
+const SET_BOOL: ModSpec = {
+    const LIST: &[Choice] = &[
+        (".AND", BoolOp::And as u8),
+        (".OR", BoolOp::Or as u8),
+        (".XOR", BoolOp::Xor as u8),
+        (".???3", RESERVED),
+    ];
+    list(Mod::BoolOp, f(45, 2), LIST)
+};
 
 const fn float_result(bit: u8) -> ModSpec {
     flag(Mod::FloatResult, bit, ".BF")
@@ -96,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         Hfma2,
         "0110 0--- 1",
-        &[MERGE, half_fmz(57), sat(52)],
+        &[MERGE, fmz(57), sat(52)],
         &[
             DST,
             HALF_A,
@@ -104,23 +115,23 @@ pub(super) const ROWS: &[Row] = &[
             o(Role::C, Kind::Const).neg(51),
         ],
     ),
-    row(Hfma2_32i, "0010 100", &[half_fmz(55)], &[DST, HALF_A_53, IMM32, o(Role::C, Kind::Reg(0)).neg(52)]),
+    row(Hfma2_32i, "0010 100", &[fmz(55)], &[DST, HALF_A_53, IMM32, o(Role::C, Kind::Reg(0)).neg(52)]),
     row(
         Hset2,
         "0101 1101 0001 1",
-        &[float_result(49), SET_COMPARE, ftz(50), BOOL],
+        &[float_result(49), SET_COMPARE, ftz(50), SET_BOOL],
         &[DST, HALF_A.neg(43).abs(44), HALF_B.neg(31).abs(30), PRED],
     ),
     row(
         Hset2,
         "0111 110- 1",
-        &[float_result(53), SET_COMPARE_49, ftz(54), BOOL],
+        &[float_result(53), SET_COMPARE_49, ftz(54), SET_BOOL],
         &[DST, HALF_A.neg(43).abs(44), CONST.neg(56), PRED],
     ),
     row(
         Hset2,
         "0111 110- 0",
-        &[float_result(53), SET_COMPARE_49, ftz(54), BOOL],
+        &[float_result(53), SET_COMPARE_49, ftz(54), SET_BOOL],
         &[DST, HALF_A.neg(43).abs(44), IMM, PRED],
     ),
     row(

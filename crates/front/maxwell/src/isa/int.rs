@@ -3,7 +3,8 @@
 use super::common::*;
 use super::form::{RCI, RCIC, Row, Src, alu, row};
 use super::spec::{
-    Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, UNDEFINED, Values, f, flag, list, m, o,
+    Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, Style, UNDEFINED, Values, f, flag, list,
+    m, o,
 };
 use crate::inst::{Part, Role};
 use crate::modifier::{
@@ -25,6 +26,10 @@ const BREV: ModSpec = flag(Mod::Brev, 40, ".BREV");
 const fn plus_one(lo: u8) -> ModSpec {
     list(Mod::PlusOne, f(lo, 2), &[("", 0), ("", 0), ("", 0), (".PO", 1)])
 }
+
+/// The immediate cannot be negated, except that one is added.
+const IADD32I_PLUS_ONE: ModSpec =
+    list(Mod::PlusOne, f(55, 2), &[("", 0), ("", UNDEFINED), ("", 0), (".PO", 1)]);
 
 const fn wrap(bit: u8) -> ModSpec {
     flag(Mod::Wrap, bit, ".W")
@@ -122,11 +127,6 @@ const IADD3_SHIFT: ModSpec = {
 const IADD3_PARTS: &[&[PartChoice]] =
     &[&[("", Part::Full), (".H0", Part::H0), (".H1", Part::H1), (".???3", Part::Reserved)]];
 
-/// Signedness of a multiplication's operand.
-const fn operand_sign(which: Mod, bit: u8) -> ModSpec {
-    list(which, f(bit, 1), &[(".U32", 0), (".S32", 1)])
-}
-
 /// Signedness of both operands; the tool prints nothing if both are signed.
 const fn operand_signs(field: Field) -> [ModSpec; 2] {
     const A: &[Choice] = &[(".U32.U32", 0), (".S32.U32", 1), (".U32.S32", 0), ("", 1)];
@@ -135,6 +135,7 @@ const fn operand_signs(field: Field) -> [ModSpec; 2] {
 }
 const IMAD_SIGNS: [ModSpec; 2] = operand_signs(f(48, 1).and(53, 1));
 const IMUL_SIGNS: [ModSpec; 2] = operand_signs(f(40, 2));
+const IMAD32I_SIGNS: [ModSpec; 2] = operand_signs(f(54, 1).and(57, 1));
 const IMUL32I_SIGNS: [ModSpec; 2] = operand_signs(f(54, 2));
 
 const fn high(bit: u8) -> ModSpec {
@@ -216,12 +217,17 @@ pub(super) const ROWS: &[Row] = &[
         &[plus_one(48), sat(50), x(43), CC],
         &[DST, A.neg(49).unless(48), BI.neg(48).unless(49)],
     ),
-    row(Iadd32i, "0001 110", &[sat(54), x(53), cc(52)], &[DST, A.neg(56), IMM32]),
+    row(
+        Iadd32i,
+        "0001 110",
+        &[IADD32I_PLUS_ONE, sat(54), x(53), cc(52)],
+        &[DST, A.neg(56).unless(55), IMM32],
+    ),
     alu(
         Iadd3,
         &[Src::Reg],
         "100 1100",
-        &[x(48), IADD3_SHIFT, CC],
+        &[IADD3_SHIFT, x(48), CC],
         &[
             DST,
             A.neg(51).part(f(35, 2), IADD3_PARTS),
@@ -229,7 +235,13 @@ pub(super) const ROWS: &[Row] = &[
             C.neg(49).part(f(31, 2), IADD3_PARTS),
         ],
     ),
-    alu(Iadd3, &[Src::Const, Src::Imm], "100 1100", &[x(48), CC], &[DST, A.neg(51), BI.neg(50), C.neg(49)]),
+    alu(
+        Iadd3,
+        &[Src::Const, Src::Imm],
+        "100 1100",
+        &[x(48), CC],
+        &[DST, A.neg(51), BI.neg(50).style(Style::Unsigned), C.neg(49)],
+    ),
     alu(
         Iscadd,
         RCI,
@@ -250,8 +262,8 @@ pub(super) const ROWS: &[Row] = &[
     row(
         Imad32i,
         "0001 00",
-        &[operand_sign(Mod::SignedA, 54), operand_sign(Mod::SignedB, 57), high(53), cc(52)],
-        &[DST, A.neg(56), IMM32, o(Role::C, Kind::Reg(0)).neg(55)],
+        &[IMAD32I_SIGNS[0], IMAD32I_SIGNS[1], high(53), plus_one(55), cc(52)],
+        &[DST, A.neg(56).unless(55), IMM32, o(Role::C, Kind::Reg(0)).neg(55).unless(56)],
     ),
     alu(Imadsp, RCIC, "010 1", IMADSP, &[DST, A, BI, C]),
     alu(
@@ -265,7 +277,7 @@ pub(super) const ROWS: &[Row] = &[
         Xmad,
         "0011 011- 00",
         &[XMAD_SIGNS[0], XMAD_SIGNS[1], psl(36), XMAD_MODE3, mrg(37), x(38), CC],
-        &[DST, XMAD_A, o(Role::B, Kind::Imm(f(20, 16))), C],
+        &[DST, XMAD_A, o(Role::B, Kind::Imm(f(20, 16))).style(Style::Signed49), C],
     ),
     row(
         Xmad,
@@ -304,14 +316,14 @@ pub(super) const ROWS: &[Row] = &[
         Lop,
         RCI,
         "100 0100 0",
-        &[logic_op(41), pred_op(44), x(43), CC],
+        &[logic_op(41), x(43), pred_op(44), CC],
         &[DST_PRED_48, DST, A.inv(39), BI.inv(40)],
     ),
     row(Lop32i, "0000 01", &[logic_op(53), x(57), cc(52)], &[DST, A.inv(55), BITS32.inv(56)]),
     row(
         Lop3,
         "0101 1011 1110 0",
-        &[LUT, pred_op(36), x(38), CC],
+        &[LUT, x(38), pred_op(36), CC],
         &[DST_PRED_48, DST, A, B, C, o(Role::Number, Kind::Imm(f(28, 8)))],
     ),
     row(

@@ -56,6 +56,8 @@ pub type Choice = (&'static str, u8);
 /// The values of a modifier.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
+    /// Whatever the field is.
+    Always(Choice),
     /// A flag with its text when set.
     Flag(&'static str),
     /// A flag with its text when clear.
@@ -75,6 +77,7 @@ impl Values {
         let value = field.get(word);
         let flag = |set: bool, shown: bool, text| Some((if shown { text } else { "" }, u8::from(set)));
         match *self {
+            Values::Always(choice) => Some(choice),
             Values::Flag(text) => flag(value != 0, value != 0, text),
             Values::Clear(text) => flag(value != 0, value == 0, text),
             Values::UnlessAlone(number, text, other) => match (value != number, other.get(word)) {
@@ -204,8 +207,10 @@ pub enum Kind {
     MemReg,
     /// That with an index register at 8.
     IndexedConst,
-    /// An attribute: its offset, and index register at 8.
-    Attr(Field),
+    /// An attribute: index register at 8; the offset at 20, of 10 bits, or with a register of 11 with sign.
+    Attr,
+    /// An attribute by the register at 8 alone.
+    IndexAttr,
     /// An attribute by its offset alone.
     DirectAttr(Field),
     /// A special register.
@@ -233,8 +238,12 @@ pub enum Kind {
 /// How a number is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As hexadecimal.
+    /// As hexadecimal, with a sign if it has one.
     Plain,
+    /// The 20 bits of a short immediate without their sign.
+    Unsigned,
+    /// 16 bits, with their sign if bit 49 is set.
+    Signed49,
     /// As letters P and N, two for a lane (FSWZADD).
     Lanes,
     /// As the numbers of its bits in braces (DEPBAR).
@@ -386,18 +395,18 @@ impl OperandSpec {
         matches!(self.kind, Kind::Signed(_) | Kind::B(_))
     }
 
-    /// The operand slot of the scheduling word that speaks of this register.
-    pub(crate) fn reuse_slot(&self, form: &Form) -> Option<u8> {
-        let lo = match self.kind {
-            Kind::Reg(lo) => lo,
-            Kind::B(_) if matches!(form.src, Src::Reg | Src::None) => 20,
-            Kind::B(_) if form.src == Src::RegConst => 39,
-            Kind::C if form.src != Src::RegConst => 39,
-            Kind::Mem(..) | Kind::WordMem(..) | Kind::MemReg | Kind::Attr(_) | Kind::IndexedConst => 8,
-            Kind::Compare(_) => 20,
-            _ => return None,
-        };
-        [8, 20, 39].iter().position(|at| *at == lo).map(|slot| slot as u8)
+    /// Whether it is an immediate of the operations on bytes and halves.
+    pub(crate) fn is_video_immediate(&self) -> bool {
+        matches!(self.kind, Kind::Imm(_))
+    }
+
+    /// Whether RZ here is the end of a tuple that does not exist, rather than said by the mode.
+    pub(crate) fn is_misplaced(&self, word: u64) -> bool {
+        match self.kind {
+            Kind::Compare(mode) => mode.get(word) == 0,
+            Kind::Swap(mode, _) => mode.get(word) != 1,
+            _ => false,
+        }
     }
 }
 
@@ -473,7 +482,11 @@ pub(crate) fn extract(form: &Form, spec: &OperandSpec, inst: &Inst) -> Option<Op
         Kind::MemReg => Value::Mem { base: number(8), offset: 0, wide: false },
         Kind::IndexedConst => byte_constant(word, number(8)),
         Kind::FlowConst => byte_constant(word, RZ),
-        Kind::Attr(field) => Value::Attr { offset: field.get(word) as i32, index: number(8) },
+        Kind::Attr => match number(8) {
+            RZ => Value::Attr { offset: f(20, 10).get(word) as i32, index: RZ },
+            index => Value::Attr { offset: f(20, 11).signed(word), index },
+        },
+        Kind::IndexAttr => Value::Attr { offset: 0, index: number(8) },
         Kind::DirectAttr(field) => Value::Attr { offset: field.get(word) as i32, index: RZ },
         Kind::Special(field) => Value::Special(field.get(word) as u8),
         Kind::Relative => Value::Target(next.wrapping_add_signed(f(20, 24).signed(word))),

@@ -1,7 +1,7 @@
 //! Predicates and condition codes, special registers, barriers, shader inputs and outputs.
 
 use super::common::*;
-use super::form::{RCI, Row, Src, alu, row};
+use super::form::{RCI, Row, alu, row};
 use super::spec::{
     Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, Style, Values, f, flag, list, m, o,
 };
@@ -44,7 +44,7 @@ const BAR_RED: ModSpec = {
         (".POPC", BarRed::Popc as u8),
         (".AND", BarRed::And as u8),
         (".OR", BarRed::Or as u8),
-        (".???3", RESERVED),
+        (".INVALIDBARMODE3", RESERVED),
     ];
     list(Mod::BarRed, f(35, 2), LIST)
 };
@@ -64,13 +64,17 @@ const fn attribute_size() -> ModSpec {
     list(Mod::AttrSize, f(47, 2), &[("", 1), (".64", 2), (".96", 3), (".128", 4)])
 }
 
-const ATTRIBUTE: OperandSpec = o(Role::Address, Kind::Attr(f(20, 10)));
+const ATTRIBUTE: OperandSpec = o(Role::Address, Kind::Attr);
 /// The vertex whose attribute it is; the tool leaves RZ out.
 const VERTEX: OperandSpec = o(Role::Vertex, Kind::Reg(39)).hide(255);
 const PATCH: ModSpec = flag(Mod::Patch, 31, ".P");
 const OUTPUT: ModSpec = flag(Mod::Output, 32, ".O");
-/// A register in the address makes it physical; the offset must then be 0.
-const PHYS: ModSpec = m(Mod::Phys, f(8, 8), Values::UnlessAlone(255, ".PHYS", f(20, 11)));
+/// A register in the address makes it physical, and the offset must then be 0; but not that of a patch.
+const PHYS: ModSpec = m(
+    Mod::Phys,
+    f(8, 8),
+    Values::ByNumber(f(31, 1), 1, &Values::Always(("", 0)), &Values::UnlessAlone(255, ".PHYS", f(20, 11))),
+);
 
 const ISBERD_MODE: ModSpec = list(Mod::Mode, f(33, 2), &[("", 0), (".PATCH", 1), (".PRIM", 2), (".ATTR", 3)]);
 const ISBERD_SIZE: ModSpec =
@@ -132,13 +136,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Vote, "0101 0000 1101 1", &[VOTE_MODE], &[DST.hide(255), o(Role::DstPred, Kind::Pred(45)), PRED]),
     row(Vote, "0101 0000 1110 0", &[VTG_MODE], &[o(Role::Number, Kind::Imm(f(20, 28)))]),
     alu(P2r, RCI, "100 1110 1", &[P2R_BYTE], &[DST, FILE, A, BI]),
-    alu(R2p, &[Src::Reg, Src::Const], "100 1111 0", &[], &[FILE, A.part(BYTE, R2P_BYTES), BI]),
-    row(
-        R2p,
-        "0011 100- 1111 0",
-        &[],
-        &[FILE, A.part(BYTE, R2P_BYTES), o(Role::B, Kind::Imm(f(20, 19).and(56, 1)))],
-    ),
+    alu(R2p, RCI, "100 1111 0", &[], &[FILE, A.part(BYTE, R2P_BYTES), BI.style(Style::Unsigned)]),
     row(S2r, "1111 0000 1100 1", &[], &[DST, SPECIAL]),
     row(Cs2r, "0101 0000 1100 1", &[], &[DST, SPECIAL]),
     row(Lepc, "0101 0000 1101 0", &[], &[DST]),
@@ -187,6 +185,9 @@ pub(super) const ROWS: &[Row] = &[
     )
     .bits(32, 2, 1)
     .bits(8, 8, 255),
+    row(B2r, "1111 0000 1011 1", &[list(Mod::Operation, f(0, 0), &[(".WARP", 2)])], &[DST])
+        .bits(32, 2, 2)
+        .bits(8, 8, 255),
     row(
         B2r,
         "1111 0000 1011 1",
@@ -223,7 +224,12 @@ pub(super) const ROWS: &[Row] = &[
         Al2p,
         "1110 1111 1010 0",
         &[OUTPUT, attribute_size()],
-        &[o(Role::DstPred, Kind::Pred(44)).hide(7), DST, A, o(Role::Number, Kind::Signed(f(20, 11))).hide(0)],
+        &[
+            o(Role::DstPred, Kind::Pred(44)).hide(7),
+            DST,
+            A.hide(255),
+            o(Role::Number, Kind::Signed(f(20, 11))).hide(0),
+        ],
     ),
     row(
         Isberd,
@@ -255,7 +261,7 @@ pub(super) const ROWS: &[Row] = &[
         Ipa,
         "1110 0000",
         &[INDEXED, IPA_MODE, IPA_SAMPLE, sat(51)],
-        &[DST, o(Role::Address, Kind::Attr(f(0, 0))), IPA_SOURCES[0], IPA_SOURCES[1], IPA_SOURCES[2]],
+        &[DST, o(Role::Address, Kind::IndexAttr), IPA_SOURCES[0], IPA_SOURCES[1], IPA_SOURCES[2]],
     )
     .bits(38, 1, 1),
     row(Out, "1111 1011 1110 0", &[OUT_MODE], &[DST, A, B]),

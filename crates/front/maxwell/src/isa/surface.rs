@@ -117,6 +117,15 @@ const OPS: &[Choice] = &[
 ];
 const OP: ModSpec = list(Mod::AtomOp, f(29, 4), OPS);
 const RED_OP: ModSpec = list(Mod::AtomOp, f(24, 3), OPS);
+/// The operation of the formatted compare-and-swap, which has no other.
+const FORMATTED_CAS: ModSpec = {
+    const LIST: &[Choice] = &{
+        let mut list = numbered!(".CAS", ".???"; 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        list[0].1 = AtomOp::Cas as u8;
+        list
+    };
+    list(Mod::AtomOp, f(29, 4), LIST)
+};
 const CAS: ModSpec = list(Mod::AtomOp, f(0, 0), &[(".CAS", AtomOp::Cas as u8)]);
 
 /// Whether the texel is resident; PT is all zeros.
@@ -198,6 +207,24 @@ pub(super) const ROWS: &[Row] = &[
         "1110 1010 10",
         &[RAW, byte_address(28), DIM, CAS, types(51), CLAMP],
         &[resident(30).hide(7), DST, COORDINATES, OPERAND, ATOM_INDEX],
+    ),
+    row(
+        Suatom,
+        "1110 1010 1100 0",
+        &[FORMATTED, DIM, FORMATTED_CAS, CLAMP, ATOM_BINDLESS],
+        &[DST, COORDINATES, OPERAND, ATOM_REG],
+    ),
+    row(
+        Suatom,
+        "1110 1010 1100 1",
+        &[FORMATTED, DIM, FORMATTED_CAS, CLAMP],
+        &[DST, COORDINATES, OPERAND, ATOM_INDEX],
+    ),
+    row(
+        Suatom,
+        "1110 1010 1101 0",
+        &[RAW, byte_address(28), DIM, CAS, types(36), CLAMP, ATOM_BINDLESS],
+        &[resident(30).hide(7), DST, COORDINATES, OPERAND, ATOM_REG],
     ),
     row(
         Suatom,

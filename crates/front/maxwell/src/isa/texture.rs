@@ -68,7 +68,7 @@ const fn f16(bit: u8) -> ModSpec {
 const RESIDENT: OperandSpec = o(DstPred, Kind::Pred(51)).hide(7);
 /// The second tuple; the tool leaves RZ out.
 const TUPLE_B: OperandSpec = o(Extra, Kind::Reg(20)).hide(255);
-/// That of TLD4S and TXD, always printed.
+/// That of TLD4S, TXD and TMML, always printed.
 const PACKED_B: OperandSpec = o(Extra, Kind::Reg(20));
 const HANDLE: OperandSpec = o(Handle, Kind::Imm(f(36, 13)));
 /// With the handle in a register the tool prints 0 in its place.
@@ -266,7 +266,7 @@ pub(super) const ROWS: &[Row] = &[
         Tmml,
         "1101 1111 0110 0",
         &[BINDLESS, LOD_QUERY, NDV, NODEP, DIM],
-        &[DST, A, NO_HANDLE, DIM_TEXT, MASK],
+        &[DST, A, PACKED_B, NO_HANDLE, DIM_TEXT, MASK],
     ),
     row(Txa, "1101 1111 0100 0", &[NDV, NODEP], &[DST, A, HANDLE, MASK]),
     row(Texs, "1101 -00", &[f16(59), TEXS_LOD, TEXS_DC, NODEP, TEXS_DIM, COMPONENTS], PACKED_FETCH),

@@ -3,7 +3,7 @@
 use super::common::*;
 use super::form::{Row, row};
 use super::spec::{
-    Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, Values, f, flag, list, m, o,
+    Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, RESERVED, Style, Values, f, flag, list, m, o,
 };
 use crate::inst::{Part, Role};
 use crate::modifier::{Mod, VideoFormat, VideoOp};
@@ -45,6 +45,8 @@ const SELECT_A: Field = f(36, 3).and(48, 1);
 const SELECT_B: Field = f(28, 3).and(49, 1);
 /// B of shifts is unsigned.
 const SELECT_AMOUNT: Field = f(28, 3);
+/// With A's sign, which the tool's name of the reserved selection depends on.
+const NAMED_AMOUNT: Field = SELECT_AMOUNT.and(48, 1);
 /// The selections of a whole signed word and of a whole unsigned one.
 const SIGNED_WORD: u32 = 14;
 const WORD: u32 = 6;
@@ -62,40 +64,61 @@ const fn silent(formats: &'static [Choice]) -> [Choice; 16] {
 
 const LIST: Values = Values::List(FORMATS);
 const SILENT: Values = Values::List(&silent(FORMATS));
-/// By bit 50 an immediate or a register.
-const LIST_B: Values = Values::By(f(50, 1), &[HALF_FORMATS, FORMATS]);
-const SILENT_B: Values = Values::By(f(50, 1), &[&silent(HALF_FORMATS), &silent(FORMATS)]);
+const AMOUNTS: Values = {
+    const LIST: &[Choice] = &{
+        let mut list = [FORMATS[0]; 16];
+        let mut at = 0;
+        while at < list.len() {
+            list[at] = if at % 8 == 7 { FORMATS[at] } else { FORMATS[at % 8] };
+            at += 1;
+        }
+        list
+    };
+    Values::List(LIST)
+};
+const SILENT_WORD: Values = Values::Always(("", VideoFormat::U32 as u8));
+const UNSIGNED_HALF: Values = Values::Always(HALF_FORMATS[0]);
+const SILENT_UNSIGNED_HALF: Values = Values::Always(("", HALF_FORMATS[0].1));
+const LIST_HALF: Values = Values::List(HALF_FORMATS);
+const SILENT_HALF: Values = Values::List(&silent(HALF_FORMATS));
 
-const FORMAT_A: ModSpec = m(
-    Mod::VideoA,
-    SELECT_A,
-    Values::ByNumber(SELECT_A, SIGNED_WORD, &Values::ByNumber(SELECT_B, SIGNED_WORD, &SILENT, &LIST), &LIST),
-);
-const FORMAT_B: ModSpec = m(
-    Mod::VideoB,
-    SELECT_B,
-    Values::ByNumber(
-        SELECT_A,
-        SIGNED_WORD,
-        &Values::ByNumber(SELECT_B, SIGNED_WORD, &SILENT_B, &LIST_B),
-        &LIST_B,
-    ),
-);
-const SHIFTED_A: ModSpec = m(
-    Mod::VideoA,
-    SELECT_A,
-    Values::ByNumber(SELECT_A, SIGNED_WORD, &Values::ByNumber(SELECT_AMOUNT, WORD, &SILENT, &LIST), &LIST),
-);
-const FORMAT_AMOUNT: ModSpec = m(
-    Mod::VideoB,
-    SELECT_AMOUNT,
-    Values::ByNumber(
-        SELECT_A,
-        SIGNED_WORD,
-        &Values::ByNumber(SELECT_AMOUNT, WORD, &SILENT_B, &LIST_B),
-        &LIST_B,
-    ),
-);
+/// By A's selection, B's selection (a register) or sign (an immediate): without text or with it.
+macro_rules! formats {
+    ($which:expr, $field:expr, $word:expr; $silent:ident $list:ident, $silent_imm:ident $list_imm:ident if $sign:expr) => {
+        m(
+            $which,
+            $field,
+            Values::ByNumber(
+                SELECT_A,
+                SIGNED_WORD,
+                &Values::ByNumber(
+                    IS_REG,
+                    1,
+                    &Values::ByNumber($word.0, $word.1, &$silent, &$list),
+                    &Values::ByNumber($sign.0, $sign.1, &$silent_imm, &$list_imm),
+                ),
+                &Values::ByNumber(IS_REG, 1, &$list, &$list_imm),
+            ),
+        )
+    };
+}
+
+/// B is a whole signed word.
+const WHOLE: (Field, u32) = (SELECT_B, SIGNED_WORD);
+/// An immediate is signed.
+const SIGNED: (Field, u32) = (f(49, 1), 1);
+/// A shift's amount is a whole word.
+const WHOLE_AMOUNT: (Field, u32) = (SELECT_AMOUNT, WORD);
+const ALWAYS: (Field, u32) = (f(0, 0), 0);
+const NEVER: (Field, u32) = (f(0, 0), 1);
+
+const FORMAT_A: ModSpec = formats!(Mod::VideoA, SELECT_A, WHOLE; SILENT LIST, SILENT LIST if SIGNED);
+const FORMAT_B: ModSpec =
+    formats!(Mod::VideoB, SELECT_B, WHOLE; SILENT LIST, SILENT_HALF LIST_HALF if SIGNED);
+const SETP_A: ModSpec = formats!(Mod::VideoA, SELECT_A, WHOLE; SILENT LIST, SILENT LIST if NEVER);
+const SETP_B: ModSpec = formats!(Mod::VideoB, SELECT_B, WHOLE; SILENT LIST, SILENT_HALF LIST_HALF if NEVER);
+const SHIFTED: ModSpec = formats!(Mod::VideoA, SELECT_A, WHOLE_AMOUNT; SILENT LIST, SILENT LIST if ALWAYS);
+const AMOUNT: ModSpec = formats!(Mod::VideoB, NAMED_AMOUNT, WHOLE_AMOUNT; SILENT_WORD AMOUNTS, SILENT_UNSIGNED_HALF UNSIGNED_HALF if ALWAYS);
 
 const PARTS: &[&[PartChoice]] = &[&[
     ("", Part::B0),
@@ -165,8 +188,12 @@ const LANES: ModSpec = {
     list(Mod::LaneMask, f(51, 2).and(36, 2), LIST)
 };
 
-const fn byte_sign(which: Mod, bit: u8) -> ModSpec {
-    list(which, f(bit, 1), &[(".U8", VideoFormat::U8 as u8), (".S8", VideoFormat::S8 as u8)])
+/// Signs of VABSDIFF4's bytes; the tool prints none where both are signed.
+const fn byte_signs(which: Mod) -> ModSpec {
+    use VideoFormat::{S8, U8};
+    const A: &[Choice] = &[(".U8.U8", U8 as u8), (".S8.U8", S8 as u8), (".U8.S8", U8 as u8), ("", S8 as u8)];
+    const B: &[Choice] = &[("", U8 as u8), ("", U8 as u8), ("", S8 as u8), ("", S8 as u8)];
+    list(which, f(48, 2), if matches!(which, Mod::VideoA) { A } else { B })
 }
 
 /// Byte selections of VABSDIFF4's A: digits 0 to 3 are its own bytes from the lowest, 4 to 7 those of B.
@@ -219,36 +246,36 @@ pub(super) const ROWS: &[Row] = &[
         Vabsdiff,
         "0101 0100",
         &[SIGNED_RESULT, FORMAT_A, FORMAT_B, sat(55), OP, CC],
-        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM, C],
+        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM.style(Style::Signed49), C],
     ),
     row(
         Vmnmx,
         "0011 101",
         &[UNSIGNED_RESULT, FORMAT_A, FORMAT_B, flag(Mod::Max, 56, ".MX"), sat(55), OP, CC],
-        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM, C],
+        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM.style(Style::Signed49), C],
     ),
     row(
         Vset,
         "0100 000",
         &[int_compare(f(54, 3)), FORMAT_A, FORMAT_B, OP, CC],
-        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM, C],
+        &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM.style(Style::Signed49), C],
     ),
     row(
         Vsetp,
         "0101 0000 1111 0",
-        &[int_compare(f(43, 2).and(47, 1)), FORMAT_A, FORMAT_B, bool_op(Mod::BoolOp, 45)],
-        &[DST_PRED, DST_PRED2, VIDEO_A, VIDEO_B, VIDEO_IMM, PRED],
+        &[int_compare(f(43, 2).and(47, 1)), SETP_A, SETP_B, bool_op(Mod::BoolOp, 45)],
+        &[DST_PRED, DST_PRED2, VIDEO_A, VIDEO_B, VIDEO_IMM.style(Style::Signed49), PRED],
     ),
     row(
         Vshl,
         "0101 0111",
-        &[UNSIGNED_RESULT, SHIFTED_A, FORMAT_AMOUNT, WRAP, sat(55), OP, CC],
+        &[UNSIGNED_RESULT, SHIFTED, AMOUNT, WRAP, sat(55), OP, CC],
         &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM, C],
     ),
     row(
         Vshr,
         "0101 0110",
-        &[UNSIGNED_RESULT, SHIFTED_A, FORMAT_AMOUNT, WRAP, sat(55), OP, CC],
+        &[UNSIGNED_RESULT, SHIFTED, AMOUNT, WRAP, sat(55), OP, CC],
         &[DST, VIDEO_A, VIDEO_B, VIDEO_IMM, C],
     ),
     row(
@@ -262,8 +289,8 @@ pub(super) const ROWS: &[Row] = &[
         "0101 0000 0",
         &[
             flag(Mod::VideoSignedResult, 38, ".SD"),
-            byte_sign(Mod::VideoA, 48),
-            byte_sign(Mod::VideoB, 49),
+            byte_signs(Mod::VideoA),
+            byte_signs(Mod::VideoB),
             sat(50),
             REDUCTION,
             LANES,

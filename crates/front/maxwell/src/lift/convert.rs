@@ -60,10 +60,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let ty = float_type(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match ty.kind() {
-            Kind::F64 => {
-                let v = self.raw64(&o)?;
-                self.cast(v, Type::F64)
-            }
+            Kind::F64 => self.raw64(&o, Type::F64)?,
             Kind::F16 => {
                 let word = self.raw(&o)?;
                 let half = self.part(word, part(inst, &o, 16), false)?;
@@ -83,7 +80,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let (bits, signed) = integer(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match bits {
-            64 => self.raw64(&o)?,
+            64 => self.raw64(&o, Type::I64)?,
             32 => self.raw(&o)?,
             _ => {
                 let word = self.raw(&o)?;
@@ -189,12 +186,12 @@ impl Cx<'_> {
     /// A signed or unsigned word clamped to what an integer of `bits` bits holds.
     fn saturate(&mut self, v: Value, from_signed: bool, bits: u32, signed: bool) -> Value {
         let most = (1u64 << (bits - u32::from(signed))) - 1;
-        let greatest = self.b.i32(most as u32);
+        let greatest = self.number(most as u32);
         if !from_signed {
             return self.op(Op::Umin, &[v, greatest]);
         }
         let least = if signed { !most as u32 } else { 0 };
-        let least = self.b.i32(least);
+        let least = self.number(least);
         let v = self.op(Op::Imax, &[v, least]);
         // Nothing signed is above the unsigned word's greatest.
         if bits == 32 { v } else { self.op(Op::Imin, &[v, greatest]) }

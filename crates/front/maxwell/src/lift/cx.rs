@@ -2,10 +2,12 @@
 
 use super::Unsupported;
 use super::layout::{BANK_SIZE, bank_binding};
+use super::product::Piece;
 use super::regs::{Flag, Regs};
 use crate::info::ShaderInfo;
-use crate::inst::{Guard, Inst, Operand, PT, Part, Role, Value as Named};
+use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
 use crate::modifier::Mod;
+use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::{
     Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
@@ -17,6 +19,20 @@ pub(super) type Lift<T> = Result<T, Unsupported>;
 /// Threads of a warp.
 pub(super) const WARP: u8 = 32;
 
+/// A constant operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Constant {
+    Bank(u8, i32),
+    Number(u32),
+}
+
+/// Values of constant operands in a block.
+#[derive(Default)]
+pub(super) struct Known {
+    block: Option<Block>,
+    values: FxHashMap<Constant, Value>,
+}
+
 /// Everything the lifter of one instruction needs.
 pub(super) struct Cx<'a> {
     pub b: Builder<'a>,
@@ -27,15 +43,21 @@ pub(super) struct Cx<'a> {
     /// What registers keep their old values without; none where all are written.
     pub guard: Option<Value>,
     pub banks: [Option<Resource>; 32],
+    /// Constant operands of the block under the cursor: the same one is the same value.
+    pub known: Known,
+    /// Values that are parts of a product of words.
+    pub pieces: FxHashMap<Value, Piece>,
     pub global: Option<Resource>,
     pub builtins: Vec<(Builtin, Var)>,
+    /// Where a stack that is data starts in private memory.
+    pub stack_base: u32,
     /// Where the result of a reducing barrier is gathered in shared memory.
     pub barrier_scratch: Option<u32>,
 }
 
 impl Cx<'_> {
     pub fn zero(&mut self) -> Value {
-        self.b.i32(0)
+        self.number(0)
     }
 
     pub fn i64(&mut self, v: u64) -> Value {
@@ -58,7 +80,7 @@ impl Cx<'_> {
     pub fn reg(&mut self, n: u8) -> Value {
         match self.regs.general(self.b.func, n) {
             Some(slot) => self.b.slot_get(slot),
-            None => self.zero(),
+            None => self.number(0),
         }
     }
 
@@ -81,16 +103,16 @@ impl Cx<'_> {
         }
     }
 
-    /// Registers `n` and the next as one value, the first its low word; zero for RZ.
-    pub fn pair(&mut self, n: u8) -> Value {
+    /// Registers `n` and the next as one value of 64 bits, the first its low word; zero for RZ.
+    pub fn pair(&mut self, n: u8, ty: Type) -> Value {
         let words = [n, n.saturating_add(1)].map(|r| self.reg(r));
-        self.join(words)
+        self.join(words, ty)
     }
 
-    /// Two words as an `i64`.
-    pub fn join(&mut self, words: [Value; 2]) -> Value {
+    /// Two words as one value of 64 bits.
+    pub fn join(&mut self, words: [Value; 2], ty: Type) -> Value {
         let v = self.op(Op::Build, &words);
-        self.cast(v, Type::I64)
+        self.cast(v, ty)
     }
 
     /// The words of a 64-bit value.
@@ -177,8 +199,37 @@ impl Cx<'_> {
         }))
     }
 
+    /// The value of a constant operand, if the block has it.
+    fn known(&mut self, constant: Constant) -> Option<Value> {
+        let block = Some(self.b.block());
+        if self.known.block != block {
+            self.known.block = block;
+            self.known.values.clear();
+        }
+        self.known.values.get(&constant).copied()
+    }
+
+    /// A 32-bit number.
+    pub fn number(&mut self, v: u32) -> Value {
+        if let Some(known) = self.known(Constant::Number(v)) {
+            return known;
+        }
+        let value = self.b.i32(v);
+        self.known.values.insert(Constant::Number(v), value);
+        value
+    }
+
     /// A word of a constant bank.
     pub fn constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
+        if let Some(known) = self.known(Constant::Bank(bank, offset)) {
+            return Ok(known);
+        }
+        let value = self.load_constant(bank, offset)?;
+        self.known.values.insert(Constant::Bank(bank, offset), value);
+        Ok(value)
+    }
+
+    fn load_constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
         let resource = self.bank(bank)?;
         let offset = self.b.i32(offset as u32 & (BANK_SIZE - 1) & !3);
         Ok(self.b.load(MemInfo::plain(Space::Uniform, Some(resource), 2), offset, Type::I32))
@@ -211,23 +262,23 @@ impl Cx<'_> {
     pub fn raw(&mut self, o: &Operand) -> Lift<Value> {
         Ok(match o.value {
             Named::Reg(n) => self.reg(n),
-            Named::Const { bank, offset, .. } => self.constant(bank, offset)?,
-            Named::Imm(v) | Named::F32(v) => self.b.i32(v),
-            Named::F16x2 { lo, hi } => self.b.i32(u32::from(hi) << 16 | u32::from(lo)),
+            Named::Const { bank, offset, index: RZ } => self.constant(bank, offset)?,
+            Named::Imm(v) | Named::F32(v) => self.number(v),
+            Named::F16x2 { lo, hi } => self.number(u32::from(hi) << 16 | u32::from(lo)),
             _ => return Err(Unsupported),
         })
     }
 
-    /// A register operand's 64 bits.
-    pub fn raw64(&mut self, o: &Operand) -> Lift<Value> {
+    /// An operand's 64 bits.
+    pub fn raw64(&mut self, o: &Operand, ty: Type) -> Lift<Value> {
         Ok(match o.value {
-            Named::Reg(n) => self.pair(n),
-            Named::Const { bank, offset, .. } => {
+            Named::Reg(n) => self.pair(n, ty),
+            Named::Const { bank, offset, index: RZ } => {
                 let words = [self.constant(bank, offset)?, self.constant(bank, offset.wrapping_add(4))?];
-                self.join(words)
+                self.join(words, ty)
             }
-            Named::F64(v) => self.i64(v),
-            Named::Imm(v) => self.i64(i64::from(v as i32) as u64),
+            Named::F64(v) => self.b.constant(ty, Bits::scalar(v)),
+            Named::Imm(v) => self.b.constant(ty, Bits::scalar(i64::from(v as i32) as u64)),
             _ => return Err(Unsupported),
         })
     }
@@ -249,7 +300,7 @@ impl Cx<'_> {
 
     /// `len` bits of `v` from bit `at` on.
     pub fn field(&mut self, v: Value, at: u32, len: u32, signed: bool) -> Value {
-        let (at, len) = (self.b.i32(at), self.b.i32(len));
+        let (at, len) = (self.number(at), self.number(len));
         self.op(if signed { Op::BitfieldS } else { Op::BitfieldU }, &[v, at, len])
     }
 
@@ -263,30 +314,25 @@ impl Cx<'_> {
         Ok(if o.neg { self.op(Op::Ineg, &[v]) } else { v })
     }
 
-    fn float_signs(&mut self, o: &Operand, v: Value) -> Value {
-        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
-        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
-    }
-
     /// A single with all that is done to it.
     pub fn float(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
         let v = self.raw(&o)?;
         let v = self.cast(v, Type::F32);
-        Ok(self.float_signs(&o, v))
+        Ok(self.with_signs(&o, v))
     }
 
     /// A double with all that is done to it.
     pub fn double(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
-        let v = self.raw64(&o)?;
-        let v = self.cast(v, Type::F64);
-        Ok(self.float_signs(&o, v))
+        let v = self.raw64(&o, Type::F64)?;
+        Ok(self.with_signs(&o, v))
     }
 
     /// Abs and neg of an operand on a float made from it.
     pub fn with_signs(&mut self, o: &Operand, v: Value) -> Value {
-        self.float_signs(o, v)
+        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
+        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
     }
 
     /// A predicate operand; true where the form has none.
@@ -315,17 +361,6 @@ impl Cx<'_> {
         if let Some(n) = inst.operand(role).and_then(|o| o.pred()).filter(|&n| n != PT) {
             self.set_pred(n, v);
         }
-    }
-
-    /// What `make` does where `cond` holds; it leaves its block open.
-    pub fn when(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Lift<()>) -> Lift<()> {
-        let (then, join) = (self.b.func.add_block(), self.b.func.add_block());
-        self.b.branch(cond, (then, &[]), (join, &[]));
-        self.b.switch_to(then);
-        make(self)?;
-        self.b.jump(join, &[]);
-        self.b.switch_to(join);
-        Ok(())
     }
 
     /// A block to go on in, with parameters.
@@ -363,6 +398,6 @@ pub(super) fn dst(inst: &Inst) -> Lift<u8> {
 }
 
 /// An operand that must be a number in the instruction.
-pub(super) fn number(inst: &Inst, role: Role) -> Lift<u32> {
+pub(super) fn immediate(inst: &Inst, role: Role) -> Lift<u32> {
     operand(inst, role)?.imm().ok_or(Unsupported)
 }

@@ -153,8 +153,7 @@ impl Cx<'_> {
         let a = self.float(inst, Role::A)?;
         if matches!(inst.get(Mod::MufuOp)?, MufuOp::Rcp64h | MufuOp::Rsq64h) {
             let (high, zero) = (self.cast(a, Type::I32), self.zero());
-            let double = self.join([zero, high]);
-            let double = self.cast(double, Type::F64);
+            let double = self.join([zero, high], Type::F64);
             let v = self.b.op_flags(op, flags, &[double]);
             let [_, high] = self.split(v);
             return self.set_dst(inst, high);
@@ -172,7 +171,7 @@ impl Cx<'_> {
             self.field(bits, 23, 8, false)
         });
         let within = |cx: &mut Self, v: Value, least: u32, most: u32| {
-            let (least, span) = (cx.b.i32(least), cx.b.i32(most.wrapping_sub(least)));
+            let (least, span) = (cx.number(least), cx.number(most.wrapping_sub(least)));
             let v = cx.op(Op::Isub, &[v, least]);
             cx.op(Op::IcmpUle, &[v, span])
         };

@@ -20,12 +20,15 @@ mod int;
 pub mod layout;
 mod memory;
 mod mul;
+mod product;
 mod regs;
 mod special;
+mod stack;
 mod video;
 mod warp;
 
-use crate::flow::{self, ConstantBank, FlowError, Limits};
+use crate::flow::{self, FlowError};
+pub use crate::flow::{ConstantBank, Limits};
 use crate::info::ShaderInfo;
 use crate::inst::Inst;
 use crate::modifier::{BarMode, Mod, Reserved};
@@ -156,7 +159,8 @@ pub fn lift_compute(kernel: &Kernel<'_>, options: &LiftOptions) -> Result<Lifted
     module.shared_size = if reduces { scratch + 4 } else { kernel.shared_bytes };
     let mut func = Function::new("main");
     func.reserve(INSTS_PER_NODE * flow.nodes.len());
-    func.private_size = kernel.local_bytes;
+    let stack_base = kernel.local_bytes.next_multiple_of(4);
+    func.private_size = if flow.entries.is_empty() { kernel.local_bytes } else { stack_base + stack::BYTES };
     let entry = func.add_block();
     let info = ShaderInfo {
         workgroup: size,
@@ -172,8 +176,11 @@ pub fn lift_compute(kernel: &Kernel<'_>, options: &LiftOptions) -> Result<Lifted
         options: *options,
         guard: None,
         banks: [None; layout::BANKS as usize],
+        known: Default::default(),
+        pieces: Default::default(),
         global: None,
         builtins: Vec::new(),
+        stack_base,
         barrier_scratch: reduces.then_some(scratch),
     };
     graph::emit(&mut cx, &flow)?;

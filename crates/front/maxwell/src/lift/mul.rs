@@ -1,6 +1,7 @@
 //! Integer products.
 
 use super::cx::{Cx, Lift, operand};
+use super::product::Halves;
 use super::regs::Flag;
 use crate::inst::{Inst, Part, Role};
 use crate::modifier::{MadFormat, Mod, XmadMode};
@@ -84,15 +85,19 @@ impl Cx<'_> {
     pub fn xmad(&mut self, inst: &Inst) -> Lift<()> {
         let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
         let (word_a, word_b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);
+        let mode: XmadMode = inst.get(Mod::XmadMode)?;
+        let halves = Halves { a: (word_a, oa.part), b: (word_b, ob.part), c, mode };
+        if let Some(v) = self.completed(inst, halves) {
+            return self.set_dst(inst, v);
+        }
         let a = self.half(word_a, oa.part, inst.has(Mod::SignedA));
         let b = self.half(word_b, ob.part, inst.has(Mod::SignedB));
         let mut product = self.op(Op::Imul, &[a, b]);
-        let half = self.b.i32(16);
-        let low = self.b.i32(0xffff);
+        let half = self.number(16);
+        let low = self.number(0xffff);
         if inst.has(Mod::Psl) {
             product = self.op(Op::Shl, &[product, half]);
         }
-        let mode: XmadMode = inst.get(Mod::XmadMode)?;
         let addend = match mode {
             XmadMode::Full => c,
             XmadMode::Clo => self.op(Op::And, &[c, low]),
@@ -112,6 +117,7 @@ impl Cx<'_> {
             let b_high = self.op(Op::Shl, &[word_b, half]);
             v = self.op(Op::Or, &[v_low, b_high]);
         }
+        self.note_piece(inst, halves, v);
         self.set_dst(inst, v)
     }
 
@@ -122,7 +128,7 @@ impl Cx<'_> {
     /// `c - 0x10000` where `factor` is negative and the lower half of the other operand is not zero: what the unsigned
     /// carry into the upper product was too large by.
     fn signed_correction(&mut self, c: Value, factor: Value, other: Value) -> Value {
-        let (zero, low, unit) = (self.zero(), self.b.i32(0xffff), self.b.i32(0x1_0000));
+        let (zero, low, unit) = (self.zero(), self.number(0xffff), self.number(0x1_0000));
         let negative = self.op(Op::IcmpSlt, &[factor, zero]);
         let other = self.op(Op::And, &[other, low]);
         let counts = self.op(Op::IcmpNe, &[other, zero]);

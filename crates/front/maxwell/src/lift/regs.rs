@@ -22,11 +22,18 @@ pub(super) struct Regs {
     preds: [Option<Slot>; PT as usize],
     flags: [Option<Slot>; 4],
     barrier: Option<Slot>,
+    stack: [Option<Slot>; 2],
 }
 
 impl Default for Regs {
     fn default() -> Regs {
-        Regs { general: [None; RZ as usize], preds: [None; PT as usize], flags: [None; 4], barrier: None }
+        Regs {
+            general: [None; RZ as usize],
+            preds: [None; PT as usize],
+            flags: [None; 4],
+            barrier: None,
+            stack: [None; 2],
+        }
     }
 }
 
@@ -51,6 +58,15 @@ impl Regs {
             Flag::Overflow => "cc_o",
         };
         *self.flags[flag as usize].get_or_insert_with(|| f.add_slot(name, Type::BOOL))
+    }
+
+    /// A stack that is data: the place above its top, and how many entries it has.
+    pub fn stack(&mut self, f: &mut Function) -> [Slot; 2] {
+        let [top, depth] = &mut self.stack;
+        [
+            *top.get_or_insert_with(|| f.add_slot("stack_top", Type::I32)),
+            *depth.get_or_insert_with(|| f.add_slot("stack_depth", Type::I32)),
+        ]
     }
 
     /// The result of the last barrier that reduces.
