@@ -73,12 +73,16 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
+    /// Bytes of local memory, with which the stack pointer starts.
+    fn stack_bytes(&self) -> u32 {
+        self.variant.local_bytes.saturating_add(15) & !15
+    }
+
     /// Constant bank 0 as FORMAT.md says the driver fills it.
     fn bank0(&self) -> Result<Vec<u8>, String> {
         let stated = self.variant.const_banks.iter().find(|b| b.bank == 0).map_or(0, |b| b.size as usize);
         let mut bank = vec![0; stated.min(BANK_BYTES)];
         let ([bx, by, bz], [gx, gy, gz]) = (self.kernel.block, self.kernel.grid);
-        let stack = self.variant.local_bytes.next_multiple_of(16);
         for (offset, value) in [
             (0x00, SHARED_WINDOW),
             (0x04, LOCAL_WINDOW),
@@ -88,7 +92,7 @@ impl<'a> Launch<'a> {
             (0x14, gx),
             (0x18, gy),
             (0x1c, gz),
-            (0x20, stack),
+            (0x20, self.stack_bytes()),
         ] {
             put(&mut bank, offset, &value.to_le_bytes())?;
         }
@@ -123,7 +127,7 @@ impl<'a> Launch<'a> {
             entry: 0,
             workgroup: self.kernel.block,
             shared_bytes: self.variant.shared_bytes,
-            local_bytes: self.variant.local_bytes.next_multiple_of(16),
+            local_bytes: self.stack_bytes(),
             constants: &constants,
         };
         let options = LiftOptions {

@@ -68,13 +68,13 @@ pub enum Interpolation {
 /// The map of attributes read or written by a stage before the rasteriser: one bit per component.
 ///
 /// A map covers the attribute space from its start in steps of four bytes: bit n of `system` is the attribute at
-/// `4 * n`, bits 4i to 4i+3 of `generics` are x to w of generic i at `0x80 + 16 * i`.
+/// `4 * n`, bits 4i to 4i+3 of `generics`, both words as one, are x to w of generic i at `0x80 + 16 * i`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AttributeMap {
     /// Tessellation levels, primitive id, layer, viewport, point size, position: 0x000 to 0x07c.
     pub system: u32,
-    /// Components of generic attributes 0 to 31.
-    pub generics: u128,
+    /// Components of generic attributes 0 to 15 and 16 to 31.
+    pub generics: [u64; 2],
     /// Colours front and back, diffuse and specular: 0x280 to 0x2bc.
     pub colors: u16,
     /// Clip distances, point coordinates, fog, tessellation coordinates, instance and vertex id: 0x2c0 to 0x2fc.
@@ -89,7 +89,8 @@ impl AttributeMap {
         let bit = |base: u32| (offset - base) / 4;
         match offset {
             0x000..0x080 => self.system >> bit(0) & 1 != 0,
-            0x080..0x280 => self.generics >> bit(0x080) & 1 != 0,
+            0x080..0x180 => self.generics[0] >> bit(0x080) & 1 != 0,
+            0x180..0x280 => self.generics[1] >> bit(0x180) & 1 != 0,
             0x280..0x2c0 => self.colors >> bit(0x280) & 1 != 0,
             0x2c0..0x300 => self.late_system >> bit(0x2c0) & 1 != 0,
             0x300..0x3a0 => self.texcoords >> bit(0x300) & 1 != 0,
@@ -205,10 +206,9 @@ const INPUTS: usize = 5 * 32;
 const MAP_BITS: usize = 240;
 
 fn map(words: &[u32; SPH_BYTES / 4], start: usize) -> AttributeMap {
-    let [low, high] = [32, 96].map(|at| u128::from(bits(words, start + at, 64)));
     AttributeMap {
         system: bits(words, start, 32) as u32,
-        generics: low | high << 64,
+        generics: [32, 96].map(|at| bits(words, start + at, 64)),
         colors: bits(words, start + 160, 16) as u16,
         late_system: bits(words, start + 176, 16) as u16,
         texcoords: bits(words, start + 192, 40),

@@ -149,6 +149,13 @@ fn halves_merge() {
 }
 
 #[test]
+fn halves_keep_their_denormals_where_singles_are_flushed() {
+    let small = 2f32.powi(-20);
+    check(&[(0x5ca8_1000_0007_0900, "F2F.FTZ.F16.F32 R0, R0")], &[(0, f(small))], &[(0, 0x0010)]);
+    check(&[(0x5ca8_1000_0007_060c, "F2F.FTZ.F32.F16 R12, R0")], &[(0, 0x0010)], &[(12, f(small))]);
+}
+
+#[test]
 fn predicates() {
     let load = (0x5cf0_0000_0007_0600, "R2P PR, R6, R0");
     check(&[load], &[(6, 0x55), (0, 0x0f)], &[(14, 0x05)]);

@@ -9,12 +9,17 @@ use xenoglot_ir::{Bits, Flags, Op, Round, Type, Value};
 
 /// `.FTZ`, `.FMZ`, rounding and `.SAT` of an instruction.
 pub(super) fn arithmetic(inst: &Inst) -> Lift<Flags> {
-    let flags = match inst.get(Mod::Denorm)? {
+    let denormals = match inst.get(Mod::Denorm)? {
         Denorm::Keep => Flags::NONE,
         Denorm::Ftz => Flags::NONE.with_ftz(),
         Denorm::Fmz => Flags::NONE.with_ftz().with_fmz(),
     };
-    let flags = flags.with_round(match inst.get(Mod::Rounding)? {
+    Ok(result_flags(inst)?.union(denormals))
+}
+
+/// Rounding and `.SAT` of an instruction.
+pub(super) fn result_flags(inst: &Inst) -> Lift<Flags> {
+    let flags = Flags::NONE.with_round(match inst.get(Mod::Rounding)? {
         Rounding::Rn => Round::Natural,
         Rounding::Rm => Round::Down,
         Rounding::Rp => Round::Up,
