@@ -168,7 +168,10 @@ fn the_report_says_who_shaded() {
     let (mut memory, mut commands) = scene(8);
     commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1).set(VERTEX_COUNT, 6).set(DRAW_ARRAYS, 1);
     let (_, report) = run(&mut gpu(), &mut memory, &commands);
-    assert_eq!(report.engines.into_iter().collect::<Vec<_>>(), [("interp", Share { batches: 2, invocations: 9 })]);
+    assert_eq!(
+        report.engines.into_iter().collect::<Vec<_>>(),
+        [("interp", Share { batches: 2, invocations: 9 })]
+    );
 }
 
 #[test]
