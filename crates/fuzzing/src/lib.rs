@@ -5,11 +5,13 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod maxwell;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
 mod translate;
 
+pub use maxwell::maxwell_container;
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use translate::translate;
@@ -39,7 +41,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -47,6 +49,7 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
+    Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
 ];
 
@@ -103,7 +106,8 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options = OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
+        let options =
+            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }
