@@ -57,6 +57,12 @@ pub const SUITES: &[Suite] = &[
         engines: &["interp", "spirv", "glsl"],
         run: maxwell::kernels,
     },
+    Suite {
+        name: "maxwell-decode",
+        doc: "SM53 instruction words: the text of the vendor's disassembler",
+        engines: &["disasm"],
+        run: maxwell::decode::words,
+    },
 ];
 
 impl Suite {

@@ -83,6 +83,16 @@ fn cubins_state_what_the_descriptions_state() {
 }
 
 #[test]
+fn words() {
+    let path = vectors().with_file_name("../decode/public.tsv.xz");
+    let failures = Failures::default();
+    let request = Request { path, engine: "disasm", device: None, worker: None };
+    let summary = Suite::find("maxwell-decode").unwrap().run(&request, &failures).unwrap();
+    assert_eq!(failures.0.into_inner().unwrap(), Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: 25_838, failed: 0, unconfirmed: 0 });
+}
+
+#[test]
 fn kernels_on_the_interpreter() {
     // Each of 71 kernels at -O3 and -O0, as lifted and optimised; doubtful: `setp_float`, and `f32_arith` at -O3.
     let (summary, failures) = run("interp");

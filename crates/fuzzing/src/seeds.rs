@@ -222,3 +222,36 @@ pub fn draws() -> Vec<Vec<u8>> {
     };
     features.iter().map(draw).collect()
 }
+
+/// Groups of SM53 code of every family: a scheduling word and three instructions each.
+pub fn maxwell_words() -> Vec<Vec<u8>> {
+    const WORDS: [u64; 24] = [
+        0x5c58_0000_0007_0202, // FADD
+        0x3280_0040_0007_0303, // FFMA with an immediate
+        0x5d20_0320_0067_0401, // HSETP2
+        0x5ca8_0000_0007_050b, // F2F
+        0x4e00_0000_0027_0203, // XMAD with a constant
+        0x5be0_00fc_8087_18ff, // LOP3
+        0x34b2_83ff_8007_0787, // IMADSP
+        0x36f8_0140_0207_0009, // SHF
+        0xeed0_0000_0087_0508, // LDG
+        0x8038_0527_9ff7_0804, // LD
+        0xeef0_0000_0087_07ff, // ATOM.CAS
+        0xef10_0000_0037_1c0b, // SHFL
+        0xc034_1a60_b087_0402, // TEX
+        0xd038_0334_4047_0f07, // TEXS
+        0xdf48_0120_8047_0000, // TXQ
+        0xeb12_0526_00c7_0c06, // SULD
+        0xea28_0526_00f7_0a04, // SUATOM
+        0xefd8_0080_0807_ff01, // ALD
+        0xe043_ff88_0ff7_ff01, // IPA
+        0xf0a8_0380_0fd7_ff00, // BAR
+        0x2000_03bf_8007_101e, // VADD
+        0x5000_0000_0017_0b05, // VABSDIFF4
+        0xe240_0000_0007_000f, // BRA
+        0xe300_0000_0007_000f, // EXIT
+    ];
+    const CONTROL: u64 = 0x001f_8400_fc20_07e0;
+    let group = |words: &[u64]| [&[CONTROL], words].concat().iter().flat_map(|w| w.to_le_bytes()).collect();
+    WORDS.chunks(3).map(group).collect()
+}

@@ -19,6 +19,7 @@ mod values;
 use crate::cfg::{self, Shape};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
+use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
@@ -169,4 +170,18 @@ pub fn count_ops(module: &Module) -> BTreeMap<Op, u64> {
         }
     }
     counts
+}
+
+/// The output buffer of `words` words after a run of a generated module on the interpreter; none if the run was
+/// stopped.
+///
+/// # Panics
+/// If the interpreter refuses the module: the generator is wrong then.
+pub fn interpret(module: &Module, input: &[u32], words: usize) -> Option<Vec<u32>> {
+    let mut interpreter = Interpreter::new(module).unwrap_or_else(|e| panic!("{}: {e}", module.name));
+    let mut bindings = Bindings::new(module);
+    bindings.set_words(Resource::new(INPUT as usize), input);
+    bindings.set_words(Resource::new(OUTPUT as usize), &vec![0; words]);
+    interpreter.dispatch([1; 3], &mut bindings, &Limits::default()).ok()?;
+    Some(bindings.words(Resource::new(OUTPUT as usize)))
 }

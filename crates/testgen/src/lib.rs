@@ -2,6 +2,7 @@
 
 pub mod cfg;
 pub mod ir;
+pub mod lanes;
 pub mod pica;
 pub mod pica_ref;
 pub mod rng;

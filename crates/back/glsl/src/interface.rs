@@ -59,7 +59,7 @@ pub(crate) fn write(
     let stride: u32 = module.vars.values().filter(|v| v.direction == Direction::Output).map(captured).sum();
     for (id, var) in module.vars.iter() {
         let name = names.vars.get(id).ok_or(Error::Malformed("a variable that does not exist"))?;
-        let mut layout = String::new();
+        let mut place = None;
         if capture && var.direction == Direction::Output {
             let at = offset;
             offset += captured(var);
@@ -67,11 +67,11 @@ pub(crate) fn write(
                 captured_builtin(&mut members, options.target, var, builtin, at)?;
                 continue;
             }
-            let _ = write!(layout, "xfb_buffer = 0, xfb_stride = {stride}, xfb_offset = {at}");
+            place = Some(Captured { stride, at });
         }
         match var.semantic {
             Semantic::Location { location, component } => {
-                variable(out, module.stage, target, var, name, location, component, layout)?;
+                variable(out, module.stage, target, var, name, location, component, place)?;
             }
             Semantic::Builtin(builtin) => {
                 redeclare(out, target, var, builtin, extensions)?;
@@ -97,6 +97,12 @@ fn captured(var: &VarData) -> u32 {
     4 * u32::from(var.ty.lanes()) * var.array.unwrap_or(1)
 }
 
+/// Where an output goes in the transform feedback's buffer, in bytes.
+struct Captured {
+    stride: u32,
+    at: u32,
+}
+
 #[expect(clippy::too_many_arguments, reason = "a declaration's parts")]
 fn variable(
     out: &mut String,
@@ -106,7 +112,7 @@ fn variable(
     name: &str,
     location: u32,
     component: u8,
-    mut layout: String,
+    captured: Option<Captured>,
 ) -> Result<(), Error> {
     let refuse = |reason| Err(Error::UnsupportedDeclaration { name: var.name.clone(), reason });
     if !matches!(var.ty.kind(), Kind::F32 | Kind::I32) {
@@ -120,13 +126,20 @@ fn variable(
     if component != 0 && !target.is_450() {
         return refuse("components of a location need version 450");
     }
-    if !(target == Target::Gl330 && varying) {
-        let comma = if layout.is_empty() { "" } else { ", " };
-        let component = if component == 0 { String::new() } else { format!(", component = {component}") };
-        layout = format!("location = {location}{component}{comma}{layout}");
-    }
-    if !layout.is_empty() {
-        let _ = write!(out, "layout({layout}) ");
+    let located = !(target == Target::Gl330 && varying);
+    if located || captured.is_some() {
+        out.push_str("layout(");
+        if located {
+            let _ = write!(out, "location = {location}");
+            if component != 0 {
+                let _ = write!(out, ", component = {component}");
+            }
+        }
+        if let Some(Captured { stride, at }) = captured {
+            let comma = if located { ", " } else { "" };
+            let _ = write!(out, "{comma}xfb_buffer = 0, xfb_stride = {stride}, xfb_offset = {at}");
+        }
+        out.push_str(") ");
     }
     if varying {
         match var.interpolation {

@@ -230,6 +230,9 @@ fn clean(wish: &str) -> String {
     }
     let trimmed = name.trim_end_matches('_').len();
     name.truncate(trimmed);
+    if is_register(&name) {
+        return name;
+    }
     let reserved = RESERVED.binary_search(&name.as_str()).is_ok();
     let taken = reserved || prefixed(&name) || crate::helpers::is_helper_name(&name);
     if name.is_empty() {
@@ -240,8 +243,17 @@ fn clean(wish: &str) -> String {
     name
 }
 
+/// Whether it is a letter and a number, as most names are, and no type's prefix: nothing like that is reserved.
+fn is_register(name: &str) -> bool {
+    let (letter, number) = name.split_at(name.len().min(1));
+    letter.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'f')
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
 fn prefixed(name: &str) -> bool {
-    PREFIXES.iter().any(|p| name.starts_with(p))
+    let first = name.as_bytes().first();
+    PREFIXES.iter().any(|p| p.as_bytes().first() == first && name.starts_with(p))
 }
 
 #[cfg(test)]
@@ -251,6 +263,14 @@ mod tests {
     #[test]
     fn reserved_words_are_sorted() {
         assert!(RESERVED.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn no_register_is_reserved() {
+        let reserved = RESERVED.iter().chain(PREFIXES);
+        assert!(reserved.clone().all(|word| !is_register(word)));
+        assert!(["r0", "o15", "t123"].iter().all(|name| is_register(name)));
+        assert!(["f16", "f", "", "r", "r0x", "rr0"].iter().all(|name| !is_register(name)));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use xenoglot_ir::{
     Bits, Builder, DivZero, Flags, Function, Imm, Kind, MemInfo, Module, NanMode, Op, Round, Space, Stage,
     Type, Value,
 };
+use xenoglot_testgen::lanes::{self, push_words, read_words};
 use xenoglot_testgen::rng::Rng;
 
 #[test]
@@ -294,69 +295,16 @@ fn every_op_is_accepted_in_every_version() {
     }
 }
 
-const SINGLES: [u32; 20] = [
-    0,
-    0x8000_0000,
-    0x0080_0000,
-    0x3f00_0000,
-    0x3f80_0000,
-    0xbf80_0000,
-    0x4000_0000,
-    0x4049_0fdb,
-    0x3fff_ffff,
-    0x4b00_0001,
-    0x4f00_0000,
-    0xcf00_0000,
-    0x4f7f_ffff,
-    0x7f7f_ffff,
-    0xff7f_ffff,
-    0x7f80_0000,
-    0xff80_0000,
-    0x7fc0_0000,
-    0x3fc0_0000,
-    0x4020_0000,
-];
-
-/// A lane without denormals, which hosts may flush, and with one NaN, whose payload is the host's choice.
+/// A lane without denormals, which hosts may flush.
 fn sample(rng: &mut Rng, kind: Kind) -> u64 {
-    let bits = match kind {
-        Kind::F32 if rng.percent(60) => u64::from(*rng.pick(&SINGLES).unwrap()),
-        Kind::F32 if rng.percent(50) => u64::from(((rng.next_u32() as i32 >> 8) as f32 / 4096.0).to_bits()),
-        k if k.is_int() && rng.percent(50) => {
-            let top = 1u64 << (k.bits() - 1);
-            *rng.pick(&[0, 1, 2, 5, 8, 31, 32, 33, top, top - 1, u64::MAX, u64::MAX - 1, 0x80]).unwrap()
-        }
-        _ => rng.next_u64(),
-    } & kind.mask();
-    match kind {
-        Kind::F32 if float::is_nan(kind, bits) => float::NAN32,
-        Kind::F32 if denormal(bits) => bits & 0x8000_0000,
-        _ => bits,
+    match lanes::sample(rng, kind) {
+        bits if kind == Kind::F32 && denormal(bits) => bits & 0x8000_0000,
+        bits => bits,
     }
 }
 
 fn denormal(bits: u64) -> bool {
     bits & 0x7f80_0000 == 0 && bits & 0x7fff_ffff != 0
-}
-
-fn push(to: &mut Vec<u32>, ty: Type, bits: Bits) {
-    for i in 0..usize::from(ty.lanes()) {
-        to.push(bits.lane(i) as u32);
-        if ty.kind() == Kind::I64 {
-            to.push((bits.lane(i) >> 32) as u32);
-        }
-    }
-}
-
-fn pull(from: &mut impl Iterator<Item = u32>, ty: Type) -> Bits {
-    let mut bits = Bits::default();
-    for lane in bits.0.iter_mut().take(usize::from(ty.lanes())) {
-        *lane = u64::from(from.next().unwrap());
-        if ty.kind() == Kind::I64 {
-            *lane |= u64::from(from.next().unwrap()) << 32;
-        }
-    }
-    bits
 }
 
 /// Whether hosts are held to the fold function. Without `clamp`, floats out of the integers' range have no meaning;
@@ -411,7 +359,7 @@ fn a_device_gives_the_bits_of_the_fold_function() {
                     for &t in &case.args {
                         let mut bits = Bits::default();
                         (0..usize::from(t.lanes())).for_each(|i| bits.0[i] = sample(&mut rng, t.kind()));
-                        push(&mut source, t, bits);
+                        push_words(&mut source, t, bits);
                         args.push(bits);
                     }
                     let cx = Cx { result: case.ty, arg: case.args[0], flags: case.flags, imm: case.imm };
@@ -425,7 +373,7 @@ fn a_device_gives_the_bits_of_the_fold_function() {
             ran += cases.len();
             for (i, (args, want)) in wanted.iter().enumerate() {
                 let case = &cases[i % cases.len()];
-                let got = pull(&mut got, case.ty);
+                let got = read_words(&mut got, case.ty);
                 let Some(want) = want else { continue };
                 compared += 1;
                 if !same(case, got, *want) {

@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 use xenoglot_glsl::{Context, Error, Options, Target, emit};
-use xenoglot_interp::{Bindings, Interpreter, Limits};
-use xenoglot_ir::entity::EntityRef;
-use xenoglot_ir::{Module, Op, Resource};
+use xenoglot_ir::Op;
 use xenoglot_testgen::ir;
 use xenoglot_vulkan::glslang;
 
@@ -22,15 +20,6 @@ fn vulkan_worker() {
 /// GLSL's `fma` is as exact as the host's.
 fn programs() -> ir::Options {
     ir::Options { without: vec![Op::Fma], ..ir::Options::default() }
-}
-
-fn interpret(module: &Module, input: &[u32], words: usize) -> Option<Vec<u32>> {
-    let mut interpreter = Interpreter::new(module).unwrap_or_else(|e| panic!("{}: {e}", module.name));
-    let mut bindings = Bindings::new(module);
-    bindings.set_words(Resource::new(ir::INPUT as usize), input);
-    bindings.set_words(Resource::new(ir::OUTPUT as usize), &vec![0; words]);
-    interpreter.dispatch([1; 3], &mut bindings, &Limits::default()).ok()?;
-    Some(bindings.words(Resource::new(ir::OUTPUT as usize)))
 }
 
 #[test]
@@ -69,7 +58,7 @@ fn a_device_agrees_with_the_interpreter() {
     for seed in 0..120 {
         let module = ir::generate(seed, &options);
         let input = ir::inputs(seed, &options);
-        let Some(want) = interpret(&module, &input, words) else {
+        let Some(want) = ir::interpret(&module, &input, words) else {
             stopped += 1;
             continue;
         };

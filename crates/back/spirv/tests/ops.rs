@@ -17,6 +17,7 @@ use xenoglot_ir::{
     Value,
 };
 use xenoglot_spirv::{Error, Options, Version, emit};
+use xenoglot_testgen::lanes::{push_words, read_words, sample};
 use xenoglot_testgen::rng::Rng;
 
 #[test]
@@ -300,74 +301,6 @@ fn float(kind: Kind, bits: u64) -> f64 {
         Kind::F32 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits),
     }
-}
-
-const SINGLES: [u32; 24] = [
-    0,
-    0x8000_0000,
-    1,
-    0x8000_0001,
-    0x007f_ffff,
-    0x0080_0000,
-    0x3f00_0000,
-    0x3f80_0000,
-    0xbf80_0000,
-    0x4000_0000,
-    0x40490fdb,
-    0x3fff_ffff,
-    0x4b00_0001,
-    0x4f00_0000,
-    0xcf00_0000,
-    0x4f7f_ffff,
-    0x7f7f_ffff,
-    0xff7f_ffff,
-    0x7f80_0000,
-    0xff80_0000,
-    0x7fc0_0000,
-    0xbfc0_0000,
-    0x3fc0_0000,
-    0x4020_0000,
-];
-
-fn sample(rng: &mut Rng, kind: Kind) -> u64 {
-    let bits = match kind {
-        Kind::F32 if rng.percent(60) => u64::from(*rng.pick(&SINGLES).unwrap()),
-        Kind::F32 if rng.percent(50) => u64::from(((rng.next_u32() as i32 >> 8) as f32 / 4096.0).to_bits()),
-        Kind::F64 if rng.percent(60) => f64::from(f32::from_bits(*rng.pick(&SINGLES).unwrap())).to_bits(),
-        Kind::F16 if rng.percent(60) => *rng
-            .pick(&[
-                0, 0x8000, 1, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x3800, 0x4248,
-            ])
-            .unwrap(),
-        k if k.is_int() && rng.percent(50) => {
-            let top = 1u64 << (k.bits() - 1);
-            *rng.pick(&[0, 1, 2, 5, 8, 31, 32, 33, top, top - 1, u64::MAX, u64::MAX - 1, 0x80]).unwrap()
-        }
-        _ => rng.next_u64(),
-    };
-    // One NaN: payloads are the host's choice.
-    let bits = bits & kind.mask();
-    if kind.is_float() && fold::float::is_nan(kind, bits) { fold::float::nan(kind) } else { bits }
-}
-
-fn push_words(to: &mut Vec<u32>, ty: Type, bits: Bits) {
-    for i in 0..usize::from(ty.lanes()) {
-        to.push(bits.lane(i) as u32);
-        if ty.kind().bits() == 64 {
-            to.push((bits.lane(i) >> 32) as u32);
-        }
-    }
-}
-
-fn read_words(from: &mut impl Iterator<Item = u32>, ty: Type) -> Bits {
-    let mut bits = Bits::default();
-    for i in 0..usize::from(ty.lanes()) {
-        bits.0[i] = u64::from(from.next().unwrap());
-        if ty.kind().bits() == 64 {
-            bits.0[i] |= u64::from(from.next().unwrap()) << 32;
-        }
-    }
-    bits
 }
 
 fn same(case: &Case, got: Bits, want: Bits) -> bool {

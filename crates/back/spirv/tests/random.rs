@@ -4,10 +4,8 @@
 mod common;
 
 use common::{device, emit_valid, run};
-use xenoglot_interp::{Bindings, Interpreter, Limits};
-use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::module::Module;
-use xenoglot_ir::{Builder, Function, Kind, Resource, Stage};
+use xenoglot_ir::{Builder, Function, Kind, Stage};
 use xenoglot_spirv::{FloatControls, Options, Version};
 use xenoglot_testgen::{cfg, ir};
 
@@ -25,15 +23,6 @@ fn variants() -> Vec<Options> {
     all.push(Options { guest_lines: true, names: xenoglot_spirv::Names::All, ..default() });
     all.push(Options { float_controls: FloatControls::ALL, maximal_reconvergence: true, ..default() });
     all
-}
-
-fn interpret(module: &Module, input: &[u32], words: usize) -> Option<Vec<u32>> {
-    let mut interpreter = Interpreter::new(module).unwrap_or_else(|e| panic!("{}: {e}", module.name));
-    let mut bindings = Bindings::new(module);
-    bindings.set_words(Resource::new(ir::INPUT as usize), input);
-    bindings.set_words(Resource::new(ir::OUTPUT as usize), &vec![0; words]);
-    interpreter.dispatch([1; 3], &mut bindings, &Limits::default()).ok()?;
-    Some(bindings.words(Resource::new(ir::OUTPUT as usize)))
 }
 
 #[test]
@@ -75,7 +64,7 @@ fn a_device_agrees_with_the_interpreter() {
         let options = if seed % 3 == 0 { &wide } else { &narrow };
         let module = ir::generate(seed, options);
         let input = ir::inputs(seed, options);
-        let Some(want) = interpret(&module, &input, words) else {
+        let Some(want) = ir::interpret(&module, &input, words) else {
             stopped += 1;
             continue;
         };

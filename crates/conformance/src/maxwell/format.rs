@@ -11,7 +11,7 @@ use std::path::Path;
 /// The `format` field of a kernel's description.
 pub const FORMAT: &str = "maxwell-compute-1";
 
-const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
+pub(super) const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
 
 /// A kernel with its inputs and expected outputs.
 #[derive(Clone, Debug, Deserialize)]

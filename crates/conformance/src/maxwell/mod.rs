@@ -1,6 +1,7 @@
 //! Suites of NVIDIA Maxwell machine code.
 
 pub mod compare;
+pub mod decode;
 pub mod format;
 pub mod gpu;
 pub mod interp;

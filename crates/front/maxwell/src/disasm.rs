@@ -67,6 +67,7 @@ impl Text {
         }
         out.write_str(inst.op.name())?;
         write_modifiers(out, form, inst.word, Place::Name)?;
+        out.push_str(phase(inst.op, options.reuse));
         let mut separator = " ";
         // The tool prints no space before the address of CCTL.QRY1.
         if inst.op == Opcode::Cctl && inst.modifier(Mod::CctlOp) == CctlOp::Qry1 as u8 {
@@ -99,6 +100,38 @@ fn write_modifiers(out: &mut dyn Write, form: &Form, word: u64, place: Place) ->
     Ok(())
 }
 
+/// The bit of the scheduling word that speaks of an operand.
+fn reuse_slot(op: Opcode, role: Role) -> Option<u8> {
+    use Opcode::*;
+    match op {
+        Bfe | Bfi | Dadd | Dfma | Dmul | Fadd | Fadd32i | Fchk | Fcmp | Ffma | Ffma32i | Fmnmx | Fmul
+        | Fmul32i | Fset | Fsetp | Fswzadd | Hadd2 | Hadd2_32i | Hfma2 | Hfma2_32i | Hmul2 | Hmul2_32i
+        | Hset2 | Hsetp2 | Iadd | Iadd3 | Iadd32i | Icmp | Imnmx | Iscadd | Iscadd32i | Iset | Isetp
+        | Lea | Lop | Lop3 | Lop32i | Mov | P2r | Prmt | R2p | Rro | Sel | Shf | Shl | Shr | Vabsdiff
+        | Vabsdiff4 | Vadd | Vmad | Vmnmx | Vset | Vsetp | Vshl | Vshr | Xmad => {}
+        _ => return None,
+    }
+    match role {
+        Role::A => Some(0),
+        // Additions are multiply-adds by one.
+        Role::B if matches!(op, Fadd | Dadd | Fswzadd | Hadd2) => Some(2),
+        Role::B => Some(1),
+        Role::C => Some(2),
+        _ => None,
+    }
+}
+
+/// Of texture operations the bits are a phase.
+fn phase(op: Opcode, reuse: u8) -> &'static str {
+    use Opcode::*;
+    match op {
+        Tex | Texs | Tld | Tld4 | Tld4s | Tlds | Tmml | Txa | Txd | Txq => {
+            ["", ".T", ".P", ".INVALIDPHASE3"][usize::from(reuse & 3)]
+        }
+        _ => "",
+    }
+}
+
 fn write_operand(
     out: &mut String,
     form: &Form,
@@ -114,7 +147,8 @@ fn write_operand(
     if spec.is_hidden(&operand) {
         return Ok(());
     }
-    let reuse = spec.reuse_slot(form).is_some_and(|slot| (options.reuse >> slot) & 1 != 0);
+    let reuse = reuse_slot(inst.op, spec.role).is_some_and(|slot| (options.reuse >> slot) & 1 != 0)
+        && operand.reg().is_some();
     let part = spec.part_text(inst.word);
     match operand.value {
         Value::Imm(_) | Value::F32(_) | Value::F64(_) | Value::F16(_) | Value::F16x2 { .. } => {
@@ -133,7 +167,7 @@ fn write_operand(
             write!(out, "{sign}{not}{bar}")?;
             write_value(out, spec, &operand, inst.word)?;
             // The tool puts the part inside the bars.
-            write!(out, "{part}{}{bar}", if reuse { ".reuse" } else { "" })?;
+            write!(out, "{part}{bar}{}", if reuse { ".reuse" } else { "" })?;
         }
     }
     Ok(())
@@ -201,7 +235,7 @@ fn write_styled(out: &mut dyn Write, style: Style, value: u32, word: u64) -> fmt
         }
         // There are six.
         Style::Scoreboard if value < 6 => write!(out, "SB{value}"),
-        Style::Scoreboard => write!(out, "          ???{value}"),
+        Style::Scoreboard => write!(out, "???{value}"),
     }
 }
 
@@ -222,6 +256,7 @@ fn write_address(out: &mut dyn Write, base: u8, offset: i32) -> fmt::Result {
 
 fn write_value(out: &mut dyn Write, spec: &OperandSpec, operand: &Operand, word: u64) -> fmt::Result {
     match operand.value {
+        Value::Reg(RZ) if spec.is_misplaced(word) => out.write_str("???255"),
         Value::Reg(reg) => write_reg(out, reg),
         Value::Pred(pred) => write_pred(out, pred),
         Value::Const { bank, offset, index } => {

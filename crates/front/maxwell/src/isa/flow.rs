@@ -48,9 +48,9 @@ const RTT_KIND: ModSpec =
 const PUSH: &[OperandSpec] = &[RELATIVE, CONSTANT];
 
 pub(super) const ROWS: &[Row] = &[
-    row(Bra, "1110 0010 0100", &[LIMIT, UNIFORM], &[CC, RELATIVE, CONSTANT]),
+    row(Bra, "1110 0010 0100", &[UNIFORM, LIMIT], &[CC, RELATIVE, CONSTANT]),
     row(Brx, "1110 0010 0101", &[LIMIT], &BRX_OPERANDS),
-    row(Jmp, "1110 0010 0001", &[LIMIT, UNIFORM], &[CC, ABSOLUTE, CONSTANT]),
+    row(Jmp, "1110 0010 0001", &[UNIFORM, LIMIT], &[CC, ABSOLUTE, CONSTANT]),
     row(Jmx, "1110 0010 0000", &[LIMIT], &JMX_OPERANDS),
     row(Cal, "1110 0010 0110", &[NO_INC], PUSH).unguarded(),
     row(Jcal, "1110 0010 0010", &[NO_INC], &[ABSOLUTE, CONSTANT]).unguarded(),
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Pbk, "1110 0010 1010", &[], PUSH).unguarded(),
     row(Pcnt, "1110 0010 1011", &[], PUSH).unguarded(),
     row(Plongjmp, "1110 0010 1000", &[], PUSH).unguarded(),
-    row(Pexit, "1110 0010 0011", &[], PUSH).unguarded(),
+    row(Pexit, "1110 0010 0011", &[], &[o(Target, Kind::Relative)]).unguarded(),
     row(Exit, "1110 0011 0000", &[flag(Mod::KeepRefCount, 5, ".KEEPREFCOUNT")], &[CC]),
     row(Longjmp, "1110 0011 0001", &[], &[CC]),
     row(Ret, "1110 0011 0010", &[], &[CC]),

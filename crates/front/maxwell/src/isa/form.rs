@@ -151,7 +151,7 @@ pub struct Form {
 pub struct FormId(pub(super) u16);
 
 /// All forms, indexed by [`FormId`].
-pub struct Forms([Form; COUNT]);
+pub struct Forms(pub(super) [Form; COUNT]);
 
 impl Forms {
     /// The forms in the order of the table.
@@ -196,9 +196,7 @@ pub(super) const COUNT: usize = {
 };
 
 /// The table.
-pub static FORMS: Forms = Forms(TABLE);
-
-pub(super) const TABLE: [Form; COUNT] = {
+pub static FORMS: Forms = Forms({
     let mut forms = [int::ROWS[0].expand(Src::Reg); COUNT];
     let mut at = 0;
     let mut family = 0;
@@ -216,4 +214,4 @@ pub(super) const TABLE: [Form; COUNT] = {
         family += 1;
     }
     forms
-};
+});

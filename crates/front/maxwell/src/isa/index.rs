@@ -1,6 +1,6 @@
 //! The form of a word, by its upper 13 bits.
 
-use super::form::{COUNT, FORMS, FormId, TABLE};
+use super::form::{COUNT, FORMS, FormId};
 
 /// Bits of the index.
 const BITS: u32 = 13;
@@ -14,8 +14,8 @@ static INDEX: [[u16; SLOTS]; SIZE] = {
     let mut index = [[EMPTY; SLOTS]; SIZE];
     let mut form = 0;
     while form < COUNT {
-        let mask = (TABLE[form].mask >> SHIFT) as usize;
-        let value = (TABLE[form].value >> SHIFT) as usize;
+        let mask = (FORMS.0[form].mask >> SHIFT) as usize;
+        let value = (FORMS.0[form].value >> SHIFT) as usize;
         // Every setting of the bits that the form leaves open.
         let open = !mask & (SIZE - 1);
         let mut setting = 0;
@@ -23,9 +23,9 @@ static INDEX: [[u16; SLOTS]; SIZE] = {
             let entry = &mut index[value | setting];
             let mut slot = 0;
             while entry[slot] != EMPTY {
-                let other = &TABLE[entry[slot] as usize];
-                let both = TABLE[form].mask & other.mask;
-                assert!((TABLE[form].value ^ other.value) & both != 0, "two forms match one word");
+                let other = &FORMS.0[entry[slot] as usize];
+                let both = FORMS.0[form].mask & other.mask;
+                assert!((FORMS.0[form].value ^ other.value) & both != 0, "two forms match one word");
                 slot += 1;
                 assert!(slot < SLOTS, "too many forms share their upper bits");
             }

@@ -277,7 +277,7 @@ pub(super) const ROWS: &[Row] = &[
         Xmad,
         "0011 011- 00",
         &[XMAD_SIGNS[0], XMAD_SIGNS[1], psl(36), XMAD_MODE3, mrg(37), x(38), CC],
-        &[DST, XMAD_A, o(Role::B, Kind::Imm(f(20, 16))), C],
+        &[DST, XMAD_A, o(Role::B, Kind::Imm(f(20, 16))).style(Style::Signed49), C],
     ),
     row(
         Xmad,

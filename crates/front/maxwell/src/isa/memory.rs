@@ -135,6 +135,12 @@ const fn cas_mode(lo: u8) -> ModSpec {
 const fn cas_operands(mode: u8, size: u8) -> [OperandSpec; 2] {
     [o(Data, Kind::Compare(f(mode, 2))), o(Role::C, Kind::Swap(f(mode, 2), size))]
 }
+/// The forms with a predicate have no offset and need a register.
+const NEEDS_BASE: ModSpec = m(
+    Mod::Operation,
+    f(0, 0),
+    Values::ByNumber(f(8, 8), 255, &Values::Always(("", UNDEFINED)), &Values::Always(("", 0))),
+);
 const CAS_GLOBAL: [OperandSpec; 2] = cas_operands(50, 49);
 const CAS_SHARED: [OperandSpec; 2] = cas_operands(28, 52);
 
@@ -246,7 +252,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         Atom,
         "1110 1110 0110",
-        &[wide(48), atom_op(44), atom_type(49)],
+        &[wide(48), atom_op(44), atom_type(49), NEEDS_BASE],
         &[INVERTED_PRED, DST, memory(f(0, 0), 48), OPERAND],
     ),
     row(
@@ -258,7 +264,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         Atom,
         "1110 1110 0111",
-        &[wide(48), CAS, cas_type(49), cas_mode(50)],
+        &[wide(48), CAS, cas_type(49), cas_mode(50), NEEDS_BASE],
         &[INVERTED_PRED, DST, memory(f(0, 0), 48), CAS_GLOBAL[0], CAS_GLOBAL[1]],
     ),
     row(

@@ -207,8 +207,10 @@ pub enum Kind {
     MemReg,
     /// That with an index register at 8.
     IndexedConst,
-    /// An attribute: its offset, and index register at 8.
-    Attr(Field),
+    /// An attribute: index register at 8; the offset at 20, of 10 bits, or with a register of 11 with sign.
+    Attr,
+    /// An attribute by the register at 8 alone.
+    IndexAttr,
     /// An attribute by its offset alone.
     DirectAttr(Field),
     /// A special register.
@@ -398,18 +400,13 @@ impl OperandSpec {
         matches!(self.kind, Kind::Imm(_))
     }
 
-    /// The operand slot of the scheduling word that speaks of this register.
-    pub(crate) fn reuse_slot(&self, form: &Form) -> Option<u8> {
-        let lo = match self.kind {
-            Kind::Reg(lo) => lo,
-            Kind::B(_) if matches!(form.src, Src::Reg | Src::None) => 20,
-            Kind::B(_) if form.src == Src::RegConst => 39,
-            Kind::C if form.src != Src::RegConst => 39,
-            Kind::Mem(..) | Kind::WordMem(..) | Kind::MemReg | Kind::Attr(_) | Kind::IndexedConst => 8,
-            Kind::Compare(_) => 20,
-            _ => return None,
-        };
-        [8, 20, 39].iter().position(|at| *at == lo).map(|slot| slot as u8)
+    /// Whether RZ here is the end of a tuple that does not exist, rather than said by the mode.
+    pub(crate) fn is_misplaced(&self, word: u64) -> bool {
+        match self.kind {
+            Kind::Compare(mode) => mode.get(word) == 0,
+            Kind::Swap(mode, _) => mode.get(word) != 1,
+            _ => false,
+        }
     }
 }
 
@@ -485,7 +482,11 @@ pub(crate) fn extract(form: &Form, spec: &OperandSpec, inst: &Inst) -> Option<Op
         Kind::MemReg => Value::Mem { base: number(8), offset: 0, wide: false },
         Kind::IndexedConst => byte_constant(word, number(8)),
         Kind::FlowConst => byte_constant(word, RZ),
-        Kind::Attr(field) => Value::Attr { offset: field.get(word) as i32, index: number(8) },
+        Kind::Attr => match number(8) {
+            RZ => Value::Attr { offset: f(20, 10).get(word) as i32, index: RZ },
+            index => Value::Attr { offset: f(20, 11).signed(word), index },
+        },
+        Kind::IndexAttr => Value::Attr { offset: 0, index: number(8) },
         Kind::DirectAttr(field) => Value::Attr { offset: field.get(word) as i32, index: RZ },
         Kind::Special(field) => Value::Special(field.get(word) as u8),
         Kind::Relative => Value::Target(next.wrapping_add_signed(f(20, 24).signed(word))),

@@ -44,7 +44,7 @@ const BAR_RED: ModSpec = {
         (".POPC", BarRed::Popc as u8),
         (".AND", BarRed::And as u8),
         (".OR", BarRed::Or as u8),
-        (".???3", RESERVED),
+        (".INVALIDBARMODE3", RESERVED),
     ];
     list(Mod::BarRed, f(35, 2), LIST)
 };
@@ -64,7 +64,7 @@ const fn attribute_size() -> ModSpec {
     list(Mod::AttrSize, f(47, 2), &[("", 1), (".64", 2), (".96", 3), (".128", 4)])
 }
 
-const ATTRIBUTE: OperandSpec = o(Role::Address, Kind::Attr(f(20, 10)));
+const ATTRIBUTE: OperandSpec = o(Role::Address, Kind::Attr);
 /// The vertex whose attribute it is; the tool leaves RZ out.
 const VERTEX: OperandSpec = o(Role::Vertex, Kind::Reg(39)).hide(255);
 const PATCH: ModSpec = flag(Mod::Patch, 31, ".P");
@@ -185,6 +185,9 @@ pub(super) const ROWS: &[Row] = &[
     )
     .bits(32, 2, 1)
     .bits(8, 8, 255),
+    row(B2r, "1111 0000 1011 1", &[list(Mod::Operation, f(0, 0), &[(".WARP", 2)])], &[DST])
+        .bits(32, 2, 2)
+        .bits(8, 8, 255),
     row(
         B2r,
         "1111 0000 1011 1",
@@ -221,7 +224,12 @@ pub(super) const ROWS: &[Row] = &[
         Al2p,
         "1110 1111 1010 0",
         &[OUTPUT, attribute_size()],
-        &[o(Role::DstPred, Kind::Pred(44)).hide(7), DST, A, o(Role::Number, Kind::Signed(f(20, 11))).hide(0)],
+        &[
+            o(Role::DstPred, Kind::Pred(44)).hide(7),
+            DST,
+            A.hide(255),
+            o(Role::Number, Kind::Signed(f(20, 11))).hide(0),
+        ],
     ),
     row(
         Isberd,
@@ -253,7 +261,7 @@ pub(super) const ROWS: &[Row] = &[
         Ipa,
         "1110 0000",
         &[INDEXED, IPA_MODE, IPA_SAMPLE, sat(51)],
-        &[DST, o(Role::Address, Kind::Attr(f(0, 0))), IPA_SOURCES[0], IPA_SOURCES[1], IPA_SOURCES[2]],
+        &[DST, o(Role::Address, Kind::IndexAttr), IPA_SOURCES[0], IPA_SOURCES[1], IPA_SOURCES[2]],
     )
     .bits(38, 1, 1),
     row(Out, "1111 1011 1110 0", &[OUT_MODE], &[DST, A, B]),

@@ -45,6 +45,8 @@ const SELECT_A: Field = f(36, 3).and(48, 1);
 const SELECT_B: Field = f(28, 3).and(49, 1);
 /// B of shifts is unsigned.
 const SELECT_AMOUNT: Field = f(28, 3);
+/// With A's sign, which the tool's name of the reserved selection depends on.
+const NAMED_AMOUNT: Field = SELECT_AMOUNT.and(48, 1);
 /// The selections of a whole signed word and of a whole unsigned one.
 const SIGNED_WORD: u32 = 14;
 const WORD: u32 = 6;
@@ -62,6 +64,21 @@ const fn silent(formats: &'static [Choice]) -> [Choice; 16] {
 
 const LIST: Values = Values::List(FORMATS);
 const SILENT: Values = Values::List(&silent(FORMATS));
+const AMOUNTS: Values = {
+    const LIST: &[Choice] = &{
+        let mut list = [FORMATS[0]; 16];
+        let mut at = 0;
+        while at < list.len() {
+            list[at] = if at % 8 == 7 { FORMATS[at] } else { FORMATS[at % 8] };
+            at += 1;
+        }
+        list
+    };
+    Values::List(LIST)
+};
+const SILENT_WORD: Values = Values::Always(("", VideoFormat::U32 as u8));
+const UNSIGNED_HALF: Values = Values::Always(HALF_FORMATS[0]);
+const SILENT_UNSIGNED_HALF: Values = Values::Always(("", HALF_FORMATS[0].1));
 const LIST_HALF: Values = Values::List(HALF_FORMATS);
 const SILENT_HALF: Values = Values::List(&silent(HALF_FORMATS));
 
@@ -101,8 +118,7 @@ const FORMAT_B: ModSpec =
 const SETP_A: ModSpec = formats!(Mod::VideoA, SELECT_A, WHOLE; SILENT LIST, SILENT LIST if NEVER);
 const SETP_B: ModSpec = formats!(Mod::VideoB, SELECT_B, WHOLE; SILENT LIST, SILENT_HALF LIST_HALF if NEVER);
 const SHIFTED: ModSpec = formats!(Mod::VideoA, SELECT_A, WHOLE_AMOUNT; SILENT LIST, SILENT LIST if ALWAYS);
-const AMOUNT: ModSpec =
-    formats!(Mod::VideoB, SELECT_AMOUNT, WHOLE_AMOUNT; SILENT LIST, SILENT_HALF LIST_HALF if ALWAYS);
+const AMOUNT: ModSpec = formats!(Mod::VideoB, NAMED_AMOUNT, WHOLE_AMOUNT; SILENT_WORD AMOUNTS, SILENT_UNSIGNED_HALF UNSIGNED_HALF if ALWAYS);
 
 const PARTS: &[&[PartChoice]] = &[&[
     ("", Part::B0),

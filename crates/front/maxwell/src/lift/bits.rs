@@ -1,7 +1,7 @@
 //! Bitwise operations, shifts, fields and counts.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, number, operand};
+use super::cx::{Cx, Lift, immediate, operand};
 use super::int::is_signed;
 use crate::inst::{Inst, Role};
 use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType};
@@ -46,14 +46,14 @@ impl Cx<'_> {
     /// LOP3.
     pub fn lop3(&mut self, inst: &Inst) -> Lift<()> {
         let [a, b, c] = [Role::A, Role::B, Role::C].map(|role| self.int(inst, role));
-        let table = self.b.i32(number(inst, Role::Number)? & 0xff);
+        let table = self.number(immediate(inst, Role::Number)? & 0xff);
         let v = self.op(Op::Lop3, &[a?, b?, c?, table]);
         self.logic_result(inst, v)
     }
 
     /// `shifted` where the amount is below `limit`, else `beyond`.
     fn below(&mut self, amount: Value, limit: u32, shifted: Value, beyond: Value) -> Value {
-        let limit = self.b.i32(limit);
+        let limit = self.number(limit);
         let fits = self.op(Op::IcmpUlt, &[amount, limit]);
         self.b.select(fits, shifted, beyond)
     }
@@ -84,7 +84,7 @@ impl Cx<'_> {
         let v = if inst.has(Mod::Wrap) {
             self.op(op, &[a, amount])
         } else if is_signed(inst) {
-            let most = self.b.i32(31);
+            let most = self.number(31);
             let amount = self.op(Op::Umin, &[amount, most]);
             self.op(op, &[a, amount])
         } else {
@@ -116,6 +116,7 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
+    /// SHF of 64 bits: below 32 a word of both, from 32 on one of the other word alone.
     fn shift_pair(
         &mut self,
         inst: &Inst,
@@ -124,27 +125,24 @@ impl Cx<'_> {
         words: [Value; 2],
         amount: Value,
     ) -> Value {
-        let pair = self.join(words);
+        let [low, high] = words;
         let signed = ty == ShfType::S64 && !left;
-        let amount = if signed && !inst.has(Mod::Wrap) {
-            let most = self.b.i32(63);
-            self.op(Op::Umin, &[amount, most])
-        } else {
-            amount
+        let (most, mask) = (self.number(63), self.number(63));
+        let amount = match (inst.has(Mod::Wrap), signed) {
+            (true, _) => self.op(Op::And, &[amount, mask]),
+            (false, true) => self.op(Op::Umin, &[amount, most]),
+            (false, false) => amount,
         };
-        let wide = self.convert(Op::Zext, amount, Type::I64);
-        let op = match (left, signed) {
-            (true, _) => Op::Shl,
-            (false, true) => Op::Sshr,
-            (false, false) => Op::Ushr,
+        let (funnel, shift, near) = match (left, signed) {
+            (true, _) => (Op::FunnelL, Op::Shl, low),
+            (false, true) => (Op::FunnelR, Op::Sshr, high),
+            (false, false) => (Op::FunnelR, Op::Ushr, high),
         };
-        let shifted = self.op(op, &[pair, wide]);
-        let v = self.split(shifted)[usize::from(left)];
-        if signed || inst.has(Mod::Wrap) {
-            return v;
-        }
+        let both = self.op(funnel, &[high, low, amount]);
+        let one = self.op(shift, &[near, amount]);
         let zero = self.zero();
-        self.below(amount, 64, v, zero)
+        let one = if signed { one } else { self.below(amount, 64, one, zero) };
+        self.below(amount, 32, both, one)
     }
 
     /// Position and length of a field: bytes 0 and 1 of B.
@@ -159,7 +157,7 @@ impl Cx<'_> {
         let a = if inst.has(Mod::Brev) { self.op(Op::Reverse, &[a]) } else { a };
         let [at, len] = self.field_operand(inst)?;
         let v = if is_signed(inst) {
-            let top = self.b.i32(31);
+            let top = self.number(31);
             let at = self.op(Op::Umin, &[at, top]);
             self.op(Op::BitfieldS, &[a, at, len])
         } else {
@@ -193,12 +191,12 @@ impl Cx<'_> {
         let selector = match selectors {
             None => b,
             Some(s) => {
-                let (one, two, zero) = (self.b.i32(1), self.b.i32(2), self.zero());
+                let (one, two, zero) = (self.number(1), self.number(2), self.zero());
                 let bits = [one, two].map(|bit| {
                     let bit = self.op(Op::And, &[b, bit]);
                     self.op(Op::IcmpNe, &[bit, zero])
                 });
-                let s = s.map(|s| self.b.i32(s));
+                let s = s.map(|s| self.number(s));
                 let low = self.b.select(bits[0], s[1], s[0]);
                 let high = self.b.select(bits[0], s[3], s[2]);
                 self.b.select(bits[1], high, low)
@@ -211,7 +209,7 @@ impl Cx<'_> {
     /// FLO: the highest one, or of a negative signed number the highest zero; all ones where there is none.
     pub fn flo(&mut self, inst: &Inst) -> Lift<()> {
         let b = self.int(inst, Role::B)?;
-        let top = self.b.i32(31);
+        let top = self.number(31);
         let v = if is_signed(inst) {
             self.op(Op::FindMsbS, &[b])
         } else {
@@ -219,7 +217,7 @@ impl Cx<'_> {
             self.op(Op::Isub, &[top, above])
         };
         let v = if inst.has(Mod::ShiftAmount) {
-            let none = self.b.i32(u32::MAX);
+            let none = self.number(u32::MAX);
             let found = self.op(Op::IcmpNe, &[v, none]);
             let amount = self.op(Op::Isub, &[top, v]);
             self.b.select(found, amount, none)
@@ -243,12 +241,12 @@ impl Cx<'_> {
         let mut bits = self.zero();
         for (i, p) in (0..).zip(self.file(inst)?) {
             let p = self.convert(Op::Zext, p, Type::I32);
-            let i = self.b.i32(i);
+            let i = self.number(i);
             let p = self.op(Op::Shl, &[p, i]);
             bits = self.op(Op::Or, &[bits, p]);
         }
-        let at = self.b.i32(8 * u32::from(inst.modifier(Mod::Byte) & 3));
-        let byte = self.b.i32(0xff);
+        let at = self.number(8 * u32::from(inst.modifier(Mod::Byte) & 3));
+        let byte = self.number(0xff);
         let mask = self.op(Op::And, &[mask, byte]);
         let [bits, mask] = [bits, mask].map(|v| self.op(Op::Shl, &[v, at]));
         let taken = self.op(Op::And, &[bits, mask]);
@@ -264,7 +262,7 @@ impl Cx<'_> {
         let codes = uses_codes(inst)?;
         let zero = self.zero();
         for (i, old) in (0u8..).zip(self.file(inst)?) {
-            let bit = self.b.i32(1 << i);
+            let bit = self.number(1 << i);
             let [new, enabled] = [bits, mask].map(|v| {
                 let v = self.op(Op::And, &[v, bit]);
                 self.op(Op::IcmpNe, &[v, zero])

@@ -123,7 +123,7 @@ impl Cx<'_> {
         let (p, op) = (self.pred_operand(inst, Role::Pred)?, inst.get(Mod::BoolOp)?);
         let test = self.combine(op, test, p);
         let yes = if inst.has(Mod::FloatResult) { 1f32.to_bits() } else { u32::MAX };
-        let (yes, no) = (self.b.i32(yes), self.zero());
+        let (yes, no) = (self.number(yes), self.zero());
         let v = self.b.select(test, yes, no);
         self.set_logic_flags(inst, v);
         self.set_dst(inst, v)

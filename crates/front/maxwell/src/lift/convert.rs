@@ -1,8 +1,8 @@
-//! Conversions between number formats.
+//! Conversions between number formats. `.FTZ` is about singles: halves and doubles keep their denormals.
 
 use super::Unsupported;
 use super::cx::{Cx, Lift, operand};
-use super::float::arithmetic;
+use super::float::{arithmetic, result_flags};
 use crate::inst::{Inst, Operand, Part, Role};
 use crate::modifier::{IntRounding, Mod, NumType};
 use xenoglot_ir::{Bits, Flags, Kind, Op, Round, Type, Value};
@@ -60,10 +60,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let ty = float_type(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match ty.kind() {
-            Kind::F64 => {
-                let v = self.raw64(&o)?;
-                self.cast(v, Type::F64)
-            }
+            Kind::F64 => self.raw64(&o, Type::F64)?,
             Kind::F16 => {
                 let word = self.raw(&o)?;
                 let half = self.part(word, part(inst, &o, 16), false)?;
@@ -72,7 +69,9 @@ impl Cx<'_> {
             }
             _ => {
                 let v = self.raw(&o)?;
-                self.cast(v, Type::F32)
+                let v = self.cast(v, Type::F32);
+                let flushes = inst.has(Mod::Denorm);
+                if flushes { self.b.op_flags(Op::Fmin, Flags::NONE.with_ftz(), &[v, v]) } else { v }
             }
         };
         Ok(self.with_signs(&o, v))
@@ -83,7 +82,7 @@ impl Cx<'_> {
         let o = operand(inst, Role::A)?;
         let (bits, signed) = integer(inst.get(Mod::SrcType)?).ok_or(Unsupported)?;
         let v = match bits {
-            64 => self.raw64(&o)?,
+            64 => self.raw64(&o, Type::I64)?,
             32 => self.raw(&o)?,
             _ => {
                 let word = self.raw(&o)?;
@@ -111,7 +110,7 @@ impl Cx<'_> {
     pub fn f2f(&mut self, inst: &Inst) -> Lift<()> {
         let v = self.float_source(inst)?;
         let to = float_type(inst.get(Mod::DstType)?).ok_or(Unsupported)?;
-        let flags = arithmetic(inst)?;
+        let flags = result_flags(inst)?;
         let whole = flags.with_round(Round::Natural);
         let op = match inst.get(Mod::IntRounding)? {
             IntRounding::None | IntRounding::Pass => None,
@@ -125,10 +124,12 @@ impl Cx<'_> {
             None => v,
         };
         let v = match (self.b.func.ty(v) == to, op) {
+            // No double is so small that its flushing would show.
+            (false, _) if to == Type::F32 && self.b.func.ty(v) == Type::F64 => {
+                self.b.convert(Op::F2f, arithmetic(inst)?, v, to)
+            }
             (false, _) => self.b.convert(Op::F2f, flags, v, to),
-            // A move: denormals and saturation are all that happens.
             (true, None) if flags.sat() => self.b.op_flags(Op::Fsat, whole, &[v]),
-            (true, None) if flags.ftz() => self.b.op_flags(Op::Fmin, Flags::NONE.with_ftz(), &[v, v]),
             (true, _) => v,
         };
         self.set_float(inst, v)
@@ -145,7 +146,6 @@ impl Cx<'_> {
             IntRounding::Trunc => Round::Zero,
         };
         let flags = Flags::NONE.with_clamp().with_round(round);
-        let flags = if arithmetic(inst)?.ftz() { flags.with_ftz() } else { flags };
         let op = if signed { Op::F2s } else { Op::F2u };
         let int = self.b.convert(op, flags, v, int_type(bits));
         let int = if bits == 64 || self.b.func.ty(v) == Type::F64 {
@@ -169,7 +169,7 @@ impl Cx<'_> {
     pub fn i2f(&mut self, inst: &Inst) -> Lift<()> {
         let (v, signed) = self.int_source(inst)?;
         let to = float_type(inst.get(Mod::DstType)?).ok_or(Unsupported)?;
-        let v = self.b.convert(if signed { Op::S2f } else { Op::U2f }, arithmetic(inst)?, v, to);
+        let v = self.b.convert(if signed { Op::S2f } else { Op::U2f }, result_flags(inst)?, v, to);
         self.set_float(inst, v)
     }
 
@@ -189,12 +189,12 @@ impl Cx<'_> {
     /// A signed or unsigned word clamped to what an integer of `bits` bits holds.
     fn saturate(&mut self, v: Value, from_signed: bool, bits: u32, signed: bool) -> Value {
         let most = (1u64 << (bits - u32::from(signed))) - 1;
-        let greatest = self.b.i32(most as u32);
+        let greatest = self.number(most as u32);
         if !from_signed {
             return self.op(Op::Umin, &[v, greatest]);
         }
         let least = if signed { !most as u32 } else { 0 };
-        let least = self.b.i32(least);
+        let least = self.number(least);
         let v = self.op(Op::Imax, &[v, least]);
         // Nothing signed is above the unsigned word's greatest.
         if bits == 32 { v } else { self.op(Op::Imin, &[v, greatest]) }

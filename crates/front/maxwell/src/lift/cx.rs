@@ -5,7 +5,7 @@ use super::layout::{BANK_SIZE, bank_binding};
 use super::product::Piece;
 use super::regs::{Flag, Regs};
 use crate::info::ShaderInfo;
-use crate::inst::{Guard, Inst, Operand, PT, Part, Role, Value as Named};
+use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
 use crate::modifier::Mod;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
@@ -57,7 +57,7 @@ pub(super) struct Cx<'a> {
 
 impl Cx<'_> {
     pub fn zero(&mut self) -> Value {
-        self.b.i32(0)
+        self.number(0)
     }
 
     pub fn i64(&mut self, v: u64) -> Value {
@@ -103,16 +103,16 @@ impl Cx<'_> {
         }
     }
 
-    /// Registers `n` and the next as one value, the first its low word; zero for RZ.
-    pub fn pair(&mut self, n: u8) -> Value {
+    /// Registers `n` and the next as one value of 64 bits, the first its low word; zero for RZ.
+    pub fn pair(&mut self, n: u8, ty: Type) -> Value {
         let words = [n, n.saturating_add(1)].map(|r| self.reg(r));
-        self.join(words)
+        self.join(words, ty)
     }
 
-    /// Two words as an `i64`.
-    pub fn join(&mut self, words: [Value; 2]) -> Value {
+    /// Two words as one value of 64 bits.
+    pub fn join(&mut self, words: [Value; 2], ty: Type) -> Value {
         let v = self.op(Op::Build, &words);
-        self.cast(v, Type::I64)
+        self.cast(v, ty)
     }
 
     /// The words of a 64-bit value.
@@ -209,8 +209,8 @@ impl Cx<'_> {
         self.known.values.get(&constant).copied()
     }
 
-    /// A number of the instruction.
-    fn number(&mut self, v: u32) -> Value {
+    /// A 32-bit number.
+    pub fn number(&mut self, v: u32) -> Value {
         if let Some(known) = self.known(Constant::Number(v)) {
             return known;
         }
@@ -262,23 +262,23 @@ impl Cx<'_> {
     pub fn raw(&mut self, o: &Operand) -> Lift<Value> {
         Ok(match o.value {
             Named::Reg(n) => self.reg(n),
-            Named::Const { bank, offset, .. } => self.constant(bank, offset)?,
+            Named::Const { bank, offset, index: RZ } => self.constant(bank, offset)?,
             Named::Imm(v) | Named::F32(v) => self.number(v),
-            Named::F16x2 { lo, hi } => self.b.i32(u32::from(hi) << 16 | u32::from(lo)),
+            Named::F16x2 { lo, hi } => self.number(u32::from(hi) << 16 | u32::from(lo)),
             _ => return Err(Unsupported),
         })
     }
 
-    /// A register operand's 64 bits.
-    pub fn raw64(&mut self, o: &Operand) -> Lift<Value> {
+    /// An operand's 64 bits.
+    pub fn raw64(&mut self, o: &Operand, ty: Type) -> Lift<Value> {
         Ok(match o.value {
-            Named::Reg(n) => self.pair(n),
-            Named::Const { bank, offset, .. } => {
+            Named::Reg(n) => self.pair(n, ty),
+            Named::Const { bank, offset, index: RZ } => {
                 let words = [self.constant(bank, offset)?, self.constant(bank, offset.wrapping_add(4))?];
-                self.join(words)
+                self.join(words, ty)
             }
-            Named::F64(v) => self.i64(v),
-            Named::Imm(v) => self.i64(i64::from(v as i32) as u64),
+            Named::F64(v) => self.b.constant(ty, Bits::scalar(v)),
+            Named::Imm(v) => self.b.constant(ty, Bits::scalar(i64::from(v as i32) as u64)),
             _ => return Err(Unsupported),
         })
     }
@@ -300,7 +300,7 @@ impl Cx<'_> {
 
     /// `len` bits of `v` from bit `at` on.
     pub fn field(&mut self, v: Value, at: u32, len: u32, signed: bool) -> Value {
-        let (at, len) = (self.b.i32(at), self.b.i32(len));
+        let (at, len) = (self.number(at), self.number(len));
         self.op(if signed { Op::BitfieldS } else { Op::BitfieldU }, &[v, at, len])
     }
 
@@ -314,30 +314,25 @@ impl Cx<'_> {
         Ok(if o.neg { self.op(Op::Ineg, &[v]) } else { v })
     }
 
-    fn float_signs(&mut self, o: &Operand, v: Value) -> Value {
-        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
-        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
-    }
-
     /// A single with all that is done to it.
     pub fn float(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
         let v = self.raw(&o)?;
         let v = self.cast(v, Type::F32);
-        Ok(self.float_signs(&o, v))
+        Ok(self.with_signs(&o, v))
     }
 
     /// A double with all that is done to it.
     pub fn double(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
-        let v = self.raw64(&o)?;
-        let v = self.cast(v, Type::F64);
-        Ok(self.float_signs(&o, v))
+        let v = self.raw64(&o, Type::F64)?;
+        Ok(self.with_signs(&o, v))
     }
 
     /// Abs and neg of an operand on a float made from it.
     pub fn with_signs(&mut self, o: &Operand, v: Value) -> Value {
-        self.float_signs(o, v)
+        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
+        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
     }
 
     /// A predicate operand; true where the form has none.
@@ -366,17 +361,6 @@ impl Cx<'_> {
         if let Some(n) = inst.operand(role).and_then(|o| o.pred()).filter(|&n| n != PT) {
             self.set_pred(n, v);
         }
-    }
-
-    /// What `make` does where `cond` holds; it leaves its block open.
-    pub fn when(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Lift<()>) -> Lift<()> {
-        let (then, join) = (self.b.func.add_block(), self.b.func.add_block());
-        self.b.branch(cond, (then, &[]), (join, &[]));
-        self.b.switch_to(then);
-        make(self)?;
-        self.b.jump(join, &[]);
-        self.b.switch_to(join);
-        Ok(())
     }
 
     /// A block to go on in, with parameters.
@@ -414,6 +398,6 @@ pub(super) fn dst(inst: &Inst) -> Lift<u8> {
 }
 
 /// An operand that must be a number in the instruction.
-pub(super) fn number(inst: &Inst, role: Role) -> Lift<u32> {
+pub(super) fn immediate(inst: &Inst, role: Role) -> Lift<u32> {
     operand(inst, role)?.imm().ok_or(Unsupported)
 }

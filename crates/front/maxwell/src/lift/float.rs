@@ -9,12 +9,17 @@ use xenoglot_ir::{Bits, Flags, Op, Round, Type, Value};
 
 /// `.FTZ`, `.FMZ`, rounding and `.SAT` of an instruction.
 pub(super) fn arithmetic(inst: &Inst) -> Lift<Flags> {
-    let flags = match inst.get(Mod::Denorm)? {
+    let denormals = match inst.get(Mod::Denorm)? {
         Denorm::Keep => Flags::NONE,
         Denorm::Ftz => Flags::NONE.with_ftz(),
         Denorm::Fmz => Flags::NONE.with_ftz().with_fmz(),
     };
-    let flags = flags.with_round(match inst.get(Mod::Rounding)? {
+    Ok(result_flags(inst)?.union(denormals))
+}
+
+/// Rounding and `.SAT` of an instruction.
+pub(super) fn result_flags(inst: &Inst) -> Lift<Flags> {
+    let flags = Flags::NONE.with_round(match inst.get(Mod::Rounding)? {
         Rounding::Rn => Round::Natural,
         Rounding::Rm => Round::Down,
         Rounding::Rp => Round::Up,
@@ -153,8 +158,7 @@ impl Cx<'_> {
         let a = self.float(inst, Role::A)?;
         if matches!(inst.get(Mod::MufuOp)?, MufuOp::Rcp64h | MufuOp::Rsq64h) {
             let (high, zero) = (self.cast(a, Type::I32), self.zero());
-            let double = self.join([zero, high]);
-            let double = self.cast(double, Type::F64);
+            let double = self.join([zero, high], Type::F64);
             let v = self.b.op_flags(op, flags, &[double]);
             let [_, high] = self.split(v);
             return self.set_dst(inst, high);
@@ -172,7 +176,7 @@ impl Cx<'_> {
             self.field(bits, 23, 8, false)
         });
         let within = |cx: &mut Self, v: Value, least: u32, most: u32| {
-            let (least, span) = (cx.b.i32(least), cx.b.i32(most.wrapping_sub(least)));
+            let (least, span) = (cx.number(least), cx.number(most.wrapping_sub(least)));
             let v = cx.op(Op::Isub, &[v, least]);
             cx.op(Op::IcmpUle, &[v, span])
         };

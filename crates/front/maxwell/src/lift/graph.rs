@@ -4,7 +4,8 @@ use super::cx::Cx;
 use super::insts::needs_branch;
 use super::{LiftError, Unsupported};
 use crate::flow::{Exit, Flow, Kind, Node, Target, is_flow};
-use crate::inst::{Inst, Role};
+use crate::inst::{Guard, Inst, Role};
+use crate::opcode::Opcode;
 use xenoglot_ir::{Block, NO_GUEST, Op, Value};
 
 struct Emitter<'c, 'f> {
@@ -14,12 +15,15 @@ struct Emitter<'c, 'f> {
     pending: Vec<u32>,
     end: Option<Block>,
     pops: [Option<Block>; Kind::POPS.len()],
+    /// The guard that the block under the cursor is of, and where it is over.
+    open: Option<(Guard, Block)>,
 }
 
 /// Appends the program to the block under the cursor.
 pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<(), LiftError> {
     let blocks = vec![None; flow.nodes.len()];
-    let mut e = Emitter { cx, flow, blocks, pending: Vec::new(), end: None, pops: Default::default() };
+    let mut e =
+        Emitter { cx, flow, blocks, pending: Vec::new(), end: None, pops: Default::default(), open: None };
     let first = e.block(Target::Node(0));
     e.cx.b.jump(first, &[]);
     e.run_pending()?;
@@ -83,8 +87,13 @@ impl Emitter<'_, '_> {
         if !is_flow(inst.op) && !inst.guard.is_never() {
             self.compute(inst)?;
         }
+        if let Exit::Always(Target::Node(next)) = node.exit
+            && self.follows(next)
+        {
+            return Ok(Some(next));
+        }
+        self.close();
         match &node.exit {
-            Exit::Always(Target::Node(next)) if self.follows(*next) => return Ok(Some(*next)),
             Exit::Always(target) => {
                 let to = self.block(*target);
                 self.cx.b.jump(to, &[]);
@@ -111,17 +120,37 @@ impl Emitter<'_, '_> {
         self.flow.nodes[id as usize].preds == 1 && self.blocks[id as usize].is_none() && id != 0
     }
 
-    /// An instruction that is not flow, under its guard.
+    /// An instruction that is not flow, under its guard: by selections, or in a block that instructions after it share
+    /// while their guard is the same.
     fn compute(&mut self, inst: &Inst) -> Result<(), Unsupported> {
-        let guard = self.cx.guard_value(inst.guard);
-        match guard {
-            Some(guard) if needs_branch(inst) => self.cx.when(guard, |cx| cx.lift(inst)),
-            guard => {
-                self.cx.guard = guard;
-                let result = self.cx.lift(inst);
-                self.cx.guard = None;
-                result
+        if self.open.is_some_and(|(guard, _)| guard != inst.guard) {
+            self.close();
+        }
+        if self.open.is_none() {
+            let guard = self.cx.guard_value(inst.guard);
+            match guard {
+                Some(guard) if needs_branch(inst) => {
+                    let (then, join) = (self.cx.b.func.add_block(), self.cx.b.func.add_block());
+                    self.cx.b.branch(guard, (then, &[]), (join, &[]));
+                    self.cx.b.switch_to(then);
+                    self.open = Some((inst.guard, join));
+                }
+                guard => self.cx.guard = guard,
             }
+        }
+        let result = self.cx.lift(inst);
+        self.cx.guard = None;
+        if writes_pred(inst, inst.guard.pred) {
+            self.close();
+        }
+        result
+    }
+
+    /// Ends the block of a guard.
+    fn close(&mut self) {
+        if let Some((_, join)) = self.open.take() {
+            self.cx.b.jump(join, &[]);
+            self.cx.b.switch_to(join);
         }
     }
 
@@ -176,4 +205,10 @@ impl Emitter<'_, '_> {
         }
         self.run_pending()
     }
+}
+
+/// Whether an instruction may write a predicate.
+fn writes_pred(inst: &Inst, pred: u8) -> bool {
+    let written = [Role::DstPred, Role::DstPred2].map(|role| inst.operand(role).and_then(|o| o.pred()));
+    inst.op == Opcode::R2p || written.contains(&Some(pred))
 }

@@ -121,7 +121,7 @@ impl Cx<'_> {
         let zero = self.zero();
         let words = [(tests[0], yes), (tests[1], yes << 16)].map(|(test, yes)| {
             let test = self.op(op, &[test, p]);
-            let yes = self.b.i32(yes);
+            let yes = self.number(yes);
             self.b.select(test, yes, zero)
         });
         let v = self.op(Op::Or, &words);

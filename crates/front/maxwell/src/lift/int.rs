@@ -1,7 +1,7 @@
 //! Integer sums, minima and selections.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, number, operand};
+use super::cx::{Cx, Lift, immediate, operand};
 use super::regs::Flag;
 use crate::inst::{Inst, Role};
 use crate::modifier::{Iadd3Shift, MnmxMode, Mod};
@@ -23,7 +23,7 @@ impl Cx<'_> {
         let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
         let result = if sat {
             let (zero, least, greatest) =
-                (self.zero(), self.b.i32(i32::MIN as u32), self.b.i32(i32::MAX as u32));
+                (self.zero(), self.number(i32::MIN as u32), self.number(i32::MAX as u32));
             let negative = self.op(Op::IcmpSlt, &[a, zero]);
             let limit = self.b.select(negative, least, greatest);
             self.b.select(overflow, limit, sum)
@@ -80,7 +80,7 @@ impl Cx<'_> {
         let (a, b, c) = (a?, b?, c?);
         let carry = inst.has(Mod::X).then(|| self.flag(Flag::Carry));
         let none = self.b.bool(false);
-        let half = self.b.i32(16);
+        let half = self.number(16);
         let shift: Iadd3Shift = inst.get(Mod::Iadd3Shift)?;
         if shift == Iadd3Shift::None && !inst.has(Mod::Cc) && carry.is_none() {
             let v = self.op(Op::Iadd3, &[a, b, c]);
@@ -118,7 +118,7 @@ impl Cx<'_> {
     pub fn iscadd(&mut self, inst: &Inst) -> Lift<()> {
         let ((a, negated), b) =
             (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
-        let shift = self.b.i32(number(inst, Role::Number)? & 31);
+        let shift = self.number(immediate(inst, Role::Number)? & 31);
         let a = self.op(Op::Shl, &[a, shift]);
         let v = self.signed_sum(inst, (a, negated), b);
         self.set_dst(inst, v)
@@ -129,7 +129,7 @@ impl Cx<'_> {
         let ((a, negated), b) =
             (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
         let shift = inst.operand(Role::Number).and_then(|o| o.imm()).unwrap_or(0) & 31;
-        let shift = self.b.i32(shift);
+        let shift = self.number(shift);
         let a = if inst.has(Mod::High) {
             let c = self.int(inst, Role::C)?;
             self.op(Op::FunnelL, &[c, a, shift])

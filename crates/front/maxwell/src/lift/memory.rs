@@ -55,11 +55,12 @@ impl Width {
     }
 }
 
-/// An address: 32 bits of shared or local memory, or 64.
+/// An address of two words plus an offset. All of it is done in words: few hosts are fast at 64 bits, and some have none.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Address {
-    Narrow(Value),
-    Wide(Value),
+pub(super) struct Address {
+    low: Value,
+    high: Value,
+    offset: i64,
 }
 
 impl Cx<'_> {
@@ -82,42 +83,41 @@ impl Cx<'_> {
         let Named::Mem { base, offset, wide } = operand(inst, Role::Address)?.value else {
             return Err(Unsupported);
         };
-        if !wide {
-            let offset = self.b.i32(offset as u32);
-            if base == RZ {
-                return Ok(Address::Narrow(offset));
-            }
-            let base = self.reg(base);
-            return Ok(Address::Narrow(self.op(Op::Iadd, &[base, offset])));
+        let zero = self.zero();
+        if wide {
+            let [low, high] =
+                if base == RZ { [zero, zero] } else { [base, base.saturating_add(1)].map(|n| self.reg(n)) };
+            return Ok(Address { low, high, offset: offset.into() });
         }
-        let offset = self.i64(i64::from(offset) as u64);
-        let base = if base == RZ { self.i64(0) } else { self.pair(base) };
-        Ok(Address::Wide(self.op(Op::Iadd, &[base, offset])))
+        let (base, offset) = (self.reg(base), self.number(offset as u32));
+        Ok(Address { low: self.op(Op::Iadd, &[base, offset]), high: zero, offset: 0 })
     }
 
-    fn wide(&mut self, address: Address) -> Value {
-        match address {
-            Address::Wide(v) => v,
-            Address::Narrow(v) => self.convert(Op::Zext, v, Type::I64),
+    /// The words of an address less a number.
+    fn less(&mut self, address: Address, base: u64) -> [Value; 2] {
+        let delta = (address.offset as u64).wrapping_sub(base);
+        if delta == 0 {
+            return [address.low, address.high];
         }
-    }
-
-    fn narrow(&mut self, address: Address) -> Value {
-        match address {
-            Address::Narrow(v) => v,
-            Address::Wide(v) => self.convert(Op::TruncInt, v, Type::I32),
-        }
+        let [low, high] = [delta, delta >> 32].map(|word| self.number(word as u32));
+        let no = self.b.bool(false);
+        let carry = self.op(Op::IaddCarryOut, &[address.low, low, no]);
+        [self.op(Op::Iadd, &[address.low, low]), self.op(Op::IaddCarry, &[address.high, high, carry])]
     }
 
     /// The offset of a global address in its buffer.
     fn global_offset(&mut self, address: Address) -> Value {
         let GlobalMemory::Window { base } = self.options.global;
-        let (address, base) = (self.wide(address), self.i64(base));
-        let offset = self.op(Op::Isub, &[address, base]);
-        let [low, high] = self.split(offset);
-        let (zero, outside) = (self.zero(), self.b.i32(OUTSIDE));
+        let [low, high] = self.less(address, base);
+        let (zero, outside) = (self.zero(), self.number(OUTSIDE));
         let inside = self.op(Op::IcmpEq, &[high, zero]);
         self.b.select(inside, low, outside)
+    }
+
+    /// The offset of an address in shared or local memory.
+    fn near_offset(&mut self, address: Address) -> Value {
+        let offset = self.number(address.offset as u32);
+        self.op(Op::Iadd, &[address.low, offset])
     }
 
     /// Memory and offset of an address that is not generic.
@@ -128,8 +128,8 @@ impl Cx<'_> {
                 let global = self.global();
                 (MemInfo::plain(Space::Storage, Some(global), align_log2), offset)
             }
-            Place::Shared => (MemInfo::plain(Space::Shared, None, align_log2), self.narrow(address)),
-            Place::Local => (MemInfo::plain(Space::Private, None, align_log2), self.narrow(address)),
+            Place::Shared => (MemInfo::plain(Space::Shared, None, align_log2), self.near_offset(address)),
+            Place::Local => (MemInfo::plain(Space::Private, None, align_log2), self.near_offset(address)),
         }
     }
 
@@ -168,31 +168,34 @@ impl Cx<'_> {
             let (mem, offset) = self.locate(place, address, align_log2);
             return Ok(access(self, mem, offset));
         }
-        let address = self.wide(address);
-        let shift = self.i64(WINDOW_BITS.into());
-        let window = self.op(Op::Ushr, &[address, shift]);
-        let mask = self.i64((1 << WINDOW_BITS) - 1);
-        let inner = self.op(Op::And, &[address, mask]);
+        let [low, high] = self.less(address, 0);
+        let zero = self.zero();
+        let below = self.op(Op::IcmpEq, &[high, zero]);
+        let shift = self.number(WINDOW_BITS);
+        let window = self.op(Op::Ushr, &[low, shift]);
+        let mask = self.number((1 << WINDOW_BITS) - 1);
+        let inner = self.op(Op::And, &[low, mask]);
         let (join, params) = self.join_block(result.as_slice());
         let windows = [
             (Place::Shared, self.options.shared_window, self.info.shared_bytes),
             (Place::Local, self.options.local_window, self.info.local_bytes),
         ];
-        let mut arm = |cx: &mut Self, place, address| {
-            let (mem, offset) = cx.locate(place, Address::Wide(address), align_log2);
+        let mut arm = |cx: &mut Self, place, low, high| {
+            let (mem, offset) = cx.locate(place, Address { low, high, offset: 0 }, align_log2);
             let v = access(cx, mem, offset);
             cx.b.jump(join, v.as_slice());
         };
         for (place, base, _) in windows.into_iter().filter(|w| w.2 != 0) {
-            let base = self.i64(u64::from(base) >> WINDOW_BITS);
-            let hit = self.op(Op::IcmpEq, &[window, base]);
+            let base = self.number(base >> WINDOW_BITS);
+            let same = self.op(Op::IcmpEq, &[window, base]);
+            let hit = self.op(Op::And, &[below, same]);
             let (yes, no) = (self.b.func.add_block(), self.b.func.add_block());
             self.b.branch(hit, (yes, &[]), (no, &[]));
             self.b.switch_to(yes);
-            arm(self, place, inner);
+            arm(self, place, inner, zero);
             self.b.switch_to(no);
         }
-        arm(self, Place::Global, address);
+        arm(self, Place::Global, low, high);
         self.b.switch_to(join);
         Ok(params.first().copied())
     }
@@ -257,7 +260,7 @@ impl Cx<'_> {
         }
         let (width, to) = (Width::of(inst)?, dst(inst)?);
         let resource = self.bank(bank)?;
-        let offset = self.b.i32(offset as u32);
+        let offset = self.number(offset as u32);
         let at = if index == RZ {
             offset
         } else {

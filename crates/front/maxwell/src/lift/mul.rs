@@ -93,8 +93,8 @@ impl Cx<'_> {
         let a = self.half(word_a, oa.part, inst.has(Mod::SignedA));
         let b = self.half(word_b, ob.part, inst.has(Mod::SignedB));
         let mut product = self.op(Op::Imul, &[a, b]);
-        let half = self.b.i32(16);
-        let low = self.b.i32(0xffff);
+        let half = self.number(16);
+        let low = self.number(0xffff);
         if inst.has(Mod::Psl) {
             product = self.op(Op::Shl, &[product, half]);
         }
@@ -128,7 +128,7 @@ impl Cx<'_> {
     /// `c - 0x10000` where `factor` is negative and the lower half of the other operand is not zero: what the unsigned
     /// carry into the upper product was too large by.
     fn signed_correction(&mut self, c: Value, factor: Value, other: Value) -> Value {
-        let (zero, low, unit) = (self.zero(), self.b.i32(0xffff), self.b.i32(0x1_0000));
+        let (zero, low, unit) = (self.zero(), self.number(0xffff), self.number(0x1_0000));
         let negative = self.op(Op::IcmpSlt, &[factor, zero]);
         let other = self.op(Op::And, &[other, low]);
         let counts = self.op(Op::IcmpNe, &[other, zero]);

@@ -29,14 +29,14 @@ impl Cx<'_> {
             0x03 => {
                 let lane = self.lane();
                 let warp = self.warp_id();
-                let shift = self.b.i32(8);
+                let shift = self.number(8);
                 let warp = self.op(Op::Shl, &[warp, shift]);
                 self.op(Op::Or, &[warp, lane])
             }
             // x in bits 0 to 15, y in 16 to 25, z in 26 to 31.
             0x20 => {
                 let [x, y, z] = [0, 1, 2].map(|lane| self.component(Builtin::LocalInvocationId, lane));
-                let [y_at, z_at] = [16, 26].map(|at| self.b.i32(at));
+                let [y_at, z_at] = [16, 26].map(|at| self.number(at));
                 let (y, z) = (self.op(Op::Shl, &[y, y_at]), self.op(Op::Shl, &[z, z_at]));
                 let xy = self.op(Op::Or, &[x, y]);
                 self.op(Op::Or, &[xy, z])
@@ -45,7 +45,7 @@ impl Cx<'_> {
             0x25..=0x27 => self.component(Builtin::WorkgroupId, number - 0x25),
             0x28..=0x2a => {
                 let size = self.info.workgroup[usize::from(number - 0x28)];
-                self.b.i32(size)
+                self.number(size)
             }
             0x2d..=0x2f => self.component(Builtin::NumWorkgroups, number - 0x2d),
             // Where local memory ends below the stack, which no stack reaches: there is nothing below.
@@ -54,7 +54,7 @@ impl Cx<'_> {
             0x38 => self.lane_mask(1),
             0x39 => {
                 let bit = self.lane_mask(1);
-                let one = self.b.i32(1);
+                let one = self.number(1);
                 self.op(Op::Isub, &[bit, one])
             }
             0x3a => {
@@ -76,7 +76,7 @@ impl Cx<'_> {
 
     /// `pattern` shifted left by the lane's number.
     fn lane_mask(&mut self, pattern: u32) -> Value {
-        let (pattern, lane) = (self.b.i32(pattern), self.lane());
+        let (pattern, lane) = (self.number(pattern), self.lane());
         self.op(Op::Shl, &[pattern, lane])
     }
 
@@ -87,7 +87,7 @@ impl Cx<'_> {
 
     fn warp_id(&mut self) -> Value {
         let index = self.builtin(Builtin::LocalInvocationIndex, Type::I32);
-        let shift = self.b.i32(WARP.trailing_zeros());
+        let shift = self.number(WARP.trailing_zeros());
         self.op(Op::Ushr, &[index, shift])
     }
 }

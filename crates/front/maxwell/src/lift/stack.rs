@@ -13,13 +13,13 @@ pub(super) const BYTES: u32 = 4 * DEPTH;
 impl Cx<'_> {
     /// Where the entry at a place of the ring lies.
     fn place(&mut self, at: Value) -> (MemInfo, Value) {
-        let (size, base) = (self.b.i32(2), self.b.i32(self.stack_base));
+        let (size, base) = (self.number(2), self.number(self.stack_base));
         let offset = self.op(Op::Shl, &[at, size]);
         (MemInfo::plain(Space::Private, None, 2), self.op(Op::Iadd, &[base, offset]))
     }
 
     fn step(&mut self, at: Value, by: u32) -> Value {
-        let (by, mask) = (self.b.i32(by), self.b.i32(DEPTH - 1));
+        let (by, mask) = (self.number(by), self.number(DEPTH - 1));
         let moved = self.op(Op::Iadd, &[at, by]);
         self.op(Op::And, &[moved, mask])
     }
@@ -29,10 +29,10 @@ impl Cx<'_> {
         let slots = self.regs.stack(self.b.func);
         let [top, depth] = slots.map(|slot| self.b.slot_get(slot));
         let (mem, offset) = self.place(top);
-        let number = self.b.i32(number);
+        let number = self.number(number);
         self.b.store(mem, offset, number);
         let top = self.step(top, 1);
-        let (one, most) = (self.b.i32(1), self.b.i32(DEPTH));
+        let (one, most) = (self.number(1), self.number(DEPTH));
         let depth = self.op(Op::Iadd, &[depth, one]);
         let depth = self.op(Op::Umin, &[depth, most]);
         self.b.slot_set(slots[0], top);
@@ -50,7 +50,7 @@ impl Cx<'_> {
         self.b.switch_to(next);
         let [top, depth] = slots.map(|slot| self.b.slot_get(slot));
         let top = self.step(top, DEPTH - 1);
-        let one = self.b.i32(1);
+        let one = self.number(1);
         let depth = self.op(Op::Isub, &[depth, one]);
         self.b.slot_set(slots[0], top);
         self.b.slot_set(slots[1], depth);

@@ -88,7 +88,7 @@ impl Cx<'_> {
     fn video_merge(&mut self, inst: &Inst, v: Value, signed: bool) -> Lift<Value> {
         let c = self.int(inst, Role::C)?;
         let insert = |cx: &mut Self, at: u32, len: u32| {
-            let (at, len) = (cx.b.i32(at), cx.b.i32(len));
+            let (at, len) = (cx.number(at), cx.number(len));
             cx.op(Op::BitfieldInsert, &[c, v, at, len])
         };
         Ok(match inst.get(Mod::VideoOp)? {
@@ -139,7 +139,7 @@ impl Cx<'_> {
         let (Part::Bytes(of_a), Part::Bytes(of_b)) = (oa.part, ob.part) else { return Err(Unsupported) };
         let words = [self.raw(&oa)?, self.raw(&ob)?];
         let [a, b] = [of_a, of_b].map(|bytes| {
-            let bytes = self.b.i32(bytes.into());
+            let bytes = self.number(bytes.into());
             self.op(Op::PermuteBytes, &[words[0], words[1], bytes])
         });
         let signed = |format| inst.get(format).map(|f: VideoFormat| f == VideoFormat::S8);
@@ -155,13 +155,13 @@ impl Cx<'_> {
             let difference = self.op(Op::Isub, &[a, b]);
             let mut difference = self.op(Op::Iabs, &[difference]);
             if clamps {
-                let most = self.b.i32(0x7f);
+                let most = self.number(0x7f);
                 difference = self.op(Op::Imin, &[difference, most]);
             }
             v = if accumulates {
                 self.op(Op::Iadd, &[v, difference])
             } else {
-                let (at, len) = (self.b.i32(8 * lane), self.b.i32(8));
+                let (at, len) = (self.number(8 * lane), self.number(8));
                 self.op(Op::BitfieldInsert, &[v, difference, at, len])
             };
         }

@@ -1,7 +1,7 @@
 //! Operations of a warp and of a workgroup together.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, number, warp};
+use super::cx::{Cx, Lift, immediate, warp};
 use super::float::arithmetic;
 use crate::inst::{Inst, Role, Value as Named};
 use crate::modifier::{BarMode, BarRed, MembarLevel, Mod, ShflMode, VoteMode};
@@ -49,14 +49,14 @@ impl Cx<'_> {
     /// the highest, 1 negating A and 2 negating B.
     pub fn fswzadd(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
-        let lanes = number(inst, Role::Number)?;
+        let lanes = immediate(inst, Role::Number)?;
         if (0..4).any(|lane| lanes >> (2 * lane) & 3 == 3) {
             return Err(Unsupported);
         }
         self.info.warp_operations = true;
-        let (lane, quad) = (self.lane_id(), self.b.i32(3));
+        let (lane, quad) = (self.lane_id(), self.number(3));
         let lane = self.op(Op::And, &[lane, quad]);
-        let [one, two, lanes] = [1, 2, lanes].map(|v| self.b.i32(v));
+        let [one, two, lanes] = [1, 2, lanes].map(|v| self.number(v));
         let first = self.op(Op::Isub, &[quad, lane]);
         let at = self.op(Op::Shl, &[first, one]);
         let code = self.op(Op::Ushr, &[lanes, at]);
@@ -142,7 +142,7 @@ impl Cx<'_> {
         let p = self.pred_operand(inst, Role::Pred)?;
         let scratch = self.barrier_scratch.ok_or(Unsupported)?;
         let how: BarRed = inst.get(Mod::BarRed)?;
-        let at = self.b.i32(scratch);
+        let at = self.number(scratch);
         let mem = MemInfo::plain(Space::Shared, None, 2);
         let (op, start) = match how {
             BarRed::Popc => (Op::AtomicAdd, 0),
@@ -151,7 +151,7 @@ impl Cx<'_> {
         };
         // Nobody still reads the result of an earlier reduction after this.
         self.workgroup_barrier();
-        let start = self.b.i32(start);
+        let start = self.number(start);
         self.b.store(mem, at, start);
         self.workgroup_barrier();
         let v = self.convert(Op::Zext, p, Type::I32);
