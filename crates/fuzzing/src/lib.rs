@@ -5,11 +5,13 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod maxwell;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
 mod translate;
 
+pub use maxwell::maxwell_container;
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use translate::translate;
@@ -48,6 +50,7 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
+    Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
 ];

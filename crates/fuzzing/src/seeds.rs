@@ -26,6 +26,30 @@ pub fn binaries() -> Vec<Vec<u8>> {
     all
 }
 
+/// Maxwell programs, each of one instruction (EXIT): headers of all stages, deko3d files with them, a compute shader.
+pub fn maxwell_programs() -> Vec<Vec<u8>> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    // A scheduling word and the instruction, then the branch to itself that ends all code.
+    let code = bytes(&[0xfc00_07ff, 0x001f_8000, 0x0007_000f, 0xe300_0000, 0xff87_000f, 0xe240_0fff, 0, 0]);
+    let file = |program: &[u32], section: Vec<u8>| {
+        let mut program = program.to_vec();
+        program.resize(16, 0);
+        let start = [u32::from_le_bytes(*b"DKSH"), 24, 24 + 64, section.len() as u32, 24, 1];
+        [bytes(&start), bytes(&program), section].concat()
+    };
+    let mut all = vec![file(&[5, 0, 4, 0, 0, 0, 32, 1, 1], code.clone())];
+    // The deko3d number of each stage, and its type and number in a header.
+    for (stage, ty, number) in [(0, 1, 1), (3, 1, 2), (4, 1, 3), (2, 1, 4), (1, 2, 5)] {
+        let mut header = [0; 20];
+        header[0] = 0x6_0060 | ty | number << 10;
+        (header[5], header[6], header[13]) = (0xf000_0000, 0x377, 0x37_f000);
+        let program = [bytes(&header), code.clone()].concat();
+        all.push(file(&[stage, 0x30, 12], [vec![0; 0x30], program.clone()].concat()));
+        all.push(program);
+    }
+    all
+}
+
 /// Assembly.
 pub fn sources() -> Vec<Vec<u8>> {
     SHADERS.iter().map(|s| s.source.into()).collect()
