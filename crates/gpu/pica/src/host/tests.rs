@@ -27,6 +27,7 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
     if bins.is_empty() {
         return;
     }
+    let limits = Limits { fuel: u64::MAX, ..Limits::default() };
     let module = tile::generate(&key);
     verify(&module).unwrap_or_else(|errors| panic!("{errors}"));
     let color = color_buffer(&state.target);
@@ -51,7 +52,7 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
             bindings.set_words(resource, &words);
         }
         let mut interpreter = Interpreter::new(&module).unwrap();
-        interpreter.dispatch([groups, 1, 1], &mut bindings, &Limits::default()).unwrap();
+        interpreter.dispatch([groups, 1, 1], &mut bindings, &limits).unwrap();
         for (resource, data) in module.resources.iter() {
             let place = match data.binding {
                 layout::DESTINATION_BINDING => color,
@@ -136,13 +137,18 @@ proptest! {
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
     }
 
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
     /// Draws that need more than one buffer of triangles.
     #[test]
     fn large_draws_are_split_in_order(seed in prop::collection::vec(prop::array::uniform3(vertex()), 8)) {
         let mut words = [0; 12];
         (words[1], words[2], words[8]) = (0x100, 0x6565_0000, 0xf00);
         let regs = registers(&words);
-        let triangles: Vec<Triangle> = seed.iter().cycle().take(800).copied().collect();
+        let triangles: Vec<Triangle> = seed.iter().cycle().take(500).copied().collect();
         let mut expected = Regions::new();
         expected.add(FCRAM, vec![0; MEMORY as usize]);
         let mut got = expected.clone();
