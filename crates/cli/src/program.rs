@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::rc::Rc;
 use xenoglot::detect::{Format, detect};
+use xenoglot::maxwell;
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
 use xenoglot_ir::{Module, text, verify};
@@ -21,6 +22,9 @@ pub struct Select {
     /// Of a file with several shader binaries inside, the one at this byte offset; all if not given.
     #[arg(long, value_name = "OFFSET", value_parser = parse_offset)]
     pub at: Option<usize>,
+    /// The kernel of this name; all if not given.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
 }
 
 /// Parses a decimal or `0x` number.
@@ -78,6 +82,27 @@ pub struct LiftArgs {
     /// Clip space of a vertex shader's position.
     #[arg(long, value_enum, default_value_t)]
     pub clip: ClipArg,
+    /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
+    pub workgroup: Workgroup,
+}
+
+/// Invocations of a workgroup.
+#[derive(Clone, Copy, Debug)]
+pub struct Workgroup(pub [u32; 3]);
+
+impl Default for Workgroup {
+    fn default() -> Workgroup {
+        Workgroup(maxwell::Options::default().workgroup)
+    }
+}
+
+fn parse_workgroup(text: &str) -> Result<Workgroup, String> {
+    let sizes: Vec<u32> = text.split(',').map_while(|n| n.trim().parse().ok()).collect();
+    match *sizes {
+        [x, y, z] => Ok(Workgroup([x, y, z])),
+        _ => Err("not a workgroup: three numbers separated by commas".into()),
+    }
 }
 
 impl NumericArg {
@@ -206,12 +231,48 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         verify::verify(&module).context("the module is not sound")?;
         return Ok(vec![Ok(Unit { module, suffix: String::new() })]);
     }
+    if let Format::Maxwell(_) = detect(bytes) {
+        return maxwell_modules(bytes, select, lift);
+    }
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
         Ok(Unit { module, suffix: e.suffix })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
+}
+
+/// The Maxwell programs in an input that `select` chooses, at least one, with what tells each from the others.
+pub fn maxwell_programs<'a>(bytes: &'a [u8], select: &Select) -> Result<Vec<(maxwell::Program<'a>, String)>> {
+    let programs = maxwell::load(bytes)?;
+    let count = programs.len();
+    let chosen: Vec<_> = programs
+        .into_iter()
+        .enumerate()
+        .filter(|(index, p)| {
+            select.entry.is_none_or(|entry| entry == *index)
+                && select.kernel.as_ref().is_none_or(|name| *name == p.name)
+        })
+        .map(|(index, p)| {
+            let suffix = if count > 1 { format!(".{index}") } else { String::new() };
+            (p, suffix)
+        })
+        .collect();
+    match (chosen.is_empty(), select) {
+        (false, _) => Ok(chosen),
+        (true, Select { kernel: Some(name), .. }) => bail!("there is no kernel {name:?}"),
+        (true, Select { entry: Some(index), .. }) => Err(Error::NoExecutable { index: *index, count }.into()),
+        (true, _) => bail!("there is no program inside"),
+    }
+}
+
+fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
+    let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
+    let unit = |(program, suffix): (maxwell::Program, String)| {
+        let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
+        Ok(Unit { module: lifted.module, suffix })
+    };
+    Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
 }
 
 /// Does `work` on the module of every program in every input, and writes what comes of it; programs that cannot be

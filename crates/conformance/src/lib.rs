@@ -6,10 +6,12 @@
 #![deny(missing_docs)]
 
 pub mod input;
+pub mod maxwell;
 pub mod pica;
 pub mod picagpu;
 pub mod report;
 mod suites;
+pub mod vulkan;
 
 pub use report::{Case, Observer, Silent, Summary, Verdict};
 pub use suites::{Request, SUITES, Suite};
@@ -33,6 +35,24 @@ pub enum Error {
     Zstd {
         /// Which.
         path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A tar or xz file is damaged.
+    #[error("{}: not a whole tar or tar.xz file: {reason}", path.display())]
+    Archive {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A description is not of the suite's format.
+    #[error("{}: {file}: {reason}", path.display())]
+    Json {
+        /// The folder or archive.
+        path: PathBuf,
+        /// The file in it.
+        file: String,
         /// Why.
         reason: String,
     },

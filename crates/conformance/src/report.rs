@@ -48,6 +48,15 @@ impl Summary {
             s
         })
     }
+
+    /// The sum of counts.
+    pub fn total(summaries: impl IntoIterator<Item = Summary>) -> Summary {
+        summaries.into_iter().fold(Summary::default(), |a, b| Summary {
+            passed: a.passed + b.passed,
+            failed: a.failed + b.failed,
+            unconfirmed: a.unconfirmed + b.unconfirmed,
+        })
+    }
 }
 
 /// The closing line of a run.

@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, pica, picagpu};
+use crate::{Error, maxwell, pica, picagpu};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -50,6 +50,18 @@ pub const SUITES: &[Suite] = &[
         doc: "PICA200 scenes: command lists to triangles, memory and interrupts",
         engines: picagpu::ENGINES,
         run: picagpu::suite,
+    },
+    Suite {
+        name: "maxwell",
+        doc: "SM53 compute kernels: global memory after a launch, of code compiled at -O3 and at -O0",
+        engines: &["interp", "spirv", "glsl"],
+        run: maxwell::kernels,
+    },
+    Suite {
+        name: "maxwell-decode",
+        doc: "SM53 instruction words: the text of the vendor's disassembler",
+        engines: &["disasm"],
+        run: maxwell::decode::words,
     },
 ];
 

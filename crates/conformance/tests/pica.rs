@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use xenoglot_conformance::pica::{format, gpu};
+use xenoglot_conformance::pica::format;
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
 use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
 
@@ -69,7 +69,7 @@ fn float_conversions() {
 }
 
 fn on_device(engine: &'static str) {
-    match gpu::device(&request(engine)) {
+    match xenoglot_conformance::vulkan::device(&request(engine)) {
         Ok(device) => println!("device: {}", device.name),
         Err(e) => return xenoglot_testgen::skip::skip(&format!("no Vulkan device: {e}")),
     }

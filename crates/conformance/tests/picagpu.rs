@@ -87,6 +87,11 @@ fn scenes_on_the_cpu_with_native_shaders() {
 
 /// The margin of the suite is for other devices: lavapipe divides as the processor does, and draws the same bytes.
 #[test]
+fn scenes_on_the_cpu_with_shaders_on_the_hosts_gpu() {
+    passes("cpu-host");
+}
+
+#[test]
 fn scenes_on_the_hosts_gpu() {
     let device = match Device::open(&DeviceOptions::from_env()) {
         Ok(device) => device,

@@ -5,11 +5,13 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod maxwell;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
 mod translate;
 
+pub use maxwell::maxwell_container;
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use translate::translate;
@@ -19,6 +21,7 @@ use xenoglot_capture::Capture;
 use xenoglot_interp::{Bindings, Interpreter, Limits as RunLimits};
 use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
+use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
 use xenoglot_opt::{Context, optimize};
 use xenoglot_pica_shader::asm::assemble;
@@ -39,7 +42,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -47,7 +50,9 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
+    Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
+    Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.
@@ -103,7 +108,8 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options = OptOptions { level, scalarize: level == Level::Full };
+        let options =
+            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }
@@ -129,6 +135,20 @@ fn run(module: &Module) {
         let _ = interpreter.dispatch([1; 3], &mut bindings, &limits);
     }
     let _ = interpreter.run_entry(&mut bindings, &limits);
+}
+
+/// Words of SM53: each is an instruction with operands, modifiers and a text, or a typed error; a listing has every word.
+pub fn maxwell_decode(data: &[u8]) {
+    let words: Vec<u64> = data.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    for (address, control, inst) in xenoglot_maxwell::Instructions::new(&words) {
+        let Ok(inst) = inst else { continue };
+        assert_eq!(xenoglot_maxwell::decode(address, inst.word), Ok(inst));
+        assert!(inst.operands().iter().all(|o| inst.operand(o.role).is_some()));
+        let options = MaxwellOptions { reuse: control.reuse, ..MaxwellOptions::default() };
+        assert!(inst.display(options).to_string().contains(inst.op.name()));
+    }
+    let text = xenoglot_maxwell::disasm::listing(&words).to_string();
+    assert_eq!(text.lines().count(), words.len() - usize::from(words.len() % 4 == 1));
 }
 
 /// Captures: what is read is written and read back the same, damaged ones give what lies before the damage. The same

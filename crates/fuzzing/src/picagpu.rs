@@ -70,7 +70,7 @@ pub fn picagpu(data: &[u8]) {
         gpu.fill(&mut memory, &Fill { start: a, end: b, value: c, control: d });
         let transfer = DisplayTransfer { src: a, dst: b, out_size: c, in_size: d, flags: e };
         gpu.display_transfer(&mut memory, &transfer);
-        let copy = TextureCopy { src: a, dst: b, bytes: c, in_line: e, out_line: f };
+        let copy = TextureCopy { src: a, dst: b, bytes: c, in_line: e, out_line: f, flags: d };
         gpu.texture_copy(&mut memory, &copy);
         let report = gpu.take_report();
         assert!(report.writes <= 2 * LIMITS.writes && report.draws <= 2 * LIMITS.draws);

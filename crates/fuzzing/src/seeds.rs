@@ -26,6 +26,30 @@ pub fn binaries() -> Vec<Vec<u8>> {
     all
 }
 
+/// Maxwell programs, each of one instruction (EXIT): headers of all stages, deko3d files with them, a compute shader.
+pub fn maxwell_programs() -> Vec<Vec<u8>> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    // A scheduling word and the instruction, then the branch to itself that ends all code.
+    let code = bytes(&[0xfc00_07ff, 0x001f_8000, 0x0007_000f, 0xe300_0000, 0xff87_000f, 0xe240_0fff, 0, 0]);
+    let file = |program: &[u32], section: Vec<u8>| {
+        let mut program = program.to_vec();
+        program.resize(16, 0);
+        let start = [u32::from_le_bytes(*b"DKSH"), 24, 24 + 64, section.len() as u32, 24, 1];
+        [bytes(&start), bytes(&program), section].concat()
+    };
+    let mut all = vec![file(&[5, 0, 4, 0, 0, 0, 32, 1, 1], code.clone())];
+    // The deko3d number of each stage, and its type and number in a header.
+    for (stage, ty, number) in [(0, 1, 1), (3, 1, 2), (4, 1, 3), (2, 1, 4), (1, 2, 5)] {
+        let mut header = [0; 20];
+        header[0] = 0x6_0060 | ty | number << 10;
+        (header[5], header[6], header[13]) = (0xf000_0000, 0x377, 0x37_f000);
+        let program = [bytes(&header), code.clone()].concat();
+        all.push(file(&[stage, 0x30, 12], [vec![0; 0x30], program.clone()].concat()));
+        all.push(program);
+    }
+    all
+}
+
 /// Assembly.
 pub fn sources() -> Vec<Vec<u8>> {
     SHADERS.iter().map(|s| s.source.into()).collect()
@@ -197,4 +221,37 @@ pub fn draws() -> Vec<Vec<u8>> {
         [header, writes.iter().flat_map(write).collect(), triangles.concat()].concat()
     };
     features.iter().map(draw).collect()
+}
+
+/// Groups of SM53 code of every family: a scheduling word and three instructions each.
+pub fn maxwell_words() -> Vec<Vec<u8>> {
+    const WORDS: [u64; 24] = [
+        0x5c58_0000_0007_0202, // FADD
+        0x3280_0040_0007_0303, // FFMA with an immediate
+        0x5d20_0320_0067_0401, // HSETP2
+        0x5ca8_0000_0007_050b, // F2F
+        0x4e00_0000_0027_0203, // XMAD with a constant
+        0x5be0_00fc_8087_18ff, // LOP3
+        0x34b2_83ff_8007_0787, // IMADSP
+        0x36f8_0140_0207_0009, // SHF
+        0xeed0_0000_0087_0508, // LDG
+        0x8038_0527_9ff7_0804, // LD
+        0xeef0_0000_0087_07ff, // ATOM.CAS
+        0xef10_0000_0037_1c0b, // SHFL
+        0xc034_1a60_b087_0402, // TEX
+        0xd038_0334_4047_0f07, // TEXS
+        0xdf48_0120_8047_0000, // TXQ
+        0xeb12_0526_00c7_0c06, // SULD
+        0xea28_0526_00f7_0a04, // SUATOM
+        0xefd8_0080_0807_ff01, // ALD
+        0xe043_ff88_0ff7_ff01, // IPA
+        0xf0a8_0380_0fd7_ff00, // BAR
+        0x2000_03bf_8007_101e, // VADD
+        0x5000_0000_0017_0b05, // VABSDIFF4
+        0xe240_0000_0007_000f, // BRA
+        0xe300_0000_0007_000f, // EXIT
+    ];
+    const CONTROL: u64 = 0x001f_8400_fc20_07e0;
+    let group = |words: &[u64]| [&[CONTROL], words].concat().iter().flat_map(|w| w.to_le_bytes()).collect();
+    WORDS.chunks(3).map(group).collect()
 }

@@ -10,7 +10,8 @@ use xenoglot_pica_shader::decode::decode;
 use xenoglot_pica_shader::desc::Component;
 use xenoglot_pica_shader::inst::{OPCODES, Opcode};
 use xenoglot_pica_shader::lift::{
-    ClipSpace, GeometryWrapper, LiftOptions, Limits, Numeric, OutputMap, VertexOutputs, Wrapper, lift,
+    ClipSpace, GeometryWrapper, LiftOptions, Limits, Numeric, OutputMap, Records, VertexOutputs, Wrapper,
+    lift,
 };
 use xenoglot_pica_shader::program::MAX_CODE_WORDS;
 
@@ -70,7 +71,7 @@ pub fn translate(data: &[u8]) {
         numeric: [Numeric::Single, Numeric::F24, Numeric::Fast][usize::from(flags) % 3],
         wrapper,
         count_steps: flags & 0x10 != 0,
-        only_outputs: flags & 0x18 == 0x18,
+        records: [Records::Whole, Records::Outputs, Records::Packed][usize::from(flags >> 3) % 3],
         limits: if flags & 0x20 != 0 {
             Limits::STACKS_AS_DATA
         } else {
@@ -82,7 +83,7 @@ pub fn translate(data: &[u8]) {
         panic!("{errors}");
     }
     let level = if flags & 0x40 != 0 { Level::None } else { Level::Full };
-    let options = OptOptions { level, scalarize: flags & 0x80 != 0 };
+    let options = OptOptions { level, scalarize: flags & 0x80 != 0, ..Default::default() };
     if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
         panic!("{errors}");
     }

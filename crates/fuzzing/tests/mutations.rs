@@ -86,6 +86,11 @@ fn raster() {
 }
 
 #[test]
+fn maxwell_container() {
+    run("maxwell_container");
+}
+
+#[test]
 fn structure() {
     run("structure");
 }

@@ -365,7 +365,9 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         Sig::Convert(..) | Sig::Bitcast | Sig::ExtractExp | Sig::Splat | Sig::Extract | Sig::Load => {
             (Some(1), true)
         }
-        Sig::LoadExp | Sig::Dot(_) | Sig::Insert | Sig::Shuffle | Sig::Atomic => (Some(2), true),
+        Sig::LoadExp | Sig::Dot(_) | Sig::Insert | Sig::Shuffle | Sig::Atomic(_) | Sig::FromLane => {
+            (Some(2), true)
+        }
         Sig::Leaf | Sig::SlotGet | Sig::VarGet => (Some(0), true),
         Sig::SlotSet | Sig::VarSet | Sig::EffectIf => (Some(1), false),
         Sig::Store => (Some(2), false),

@@ -92,11 +92,11 @@ fn turn(
             party.iter().for_each(|&i| subgroup[i].waits = true);
         }
         Act::Subgroup(info, ty) => {
-            let operand = func.regs(code.args).first();
+            let regs = func.regs(code.args);
             active.clear();
             active.extend(party.iter().map(|&i| {
-                let value = operand.map_or(Bits::default(), |&r| subgroup[i].reg(r));
-                Active { lane: i as u32, value }
+                let operand = |n: usize| regs.get(n).map_or(Bits::default(), |&r| subgroup[i].reg(r));
+                Active { lane: i as u32, value: operand(0), second: operand(1) }
             }));
             together(code.op, &info, ty, width, active)
                 .map_err(|cause| program.trap(&subgroup[party[0]], cause))?;

@@ -2,8 +2,9 @@
 
 use crate::outcome::Stats;
 use crate::trap::Cause;
-use xenoglot_ir::fold::sign_extend;
-use xenoglot_ir::imm::MemInfo;
+use xenoglot_ir::flags::Flags;
+use xenoglot_ir::fold::{Cx, eval, sign_extend};
+use xenoglot_ir::imm::{Imm, MemInfo};
 use xenoglot_ir::module::OutOfBounds;
 use xenoglot_ir::op::Op;
 use xenoglot_ir::ty::{Bits, Kind, Type};
@@ -47,6 +48,11 @@ impl Region<'_> {
         let new = match op {
             Op::AtomicCmpxchg if old.0[0] == a => b,
             Op::AtomicCmpxchg => old.0[0],
+            Op::AtomicFadd => {
+                let cx = Cx { result: ty, arg: ty, flags: Flags::NONE, imm: Imm::None };
+                let sum = eval(Op::Fadd, &cx, &[old, Bits::scalar(a)], &[ty, ty]);
+                sum.map_err(|_| Cause::Unsupported { op })?.0[0]
+            }
             _ => combine(op, ty.kind(), old.0[0], a).ok_or(Cause::Unsupported { op })?,
         };
         // Counted by the load already.
@@ -111,6 +117,10 @@ fn combine(op: Op, kind: Kind, old: u64, operand: u64) -> Option<u64> {
         Op::AtomicSmin if signed(operand) < signed(old) => operand,
         Op::AtomicSmax if signed(operand) > signed(old) => operand,
         Op::AtomicSmin | Op::AtomicSmax => old,
+        Op::AtomicIncWrap if old >= operand => 0,
+        Op::AtomicIncWrap => old + 1,
+        Op::AtomicDecWrap if old == 0 || old > operand => operand,
+        Op::AtomicDecWrap => old - 1,
         _ => return None,
     })
 }

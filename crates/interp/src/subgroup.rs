@@ -7,11 +7,12 @@ use xenoglot_ir::imm::{Reduce, SubgroupInfo};
 use xenoglot_ir::op::Op;
 use xenoglot_ir::{Bits, Imm, Kind, Type};
 
-/// One active lane: its number in the subgroup and its operand, which becomes its result.
+/// One active lane: its number in the subgroup, its operands, the first of which becomes its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Active {
     pub(crate) lane: u32,
     pub(crate) value: Bits,
+    pub(crate) second: Bits,
 }
 
 /// Replaces each active lane's operand by its result. `lanes` are in ascending order; `ty` is the result's type.
@@ -39,6 +40,10 @@ pub(crate) fn together(
         Op::SgReadFirst => everyone(lanes, first.map_or(Bits::default(), |f| f.value)),
         Op::SgAll => reduce(op, Reduce::And, ty, lanes)?,
         Op::SgAny => reduce(op, Reduce::Or, ty, lanes)?,
+        Op::SgShuffle => from_lanes(lanes, |_, to| to),
+        Op::SgShuffleXor => from_lanes(lanes, |id, mask| id ^ mask),
+        Op::SgShuffleUp => from_lanes(lanes, |id, by| id.wrapping_sub(by)),
+        Op::SgShuffleDown => from_lanes(lanes, |id, by| id.wrapping_add(by)),
         Op::SgReduce => reduce(op, info.reduce, ty, lanes)?,
         Op::SgScan => {
             let mut sum =
@@ -59,6 +64,18 @@ pub(crate) fn together(
 
 fn everyone(lanes: &mut [Active], value: Bits) {
     lanes.iter_mut().for_each(|a| a.value = value);
+}
+
+/// Gives each lane the operand of the lane that `source` makes of its number and second operand, if that is active.
+fn from_lanes(lanes: &mut [Active], source: impl Fn(u32, u32) -> u32) {
+    let mut values = [None; 64];
+    for a in lanes.iter() {
+        values[a.lane as usize] = Some(a.value);
+    }
+    for a in lanes {
+        let from = source(a.lane, a.second.0[0] as u32);
+        a.value = values.get(from as usize).copied().flatten().unwrap_or(a.value);
+    }
 }
 
 fn reduce(op: Op, how: Reduce, ty: Type, lanes: &mut [Active]) -> Result<(), Cause> {

@@ -183,7 +183,7 @@ fn stated_alignment_is_held_to() {
 
 #[test]
 fn atomics_give_the_old_value() {
-    let cases: [(Op, u32, u32, u32); 10] = [
+    let cases: [(Op, u32, u32, u32); 16] = [
         (Op::AtomicAdd, u32::MAX, 2, 1),
         (Op::AtomicAnd, 0b1100, 0b1010, 0b1000),
         (Op::AtomicOr, 0b1100, 0b1010, 0b1110),
@@ -194,6 +194,12 @@ fn atomics_give_the_old_value() {
         (Op::AtomicSmin, 1, u32::MAX, u32::MAX),
         (Op::AtomicSmax, 1, u32::MAX, 1),
         (Op::AtomicSmax, u32::MAX, 1, 1),
+        (Op::AtomicIncWrap, 6, 7, 7),
+        (Op::AtomicIncWrap, 7, 7, 0),
+        (Op::AtomicIncWrap, u32::MAX, u32::MAX, 0),
+        (Op::AtomicDecWrap, 7, 7, 6),
+        (Op::AtomicDecWrap, 8, 7, 7),
+        (Op::AtomicDecWrap, 0, u32::MAX, u32::MAX),
     ];
     for (op, old, operand, new) in cases {
         let mut m = module();
@@ -210,6 +216,22 @@ fn atomics_give_the_old_value() {
         assert_eq!(got.returns[..], [Bits::scalar(old.into())], "{op:?}");
         assert_eq!(bind.words(r), [77, new, 78], "{op:?}");
     }
+}
+
+#[test]
+fn a_float_atomic_adds_floats() {
+    let mut m = module();
+    let r = buffer(&mut m, "data", OutOfBounds::Zero);
+    entry(&mut m, &[Type::F32], |b| {
+        let mem = MemInfo { order: Order::Relaxed, scope: Scope::Device, ..storage(r) };
+        let (at, x) = (b.i32(0), b.f32(0.25));
+        let v = b.op_imm(Op::AtomicFadd, Flags::NONE, Imm::Mem(mem), &[at, x]);
+        b.ret(&[v]);
+    });
+    let mut bind = Bindings::new(&m);
+    bind.set_words(r, &[1.5f32.to_bits()]);
+    assert_eq!(run(&m, &mut bind).unwrap().returns[..], [Bits::scalar(1.5f32.to_bits().into())]);
+    assert_eq!(bind.words(r), [1.75f32.to_bits()]);
 }
 
 #[test]

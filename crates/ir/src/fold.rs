@@ -11,6 +11,7 @@ use crate::ty::{Bits, Kind, Type};
 use thiserror::Error;
 
 pub mod convert;
+mod exact;
 pub mod float;
 pub mod int;
 pub mod vector;

@@ -88,10 +88,12 @@ pub enum Sig {
     Load,
     /// Byte offset, value; no result.
     Store,
-    /// Byte offset, operand `T`; result `T`, the old value.
-    Atomic,
+    /// Byte offset, operand `T` of the class; result `T`, the old value.
+    Atomic(Class),
     /// Byte offset, expected `T`, new `T`; result `T`, the old value.
     AtomicCas,
+    /// `T`, one `i32`; result `T`: another lane's first operand, chosen by the second.
+    FromLane,
     /// As the called function says.
     Call,
     /// No operand, no result.
@@ -180,13 +182,13 @@ impl Op {
 pub fn result_type(op: Op, args: &[Type]) -> Option<Type> {
     let first = args.first().copied();
     match op.info().sig {
-        Sig::Same(..) | Sig::CarryIn | Sig::LoadExp | Sig::Insert => first,
+        Sig::Same(..) | Sig::CarryIn | Sig::LoadExp | Sig::Insert | Sig::FromLane => first,
         Sig::Test(..) | Sig::CarryOut => first.map(|t| t.with_kind(Kind::Bool)),
         Sig::Select => args.get(1).copied(),
         Sig::ExtractExp => first.map(|t| t.with_kind(Kind::I32)),
         Sig::Dot(_) | Sig::Extract => first.map(Type::lane),
         Sig::Build => first.and_then(|t| t.with_lanes(u8::try_from(args.len()).ok()?)),
-        Sig::Atomic | Sig::AtomicCas => args.get(1).copied(),
+        Sig::Atomic(_) | Sig::AtomicCas => args.get(1).copied(),
         _ => None,
     }
 }

@@ -121,10 +121,22 @@ impl Type {
     pub const I32: Type = Type::scalar(Kind::I32);
     /// One 64-bit integer.
     pub const I64: Type = Type::scalar(Kind::I64);
+    /// One half.
+    pub const F16: Type = Type::scalar(Kind::F16);
     /// One 32-bit float.
     pub const F32: Type = Type::scalar(Kind::F32);
+    /// One 64-bit float.
+    pub const F64: Type = Type::scalar(Kind::F64);
     /// Four 32-bit floats.
     pub const F32X4: Type = Type { kind: Kind::F32, lanes: 4 };
+    /// Two halves.
+    pub const F16X2: Type = Type { kind: Kind::F16, lanes: 2 };
+    /// Two 32-bit floats.
+    pub const F32X2: Type = Type { kind: Kind::F32, lanes: 2 };
+    /// Two 32-bit integers.
+    pub const I32X2: Type = Type { kind: Kind::I32, lanes: 2 };
+    /// Three 32-bit integers.
+    pub const I32X3: Type = Type { kind: Kind::I32, lanes: 3 };
     /// Four 32-bit integers.
     pub const I32X4: Type = Type { kind: Kind::I32, lanes: 4 };
 

@@ -77,7 +77,9 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::SlotSet | Sig::VarSet => vec![(vec![f32x4], vec![])],
         Sig::Load => vec![(vec![Type::I32], vec![f32x4]), (vec![Type::I32], vec![Type::I32])],
         Sig::Store => vec![(vec![Type::I32, f32x4], vec![])],
-        Sig::Atomic => vec![(vec![Type::I32; 2], vec![Type::I32])],
+        Sig::Atomic(Class::Float) => vec![(vec![Type::I32, Type::F32], vec![Type::F32])],
+        Sig::Atomic(_) => vec![(vec![Type::I32; 2], vec![Type::I32])],
+        Sig::FromLane => [Type::BOOL, Type::I32, f32x4].map(|t| (vec![t, Type::I32], vec![t])).into(),
         Sig::AtomicCas => vec![(vec![Type::I32; 3], vec![Type::I32])],
         Sig::Call => vec![(vec![Type::F32, Type::I32], vec![Type::BOOL, f32x4])],
         Sig::Effect => vec![(vec![], vec![])],
@@ -137,7 +139,7 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         ImmKind::Var => Imm::Var(vars[usize::from(row.op != Op::Input)]),
         ImmKind::Mem => {
             let mut mem = MemInfo::plain(Space::Storage, Some(buffer), 2);
-            if matches!(row.sig, Sig::Atomic | Sig::AtomicCas) {
+            if matches!(row.sig, Sig::Atomic(_) | Sig::AtomicCas) {
                 mem.order = Order::AcqRel;
             }
             Imm::Mem(mem)

@@ -5,7 +5,7 @@
 
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    promote, scalarize, simplify,
+    lower_memory, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
@@ -40,6 +40,7 @@ passes! {
     licm "loop-invariant code moves before the loop",
     dead_code "what nobody needs goes",
     scalarize "vector ops become scalar ops",
+    lower_memory "narrow accesses go by words, wrapping and float atomics are loops",
 }
 
 /// The pass called `name`.
@@ -64,6 +65,8 @@ pub struct Options {
     pub level: Level,
     /// Whether to end with scalar ops only, for back ends without vectors.
     pub scalarize: bool,
+    /// Whether to leave only accesses of words, for back ends without others.
+    pub lower_memory: bool,
 }
 
 /// A pass that ran, and on what.
@@ -148,6 +151,9 @@ pub fn optimize_function<O: Observer>(
     cx.begin(&module.funcs[func]);
     let mut r = Runner { module, func, cx, observer };
     r.run("promote")?;
+    if options.lower_memory {
+        r.run("lower_memory")?;
+    }
     if options.level == Level::Full {
         r.run("simplify")?;
         // Lanes moved directly leave most masked writes dead: what follows need not look at them.

@@ -1,5 +1,6 @@
 //! What a file is, by its content.
 
+use xenoglot_maxwell::container as maxwell;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
 
@@ -12,6 +13,8 @@ pub enum Format {
     PicaAssembly,
     /// Text form of the IR.
     IrText,
+    /// NVIDIA Maxwell or Pascal programs.
+    Maxwell(maxwell::Format),
     /// Anything else with PICA200 shader binaries inside.
     ContainsShbin,
     /// None of these.
@@ -25,6 +28,7 @@ impl Format {
             Format::Shbin => "PICA200 shader binary (SHBIN)",
             Format::PicaAssembly => "PICA200 assembly",
             Format::IrText => "Xenoglot IR text",
+            Format::Maxwell(format) => format.name(),
             Format::ContainsShbin => "file with PICA200 shader binaries inside",
             Format::Unknown => "unknown",
         }
@@ -42,6 +46,9 @@ pub fn detect(bytes: &[u8]) -> Format {
             Err(_) if !extract(bytes, &Limits::default()).found.is_empty() => Format::ContainsShbin,
             _ => Format::Shbin,
         };
+    }
+    if let Some(format) = maxwell::detect(bytes) {
+        return Format::Maxwell(format);
     }
     let head = &bytes[..bytes.len().min(SNIFF)];
     // A multi-byte character may be cut at the end of the head.

@@ -25,11 +25,12 @@
 //! ```
 //!
 //! * [`detect`] says what a file is.
-//! * [`pica`] loads PICA200 shaders and lifts them.
+//! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal.
 //! * [`Translator`] optimises modules and writes SPIR-V, GLSL and, with feature `naga`, WGSL, MSL and HLSL.
 #![deny(missing_docs)]
 
 pub mod detect;
+pub mod maxwell;
 pub mod pica;
 mod target;
 mod translator;
@@ -68,6 +69,15 @@ pub enum Error {
     /// A program cannot be lifted.
     #[error(transparent)]
     Lift(#[from] xenoglot_pica_shader::lift::LiftError),
+    /// A container of Maxwell programs is damaged.
+    #[error(transparent)]
+    MaxwellContainer(#[from] xenoglot_maxwell::container::ContainerError),
+    /// A Maxwell program cannot be lifted.
+    #[error(transparent)]
+    MaxwellLift(#[from] xenoglot_maxwell::lift::LiftError),
+    /// Maxwell programs of this stage are not lifted yet.
+    #[error("{} programs of Maxwell are not lifted yet", .0.name())]
+    MaxwellStage(xenoglot_maxwell::sph::Stage),
     /// SPIR-V cannot express a module.
     #[error(transparent)]
     Spirv(#[from] xenoglot_spirv::Error),

@@ -1,7 +1,7 @@
 //! Conversions between kinds, and subgroup ops: expressions around one operand.
 
 use crate::error::Error;
-use crate::expr::{ANY, Prec, Sel};
+use crate::expr::{ANY, POSTFIX, Prec, Sel};
 use crate::helpers::Helper;
 use crate::literal::{signed_name, type_name};
 use crate::writer::{Extension, Writer};
@@ -91,7 +91,7 @@ impl Writer<'_> {
         if !self.target().is_450() {
             return Err(self.unsupported(inst, "subgroups need version 450"));
         }
-        if info.width != 0 {
+        if info.width != 0 && info.width != self.options.subgroup_width {
             return Err(
                 self.unsupported(inst, "a guest's subgroup width has to be lowered to the host's first")
             );
@@ -150,7 +150,27 @@ impl Writer<'_> {
                 }
                 self.out.push_str(if signed { "))" } else { ")" });
             }
-            _ => return Err(self.unsupported(inst, "votes on vectors")),
+            Op::SgShuffle | Op::SgShuffleXor | Op::SgShuffleUp | Op::SgShuffleDown if ty.is_scalar() => {
+                self.extension(Extension::SubgroupBallot);
+                self.extension(Extension::SubgroupShuffle);
+                let helper = match ty.kind() {
+                    Kind::F32 => Helper::FromLaneFloat,
+                    Kind::Bool => Helper::FromLaneBool,
+                    Kind::I32 => Helper::FromLaneWord,
+                    _ => return Err(self.unsupported(inst, "shuffles of this type")),
+                };
+                self.open_helper(helper, 1);
+                self.operand(inst, 0, sel, ANY)?;
+                self.out.push_str(match data.op {
+                    Op::SgShuffleXor => ", gl_SubgroupInvocationID ^ ",
+                    Op::SgShuffleUp => ", gl_SubgroupInvocationID - ",
+                    Op::SgShuffleDown => ", gl_SubgroupInvocationID + ",
+                    _ => ", ",
+                });
+                self.operand(inst, 1, sel, if data.op == Op::SgShuffle { ANY } else { POSTFIX })?;
+                self.out.push(')');
+            }
+            _ => return Err(self.unsupported(inst, "votes and shuffles of vectors")),
         }
         Ok(())
     }

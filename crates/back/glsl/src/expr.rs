@@ -440,7 +440,7 @@ impl Writer<'_> {
                 };
                 self.call(inst, name, sel)
             }
-            op if op >= Op::SgId && op <= Op::SgScan => self.subgroup(inst, ty, sel),
+            op if op >= Op::SgId && op <= Op::SgShuffleDown => self.subgroup(inst, ty, sel),
             _ => Err(self.unsupported(inst, "the op has no GLSL form")),
         }
     }

@@ -146,6 +146,15 @@ helpers! {
         "uint r = permute_byte(a, b, c & 15u);\nr |= permute_byte(a, b, c >> 4 & 15u) << 8;\nr |= permute_byte(a, b, c >> 8 & 15u) << 16;\nreturn r | permute_byte(a, b, c >> 12 & 15u) << 24;", after PermuteByte;
     Lop3 "lop3" Int(Int, Int, Int, Int)
         "$U r = $U(0);\nfor (int i = 0; i < 8; i++) {\n    if ((d >> $U(i) & $U(1)) != $U(0)) {\n        r |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);\n    }\n}\nreturn r;";
+    // Another lane's operand; the host's is undefined where that lane is not active or none.
+    LaneIsActive "lane_is_active" Bool(Word)
+        "uint id = a < gl_SubgroupSize ? a : gl_SubgroupInvocationID;\nreturn id == a && subgroupBallotBitExtract(subgroupBallot(true), id);";
+    FromLaneFloat "from_lane" Float(Float, Word)
+        "bool known = lane_is_active(b);\nfloat v = subgroupShuffle(a, known ? b : gl_SubgroupInvocationID);\nreturn known ? v : a;", after LaneIsActive;
+    FromLaneWord "from_lane" Word(Word, Word)
+        "bool known = lane_is_active(b);\nuint v = subgroupShuffle(a, known ? b : gl_SubgroupInvocationID);\nreturn known ? v : a;", after LaneIsActive;
+    FromLaneBool "from_lane" Bool(Bool, Word)
+        "bool known = lane_is_active(b);\nbool v = subgroupShuffle(a, known ? b : gl_SubgroupInvocationID);\nreturn known ? v : a;", after LaneIsActive;
     // Lane by lane, for vectors of types that `mix` and the logical operators do not take.
     PickWord "pick" Int(Bool, Int, Int) "return a ? b : c;";
     PickBool "pick" Bool(Bool, Bool, Bool) "return a ? b : c;";

@@ -46,6 +46,9 @@ pub struct Options {
     /// Vertex stage, 450 only: captures all outputs with transform feedback, in the order of the module's
     /// variables, each in as many 32-bit words as it has lanes, tightly packed in buffer 0.
     pub transform_feedback: bool,
+    /// Lanes of the host's subgroups if all have as many; 0: not known. Ops that need the guest's width are
+    /// refused unless it is this one.
+    pub subgroup_width: u8,
     /// The most constructs around a statement; see the structuring crate.
     pub depth_limit: u32,
     /// The most bytes of output; more is [`Error::TooLarge`](crate::Error::TooLarge).
@@ -59,6 +62,7 @@ impl Default for Options {
             guest_comments: false,
             switch_as_if_chain: false,
             transform_feedback: false,
+            subgroup_width: 0,
             depth_limit: xenoglot_structure::Options::DEPTH_LIMIT,
             max_output: 64 << 20,
         }

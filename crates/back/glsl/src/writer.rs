@@ -35,18 +35,20 @@ pub(crate) enum Extension {
     SubgroupVote,
     SubgroupBallot,
     SubgroupArithmetic,
+    SubgroupShuffle,
     Demote,
     ClipDistance,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 8] = [
+    pub(crate) const ALL: [Extension; 9] = [
         Extension::Int64,
         Extension::Fma,
         Extension::SubgroupBasic,
         Extension::SubgroupVote,
         Extension::SubgroupBallot,
         Extension::SubgroupArithmetic,
+        Extension::SubgroupShuffle,
         Extension::Demote,
         Extension::ClipDistance,
     ];
@@ -59,6 +61,7 @@ impl Extension {
             Extension::SubgroupVote => "GL_KHR_shader_subgroup_vote",
             Extension::SubgroupBallot => "GL_KHR_shader_subgroup_ballot",
             Extension::SubgroupArithmetic => "GL_KHR_shader_subgroup_arithmetic",
+            Extension::SubgroupShuffle => "GL_KHR_shader_subgroup_shuffle",
             Extension::Demote => "GL_EXT_demote_to_helper_invocation",
             Extension::ClipDistance => "GL_EXT_clip_cull_distance",
         }

@@ -10,7 +10,7 @@ use xenoglot_opt::{Context, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
 use xenoglot_pica_shader::lift::layout::*;
-use xenoglot_pica_shader::lift::{LiftOptions, lift};
+use xenoglot_pica_shader::lift::{LiftOptions, Records, lift};
 use xenoglot_testgen::rng::Rng;
 
 const VERTICES: u32 = 1024;
@@ -21,10 +21,10 @@ struct Shader {
     module: Module,
 }
 
-/// Lifts with the compute wrapper. With `only_outputs`, it stores nothing else.
-fn shader(name: &'static str, source: &str, only_outputs: bool) -> Shader {
+/// Lifts with the compute wrapper.
+fn shader(name: &'static str, source: &str, records: Records) -> Shader {
     let shbin = assemble(source).expect("assembles");
-    let options = LiftOptions { only_outputs, ..LiftOptions::compute(shbin.executables[0].main) };
+    let options = LiftOptions { records, ..LiftOptions::compute(shbin.executables[0].main) };
     let mut module = lift(&shbin.program, &options).expect("lifts").module;
     let Ok(()) = optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
     Shader { name, words: shbin.program.code.len(), module }
@@ -37,13 +37,13 @@ fn bundled(name: &str) -> &'static str {
 fn shaders() -> Vec<Shader> {
     let (lit, skinned) = (bundled("lit.v.pica"), bundled("skinned.v.pica"));
     vec![
-        shader("textured", bundled("textured.v.pica"), true),
-        shader("lit", lit, true),
-        shader("skinned", skinned, true),
-        shader("lit, all registers", lit, false),
-        shader("skinned, all registers", skinned, false),
-        shader("specular", bundled("two_lights.v.pica"), true),
-        shader("skinned by branches", bundled("skin4.v.pica"), true),
+        shader("textured", bundled("textured.v.pica"), Records::Outputs),
+        shader("lit", lit, Records::Outputs),
+        shader("skinned", skinned, Records::Outputs),
+        shader("lit, all registers", lit, Records::Whole),
+        shader("skinned, all registers", skinned, Records::Whole),
+        shader("specular", bundled("two_lights.v.pica"), Records::Outputs),
+        shader("skinned by branches", bundled("skin4.v.pica"), Records::Outputs),
     ]
 }
 

@@ -23,6 +23,8 @@ use xenoglot_ir::{Function, Imm, Module, Op, Resource, Stage};
 pub(crate) struct Compiled {
     pub(crate) code: Code,
     _sites: Sites,
+    /// Words that code finds in a table of the run.
+    pub(crate) constants: Vec<(Resource, u32)>,
     /// What the optimistic variant relies on: resource, stride, end of the accesses of invocation 0.
     pub(crate) reach: Vec<(Resource, u32, u64)>,
 }
@@ -84,12 +86,13 @@ impl Compiler {
     pub(crate) fn variant(&mut self, module: &Module, variant: Variant) -> Result<Compiled, CompileError> {
         let f = entry(module)?;
         let mut plan = Plan::new(module, f, variant);
-        let mut sites = Sites::new();
+        let (mut sites, mut constants) = (Sites::new(), Vec::new());
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         self.context.func.signature = emit::signature(&*self.isa);
         let func: &mut ir::Function = &mut self.context.func;
-        emit::function(func, &mut self.builder, &*self.isa, module, f, &mut plan, variant, &mut sites)
+        let (builder, isa) = (&mut self.builder, &*self.isa);
+        emit::function(func, builder, isa, module, f, &mut plan, variant, &mut sites, &mut constants)
             .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
         let compiled = self
             .context
@@ -99,7 +102,7 @@ impl Compiler {
             return Err(CompileError::Host("an instruction is missing".into()));
         }
         let code = Code::new(compiled.code_buffer())?;
-        Ok(Compiled { code, _sites: sites, reach: plan.reach })
+        Ok(Compiled { code, _sites: sites, constants, reach: plan.reach })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Executable memory, and the border between compiled code and Rust. All `unsafe` code of the crate is here.
 //!
-//! What compiled code relies on, and [`run`] provides: a [`Context`] and a table with one [`Buffer`] per resource, whose
+//! What compiled code relies on, and [`run`] provides: a [`Context`] with its [`constants`], and a table with one [`Buffer`] per resource, whose
 //! memory is the caller's for the time of the call, writable if the code stores to it. What it promises: it accesses only
 //! those, at offsets it has compared with [`Buffer::bounds`], or that the caller of the optimistic variant has checked for
 //! the whole range, and it calls only the functions of this file, with pointers to the program's own [`Site`]s.
@@ -10,6 +10,8 @@ use crate::error::{CompileError, Fault};
 use crate::host::{self, Access, Site, WORDS};
 use memmap2::{Mmap, MmapMut};
 use std::mem::offset_of;
+use xenoglot_ir::Resource;
+use xenoglot_ir::entity::EntityRef;
 
 /// A buffer as compiled code sees it.
 #[repr(C)]
@@ -53,6 +55,23 @@ pub(crate) fn bound(len: usize, components: usize) -> u32 {
     (len + 1).saturating_sub(4 * components).try_into().unwrap_or(u32::MAX)
 }
 
+/// A word in all lanes, aligned for instructions that take it from memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(crate) struct Lanes([u32; LANES as usize]);
+
+/// The table of words that `code` reads and nothing changes.
+pub(crate) fn constants(words: &[(Resource, u32)], buffers: &[Buffer]) -> Vec<Lanes> {
+    let word = |&(resource, offset): &(Resource, u32)| {
+        let Some(buffer) = buffers.get(resource.index()) else { return 0 };
+        // SAFETY: the memory is the caller's for the time of the run, and the program has no stores to it.
+        let bytes = unsafe { std::slice::from_raw_parts(buffer.base, buffer.len) };
+        let word = bytes.get(offset as usize..).and_then(<[u8]>::first_chunk);
+        word.map_or(0, |w| u32::from_le_bytes(*w))
+    };
+    words.iter().map(|w| Lanes([word(w); LANES as usize])).collect()
+}
+
 /// The state of a run as compiled code sees it.
 #[repr(C)]
 pub(crate) struct Context {
@@ -64,6 +83,8 @@ pub(crate) struct Context {
     left: u64,
     private: *mut u8,
     private_len: usize,
+    /// The [`constants`] of the code that runs.
+    constants: *const Lanes,
     /// First invocation of the group at which the code returned.
     pub(crate) at: u32,
 }
@@ -73,12 +94,14 @@ impl Context {
     pub(crate) const FUEL: usize = offset_of!(Context, fuel);
     pub(crate) const LEFT: usize = offset_of!(Context, left);
     pub(crate) const PRIVATE: usize = offset_of!(Context, private);
+    pub(crate) const CONSTANTS: usize = offset_of!(Context, constants);
     pub(crate) const AT: usize = offset_of!(Context, at);
 
     /// A context whose lanes' private memory is `private`, one lane's after the other's.
     pub(crate) fn new(lanes: [u32; 4], fuel: u64, private: &mut [u8]) -> Context {
         let (private, private_len) = (private.as_mut_ptr(), private.len());
-        Context { lanes, fuel, left: 0, private, private_len, at: 0 }
+        let constants = std::ptr::null();
+        Context { lanes, fuel, left: 0, private, private_len, constants, at: 0 }
     }
 }
 
@@ -120,8 +143,17 @@ impl Code {
     }
 }
 
-/// Runs `code` for the invocations from `first` on, in groups of [`LANES`] until one starts at or after `end`.
-pub(crate) fn run(code: &Code, context: &mut Context, buffers: &[Buffer], first: u32, end: u32) -> Exit {
+/// Runs `code` for the invocations from `first` on, in groups of [`LANES`] until one starts at or after `end`. `constants`
+/// are those of the code.
+pub(crate) fn run(
+    code: &Code,
+    constants: &[Lanes],
+    context: &mut Context,
+    buffers: &[Buffer],
+    first: u32,
+    end: u32,
+) -> Exit {
+    context.constants = constants.as_ptr();
     // SAFETY: the memory holds a function of this type, made by `emit` and never changed since: `Code` is only made from
     // what the compiler returned for it.
     let entry: Entry = unsafe { std::mem::transmute(code.memory.as_ptr()) };

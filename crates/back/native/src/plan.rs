@@ -6,7 +6,8 @@ use xenoglot_ir::analysis::{Cfg, PostDominators};
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::module::{Builtin, ResourceKind, Semantic};
 use xenoglot_ir::{
-    Block, DivZero, Function, Imm, Inst, Kind, MemInfo, Module, Op, Space, TermKind, Type, Value, ValueDef,
+    Block, DivZero, Function, Imm, Inst, Kind, MemInfo, Module, Op, Resource, Space, TermKind, Type, Value,
+    ValueDef,
 };
 
 /// A set of a value's components: bit i is component i.
@@ -32,6 +33,8 @@ pub(crate) struct Affine {
 pub(crate) enum Address {
     /// The same constant in all lanes, inside the declared size of a uniform buffer.
     Fixed(u32),
+    /// Inside the declared size of a uniform buffer, whatever the operands are.
+    Inside,
     /// Inside the buffer for every invocation that the optimistic variant is run for.
     Affine(Affine),
     /// The same in all lanes.
@@ -118,6 +121,8 @@ struct Facts {
     root: Components,
     divergent: bool,
     affine: Option<Affine>,
+    /// No lane has a greater number, executing or not: variables of lanes that do not execute are zero or as they were.
+    most: Option<u32>,
 }
 
 /// The facts of a function for one variant.
@@ -129,8 +134,10 @@ pub(crate) struct Plan {
     pub(crate) diverges: bool,
     /// Strides of affine accesses.
     pub(crate) strides: Vec<u32>,
+    /// Resources that nothing is stored to, by that or another name.
+    constant: SecondaryMap<Resource, bool>,
     /// What must hold of buffers for an affine access: resource, stride, end of the accesses of invocation 0.
-    pub(crate) reach: Vec<(xenoglot_ir::Resource, u32, u64)>,
+    pub(crate) reach: Vec<(Resource, u32, u64)>,
 }
 
 impl Plan {
@@ -143,8 +150,10 @@ impl Plan {
             facts: SecondaryMap::with_capacity(f.values.len()),
             diverges: false,
             strides: Vec::new(),
+            constant: SecondaryMap::new(),
             reach: Vec::new(),
         };
+        plan.constant(module, f);
         plan.affine(module, f);
         plan.uniformity(module, f);
         plan.collect_reach(module, f);
@@ -167,6 +176,25 @@ impl Plan {
 
     pub(crate) fn is_divergent(&self, v: Value) -> bool {
         self.facts[v].divergent
+    }
+
+    /// Whether what is loaded from the resource is the same for the whole run.
+    pub(crate) fn is_constant(&self, resource: Resource) -> bool {
+        self.constant[resource]
+    }
+
+    fn constant(&mut self, module: &Module, f: &Function) {
+        let insts = f.layout.iter().flat_map(|&b| &f.blocks[b].insts).map(|&i| &f.insts[i]);
+        let stored: Vec<_> = insts
+            .filter_map(|data| match (data.op, data.imm) {
+                (Op::Store, Imm::Mem(mem)) => mem.resource.expand(),
+                _ => None,
+            })
+            .map(|r| (module.resources[r].set, module.resources[r].binding))
+            .collect();
+        for (r, data) in &module.resources {
+            self.constant[r] = !stored.contains(&(data.set, data.binding));
+        }
     }
 
     /// Whether control comes back to `block` from itself or later blocks.
@@ -197,6 +225,13 @@ impl Plan {
                     && a.stride <= i32::MAX as u32 =>
             {
                 Address::Affine(a)
+            }
+            (_, Some(ResourceKind::UniformBuffer { size }))
+                if self.facts[at]
+                    .most
+                    .is_some_and(|most| u64::from(most) + u64::from(bytes) <= u64::from(*size)) =>
+            {
+                Address::Inside
             }
             _ if !self.facts[at].divergent && mem.space != Space::Private => Address::Uniform,
             _ => Address::Lanes,
@@ -242,7 +277,26 @@ impl Plan {
                     _ => None,
                 };
                 self.facts[result].affine = affine;
+                self.facts[result].most = self.most(f, inst);
             }
+        }
+    }
+
+    /// A bound on the result of an op on words.
+    fn most(&self, f: &Function, inst: Inst) -> Option<u32> {
+        let args = f.args(inst);
+        let of = |n: usize| args.get(n).and_then(|&v| self.facts[v].most);
+        let constant = |n: usize| args.get(n).and_then(|&v| f.const_bits(v)).map(|b| b.lane(0) as u32);
+        match (f.insts[inst].op, of(0), of(1)) {
+            (Op::Const, ..) => f.const_bits(f.result(inst)?).map(|b| b.lane(0) as u32),
+            (Op::Umin | Op::And, Some(a), Some(b)) => Some(a.min(b)),
+            (Op::Umin | Op::And, a, b) => a.or(b),
+            (Op::Iadd, Some(a), Some(b)) => a.checked_add(b),
+            (Op::Imul, Some(a), Some(b)) => a.checked_mul(b),
+            (Op::Shl, Some(a), _) => a.checked_mul(1 << (constant(1)? % 32)),
+            (Op::Ushr, Some(a), _) => Some(a >> (constant(1)? % 32)),
+            (Op::Select, _, Some(a)) => Some(a.max(of(2)?)),
+            _ => None,
         }
     }
 
@@ -420,7 +474,7 @@ impl Plan {
         mem: &MemInfo,
         work: &mut Vec<Value>,
     ) {
-        if matches!(self.address(module, f, inst, mem), Address::Uniform | Address::Lanes) {
+        if matches!(self.address(module, f, inst, mem), Address::Inside | Address::Uniform | Address::Lanes) {
             self.need(f, f.args(inst)[0], 1, 0, work);
         }
     }

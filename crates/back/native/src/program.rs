@@ -2,7 +2,7 @@
 
 use crate::compiler::{Compiled, Compiler};
 use crate::error::RunError;
-use crate::exec::{self, Buffer, Context, Exit};
+use crate::exec::{self, Buffer, Context, Exit, Lanes};
 use crate::{CompileError, LANES, Variant};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -152,17 +152,17 @@ impl Program {
             program: self,
             context: Context::new([0, 1, 2, 3], limits.fuel, &mut private),
             buffers: &buffers,
+            exact: None,
             ran: Ran::default(),
         };
         let mut first = range.start;
         if let Some(code) = &self.optimistic {
             let safe = code.safe_end(&sizes).clamp(range.start, range.end);
-            first = run.optimistic(code, range.start, safe)?;
+            first = run.optimistic(&Ready::new(code, &buffers), range.start, safe)?;
         }
         if first < range.end {
             run.ran.exact += range.end - first;
-            let code = run.exact_code()?;
-            run.whole_range(code, first, range.end)?;
+            run.exactly(first, range.end)?;
         }
         Ok(Ran { rounds: limits.fuel.saturating_sub(run.context.fuel), ..run.ran })
     }
@@ -211,40 +211,41 @@ impl Compiled {
     }
 }
 
+/// Code with its constants.
+struct Ready<'a> {
+    compiled: &'a Compiled,
+    constants: Vec<Lanes>,
+}
+
+impl<'a> Ready<'a> {
+    fn new(compiled: &'a Compiled, buffers: &[Buffer]) -> Ready<'a> {
+        Ready { compiled, constants: exec::constants(&compiled.constants, buffers) }
+    }
+}
+
 /// A run in progress.
 struct Run<'a> {
     program: &'a Program,
     context: Context,
     buffers: &'a [Buffer],
+    /// The exact variant once it was needed.
+    exact: Option<Ready<'a>>,
     ran: Ran,
 }
 
 impl<'a> Run<'a> {
-    fn exact_code(&self) -> Result<&'a Compiled, CompileError> {
-        let program = self.program;
-        program.exact(|| Compiler::new()?.variant(&program.module, Variant::Exact))
-    }
-
-    /// Runs code for whole groups, then for the rest with the last invocation in the lanes that are left: they do the same
-    /// as it does.
-    fn code(&mut self, code: &Compiled, first: u32, end: u32) -> Exit {
-        let whole = first + (end - first) / LANES * LANES;
-        if first < whole {
-            self.context.lanes = [0, 1, 2, 3];
-            let exit = exec::run(&code.code, &mut self.context, self.buffers, first, whole);
-            if exit != Exit::Done {
-                return exit;
+    /// Runs the exact variant.
+    fn exactly(&mut self, first: u32, end: u32) -> Result<(), RunError> {
+        let exact = match self.exact.take() {
+            Some(exact) => exact,
+            None => {
+                let program = self.program;
+                let compile = || Compiler::new()?.variant(&program.module, Variant::Exact);
+                Ready::new(program.exact(compile)?, self.buffers)
             }
-        }
-        if whole < end {
-            self.context.lanes = [0, 1, 2, 3].map(|lane| lane.min(end - whole - 1));
-            return exec::run(&code.code, &mut self.context, self.buffers, whole, end);
-        }
-        Exit::Done
-    }
-
-    fn whole_range(&mut self, code: &Compiled, first: u32, end: u32) -> Result<(), RunError> {
-        let exit = self.code(code, first, end);
+        };
+        let exit = self.code(&exact, first, end);
+        self.exact = Some(exact);
         let invocation = self.context.at;
         match exit {
             Exit::Done => Ok(()),
@@ -255,8 +256,27 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Runs code for whole groups, then for the rest with the last invocation in the lanes that are left: they do the same
+    /// as it does.
+    fn code(&mut self, ready: &Ready, first: u32, end: u32) -> Exit {
+        let Ready { compiled: Compiled { code, .. }, constants } = ready;
+        let whole = first + (end - first) / LANES * LANES;
+        if first < whole {
+            self.context.lanes = [0, 1, 2, 3];
+            let exit = exec::run(code, constants, &mut self.context, self.buffers, first, whole);
+            if exit != Exit::Done {
+                return exit;
+            }
+        }
+        if whole < end {
+            self.context.lanes = [0, 1, 2, 3].map(|lane| lane.min(end - whole - 1));
+            return exec::run(code, constants, &mut self.context, self.buffers, whole, end);
+        }
+        Exit::Done
+    }
+
     /// Runs the optimistic variant where it can; gives the first invocation it left.
-    fn optimistic(&mut self, code: &Compiled, mut first: u32, end: u32) -> Result<u32, RunError> {
+    fn optimistic(&mut self, code: &Ready, mut first: u32, end: u32) -> Result<u32, RunError> {
         let start = first;
         while first < end {
             if self.code(code, first, end) == Exit::Done {
@@ -265,8 +285,7 @@ impl<'a> Run<'a> {
             // A NaN may have led a group astray, so that only the exact variant's word on fuel and faults counts.
             let at = self.context.at;
             let next = (at + LANES).min(end);
-            let exact = self.exact_code()?;
-            self.whole_range(exact, at, next)?;
+            self.exactly(at, next)?;
             self.ran.given_up += 1;
             first = next;
             if self.ran.given_up >= PATIENCE && self.ran.given_up > (first - start) / LANES / 2 {

@@ -134,3 +134,67 @@ fn other_stages_are_refused() {
     module.entry = None.into();
     assert!(matches!(Compiler::new().unwrap().compile(&module), Err(CompileError::Unsupported { .. })));
 }
+
+/// An index that is brought into range needs no check, and reads what it should wherever it came from.
+#[test]
+fn indices_brought_into_range_stay_in_their_buffer() {
+    let module = module(&format!(
+        "{HEAD}
+  storage @at = set 0 binding 0 read oob zero
+  uniform @rows = set 0 binding 1 size 64
+  storage @to = set 0 binding 2 readwrite oob zero
+
+  entry func @main() {{
+  block0:
+    v0 : i32x3 = input %id
+    v1 : i32 = extract 0, v0
+    v2 : i32 = const 0x4
+    v3 : i32 = imul v1, v2
+    v4 : i32 = load storage @at align 4, v3
+    v5 : i32 = const 0x3
+    v6 : i32 = umin v4, v5
+    v7 : i32 = shl v6, v2
+    v8 : f32x4 = load uniform @rows align 16, v7
+    v9 : i32x4 = bitcast v8
+    v10 : i32 = shl v1, v2
+    store storage @to align 16, v10, v9
+    return
+  }}
+}}"
+    ));
+    let at = [0u32, 1, 2, 3, 4, 5, 0x1000_0000, u32::MAX, 2];
+    let buffers =
+        [at.iter().flat_map(|a| a.to_le_bytes()).collect(), (0..64).collect(), vec![0; 16 * at.len()]];
+    let (got, ran) = native(&mut Compiler::new().unwrap(), &module, &buffers, at.len() as u32).unwrap();
+    assert!(got == reference(&module, &buffers, at.len() as u32));
+    assert_eq!(ran.exact, 0);
+}
+
+/// Words of a uniform buffer that the program also stores to, by another name, are not taken for constants.
+#[test]
+fn words_that_are_stored_to_are_loaded_anew() {
+    let module = module(&format!(
+        "{HEAD}
+  uniform @count = set 0 binding 0 size 16
+  storage @same = set 0 binding 0 readwrite oob zero
+
+  entry func @main() {{
+  block0:
+    v0 : i32 = const 0x0
+    v1 : i32 = load uniform @count align 4, v0
+    v2 : i32 = const 0x1
+    v3 : i32 = iadd v1, v2
+    store storage @same align 4, v0, v3
+    return
+  }}
+}}"
+    ));
+    let program = Compiler::new().unwrap().compile(&module).unwrap();
+    let mut bytes = vec![0; 16];
+    let mut bindings = Bindings::new();
+    bindings.write(0, 0, &mut bytes);
+    program.run(&mut bindings, 0..12, &Limits::default()).unwrap();
+    drop(bindings);
+    // Each of three groups adds one.
+    assert_eq!(bytes[0], 3);
+}

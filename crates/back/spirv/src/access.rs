@@ -73,6 +73,9 @@ impl Body<'_, '_> {
             }
             (_, Some(result), values) => {
                 let ty = self.function.ty(result);
+                if matches!(op, Op::AtomicFadd | Op::AtomicIncWrap | Op::AtomicDecWrap) {
+                    return Err(Reason::Unsupported("the pass `lower_memory` makes loops of this atomic"));
+                }
                 if ty != Type::I32 || align < 2 {
                     return Err(Reason::Unsupported("atomics on anything but aligned 32-bit integers"));
                 }

@@ -262,6 +262,9 @@ impl Body<'_, '_> {
                 let combine = combination(info.reduce, ty.kind())?;
                 unary(combine, Capability::GroupNonUniformArithmetic)
             }
+            Op::SgShuffle | Op::SgShuffleXor | Op::SgShuffleUp | Op::SgShuffleDown => {
+                return self.shuffle_lanes(op, args, ty);
+            }
             _ => return Err(Reason::Unsupported("no back end takes this op yet")),
         };
         if matches!(op, Op::SgAll | Op::SgAny) && !ty.is_scalar() {
@@ -278,6 +281,38 @@ impl Body<'_, '_> {
         }
         words.push(value);
         Ok(self.unit().op(host, ty, &words))
+    }
+
+    /// Another lane's value. The host's is undefined where that lane is not active or none: there the own one is taken.
+    fn shuffle_lanes(&mut self, op: Op, args: &[Value], ty: Type) -> Result<Id, Reason> {
+        let (value, second) = (self.arg(args, 0)?, self.arg(args, 1)?);
+        let (host, capability, source) = match op {
+            Op::SgShuffle => (S::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle, None),
+            Op::SgShuffleXor => {
+                (S::GroupNonUniformShuffleXor, Capability::GroupNonUniformShuffle, Some(S::BitwiseXor))
+            }
+            Op::SgShuffleUp => {
+                (S::GroupNonUniformShuffleUp, Capability::GroupNonUniformShuffleRelative, Some(S::ISub))
+            }
+            _ => (S::GroupNonUniformShuffleDown, Capability::GroupNonUniformShuffleRelative, Some(S::IAdd)),
+        };
+        self.subgroups(capability)?;
+        self.subgroups(Capability::GroupNonUniformBallot)?;
+        let fragment = self.shared.module.stage == Stage::Fragment;
+        let [id, size] = [BuiltIn::SubgroupLocalInvocationId, BuiltIn::SubgroupSize]
+            .map(|builtin| self.shared.interface.host_builtin(self.shared.unit, builtin, fragment));
+        let unit = self.unit();
+        let source = source.map_or(second, |op| unit.op(op, Type::I32, &[id, second]));
+        let inside = unit.op(S::ULessThan, Type::BOOL, &[source, size]);
+        let source = unit.choose(Type::I32, inside, source, id);
+        let all = unit.u32(HostScope::Subgroup as u32);
+        let yes = unit.splat(Type::BOOL, 1);
+        let active = unit.op(S::GroupNonUniformBallot, Type::I32X4, &[all, yes]);
+        let active = unit.op(S::GroupNonUniformBallotBitExtract, Type::BOOL, &[all, active, source]);
+        let answered = unit.op(S::LogicalAnd, Type::BOOL, &[inside, active]);
+        let operand = if op == Op::SgShuffle { source } else { second };
+        let theirs = unit.op(host, ty, &[all, value, operand]);
+        Ok(unit.select(ty, Type::BOOL, answered, theirs, value))
     }
 }
 

@@ -3,4 +3,5 @@
 #[cfg(feature = "gpu")]
 pub mod host;
 pub mod pica;
+mod shaders;
 pub mod translate;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gpu")]
 use super::host;
+use super::shaders::{self, SHADED, Shaded, Stutter};
 use crate::batch::bar;
 use anyhow::{Context, Result};
 use plotters::prelude::*;
@@ -9,16 +10,13 @@ use serde::Serialize;
 use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 use xenoglot_capture::Capture;
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::renderer;
 use xenoglot_pica::replay::{Limits, Player};
-use xenoglot_pica::shader::{Bank, Engine, Engines, Interp, Native, Shader, Source, Uniforms};
+use xenoglot_pica::shader::{Engines, Native};
 use xenoglot_pica_scenes::{Params, Scene};
-use xenoglot_pica_shader::asm::assemble;
-use xenoglot_pica_shader::bundled::SHADERS;
 
 /// How to measure.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,13 +39,8 @@ const EXPERIMENTS: [(&str, &[u32]); 3] = [
     ("batch", &[20, 50, 100, 200, 400, 800]),
 ];
 
-/// Shaders that are measured alone, with million vertices a second of the peer's just-in-time compiler on one core
-/// (vectors/pica/PEERS.md; another machine of the kind).
-const SHADED: [(&str, Option<f64>); 3] =
-    [("textured.v.pica", None), ("lit.v.pica", Some(9.4)), ("skinned.v.pica", Some(3.5))];
-
-/// Vertices of a measured draw.
-const VERTICES: usize = 1 << 15;
+/// Frames with a new shader each.
+const NEW_SHADERS: u32 = 200;
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -56,9 +49,11 @@ pub struct Report {
     pub experiments: Vec<Experiment>,
     /// Shaders.
     pub shaders: Vec<Shaded>,
+    /// Frames with new shaders.
+    pub stutter: Vec<Stutter>,
     /// Frames with new pixel states on the host's GPU, if there is one.
     #[cfg(feature = "gpu")]
-    pub stutter: Option<host::Stutter>,
+    pub pixel_stutter: Option<host::Stutter>,
 }
 
 /// A scene of growing size.
@@ -83,21 +78,6 @@ pub struct Row {
     pub gpu: Option<f64>,
 }
 
-/// A shader.
-#[derive(Debug, Serialize)]
-pub struct Shaded {
-    /// Its file.
-    pub name: &'static str,
-    /// Words.
-    pub words: usize,
-    /// From words to machine code, microseconds.
-    pub compile: f64,
-    /// Million vertices per second: interpreter, native on one core, native on all.
-    pub rates: [f64; 3],
-    /// The peer's.
-    pub peer: Option<f64>,
-}
-
 /// Measures everything.
 pub fn run(options: &Options) -> Result<Report> {
     let sizes = |sizes: &'static [u32]| sizes.iter().take(if options.quick { 2 } else { sizes.len() });
@@ -117,11 +97,13 @@ pub fn run(options: &Options) -> Result<Report> {
     let mut shaders = Vec::new();
     for (name, peer) in SHADED {
         bar.set_message(name);
-        shaders.push(shaded(name, peer, options.quick)?);
+        shaders.push(shaders::measure(name, peer, options.quick)?);
         bar.inc(1);
     }
+    bar.set_message("new shaders");
+    let stutter = shaders::stutter(NEW_SHADERS)?;
     #[cfg(feature = "gpu")]
-    let stutter = gpu.0.as_ref().map(|host| host.stutter(options.quick)).transpose()?;
+    let pixel_stutter = gpu.0.as_ref().map(|host| host.stutter(options.quick)).transpose()?;
     bar.finish_and_clear();
     if let Some(folder) = options.plots {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -132,8 +114,9 @@ pub fn run(options: &Options) -> Result<Report> {
     Ok(Report {
         experiments,
         shaders,
-        #[cfg(feature = "gpu")]
         stutter,
+        #[cfg(feature = "gpu")]
+        pixel_stutter,
     })
 }
 
@@ -203,57 +186,6 @@ fn play<R: renderer::Renderer>(capture: &Capture, renderer: R, engines: Engines)
     Ok((frames, start.elapsed().as_secs_f64()))
 }
 
-/// Best of a few runs, in seconds.
-fn best(times: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
-    let mut best = f64::INFINITY;
-    for _ in 0..times {
-        let start = Instant::now();
-        run()?;
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    Ok(best)
-}
-
-fn shaded(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Shaded> {
-    let source = SHADERS.iter().find(|s| s.name == name).context("no such shader")?.source;
-    let shbin = assemble(source)?;
-    let entry = shbin.executables.first().context("no executable")?.main;
-    let program = &shbin.program;
-    let shader =
-        Shader { source: Arc::new(Source::new(&program.code, &program.descriptors)), entry, geometry: None };
-    let mut uniforms = Uniforms::default();
-    for n in 0..96 {
-        uniforms.set_float(n, [0.5f32, 0.25, -0.75, 1.0].map(f32::to_bits));
-    }
-    let vertex = |n: usize| {
-        let mut bank: Bank = [[0.125 + (n % 97) as f32 / 97.0; 4]; 16];
-        bank[2] = std::array::from_fn(|c| ((n * 7 + c * 5) % 24) as f32);
-        bank
-    };
-    let inputs: Vec<Bank> = (0..VERTICES).map(vertex).collect();
-    let times: usize = if quick { 2 } else { 20 };
-    let mut outputs = Vec::new();
-    let rate = |seconds: f64, vertices: usize| vertices as f64 / seconds / 1e6;
-    let mut shade = |engine: &mut dyn Engine, inputs: &[Bank], times| {
-        best(times, || {
-            outputs.clear();
-            Ok(engine.shade(&shader, &uniforms, inputs, &mut outputs, &mut u64::MAX.clone())?)
-        })
-    };
-    let few = inputs.get(..VERTICES / 16).unwrap_or(&inputs);
-    let interp = rate(shade(&mut Interp::new(), few, times.div_ceil(4) + 1)?, few.len());
-    let mut native = Native::new()?;
-    native.set_threads(false);
-    let one = rate(shade(&mut native, &inputs, times + 1)?, VERTICES);
-    native.set_threads(true);
-    let all = rate(shade(&mut native, &inputs, times)?, VERTICES);
-    let compile = best(times, || {
-        let mut outputs = Vec::new();
-        Ok(Native::new()?.shade(&shader, &uniforms, &[], &mut outputs, &mut u64::MAX.clone())?)
-    })?;
-    Ok(Shaded { name, words: program.code.len(), compile: compile * 1e6, rates: [interp, one, all], peer })
-}
-
 /// Frame times against size, both on logarithmic axes.
 fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
     let cannot = |e: &dyn fmt::Display| anyhow::anyhow!("cannot draw {}: {e}", path.display());
@@ -314,23 +246,11 @@ impl fmt::Display for Report {
             }
             writeln!(f)?;
         }
+        shaders::print(f, &self.shaders)?;
+        shaders::print_stutter(f, NEW_SHADERS, &self.stutter)?;
         #[cfg(feature = "gpu")]
-        if let Some(stutter) = &self.stutter {
-            writeln!(f, "{stutter}")?;
-        }
-        writeln!(f, "Shaders: million vertices per second")?;
-        writeln!(
-            f,
-            "{:<18}{:>7}{:>13}{:>10}{:>10}{:>10}{:>8}{:>12}",
-            "shader", "words", "compile, µs", "interp", "native", "all cores", "peer", "native/peer"
-        )?;
-        for s in &self.shaders {
-            let [interp, one, all] = s.rates;
-            write!(f, "{:<18}{:>7}{:>13.0}{interp:>10.2}{one:>10.1}{all:>10.1}", s.name, s.words, s.compile)?;
-            match s.peer {
-                Some(peer) => writeln!(f, "{peer:>8.1}{:>12.1}", one / peer)?,
-                None => writeln!(f, "{:>8}{:>12}", "", "")?,
-            }
+        if let Some(stutter) = &self.pixel_stutter {
+            writeln!(f, "\n{stutter}")?;
         }
         Ok(())
     }
@@ -346,7 +266,12 @@ mod tests {
         let options = Options { frames: 2, quick: true, plots: Some(folder.path()) };
         let report = run(&options).expect("measures");
         assert!(report.experiments.iter().flat_map(|e| &e.rows).all(|r| r.frame.iter().all(|&t| t > 0.0)));
-        assert!(report.shaders.iter().all(|s| s.rates.iter().all(|&r| r > 0.0) && s.compile > 0.0));
+        assert!(
+            report
+                .shaders
+                .iter()
+                .all(|s| s.gpu.iter().all(|&r| r > 0.0) && s.native > 0.0 && s.compile > 0.0)
+        );
         for experiment in &report.experiments {
             let plot = folder.path().join(format!("pica-{}.svg", experiment.scene));
             assert!(std::fs::read_to_string(plot).expect("drawn").contains("</svg>"));

@@ -1,8 +1,11 @@
 //! `xenoglot disasm`: shader binaries to assembly.
 
 use crate::batch::{self, Artifact, BatchArgs};
-use crate::program::{Binary, Select, binaries};
+use crate::program::{Binary, Select, binaries, maxwell_programs};
 use anyhow::Result;
+use xenoglot::detect::{Format, detect};
+use xenoglot::maxwell;
+use xenoglot_maxwell::disasm::listing;
 use xenoglot_pica_shader::container::{Limits, raw};
 use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble, disassemble_program};
 
@@ -23,12 +26,18 @@ pub struct Args {
     /// Of a file with several shader binaries inside, the one at this byte offset; all if not given.
     #[arg(long, value_name = "OFFSET", value_parser = crate::program::parse_offset)]
     at: Option<usize>,
+    /// Of a file with several kernels, the one of this name; all if not given.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The input is instruction words of NVIDIA's Maxwell or Pascal without a container, in groups from the first on.
+    #[arg(long, conflicts_with_all = ["raw", "at", "kernel"])]
+    maxwell: bool,
 }
 
 /// Disassembles.
 pub fn run(args: &Args) -> Result<bool> {
     let options = DisasmOptions { names: !args.no_names, comments: args.addresses };
-    let select = Select { entry: None, at: args.at };
+    let select = Select { entry: None, at: args.at, kernel: args.kernel.clone() };
     batch::run(
         &args.batch,
         || (),
@@ -37,6 +46,15 @@ pub fn run(args: &Args) -> Result<bool> {
                 let program = raw::parse_joined(bytes, words, &Limits::default())?;
                 return Ok(vec![Ok(Artifact::text(".pica", disassemble_program(&program, &options)))]);
             }
+            if args.maxwell {
+                return Ok(vec![Ok(sass("", bytes))]);
+            }
+            if let Format::Maxwell(_) = detect(bytes) {
+                let programs = maxwell_programs(bytes, &select)?.into_iter();
+                return Ok(programs
+                    .map(|(p, suffix)| Ok(sass(&suffix, p.code).fact("name", p.name)))
+                    .collect());
+            }
             let text = |b: Binary| {
                 Ok(Artifact::text(format!("{}.pica", b.suffix), disassemble(&b.shbin, &options))
                     .fact("offset", b.offset))
@@ -44,4 +62,8 @@ pub fn run(args: &Args) -> Result<bool> {
             Ok(binaries(bytes, &select)?.into_iter().map(text).collect())
         },
     )
+}
+
+fn sass(suffix: &str, code: &[u8]) -> Artifact {
+    Artifact::text(format!("{suffix}.sass"), listing(&maxwell::words(code)).to_string())
 }

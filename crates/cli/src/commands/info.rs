@@ -1,11 +1,12 @@
 //! `xenoglot info`: what is in a file.
 
 use crate::batch::{self, Artifact, BatchArgs, Content};
-use crate::program::{Executable, LiftArgs, Select, binaries, executables};
+use crate::program::{Executable, LiftArgs, Select, binaries, executables, maxwell_programs};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use xenoglot::detect::{Format, detect};
+use xenoglot::maxwell;
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::container::{
     Constant, ConstantValue, Dvle, RegisterFile, Semantic, ShaderKind, Shbin,
@@ -32,6 +33,7 @@ pub fn run(args: &Args) -> Result<bool> {
             let format = detect(bytes);
             let facts = match format {
                 Format::IrText => ir_facts(bytes)?,
+                Format::Maxwell(_) => maxwell_facts(bytes, &args.select)?,
                 _ => binary_facts(bytes, &args.select)?,
             };
             let mut object = Map::new();
@@ -51,6 +53,40 @@ fn ir_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
         facts.insert("module".into(), module_facts(&unit?.module));
     }
     Ok(facts)
+}
+
+fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
+    let facts = |(program, _): (maxwell::Program, String)| {
+        let mut facts = json!({
+            "name": program.name,
+            "stage": program.kind.name(),
+            "code bytes": program.code.len(),
+            "entry": program.entry,
+            "registers": program.registers,
+            "constant banks": program.banks.iter().map(|(bank, data)| {
+                json!({ "bank": bank, "bytes": data.len() })
+            }).collect::<Vec<_>>(),
+        });
+        match program.kind {
+            maxwell::Kind::Compute { workgroup, shared_bytes, local_bytes } => {
+                facts["workgroup"] = json!(workgroup);
+                facts["shared bytes"] = shared_bytes.into();
+                facts["local bytes"] = local_bytes.into();
+            }
+            maxwell::Kind::Graphics(sph) => facts["header"] = json!(sph),
+        }
+        match maxwell::lift(&program, &Default::default()) {
+            Ok(lifted) => {
+                facts["uses"] = json!(lifted.info);
+                facts["module"] = module_facts(&lifted.module);
+            }
+            // The container is described all the same.
+            Err(error) => facts["cannot be lifted"] = error.to_string().into(),
+        }
+        facts
+    };
+    let programs: Vec<Value> = maxwell_programs(bytes, select)?.into_iter().map(facts).collect();
+    Ok(Map::from_iter([("programs".into(), programs.into())]))
 }
 
 fn module_facts(module: &Module) -> Value {

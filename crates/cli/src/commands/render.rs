@@ -19,7 +19,7 @@ use xenoglot_pica::raster;
 use xenoglot_pica::renderer::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::Report;
-use xenoglot_pica::shader::{Engines, Native};
+use xenoglot_pica::shader::{Choice, Engines, Native};
 
 /// Arguments of `render`.
 #[derive(clap::Args)]
@@ -67,6 +67,8 @@ enum EngineName {
     Interp,
     /// Machine code for this machine; the interpreter where that fails.
     Native,
+    /// Whichever is done first, by measurement; machine code is made in the background.
+    Auto,
 }
 
 /// Renderers by name.
@@ -84,6 +86,7 @@ impl EngineName {
         Ok(match self {
             EngineName::Interp => Engines::default(),
             EngineName::Native => Engines::new(vec![Box::new(Native::new()?)]),
+            EngineName::Auto => Engines::with_choice(vec![Box::new(Native::new()?)], Choice::Measured),
         })
     }
 }
@@ -253,6 +256,12 @@ fn print(outcome: &Outcome, seconds: f64) {
          {detours} detours, {errors} errors",
         outcome.frames
     );
+    for (engine, share) in &outcome.report.engines {
+        println!("{engine}: {} batches, {} invocations", share.batches, share.invocations);
+    }
+    for (feature, draws) in outcome.report.ignored.iter() {
+        println!("{draws} draws ask for the {feature}, which is left out");
+    }
     outcome.report.messages.iter().for_each(|message| println!("{message}"));
     if outcome.checked > 0 {
         println!("{} frames compared, {} differ", outcome.checked, outcome.different.len());
@@ -275,6 +284,13 @@ fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {
             "invocations": report.invocations,
             "triangles": report.triangles,
             "instructions": report.instructions,
+            "engines": report
+                .engines
+                .iter()
+                .map(|(engine, share)| (engine.to_string(), json!({"batches": share.batches, "invocations": share.invocations})))
+                .collect::<serde_json::Map<_, _>>(),
+            "deferred": report.deferred,
+            "ignored": report.ignored.iter().map(|(feature, draws)| (feature.to_string(), json!(draws))).collect::<serde_json::Map<_, _>>(),
             "fallbacks": report.fallbacks,
             "detours": report.detours,
             "errors": report.errors,

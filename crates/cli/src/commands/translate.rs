@@ -121,7 +121,7 @@ pub struct Args {
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
     let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
-    let options = xenoglot_opt::Options { level, ..Default::default() };
+    let options = xenoglot_opt::Options { level, lower_memory: true, ..Default::default() };
     each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
         translator.optimize(&mut unit.module, &options);
         args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()

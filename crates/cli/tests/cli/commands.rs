@@ -248,3 +248,22 @@ fn vulkan_gives_what_the_interpreter_gives() {
         assert_eq!(device, json(&args), "{name}");
     }
 }
+
+#[test]
+fn maxwell_programs_are_described_and_disassembled() {
+    // A vertex header (`vectors/maxwell/FORMAT.md`), a scheduling word and EXIT.
+    let mut words = [0u32; 24];
+    (words[0], words[4], words[6], words[13]) = (0x60461, 0xff000, 0x377, 0x37_f000);
+    words[20..].copy_from_slice(&[0xfc00_07ff, 0x001f_8000, 0x0007_000f, 0xe300_0000]);
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let path = folder("maxwell").join("exit.bin");
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    let facts = json(&["info", "--json", path]);
+    let program = &facts[0]["programs"][0];
+    assert_eq!((&program["stage"], &program["code bytes"]), (&"vertex".into(), &16.into()));
+    assert_eq!(program["header"]["version"], 3);
+    assert!(text(&["disasm", path]).contains("EXIT"));
+    run(&["disasm", "--kernel", "other", path], 1);
+    run(&["translate", "--to", "glsl", path], 1);
+}

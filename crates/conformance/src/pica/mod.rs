@@ -8,6 +8,7 @@ pub mod kernel;
 pub mod native;
 
 use crate::report::{Case, Observer, Summary, Verdict};
+use crate::vulkan::{self, Language};
 use crate::{Error, Request, input};
 use compare::Observed;
 use format::TestProgram;
@@ -25,16 +26,16 @@ pub(crate) fn programs(request: &Request, observer: &dyn Observer) -> Result<Sum
         "interp" => {
             observer.total(programs.iter().map(|p| 2 * p.sets.len()).sum());
             let run = |p: &TestProgram| report(p, interpret(p), observer);
-            Ok(total(programs.par_iter().map(run).collect()))
+            Ok(Summary::total(programs.par_iter().map(run).collect::<Vec<_>>()))
         }
         "native" => {
             observer.total(programs.iter().map(|p| p.sets.len()).sum());
             let run = |p: &TestProgram| report(p, compile(p), observer);
-            Ok(total(programs.par_iter().map(run).collect()))
+            Ok(Summary::total(programs.par_iter().map(run).collect::<Vec<_>>()))
         }
         engine => {
-            let language = if engine == "glsl" { gpu::Language::Glsl } else { gpu::Language::Spirv };
-            let device = gpu::device(request)?;
+            let language = if engine == "glsl" { Language::Glsl } else { Language::Spirv };
+            let device = vulkan::device(request)?;
             let runs = |p: &TestProgram| if p.geometry { p.sets.len() } else { 2 * p.sets.len() };
             observer.total(programs.iter().map(runs).sum());
             // An engine is a process with a device: one for a share of the programs.
@@ -46,7 +47,7 @@ pub(crate) fn programs(request: &Request, observer: &dyn Observer) -> Result<Sum
                     Ok(share.iter().map(|p| report(p, translate(&mut engine, p), observer)).collect())
                 })
                 .collect();
-            Ok(total(summaries?.concat()))
+            Ok(Summary::total(summaries?.concat()))
         }
     }
 }
@@ -99,14 +100,6 @@ fn report(p: &TestProgram, runs: Vec<Runs>, observer: &dyn Observer) -> Summary 
     Summary::of(&cases)
 }
 
-fn total(summaries: Vec<Summary>) -> Summary {
-    summaries.into_iter().fold(Summary::default(), |a, b| Summary {
-        passed: a.passed + b.passed,
-        failed: a.failed + b.failed,
-        unconfirmed: a.unconfirmed + b.unconfirmed,
-    })
-}
-
 /// Suite `picafloats`: conversions of the chip's floats to singles.
 pub(crate) fn floats(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let mut summary = Vec::new();
@@ -131,5 +124,5 @@ pub(crate) fn floats(request: &Request, observer: &dyn Observer) -> Result<Summa
             summary.push(Summary::of([&case]));
         }
     }
-    Ok(total(summary))
+    Ok(Summary::total(summary))
 }

@@ -136,10 +136,10 @@ fn chunk(scene: &mut Scene, tag: &[u8], payload: &[u8]) -> Result<(), Error> {
             flags: r.u32()?,
         })),
         b"TCPY" => {
-            let words = (r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?);
-            let (src, dst, bytes, in_line, out_line) = words;
-            let _flags = r.u32()?;
-            scene.operations.push(Operation::Copy(TextureCopy { src, dst, bytes, in_line, out_line }));
+            let words = (r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?, r.u32()?);
+            let (src, dst, bytes, in_line, out_line, flags) = words;
+            let copy = TextureCopy { src, dst, bytes, in_line, out_line, flags };
+            scene.operations.push(Operation::Copy(copy));
         }
         // Where an expected region lies; the expectation says so again.
         b"OUTR" => {

@@ -12,13 +12,17 @@ use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::shader::Engines;
 
+/// The device of the request.
+pub(super) fn device(request: &Request) -> Result<Device, Error> {
+    let options = DeviceOptions { selector: request.device.clone(), ..DeviceOptions::default() };
+    Device::open(&options).map_err(|e| Error::Device(e.to_string()))
+}
+
 /// Every scene on the device of the request.
 pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let scenes = scenes(&request.path)?;
     observer.total(scenes.len());
-    let failed = |e: xenoglot_host::Error| Error::Device(e.to_string());
-    let options = DeviceOptions { selector: request.device.clone(), ..DeviceOptions::default() };
-    let device = Device::open(&options).map_err(failed)?;
+    let device = device(request)?;
     let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
     let case = |scene: &Scene| {
         let verdict: Verdict = match HostRenderer::new(Arc::clone(&programs)) {

@@ -10,12 +10,16 @@ use crate::{Error, Request, input};
 use compare::Observed;
 use format::{Operation, Scene};
 use rayon::prelude::*;
+#[cfg(feature = "host")]
+use xenoglot_host::Compilation;
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{Memory, Regions};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::{Recorder, Renderer};
 use xenoglot_pica::report;
-use xenoglot_pica::shader::{Engines, Native};
+#[cfg(feature = "host")]
+use xenoglot_pica::shader::Host;
+use xenoglot_pica::shader::{EngineError, Engines, Native};
 
 /// Main memory the scenes need.
 const FCRAM_BYTES: u32 = 8 << 20;
@@ -46,9 +50,15 @@ pub fn run<R: Renderer, T>(
             Operation::Copy(copy) => gpu.texture_copy(&mut memory, copy),
         }
     }
+    // An engine or a renderer for some draws only is no cause for complaint.
+    let expected = |error: &report::Error| {
+        matches!(
+            error,
+            report::Error::Detour(_) | report::Error::Fallback { error: EngineError::Declined(_), .. }
+        )
+    };
     let report = gpu.take_report();
-    let errors = report.messages.iter().filter(|error| !matches!(error, report::Error::Detour(_)));
-    let complaints = errors.map(ToString::to_string).collect();
+    let complaints = report.messages.iter().filter(|e| !expected(e)).map(ToString::to_string).collect();
     let interrupts = gpu.interrupts();
     let triangles = gpu.renderer().triangles.as_slice();
     look(&Observed { triangles, interrupts, memory: &memory, complaints, detours: report.detours })
@@ -64,18 +74,27 @@ pub(crate) const ENGINES: &[&str] = &[
     "cpu",
     "cpu-native",
     #[cfg(feature = "host")]
+    "cpu-host",
+    #[cfg(feature = "host")]
     "gpu",
 ];
 
-/// The vertex engines of a suite's engine.
-fn engines(name: &str) -> Result<Engines, Error> {
-    match name {
-        "cpu-native" => {
+type MakeEngines = dyn Fn() -> Result<Engines, Error> + Sync;
+
+/// The vertex engines of a suite's engine, for a scene each.
+fn engines(request: &Request) -> Result<Box<MakeEngines>, Error> {
+    Ok(match request.engine {
+        "cpu-native" => Box::new(|| {
             let native = Native::new().map_err(|e| Error::Device(e.to_string()))?;
             Ok(Engines::new(vec![Box::new(native)]))
+        }),
+        #[cfg(feature = "host")]
+        "cpu-host" => {
+            let device = host::device(request)?;
+            Box::new(move || Ok(Engines::new(vec![Box::new(Host::new(&device, Compilation::Blocking))])))
         }
-        _ => Ok(Engines::default()),
-    }
+        _ => Box::new(|| Ok(Engines::default())),
+    })
 }
 
 /// Suite `picagpu`: every scene on the CPU renderer, shaded by an engine.
@@ -86,12 +105,12 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     }
     let scenes = scenes(&request.path)?;
     observer.total(scenes.len());
-    // An error would come with the first scene.
-    engines(request.engine)?;
+    let engines = engines(request)?;
     let case = |scene: &Scene| {
-        let engines = engines(request.engine).unwrap_or_default();
-        let verdict: Verdict =
-            run(scene, raster::Renderer::default(), engines, |got| compare::judge(scene, got));
+        let verdict: Verdict = match engines() {
+            Ok(engines) => run(scene, raster::Renderer::default(), engines, |got| compare::judge(scene, got)),
+            Err(error) => Verdict::Failed(error.to_string()),
+        };
         let case = Case { name: scene.name.clone(), verdict };
         observer.case(&case);
         case

@@ -3,10 +3,13 @@
 
 use std::path::Path;
 use xenoglot_capture::{Capture, Limits};
+use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
-use xenoglot_pica::shader::{Engines, Native};
+use xenoglot_pica::report::{Error, Report};
+use xenoglot_pica::shader::{Choice, Engine, EngineError, Engines, Host, Native};
 use xenoglot_pica_scenes::{HEIGHT, Params, SCENES, Scene, WIDTH};
+use xenoglot_testgen::skip::skip;
 
 const FRAMES: u32 = 2;
 
@@ -15,15 +18,20 @@ fn capture(scene: &Scene) -> Capture {
 }
 
 fn play(scene: &Scene, engines: Engines) -> Vec<Image> {
+    let (frames, report) = play_with_report(scene, engines);
+    assert_eq!((report.errors, report.fallbacks), (0, 0), "{}: {:?}", scene.name, report.messages);
+    frames
+}
+
+fn play_with_report(scene: &Scene, engines: Engines) -> (Vec<Image>, Report) {
     let capture = capture(scene);
     let mut player =
         Player::with_engines(&capture, Renderer::new(), engines, replay::Limits::default()).unwrap();
     let frames: Vec<Image> = std::iter::from_fn(|| player.next_frame()).map(Result::unwrap).collect();
     let report = player.take_report();
-    assert_eq!((report.errors, report.fallbacks), (0, 0), "{}: {:?}", scene.name, report.messages);
     assert_eq!(frames.len(), FRAMES as usize, "{}", scene.name);
     assert!(frames.iter().all(|frame| (frame.width, frame.height) == (WIDTH, HEIGHT)), "{}", scene.name);
-    frames
+    (frames, report)
 }
 
 fn picture(scene: &Scene) -> Vec<u8> {
@@ -53,6 +61,32 @@ fn the_native_engine_draws_the_same() {
     for scene in SCENES {
         let native = play(scene, Engines::new(vec![Box::new(Native::new().unwrap())]));
         assert!(native == play(scene, Engines::default()), "{}", scene.name);
+    }
+}
+
+#[test]
+fn engines_chosen_by_measurement_draw_the_same() {
+    for scene in SCENES {
+        let native: Box<dyn Engine> = Box::new(Native::new().unwrap());
+        let measured = Engines::with_choice(vec![native], Choice::Measured);
+        assert!(play(scene, measured) == play(scene, Engines::default()), "{}", scene.name);
+    }
+}
+
+#[test]
+fn the_hosts_gpu_draws_the_same() {
+    let device = match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => device,
+        Err(error) => return skip(&format!("vertex engine on the host's GPU: {error}")),
+    };
+    for scene in SCENES {
+        let host: Box<dyn Engine> = Box::new(Host::new(&device, Compilation::Blocking));
+        let (frames, report) = play_with_report(scene, Engines::new(vec![host]));
+        assert!(frames == play(scene, Engines::default()), "{}", scene.name);
+        let loops = |error: &Error| matches!(error, Error::Fallback { error: EngineError::Declined(_), .. });
+        assert_eq!(report.errors, 0, "{}: {:?}", scene.name, report.messages);
+        assert!(report.messages.iter().all(loops), "{}: {:?}", scene.name, report.messages);
+        println!("{}: {:?}, {} fall-backs", scene.name, report.engines, report.fallbacks);
     }
 }
 

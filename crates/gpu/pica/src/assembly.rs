@@ -1,6 +1,6 @@
 //! Primitive assembly: vertices to triangles (vectors/picagpu/FORMAT.md, section 4).
 
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::Vertex;
 
 /// How vertices become triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -58,35 +58,44 @@ impl Assembly {
         self.reversed = true;
     }
 
-    /// Takes a vertex; the triangle it completes.
-    pub fn push(&mut self, vertex: &Vertex) -> Option<Triangle> {
-        let [first, second] = self.slots;
-        match self.topology {
-            Topology::List | Topology::Geometry => {
-                if self.next < 2 {
-                    self.keep(vertex, self.next + 1);
-                    return None;
+    /// Takes vertices and hands out the triangles they complete.
+    pub fn push<'v>(
+        &mut self,
+        vertices: impl IntoIterator<Item = &'v Vertex>,
+        mut triangle: impl FnMut([&Vertex; 3]),
+    ) {
+        // Vertices stay where they are until there are no more.
+        let kept = self.slots;
+        let [mut first, mut second] = [&kept[0], &kept[1]];
+        for vertex in vertices {
+            match self.topology {
+                Topology::List | Topology::Geometry => match self.next {
+                    0 => (first, self.next) = (vertex, 1),
+                    1 => (second, self.next) = (vertex, 2),
+                    _ => {
+                        self.next = 0;
+                        if self.topology == Topology::Geometry && std::mem::take(&mut self.reversed) {
+                            triangle([second, first, vertex]);
+                        } else {
+                            triangle([first, second, vertex]);
+                        }
+                    }
+                },
+                Topology::Strip | Topology::Fan => {
+                    if self.ready {
+                        triangle([first, second, vertex]);
+                    }
+                    self.ready |= self.next == 1;
+                    if self.next == 0 {
+                        (first, self.next) = (vertex, 1);
+                    } else {
+                        second = vertex;
+                        self.next = if self.topology == Topology::Fan { 1 } else { 0 };
+                    }
                 }
-                self.next = 0;
-                if self.topology == Topology::Geometry && std::mem::take(&mut self.reversed) {
-                    return Some([second, first, *vertex]);
-                }
-                Some([first, second, *vertex])
-            }
-            Topology::Strip | Topology::Fan => {
-                let triangle = self.ready.then_some([first, second, *vertex]);
-                self.ready |= self.next == 1;
-                self.keep(vertex, if self.topology == Topology::Fan { 1 } else { 1 - self.next.min(1) });
-                triangle
             }
         }
-    }
-
-    fn keep(&mut self, vertex: &Vertex, next: usize) {
-        if let Some(slot) = self.slots.get_mut(self.next) {
-            *slot = *vertex;
-        }
-        self.next = next;
+        self.slots = [*first, *second];
     }
 }
 
@@ -95,12 +104,11 @@ mod tests {
     use super::*;
 
     fn triangles(assembly: &mut Assembly, vertices: impl IntoIterator<Item = u8>) -> Vec<[u8; 3]> {
-        let number = |v: Vertex| v.values[0] as u8;
-        vertices
-            .into_iter()
-            .filter_map(|n| assembly.push(&Vertex { values: [n.into(); 24] }))
-            .map(|t| t.map(number))
-            .collect()
+        let number = |v: &Vertex| v.values[0] as u8;
+        let vertices: Vec<_> = vertices.into_iter().map(|n| Vertex { values: [n.into(); 24] }).collect();
+        let mut triangles = Vec::new();
+        assembly.push(&vertices, |t| triangles.push(t.map(number)));
+        triangles
     }
 
     fn of(topology: Topology) -> Assembly {

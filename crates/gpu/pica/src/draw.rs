@@ -6,12 +6,17 @@ use crate::memory::Memory;
 use crate::regs::*;
 use crate::renderer::OutOfPixels;
 use crate::report::{Budget, Error, Report};
-use crate::shader::{Bank, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Shader, Unit};
-use crate::vertex::{OutputMap, Triangle};
+use crate::shader::{
+    Bank, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Packed, Program, Row, Served,
+    Shader, Unit,
+};
+use crate::vertex::{OutputMap, Triangle, Vertex};
 use crate::vertex_loader::{Loader, attribute_base};
+use std::sync::Arc;
 
-/// Vertices of a draw that are handled together; bounds what a draw allocates.
-const BLOCK: u32 = 1 << 16;
+/// Vertices of a draw that are handled together: few enough that they stay in a core's cache from stage to stage, enough
+/// for several cores. Bounds what a draw allocates.
+const BLOCK: u32 = 1 << 12;
 /// Invocations of the geometry unit that are handled together, for the same reason.
 const INVOCATIONS: usize = 64;
 
@@ -77,9 +82,11 @@ pub(crate) struct Stages {
     // Kept for their allocations.
     vertices: Vec<u32>,
     items: Vec<Item>,
-    inputs: Vec<Bank>,
-    outputs: Vec<Bank>,
-    triangles: Vec<Triangle>,
+    inputs: Packed,
+    outputs: Packed,
+    shaded: Vec<Vertex>,
+    /// The corners of triangles.
+    corners: Vec<Vertex>,
 }
 
 /// What a draw may still use, and where it reports.
@@ -90,22 +97,31 @@ pub(crate) struct Account<'a> {
 
 impl Account<'_> {
     /// Begins a draw of `count` vertices: how many of them may be drawn.
-    fn begin(&mut self, count: u32) -> u32 {
+    fn begin(&mut self, regs: &Registers, count: u32) -> u32 {
         if let Err(error) = self.budget.draw() {
             self.report.add(error);
             return 0;
         }
         self.report.draws += 1;
+        self.report.ignored.draw(regs);
         let (allowed, error) = self.budget.vertices(count);
         error.into_iter().for_each(|e| self.report.add(e));
         allowed
     }
 
-    /// Reports fall-backs and gives what the last engine made.
-    fn settle<T>(&mut self, fallbacks: Vec<Fallback>, result: Result<T, EngineError>) -> Option<T> {
-        for Fallback { engine, error } in fallbacks {
+    /// Reports how `count` vertices or invocations were served and gives what the last engine made.
+    fn settle<T>(&mut self, served: Served, count: u64, result: Result<T, EngineError>) -> Option<T> {
+        for Fallback { engine, error } in served.fallbacks {
             self.report.add(Error::Fallback { engine, error });
         }
+        if let Some(engine) = served.engine {
+            self.report.serve(engine, count);
+        }
+        self.report.deferred += u64::from(served.deferred);
+        self.program(result)
+    }
+
+    fn program<T>(&mut self, result: Result<T, EngineError>) -> Option<T> {
         result.map_err(|error| self.report.add(error.into())).ok()
     }
 }
@@ -130,7 +146,8 @@ impl Stages {
         sink: &mut Sink,
     ) {
         self.collector.reset();
-        let count = account.begin(regs.get(VERTEX_COUNT));
+        let count = account.begin(regs, regs.get(VERTEX_COUNT));
+        let Some(program) = self.program(regs, account) else { return };
         let loader = Loader::new(regs, fixed);
         let config = Config::new(regs);
         let mut counts = Counts::new(indexed && config.is_some_and(|c| c.mode == Mode::Variable));
@@ -148,11 +165,18 @@ impl Stages {
                 self.vertices.extend((0..block).map(|i| first.wrapping_add(i)));
                 self.items.extend((0..block).map(Item::Vertex));
             }
-            self.inputs.clear();
+            self.inputs.reset(program.inputs, self.vertices.len());
             loader.load(memory, &self.vertices, &mut self.inputs);
-            self.block(regs, memory, config.as_ref(), account, sink);
+            self.block(&program, regs, memory, config.as_ref(), account, sink);
             done += block;
         }
+    }
+
+    /// The vertex unit's program, if it has one.
+    fn program(&mut self, regs: &Registers, account: &mut Account) -> Option<Arc<Program>> {
+        let shader = Shader { source: self.vertex.source(), entry: Kind::Vertex.entry(regs), geometry: None };
+        let program = self.engines.program(&shader, account.budget.fuel());
+        account.program(program)
     }
 
     /// Reads `count` indices from number `first` on to `vertices` and `items`.
@@ -194,43 +218,50 @@ impl Stages {
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        let count = account.begin(inputs.len() as u32);
-        self.inputs.clear();
-        self.inputs.extend(inputs.iter().take(count as usize));
+        let count = account.begin(regs, inputs.len() as u32);
+        let Some(program) = self.program(regs, account) else { return };
+        self.inputs.reset(program.inputs, count as usize);
+        let registers = (0..16usize).filter(|n| program.inputs >> n & 1 == 1);
+        let values = inputs.iter().flat_map(|bank| registers.clone().filter_map(|n| bank.get(n)));
+        self.inputs.values_mut().iter_mut().zip(values).for_each(|(place, value)| *place = *value);
         self.items.clear();
         self.items.extend((0..count).map(Item::Vertex));
-        self.block(regs, memory, Config::new(regs).as_ref(), account, sink);
+        self.block(&program, regs, memory, Config::new(regs).as_ref(), account, sink);
     }
 
     /// Shades `inputs` and sends `items` on.
     fn block(
         &mut self,
+        program: &Arc<Program>,
         regs: &Registers,
         memory: &mut dyn Memory,
         config: Option<&Config>,
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        let shader = Shader { source: self.vertex.source(), entry: Kind::Vertex.entry(regs), geometry: None };
         let (uniforms, fuel) = (&self.vertex.uniforms, account.budget.fuel());
-        let mut fallbacks = Vec::new();
+        let mut served = Served::default();
         let shaded =
-            self.engines.shade(&shader, uniforms, &self.inputs, &mut self.outputs, fuel, &mut fallbacks);
-        if account.settle(fallbacks, shaded).is_none() {
+            self.engines.shade(program, uniforms, &self.inputs, &mut self.outputs, fuel, &mut served);
+        let count = self.inputs.vertices() as u64;
+        if account.settle(served, count, shaded).is_none() {
             return;
         }
-        account.report.vertices += self.outputs.len() as u64;
-        self.triangles.clear();
+        account.report.vertices += count;
+        self.corners.clear();
         match config {
             Some(config) => self.geometry(regs, config, memory, account, sink),
             None => {
-                let map = OutputMap::new(regs, Kind::Vertex.output_mask(regs));
-                let vertices: Vec<_> = self.outputs.iter().map(|o| map.vertex(o)).collect();
+                let outputs = &self.outputs;
+                let map = OutputMap::new(regs, Kind::Vertex.output_mask(regs), outputs.set());
+                self.shaded.resize(outputs.vertices(), Vertex::default());
+                let shaded = self.shaded.iter_mut().enumerate();
+                shaded.for_each(|(n, vertex)| map.set(outputs.vertex(n), vertex));
                 let items = self.items.iter().filter_map(|item| match *item {
-                    Item::Vertex(n) => vertices.get(n as usize),
+                    Item::Vertex(n) => self.shaded.get(n as usize),
                     Item::Count(_) => None,
                 });
-                self.triangles.extend(items.filter_map(|v| self.assembly.push(v)));
+                self.assembly.push(items, |triangle| add(&mut self.corners, triangle));
                 self.send(memory, account, sink);
             }
         }
@@ -246,55 +277,57 @@ impl Stages {
         sink: &mut Sink,
     ) {
         let mask = Kind::Vertex.output_mask(regs);
-        let map = OutputMap::new(regs, Kind::Geometry.output_mask(regs));
+        let map = OutputMap::new(regs, Kind::Geometry.output_mask(regs), u16::MAX);
         let shader = Shader {
             source: self.geometry.source(),
             entry: Kind::Geometry.entry(regs),
             geometry: Some(map.mask()),
         };
+        let program = self.engines.program(&shader, account.budget.fuel());
+        let Some(program) = account.program(program) else { return };
         let mut feeds = Vec::new();
         for i in 0..self.items.len() {
             let feed = match self.items.get(i) {
                 Some(&Item::Vertex(n)) => {
-                    self.outputs.get(n as usize).and_then(|o| self.collector.vertex(config, mask, o))
+                    self.collector.vertex(config, mask, self.outputs.vertex(n as usize))
                 }
                 Some(&Item::Count(n)) => self.collector.count(n),
                 None => None,
             };
             feeds.extend(feed);
-            if feeds.len() >= INVOCATIONS && !self.invoke(&shader, &map, &mut feeds, memory, account, sink) {
+            if feeds.len() >= INVOCATIONS && !self.invoke(&program, &map, &mut feeds, memory, account, sink) {
                 return;
             }
         }
         if !feeds.is_empty() {
-            self.invoke(&shader, &map, &mut feeds, memory, account, sink);
+            self.invoke(&program, &map, &mut feeds, memory, account, sink);
         }
     }
 
     /// Runs invocations; whether that went well.
     fn invoke(
         &mut self,
-        shader: &Shader,
+        program: &Arc<Program>,
         map: &OutputMap,
         feeds: &mut Vec<Feed>,
         memory: &mut dyn Memory,
         account: &mut Account,
         sink: &mut Sink,
     ) -> bool {
-        let mut fallbacks = Vec::new();
+        let mut served = Served::default();
         let (uniforms, unit) = (&mut self.geometry.uniforms, &mut self.geometry_unit);
         let fuel = account.budget.fuel();
-        let sent = self.engines.invoke(shader, uniforms, unit, feeds, fuel, &mut fallbacks);
+        let sent = self.engines.invoke(program, uniforms, unit, feeds, fuel, &mut served);
         let count = feeds.len() as u64;
         feeds.clear();
-        let Some(events) = account.settle(fallbacks, sent) else { return false };
+        let Some(events) = account.settle(served, count, sent) else { return false };
         account.report.invocations += count;
         for event in events {
             match event {
                 Event::Winding => self.assembly.reverse(),
                 Event::Vertex(outputs) => {
-                    let vertex = map.vertex(&outputs.map(|v| v.map(f32::from_bits)));
-                    self.triangles.extend(self.assembly.push(&vertex));
+                    let vertex = map.vertex(Row::whole(&outputs.map(|v| v.map(f32::from_bits))));
+                    self.assembly.push([&vertex], |triangle| add(&mut self.corners, triangle));
                 }
             }
         }
@@ -303,13 +336,21 @@ impl Stages {
     }
 
     fn send(&mut self, memory: &mut dyn Memory, account: &mut Account, sink: &mut Sink) {
-        account.report.triangles += self.triangles.len() as u64;
-        if !self.triangles.is_empty() {
-            let (pixels, error) = account.budget.pixels(|left| sink(memory, &self.triangles, left));
+        let triangles: &[Triangle] = self.corners.as_chunks().0;
+        account.report.triangles += triangles.len() as u64;
+        if !triangles.is_empty() {
+            let (pixels, error) = account.budget.pixels(|left| sink(memory, triangles, left));
             account.report.pixels += pixels;
             error.into_iter().for_each(|e| account.report.add(e));
-            self.triangles.clear();
+            self.corners.clear();
         }
+    }
+}
+
+/// Adds a triangle's corners, each copied once.
+fn add(corners: &mut Vec<Vertex>, triangle: [&Vertex; 3]) {
+    for vertex in triangle {
+        corners.extend_from_slice(std::slice::from_ref(vertex));
     }
 }
 

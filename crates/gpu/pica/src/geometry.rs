@@ -2,7 +2,7 @@
 //! (vectors/picagpu/FORMAT.md, section 4).
 
 use crate::regs::*;
-use crate::shader::{Bank, Feed, Kind};
+use crate::shader::{Feed, Kind, Row};
 
 /// How vertices reach the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl Config {
 }
 
 /// The first `count` of a vertex's outputs in the order of the output mask; zeros where the mask has fewer.
-fn packed(mask: u16, outputs: &Bank, count: usize) -> impl Iterator<Item = [f32; 4]> {
-    let outputs = outputs.iter().zip(0..).filter(move |&(_, n)| mask >> n & 1 != 0).map(|(v, _)| *v);
+fn packed(mask: u16, outputs: Row, count: usize) -> impl Iterator<Item = [f32; 4]> {
+    let outputs = (0..16).filter(move |n| mask >> n & 1 != 0).map(move |n| outputs.get(n));
     outputs.chain(std::iter::repeat([0.0; 4])).take(count)
 }
 
@@ -91,7 +91,7 @@ impl Collector {
     }
 
     /// Takes a vertex's outputs, those in `mask`; the invocation it completes.
-    pub fn vertex(&mut self, config: &Config, mask: u16, outputs: &Bank) -> Option<Feed> {
+    pub fn vertex(&mut self, config: &Config, mask: u16, outputs: Row) -> Option<Feed> {
         match config.mode {
             Mode::Point => {
                 // What exceeds the inputs of an invocation is dropped.
@@ -145,6 +145,7 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shader::Bank;
 
     fn bank(first: f32) -> Bank {
         std::array::from_fn(|i| [first + i as f32; 4])
@@ -166,10 +167,10 @@ mod tests {
             regs.set(GEOMETRY_PERMUTATION, 0x0123);
         });
         let mut collector = Collector::default();
-        assert_eq!(collector.vertex(&config, 0b101, &bank(0.0)), None);
-        let feed = collector.vertex(&config, 0b101, &bank(10.0)).unwrap();
+        assert_eq!(collector.vertex(&config, 0b101, Row::whole(&bank(0.0))), None);
+        let feed = collector.vertex(&config, 0b101, Row::whole(&bank(10.0))).unwrap();
         assert_eq!(feed.inputs, [(3, [0.0; 4]), (2, [2.0; 4]), (1, [10.0; 4]), (0, [12.0; 4])]);
-        assert_eq!(collector.vertex(&config, 0b101, &bank(0.0)), None);
+        assert_eq!(collector.vertex(&config, 0b101, Row::whole(&bank(0.0))), None);
     }
 
     #[test]
@@ -177,8 +178,8 @@ mod tests {
         let config = config(1, |regs| regs.set(VARIABLE_MAIN, 0));
         let mut collector = Collector::default();
         assert_eq!(collector.count(2), None);
-        assert_eq!(collector.vertex(&config, 3, &bank(5.0)), None);
-        let feed = collector.vertex(&config, 3, &bank(7.0)).unwrap();
+        assert_eq!(collector.vertex(&config, 3, Row::whole(&bank(5.0))), None);
+        let feed = collector.vertex(&config, 3, Row::whole(&bank(7.0))).unwrap();
         assert_eq!(feed.uniforms, [(0, [2.0; 4]), (1, [5.0; 4]), (2, [6.0; 4]), (3, [7.0; 4])]);
         assert!(collector.count(0).is_some());
     }
@@ -187,8 +188,8 @@ mod tests {
     fn fixed_mode_starts_at_the_uniform_it_is_told() {
         let config = config(2 | 1 << 8 | 1 << 12 | 94 << 16, |_| ());
         let mut collector = Collector::default();
-        assert_eq!(collector.vertex(&config, 3, &bank(0.0)), None);
-        let feed = collector.vertex(&config, 3, &bank(4.0)).unwrap();
+        assert_eq!(collector.vertex(&config, 3, Row::whole(&bank(0.0))), None);
+        let feed = collector.vertex(&config, 3, Row::whole(&bank(4.0))).unwrap();
         assert_eq!(feed.uniforms, [(94, [0.0; 4]), (95, [1.0; 4])]);
     }
 }

@@ -1,9 +1,11 @@
 //! What a GPU did and what went wrong.
 
 use crate::command::ListError;
+use crate::regs::{EARLY_DEPTH, FOG_MODE, FRAGMENT_MODE, Registers};
 use crate::renderer::{Detour, OutOfPixels};
 use crate::shader::EngineError;
 use crate::transfer::TransferError;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Bounds on the work of one call: a hostile command list can jump to itself, draw billions of vertices, run shaders
@@ -132,6 +134,43 @@ pub enum Error {
 /// Messages that are kept.
 const KEPT: usize = 64;
 
+/// Draws that asked for what the renderers leave out, because it is not documented what the chip does (docs/pica200.md).
+/// They are drawn without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ignored {
+    /// Fragment mode 1: drawn as normal fragments.
+    pub gas: u64,
+    /// Fog mode 7: no fog.
+    pub gas_fog: u64,
+    /// The early depth test: all fragments pass it.
+    pub early_depth: u64,
+}
+
+impl Ignored {
+    /// Counts a draw.
+    pub(crate) fn draw(&mut self, regs: &Registers) {
+        self.gas += u64::from(regs.bits(FRAGMENT_MODE, 0, 2) == 1);
+        self.gas_fog += u64::from(regs.bits(FOG_MODE, 0, 3) == 7);
+        self.early_depth += u64::from(regs.bit(EARLY_DEPTH, 0));
+    }
+
+    /// Names and counts of what there was.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [("gas", self.gas), ("gas fog", self.gas_fog), ("early depth test", self.early_depth)]
+            .into_iter()
+            .filter(|&(_, draws)| draws != 0)
+    }
+}
+
+/// What an engine did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Batches.
+    pub batches: u64,
+    /// Vertices and invocations of the geometry unit in them.
+    pub invocations: u64,
+}
+
 /// Counts since the last [`Gpu::take_report`](crate::gpu::Gpu::take_report).
 #[derive(Debug, Default)]
 pub struct Report {
@@ -149,6 +188,12 @@ pub struct Report {
     pub instructions: u64,
     /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
     pub pixels: u64,
+    /// Draws that asked for what is left out.
+    pub ignored: Ignored,
+    /// What each engine did, by its name.
+    pub engines: BTreeMap<&'static str, Share>,
+    /// Batches that a slower engine did because a faster one was still translating the program.
+    pub deferred: u64,
     /// Batches that an engine could not do and the next one did.
     pub fallbacks: u64,
     /// Draws that a renderer had the CPU renderer draw.
@@ -169,11 +214,27 @@ impl Report {
         self.triangles += later.triangles;
         self.instructions += later.instructions;
         self.pixels += later.pixels;
+        for (engine, share) in later.engines {
+            let sum = self.engines.entry(engine).or_default();
+            sum.batches += share.batches;
+            sum.invocations += share.invocations;
+        }
+        self.ignored.gas += later.ignored.gas;
+        self.ignored.gas_fog += later.ignored.gas_fog;
+        self.ignored.early_depth += later.ignored.early_depth;
+        self.deferred += later.deferred;
         self.fallbacks += later.fallbacks;
         self.detours += later.detours;
         self.errors += later.errors;
         let room = KEPT.saturating_sub(self.messages.len());
         self.messages.extend(later.messages.into_iter().take(room));
+    }
+
+    /// Counts a batch.
+    pub(crate) fn serve(&mut self, engine: &'static str, invocations: u64) {
+        let share = self.engines.entry(engine).or_default();
+        share.batches += 1;
+        share.invocations += invocations;
     }
 
     /// Counts and keeps an error.

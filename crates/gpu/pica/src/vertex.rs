@@ -1,6 +1,7 @@
 //! A shaded vertex as it reaches the clipper, and how shader outputs become one.
 
 use crate::regs::*;
+use crate::shader::{Row, place};
 
 /// Values in the order of the output map's semantics: 0–3 position, 4–7 quaternion, 8–11 colour, 12/13 tex0, 14/15
 /// tex1, 16 tex0.w, 17 unused, 18–20 view, 21 unused, 22/23 tex2.
@@ -16,20 +17,34 @@ pub type Triangle = [Vertex; 3];
 
 /// Semantics that mean something; the vertex's other values are 0.
 const SEMANTICS: u32 = 0xff_ffff & !(1 << 17 | 1 << 21);
+/// What is no semantic.
+const NONE: u8 = 31;
 /// Semantics of the colour.
 const COLOR: std::ops::Range<usize> = 8..12;
 
+/// Where the components of a register go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Move {
+    /// To four semantics in a row, as most do; the first one.
+    Row(u8),
+    /// To these semantics, or [`NONE`].
+    Each([u8; 4]),
+}
+
 /// The semantics of the outputs, in the order of the output mask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OutputMap {
-    /// Output number in packed order and component, by semantic.
-    sources: [Option<(u8, u8)>; 24],
+    /// A vertex of an output map that names nothing.
+    plain: Vertex,
+    /// By register that is given.
+    moves: Vec<Move>,
     mask: u16,
 }
 
 impl OutputMap {
-    /// Of the registers 04F to 056, for outputs that leave a shader unit through `mask`.
-    pub fn new(regs: &Registers, mask: u16) -> OutputMap {
+    /// Of the registers 04F to 056, for outputs that leave a shader unit through `mask` and are given as those of `set`:
+    /// the others are zero.
+    pub fn new(regs: &Registers, mask: u16, set: u16) -> OutputMap {
         let mut sources = [None; 24];
         let entries = regs.bits(OUTPUT_COUNT, 0, 3);
         // The packed order's outputs by register number.
@@ -44,7 +59,23 @@ impl OutputMap {
                 }
             }
         }
-        OutputMap { sources, mask }
+        let mut plain = Vertex::default();
+        let mut semantics = vec![[NONE; 4]; set.count_ones() as usize];
+        for ((semantic, source), value) in (0..24u8).zip(sources).zip(&mut plain.values) {
+            let Some((register, component)) = source else {
+                *value = if SEMANTICS >> semantic & 1 != 0 { 1.0 } else { 0.0 };
+                continue;
+            };
+            let register = place(set, register.into()).and_then(|at| semantics.get_mut(at));
+            if let Some(place) = register.and_then(|r| r.get_mut(usize::from(component))) {
+                *place = semantic;
+            }
+        }
+        let moves = semantics.into_iter().map(|semantics| match semantics {
+            [a, b, c, d] if a != NONE && [b, c, d] == [a + 1, a + 2, a + 3] => Move::Row(a),
+            _ => Move::Each(semantics),
+        });
+        OutputMap { plain, moves: moves.collect(), mask }
     }
 
     /// Outputs that leave the shader unit.
@@ -52,28 +83,60 @@ impl OutputMap {
         self.mask
     }
 
-    /// The vertex of o0 to o15. What the map does not name is 1; colours lose their sign and stay below 1.
-    pub fn vertex(&self, outputs: &[[f32; 4]; 16]) -> Vertex {
+    /// The vertex of registers of the map's set. What the map does not name is 1; colours lose their sign and stay below 1.
+    pub fn vertex(&self, outputs: Row) -> Vertex {
         let mut vertex = Vertex::default();
-        for (semantic, (value, source)) in vertex.values.iter_mut().zip(self.sources).enumerate() {
-            if SEMANTICS >> semantic & 1 == 0 {
-                continue;
-            }
-            *value = source.map_or(1.0, |(register, component)| {
-                outputs.as_flattened().get(usize::from(register * 4 + component)).copied().unwrap_or(1.0)
-            });
-            if COLOR.contains(&semantic) {
-                // A NaN becomes 1.
-                *value = value.abs().min(1.0);
+        self.set(outputs, &mut vertex);
+        vertex
+    }
+
+    /// As [`OutputMap::vertex`], in place.
+    #[inline]
+    pub fn set(&self, outputs: Row, vertex: &mut Vertex) {
+        *vertex = self.plain;
+        let values = &mut vertex.values;
+        for (register, to) in outputs.values.iter().zip(&self.moves) {
+            match to {
+                Move::Row(first) => {
+                    let row = values.get_mut(usize::from(*first)..).and_then(<[f32]>::first_chunk_mut);
+                    row.into_iter().for_each(|row| *row = *register);
+                }
+                Move::Each(semantics) => {
+                    for (value, &semantic) in register.iter().zip(semantics) {
+                        let place = values.get_mut(usize::from(semantic));
+                        place.into_iter().for_each(|place| *place = *value);
+                    }
+                }
             }
         }
-        vertex
+        for value in values.get_mut(COLOR).into_iter().flatten() {
+            // A NaN becomes 1.
+            *value = value.abs().min(1.0);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shader::Packed;
+
+    fn map(regs: &Registers, mask: u16) -> OutputMap {
+        OutputMap::new(regs, mask, u16::MAX)
+    }
+
+    #[test]
+    fn outputs_that_were_not_written_are_zero() {
+        let mut regs = Registers::default();
+        regs.set(OUTPUT_COUNT, 2);
+        regs.set(OUTPUT_MAP, 0x1f1f_1f00);
+        regs.set(OUTPUT_MAP + 1, 0x1f1f_1f08);
+        let mut packed = Packed::default();
+        packed.reset(1 << 5, 1);
+        packed.values_mut()[0] = [0.25; 4];
+        let vertex = OutputMap::new(&regs, 1 << 2 | 1 << 5, 1 << 5).vertex(packed.vertex(0));
+        assert_eq!((vertex.values[0], vertex.values[8], vertex.values[9]), (0.0, 0.25, 1.0));
+    }
 
     #[test]
     fn outputs_in_the_mask_are_mapped_in_order_and_the_rest_is_one() {
@@ -84,7 +147,7 @@ mod tests {
         let mut outputs = [[0.0; 4]; 16];
         outputs[2] = [5.0, 6.0, 7.0, 8.0];
         outputs[9] = [-0.5, f32::NAN, 3.0, 3.0];
-        let vertex = OutputMap::new(&regs, 1 << 2 | 1 << 9).vertex(&outputs);
+        let vertex = map(&regs, 1 << 2 | 1 << 9).vertex(Row::whole(&outputs));
         assert_eq!(vertex.values[..4], [5.0, 6.0, 7.0, 8.0]);
         assert_eq!(vertex.values[8..12], [0.5, 1.0, 1.0, 1.0]);
         assert_eq!((vertex.values[4], vertex.values[17], vertex.values[21]), (1.0, 0.0, 0.0));
@@ -99,6 +162,6 @@ mod tests {
         regs.set(OUTPUT_MAP + 2, 0x1f1f_1f00);
         let mut outputs = [[0.0; 4]; 16];
         (outputs[0][0], outputs[1][0]) = (2.0, 3.0);
-        assert_eq!(OutputMap::new(&regs, 3).vertex(&outputs).values[0], 3.0);
+        assert_eq!(map(&regs, 3).vertex(Row::whole(&outputs)).values[0], 3.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use crate::regs::*;
-use crate::shader::Bank;
+use crate::shader::{Bank, Packed};
 
 /// Attributes that can be loaded.
 pub const ATTRIBUTES: usize = 12;
@@ -40,17 +40,6 @@ impl Element {
             Element::F32 => 4,
         }
     }
-
-    /// The value of [`Element::size`] bytes. Integers are converted, not normalised.
-    fn value(self, bytes: &[u8]) -> f32 {
-        match (self, bytes) {
-            (Element::S8, &[b]) => f32::from(b as i8),
-            (Element::U8, &[b]) => f32::from(b),
-            (Element::S16, &[a, b]) => f32::from(i16::from_le_bytes([a, b])),
-            (Element::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-            _ => 0.0,
-        }
-    }
 }
 
 /// Where an attribute comes from.
@@ -61,7 +50,16 @@ enum Source {
     /// The same value for all vertices.
     Fixed([f32; 4]),
     /// An array.
-    Array { address: u32, stride: u32, element: Element, elements: u32 },
+    Array(Array),
+}
+
+/// Where an attribute of a vertex is: `elements` of them (1 to 4) at `address` and each `stride` further on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Array {
+    address: u32,
+    stride: u32,
+    element: Element,
+    elements: u32,
 }
 
 /// The attributes of a draw.
@@ -86,34 +84,94 @@ impl Loader {
         Loader { sources: sources.collect(), permutation: kind.permutation(regs), inputs: kind.inputs(regs) }
     }
 
-    /// Adds the input registers of `vertices` to `inputs`. What lies outside memory reads as zero, and so does an
-    /// attribute that no loader has.
-    pub fn load(&self, memory: &dyn Memory, vertices: &[u32], inputs: &mut Vec<Bank>) {
-        let first = inputs.len();
-        inputs.resize(first + vertices.len(), Bank::default());
-        let inputs = inputs.get_mut(first..).unwrap_or_default();
-        // As many attributes as the unit takes: the rest of the loaded ones goes nowhere.
-        for (source, register) in self.sources.iter().zip(self.permutation).take(self.inputs) {
-            let places = inputs.iter_mut().filter_map(|bank| bank.get_mut(register));
+    /// Sets the registers of `inputs`, as many vertices as `vertices` has numbers. What lies outside memory reads as zero,
+    /// and so does a register or an attribute that no loader has.
+    pub fn load(&self, memory: &dyn Memory, vertices: &[u32], inputs: &mut Packed) {
+        // As many attributes as the unit takes: the rest of the loaded ones goes nowhere. Of several attributes of a register
+        // the last counts.
+        let attributes = self.sources.iter().zip(self.permutation).take(self.inputs);
+        let set = inputs.set();
+        for register in (0..16).filter(|n| set >> n & 1 == 1) {
+            let source =
+                attributes.clone().filter(|a| a.1 == register).last().map_or(&Source::Nowhere, |a| a.0);
+            let (Some(place), stride) = (inputs.place(register), inputs.registers()) else { continue };
+            let places = inputs.values_mut().iter_mut().skip(place).step_by(stride);
             match *source {
                 Source::Nowhere => places.for_each(|place| *place = [0.0; 4]),
                 Source::Fixed(value) => places.for_each(|place| *place = value),
-                Source::Array { address, stride, element, elements } => {
-                    let size = element.size() * elements;
-                    for (place, &vertex) in places.zip(vertices) {
-                        let address = address.wrapping_add(stride.wrapping_mul(vertex));
-                        *place = [0.0, 0.0, 0.0, 1.0];
-                        match memory.bytes(address, size) {
-                            Some(bytes) => {
-                                let values = bytes.chunks_exact(element.size() as usize);
-                                place.iter_mut().zip(values).for_each(|(p, v)| *p = element.value(v));
-                            }
-                            None => place.iter_mut().take(elements as usize).for_each(|p| *p = 0.0),
-                        }
-                    }
-                }
+                Source::Array(array) => array.load(memory, vertices, places),
             }
         }
+    }
+}
+
+impl Array {
+    fn load<'p>(
+        &self,
+        memory: &dyn Memory,
+        vertices: &[u32],
+        places: impl Iterator<Item = &'p mut [f32; 4]>,
+    ) {
+        match self.element {
+            Element::S8 => self.load_as(memory, vertices, places, |[b]: [u8; 1]| f32::from(b as i8)),
+            Element::U8 => self.load_as(memory, vertices, places, |[b]: [u8; 1]| f32::from(b)),
+            Element::S16 => self.load_as(memory, vertices, places, |b| f32::from(i16::from_le_bytes(b))),
+            Element::F32 => self.load_as(memory, vertices, places, f32::from_le_bytes),
+        }
+    }
+
+    /// Loads elements of `SIZE` bytes. Integers are converted, not normalised.
+    fn load_as<'p, const SIZE: usize>(
+        &self,
+        memory: &dyn Memory,
+        vertices: &[u32],
+        places: impl Iterator<Item = &'p mut [f32; 4]>,
+        value: impl Fn([u8; SIZE]) -> f32 + Copy,
+    ) {
+        match self.elements {
+            1 => self.load_elements::<SIZE, 1>(memory, vertices, places, value),
+            2 => self.load_elements::<SIZE, 2>(memory, vertices, places, value),
+            3 => self.load_elements::<SIZE, 3>(memory, vertices, places, value),
+            _ => self.load_elements::<SIZE, 4>(memory, vertices, places, value),
+        }
+    }
+
+    fn load_elements<'p, const SIZE: usize, const COUNT: usize>(
+        &self,
+        memory: &dyn Memory,
+        vertices: &[u32],
+        places: impl Iterator<Item = &'p mut [f32; 4]>,
+        value: impl Fn([u8; SIZE]) -> f32,
+    ) {
+        let bytes = self.span(memory, vertices);
+        for (place, &vertex) in places.zip(vertices) {
+            let elements = match bytes {
+                // A guest's whole array is looked up once.
+                Some((first, bytes)) => {
+                    let at = (vertex.wrapping_sub(first) as usize).wrapping_mul(self.stride as usize);
+                    bytes.get(at..).and_then(|b| b.get(..SIZE * COUNT))
+                }
+                None => memory.bytes(
+                    self.address.wrapping_add(self.stride.wrapping_mul(vertex)),
+                    (SIZE * COUNT) as u32,
+                ),
+            };
+            let elements = elements.and_then(|b| b.as_chunks::<SIZE>().0.first_chunk::<COUNT>());
+            // Where an array has too few elements, and is memory at all, y, z and w are 0, 0 and 1.
+            *place = [0.0, 0.0, 0.0, if COUNT < 4 { 1.0 } else { 0.0 }];
+            for (place, &bytes) in place.iter_mut().zip(elements.into_iter().flatten()) {
+                *place = value(bytes);
+            }
+        }
+    }
+
+    /// The bytes of all of `vertices`, from the lowest one on, which is given, too. Nothing where they are not all memory, or
+    /// addresses wrap.
+    fn span<'m>(&self, memory: &'m dyn Memory, vertices: &[u32]) -> Option<(u32, &'m [u8])> {
+        let (first, last) = (vertices.iter().copied().min()?, vertices.iter().copied().max()?);
+        let start = self.address.checked_add(self.stride.checked_mul(first)?)?;
+        let len = self.stride.checked_mul(last - first)?.checked_add(self.element.size() * self.elements)?;
+        Some((first, memory.bytes(start, len)?))
     }
 }
 
@@ -141,7 +199,7 @@ fn walk(regs: &Registers, number: u32, arrays: &mut [Source; ATTRIBUTES]) {
         let format = (formats >> (4 * component)) as u32;
         let (element, elements) = (Element::of(format), (format >> 2 & 3) + 1);
         offset = offset.next_multiple_of(element.size());
-        *slot = Source::Array { address: base.wrapping_add(offset), stride, element, elements };
+        *slot = Source::Array(Array { address: base.wrapping_add(offset), stride, element, elements });
         offset += element.size() * elements;
     }
 }
@@ -169,9 +227,11 @@ mod tests {
         memory.add(FCRAM, bytes.to_vec());
         let mut fixed = Bank::default();
         fixed[1] = [9.0; 4];
-        let mut inputs = Vec::new();
+        let mut inputs = Packed::default();
+        inputs.reset(u16::MAX, vertices.len());
+        inputs.values_mut().fill([f32::NAN; 4]);
         Loader::new(regs, &fixed).load(&memory, vertices, &mut inputs);
-        inputs
+        inputs.values().as_chunks().0.to_vec()
     }
 
     fn loader(regs: &mut Registers, number: u32, offset: u32, components: u64, stride: u32, count: u32) {

@@ -9,8 +9,10 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions};
 use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::{NullRenderer, OutOfPixels, Recorder, Renderer};
-use xenoglot_pica::report::{Error, Limits, Report};
-use xenoglot_pica::shader::{Bank, Engine, EngineError, Engines, Invocations, Shader, Uniforms};
+use xenoglot_pica::report::{Error, Ignored, Limits, Report, Share};
+use xenoglot_pica::shader::{
+    Cost, Engine, EngineError, Engines, Invocations, Packed, Program, Readiness, Uniforms,
+};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::Triangle;
 
@@ -107,19 +109,32 @@ impl Engine for Broken {
         "broken"
     }
 
+    fn cost(&self) -> Cost {
+        Cost { batch: 0.0, inst: 0.0, translation: 0.0 }
+    }
+
+    fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
+        Readiness::Ready
+    }
+
     fn shade(
         &mut self,
-        _: &Shader,
+        _: &Arc<Program>,
         _: &Uniforms,
-        _: &[Bank],
-        outputs: &mut Vec<Bank>,
+        _: &Packed,
+        outputs: &mut Packed,
         _: &mut u64,
     ) -> Result<(), EngineError> {
-        outputs.push([[9.0; 4]; 16]);
+        outputs.reset(u16::MAX, 1);
+        outputs.values_mut().fill([9.0; 4]);
         self.fail()
     }
 
-    fn geometry<'e>(&'e mut self, _: &Shader, _: &mut u64) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+    fn geometry<'e>(
+        &'e mut self,
+        _: &'e Arc<Program>,
+        _: &mut u64,
+    ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
         self.fail()
     }
 }
@@ -135,6 +150,28 @@ fn an_engine_that_fails_falls_back_and_the_draw_is_right() {
     assert_eq!(triangles, [[0.0, 1.0, 2.0], [5.0, 6.0, 7.0]]);
     assert_eq!((report.fallbacks, report.errors, asked.load(Ordering::Relaxed)), (2, 0, 2));
     assert!(matches!(report.messages[0], Error::Fallback { engine: "broken", .. }));
+}
+
+#[test]
+fn draws_that_ask_for_what_is_left_out_are_counted() {
+    let (mut memory, mut commands) = scene(8);
+    commands.set(VERTEX_COUNT, 3).set(FRAGMENT_MODE, 1).set(FOG_MODE, 7).set(DRAW_ARRAYS, 1);
+    commands.set(FRAGMENT_MODE, 0).set(EARLY_DEPTH, 1).set(DRAW_ARRAYS, 1);
+    commands.set(FOG_MODE, 5).set(EARLY_DEPTH, 0).set(DRAW_ARRAYS, 1);
+    let (triangles, report) = run(&mut gpu(), &mut memory, &commands);
+    assert_eq!(report.ignored, Ignored { gas: 1, gas_fog: 2, early_depth: 1 });
+    assert_eq!((triangles.len(), report.errors), (3, 0));
+}
+
+#[test]
+fn the_report_says_who_shaded() {
+    let (mut memory, mut commands) = scene(8);
+    commands.set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1).set(VERTEX_COUNT, 6).set(DRAW_ARRAYS, 1);
+    let (_, report) = run(&mut gpu(), &mut memory, &commands);
+    assert_eq!(
+        report.engines.into_iter().collect::<Vec<_>>(),
+        [("interp", Share { batches: 2, invocations: 9 })]
+    );
 }
 
 #[test]

@@ -97,7 +97,7 @@ proptest! {
         let (in_size, out_size) = (w | h << 16, ow | oh << 16);
         gpu.display_transfer(&mut memory, &DisplayTransfer { src: a, dst: b, out_size: c, in_size: d, flags: e });
         gpu.display_transfer(&mut memory, &DisplayTransfer { src, dst, out_size, in_size, flags: e & !0x4400 });
-        gpu.texture_copy(&mut memory, &TextureCopy { src: a, dst: b, bytes: c, in_line: d, out_line: e });
-        gpu.texture_copy(&mut memory, &TextureCopy { src, dst, bytes: w * h, in_line: d, out_line: e });
+        gpu.texture_copy(&mut memory, &TextureCopy { src: a, dst: b, bytes: c, in_line: d, out_line: e, flags: 0 });
+        gpu.texture_copy(&mut memory, &TextureCopy { src, dst, bytes: w * h, in_line: d, out_line: e, flags: 0 });
     }
 }

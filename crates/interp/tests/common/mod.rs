@@ -1,6 +1,8 @@
 //! Small modules for tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod group;
+
 use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
     VarData,

@@ -1,5 +1,6 @@
 //! Conversions between kinds.
 
+use super::exact::Exact;
 use super::{Cx, Fault, float, sign_extend};
 use crate::flags::{Flags, Round};
 use crate::ty::{Bits, Kind};
@@ -44,10 +45,6 @@ fn to_f64(kind: Kind, bits: u64) -> Result<f64, Fault> {
     }
 }
 
-fn natural(cx: &Cx) -> Result<(), Fault> {
-    matches!(cx.flags.round(), Round::Natural | Round::Even).then_some(()).ok_or(Fault::Unsupported)
-}
-
 fn one(args: &[u64]) -> Folded {
     match args {
         &[a] => Ok(a),
@@ -72,7 +69,6 @@ pub fn sext(cx: &Cx, args: &[u64]) -> Folded {
 
 /// Float to float.
 pub fn f2f(cx: &Cx, args: &[u64]) -> Folded {
-    natural(cx)?;
     let a = one(args)?;
     let x = to_f64(cx.arg.kind(), a)?;
     let (from, to) = (cx.arg.kind(), cx.result.kind());
@@ -80,12 +76,16 @@ pub fn f2f(cx: &Cx, args: &[u64]) -> Folded {
         return Ok(if cx.flags.sat() { 0 } else { float::nan(to) });
     }
     let through = |flags: Flags, kind: Kind, bits: u64| {
+        let flags = flags.with_round(Round::Natural);
         let cx = Cx { result: cx.result.with_kind(kind), arg: cx.arg.with_kind(kind), flags, ..*cx };
         float::sat(&cx, &[bits])
     };
     let ftz = if cx.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
-    let x = to_f64(from, through(ftz, from, a)?)?;
+    let a = through(ftz, from, a)?;
+    let x = to_f64(from, a)?;
+    let directed = || Exact::from_float(from, a)?.round(to, cx.flags.round());
     let bits = match to {
+        _ if !float::is_natural(cx) && x.is_finite() => directed().ok_or(Fault::Unsupported)?,
         Kind::F16 => f16_bits(x),
         Kind::F32 => u64::from((x as f32).to_bits()),
         Kind::F64 => x.to_bits(),
@@ -95,7 +95,8 @@ pub fn f2f(cx: &Cx, args: &[u64]) -> Folded {
 }
 
 fn rounded(cx: &Cx, args: &[u64]) -> Result<f64, Fault> {
-    let x = to_f64(cx.arg.kind(), one(args)?)?;
+    let kind = cx.arg.kind();
+    let x = to_f64(kind, float::flushed(cx, kind, one(args)?))?;
     Ok(match cx.flags.round() {
         Round::Natural | Round::Zero => x.trunc(),
         Round::Even => x.round_ties_even(),
@@ -116,28 +117,24 @@ pub fn f2u(cx: &Cx, args: &[u64]) -> Folded {
     Ok((rounded(cx, args)? as u64).min(cx.result.kind().mask()))
 }
 
-fn from_int(cx: &Cx, single: f32, double: f64) -> Folded {
-    natural(cx)?;
+fn from_int(cx: &Cx, v: i128) -> Folded {
     let bits = match cx.result.kind() {
-        Kind::F32 => u64::from(single.to_bits()),
-        Kind::F64 => double.to_bits(),
-        // Halves of 64-bit integers would round twice.
-        Kind::F16 if cx.arg.kind().bits() <= 32 => f16_bits(double),
-        _ => return Err(Fault::Unsupported),
+        Kind::F32 if float::is_natural(cx) => u64::from((v as f32).to_bits()),
+        Kind::F64 if float::is_natural(cx) => (v as f64).to_bits(),
+        kind => Exact::from_int(v).round(kind, cx.flags.round()).ok_or(Fault::Unsupported)?,
     };
+    let cx = &Cx { flags: cx.flags.with_round(Round::Natural), ..*cx };
     float::sat(&Cx { arg: cx.result, ..*cx }, &[bits])
 }
 
 /// Signed integer to float.
 pub fn s2f(cx: &Cx, args: &[u64]) -> Folded {
-    let v = sign_extend(cx.arg.kind(), one(args)?);
-    from_int(cx, v as f32, v as f64)
+    from_int(cx, sign_extend(cx.arg.kind(), one(args)?).into())
 }
 
 /// Unsigned integer to float.
 pub fn u2f(cx: &Cx, args: &[u64]) -> Folded {
-    let v = one(args)?;
-    from_int(cx, v as f32, v as f64)
+    from_int(cx, one(args)?.into())
 }
 
 /// The same bits as another type; lane 0 is lowest.

@@ -1,9 +1,11 @@
 //! Float ops: IEEE 754, round to nearest even, no contraction, denormals kept unless `ftz`.
 //!
 //! `f16` is computed in `f32` where that cannot round twice (sum, product, quotient, square root and the exact
-//! ops); `fma` of halves, directed rounding and a few others answer [`Fault::Unsupported`].
+//! ops). Sums, products and `fma` round in any direction; directed rounding of others answers
+//! [`Fault::Unsupported`].
 
 use super::convert::{f16_bits, f16_value};
+use super::exact::Exact;
 use super::{Cx, Fault, sign_extend};
 use crate::flags::{NanMode, Round};
 use crate::imm::Imm;
@@ -51,49 +53,78 @@ fn is_denormal(kind: Kind, bits: u64) -> bool {
 }
 
 /// Flushes a denormal to the zero of its sign if the flag asks for it.
-fn ftz(cx: &Cx, kind: Kind, bits: u64) -> u64 {
+pub(super) fn flushed(cx: &Cx, kind: Kind, bits: u64) -> u64 {
     if cx.flags.ftz() && is_denormal(kind, bits) { bits & sign_bit(kind) } else { bits }
 }
 
+pub(super) fn is_natural(cx: &Cx) -> bool {
+    matches!(cx.flags.round(), Round::Natural | Round::Even)
+}
+
 fn natural(cx: &Cx) -> Result<(), Fault> {
-    match cx.flags.round() {
-        Round::Natural | Round::Even => Ok(()),
-        _ => Err(Fault::Unsupported),
-    }
+    is_natural(cx).then_some(()).ok_or(Fault::Unsupported)
 }
 
 /// Canonical NaN, `ftz` and `sat` on a result.
 fn finish(cx: &Cx, bits: u64) -> u64 {
     let kind = cx.result.kind();
-    let one = match kind {
-        Kind::F16 => 0x3c00,
-        Kind::F64 => 1f64.to_bits(),
-        _ => u64::from(1f32.to_bits()),
-    };
     if is_nan(kind, bits) {
         return if cx.flags.sat() { 0 } else { nan(kind) };
     }
-    let bits = ftz(cx, kind, bits);
+    let bits = flushed(cx, kind, bits);
     if !cx.flags.sat() {
         bits
     } else if bits & sign_bit(kind) != 0 {
         0
     } else {
-        bits.min(one) // positive floats compare like their bits
+        bits.min(unity(kind)) // positive floats compare like their bits
     }
 }
 
-/// Applies `single` or `double` to the operands as floats.
+/// `a * b + c` of finite operands in the direction of the flags; `None` if one is not finite.
+fn directed(cx: &Cx, kind: Kind, product: [u64; 2], c: u64) -> Option<u64> {
+    let exact = |v| Exact::from_float(kind, v);
+    let sum = exact(product[0])?.mul(exact(product[1])?).add(exact(c)?, cx.flags.round());
+    sum.round(kind, cx.flags.round())
+}
+
+/// The bits of 1 in `kind`.
+fn unity(kind: Kind) -> u64 {
+    match kind {
+        Kind::F16 => 0x3c00,
+        Kind::F64 => 1f64.to_bits(),
+        _ => u64::from(1f32.to_bits()),
+    }
+}
+
+/// `a + b`.
+pub fn add(cx: &Cx, args: &[u64]) -> Folded {
+    let kind = cx.arg.kind();
+    if let (false, &[a, b]) = (is_natural(cx), args)
+        && let Some(sum) = directed(cx, kind, [flushed(cx, kind, a), unity(kind)], flushed(cx, kind, b))
+    {
+        return Ok(finish(cx, sum));
+    }
+    arith::<2>(cx, args, |a| a[0] + a[1], |a| a[0] + a[1])
+}
+
+/// `a - b`.
+pub fn sub(cx: &Cx, args: &[u64]) -> Folded {
+    let &[a, b] = args else { return Err(Fault::Unsupported) };
+    // A NaN's sign does not matter: results are canonical.
+    add(cx, &[a, b ^ sign_bit(cx.arg.kind())])
+}
+
+/// Applies `single` or `double` to the operands as floats, rounding to nearest.
 fn arith<const N: usize>(
     cx: &Cx,
     args: &[u64],
     single: fn([f32; N]) -> f32,
     double: fn([f64; N]) -> f64,
 ) -> Folded {
-    natural(cx)?;
     let kind = cx.arg.kind();
     let args: [u64; N] = args.try_into().map_err(|_| Fault::Unsupported)?;
-    let args = args.map(|a| ftz(cx, kind, a));
+    let args = args.map(|a| flushed(cx, kind, a));
     let bits = match kind {
         Kind::F16 => f16_bits(f64::from(single(args.map(|a| f16_value(a) as f32)))),
         Kind::F32 => u64::from(single(args.map(|a| f32::from_bits(a as u32))).to_bits()),
@@ -107,16 +138,13 @@ macro_rules! arith {
     ($($(#[$doc:meta])* $name:ident $n:literal |$a:ident| $body:expr;)+) => {$(
         $(#[$doc])*
         pub fn $name(cx: &Cx, args: &[u64]) -> Folded {
+            natural(cx)?;
             arith::<$n>(cx, args, |$a| $body, |$a| $body)
         }
     )+};
 }
 
 arith! {
-    /// `a + b`.
-    add 2 |a| a[0] + a[1];
-    /// `a - b`.
-    sub 2 |a| a[0] - a[1];
     /// `a / b`.
     div 2 |a| a[0] / a[1];
     /// Towards minus infinity.
@@ -150,9 +178,16 @@ arith! {
 /// The product after the zero rules, NaNs canonical.
 fn product(cx: &Cx, kind: Kind, a: u64, b: u64) -> Folded {
     let zero = |v: u64| v & !sign_bit(kind) == 0;
-    let (a, b) = (ftz(cx, kind, a), ftz(cx, kind, b));
+    let (a, b) = (flushed(cx, kind, a), flushed(cx, kind, b));
     if cx.flags.fmz() && (zero(a) || zero(b)) {
         return Ok(0);
+    }
+    let directed = || {
+        let exact = |v| Exact::from_float(kind, v);
+        exact(a)?.mul(exact(b)?).round(kind, cx.flags.round())
+    };
+    if let Some(p) = (!is_natural(cx)).then(directed).flatten() {
+        return Ok(flushed(cx, kind, p));
     }
     let p = match kind {
         Kind::F16 => f16_bits(f16_value(a) * f16_value(b)),
@@ -161,7 +196,7 @@ fn product(cx: &Cx, kind: Kind, a: u64, b: u64) -> Folded {
         _ => return Err(Fault::Unsupported),
     };
     Ok(if !is_nan(kind, p) {
-        ftz(cx, kind, p)
+        flushed(cx, kind, p)
     } else if cx.flags.zero_wins() && !is_nan(kind, a) && !is_nan(kind, b) {
         0
     } else {
@@ -171,27 +206,29 @@ fn product(cx: &Cx, kind: Kind, a: u64, b: u64) -> Folded {
 
 /// `a * b` with the zero rules.
 pub fn mul(cx: &Cx, args: &[u64]) -> Folded {
-    natural(cx)?;
     let &[a, b] = args else { return Err(Fault::Unsupported) };
     Ok(finish(cx, product(cx, cx.arg.kind(), a, b)?))
 }
 
 /// `a * b + c`, rounded once.
 pub fn fma(cx: &Cx, args: &[u64]) -> Folded {
-    if cx.arg.kind() == Kind::F16 {
-        return Err(Fault::Unsupported);
-    }
     let (kind, zero) = (cx.arg.kind(), |v: u64| v & !sign_bit(cx.arg.kind()) == 0);
     let &[a, b, c] = args else { return Err(Fault::Unsupported) };
     let inf_by_zero = {
         let inf = |v: u64| is_nan(kind, (v & !sign_bit(kind)) | 1) && !is_nan(kind, v);
-        let (a, b) = (ftz(cx, kind, a), ftz(cx, kind, b));
+        let (a, b) = (flushed(cx, kind, a), flushed(cx, kind, b));
         (zero(a) && inf(b)) || (inf(a) && zero(b))
     };
-    let zero_product = (cx.flags.fmz() && (zero(ftz(cx, kind, a)) || zero(ftz(cx, kind, b))))
+    let zero_product = (cx.flags.fmz() && (zero(flushed(cx, kind, a)) || zero(flushed(cx, kind, b))))
         || (cx.flags.zero_wins() && inf_by_zero);
     if zero_product {
-        return arith::<2>(cx, &[0, c], |a| a[0] + a[1], |a| a[0] + a[1]);
+        return add(cx, &[0, c]);
+    }
+    // An `f32` sum of halves' products would round twice.
+    if (kind == Kind::F16 || !is_natural(cx))
+        && let Some(sum) = directed(cx, kind, [a, b].map(|v| flushed(cx, kind, v)), flushed(cx, kind, c))
+    {
+        return Ok(finish(cx, sum));
     }
     arith::<3>(cx, args, |a| a[0].mul_add(a[1], a[2]), |a| a[0].mul_add(a[1], a[2]))
 }
@@ -231,7 +268,7 @@ fn order(kind: Kind, bits: u64) -> i64 {
 fn pick(cx: &Cx, args: &[u64], first: fn(i64, i64) -> bool) -> Folded {
     let &[a, b] = args else { return Err(Fault::Unsupported) };
     let kind = cx.arg.kind();
-    let (a, b) = (ftz(cx, kind, a), ftz(cx, kind, b));
+    let (a, b) = (flushed(cx, kind, a), flushed(cx, kind, b));
     Ok(match (is_nan(kind, a), is_nan(kind, b), cx.flags.nan()) {
         (false, false, _) if first(order(kind, a), order(kind, b)) => a,
         (false, false, _) => b,
@@ -267,7 +304,7 @@ macro_rules! compare {
             if is_nan(kind, a) || is_nan(kind, b) {
                 return Ok(u64::from($unordered));
             }
-            let ($a, $b) = (order(kind, ftz(cx, kind, a)), order(kind, ftz(cx, kind, b)));
+            let ($a, $b) = (order(kind, flushed(cx, kind, a)), order(kind, flushed(cx, kind, b)));
             Ok(u64::from($body))
         }
     )+};
@@ -303,10 +340,10 @@ pub fn ldexp(cx: &Cx, args: &[u64]) -> Folded {
     let scale = 2f64.powi(sign_extend(Kind::I32, n).clamp(-400, 400) as i32); // exact in f64 for any f32
     match cx.arg.kind() {
         Kind::F32 => {
-            let x = f32::from_bits(ftz(cx, Kind::F32, a) as u32);
+            let x = f32::from_bits(flushed(cx, Kind::F32, a) as u32);
             Ok(finish(cx, u64::from(((f64::from(x) * scale) as f32).to_bits())))
         }
-        Kind::F16 => Ok(finish(cx, f16_bits(f16_value(ftz(cx, Kind::F16, a)) * scale))),
+        Kind::F16 => Ok(finish(cx, f16_bits(f16_value(flushed(cx, Kind::F16, a)) * scale))),
         _ => Err(Fault::Unsupported),
     }
 }
@@ -330,13 +367,13 @@ fn frexp(kind: Kind, bits: u64) -> Result<(f64, i32), Fault> {
 /// Exponent of `frexp`.
 pub fn frexp_exp(cx: &Cx, args: &[u64]) -> Folded {
     let &[a] = args else { return Err(Fault::Unsupported) };
-    Ok(u64::from(frexp(cx.arg.kind(), ftz(cx, cx.arg.kind(), a))?.1 as u32))
+    Ok(u64::from(frexp(cx.arg.kind(), flushed(cx, cx.arg.kind(), a))?.1 as u32))
 }
 
 /// Mantissa of `frexp`.
 pub fn frexp_mant(cx: &Cx, args: &[u64]) -> Folded {
     let &[a] = args else { return Err(Fault::Unsupported) };
-    let m = frexp(cx.arg.kind(), ftz(cx, cx.arg.kind(), a))?.0;
+    let m = frexp(cx.arg.kind(), flushed(cx, cx.arg.kind(), a))?.0;
     let bits = if cx.arg.kind() == Kind::F16 { f16_bits(m) } else { u64::from((m as f32).to_bits()) };
     Ok(finish(cx, bits))
 }

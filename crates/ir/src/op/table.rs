@@ -242,21 +242,21 @@ ops! {
     // Memory.
     Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says.";
     Store "store", Sig::Store, Mem, NU, WRITE, (-), "Stores bytes at the offset, little-endian; out of bounds as the resource's policy says.";
-    AtomicAdd "atomic.add", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores old + operand.";
-    AtomicAnd "atomic.and", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores old & operand.";
-    AtomicOr "atomic.or", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores old | operand.";
-    AtomicXor "atomic.xor", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores old ^ operand.";
-    AtomicXchg "atomic.xchg", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores the operand.";
+    AtomicAdd "atomic.add", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old + operand.";
+    AtomicAnd "atomic.and", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old & operand.";
+    AtomicOr "atomic.or", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old | operand.";
+    AtomicXor "atomic.xor", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old ^ operand.";
+    AtomicXchg "atomic.xchg", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores the operand.";
     AtomicCmpxchg "atomic.cmpxchg", Sig::AtomicCas, Mem, NU, RMW, (-), "Old value; stores `new` if the old value is `expected`.";
-    AtomicUmin "atomic.umin", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores the unsigned least.";
-    AtomicUmax "atomic.umax", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores the unsigned greatest.";
-    AtomicSmin "atomic.smin", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores the signed least.";
-    AtomicSmax "atomic.smax", Sig::Atomic, Mem, NU, RMW, (-), "Old value; stores the signed greatest.";
-    AtomicFadd "atomic.fadd", Sig::Open, Mem, NU, RMW, (-), "Old value; stores the float sum.";
+    AtomicUmin "atomic.umin", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores the unsigned least.";
+    AtomicUmax "atomic.umax", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores the unsigned greatest.";
+    AtomicSmin "atomic.smin", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores the signed least.";
+    AtomicSmax "atomic.smax", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores the signed greatest.";
+    AtomicFadd "atomic.fadd", Sig::Atomic(Float), Mem, NU, RMW, (-), "Old value; stores the float sum as `fadd` without flags makes it.";
     AtomicFmin "atomic.fmin", Sig::Open, Mem, NU, RMW, (-), "Old value; stores the float least.";
     AtomicFmax "atomic.fmax", Sig::Open, Mem, NU, RMW, (-), "Old value; stores the float greatest.";
-    AtomicIncWrap "atomic.inc_wrap", Sig::Open, Mem, NU, RMW, (-), "Old value; stores 0 if old >= operand, else old + 1.";
-    AtomicDecWrap "atomic.dec_wrap", Sig::Open, Mem, NU, RMW, (-), "Old value; stores operand if old is 0 or > operand, else old - 1.";
+    AtomicIncWrap "atomic.inc_wrap", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores 0 if old >= operand (unsigned), else old + 1.";
+    AtomicDecWrap "atomic.dec_wrap", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores operand if old is 0 or > operand (unsigned), else old - 1.";
     BufferSize "buffer_size", Sig::Open, Resource, NU, READ, (-), "Size of the bound buffer in bytes, `i32` or `i64`.";
 
     // Handles: bindless is data flow.
@@ -294,10 +294,10 @@ ops! {
     SgReduce "sg.reduce", same(1, Number), Subgroup, NO, CROSS, (-), "The operands of all active lanes combined.";
     SgScan "sg.scan", same(1, Number), Subgroup, NO, CROSS, (-), "The operands of the active lanes up to this one combined; without this one if `exclusive`.";
     SgBroadcast "sg.broadcast", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of the lane named by a uniform second operand.";
-    SgShuffle "sg.shuffle", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of the lane named by the second operand.";
-    SgShuffleXor "sg.shuffle_xor", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of lane `id ^ b`.";
-    SgShuffleUp "sg.shuffle_up", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of lane `id - b`.";
-    SgShuffleDown "sg.shuffle_down", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of lane `id + b`.";
+    SgShuffle "sg.shuffle", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of the lane named by the second; its own where that lane is not active or not in the subgroup.";
+    SgShuffleXor "sg.shuffle_xor", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id ^ b`; otherwise as `sg.shuffle`.";
+    SgShuffleUp "sg.shuffle_up", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id - b`, modulo 2^32; otherwise as `sg.shuffle`.";
+    SgShuffleDown "sg.shuffle_down", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id + b`, modulo 2^32; otherwise as `sg.shuffle`.";
     SgQuadSwap "sg.quad_swap", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of the quad's neighbour: 0 across, 1 down, 2 diagonal.";
     SgQuadBroadcast "sg.quad_broadcast", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of lane 0 to 3 of the quad.";
 

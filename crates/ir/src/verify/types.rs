@@ -237,10 +237,10 @@ impl<'m> Site<'m> {
                 }
                 self.gives(sink, &[])
             }
-            Sig::Atomic => {
+            Sig::Atomic(class) => {
                 self.takes(sink, 2)?;
                 self.offset(sink)?;
-                let t = self.scalar(sink, 1, Class::Int)?;
+                let t = self.scalar(sink, 1, class)?;
                 self.gives(sink, &[t])
             }
             Sig::AtomicCas => {
@@ -248,6 +248,12 @@ impl<'m> Site<'m> {
                 self.offset(sink)?;
                 let t = self.scalar(sink, 1, Class::Int)?;
                 self.is(sink, 2, t)?;
+                self.gives(sink, &[t])
+            }
+            Sig::FromLane => {
+                self.takes(sink, 2)?;
+                let t = self.class(sink, 0, Class::Number)?;
+                self.is(sink, 1, Type::I32)?;
                 self.gives(sink, &[t])
             }
             Sig::Call => self.call(sink),

@@ -71,12 +71,23 @@ fn invert(s: &Site<'_>, a: V) -> Rule {
     }
 }
 
-/// Chains of widening and narrowing.
-fn resize(s: &Site<'_>, a: V) -> Rule {
+/// Chains of widening and narrowing; those that end where they began become ops of one width, as hosts may lack
+/// narrow ones.
+fn resize(s: &mut Site<'_>, a: V) -> Rule {
     let Some(data) = s.def(a) else { return Rule::Keep };
-    let &[x] = data.args.as_slice(&s.f.pool) else { return Rule::Keep };
-    match (s.op, data.op) {
+    let (op, &[x]) = (data.op, data.args.as_slice(&s.f.pool)) else { return Rule::Keep };
+    match (s.op, op) {
         (Op::Zext, Op::Zext) | (Op::Sext, Op::Sext) | (Op::TruncInt, Op::TruncInt) => Rule::op(s.op, &[x]),
+        // Back to the width it was cut from.
+        (Op::Zext, Op::TruncInt) if s.f.ty(x) == s.ty => {
+            let mask = s.constant(s.ty, Bits::splat(s.ty, s.f.ty(a).kind().mask()));
+            Rule::op(Op::And, &[x, mask])
+        }
+        (Op::Sext, Op::TruncInt) if s.f.ty(x) == s.ty => {
+            let bits = s.f.ty(a).kind().bits().into();
+            let [zero, count] = [0, bits].map(|n| s.constant(s.ty, Bits::splat(s.ty, n)));
+            Rule::op(Op::BitfieldS, &[x, zero, count])
+        }
         // What was widened with zeros has none in its sign, unless it was not widened at all.
         (Op::Sext, Op::Zext) if s.f.ty(x).kind().bits() < s.f.ty(a).kind().bits() => Rule::op(Op::Zext, &[x]),
         (Op::TruncInt, widen @ (Op::Zext | Op::Sext)) => {

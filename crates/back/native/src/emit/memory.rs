@@ -7,7 +7,7 @@
 use super::{Emitter, FIXED, MEM};
 use crate::LANES;
 use crate::error::CompileError;
-use crate::exec::{self, Buffer, Context};
+use crate::exec::{self, Buffer, Context, Lanes};
 use crate::host::{Access, Site};
 use crate::plan::{Address, Affine, Components, all, components, is_word};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -78,6 +78,9 @@ impl Emitter<'_> {
             return Ok(());
         }
         let simds = match (self.plan.address(self.module, self.f, inst, &mem), mem.resource.expand()) {
+            (Address::Fixed(offset), Some(resource)) if self.plan.is_constant(resource) => {
+                self.load_constant(ty, live, resource, offset)
+            }
             (Address::Fixed(offset), Some(resource)) => {
                 let base = self.base(resource);
                 self.load_splat(ty, live, base, offset as i32)
@@ -89,6 +92,11 @@ impl Emitter<'_> {
             (Address::Affine(a), Some(resource)) => {
                 let rows = Rows { at: self.rows(resource, a.stride), offset: a.offset as i32 };
                 self.load_rows(ty, live, &rows)
+            }
+            (Address::Inside, Some(resource)) => {
+                let at = self.get(self.f.args(inst)[0], 0);
+                let base = self.base(resource);
+                self.load_inside(ty, live, base, at, !self.plan.is_divergent(self.f.args(inst)[0]))
             }
             (address, _) => self.load_checked(inst, &mem, ty, live, address == Address::Uniform),
         };
@@ -108,6 +116,49 @@ impl Emitter<'_> {
             out[c] = Some(self.b.ins().splat(Self::simd(ty.kind()), word));
         }
         out
+    }
+
+    /// The same from the run's table of words that do not change, which has them in all lanes already.
+    fn load_constant(
+        &mut self,
+        ty: Type,
+        live: Components,
+        resource: Resource,
+        offset: u32,
+    ) -> [Option<Simd>; 4] {
+        let mut out = [None; 4];
+        for c in components(live) {
+            let word = (resource, offset + 4 * c as u32);
+            let at = self.constants.iter().position(|&w| w == word).unwrap_or_else(|| {
+                self.constants.push(word);
+                self.constants.len() - 1
+            });
+            let table = *self.found.table.get_or_insert_with(|| {
+                self.b.ins().load(I64, FIXED, self.context, Context::CONSTANTS as i32)
+            });
+            let at = (at * size_of::<Lanes>()) as i32;
+            out[c] = Some(self.b.ins().load(Self::simd(ty.kind()), FIXED.with_aligned(), table, at));
+        }
+        out
+    }
+
+    /// The components at an offset that lies inside: the first lane's for all of them, or each lane's.
+    fn load_inside(
+        &mut self,
+        ty: Type,
+        live: Components,
+        base: Simd,
+        at: Simd,
+        uniform: bool,
+    ) -> [Option<Simd>; 4] {
+        if uniform {
+            let at = self.b.ins().extractlane(at, 0);
+            let at = self.b.ins().uextend(I64, at);
+            let at = self.b.ins().iadd(base, at);
+            return self.load_splat(ty, live, at, 0);
+        }
+        let rows = self.pointers(Some(base), at);
+        self.load_rows(ty, live, &rows)
     }
 
     fn load_rows(&mut self, ty: Type, live: Components, rows: &Rows) -> [Option<Simd>; 4] {
@@ -157,14 +208,9 @@ impl Emitter<'_> {
 
         self.b.switch_to_block(fast);
         let loaded = match base {
-            Some(base) if uniform => {
-                let at = self.b.ins().extractlane(at, 0);
-                let at = self.b.ins().uextend(I64, at);
-                let at = self.b.ins().iadd(base, at);
-                self.load_splat(ty, live, at, 0)
-            }
-            _ => {
-                let rows = self.pointers(base, at);
+            Some(base) => self.load_inside(ty, live, base, at, uniform),
+            None => {
+                let rows = self.pointers(None, at);
                 self.load_rows(ty, live, &rows)
             }
         };

@@ -56,6 +56,8 @@ struct Exits {
 struct Found {
     constants: Vec<(ir::Type, u32, Simd)>,
     bases: Vec<(Resource, Simd)>,
+    /// The run's table of constant words.
+    table: Option<Simd>,
     /// By resource and stride: a pointer per lane.
     rows: Vec<(Resource, u32, [Simd; 4])>,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Emitter<'a> {
     plan: &'a Plan,
     variant: Variant,
     sites: &'a mut Sites,
+    /// The table of words that a run has in all lanes: resource and offset.
+    constants: &'a mut Vec<(Resource, u32)>,
     context: Simd,
     buffers: Simd,
     /// The first invocation of the group.
@@ -105,6 +109,7 @@ pub(crate) fn function<'a>(
     plan: &'a mut Plan,
     variant: Variant,
     sites: &'a mut Sites,
+    constants: &'a mut Vec<(Resource, u32)>,
 ) -> Result<(), CompileError> {
     let tree = masked::tree(module, f, plan)?;
     let mut b = FunctionBuilder::new(func, builder);
@@ -129,6 +134,7 @@ pub(crate) fn function<'a>(
         plan,
         variant,
         sites,
+        constants,
         context,
         buffers,
         first,

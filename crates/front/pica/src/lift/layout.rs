@@ -24,8 +24,18 @@ pub const UNIFORM_ZERO: u32 = UNIFORM_BOOLS + 4;
 /// Size of the uniform buffer.
 pub const UNIFORM_SIZE: u32 = UNIFORM_BOOLS + 16;
 
-/// Bytes of inputs per invocation: v0 to v15.
+/// Bytes of inputs per invocation: v0 to v15, unless they are packed.
 pub const INPUT_STRIDE: u32 = 16 * 16;
+
+/// Bytes per invocation of the packed registers of a set, bit n for register n.
+pub const fn packed_stride(set: u16) -> u32 {
+    16 * set.count_ones()
+}
+
+/// Where register `n` (0–15) lies among the packed registers of a set: the lowest one comes first.
+pub const fn packed_place(set: u16, n: u8) -> u32 {
+    packed_stride(set & ((1 << (n & 15)) - 1))
+}
 
 /// State record: o0 to o15, of the current bank.
 pub const STATE_OUTPUTS: u32 = 0;

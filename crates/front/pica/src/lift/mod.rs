@@ -61,6 +61,19 @@ pub enum Wrapper {
     },
 }
 
+/// What the compute wrapper of a vertex program that is not persistent loads and stores; others have whole records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Records {
+    /// v0 to v15, and a state record that takes all registers.
+    #[default]
+    Whole,
+    /// The same, but only output registers are stored.
+    Outputs,
+    /// Only the registers of [`Lifted::inputs`] and [`Lifted::outputs`], each set without gaps
+    /// ([`layout::packed_place`]).
+    Packed,
+}
+
 /// The geometry part of a compute wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeometryWrapper {
@@ -109,8 +122,8 @@ pub struct LiftOptions {
     pub wrapper: Wrapper,
     /// Whether the compute wrapper counts executed instructions.
     pub count_steps: bool,
-    /// The compute wrapper of a vertex program stores nothing but its output registers.
-    pub only_outputs: bool,
+    /// What the compute wrapper of a vertex program loads and stores.
+    pub records: Records,
     /// Bounds.
     pub limits: Limits,
 }
@@ -123,7 +136,7 @@ impl LiftOptions {
             numeric: Numeric::default(),
             wrapper: Wrapper::Compute { workgroup: 64, persistent: false, geometry: None },
             count_steps: false,
-            only_outputs: false,
+            records: Records::default(),
             limits: Limits::default(),
         }
     }
@@ -169,6 +182,10 @@ pub struct Lifted {
     pub module: Module,
     /// Statistics.
     pub flow: FlowStats,
+    /// Bit n: the program reads v `n`.
+    pub inputs: u16,
+    /// Bit n: the program writes o `n`.
+    pub outputs: u16,
 }
 
 /// Registers a run of instructions names: inputs read, outputs written.
@@ -242,7 +259,9 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
             for n in (0..16u8).filter(|n| geometry.is_some() && (outputs | cx.output_mask) >> n & 1 == 1) {
                 cx.regs.vector(cx.b.func, File::Output, n);
             }
-            Some((wrap::compute_prologue(&mut module, &mut cx, inputs, capacity), persistent))
+            let packed = options.records == Records::Packed && geometry.is_none() && !persistent;
+            let packed = packed.then_some(outputs);
+            Some((wrap::compute_prologue(&mut module, &mut cx, inputs, packed, capacity), persistent))
         }
     };
     cx.b.switch_to(start);
@@ -255,10 +274,10 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     match (options.wrapper, record) {
         (Wrapper::Vertex(outputs), _) => wrap::vertex_outputs(&mut module, &mut cx, outputs),
         (_, Some((record, persistent))) => {
-            if options.only_outputs && cx.events.is_none() {
-                wrap::store_outputs(&mut cx, record);
-            } else {
+            if options.records == Records::Whole || cx.events.is_some() {
                 wrap::compute_epilogue(&mut cx, record, options.count_steps, persistent);
+            } else {
+                wrap::store_outputs(&mut cx, record);
             }
         }
         (_, None) => {}
@@ -274,7 +293,7 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
         Some(flow) => FlowStats { nodes: flow.nodes.len(), contexts: flow.contexts, stacks_as_data: false },
         None => FlowStats { stacks_as_data: true, ..FlowStats::default() },
     };
-    Ok(Lifted { module, flow: stats })
+    Ok(Lifted { module, flow: stats, inputs, outputs })
 }
 
 /// Adds a listing, one line per word address, for comments in what is made of the module.

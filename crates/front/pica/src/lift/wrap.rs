@@ -181,14 +181,22 @@ pub(super) struct Record {
     state: Resource,
     base: Value,
     geometry: bool,
+    /// The outputs of a packed record.
+    packed: Option<u16>,
 }
 
 fn plain(resource: Resource, align_log2: u8) -> MemInfo {
     MemInfo::plain(Space::Storage, Some(resource), align_log2)
 }
 
-/// Prologue of the compute wrapper: inputs and events.
-pub(super) fn compute_prologue(module: &mut Module, cx: &mut Cx, used: u16, geometry: Option<u32>) -> Record {
+/// Prologue of the compute wrapper: inputs `used` and events. `packed` has the outputs if records are.
+pub(super) fn compute_prologue(
+    module: &mut Module,
+    cx: &mut Cx,
+    used: u16,
+    packed: Option<u16>,
+    geometry: Option<u32>,
+) -> Record {
     let read = ResourceKind::StorageBuffer { access: Access::Read };
     let write = ResourceKind::StorageBuffer { access: Access::ReadWrite };
     let inputs = buffer(module, "inputs", read, INPUT_BINDING);
@@ -202,12 +210,18 @@ pub(super) fn compute_prologue(module: &mut Module, cx: &mut Cx, used: u16, geom
         let stride = cx.b.i32(stride);
         cx.b.op(Op::Imul, &[id, stride])
     };
-    let input_base = scaled(cx, INPUT_STRIDE);
+    // Packed, the registers that are not used take no place.
+    let input_set = if packed.is_some() { used } else { u16::MAX };
+    let input_base = scaled(cx, packed_stride(input_set));
     for n in (0..16u8).filter(|n| used >> n & 1 == 1) {
-        let at = cx.offset(input_base, u32::from(n) * 16);
+        let at = cx.offset(input_base, packed_place(input_set, n));
         cx.inputs[usize::from(n)] = Some(cx.b.load(plain(inputs, 4), at, Type::F32X4));
     }
-    let stride = if geometry.is_some() { GEOMETRY_STATE_STRIDE } else { VERTEX_STATE_STRIDE };
+    let stride = match (packed, geometry) {
+        (Some(outputs), _) => packed_stride(outputs),
+        (None, Some(_)) => GEOMETRY_STATE_STRIDE,
+        (None, None) => VERTEX_STATE_STRIDE,
+    };
     let base = scaled(cx, stride);
     if let Some(capacity) = geometry {
         let buffer = buffer(module, "events", write, EVENT_BINDING);
@@ -215,7 +229,7 @@ pub(super) fn compute_prologue(module: &mut Module, cx: &mut Cx, used: u16, geom
         cx.events = Some(Events { buffer, capacity, base });
         cx.begin_emitter();
     }
-    Record { state, base, geometry: geometry.is_some() }
+    Record { state, base, geometry: geometry.is_some(), packed }
 }
 
 /// The vector registers the program names, with their offsets in the state record.
@@ -296,17 +310,24 @@ pub(super) fn compute_epilogue(cx: &mut Cx, r: Record, count_steps: bool, persis
 
 /// Stores the output registers.
 pub(super) fn store_outputs(cx: &mut Cx, r: Record) {
-    store_vectors(cx, r, |file| file == File::Output);
+    let Some(outputs) = r.packed else { return store_vectors(cx, r, |file| file == File::Output) };
+    for n in (0..16u8).filter(|n| outputs >> n & 1 == 1) {
+        store_vector(cx, r, File::Output, n, packed_place(outputs, n));
+    }
 }
 
 fn store_vectors(cx: &mut Cx, r: Record, which: impl Fn(File) -> bool) {
     for (file, n, at) in named_vectors(cx, r.geometry) {
         if which(file) {
-            let v = cx.get_vector(file, n);
-            let at = cx.offset(r.base, at);
-            cx.b.store(plain(r.state, 4), at, v);
+            store_vector(cx, r, file, n, at);
         }
     }
+}
+
+fn store_vector(cx: &mut Cx, r: Record, file: File, n: u8, at: u32) {
+    let v = cx.get_vector(file, n);
+    let at = cx.offset(r.base, at);
+    cx.b.store(plain(r.state, 4), at, v);
 }
 
 fn store4(cx: &mut Cx, r: Record, at: u32, v: [Value; 4]) {

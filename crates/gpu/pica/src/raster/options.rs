@@ -51,7 +51,7 @@ impl Reference {
 ///
 /// Two more features of the chip are left out because their registers are documented and their arithmetic is not: the
 /// early depth test (061 to 063, 06A, 118), which compares with a buffer of its own of unknown precision, and gas
-/// (fragment mode 1, fog mode 7).
+/// (fragment mode 1, fog mode 7). Draws that ask for them are counted in [`Ignored`](crate::report::Ignored).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chip {
     /// Linear filters of texture units 0 to 2 (083, 093, 09B), with the equations of OpenGL ES 1.1, section 3.7. The

@@ -1,4 +1,4 @@
-//! The registers by name: what vectors/picagpu/FORMAT.md, section 3, has fields for.
+//! The registers by name: what vectors/picagpu/FORMAT.md, section 3, has fields for, and what is looked at beyond.
 
 use std::fmt;
 
@@ -84,6 +84,7 @@ registers! {
     0x04e DEPTH_OFFSET "Depth offset, float24.",
     0x04f OUTPUT_COUNT "\\[2:0\\] entries of the output map.",
     0x050 [7] OUTPUT_MAP "Semantics of an output: x \\[4:0\\] y \\[12:8\\] z \\[20:16\\] w \\[28:24\\]; 31 none.",
+    0x062 EARLY_DEPTH "\\[0\\] early depth test (3dbrew); not in vectors/picagpu/FORMAT.md.",
     0x065 SCISSOR_MODE "\\[1:0\\] 0 off, 1 outside only, 3 inside only.",
     0x066 SCISSOR_START "x1 \\[9:0\\] y1 \\[25:16\\].",
     0x067 SCISSOR_END "x2 \\[9:0\\] y2 \\[25:16\\], inclusive.",

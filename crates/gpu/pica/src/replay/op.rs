@@ -89,7 +89,7 @@ fn words<const N: usize>(op: &Op) -> Result<[u32; N], OpError> {
 }
 
 impl<'a> Operation<'a> {
-    /// The meaning of an operation. The last word of texture copies, the copy engine's flags, means nothing here.
+    /// The meaning of an operation.
     ///
     /// # Errors
     /// [`OpError`].
@@ -121,8 +121,8 @@ impl<'a> Operation<'a> {
                 Operation::Display(DisplayTransfer { src, dst, out_size, in_size, flags })
             }
             COPY => {
-                let [src, dst, bytes, in_line, out_line, _flags] = words(op)?;
-                Operation::Copy(TextureCopy { src, dst, bytes, in_line, out_line })
+                let [src, dst, bytes, in_line, out_line, flags] = words(op)?;
+                Operation::Copy(TextureCopy { src, dst, bytes, in_line, out_line, flags })
             }
             kind => return Err(OpError::Kind(kind)),
         })
@@ -150,8 +150,8 @@ impl<'a> Operation<'a> {
             Operation::Display(DisplayTransfer { src, dst, out_size, in_size, flags }) => {
                 stream.push_words(DISPLAY, &[src, dst, out_size, in_size, flags]);
             }
-            Operation::Copy(TextureCopy { src, dst, bytes, in_line, out_line }) => {
-                stream.push_words(COPY, &[src, dst, bytes, in_line, out_line, 0]);
+            Operation::Copy(TextureCopy { src, dst, bytes, in_line, out_line, flags }) => {
+                stream.push_words(COPY, &[src, dst, bytes, in_line, out_line, flags]);
             }
         }
     }
@@ -175,8 +175,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn operation(kind: u32, w: [u32; 5], bytes: &[u8]) -> Operation<'_> {
-        let [a, b, c, d, e] = w;
+    fn operation(kind: u32, w: [u32; 6], bytes: &[u8]) -> Operation<'_> {
+        let [a, b, c, d, e, f] = w;
         match kind {
             0 => Operation::Frame(Shown {
                 address: a,
@@ -190,13 +190,13 @@ mod tests {
             3 => Operation::List { address: a, bytes: b },
             4 => Operation::Fill(Fill { start: a, end: b, value: c, control: d }),
             5 => Operation::Display(DisplayTransfer { src: a, dst: b, out_size: c, in_size: d, flags: e }),
-            _ => Operation::Copy(TextureCopy { src: a, dst: b, bytes: c, in_line: d, out_line: e }),
+            _ => Operation::Copy(TextureCopy { src: a, dst: b, bytes: c, in_line: d, out_line: e, flags: f }),
         }
     }
 
     proptest! {
         #[test]
-        fn there_and_back(kind in 0u32..7, words: [u32; 5], bytes: Vec<u8>) {
+        fn there_and_back(kind in 0u32..7, words: [u32; 6], bytes: Vec<u8>) {
             let operation = operation(kind, words, &bytes);
             let mut stream = Stream::default();
             operation.encode(&mut stream);

@@ -1,47 +1,19 @@
 //! What an engine is.
 
-use super::unit::{Source, Uniforms};
+use super::packed::Packed;
+use super::program::Program;
+use super::unit::Uniforms;
 use std::sync::Arc;
 use thiserror::Error;
-use xenoglot_pica_shader::lift::layout::{GEOMETRY_STATE_STRIDE, STATE_OUTPUTS};
+use xenoglot_pica_shader::lift::LiftError;
+use xenoglot_pica_shader::lift::layout::GEOMETRY_STATE_STRIDE;
 use xenoglot_pica_shader::lift::record::Event;
-use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Lifted, Wrapper, lift};
 
 /// Sixteen vector registers: v0 to v15 or o0 to o15.
 pub type Bank = [[f32; 4]; 16];
 
 /// Most EMITs of a geometry invocation.
 pub(super) const EMIT_CAPACITY: u32 = 1024;
-
-/// Everything that changes a translated program. Uniforms do not.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shader {
-    /// Code and descriptors.
-    pub source: Arc<Source>,
-    /// Word address of the entry point.
-    pub entry: u32,
-    /// For a geometry program: what EMIT copies.
-    pub geometry: Option<u16>,
-}
-
-impl Shader {
-    /// The program as a compute kernel over the buffers of [`xenoglot_pica_shader::lift::layout`], optimised. Geometry
-    /// programs start with the registers of the state record.
-    pub(super) fn lift(&self) -> Result<Lifted, LiftError> {
-        let geometry =
-            self.geometry.map(|output_mask| GeometryWrapper { output_mask, emit_capacity: EMIT_CAPACITY });
-        let wrapper = Wrapper::Compute { workgroup: 1, persistent: geometry.is_some(), geometry };
-        let options = LiftOptions { wrapper, only_outputs: true, ..LiftOptions::compute(self.entry) };
-        let mut lifted = lift(&self.source.program, &options)?;
-        let Ok(()) = xenoglot_opt::optimize(
-            &mut lifted.module,
-            &mut xenoglot_opt::Context::new(),
-            &Default::default(),
-            &mut (),
-        );
-        Ok(lifted)
-    }
-}
 
 /// Why an engine did not do a batch.
 #[derive(Debug, Error)]
@@ -61,13 +33,16 @@ pub enum EngineError {
     /// A geometry invocation sent more than there is room for.
     #[error("{0} EMITs more than an invocation has room for")]
     Emits(u32),
+    /// The engine takes no programs like this one.
+    #[error("{0}")]
+    Declined(&'static str),
     /// What another engine has to say.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// What the geometry unit keeps from one invocation to the next, as a state record of
-/// [`xenoglot_pica_shader::lift::layout`].
+/// [`layout`](xenoglot_pica_shader::lift::layout).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeometryState {
     /// The record.
@@ -80,29 +55,61 @@ impl Default for GeometryState {
     }
 }
 
+/// How far an engine is with a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It runs it at once, or says at once why not.
+    Ready,
+    /// It is translating it.
+    Preparing,
+    /// It has not seen it.
+    New,
+}
+
+/// What an engine is thought to cost until it was measured, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Of a batch, however small.
+    pub batch: f64,
+    /// Of an instruction of the module on one vertex.
+    pub inst: f64,
+    /// Of translating an instruction of the module.
+    pub translation: f64,
+}
+
 /// Runs shaders.
 pub trait Engine: Send {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Runs a vertex program on each of `inputs`, from registers that are zero, and puts o0 to o15 at the end of
-    /// `outputs`. `fuel` is how many instructions of the engine's own measure may be executed; what was is taken off.
+    /// What it is thought to cost.
+    fn cost(&self) -> Cost;
+
+    /// How far it is with the program.
+    fn readiness(&mut self, program: &Arc<Program>) -> Readiness;
+
+    /// Begins to translate the program in the background. An engine that cannot does nothing.
+    fn prepare(&mut self, _program: &Arc<Program>) {}
+
+    /// Runs a vertex program on each of `inputs`, from registers that are zero, and leaves `outputs` reset to the
+    /// program's set and as many vertices. Inputs have the program's set of registers. What is not translated is now. `fuel` is how many instructions of the engine's own measure may be executed; what was is taken
+    /// off.
     ///
     /// # Errors
     /// Nothing of `outputs` counts then.
     fn shade(
         &mut self,
-        shader: &Shader,
+        program: &Arc<Program>,
         uniforms: &Uniforms,
-        inputs: &[Bank],
-        outputs: &mut Vec<Bank>,
+        inputs: &Packed,
+        outputs: &mut Packed,
         fuel: &mut u64,
     ) -> Result<(), EngineError>;
 
     /// Gets ready to run a geometry program. `fuel` as in [`Engine::shade`].
     fn geometry<'e>(
         &'e mut self,
-        shader: &Shader,
+        program: &'e Arc<Program>,
         fuel: &mut u64,
     ) -> Result<Box<dyn Invocations + 'e>, EngineError>;
 }
@@ -121,15 +128,4 @@ pub trait Invocations {
         events: &mut Vec<Event>,
         fuel: &mut u64,
     ) -> Result<(), EngineError>;
-}
-
-/// o0 to o15 of a state record.
-pub(super) fn outputs_of(record: &[u8]) -> Bank {
-    let words = record.get(STATE_OUTPUTS as usize..).unwrap_or_default();
-    let mut bank = Bank::default();
-    let floats = bank.as_flattened_mut().iter_mut();
-    for (float, bytes) in floats.zip(words.as_chunks::<4>().0) {
-        *float = f32::from_le_bytes(*bytes);
-    }
-    bank
 }

@@ -1,13 +1,12 @@
 //! The reference engine: lifted programs on the IR interpreter.
 
-use super::engine::{
-    Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader, outputs_of,
-};
-use super::table::Table;
+use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
+use super::packed::Packed;
+use super::program::Program;
 use super::unit::Uniforms;
+use std::sync::Arc;
 use xenoglot_interp::{Bindings, Interpreter, Limits, Stats, Trap};
 use xenoglot_ir::{Bits, Module, Resource};
-use xenoglot_pica_shader::lift::LiftError;
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
 
@@ -15,24 +14,13 @@ use xenoglot_pica_shader::lift::record::{self, Event};
 const BATCH: usize = 4096;
 
 /// The engine.
-#[derive(Debug, Default)]
-pub struct Interp {
-    programs: Table<Module, LiftError>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interp;
 
 impl Interp {
-    /// An engine that has translated nothing yet.
+    /// The engine.
     pub fn new() -> Interp {
-        Interp::default()
-    }
-
-    /// Programs in the table.
-    pub fn translated(&self) -> usize {
-        self.programs.len()
-    }
-
-    fn module(&mut self, shader: &Shader, fuel: &mut u64) -> Result<&Module, EngineError> {
-        self.programs.get(shader, fuel, || shader.lift().map(|lifted| lifted.module))
+        Interp
     }
 }
 
@@ -87,39 +75,53 @@ impl Engine for Interp {
         "interp"
     }
 
+    fn cost(&self) -> Cost {
+        Cost { batch: 2e-5, inst: 3e-8, translation: 0.0 }
+    }
+
+    fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
+        Readiness::Ready
+    }
+
     fn shade(
         &mut self,
-        shader: &Shader,
+        program: &Arc<Program>,
         uniforms: &Uniforms,
-        inputs: &[Bank],
-        outputs: &mut Vec<Bank>,
+        inputs: &Packed,
+        outputs: &mut Packed,
         fuel: &mut u64,
     ) -> Result<(), EngineError> {
-        let module = self.module(shader, fuel)?;
+        let module = &program.module;
         let mut interpreter = Interpreter::new(module)?;
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
         fill(&mut bindings, buffers.uniforms, uniforms.bytes());
-        for batch in inputs.chunks(BATCH) {
+        outputs.reset(program.outputs, inputs.vertices());
+        let (reads, writes) = (inputs.registers(), outputs.registers());
+        for first in (0..inputs.vertices()).step_by(BATCH) {
+            let count = BATCH.min(inputs.vertices() - first);
+            let batch = inputs.values().get(first * reads..(first + count) * reads).unwrap_or_default();
             fill(&mut bindings, buffers.inputs, bytemuck::cast_slice(batch));
-            let state = vec![0; batch.len() * VERTEX_STATE_STRIDE as usize];
             if let Some(buffer) = buffers.state {
-                bindings.set_buffer(buffer, state);
+                bindings.set_buffer(buffer, vec![0; count * writes * size_of::<[f32; 4]>()]);
             }
-            let ran = interpreter.dispatch([batch.len() as u32, 1, 1], &mut bindings, &limits(*fuel));
+            let ran = interpreter.dispatch([count as u32, 1, 1], &mut bindings, &limits(*fuel));
             settle(ran, |ran| ran.stats, fuel)?;
-            let records = contents(&bindings, buffers.state).chunks_exact(VERTEX_STATE_STRIDE as usize);
-            outputs.extend(records.map(outputs_of));
+            let words = contents(&bindings, buffers.state).as_chunks::<4>().0;
+            let place = outputs.values_mut().get_mut(first * writes..).unwrap_or_default();
+            for (to, word) in place.as_flattened_mut().iter_mut().zip(words) {
+                *to = f32::from_le_bytes(*word);
+            }
         }
         Ok(())
     }
 
     fn geometry<'e>(
         &'e mut self,
-        shader: &Shader,
-        fuel: &mut u64,
+        program: &'e Arc<Program>,
+        _: &mut u64,
     ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
-        let module = self.module(shader, fuel)?;
+        let module = &program.module;
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
         for (var, _) in module.vars.iter() {
@@ -168,32 +170,13 @@ impl Invocations for Geometry<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::Source;
-    use std::sync::Arc;
+    use crate::shader::{Shader, Source};
     use xenoglot_pica_shader::asm::assemble;
 
-    fn shader(source: &str, geometry: Option<u16>) -> Shader {
+    fn geometry(source: &str) -> Arc<Program> {
         let program = assemble(source).unwrap().program;
-        Shader { source: Arc::new(Source::new(&program.code, &program.descriptors)), entry: 0, geometry }
-    }
-
-    #[test]
-    fn uniforms_do_not_retranslate_and_programs_do() {
-        let mut engine = Interp::new();
-        let (mut uniforms, mut fuel) = (Uniforms::default(), 1 << 24);
-        let sum = ".in v\n.out p position\n.proc main\n add p, c3, v\n end\n.end\n";
-        let inputs: Vec<Bank> = (0..3).map(|n| [[n as f32; 4]; 16]).collect();
-        for value in [1.0f32, 2.5] {
-            uniforms.set_float(3, [value.to_bits(); 4]);
-            let mut outputs = Vec::new();
-            engine.shade(&shader(sum, None), &uniforms, &inputs, &mut outputs, &mut fuel).unwrap();
-            let first: Vec<f32> = outputs.iter().map(|o| o[0][0]).collect();
-            assert_eq!(first, [value, value + 1.0, value + 2.0]);
-        }
-        assert_eq!(engine.translated(), 1);
-        let other = shader(&sum.replace("c3", "c4"), None);
-        engine.shade(&other, &uniforms, &inputs, &mut Vec::new(), &mut fuel).unwrap();
-        assert_eq!(engine.translated(), 2);
+        let source = Arc::new(Source::new(&program.code, &program.descriptors));
+        Arc::new(Program::new(&Shader { source, entry: 0, geometry: Some(1) }).unwrap())
     }
 
     #[test]
@@ -202,8 +185,8 @@ mod tests {
         let sum = ".gsh point c0\n.in v v0\n.out p position\n.entry gmain\n.proc gmain\n\
                    add r0, v, r0\n setemit 2, prim\n mov p, r0\n emit\n end\n.end\n";
         let (mut engine, mut fuel, mut state) = (Interp::new(), 1 << 24, GeometryState::default());
-        let shader = shader(sum, Some(1));
-        let mut ready = engine.geometry(&shader, &mut fuel).unwrap();
+        let program = geometry(sum);
+        let mut ready = engine.geometry(&program, &mut fuel).unwrap();
         let mut events = Vec::new();
         for _ in 0..3 {
             let inputs = [[2.0; 4]; 16];
@@ -221,8 +204,8 @@ mod tests {
         let many = ".gsh point c0\n.out p position\n.entry gmain\n.proc gmain\n\
                     again:\n emit\n jmpu !b0, again\n end\n.end\n";
         let (mut engine, mut fuel) = (Interp::new(), 1 << 22);
-        let shader = shader(many, Some(1));
-        let mut ready = engine.geometry(&shader, &mut fuel).unwrap();
+        let program = geometry(many);
+        let mut ready = engine.geometry(&program, &mut fuel).unwrap();
         let (mut state, mut events) = (GeometryState::default(), Vec::new());
         let ran = ready.run(&Uniforms::default(), &Bank::default(), &mut state, &mut events, &mut fuel);
         assert!(matches!(ran, Err(EngineError::Trap(_))), "{ran:?}");

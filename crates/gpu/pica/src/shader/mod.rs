@@ -1,21 +1,34 @@
 //! Vertex and geometry shading: what is uploaded to the units, and the engines that run it.
 //!
-//! An [`Engine`] translates a program once for everything that changes the translation, a [`Shader`], and runs it on
-//! batches. [`Engines`] tries them in order: what one cannot run the next one gets, draw by draw.
+//! A [`Shader`], which is everything that changes a translation, is lifted to a [`Program`] once. An [`Engine`] runs
+//! programs on batches of vertices, whose registers are [`Packed`]. [`Engines`] chooses among them, draw by draw: the first
+//! one, or the one that measurements say is done first; what one cannot run another one gets.
 
+#[cfg(feature = "native")]
+mod background;
+mod cost;
 mod engine;
 mod engines;
+#[cfg(feature = "host")]
+mod host;
 mod interp;
 #[cfg(feature = "native")]
 mod native;
+mod packed;
+mod program;
 mod table;
 mod unit;
 
-pub use engine::{Bank, Engine, EngineError, GeometryState, Invocations, Shader};
+pub use engine::{Bank, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};
 pub(crate) use engines::GeometryUnit;
-pub use engines::{Engines, Fallback, Feed};
+pub use engines::{Choice, Engines, Fallback, Feed, Served};
+#[cfg(feature = "host")]
+pub use host::Host;
 pub use interp::Interp;
 #[cfg(feature = "native")]
 pub use native::Native;
+pub(crate) use packed::place;
+pub use packed::{Packed, Row};
+pub use program::{Program, Shader};
 pub use unit::{FLOAT_UNIFORMS, Kind, Source, UniformPort, Uniforms, Unit, Upload, Words, unpack24};
 pub use xenoglot_pica_shader::lift::record::Event;

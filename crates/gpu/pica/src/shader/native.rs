@@ -1,38 +1,31 @@
 //! Programs as machine code: several vertices at once, large draws on all cores.
 
-use super::engine::{
-    Bank, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Shader, outputs_of,
-};
+use super::background::Background;
+use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
+use super::packed::Packed;
+use super::program::Program;
 use super::table::Table;
 use super::unit::Uniforms;
 use rayon::prelude::*;
 use std::sync::Arc;
 use thiserror::Error;
-use xenoglot_native::{Bindings, CompileError, Compiler, LANES, Limits, Program, RunError};
-use xenoglot_pica_shader::lift::LiftError;
+use xenoglot_native::{Bindings, CompileError, Compiler, LANES, Limits, Program as Code, RunError};
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
 
-/// Vertices whose records are at work at once: they stay in the cache.
-const BATCH: usize = 256;
+/// Vertices that a core gets at once.
+const BATCH: usize = 1024;
 /// Vertices of a draw from which on it pays to wake other cores.
-const PARALLEL: usize = 4 * BATCH;
+const PARALLEL: usize = 2 * BATCH;
 
 /// Why there is no machine code for a program.
 #[derive(Clone, Debug, Error)]
-enum NoCode {
-    #[error(transparent)]
-    Lift(#[from] LiftError),
-    #[error(transparent)]
-    Compile(Arc<CompileError>),
-}
+#[error(transparent)]
+pub(super) struct NoCode(Arc<CompileError>);
 
 impl From<NoCode> for EngineError {
     fn from(error: NoCode) -> EngineError {
-        match error {
-            NoCode::Lift(error) => error.into(),
-            NoCode::Compile(error) => EngineError::Other(Box::new(error)),
-        }
+        EngineError::Other(Box::new(error))
     }
 }
 
@@ -42,19 +35,21 @@ impl From<RunError> for EngineError {
     }
 }
 
+/// A program as machine code.
+pub(super) type Compiled = Result<Arc<Code>, NoCode>;
+
+pub(super) fn compile(compiler: &mut Compiler, program: &Program) -> Compiled {
+    compiler.compile(&program.module).map(Arc::new).map_err(|e| NoCode(Arc::new(e)))
+}
+
 /// The engine.
 pub struct Native {
     compiler: Compiler,
-    programs: Table<Code, NoCode>,
+    codes: Table<Arc<Code>, NoCode>,
+    background: Background,
     threads: bool,
-    /// The state and event records of a geometry invocation.
+    /// The event record of a geometry invocation.
     events: Vec<u8>,
-}
-
-/// A program and what a run of it costs of the fuel: loops are counted as they run.
-struct Code {
-    program: Program,
-    insts: u64,
 }
 
 impl Native {
@@ -63,8 +58,13 @@ impl Native {
     /// # Errors
     /// [`CompileError`] where there is no compiler for the host.
     pub fn new() -> Result<Native, CompileError> {
-        let compiler = Compiler::new()?;
-        Ok(Native { compiler, programs: Table::default(), threads: true, events: Vec::new() })
+        Ok(Native {
+            compiler: Compiler::new()?,
+            codes: Table::default(),
+            background: Background::default(),
+            threads: true,
+            events: Vec::new(),
+        })
     }
 
     /// Whether large draws use all cores; they do unless told otherwise.
@@ -72,59 +72,29 @@ impl Native {
         self.threads = threads;
     }
 
-    /// Programs in the table.
-    pub fn translated(&self) -> usize {
-        self.programs.len()
-    }
-}
-
-fn code<'p>(
-    programs: &'p mut Table<Code, NoCode>,
-    compiler: &mut Compiler,
-    shader: &Shader,
-    fuel: &mut u64,
-) -> Result<&'p Code, EngineError> {
-    programs.get(shader, fuel, || {
-        let module = shader.lift()?.module;
-        let insts = module.entry_func().map_or(0, |f| f.inst_count()) as u64;
-        let program = compiler.compile(&module).map_err(|e| NoCode::Compile(Arc::new(e)))?;
-        Ok(Code { program, insts })
-    })
-}
-
-impl Code {
-    /// Shades vertices into as many outputs. Gives the rounds of loops this took.
-    fn batch(
-        &self,
-        uniforms: &Uniforms,
-        inputs: &[Bank],
-        outputs: &mut [Bank],
-        state: &mut Vec<u8>,
-        limits: &Limits,
-    ) -> Result<u64, RunError> {
-        // Registers that a program does not name are not stored, and stay zero from batch to batch.
-        state.resize(inputs.len().max(BATCH) * VERTEX_STATE_STRIDE as usize, 0);
-        let mut bindings = Bindings::new();
-        bindings.read(0, UNIFORM_BINDING, uniforms.bytes());
-        bindings.read(0, INPUT_BINDING, bytemuck::cast_slice(inputs));
-        bindings.write(0, STATE_BINDING, state);
-        let ran = self.program.run(&mut bindings, 0..inputs.len() as u32, limits)?;
-        let records = state.chunks_exact(VERTEX_STATE_STRIDE as usize);
-        for (output, record) in outputs.iter_mut().zip(records) {
-            *output = outputs_of(record);
+    /// Takes up what was compiled meanwhile.
+    fn collect(&mut self) {
+        for (shader, compiled) in self.background.finished() {
+            self.codes.insert(shader, compiled);
         }
-        Ok(ran.rounds)
     }
 
-    /// What a round of loops costs at most: all lanes run all instructions.
-    fn cost(&self, rounds: u64) -> u64 {
-        rounds.saturating_mul(self.insts.saturating_mul(u64::from(LANES)))
+    fn code(&mut self, program: &Program, fuel: &mut u64) -> Result<Arc<Code>, EngineError> {
+        self.collect();
+        // One that is being compiled may be behind others: this draw needs it now.
+        let code = self.codes.get(&program.shader, fuel, || compile(&mut self.compiler, program))?;
+        Ok(code.clone())
     }
+}
 
-    /// Rounds that so much fuel pays for.
-    fn rounds(&self, fuel: u64) -> u64 {
-        fuel / self.cost(1).max(1)
-    }
+/// What rounds of loops cost at most: all lanes run all instructions.
+fn cost(program: &Program, rounds: u64) -> u64 {
+    rounds.saturating_mul(program.insts.saturating_mul(u64::from(LANES)))
+}
+
+/// Rounds that so much fuel pays for.
+fn limits(program: &Program, fuel: u64) -> Limits {
+    Limits { fuel: fuel / cost(program, 1).max(1) }
 }
 
 impl Engine for Native {
@@ -132,52 +102,82 @@ impl Engine for Native {
         "native"
     }
 
+    fn cost(&self) -> Cost {
+        Cost { batch: 1e-6, inst: 3e-10, translation: 5e-6 }
+    }
+
+    fn readiness(&mut self, program: &Arc<Program>) -> Readiness {
+        self.collect();
+        if self.codes.contains(&program.shader) {
+            Readiness::Ready
+        } else if self.background.has(&program.shader) {
+            Readiness::Preparing
+        } else {
+            Readiness::New
+        }
+    }
+
+    fn prepare(&mut self, program: &Arc<Program>) {
+        self.background.begin(program);
+    }
+
     fn shade(
         &mut self,
-        shader: &Shader,
+        program: &Arc<Program>,
         uniforms: &Uniforms,
-        inputs: &[Bank],
-        outputs: &mut Vec<Bank>,
+        inputs: &Packed,
+        outputs: &mut Packed,
         fuel: &mut u64,
     ) -> Result<(), EngineError> {
-        let code = code(&mut self.programs, &mut self.compiler, shader, fuel)?;
-        let straight = code.insts.saturating_mul(inputs.len() as u64);
+        let code = self.code(program, fuel)?;
+        let vertices = inputs.vertices();
+        let straight = program.insts.saturating_mul(vertices as u64);
         *fuel = fuel.checked_sub(straight).ok_or(EngineError::Fuel)?;
-        let first = outputs.len();
-        outputs.resize(first + inputs.len(), Bank::default());
-        let Some(outputs) = outputs.get_mut(first..) else { return Ok(()) };
-        let limits = Limits { fuel: code.rounds(*fuel) };
-        let batch = |state: &mut Vec<u8>, (inputs, outputs): (&[Bank], &mut [Bank])| {
-            code.batch(uniforms, inputs, outputs, state, &limits)
+        outputs.reset(program.outputs, vertices);
+        let (reads, writes) = (inputs.registers(), outputs.registers());
+        let limits = limits(program, *fuel);
+        let run = |inputs: &[[f32; 4]], outputs: &mut [[f32; 4]], vertices: usize| {
+            let mut bindings = Bindings::new();
+            bindings.read(0, UNIFORM_BINDING, uniforms.bytes());
+            bindings.read(0, INPUT_BINDING, bytemuck::cast_slice(inputs));
+            bindings.write(0, STATE_BINDING, bytemuck::cast_slice_mut(outputs));
+            Ok(code.run(&mut bindings, 0..vertices as u32, &limits)?.rounds)
         };
-        let rounds = if self.threads && inputs.len() >= PARALLEL {
-            let batches = inputs.par_chunks(BATCH).zip(outputs.par_chunks_mut(BATCH));
-            batches.map_init(Vec::new, batch).try_reduce(|| 0, |a, b| Ok(a + b))
+        let rounds: Result<u64, RunError> = if self.threads && vertices >= PARALLEL && writes > 0 {
+            let inputs = inputs.values();
+            let batches = outputs.values_mut().par_chunks_mut(BATCH * writes).enumerate();
+            batches
+                .map(|(n, outputs)| {
+                    let vertices = outputs.len() / writes;
+                    let inputs =
+                        inputs.get(n * BATCH * reads..).and_then(|rest| rest.get(..vertices * reads));
+                    run(inputs.unwrap_or_default(), outputs, vertices)
+                })
+                .try_reduce(|| 0, |a, b| Ok(a + b))
         } else {
-            let mut state = Vec::new();
-            let mut batches = inputs.chunks(BATCH).zip(outputs.chunks_mut(BATCH));
-            batches.try_fold(0, |rounds, pair| Ok(rounds + batch(&mut state, pair)?))
+            run(inputs.values(), outputs.values_mut(), vertices)
         };
         // A run that was stopped does not say how far it came, so it counts as all.
-        *fuel = rounds.as_ref().map_or(0, |&rounds| fuel.saturating_sub(code.cost(rounds)));
+        *fuel = rounds.as_ref().map_or(0, |&rounds| fuel.saturating_sub(cost(program, rounds)));
         rounds?;
         Ok(())
     }
 
     fn geometry<'e>(
         &'e mut self,
-        shader: &Shader,
+        program: &'e Arc<Program>,
         fuel: &mut u64,
     ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
-        let Native { compiler, programs, events, .. } = self;
-        let code = code(programs, compiler, shader, fuel)?;
+        let code = self.code(program, fuel)?;
+        let events = &mut self.events;
         events.resize(event_stride(EMIT_CAPACITY) as usize, 0);
-        Ok(Box::new(Geometry { code, events, state: Vec::new() }))
+        Ok(Box::new(Geometry { program, code, events, state: Vec::new() }))
     }
 }
 
 struct Geometry<'e> {
-    code: &'e Code,
+    program: &'e Program,
+    code: Arc<Code>,
     events: &'e mut [u8],
     state: Vec<u8>,
 }
@@ -191,17 +191,16 @@ impl Invocations for Geometry<'_> {
         events: &mut Vec<Event>,
         fuel: &mut u64,
     ) -> Result<(), EngineError> {
-        *fuel = fuel.checked_sub(self.code.insts).ok_or(EngineError::Fuel)?;
+        *fuel = fuel.checked_sub(self.program.insts).ok_or(EngineError::Fuel)?;
         self.state.clone_from(&state.record);
         let mut bindings = Bindings::new();
         bindings.read(0, UNIFORM_BINDING, uniforms.bytes());
         bindings.read(0, INPUT_BINDING, bytemuck::cast_slice(inputs));
         bindings.write(0, STATE_BINDING, &mut self.state);
         bindings.write(0, EVENT_BINDING, self.events);
-        let limits = Limits { fuel: self.code.rounds(*fuel) };
-        let ran = self.code.program.run(&mut bindings, 0..1, &limits);
+        let ran = self.code.run(&mut bindings, 0..1, &limits(self.program, *fuel));
         drop(bindings);
-        *fuel = ran.as_ref().map_or(0, |ran| fuel.saturating_sub(self.code.cost(ran.rounds)));
+        *fuel = ran.as_ref().map_or(0, |ran| fuel.saturating_sub(cost(self.program, ran.rounds)));
         ran?;
         let sent = record::sent(&self.state, self.events, EMIT_CAPACITY);
         if sent.lost != 0 {

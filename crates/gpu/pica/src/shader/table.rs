@@ -1,47 +1,63 @@
-//! What engines keep of programs.
+//! What is kept of shaders.
 
-use super::engine::{EngineError, Shader};
+use super::engine::EngineError;
+use super::program::Shader;
 use rustc_hash::FxHashMap;
 
-/// Programs that are kept. A title has some dozens; one that makes new ones without end starts over.
-const PROGRAMS: usize = 1024;
+/// Shaders that are kept. A title has some dozens; one that makes new ones without end starts over.
+const SHADERS: usize = 1024;
 
 /// What a translation costs of the instructions that may be executed; else a list that changes its program before each
 /// draw could keep the GPU busy for hours.
 const TRANSLATION: u64 = 1 << 20;
 
-/// Translated programs, and why others could not be translated.
+/// Translated shaders, and why others could not be translated.
 #[derive(Debug)]
 pub(super) struct Table<T, E> {
-    programs: FxHashMap<Shader, Result<T, E>>,
+    shaders: FxHashMap<Shader, Result<T, E>>,
 }
 
 impl<T, E> Default for Table<T, E> {
     fn default() -> Self {
-        Table { programs: FxHashMap::default() }
+        Table { shaders: FxHashMap::default() }
     }
 }
 
 impl<T, E: Clone + Into<EngineError>> Table<T, E> {
-    /// The program, translated if it is new.
+    /// What the shader was translated to; it is now if it is new.
     pub fn get(
         &mut self,
         shader: &Shader,
         fuel: &mut u64,
         translate: impl FnOnce() -> Result<T, E>,
     ) -> Result<&T, EngineError> {
-        if !self.programs.contains_key(shader) {
+        if !self.contains(shader) {
             *fuel = fuel.checked_sub(TRANSLATION).ok_or(EngineError::Fuel)?;
-            if self.programs.len() >= PROGRAMS {
-                self.programs.clear();
-            }
+            self.make_room();
         }
-        let program = self.programs.entry(shader.clone()).or_insert_with(translate);
-        program.as_ref().map_err(|error| error.clone().into())
+        let translated = self.shaders.entry(shader.clone()).or_insert_with(translate);
+        translated.as_ref().map_err(|error| error.clone().into())
     }
 
-    /// Programs in the table.
+    /// Takes what was translated elsewhere.
+    pub fn insert(&mut self, shader: Shader, translated: Result<T, E>) {
+        self.make_room();
+        self.shaders.insert(shader, translated);
+    }
+
+    fn make_room(&mut self) {
+        if self.shaders.len() >= SHADERS {
+            self.shaders.clear();
+        }
+    }
+
+    /// Whether the shader is there, translated or not.
+    pub fn contains(&self, shader: &Shader) -> bool {
+        self.shaders.contains_key(shader)
+    }
+
+    /// Shaders in the table.
     pub fn len(&self) -> usize {
-        self.programs.len()
+        self.shaders.len()
     }
 }

@@ -85,6 +85,8 @@ pub struct TextureCopy {
     pub in_line: u32,
     /// The same of the destination.
     pub out_line: u32,
+    /// The copy engine's flags, kept for whoever reads a capture. Nothing in them changes what is copied.
+    pub flags: u32,
 }
 
 /// How bytes that follow each other lie in memory.
@@ -174,6 +176,7 @@ mod tests {
             bytes: 4 * 16 + 15,
             in_line: 1 | 1 << 16,
             out_line: 2 | 1 << 16,
+            flags: 8,
         };
         copy.run(&mut memory).unwrap();
         let units: Vec<u8> = memory.bytes(FCRAM, 256).unwrap().iter().step_by(16).copied().collect();

@@ -1,0 +1,121 @@
+//! What the `spirv` and `glsl` engines of all suites share: a device in a worker process, and the way to its code.
+
+use crate::{Error, Request};
+use std::time::Duration;
+use xenoglot::{Code, Target, Translator};
+use xenoglot_glsl as glsl;
+use xenoglot_ir::Module;
+use xenoglot_spirv as spirv;
+use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+use xenoglot_vulkan::{DeviceInfo, DeviceOptions, glslang};
+
+/// Which language the module goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Our SPIR-V.
+    Spirv,
+    /// Our GLSL, compiled by glslang.
+    Glsl,
+}
+
+impl Language {
+    /// The engine's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Spirv => "spirv",
+            Language::Glsl => "glsl",
+        }
+    }
+}
+
+/// For a job with all its runs: some shaders take a busy machine's software device a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How to start a worker for a request.
+pub(crate) fn worker(request: &Request) -> Result<WorkerCommand, Error> {
+    match &request.worker {
+        Some(worker) => Ok(worker.clone()),
+        None => WorkerCommand::this_program().map_err(|e| Error::Device(e.to_string())),
+    }
+}
+
+/// A worker's device for a request.
+pub(crate) fn isolated(request: &Request, command: WorkerCommand) -> Isolated {
+    let mut device = DeviceOptions { timeout_ms: PATIENCE.as_millis() as u64, ..DeviceOptions::from_env() };
+    if let Some(name) = &request.device {
+        device.selector = Some(name.clone());
+    }
+    Isolated::new(command, IsolatedOptions { device, timeout: PATIENCE })
+}
+
+/// The device a request means.
+///
+/// # Errors
+/// [`Error::Device`] if there is none.
+pub fn device(request: &Request) -> Result<DeviceInfo, Error> {
+    let selector = request.device.clone().or(DeviceOptions::from_env().selector);
+    let wanted = |name: &str| match &selector {
+        Some(s) => name.to_lowercase().contains(&s.to_lowercase()),
+        None => true,
+    };
+    let devices = isolated(request, worker(request)?).devices().map_err(|e| Error::Device(e.to_string()))?;
+    let found = devices.into_iter().filter(|d| wanted(&d.name)).min_by_key(|d| d.kind);
+    found.ok_or_else(|| Error::Device(format!("no Vulkan device matches {selector:?}")))
+}
+
+/// A device with a translator for it.
+pub(crate) struct Host {
+    language: Language,
+    pub(crate) translator: Translator,
+    pub(crate) device: Isolated,
+    pub(crate) float_controls: spirv::FloatControls,
+    /// Lanes of a subgroup.
+    subgroup_width: u8,
+}
+
+impl Host {
+    /// A worker for `device`, which [`device`] found for the same request.
+    pub(crate) fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Host, Error> {
+        if language == Language::Glsl && !glslang::available() {
+            return Err(Error::Device("glslangValidator is not installed".into()));
+        }
+        let controls = &device.float_controls;
+        Ok(Host {
+            language,
+            translator: Translator::new(),
+            device: isolated(request, worker(request)?),
+            float_controls: spirv::FloatControls {
+                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve[1],
+                denorm_preserve: controls.denorm_preserve[1],
+                round_even: controls.rounding_mode_rte[1],
+            },
+            subgroup_width: u8::try_from(device.limits.subgroup_size).unwrap_or(0),
+        })
+    }
+
+    /// The words for the device of a module that is optimised already.
+    pub(crate) fn words(
+        &mut self,
+        module: &Module,
+        stage: glslang::Stage,
+        transform_feedback: bool,
+    ) -> Result<Vec<u32>, String> {
+        let target = match self.language {
+            Language::Spirv => Target::Spirv(spirv::Options {
+                float_controls: self.float_controls,
+                transform_feedback,
+                subgroup_width: self.subgroup_width,
+                ..spirv::Options::default()
+            }),
+            Language::Glsl => Target::Glsl(glsl::Options {
+                transform_feedback,
+                subgroup_width: self.subgroup_width,
+                ..glsl::Options::default()
+            }),
+        };
+        match self.translator.emit(module, &target).map_err(|e| e.to_string())? {
+            Code::Words(words) => Ok(words),
+            Code::Text(text) => glslang::compile(&text, stage).map_err(|e| e.to_string()),
+        }
+    }
+}

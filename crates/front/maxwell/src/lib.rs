@@ -1,0 +1,34 @@
+//! NVIDIA Maxwell and Pascal shader code (SM50 to SM62; SM53, the Tegra X1, first).
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`opcode`], [`inst`], [`modifier`] | typed instructions: what a lifter matches on |
+//! | [`isa`] | the instruction set as a table of forms; the only place that knows bits |
+//! | [`decode`] | words to instructions |
+//! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
+//! | [`disasm`] | the vendor's text |
+//! | [`flow`] | control flow, the stacks resolved |
+//! | [`lift`] | instructions to IR |
+//! | [`info`] | what a shader uses and binds |
+//! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
+#![deny(missing_docs)]
+
+pub mod code;
+pub mod container;
+pub mod decode;
+pub mod disasm;
+pub mod flow;
+pub mod info;
+pub mod inst;
+pub mod isa;
+pub mod lift;
+pub mod modifier;
+mod number;
+pub mod opcode;
+pub mod sph;
+
+pub use code::{Control, Instructions};
+pub use decode::{DecodeError, decode};
+pub use inst::{Guard, Inst, Operand, Part, Role, Value};
+pub use modifier::Mod;
+pub use opcode::Opcode;

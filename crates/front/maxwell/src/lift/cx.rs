@@ -1,0 +1,403 @@
+//! What the lifter of one instruction works with: registers, operands, flags.
+
+use super::Unsupported;
+use super::layout::{BANK_SIZE, bank_binding};
+use super::product::Piece;
+use super::regs::{Flag, Regs};
+use crate::info::ShaderInfo;
+use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
+use crate::modifier::Mod;
+use rustc_hash::FxHashMap;
+use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
+use xenoglot_ir::module::{
+    Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
+};
+use xenoglot_ir::{Bits, Block, Builder, Flags, Imm, MemInfo, Module, Op, Resource, Space, Type, Value, Var};
+
+pub(super) type Lift<T> = Result<T, Unsupported>;
+
+/// Threads of a warp.
+pub(super) const WARP: u8 = 32;
+
+/// A constant operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Constant {
+    Bank(u8, i32),
+    Number(u32),
+}
+
+/// Values of constant operands in a block.
+#[derive(Default)]
+pub(super) struct Known {
+    block: Option<Block>,
+    values: FxHashMap<Constant, Value>,
+}
+
+/// Everything the lifter of one instruction needs.
+pub(super) struct Cx<'a> {
+    pub b: Builder<'a>,
+    pub module: &'a mut Module,
+    pub regs: Regs,
+    pub info: ShaderInfo,
+    pub options: super::LiftOptions,
+    /// What registers keep their old values without; none where all are written.
+    pub guard: Option<Value>,
+    pub banks: [Option<Resource>; 32],
+    /// Constant operands of the block under the cursor: the same one is the same value.
+    pub known: Known,
+    /// Values that are parts of a product of words.
+    pub pieces: FxHashMap<Value, Piece>,
+    pub global: Option<Resource>,
+    pub builtins: Vec<(Builtin, Var)>,
+    /// Where a stack that is data starts in private memory.
+    pub stack_base: u32,
+    /// Where the result of a reducing barrier is gathered in shared memory.
+    pub barrier_scratch: Option<u32>,
+}
+
+impl Cx<'_> {
+    pub fn zero(&mut self) -> Value {
+        self.number(0)
+    }
+
+    pub fn i64(&mut self, v: u64) -> Value {
+        self.b.constant(Type::I64, Bits::scalar(v))
+    }
+
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        self.b.op(op, args)
+    }
+
+    pub fn cast(&mut self, v: Value, ty: Type) -> Value {
+        if self.b.func.ty(v) == ty { v } else { self.b.convert(Op::Bitcast, Flags::NONE, v, ty) }
+    }
+
+    pub fn convert(&mut self, op: Op, v: Value, ty: Type) -> Value {
+        self.b.convert(op, Flags::NONE, v, ty)
+    }
+
+    /// Register `n`; zero for RZ.
+    pub fn reg(&mut self, n: u8) -> Value {
+        match self.regs.general(self.b.func, n) {
+            Some(slot) => self.b.slot_get(slot),
+            None => self.number(0),
+        }
+    }
+
+    /// Writes register `n` where the guard holds.
+    pub fn set_reg(&mut self, n: u8, v: Value) {
+        let v = self.cast(v, Type::I32);
+        if let Some(slot) = self.regs.general(self.b.func, n) {
+            let v = self.guarded(slot, v);
+            self.b.slot_set(slot, v);
+        }
+    }
+
+    fn guarded(&mut self, slot: xenoglot_ir::Slot, v: Value) -> Value {
+        match self.guard {
+            Some(guard) => {
+                let old = self.b.slot_get(slot);
+                self.b.select(guard, v, old)
+            }
+            None => v,
+        }
+    }
+
+    /// Registers `n` and the next as one value of 64 bits, the first its low word; zero for RZ.
+    pub fn pair(&mut self, n: u8, ty: Type) -> Value {
+        let words = [n, n.saturating_add(1)].map(|r| self.reg(r));
+        self.join(words, ty)
+    }
+
+    /// Two words as one value of 64 bits.
+    pub fn join(&mut self, words: [Value; 2], ty: Type) -> Value {
+        let v = self.op(Op::Build, &words);
+        self.cast(v, ty)
+    }
+
+    /// The words of a 64-bit value.
+    pub fn split(&mut self, v: Value) -> [Value; 2] {
+        let v = self.cast(v, Type::I32X2);
+        [0, 1].map(|lane| self.b.extract(v, lane))
+    }
+
+    /// Writes a 64-bit value to registers `n` and the next; RZ drops both.
+    pub fn set_pair(&mut self, n: u8, v: Value) {
+        let words = self.split(v);
+        for (i, word) in (0u8..).zip(words) {
+            self.set_reg(n.saturating_add(i), word);
+        }
+    }
+
+    /// Predicate `n`.
+    pub fn pred(&mut self, n: u8) -> Value {
+        match self.regs.pred(self.b.func, n) {
+            Some(slot) => self.b.slot_get(slot),
+            None => self.b.bool(true),
+        }
+    }
+
+    /// Writes predicate `n` where the guard holds.
+    pub fn set_pred(&mut self, n: u8, v: Value) {
+        if let Some(slot) = self.regs.pred(self.b.func, n) {
+            let v = self.guarded(slot, v);
+            self.b.slot_set(slot, v);
+        }
+    }
+
+    pub fn flag(&mut self, flag: Flag) -> Value {
+        let slot = self.regs.flag(self.b.func, flag);
+        self.b.slot_get(slot)
+    }
+
+    pub fn set_flag(&mut self, flag: Flag, v: Value) {
+        let slot = self.regs.flag(self.b.func, flag);
+        let v = self.guarded(slot, v);
+        self.b.slot_set(slot, v);
+    }
+
+    /// Writes Z and S by a result, and the other flags.
+    pub fn set_flags(&mut self, result: Value, carry: Value, overflow: Value) {
+        let zero = self.zero();
+        let z = self.op(Op::IcmpEq, &[result, zero]);
+        let s = self.op(Op::IcmpSlt, &[result, zero]);
+        for (flag, v) in Flag::ALL.into_iter().zip([z, s, carry, overflow]) {
+            self.set_flag(flag, v);
+        }
+    }
+
+    /// [`Cx::set_flags`] where the instruction has `.CC`, C and O being clear.
+    pub fn set_logic_flags(&mut self, inst: &Inst, result: Value) {
+        if inst.has(Mod::Cc) {
+            let no = self.b.bool(false);
+            self.set_flags(result, no, no);
+        }
+    }
+
+    /// What a guard says; none for one that always holds.
+    pub fn guard_value(&mut self, guard: Guard) -> Option<Value> {
+        if guard.is_always() {
+            return None;
+        }
+        let p = self.pred(guard.pred);
+        Some(if guard.not { self.b.not(p) } else { p })
+    }
+
+    /// The buffer of a constant bank.
+    pub fn bank(&mut self, bank: u8) -> Lift<Resource> {
+        let entry = self.banks.get_mut(usize::from(bank)).ok_or(Unsupported)?;
+        self.info.constant_banks |= 1 << bank;
+        Ok(*entry.get_or_insert_with(|| {
+            self.module.resources.push(ResourceData {
+                name: format!("c{bank}"),
+                kind: ResourceKind::UniformBuffer { size: BANK_SIZE },
+                set: 0,
+                binding: bank_binding(bank.into()),
+                count: Count::One,
+                oob: OutOfBounds::Zero,
+            })
+        }))
+    }
+
+    /// The value of a constant operand, if the block has it.
+    fn known(&mut self, constant: Constant) -> Option<Value> {
+        let block = Some(self.b.block());
+        if self.known.block != block {
+            self.known.block = block;
+            self.known.values.clear();
+        }
+        self.known.values.get(&constant).copied()
+    }
+
+    /// A 32-bit number.
+    pub fn number(&mut self, v: u32) -> Value {
+        if let Some(known) = self.known(Constant::Number(v)) {
+            return known;
+        }
+        let value = self.b.i32(v);
+        self.known.values.insert(Constant::Number(v), value);
+        value
+    }
+
+    /// A word of a constant bank.
+    pub fn constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
+        if let Some(known) = self.known(Constant::Bank(bank, offset)) {
+            return Ok(known);
+        }
+        let value = self.load_constant(bank, offset)?;
+        self.known.values.insert(Constant::Bank(bank, offset), value);
+        Ok(value)
+    }
+
+    fn load_constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
+        let resource = self.bank(bank)?;
+        let offset = self.b.i32(offset as u32 & (BANK_SIZE - 1) & !3);
+        Ok(self.b.load(MemInfo::plain(Space::Uniform, Some(resource), 2), offset, Type::I32))
+    }
+
+    /// A builtin input of type `ty`.
+    pub fn builtin(&mut self, builtin: Builtin, ty: Type) -> Value {
+        let known = self.builtins.iter().find(|(b, _)| *b == builtin).map(|(_, var)| *var);
+        let var = known.unwrap_or_else(|| {
+            let var = self.module.vars.push(VarData {
+                name: builtin.name().into(),
+                direction: Direction::Input,
+                ty,
+                semantic: Semantic::Builtin(builtin),
+                interpolation: Interpolation::Flat,
+                array: None,
+            });
+            self.builtins.push((builtin, var));
+            var
+        });
+        self.b.input(var, ty)
+    }
+
+    /// The lane's number in the warp.
+    pub fn lane_id(&mut self) -> Value {
+        self.b.op_imm(Op::SgId, Flags::NONE, warp(), &[])
+    }
+
+    /// The operand of a role as it is named, without abs, neg or inv.
+    pub fn raw(&mut self, o: &Operand) -> Lift<Value> {
+        Ok(match o.value {
+            Named::Reg(n) => self.reg(n),
+            Named::Const { bank, offset, index: RZ } => self.constant(bank, offset)?,
+            Named::Imm(v) | Named::F32(v) => self.number(v),
+            Named::F16x2 { lo, hi } => self.number(u32::from(hi) << 16 | u32::from(lo)),
+            _ => return Err(Unsupported),
+        })
+    }
+
+    /// An operand's 64 bits.
+    pub fn raw64(&mut self, o: &Operand, ty: Type) -> Lift<Value> {
+        Ok(match o.value {
+            Named::Reg(n) => self.pair(n, ty),
+            Named::Const { bank, offset, index: RZ } => {
+                let words = [self.constant(bank, offset)?, self.constant(bank, offset.wrapping_add(4))?];
+                self.join(words, ty)
+            }
+            Named::F64(v) => self.b.constant(ty, Bits::scalar(v)),
+            Named::Imm(v) => self.b.constant(ty, Bits::scalar(i64::from(v as i32) as u64)),
+            _ => return Err(Unsupported),
+        })
+    }
+
+    /// The selected part of a word as 32 bits, with its sign if `signed`.
+    pub fn part(&mut self, v: Value, part: Part, signed: bool) -> Lift<Value> {
+        let (at, len) = match part {
+            Part::Full => return Ok(v),
+            Part::H0 | Part::H0H0 => (0, 16),
+            Part::H1 | Part::H1H1 => (16, 16),
+            Part::B0 => (0, 8),
+            Part::B1 => (8, 8),
+            Part::B2 => (16, 8),
+            Part::B3 => (24, 8),
+            Part::F32 | Part::Bytes(_) | Part::Reserved => return Err(Unsupported),
+        };
+        Ok(self.field(v, at, len, signed))
+    }
+
+    /// `len` bits of `v` from bit `at` on.
+    pub fn field(&mut self, v: Value, at: u32, len: u32, signed: bool) -> Value {
+        let (at, len) = (self.number(at), self.number(len));
+        self.op(if signed { Op::BitfieldS } else { Op::BitfieldU }, &[v, at, len])
+    }
+
+    /// An integer operand with all that is done to it.
+    pub fn int(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
+        let o = operand(inst, role)?;
+        let v = self.raw(&o)?;
+        let v = self.part(v, o.part, false)?;
+        let v = if o.inv { self.op(Op::Not, &[v]) } else { v };
+        let v = if o.abs { self.op(Op::Iabs, &[v]) } else { v };
+        Ok(if o.neg { self.op(Op::Ineg, &[v]) } else { v })
+    }
+
+    /// A single with all that is done to it.
+    pub fn float(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
+        let o = operand(inst, role)?;
+        let v = self.raw(&o)?;
+        let v = self.cast(v, Type::F32);
+        Ok(self.with_signs(&o, v))
+    }
+
+    /// A double with all that is done to it.
+    pub fn double(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
+        let o = operand(inst, role)?;
+        let v = self.raw64(&o, Type::F64)?;
+        Ok(self.with_signs(&o, v))
+    }
+
+    /// Abs and neg of an operand on a float made from it.
+    pub fn with_signs(&mut self, o: &Operand, v: Value) -> Value {
+        let v = if o.abs { self.op(Op::Fabs, &[v]) } else { v };
+        if o.neg { self.op(Op::Fneg, &[v]) } else { v }
+    }
+
+    /// A predicate operand; true where the form has none.
+    pub fn pred_operand(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
+        let Some(o) = inst.operand(role) else { return Ok(self.b.bool(true)) };
+        let p = self.pred(o.pred().ok_or(Unsupported)?);
+        Ok(if o.inv || o.neg { self.b.not(p) } else { p })
+    }
+
+    /// Writes the destination register.
+    pub fn set_dst(&mut self, inst: &Inst, v: Value) -> Lift<()> {
+        let n = dst(inst)?;
+        self.set_reg(n, v);
+        Ok(())
+    }
+
+    /// Writes the destination pair.
+    pub fn set_dst64(&mut self, inst: &Inst, v: Value) -> Lift<()> {
+        let n = dst(inst)?;
+        self.set_pair(n, v);
+        Ok(())
+    }
+
+    /// Writes a predicate destination, if the form has it.
+    pub fn set_dst_pred(&mut self, inst: &Inst, role: Role, v: Value) {
+        if let Some(n) = inst.operand(role).and_then(|o| o.pred()).filter(|&n| n != PT) {
+            self.set_pred(n, v);
+        }
+    }
+
+    /// A block to go on in, with parameters.
+    pub fn join_block(&mut self, types: &[Type]) -> (Block, Vec<Value>) {
+        let block = self.b.func.add_block();
+        let params = types.iter().map(|&ty| self.b.func.add_param(block, ty)).collect();
+        (block, params)
+    }
+
+    /// Waits for the workgroup.
+    pub fn workgroup_barrier(&mut self) {
+        self.barrier(Scope::Workgroup, true);
+    }
+
+    /// Orders all memory in a scope; with `exec` waits for it.
+    pub fn barrier(&mut self, scope: Scope, exec: bool) {
+        let info = xenoglot_ir::imm::BarrierInfo { scope, shared: true, storage: true, image: true, exec };
+        self.b.inst(Op::Barrier, Flags::NONE, Imm::Barrier(info), &[], &[]);
+    }
+}
+
+/// Guest subgroups have [`WARP`] lanes.
+pub(super) fn warp() -> Imm {
+    Imm::Subgroup(SubgroupInfo { width: WARP, reduce: Reduce::Iadd, exclusive: false })
+}
+
+/// The operand of a role.
+pub(super) fn operand(inst: &Inst, role: Role) -> Lift<Operand> {
+    inst.operand(role).ok_or(Unsupported)
+}
+
+/// The destination register.
+pub(super) fn dst(inst: &Inst) -> Lift<u8> {
+    operand(inst, Role::Dst)?.reg().ok_or(Unsupported)
+}
+
+/// An operand that must be a number in the instruction.
+pub(super) fn immediate(inst: &Inst, role: Role) -> Lift<u32> {
+    operand(inst, role)?.imm().ok_or(Unsupported)
+}

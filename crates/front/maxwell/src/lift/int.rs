@@ -1,0 +1,197 @@
+//! Integer sums, minima and selections.
+
+use super::Unsupported;
+use super::cx::{Cx, Lift, immediate, operand};
+use super::regs::Flag;
+use crate::inst::{Inst, Role};
+use crate::modifier::{Iadd3Shift, MnmxMode, Mod};
+use crate::opcode::Opcode;
+use xenoglot_ir::{Op, Type, Value};
+
+impl Cx<'_> {
+    /// `a + b + carry` with `.CC` and `.SAT` of the instruction.
+    fn sum(&mut self, inst: &Inst, a: Value, b: Value, carry: Option<Value>) -> Value {
+        let (cc, sat) = (inst.has(Mod::Cc), inst.has(Mod::Sat));
+        let sum = match carry {
+            Some(carry) => self.op(Op::IaddCarry, &[a, b, carry]),
+            None => self.op(Op::Iadd, &[a, b]),
+        };
+        if !cc && !sat {
+            return sum;
+        }
+        let carry = carry.unwrap_or_else(|| self.b.bool(false));
+        let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
+        let result = if sat {
+            let (zero, least, greatest) =
+                (self.zero(), self.number(i32::MIN as u32), self.number(i32::MAX as u32));
+            let negative = self.op(Op::IcmpSlt, &[a, zero]);
+            let limit = self.b.select(negative, least, greatest);
+            self.b.select(overflow, limit, sum)
+        } else {
+            sum
+        };
+        if cc {
+            let out = self.op(Op::IaddCarryOut, &[a, b, carry]);
+            self.set_flags(result, out, overflow);
+        }
+        result
+    }
+
+    /// The sum of two operands that may be negated: as `a + !b + 1`, so that C says "no borrow"; with `.X` the carry
+    /// takes the place of the one.
+    pub fn signed_sum(&mut self, inst: &Inst, a: (Value, bool), b: (Value, bool)) -> Value {
+        let plus_one = inst.has(Mod::PlusOne) || (a.1 && b.1);
+        let extended = inst.has(Mod::X);
+        if !extended && !plus_one && !inst.has(Mod::Cc) && !inst.has(Mod::Sat) {
+            return match (a, b) {
+                ((a, false), (b, true)) => self.op(Op::Isub, &[a, b]),
+                ((a, true), (b, false)) => self.op(Op::Isub, &[b, a]),
+                ((a, _), (b, _)) => self.op(Op::Iadd, &[a, b]),
+            };
+        }
+        let mut inverted = |(v, negated): (Value, bool)| {
+            if negated && !plus_one { self.op(Op::Not, &[v]) } else { v }
+        };
+        let (x, y) = (inverted(a), inverted(b));
+        let carry = if extended {
+            Some(self.flag(Flag::Carry))
+        } else {
+            (plus_one || a.1 || b.1).then(|| self.b.bool(true))
+        };
+        self.sum(inst, x, y, carry)
+    }
+
+    /// An operand without its sign, and whether it is negated.
+    fn unsigned_operand(&mut self, inst: &Inst, role: Role) -> Lift<(Value, bool)> {
+        let o = operand(inst, role)?;
+        Ok((self.raw(&o)?, o.neg))
+    }
+
+    /// IADD, IADD32I.
+    pub fn iadd(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
+        let v = self.signed_sum(inst, a, b);
+        self.set_dst(inst, v)
+    }
+
+    /// IADD3. The shifted sum of A and B keeps its carry.
+    pub fn iadd3(&mut self, inst: &Inst) -> Lift<()> {
+        let [a, b, c] = [Role::A, Role::B, Role::C].map(|role| self.int(inst, role));
+        let (a, b, c) = (a?, b?, c?);
+        let carry = inst.has(Mod::X).then(|| self.flag(Flag::Carry));
+        let none = self.b.bool(false);
+        let half = self.number(16);
+        let shift: Iadd3Shift = inst.get(Mod::Iadd3Shift)?;
+        if shift == Iadd3Shift::None && !inst.has(Mod::Cc) && carry.is_none() {
+            let v = self.op(Op::Iadd3, &[a, b, c]);
+            return self.set_dst(inst, v);
+        }
+        if shift == Iadd3Shift::Rs
+            && !inst.has(Mod::Cc)
+            && carry.is_none()
+            && let Some(v) = self.completed_high(a, b, c)
+        {
+            return self.set_dst(inst, v);
+        }
+        let first = self.op(Op::Iadd, &[a, b]);
+        let first_carry = self.op(Op::IaddCarryOut, &[a, b, none]);
+        let first = match shift {
+            Iadd3Shift::None => first,
+            Iadd3Shift::Ls => self.op(Op::Shl, &[first, half]),
+            Iadd3Shift::Rs => {
+                let high = self.convert(Op::Zext, first_carry, Type::I32);
+                self.op(Op::FunnelR, &[high, first, half])
+            }
+        };
+        let carry_in = carry.unwrap_or(none);
+        let v = self.op(Op::IaddCarry, &[first, c, carry_in]);
+        if inst.has(Mod::Cc) {
+            let out = self.op(Op::IaddCarryOut, &[first, c, carry_in]);
+            let out = if shift == Iadd3Shift::None { self.op(Op::Or, &[out, first_carry]) } else { out };
+            let overflow = self.op(Op::IaddOverflowOut, &[first, c, carry_in]);
+            self.set_flags(v, out, overflow);
+        }
+        self.set_dst(inst, v)
+    }
+
+    /// ISCADD, ISCADD32I: A shifted, plus B.
+    pub fn iscadd(&mut self, inst: &Inst) -> Lift<()> {
+        let ((a, negated), b) =
+            (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
+        let shift = self.number(immediate(inst, Role::Number)? & 31);
+        let a = self.op(Op::Shl, &[a, shift]);
+        let v = self.signed_sum(inst, (a, negated), b);
+        self.set_dst(inst, v)
+    }
+
+    /// LEA: as ISCADD; with `.HI` the upper word of C:A shifted.
+    pub fn lea(&mut self, inst: &Inst) -> Lift<()> {
+        let ((a, negated), b) =
+            (self.unsigned_operand(inst, Role::A)?, self.unsigned_operand(inst, Role::B)?);
+        let shift = inst.operand(Role::Number).and_then(|o| o.imm()).unwrap_or(0) & 31;
+        let shift = self.number(shift);
+        let a = if inst.has(Mod::High) {
+            let c = self.int(inst, Role::C)?;
+            self.op(Op::FunnelL, &[c, a, shift])
+        } else {
+            self.op(Op::Shl, &[a, shift])
+        };
+        let v = self.signed_sum(inst, (a, negated), b);
+        // The predicate is an address check of which nothing else is known: its users do not depend on it.
+        let no = self.b.bool(false);
+        self.set_dst_pred(inst, Role::DstPred, no);
+        self.set_dst(inst, v)
+    }
+
+    /// IMNMX: the minimum where the predicate holds, else the maximum.
+    ///
+    /// The parts of wider numbers are compared from the highest down (`.XHI`, `.XMED`, `.XLO`): Z says that all parts
+    /// so far are equal, S that A is less.
+    pub fn imnmx(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
+        let least = self.pred_operand(inst, Role::Pred)?;
+        let mode: MnmxMode = inst.get(Mod::MnmxMode)?;
+        let signed = is_signed(inst);
+        let mut less = self.op(if signed { Op::IcmpSlt } else { Op::IcmpUlt }, &[a, b]);
+        let mut equal = self.op(Op::IcmpEq, &[a, b]);
+        if matches!(mode, MnmxMode::Xmed | MnmxMode::Xlo) {
+            let (z, s) = (self.flag(Flag::Zero), self.flag(Flag::Sign));
+            less = self.b.select(z, less, s);
+            equal = self.op(Op::And, &[z, equal]);
+        }
+        let first = self.op(Op::IcmpEq, &[less, least]);
+        let v = self.b.select(first, a, b);
+        if inst.has(Mod::Cc) {
+            let no = self.b.bool(false);
+            for (flag, v) in
+                [(Flag::Zero, equal), (Flag::Sign, less), (Flag::Carry, no), (Flag::Overflow, no)]
+            {
+                self.set_flag(flag, v);
+            }
+        }
+        self.set_dst(inst, v)
+    }
+
+    /// SEL.
+    pub fn sel(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
+        let p = self.pred_operand(inst, Role::Pred)?;
+        let v = self.b.select(p, a, b);
+        self.set_dst(inst, v)
+    }
+
+    /// MOV, MOV32I. A write mask other than all lanes is of older machines.
+    pub fn mov(&mut self, inst: &Inst) -> Lift<()> {
+        if inst.operand(Role::Number).and_then(|o| o.imm()).is_some_and(|mask| mask != 15) {
+            return Err(Unsupported);
+        }
+        let v = self.int(inst, Role::B)?;
+        self.set_dst(inst, v)
+    }
+}
+
+/// Whether an operation with one sign modifier is signed.
+pub(super) fn is_signed(inst: &Inst) -> bool {
+    debug_assert!(!matches!(inst.op, Opcode::Imul | Opcode::Imad | Opcode::Xmad));
+    inst.has(Mod::Signed)
+}

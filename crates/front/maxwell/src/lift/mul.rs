@@ -1,0 +1,139 @@
+//! Integer products.
+
+use super::cx::{Cx, Lift, operand};
+use super::product::Halves;
+use super::regs::Flag;
+use crate::inst::{Inst, Part, Role};
+use crate::modifier::{MadFormat, Mod, XmadMode};
+use xenoglot_ir::{Op, Value};
+
+impl Cx<'_> {
+    /// The low half of a product, or the high one of signed or unsigned factors.
+    fn product(&mut self, inst: &Inst, a: Value, b: Value) -> Value {
+        if !inst.has(Mod::High) {
+            return self.op(Op::Imul, &[a, b]);
+        }
+        match (inst.has(Mod::SignedA), inst.has(Mod::SignedB)) {
+            (true, true) => self.op(Op::Imulh, &[a, b]),
+            (false, false) => self.op(Op::Umulh, &[a, b]),
+            (a_signed, _) => {
+                // The unsigned product is too large by the other factor where the signed one is negative.
+                let (signed, other) = if a_signed { (a, b) } else { (b, a) };
+                let (high, zero) = (self.op(Op::Umulh, &[a, b]), self.zero());
+                let negative = self.op(Op::IcmpSlt, &[signed, zero]);
+                let excess = self.b.select(negative, other, zero);
+                self.op(Op::Isub, &[high, excess])
+            }
+        }
+    }
+
+    /// IMUL, IMUL32I.
+    pub fn imul(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
+        let v = self.product(inst, a, b);
+        self.set_logic_flags(inst, v);
+        self.set_dst(inst, v)
+    }
+
+    /// IMAD, IMAD32I.
+    pub fn imad(&mut self, inst: &Inst) -> Lift<()> {
+        let (oa, oc) = (operand(inst, Role::A)?, operand(inst, Role::C)?);
+        let (a, b, c) = (self.raw(&oa)?, self.int(inst, Role::B)?, self.raw(&oc)?);
+        let product = self.product(inst, a, b);
+        let v = self.signed_sum(inst, (product, oa.neg), (c, oc.neg));
+        self.set_dst(inst, v)
+    }
+
+    /// IMADSP: a product of words, 24 bits or halves, plus an addend of such.
+    pub fn imadsp(&mut self, inst: &Inst) -> Lift<()> {
+        let formats = [(Role::A, Mod::MadA), (Role::B, Mod::MadB), (Role::C, Mod::MadC)];
+        let mut values = Vec::with_capacity(3);
+        for (role, format) in formats {
+            let v = self.int(inst, role)?;
+            let (at, bits, signed) = match inst.get(format)? {
+                MadFormat::U32 | MadFormat::S32 => (0, 32, false),
+                MadFormat::U24 => (0, 24, false),
+                MadFormat::S24 => (0, 24, true),
+                MadFormat::U16H0 => (0, 16, false),
+                MadFormat::S16H0 => (0, 16, true),
+                MadFormat::U16H1 => (16, 16, false),
+                MadFormat::S16H1 => (16, 16, true),
+            };
+            values.push(if bits == 32 { v } else { self.field(v, at, bits, signed) });
+        }
+        let product = self.op(Op::Imul, &values[..2]);
+        let v = self.extended_sum(inst, product, values[2]);
+        self.set_dst(inst, v)
+    }
+
+    /// `a + b` with `.X` and `.CC` of the instruction.
+    fn extended_sum(&mut self, inst: &Inst, a: Value, b: Value) -> Value {
+        if !inst.has(Mod::X) && !inst.has(Mod::Cc) {
+            return self.op(Op::Iadd, &[a, b]);
+        }
+        let carry = if inst.has(Mod::X) { self.flag(Flag::Carry) } else { self.b.bool(false) };
+        let v = self.op(Op::IaddCarry, &[a, b, carry]);
+        if inst.has(Mod::Cc) {
+            let out = self.op(Op::IaddCarryOut, &[a, b, carry]);
+            let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
+            self.set_flags(v, out, overflow);
+        }
+        v
+    }
+
+    /// XMAD: a product of halves plus an addend, as `specs/maxwell.md` has it.
+    pub fn xmad(&mut self, inst: &Inst) -> Lift<()> {
+        let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
+        let (word_a, word_b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);
+        let mode: XmadMode = inst.get(Mod::XmadMode)?;
+        let halves = Halves { a: (word_a, oa.part), b: (word_b, ob.part), c, mode };
+        if let Some(v) = self.completed(inst, halves) {
+            return self.set_dst(inst, v);
+        }
+        let a = self.half(word_a, oa.part, inst.has(Mod::SignedA));
+        let b = self.half(word_b, ob.part, inst.has(Mod::SignedB));
+        let mut product = self.op(Op::Imul, &[a, b]);
+        let half = self.number(16);
+        let low = self.number(0xffff);
+        if inst.has(Mod::Psl) {
+            product = self.op(Op::Shl, &[product, half]);
+        }
+        let addend = match mode {
+            XmadMode::Full => c,
+            XmadMode::Clo => self.op(Op::And, &[c, low]),
+            XmadMode::Chi => self.op(Op::Ushr, &[c, half]),
+            XmadMode::Cbcc => {
+                let b = self.op(Op::Shl, &[word_b, half]);
+                self.op(Op::Iadd, &[c, b])
+            }
+            XmadMode::Csfu => {
+                let c = self.signed_correction(c, a, word_b);
+                self.signed_correction(c, b, word_a)
+            }
+        };
+        let mut v = self.extended_sum(inst, product, addend);
+        if inst.has(Mod::Mrg) {
+            let v_low = self.op(Op::And, &[v, low]);
+            let b_high = self.op(Op::Shl, &[word_b, half]);
+            v = self.op(Op::Or, &[v_low, b_high]);
+        }
+        self.note_piece(inst, halves, v);
+        self.set_dst(inst, v)
+    }
+
+    fn half(&mut self, word: Value, part: Part, signed: bool) -> Value {
+        self.field(word, if part == Part::H1 { 16 } else { 0 }, 16, signed)
+    }
+
+    /// `c - 0x10000` where `factor` is negative and the lower half of the other operand is not zero: what the unsigned
+    /// carry into the upper product was too large by.
+    fn signed_correction(&mut self, c: Value, factor: Value, other: Value) -> Value {
+        let (zero, low, unit) = (self.zero(), self.number(0xffff), self.number(0x1_0000));
+        let negative = self.op(Op::IcmpSlt, &[factor, zero]);
+        let other = self.op(Op::And, &[other, low]);
+        let counts = self.op(Op::IcmpNe, &[other, zero]);
+        let both = self.op(Op::And, &[negative, counts]);
+        let excess = self.b.select(both, unit, zero);
+        self.op(Op::Isub, &[c, excess])
+    }
+}

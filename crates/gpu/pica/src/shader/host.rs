@@ -1,0 +1,247 @@
+//! Programs on the host's GPU: an invocation per vertex, whose registers it fetches from and leaves in buffers.
+
+use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
+use super::packed::Packed;
+use super::program::{Program, Shader};
+use super::unit::Uniforms;
+use rustc_hash::FxHashSet;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use thiserror::Error;
+use xenoglot_host::{
+    Access, Arguments, Binding, Buffer, Commands, Compilation, Device, Error as HostError, Layout,
+    Program as Pipeline, State, Table,
+};
+use xenoglot_ir::Module;
+use xenoglot_ir::analysis::Cfg;
+use xenoglot_pica_shader::lift::hide_zeros;
+use xenoglot_pica_shader::lift::layout::*;
+use xenoglot_pica_shader::lift::record::{self, Event};
+
+/// Vertices of a workgroup.
+const GROUP: usize = 64;
+
+/// Why the host's GPU does not run a program.
+#[derive(Debug, Error)]
+enum NotHere {
+    #[error("the program is still being compiled")]
+    Compiling,
+    #[error("more vertices than the device takes at once")]
+    Vertices,
+}
+
+/// Nothing can stop a program on a GPU but the driver, which takes the device away from everybody.
+const LOOP: EngineError = EngineError::Declined("the program has a loop, which a guest could make endless");
+
+impl From<NotHere> for EngineError {
+    fn from(error: NotHere) -> EngineError {
+        EngineError::Other(Box::new(error))
+    }
+}
+
+impl From<HostError> for EngineError {
+    fn from(error: HostError) -> EngineError {
+        EngineError::Other(Box::new(error))
+    }
+}
+
+/// A program by its shader.
+#[derive(Clone)]
+struct Key(Arc<Program>);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.0.shader == other.0.shader
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.shader.hash(state);
+    }
+}
+
+fn translate(key: &Key) -> Result<Module, HostError> {
+    let mut module = key.0.module.clone();
+    if key.0.shader.geometry.is_none() {
+        module.workgroup = [GROUP as u32, 1, 1];
+    }
+    // Software devices get the signs of constant zeros wrong.
+    hide_zeros(&mut module);
+    Ok(module)
+}
+
+fn has_loops(module: &Module) -> bool {
+    module.funcs.values().any(|f| {
+        let mut cfg = Cfg::default();
+        cfg.compute(f);
+        let number = |block| cfg.rpo_number(block).unwrap_or(u32::MAX);
+        cfg.rpo().iter().any(|&block| f.edges(block).iter().any(|e| number(e.block) <= number(block)))
+    })
+}
+
+/// The engine. A draw goes to the device and its outputs come back before the next stage, so this pays for large ones.
+pub struct Host {
+    device: Device,
+    layout: Layout,
+    pipelines: Table<Key>,
+    /// Shaders that the table was asked for.
+    asked: FxHashSet<Shader>,
+}
+
+impl Host {
+    /// An engine on a device. Programs that are asked for are waited for or not.
+    pub fn new(device: &Device, compilation: Compilation) -> Host {
+        let layout = device.layout(&[
+            Binding::new(UNIFORM_BINDING, Access::Uniform { size: UNIFORM_SIZE }),
+            Binding::new(INPUT_BINDING, Access::Read),
+            Binding::new(STATE_BINDING, Access::ReadWrite),
+            Binding::new(EVENT_BINDING, Access::ReadWrite),
+        ]);
+        let pipelines = Table::new(device, &layout, compilation, translate);
+        Host { device: device.clone(), layout, pipelines, asked: FxHashSet::default() }
+    }
+
+    fn pipeline(&mut self, program: &Arc<Program>) -> Result<Pipeline, EngineError> {
+        if has_loops(&program.module) {
+            return Err(LOOP);
+        }
+        self.asked.insert(program.shader.clone());
+        match self.pipelines.get(&Key(program.clone())) {
+            State::Ready(pipeline) => Ok(pipeline),
+            State::Compiling => Err(NotHere::Compiling.into()),
+            State::Failed(error) => Err(error.into()),
+        }
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
+}
+
+/// Runs `groups` workgroups on buffers in the order of the layout.
+fn dispatch(
+    device: &Device,
+    layout: &Layout,
+    pipeline: &Pipeline,
+    buffers: [&Buffer; 4],
+    groups: u32,
+) -> Result<(), HostError> {
+    let arguments = Arguments::new(device, layout, &buffers)?;
+    let mut commands = Commands::default();
+    commands.dispatch(pipeline, &arguments, &[0], [groups, 1, 1]);
+    commands.submit(device)
+}
+
+impl Engine for Host {
+    fn name(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { batch: 3e-4, inst: 1e-11, translation: 5e-5 }
+    }
+
+    fn readiness(&mut self, program: &Arc<Program>) -> Readiness {
+        if has_loops(&program.module) {
+            // It says so at once.
+            return Readiness::Ready;
+        }
+        if !self.asked.contains(&program.shader) {
+            return Readiness::New;
+        }
+        match self.pipelines.get(&Key(program.clone())) {
+            State::Compiling => Readiness::Preparing,
+            State::Ready(_) | State::Failed(_) => Readiness::Ready,
+        }
+    }
+
+    fn prepare(&mut self, program: &Arc<Program>) {
+        // Whether it compiles is seen when it is asked for again.
+        let _ = self.pipeline(program);
+    }
+
+    fn shade(
+        &mut self,
+        program: &Arc<Program>,
+        uniforms: &Uniforms,
+        inputs: &Packed,
+        outputs: &mut Packed,
+        fuel: &mut u64,
+    ) -> Result<(), EngineError> {
+        let pipeline = self.pipeline(program)?;
+        let vertices = inputs.vertices();
+        let work = program.insts.saturating_mul(vertices as u64);
+        *fuel = fuel.checked_sub(work).ok_or(EngineError::Fuel)?;
+        outputs.reset(program.outputs, vertices);
+        if outputs.values().is_empty() {
+            return Ok(());
+        }
+        let groups = u32::try_from(vertices.div_ceil(GROUP)).ok().filter(|&n| n <= self.device.max_groups());
+        let groups = groups.ok_or(NotHere::Vertices)?;
+        // The buffers have room for whole workgroups.
+        let mut words: Vec<u32> = inputs.values().as_flattened().iter().map(|v| v.to_bits()).collect();
+        words.resize(groups as usize * GROUP * inputs.registers() * 4, 0);
+        let device = &self.device;
+        let uniforms = device.buffer_of(&self::words(uniforms.bytes()))?;
+        let fetched = device.buffer_of(&words)?;
+        let state = device.buffer((groups as usize * GROUP * outputs.registers() * 16) as u64)?;
+        let events = device.buffer(4)?;
+        dispatch(device, &self.layout, &pipeline, [&uniforms, &fetched, &state, &events], groups)?;
+        let bytes = size_of_val(outputs.values()) as u64;
+        let results = device.read(&[(&state, 0..bytes)])?;
+        let places = outputs.values_mut().as_flattened_mut().iter_mut();
+        places.zip(results.iter().flatten()).for_each(|(place, &word)| *place = f32::from_bits(word));
+        Ok(())
+    }
+
+    fn geometry<'e>(
+        &'e mut self,
+        program: &'e Arc<Program>,
+        _: &mut u64,
+    ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
+        let pipeline = self.pipeline(program)?;
+        let events = self.device.buffer(event_stride(EMIT_CAPACITY).into())?;
+        Ok(Box::new(Geometry { engine: self, insts: program.insts, pipeline, events }))
+    }
+}
+
+struct Geometry<'e> {
+    engine: &'e Host,
+    insts: u64,
+    pipeline: Pipeline,
+    events: Buffer,
+}
+
+impl Invocations for Geometry<'_> {
+    fn run(
+        &mut self,
+        uniforms: &Uniforms,
+        inputs: &Bank,
+        state: &mut GeometryState,
+        events: &mut Vec<Event>,
+        fuel: &mut u64,
+    ) -> Result<(), EngineError> {
+        *fuel = fuel.checked_sub(self.insts).ok_or(EngineError::Fuel)?;
+        let Host { device, layout, .. } = self.engine;
+        let uniforms = device.buffer_of(&words(uniforms.bytes()))?;
+        let inputs: Vec<u32> = inputs.as_flattened().iter().map(|v| v.to_bits()).collect();
+        let inputs = device.buffer_of(&inputs)?;
+        let registers = device.buffer_of(&words(&state.record))?;
+        dispatch(device, layout, &self.pipeline, [&uniforms, &inputs, &registers, &self.events], 1)?;
+        let sizes = [registers.size(), self.events.size()];
+        let results = device.read(&[(&registers, 0..sizes[0]), (&self.events, 0..sizes[1])])?;
+        let bytes = |words: &Vec<u32>| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+        let results: Vec<Vec<u8>> = results.iter().map(bytes).collect();
+        let [record, pool] = results.as_slice() else { return Err(NotHere::Vertices.into()) };
+        let sent = record::sent(record, pool, EMIT_CAPACITY);
+        if sent.lost != 0 {
+            return Err(EngineError::Emits(sent.lost));
+        }
+        state.record.clone_from(record);
+        events.extend(sent.events);
+        Ok(())
+    }
+}

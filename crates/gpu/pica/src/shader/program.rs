@@ -1,0 +1,81 @@
+//! Programs as all engines take them: lifted and optimised once.
+
+use super::engine::{EMIT_CAPACITY, EngineError};
+use super::table::Table;
+use super::unit::Source;
+use std::sync::Arc;
+use xenoglot_ir::Module;
+use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Records, Wrapper, lift};
+
+/// Everything that changes a translated program. Uniforms do not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Shader {
+    /// Code and descriptors.
+    pub source: Arc<Source>,
+    /// Word address of the entry point.
+    pub entry: u32,
+    /// For a geometry program: what EMIT copies.
+    pub geometry: Option<u16>,
+}
+
+/// A lifted shader.
+#[derive(Debug)]
+pub struct Program {
+    /// What it was lifted from.
+    pub shader: Shader,
+    /// A compute kernel over the buffers of [`layout`](xenoglot_pica_shader::lift::layout). Vertex programs have packed
+    /// records; geometry programs start with the registers of the state record.
+    pub module: Module,
+    /// Input registers that the program reads, bit n for v `n`.
+    pub inputs: u16,
+    /// Output registers that it writes.
+    pub outputs: u16,
+    /// Instructions of the module: a measure of its length.
+    pub insts: u64,
+}
+
+impl Shader {
+    /// How engines have it lifted.
+    pub fn lift_options(&self) -> LiftOptions {
+        let geometry =
+            self.geometry.map(|output_mask| GeometryWrapper { output_mask, emit_capacity: EMIT_CAPACITY });
+        let wrapper = Wrapper::Compute { workgroup: 1, persistent: geometry.is_some(), geometry };
+        LiftOptions { wrapper, records: Records::Packed, ..LiftOptions::compute(self.entry) }
+    }
+}
+
+impl Program {
+    /// Lifts and optimises a shader.
+    ///
+    /// # Errors
+    /// [`LiftError`].
+    pub fn new(shader: &Shader) -> Result<Program, LiftError> {
+        let mut lifted = lift(&shader.source.program, &shader.lift_options())?;
+        let Ok(()) = xenoglot_opt::optimize(
+            &mut lifted.module,
+            &mut xenoglot_opt::Context::new(),
+            &Default::default(),
+            &mut (),
+        );
+        let insts = lifted.module.entry_func().map_or(0, |f| f.inst_count()) as u64;
+        let (inputs, outputs) = (lifted.inputs, lifted.outputs);
+        Ok(Program { shader: shader.clone(), module: lifted.module, inputs, outputs, insts })
+    }
+}
+
+/// The programs of a GPU.
+#[derive(Debug, Default)]
+pub(super) struct Programs(Table<Arc<Program>, LiftError>);
+
+impl Programs {
+    /// The shader's program, lifted if it is new, which takes its share of the fuel.
+    pub fn get(&mut self, shader: &Shader, fuel: &mut u64) -> Result<Arc<Program>, EngineError> {
+        let program = self.0.get(shader, fuel, || Program::new(shader).map(Arc::new))?;
+        Ok(program.clone())
+    }
+
+    /// Programs there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}

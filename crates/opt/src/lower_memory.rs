@@ -1,0 +1,211 @@
+//! Memory as hosts have it: accesses of 8 and 16 bits go by words, and atomics that hosts lack are loops of
+//! compare-exchange.
+//!
+//! ```text
+//! block0:                                    =>    block0:
+//!   v2 : i32 = atomic.inc_wrap storage @b            v6 : i32 = load storage @b relaxed device, v0
+//!              relaxed device, v0, v1                jump block1(v6)
+//!   v3 : i32 = iadd v2, v1                         block1(v7 : i32):
+//!   ...                                              v8 : i32 = ..0 if v7 >= v1, else v7 + 1..
+//!                                                    v9 : i32 = atomic.cmpxchg storage @b
+//!                                                               relaxed device, v0, v7, v8
+//!                                                    v10 : bool = icmp.eq v9, v7
+//!                                                    branch v10, block2, block1(v9)
+//!                                                  block2:
+//!                                                    v2 : i32 = bitcast v7
+//!                                                    v3 : i32 = iadd v2, v1
+//!                                                    ...
+//! ```
+//!
+//! A narrow store is such a loop, too, so that the other bytes of its word keep what others store to them; in private
+//! memory it is a load and a store.
+//!
+//! Not part of the pass list unless asked for: only back ends need it. A buffer whose size is no multiple of four loses
+//! its last bytes to this, as it does to any host that sees words. Vectors of narrow lanes, 64-bit atomics and accesses
+//! that are not aligned to their lanes are left for the back end to refuse.
+
+use crate::{Changed, Context, edit};
+use xenoglot_ir::imm::{Imm, MemInfo, Order, Scope};
+use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, Value};
+
+/// Lowers the accesses of a function.
+pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    let mut changed = Changed::NONE;
+    for i in 0..f.layout.len() {
+        let block = f.layout[i];
+        if f.blocks[block].insts.iter().any(|&inst| lowering(f, inst).is_some()) {
+            changed = changed.or(lower_block(f, block));
+        }
+    }
+    cx.end(changed)
+}
+
+/// What becomes of an access.
+#[derive(Clone, Copy)]
+enum Lowering {
+    /// A load of less than a word.
+    Load(Kind),
+    /// A store of less than a word.
+    Store(Kind),
+    /// A loop that stores what [`next`] makes of the old word.
+    Loop(Type),
+}
+
+fn lowering(f: &Function, inst: Inst) -> Option<(Lowering, MemInfo)> {
+    let data = &f.insts[inst];
+    let Imm::Mem(mem) = data.imm else { return None };
+    let ty = match data.op {
+        Op::Store => f.args(inst).get(1).map(|&v| f.ty(v)),
+        _ => f.result(inst).map(|v| f.ty(v)),
+    }?;
+    let narrow = ty.is_scalar() && matches!(ty.kind().bits(), 8 | 16) && mem.order == Order::None;
+    let aligned = u32::from(mem.align_log2) >= (ty.kind().bits() / 8).trailing_zeros();
+    let how = match data.op {
+        Op::Load if narrow && aligned => Lowering::Load(ty.kind()),
+        Op::Store if narrow && aligned => Lowering::Store(ty.kind()),
+        Op::AtomicIncWrap | Op::AtomicDecWrap if ty == Type::I32 => Lowering::Loop(ty),
+        Op::AtomicFadd if ty == Type::F32 => Lowering::Loop(ty),
+        _ => return None,
+    };
+    Some((how, mem))
+}
+
+fn lower_block(f: &mut Function, block: Block) -> Changed {
+    let insts = std::mem::take(&mut f.blocks[block].insts);
+    let term = edit::take_term(&mut f.blocks[block].term);
+    let mut b = Builder::new(f, block);
+    for inst in insts {
+        b.set_guest(b.func.insts[inst].guest);
+        match lowering(b.func, inst) {
+            Some((Lowering::Load(kind), mem)) => load(&mut b, inst, mem, kind),
+            Some((Lowering::Store(kind), mem)) => store(&mut b, inst, mem, kind),
+            Some((Lowering::Loop(ty), mem)) => atomic(&mut b, inst, mem, ty),
+            None => append(&mut b, inst),
+        }
+    }
+    let last = b.block();
+    f.blocks[last].term = term;
+    if last == block { Changed::INSTS } else { Changed::ALL }
+}
+
+fn append(b: &mut Builder, inst: Inst) {
+    let block = b.block();
+    b.func.blocks[block].insts.push(inst);
+}
+
+/// The operands of an access; verified, it has them.
+fn operands<const N: usize>(b: &Builder, inst: Inst) -> Option<[Value; N]> {
+    b.func.args(inst).try_into().ok()
+}
+
+/// A narrow access' word: its address, and the first bit in it.
+fn word(b: &mut Builder, at: Value) -> [Value; 2] {
+    let (ty, three) = (b.func.ty(at), Bits::scalar(3));
+    let three = b.constant(ty, three);
+    let byte = b.op(Op::And, &[at, three]);
+    let byte = if ty == Type::I32 { byte } else { b.convert(Op::TruncInt, Flags::NONE, byte, Type::I32) };
+    let up = b.i32(3);
+    let shift = b.op(Op::Shl, &[byte, up]);
+    let rest = b.op(Op::Not, &[three]);
+    [b.op(Op::And, &[at, rest]), shift]
+}
+
+fn integer(kind: Kind) -> Type {
+    Type::scalar(if kind.bits() == 8 { Kind::I8 } else { Kind::I16 })
+}
+
+/// Makes `inst`, which has one result, the `op` of a value.
+fn become_op(b: &mut Builder, inst: Inst, op: Op, arg: Value) {
+    edit::rewrite(b.func, inst, op, Flags::NONE, Imm::None, &[arg]);
+    append(b, inst);
+}
+
+fn load(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
+    let Some([at]) = operands(b, inst) else { return append(b, inst) };
+    let [at, shift] = word(b, at);
+    let whole = b.load(MemInfo { align_log2: 2, ..mem }, at, Type::I32);
+    let low = b.op(Op::Ushr, &[whole, shift]);
+    if kind.is_int() {
+        return become_op(b, inst, Op::TruncInt, low);
+    }
+    let bits = b.convert(Op::TruncInt, Flags::NONE, low, integer(kind));
+    become_op(b, inst, Op::Bitcast, bits);
+}
+
+fn store(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
+    let Some([at, value]) = operands(b, inst) else { return append(b, inst) };
+    let mem = MemInfo { align_log2: 2, ..mem };
+    let [at, shift] = word(b, at);
+    let value = match kind.is_int() {
+        true => value,
+        false => b.convert(Op::Bitcast, Flags::NONE, value, integer(kind)),
+    };
+    let value = b.convert(Op::Zext, Flags::NONE, value, Type::I32);
+    let value = b.op(Op::Shl, &[value, shift]);
+    let ones = b.i32((1 << kind.bits()) - 1);
+    let mask = b.op(Op::Shl, &[ones, shift]);
+    let rest = b.op(Op::Not, &[mask]);
+    let merged = |b: &mut Builder, old| {
+        let kept = b.op(Op::And, &[old, rest]);
+        b.op(Op::Or, &[kept, value])
+    };
+    if mem.space == Space::Private {
+        let old = b.load(mem, at, Type::I32);
+        let new = merged(b, old);
+        b.store(mem, at, new);
+    } else {
+        let scope = if mem.space == Space::Shared { Scope::Workgroup } else { Scope::Device };
+        exchange(b, MemInfo { order: Order::Relaxed, scope, ..mem }, at, merged);
+    }
+}
+
+fn atomic(b: &mut Builder, inst: Inst, mem: MemInfo, ty: Type) {
+    let Some([at, operand]) = operands(b, inst) else { return append(b, inst) };
+    let op = b.func.insts[inst].op;
+    let old = exchange(b, mem, at, |b, old| next(b, op, ty, old, operand));
+    become_op(b, inst, Op::Bitcast, old);
+}
+
+/// What an atomic stores over `old`.
+fn next(b: &mut Builder, op: Op, ty: Type, old: Value, operand: Value) -> Value {
+    let (zero, one) = (b.i32(0), b.i32(1));
+    match op {
+        Op::AtomicIncWrap => {
+            let more = b.op(Op::Iadd, &[old, one]);
+            let below = b.op(Op::IcmpUlt, &[old, operand]);
+            b.select(below, more, zero)
+        }
+        Op::AtomicDecWrap => {
+            let less = b.op(Op::Isub, &[old, one]);
+            // 0 wraps to the largest number, which no operand is above.
+            let inside = b.op(Op::IcmpUlt, &[less, operand]);
+            b.select(inside, less, operand)
+        }
+        _ => {
+            let old = b.convert(Op::Bitcast, Flags::NONE, old, ty);
+            let sum = b.op(Op::Fadd, &[old, operand]);
+            b.convert(Op::Bitcast, Flags::NONE, sum, Type::I32)
+        }
+    }
+}
+
+/// Exchanges the word at `at` for what `new` makes of it until nobody came between; goes on behind the loop and gives
+/// the old word.
+fn exchange(
+    b: &mut Builder,
+    mem: MemInfo,
+    at: Value,
+    new: impl FnOnce(&mut Builder, Value) -> Value,
+) -> Value {
+    let seen = b.load(MemInfo { order: Order::Relaxed, ..mem }, at, Type::I32);
+    let (round, after) = (b.func.add_block(), b.func.add_block());
+    let old = b.func.add_param(round, Type::I32);
+    b.jump(round, &[seen]);
+    b.switch_to(round);
+    let new = new(b, old);
+    let seen = b.op_imm(Op::AtomicCmpxchg, Flags::NONE, Imm::Mem(mem), &[at, old, new]);
+    let done = b.op(Op::IcmpEq, &[seen, old]);
+    b.branch(done, (after, &[]), (round, &[seen]));
+    b.switch_to(after);
+    old
+}
