@@ -223,7 +223,7 @@ pub fn draws() -> Vec<Vec<u8>> {
     features.iter().map(draw).collect()
 }
 
-/// Groups of SM53 code of every family: a scheduling word and three instructions each.
+/// Groups of SM53 code of every family: a scheduling word and two instructions each.
 pub fn maxwell_words() -> Vec<Vec<u8>> {
     const WORDS: [u64; 24] = [
         0x5c58_0000_0007_0202, // FADD
@@ -253,5 +253,5 @@ pub fn maxwell_words() -> Vec<Vec<u8>> {
     ];
     const CONTROL: u64 = 0x001f_8400_fc20_07e0;
     let group = |words: &[u64]| [&[CONTROL], words].concat().iter().flat_map(|w| w.to_le_bytes()).collect();
-    WORDS.chunks(3).map(group).collect()
+    WORDS.chunks(2).map(group).collect()
 }

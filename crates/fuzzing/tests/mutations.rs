@@ -94,3 +94,8 @@ fn maxwell_container() {
 fn structure() {
     run("structure");
 }
+
+#[test]
+fn maxwell_decode() {
+    run("maxwell_decode");
+}
