@@ -91,14 +91,6 @@ pub struct Interpolation {
     pub places: [Option<u32>; semantic::COUNT],
 }
 
-/// Where attributes come from.
-enum Inputs {
-    /// The host interpolates.
-    Host,
-    /// The program does.
-    Triangle(Interpolation),
-}
-
 /// How a fragment ends that fails a test.
 enum Failure {
     Kill,
@@ -119,7 +111,8 @@ pub struct Emit<'f> {
     pub module: Module,
     constants: FxHashMap<(Type, u32), Value>,
     loads: FxHashMap<(Type, u32), Value>,
-    source: Inputs,
+    /// How attributes are made; if it does not say, the host interpolates.
+    interpolation: Option<Interpolation>,
     failure: Failure,
     inputs: [Option<Value>; POSITION + 1],
     uniforms: Option<Resource>,
@@ -144,7 +137,7 @@ impl<'f> Emit<'f> {
             module,
             constants: FxHashMap::default(),
             loads: FxHashMap::default(),
-            source: Inputs::Host,
+            interpolation: None,
             failure: Failure::Kill,
             inputs: [None; POSITION + 1],
             uniforms: None,
@@ -336,7 +329,7 @@ impl<'f> Emit<'f> {
             return value;
         }
         let value = match INPUTS.get(number) {
-            Some(&(_, first, lanes)) if matches!(self.source, Inputs::Triangle(_)) => {
+            Some(&(_, first, lanes)) if self.interpolation.is_some() => {
                 // The third coordinate of unit 0 is not beside the others.
                 let semantic = |lane| match (first, lane) {
                     (semantic::TEX0, 2) => semantic::TEX0_W,
@@ -368,7 +361,7 @@ impl<'f> Emit<'f> {
 
     /// An attribute at a pixel of a triangle; 0 if the draw does not need it.
     fn interpolated(&mut self, semantic: usize) -> Value {
-        let Inputs::Triangle(at) = &self.source else { return self.f32(0.0) };
+        let Some(at) = &self.interpolation else { return self.f32(0.0) };
         let Some(place) = at.places.get(semantic).copied().flatten() else { return self.f32(0.0) };
         let (base, weights, w) = (at.attributes, at.weights, at.w);
         let offset = self.i32(16 * place);
@@ -390,7 +383,7 @@ impl<'f> Emit<'f> {
 
     /// From here on attributes are those of a pixel of a triangle.
     pub fn start_pixel(&mut self, interpolation: Interpolation) {
-        self.source = Inputs::Triangle(interpolation);
+        self.interpolation = Some(interpolation);
     }
 
     /// From here on a fragment that fails a test goes on there.

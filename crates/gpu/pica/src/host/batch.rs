@@ -94,6 +94,8 @@ impl Batch {
         // The last triangles are bound as if their buffer was full.
         uniforms.resize(uniforms.len() + TRIANGLES_SIZE as usize / 4, 0);
         let (lists, uniforms) = (device.buffer_of(&bins)?, device.buffer_of(&uniforms)?);
+        // Buffers are compared and hashed by identity.
+        #[allow(clippy::mutable_key_type)]
         let mut known: FxHashMap<&Buffers, Arguments> = FxHashMap::default();
         for Draw { program, buffers, offsets, bins } in &draws {
             let arguments = match known.get(buffers) {

@@ -86,7 +86,7 @@ fn registers(words: &[u32; 12]) -> Registers {
         (SCISSOR_END, 0x0007_000b),
         (DEPTH_MODE, words[0] >> 4),
         (FRAGMENT_MODE, words[1] & 0x103),
-        (COLOR_FORMAT, (words[1] >> 12) % 5 << 16),
+        (COLOR_FORMAT, ((words[1] >> 12) % 5) << 16),
         (DEPTH_FORMAT, words[1] >> 16),
         (BLENDING, words[2]),
         (BLEND_CONSTANT, words[3]),

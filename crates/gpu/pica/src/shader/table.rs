@@ -40,6 +40,7 @@ impl<T, E: Clone + Into<EngineError>> Table<T, E> {
     }
 
     /// Takes what was translated elsewhere.
+    #[cfg(feature = "native")]
     pub fn insert(&mut self, shader: Shader, translated: Result<T, E>) {
         self.make_room();
         self.shaders.insert(shader, translated);
