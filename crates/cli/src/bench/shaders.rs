@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fmt;
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 use xenoglot_native::Compiler;
@@ -50,11 +51,11 @@ pub struct Shaded {
 }
 
 /// Best of a few runs, in seconds.
-fn best(times: usize, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+fn best<T>(times: usize, mut run: impl FnMut() -> Result<T>) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..times {
         let start = Instant::now();
-        run()?;
+        black_box(run()?);
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(best)
@@ -89,11 +90,11 @@ pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Sha
     let shader = bundled(name)?;
     let times: usize = if quick { 2 } else { 20 };
 
-    let lifting = best(times, || Ok(drop(lift(&shader.source.program, &shader.lift_options())?)))?;
-    let program = best(times, || Ok(drop(Program::new(&shader)?)))?;
+    let lifting = best(times, || Ok(lift(&shader.source.program, &shader.lift_options())?))?;
+    let program = best(times, || Ok(Program::new(&shader)?))?;
     let mut compiler = Compiler::new()?;
     let module = Program::new(&shader)?.module;
-    let compile = best(times, || Ok(drop(compiler.compile(&module)?)))?;
+    let compile = best(times, || Ok(compiler.compile(&module)?))?;
 
     let interp = alone(&mut Interp::new(), &shader, VERTICES / 16, times.div_ceil(4) + 1)?;
     let mut engine = Native::new()?;

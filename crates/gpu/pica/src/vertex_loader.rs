@@ -92,8 +92,7 @@ impl Loader {
         let attributes = self.sources.iter().zip(self.permutation).take(self.inputs);
         let set = inputs.set();
         for register in (0..16).filter(|n| set >> n & 1 == 1) {
-            let source =
-                attributes.clone().filter(|a| a.1 == register).last().map_or(&Source::Nowhere, |a| a.0);
+            let source = attributes.clone().rfind(|a| a.1 == register).map_or(&Source::Nowhere, |a| a.0);
             let (Some(place), stride) = (inputs.place(register), inputs.registers()) else { continue };
             let places = inputs.values_mut().iter_mut().skip(place).step_by(stride);
             match *source {
