@@ -27,8 +27,8 @@ pub struct Builder<'f> {
 struct Forward {
     current: SecondaryMap<Slot, PackedOption<Value>>,
     known: SmallVec<[Slot; 32]>,
-    /// Of the known ones, those whose `slot_set` is still to come.
-    set: SecondaryMap<Slot, bool>,
+    /// The guest address of the `slot_set` that is still to come, for those of the known ones that have one.
+    set: SecondaryMap<Slot, Option<u32>>,
 }
 
 impl<'f> Builder<'f> {
@@ -38,8 +38,9 @@ impl<'f> Builder<'f> {
     }
 
     /// A cursor that forwards slots within a block: [`Builder::slot_get`] gives the value that was set or read last, and
-    /// of the [`Builder::slot_set`]s only the last is appended, when the block ends or the cursor leaves it. Makes half
-    /// as many instructions of typical guest code. The last block under the cursor has to be ended.
+    /// of the [`Builder::slot_set`]s only the last is appended, when the block ends or the cursor leaves it. For front ends
+    /// whose instructions set many registers; an instruction that only moves may leave no trace. The last block under the
+    /// cursor has to be ended.
     pub fn forwarding(func: &'f mut Function, block: Block) -> Builder<'f> {
         Builder { func, block, guest: NO_GUEST, forward: Some(Forward::default()) }
     }
@@ -55,15 +56,18 @@ impl<'f> Builder<'f> {
         self.block = block;
     }
 
-    /// Appends the sets that are still to come.
+    /// Appends the sets that are still to come, each at its own guest address.
     fn append_sets(&mut self) {
         let Some(mut forward) = self.forward.take() else { return };
+        let here = self.guest;
         for slot in forward.known.drain(..) {
             let value = forward.current[slot].take();
-            if let (Some(v), true) = (value, std::mem::take(&mut forward.set[slot])) {
+            if let (Some(v), Some(guest)) = (value, forward.set[slot].take()) {
+                self.guest = guest;
                 self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
             }
         }
+        self.guest = here;
         self.forward = Some(forward);
     }
 
@@ -194,7 +198,7 @@ impl<'f> Builder<'f> {
             forward.known.push(slot);
         }
         forward.current[slot] = v.into();
-        forward.set[slot] = true;
+        forward.set[slot] = Some(self.guest);
         // As `promote` names what it finds set.
         let hint = &mut self.func.values[v].hint;
         if hint.is_none() {

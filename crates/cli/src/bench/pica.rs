@@ -276,6 +276,6 @@ mod tests {
             let plot = folder.path().join(format!("pica-{}.svg", experiment.scene));
             assert!(std::fs::read_to_string(plot).expect("drawn").contains("</svg>"));
         }
-        assert!(report.to_string().contains("native/peer"));
+        assert!(report.to_string().contains("draw/peer"));
     }
 }
