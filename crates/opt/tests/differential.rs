@@ -69,7 +69,9 @@ fn passes_alone() {
         }
         println!("{}: {stats:?}", pass.name);
         assert!(stats.compared > 400, "{} was hardly tested: {stats:?}", pass.name);
-        assert!(stats.changed > 50, "{} had little to do: {stats:?}", pass.name);
+        // These programs have nothing to lower; those of tests/lower_memory.rs have.
+        let idle = pass.name == "lower_memory";
+        assert!(idle || stats.changed > 50, "{} had little to do: {stats:?}", pass.name);
     }
 }
 
