@@ -119,8 +119,7 @@ pub fn kind(attributes: u32, texture: u32) -> Flags {
     let mut flags = Flags::empty();
     let mode = attributes >> 4 & 3;
     let has_alpha = matches!(texture >> 26 & 7, 1 | 6);
-    // Decals and shadows do not take the texture's alpha.
-    flags.set(Flags::TRANSLUCENT, has_alpha && mode & 1 == 0 || (1..31).contains(&alpha(attributes)));
+    flags.set(Flags::TRANSLUCENT, has_alpha || (1..31).contains(&alpha(attributes)));
     if mode == 3 {
         let is_mask = attributes >> 24 & 63 == 0;
         flags |= if is_mask { Flags::SHADOW_MASK } else { Flags::SHADOW };
@@ -158,18 +157,18 @@ impl Polygon {
     }
 
     fn set_bounds(&mut self, vertices: &[Vertex]) {
-        // The first of the highest and leftmost, the first of the lowest and rightmost.
-        let (mut top, mut bottom) = ([192, 256], [0, 0]);
+        // The first of the highest, and the first of the lowest that are rightmost.
+        let (mut top, mut bottom) = (192, [0, 0]);
         for (i, vertex) in vertices.iter().enumerate() {
-            let at = [vertex.screen[1], vertex.screen[0]];
-            if at < top {
-                (top, self.top) = (at, i as u8);
+            let [x, y] = vertex.screen;
+            if y < top {
+                (top, self.top) = (y, i as u8);
             }
-            if at > bottom {
-                (bottom, self.bottom) = (at, i as u8);
+            if [y, x] > bottom {
+                (bottom, self.bottom) = ([y, x], i as u8);
             }
         }
-        (self.top_y, self.bottom_y) = (top[0] as i16, bottom[0] as i16);
+        (self.top_y, self.bottom_y) = (top as i16, bottom[0] as i16);
     }
 }
 

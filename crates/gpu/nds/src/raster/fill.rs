@@ -62,7 +62,7 @@ pub fn columns(from: i32, to: i32) -> std::ops::Range<usize> {
 /// Parts of a span that are drawn: all in one, or the two edges of a wireframe.
 pub fn parts(polygon: &RasterPolygon, span: &Span) -> [std::ops::Range<usize>; 2] {
     let from = if span.fills[0] { span.start } else { span.inside };
-    let to = if span.fills[1] { span.end + 1 } else { span.right };
+    let to = if span.fills[1] { span.end + 1 } else { span.right.max(span.inside) };
     if polygon.wireframe && span.row_flag == 0 {
         [columns(from, span.inside), columns(span.right.max(span.inside), to)]
     } else {
@@ -86,14 +86,14 @@ impl CoverageCounter {
         CoverageCounter { coverage, value }
     }
 
-    /// Coverage of the next pixel that is drawn.
-    fn next(&mut self) -> u32 {
+    /// Coverage of the next pixel that is drawn on the span's `side`, 0 its left.
+    fn next(&mut self, side: usize) -> u32 {
         match self.coverage {
             Coverage::Level(level) => level,
             Coverage::Rising { step, .. } => {
                 let covered = (self.value >> 5).min(31);
                 self.value += step;
-                covered
+                if side == 0 { covered } else { 31 - covered }
             }
         }
     }
@@ -274,7 +274,7 @@ fn shade(
                 attributes |= PixelFlags::LEFT_EDGE.bits() << side;
             }
             if state.antialiasing && attributes & EDGES != 0 {
-                let covered = counter.map_or(31, |side| counters[side].next());
+                let covered = counter.map_or(31, |side| counters[side].next(side));
                 attributes |= covered << 8;
                 if !passed.under {
                     push_down(line, x);

@@ -2,8 +2,6 @@
 
 /// Fraction bits of the reciprocal of a length.
 const RECIPROCAL: u32 = 30;
-/// Added before linear results are cut.
-const LINEAR_BIAS: i64 = 3 << 24;
 
 /// Interpolates along an edge.
 pub type AlongEdge = Interpolator<true>;
@@ -97,8 +95,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         } else if self.linear {
             // Falling values are interpolated from the other end.
             let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
-            let scaled = i64::from(step) * i64::from(at) * self.reciprocal;
-            base + (scaled.wrapping_add(LINEAR_BIAS) >> RECIPROCAL) as i32
+            base + step * at / self.length
         } else {
             // From either end the same: the product of a whole factor loses nothing.
             a + ((b - a) * self.factor >> Self::FACTOR_BITS)
