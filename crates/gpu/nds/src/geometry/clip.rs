@@ -149,13 +149,13 @@ fn clip_axis<const AXIS: usize>(polygon: &mut ClipPolygon, start: usize) {
 }
 
 /// Clips a polygon. The first `start` vertices are known to be inside. With `drop_far` one vertex beyond the far plane
-/// drops the whole polygon.
+/// drops the whole polygon, but for those `start` vertices: of a strip's polygon two are left.
 pub fn clip(polygon: &mut ClipPolygon, start: usize, drop_far: bool) {
     if polygon.vertices().iter().skip(start).all(ClipVertex::is_inside) {
         return;
     }
     if drop_far && polygon.vertices().iter().skip(start).any(Plane::<2, false>::is_outside) {
-        polygon.len = 0;
+        polygon.len = start.min(polygon.len);
         return;
     }
     clip_axis::<2>(polygon, start);

@@ -295,15 +295,15 @@ impl GeometryEngine {
     }
 
     /// Texture coordinates from a vector whose products with the matrix have `shift` bits of fraction too many.
-    fn texcoord_from(&mut self, vector: [i32; 3], shift: u32) {
+    fn texcoord_from(&self, vector: [i32; 3], shift: u32) -> [i16; 2] {
         let sums = self.matrices.texture().rotate(vector);
-        self.texcoord = [0, 1].map(|j| self.raw_texcoord[j].wrapping_add((sums[j] >> shift) as i16));
+        [0, 1].map(|j| self.raw_texcoord[j].wrapping_add((sums[j] >> shift) as i16))
     }
 
     fn normal(&mut self, param: u32) {
         let normal = vector10(param);
         if self.texcoord_source() == TexcoordSource::Normal {
-            self.texcoord_from(normal, 21);
+            self.texcoord = self.texcoord_from(normal, 21);
         }
         self.color = self.lighting.shade(normal, self.matrices.vector(), self.attributes & 15);
     }
@@ -312,11 +312,13 @@ impl GeometryEngine {
     fn add_vertex(&mut self, vertex: [i16; 3]) {
         self.vertex = vertex;
         let [x, y, z] = vertex.map(i32::from);
-        if self.texcoord_source() == TexcoordSource::Vertex {
-            self.texcoord_from([x, y, z], 24);
-        }
+        // Those from a vertex are this vertex's alone.
+        let texcoord = match self.texcoord_source() {
+            TexcoordSource::Vertex => self.texcoord_from([x, y, z], 24),
+            _ => self.texcoord,
+        };
         let position = self.matrices.clip().transform([x, y, z, ONE]);
-        let corner = Corner { position, color: self.color, texcoord: self.texcoord };
+        let corner = Corner { position, color: self.color, texcoord };
         if let Some(corners) = self.assembly.add(corner) {
             self.submit(&corners);
         }

@@ -79,9 +79,12 @@ impl GeometryEngine {
         self.position_result = self.matrices.clip().transform([x, y, z, ONE]);
     }
 
-    /// VEC_TEST: 4.12 with the sign in bit 12.
+    /// VEC_TEST: 4.12, where bit 12 set makes all bits above it ones; clear it leaves them as they are.
     pub(super) fn vector_test(&mut self, param: u32) {
         let sums = self.matrices.vector().rotate(vector10(param));
-        self.vector_result = sums.map(|sum| ((sum >> 9) as i16) << 3 >> 3);
+        self.vector_result = sums.map(|sum| {
+            let component = (sum >> 9) as i16;
+            if component & 0x1000 != 0 { component | !0xfff } else { component }
+        });
     }
 }
