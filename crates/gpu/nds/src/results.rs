@@ -4,8 +4,8 @@ use crate::geometry::Readback;
 use crate::geometry::polygon::{Polygon, PolygonList};
 use crate::geometry::vertex::Vertex;
 use crate::gpu::Gpu;
-use crate::raster::buffers::{HEIGHT, WIDTH};
 use crate::raster::Renderer;
+use crate::raster::buffers::{HEIGHT, WIDTH};
 
 /// GXSTAT's bits that results have.
 pub const STATUS_MASK: u32 = 0xbf02;
@@ -31,7 +31,12 @@ pub const RESULTS: [Result; 9] = [
     Result { tag: *b"XSTA", name: "status", part: 4, make: status },
     Result { tag: *b"XVTX", name: "vertices", part: VERTEX_BYTES, make: |gpu| vertices(gpu.polygons()) },
     Result { tag: *b"XPOL", name: "polygons", part: 0, make: |gpu| polygons(gpu.polygons()) },
-    Result { tag: *b"XPCR", name: "polygon checksums", part: 4, make: |gpu| polygon_checksums(gpu.polygons()) },
+    Result {
+        tag: *b"XPCR",
+        name: "polygon checksums",
+        part: 4,
+        make: |gpu| polygon_checksums(gpu.polygons()),
+    },
     Result { tag: *b"XORD", name: "order", part: 2, make: |gpu| order(gpu.polygons()) },
     Result { tag: *b"XCOL", name: "colours", part: 1, make: |gpu| colors(gpu.renderer()) },
     Result { tag: *b"XDEP", name: "depths", part: 1, make: |gpu| depths(gpu.renderer()) },
@@ -157,7 +162,8 @@ fn attributes(renderer: &Renderer) -> Vec<u8> {
 
 /// `XCRC`.
 fn row_checksums(renderer: &Renderer) -> Vec<u8> {
-    let checksum = |row: [u32; WIDTH]| crc32fast::hash(row.map(u32::to_le_bytes).as_flattened()).to_le_bytes();
+    let checksum =
+        |row: [u32; WIDTH]| crc32fast::hash(row.map(u32::to_le_bytes).as_flattened()).to_le_bytes();
     let depths = (0..HEIGHT).flat_map(|y| checksum(depth_row(renderer, y)));
     depths.chain((0..HEIGHT).flat_map(|y| checksum(attribute_row(renderer, y)))).collect()
 }

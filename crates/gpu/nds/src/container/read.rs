@@ -49,8 +49,10 @@ impl<'a> Chunk<'a> {
 
     fn text(&self) -> Result<String> {
         let contents = Problem::Contents { tag: self.tag, what: "not UTF-8" };
-        String::from_utf8(self.payload.into())
-            .map_err(|e| ContainerError { offset: self.offset + e.utf8_error().valid_up_to(), problem: contents })
+        String::from_utf8(self.payload.into()).map_err(|e| ContainerError {
+            offset: self.offset + e.utf8_error().valid_up_to(),
+            problem: contents,
+        })
     }
 
     /// An address and bytes.
@@ -106,7 +108,9 @@ impl Scene {
                 let name = chunk.text()?;
                 let name = name.trim_end_matches('\0');
                 // It becomes a part of a path.
-                if name.is_empty() || !name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-') {
+                if name.is_empty()
+                    || !name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-')
+                {
                     let what = "not a plain name";
                     return error(chunk.offset, Problem::Contents { tag: chunk.tag, what });
                 }

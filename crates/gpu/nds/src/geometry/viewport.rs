@@ -31,8 +31,7 @@ impl Viewport {
         if w == 0 {
             return [0, 0];
         }
-        let (mut across, mut down) =
-            ((x as u32).wrapping_add(w), w.wrapping_sub(y as u32));
+        let (mut across, mut down) = ((x as u32).wrapping_add(w), w.wrapping_sub(y as u32));
         let mut divisor = w;
         if w > 0xffff {
             // The divider has 32 bits.

@@ -1,8 +1,8 @@
 //! The buffers of a frame: two layers of colour, depth and attributes.
 
 use crate::memory::TextureMemory;
-use crate::registers::{Control, Registers, color6};
 use crate::raster::shade::{Color, from_rgb555, pack};
+use crate::registers::{Control, Registers, color6};
 
 /// Pixels in a row.
 pub const WIDTH: usize = 256;

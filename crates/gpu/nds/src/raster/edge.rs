@@ -170,12 +170,12 @@ impl Edge {
     }
 
     /// First and last pixel of the row as a line of its own, for comparison with captured slopes.
-    pub fn line(&self) -> (i32, i32) {
+    pub fn line(&self) -> [i32; 2] {
         let (near, far) = (self.near(), self.far());
         if self.negative {
-            (self.upper_x - 1 - far, self.upper_x - 1 - near)
+            [self.upper_x - 1 - far, self.upper_x - 1 - near]
         } else {
-            (self.upper_x + near, self.upper_x + far)
+            [self.upper_x + near, self.upper_x + far]
         }
     }
 }
@@ -192,7 +192,7 @@ mod tests {
     /// Rows whose pixels end before the next row's start.
     fn gap_rows(from: (i32, i32), to: (i32, i32), gaps: SlopeGaps) -> usize {
         let line = |row| edge(from, to, gaps, row).line();
-        (from.1..to.1 - 1).filter(|&row| line(row).1 + 1 < line(row + 1).0).count()
+        (from.1..to.1 - 1).filter(|&row| line(row)[1] + 1 < line(row + 1)[0]).count()
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
     fn diagonals_are_exact() {
         for size in 1..192 {
             let last = edge((0, 0), (size, size), SlopeGaps::Hardware, size - 1);
-            assert_eq!(last.line(), (size - 1, size - 1));
+            assert_eq!(last.line(), [size - 1; 2]);
             assert!(!last.x_major);
         }
     }

@@ -136,8 +136,12 @@ pub fn draw(
             test_layers(polygon, range, line, scratch)
         } else {
             match polygon.test {
-                DepthTest::Less => test(|z, there, _| DepthTest::Less.passes(z, there, 0), range, line, scratch),
-                DepthTest::LessFront => test(|z, d, a| DepthTest::LessFront.passes(z, d, a), range, line, scratch),
+                DepthTest::Less => {
+                    test(|z, there, _| DepthTest::Less.passes(z, there, 0), range, line, scratch)
+                }
+                DepthTest::LessFront => {
+                    test(|z, d, a| DepthTest::LessFront.passes(z, d, a), range, line, scratch)
+                }
                 equal => test(|z, there, a| equal.passes(z, there, a), range, line, scratch),
             }
         };
@@ -175,7 +179,8 @@ fn test_layers(
         let attributes = line.top.attributes[x];
         let over_edge = attributes & EDGES != 0;
         let under = !polygon.test.passes(depth, line.top.depth[x], attributes);
-        if under && !(over_edge && polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x])) {
+        if under && !(over_edge && polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x]))
+        {
             continue;
         }
         scratch.passed[count] = Passed { x: x as u8, under, both: over_edge && !under };
@@ -209,7 +214,9 @@ fn test_shadow(
         let mut under = marks & STENCIL_TOP == 0;
         let there = if under { line.under.depth[x] } else { line.top.depth[x] };
         if !polygon.test.passes(depth, there, attributes) {
-            if under || !over_edge || !polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x])
+            if under
+                || !over_edge
+                || !polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x])
             {
                 continue;
             }

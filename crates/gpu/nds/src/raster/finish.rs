@@ -128,8 +128,7 @@ impl Fog {
     #[inline]
     fn apply(&self, color: &mut Color, depth: u32) {
         let density = self.density(depth);
-        let rgb =
-            if self.alpha_only { *color & 0xff_ffff } else { mix_rgb7(self.color, *color, density) };
+        let rgb = if self.alpha_only { *color & 0xff_ffff } else { mix_rgb7(self.color, *color, density) };
         let mixed = (alpha(self.color) * density + alpha(*color) * (128 - density)) >> 7;
         *color = rgb | mixed << 24;
     }
@@ -187,7 +186,8 @@ mod tests {
     use crate::raster::shade::pack;
 
     fn fog(shift: u16, offset: u16, table: [u8; 32]) -> Fog {
-        let registers = Registers { control: shift << 8, fog_offset: offset, fog_table: table, ..Registers::default() };
+        let registers =
+            Registers { control: shift << 8, fog_offset: offset, fog_table: table, ..Registers::default() };
         Fog::new(&registers)
     }
 

@@ -52,8 +52,8 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         }
     }
 
-    /// Whether values are interpolated without w.
-    pub fn is_linear(&self) -> bool {
+    #[cfg(test)]
+    fn is_linear(&self) -> bool {
         self.linear
     }
 
@@ -94,7 +94,8 @@ impl<const EDGE: bool> Interpolator<EDGE> {
             a
         } else if self.linear {
             // Falling values are interpolated from the other end.
-            let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
+            let (base, step, at) =
+                if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
             base + step * at / self.length
         } else {
             // From either end the same: the product of a whole factor loses nothing.
@@ -112,7 +113,8 @@ impl<const EDGE: bool> Interpolator<EDGE> {
             let step = i64::from(b - a) * i64::from(self.factor) >> Self::FACTOR_BITS;
             return a + step as i32;
         }
-        let (base, mut step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
+        let (base, mut step, at) =
+            if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
         let reciprocal = self.reciprocal >> 8;
         if EDGE {
             let bits = 32 - step.leading_zeros();

@@ -109,11 +109,8 @@ impl RasterPolygon {
             let [s, t] = vertex.texcoord.map(i32::from);
             let [x, y] = vertex.screen.map(i32::from);
             let w = polygon.w[i];
-            *place = RasterVertex {
-                end: End { x, y, w },
-                depth: polygon.depth[i],
-                values: [w, r, g, b, s, t],
-            };
+            *place =
+                RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [w, r, g, b, s, t] };
         }
         let shown = polygon.attributes & 0x3f00_8000;
         Some(RasterPolygon {

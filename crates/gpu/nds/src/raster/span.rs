@@ -74,9 +74,8 @@ impl Span {
                 fill_rules(&left.edge, &right.edge, is_last, lower)
             };
             // Edges that coincide.
-            let coincide = !swapped
-                && left.edge.increment == right.edge.increment
-                && start + edges[0].length == end + 1;
+            let coincide =
+                !swapped && left.edge.increment == right.edge.increment && start + edges[0].length == end + 1;
             fills[0] |= coincide;
             fills
         };
