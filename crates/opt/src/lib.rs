@@ -18,6 +18,7 @@ pub mod dead_code;
 mod edit;
 pub mod effects;
 pub mod licm;
+pub mod lower_floats;
 pub mod lower_memory;
 pub mod pipeline;
 pub mod promote;

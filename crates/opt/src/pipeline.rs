@@ -5,7 +5,7 @@
 
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_memory, promote, scalarize, simplify,
+    lower_floats, lower_memory, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
@@ -67,6 +67,8 @@ pub struct Options {
     pub scalarize: bool,
     /// Whether to leave only accesses of words, for back ends without others.
     pub lower_memory: bool,
+    /// What the host's floats cannot do, to be done with integers.
+    pub floats: lower_floats::Options,
 }
 
 /// A pass that ran, and on what.
@@ -186,7 +188,12 @@ pub fn optimize<O: Observer>(
     observer: &mut O,
 ) -> Result<(), O::Error> {
     cx.set_module(module);
+    let funcs = module.funcs.len();
     for func in module.funcs.keys() {
+        optimize_function(module, func, cx, options, observer)?;
+    }
+    lower_floats::run(module, options.floats);
+    for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
     Ok(())
