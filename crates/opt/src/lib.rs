@@ -20,6 +20,7 @@ pub mod effects;
 pub mod licm;
 pub mod lower_floats;
 pub mod lower_memory;
+pub mod lower_subgroups;
 pub mod pipeline;
 pub mod promote;
 pub mod scalarize;

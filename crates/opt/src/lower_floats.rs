@@ -216,7 +216,7 @@ fn in_wider(
 ) -> Option<Value> {
     let ty = Type::scalar(wide);
     let flush = if shape.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
-    let mut widen = |b: &mut Builder, v| b.convert(Op::F2f, flush, v, ty);
+    let widen = |b: &mut Builder, v| b.convert(Op::F2f, flush, v, ty);
     let (x, y) = (widen(b, x), widen(b, y));
     let round = shape.flags.round();
     Some(match (shape.op, z) {

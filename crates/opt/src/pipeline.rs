@@ -5,7 +5,7 @@
 
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_floats, lower_memory, promote, scalarize, simplify,
+    lower_floats, lower_memory, lower_subgroups, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
@@ -69,6 +69,9 @@ pub struct Options {
     pub lower_memory: bool,
     /// What the host's floats cannot do, to be done with integers.
     pub floats: lower_floats::Options,
+    /// Lanes of the host's subgroups, where ops on subgroups of other widths are to go through shared memory. 0: leave
+    /// them.
+    pub subgroup_width: u8,
 }
 
 /// A pass that ran, and on what.
@@ -193,6 +196,9 @@ pub fn optimize<O: Observer>(
         optimize_function(module, func, cx, options, observer)?;
     }
     lower_floats::run(module, options.floats);
+    if options.subgroup_width != 0 {
+        lower_subgroups::run(module, options.subgroup_width);
+    }
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
