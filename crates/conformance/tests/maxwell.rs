@@ -157,6 +157,7 @@ fn on_device(engine: &'static str) {
     }
     let (summary, failures) = run(engine);
     println!("maxwell on {engine}: {summary}");
+    println!("TMP {failures:#?}");
     let known = |program: &str| {
         let kernel = program.split(' ').next().unwrap_or_default();
         NOT_YET.iter().any(|&k| k == program || k == kernel) || NOT_YET_IN.contains(&(engine, program))

@@ -21,6 +21,7 @@ pub mod licm;
 pub mod lower_floats;
 pub mod lower_memory;
 pub mod lower_subgroups;
+pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
 pub mod scalarize;

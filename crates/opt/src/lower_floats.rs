@@ -31,9 +31,11 @@ pub struct Options {
     pub directed: bool,
     /// Round `a * b + c` only once.
     pub fma: bool,
-    /// Whether the host has 64-bit floats, rounded to nearest even, and converts denormals to and from them: they are
-    /// several times faster than integers.
+    /// Whether the host has 64-bit floats, rounded to nearest even, and converts them to denormals: they are several
+    /// times faster than integers.
     pub doubles: bool,
+    /// Keep the sign of zeros in `x + 0`: drivers take it for `x`, which is wrong for -0.
+    pub zeros: bool,
 }
 
 /// What a helper function does.
@@ -53,19 +55,24 @@ pub fn run(module: &mut Module, options: Options) -> Changed {
         for i in 0..module.funcs[func].layout.len() {
             let f = &mut module.funcs[func];
             let block = f.layout[i];
-            if !f.blocks[block].insts.iter().any(|&inst| lowering(f, inst, options).is_some()) {
+            let lowers = |&inst: &Inst| {
+                lowering(f, inst, options).is_some() || (options.zeros && zero_sum(f, inst).is_some())
+            };
+            if !f.blocks[block].insts.iter().any(lowers) {
                 continue;
             }
             changed = true;
             let insts = std::mem::take(&mut f.blocks[block].insts);
             for inst in insts {
-                let f = &mut module.funcs[func];
-                let Some(shape) = lowering(f, inst, options) else {
-                    f.blocks[block].insts.push(inst);
+                let mut b = Builder::new(&mut module.funcs[func], block);
+                b.set_guest(b.func.insts[inst].guest);
+                let Some(shape) = lowering(b.func, inst, options) else {
+                    if options.zeros {
+                        keep_zero(&mut b, inst);
+                    }
+                    append(&mut b, inst);
                     continue;
                 };
-                let mut b = Builder::new(f, block);
-                b.set_guest(b.func.insts[inst].guest);
                 if truncates(shape) {
                     truncate(&mut b, inst, shape);
                     continue;
@@ -100,6 +107,34 @@ fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let (from, to) = (f.args(inst).first()?, f.result(inst)?);
     let (from, to) = (f.ty(*from).kind(), f.ty(to).kind());
     asked.then_some(Shape { op: data.op, flags: data.flags.without_contract(), from, to })
+}
+
+/// What is added to +0, if that is what `inst` does.
+fn zero_sum(f: &Function, inst: Inst) -> Option<Value> {
+    let data = &f.insts[inst];
+    let &[x, y] = f.args(inst) else { return None };
+    let is_zero = |&v: &Value| {
+        let lanes = usize::from(f.ty(v).lanes());
+        f.const_bits(v).is_some_and(|bits| (0..lanes).all(|i| bits.lane(i) == 0))
+    };
+    let adds = data.op == Op::Fadd && !data.flags.contract() && is_natural(data.flags);
+    adds.then(|| if is_zero(&y) { Some(x) } else { is_zero(&x).then_some(y) }).flatten()
+}
+
+/// Makes `x + 0` a choice, `fsat` having its other flags.
+fn keep_zero(b: &mut Builder, inst: Inst) {
+    let Some(x) = zero_sum(b.func, inst) else { return };
+    let (flags, ty) = (b.func.insts[inst].flags, b.func.ty(x));
+    let zero = b.constant(ty, Bits::default());
+    let flush = if flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
+    // Denormals that are flushed are zeros here, too.
+    let is_zero = b.op_flags(Op::FcmpOeq, flush, &[x, zero]);
+    let (op, args): (Op, SmallVec<[Value; 3]>) = if flags.sat() {
+        (Op::Fsat, [b.select(is_zero, zero, x)].into_iter().collect())
+    } else {
+        (Op::Select, [is_zero, zero, x].into_iter().collect())
+    };
+    edit::rewrite(b.func, inst, op, Flags::NONE, Imm::None, &args);
 }
 
 /// Whether the host converts right once the bits that do not fit are gone.
@@ -215,8 +250,7 @@ fn in_wider(
     z: Option<Value>,
 ) -> Option<Value> {
     let ty = Type::scalar(wide);
-    let flush = if shape.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
-    let widen = |b: &mut Builder, v| b.convert(Op::F2f, flush, v, ty);
+    let widen = |b: &mut Builder, v| wider::widen(b, shape.flags, ty, v);
     let (x, y) = (widen(b, x), widen(b, y));
     let round = shape.flags.round();
     Some(match (shape.op, z) {

@@ -28,9 +28,9 @@
 mod places;
 mod rounds;
 
-use crate::Changed;
+use crate::{Changed, edit};
 use xenoglot_ir::imm::{BarrierInfo, Scope};
-use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, Stage, VarData};
+use xenoglot_ir::module::{Builtin, Stage};
 use xenoglot_ir::{Function, Imm, Inst, Kind, Module, Op, Slot, Type, Var};
 
 /// Most places where lanes wait: they are numbered in a byte.
@@ -42,7 +42,7 @@ pub fn run(module: &mut Module, host_width: u8) -> Changed {
     let Some(entry) = module.entry.expand() else { return Changed::NONE };
     let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s));
     let shared = rounds::Shared::new(module.shared_size.next_multiple_of(4), lanes, width);
-    let index = local_index(module);
+    let index = edit::builtin_input(module, Builtin::LocalInvocationIndex, Type::I32);
     let f = &mut module.funcs[entry];
     let insts = f.layout.iter().flat_map(|&b| &f.blocks[b].insts);
     let barrier = insts.fold(EXCHANGE, |all, &inst| joined(f, inst, all));
@@ -159,19 +159,4 @@ fn is_place(f: &Function, inst: Inst, host_width: u8) -> bool {
 /// A slot of this pass. Numbers only grow, so names stay unique.
 fn new_slot(f: &mut Function, name: &str, ty: Type) -> Slot {
     f.add_slot(format!("sg_{name}{}", f.slots.len()), ty)
-}
-
-fn local_index(module: &mut Module) -> Var {
-    let semantic = Semantic::Builtin(Builtin::LocalInvocationIndex);
-    let known = module.vars.iter().find(|(_, v)| v.semantic == semantic).map(|(var, _)| var);
-    known.unwrap_or_else(|| {
-        module.vars.push(VarData {
-            name: Builtin::LocalInvocationIndex.name().into(),
-            direction: Direction::Input,
-            ty: Type::I32,
-            semantic,
-            interpolation: Interpolation::Flat,
-            array: None,
-        })
-    })
 }

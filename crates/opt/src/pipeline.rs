@@ -5,7 +5,7 @@
 
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_floats, lower_memory, lower_subgroups, promote, scalarize, simplify,
+    lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
@@ -196,6 +196,9 @@ pub fn optimize<O: Observer>(
         optimize_function(module, func, cx, options, observer)?;
     }
     lower_floats::run(module, options.floats);
+    if options.lower_memory {
+        lower_wide_atomics::run(module);
+    }
     if options.subgroup_width != 0 {
         lower_subgroups::run(module, options.subgroup_width);
     }

@@ -2,6 +2,7 @@
 
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::entity::EntityRef;
+use xenoglot_ir::fold::float;
 use xenoglot_ir::module::{Access, Count, OutOfBounds, ResourceData, ResourceKind};
 use xenoglot_ir::{
     Builder, Flags, Function, Imm, Kind, MemInfo, Module, Op, Resource, Round, Space, Stage, Type, verify,
@@ -101,7 +102,8 @@ fn check(rng: &mut Rng, op: Op, flags: Flags, from: Kind, to: Kind, count: u32) 
     let want = run(&before, &words);
     for doubles in [false, true] {
         let mut after = before.clone();
-        let changed = lower_floats::run(&mut after, Options { directed: true, fma: true, doubles });
+        let changed =
+            lower_floats::run(&mut after, Options { directed: true, fma: true, doubles, zeros: false });
         let directed = !matches!(flags.round(), Round::Natural | Round::Even);
         assert_eq!(changed != Changed::NONE, directed || op == Op::Fma);
         verify(&after).unwrap_or_else(|e| panic!("{op:?}{flags}: {e}"));
@@ -148,6 +150,46 @@ fn lowered_conversions_are_what_they_were() {
                     check(&mut rng, Op::S2f, flags, from, to, 1);
                     check(&mut rng, Op::U2f, flags, from, to, 1);
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_with_zero_keep_its_sign() {
+    let mut rng = Rng::new(3);
+    for kind in [Kind::F16, Kind::F32, Kind::F64] {
+        for flags in
+            [Flags::NONE, Flags::NONE.with_ftz(), Flags::NONE.with_sat(), Flags::NONE.with_ftz().with_sat()]
+        {
+            for zero_first in [false, true] {
+                let ty = Type::scalar(kind);
+                let mut before = module(Op::Fadd, flags, ty, ty, 2);
+                let f = before.funcs.values_mut().next().unwrap();
+                let block = f.layout[0];
+                let zero = Builder::new(f, block).constant(ty, Default::default());
+                let made = f.blocks[block].insts.pop().unwrap();
+                f.blocks[block].insts.insert(0, made);
+                for i in 0..f.blocks[block].insts.len() {
+                    let inst = f.blocks[block].insts[i];
+                    if f.insts[inst].op == Op::Fadd {
+                        let Function { insts, pool, .. } = f;
+                        insts[inst].args.as_mut_slice(pool)[usize::from(!zero_first)] = zero;
+                    }
+                }
+                verify(&before).unwrap();
+                let mut after = before.clone();
+                let options = Options { zeros: true, ..Options::default() };
+                assert_ne!(lower_floats::run(&mut after, options), Changed::NONE);
+                verify(&after).unwrap();
+                let words = operands(&mut rng, kind, 2);
+                // A sum has its operand's NaN, or another.
+                let canonical = |words: Vec<u32>| -> Vec<u64> {
+                    let bits = words.chunks(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32);
+                    bits.map(|b| if float::is_nan(kind, b) { float::nan(kind) } else { b }).collect()
+                };
+                let [got, want] = [&after, &before].map(|m| canonical(run(m, &words)));
+                assert_eq!(got, want, "{kind:?}{flags}");
             }
         }
     }

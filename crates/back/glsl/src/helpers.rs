@@ -54,7 +54,10 @@ helpers! {
     // Flags of float ops.
     Ftz "ftz" Float(Float)
         "uint u = floatBitsToUint(a);\nreturn (u & 0x7f800000u) == 0u ? uintBitsToFloat(u & 0x80000000u) : a;";
-    Sat "sat" Float(Float) "return a > 0.0 ? (a < 1.0 ? a : 1.0) : 0.0;";
+    // On the bits, where positive floats compare like integers: compilers make a maximum of `a > 0.0 ? a : 0.0`, which
+    // may keep -0.
+    Sat "sat" Float(Float)
+        "uint u = floatBitsToUint(a);\nreturn u - 1u < 0x7f800000u ? uintBitsToFloat(min(u, 0x3f800000u)) : 0.0;";
     // The sum with +0: compilers that do not keep signed zeros drop `0.0 + a`.
     PlusZero "plus_zero" Float(Float) "return floatBitsToUint(a) == 0x80000000u ? 0.0 : a;";
     MulZw "mul_zw" Float(Float, Float)

@@ -17,6 +17,57 @@ fn bits_of(ty: Type) -> Type {
     ty.with_kind(if ty.kind() == Kind::F64 { Kind::I64 } else { Kind::I32 })
 }
 
+/// Fraction bits and exponent bias.
+fn format(kind: Kind) -> (u32, u64) {
+    match kind {
+        Kind::F16 => (10, 15),
+        Kind::F64 => (52, 1023),
+        _ => (23, 127),
+    }
+}
+
+/// A float as one of kind `wide`, on the bits: drivers drop the rounding of a conversion whose result is converted back,
+/// and what some of them flush is kept here.
+pub(super) fn widen(b: &mut Builder, flags: Flags, wide: Type, v: Value) -> Value {
+    let kind = b.func.ty(v).kind();
+    let ((fraction, bias), (wide_fraction, wide_bias)) = (format(kind), format(wide.kind()));
+    let (int, bits) = (bits_of(wide), kind.bits());
+    let narrow = Type::scalar(if bits == 16 { Kind::I16 } else { Kind::I32 });
+    let number = |b: &mut Builder, v: u64| b.constant(int, Bits::scalar(v));
+    let v = b.convert(Op::Bitcast, Flags::NONE, v, narrow);
+    let v = b.convert(Op::Zext, Flags::NONE, v, int);
+    let magnitude = number(b, (1 << (bits - 1)) - 1);
+    let magnitude = b.op(Op::And, &[v, magnitude]);
+    let up = number(b, (wide_fraction - fraction).into());
+    let shifted = b.op(Op::Shl, &[magnitude, up]);
+    let rebias = number(b, (wide_bias - bias) << wide_fraction);
+    let normal = b.op(Op::Iadd, &[shifted, rebias]);
+    // A denormal as the fraction of the least normal number, which is then taken away.
+    let zero = number(b, 0);
+    let denormal = if flags.ftz() {
+        zero
+    } else {
+        let hidden = number(b, 1 << wide_fraction);
+        let above = b.op(Op::Iadd, &[normal, hidden]);
+        let above = b.convert(Op::Bitcast, Flags::NONE, above, wide);
+        let least = b.constant(wide, Bits::scalar((wide_bias - bias + 1) << wide_fraction));
+        let difference = b.op(Op::Fsub, &[above, least]);
+        b.convert(Op::Bitcast, Flags::NONE, difference, int)
+    };
+    let infinity = number(b, (2 * wide_bias + 1) << wide_fraction);
+    let special = b.op(Op::Or, &[shifted, infinity]);
+    let (first_normal, first_special) = (number(b, 1 << fraction), number(b, (2 * bias + 1) << fraction));
+    let is_denormal = b.op(Op::IcmpUlt, &[magnitude, first_normal]);
+    let is_finite = b.op(Op::IcmpUlt, &[magnitude, first_special]);
+    let finite = b.select(is_denormal, denormal, normal);
+    let value = b.select(is_finite, finite, special);
+    let up = number(b, (int.bits() - bits).into());
+    let sign = b.op(Op::Xor, &[v, magnitude]);
+    let sign = b.op(Op::Shl, &[sign, up]);
+    let value = b.op(Op::Or, &[value, sign]);
+    b.convert(Op::Bitcast, Flags::NONE, value, wide)
+}
+
 /// `a * b` as floats of `wide`, which represents it, with the zero rules of the flags.
 pub(super) fn product(b: &mut Builder, flags: Flags, wide: Type, x: Value, y: Value) -> Value {
     let product = b.op(Op::Fmul, &[x, y]);
