@@ -49,6 +49,9 @@ struct Shape {
 
 /// Lowers the floats of a module.
 pub fn run(module: &mut Module, options: Options) -> Changed {
+    if !(options.directed || options.fma || options.zeros) {
+        return Changed::NONE;
+    }
     let mut helpers: Vec<(Shape, Func)> = Vec::new();
     let mut changed = false;
     for func in module.funcs.keys() {

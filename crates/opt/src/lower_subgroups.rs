@@ -36,11 +36,18 @@ use xenoglot_ir::{Function, Imm, Inst, Kind, Module, Op, Slot, Type, Var};
 /// Most places where lanes wait: they are numbered in a byte.
 const MAX_PLACES: usize = 250;
 
+/// Most lanes of a workgroup, and most bytes of its memory: more than hosts have.
+const MAX_LANES: u32 = 1 << 12;
+const MAX_SHARED: u32 = 1 << 24;
+
 /// Lowers the subgroup ops of the entry function whose width is neither 0 nor `host_width`.
 pub fn run(module: &mut Module, host_width: u8) -> Changed {
     let Some((width, waits)) = plan(module, host_width) else { return Changed::NONE };
     let Some(entry) = module.entry.expand() else { return Changed::NONE };
-    let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s));
+    let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s.max(1)));
+    if lanes > MAX_LANES || module.shared_size > MAX_SHARED {
+        return Changed::NONE;
+    }
     let shared = rounds::Shared::new(module.shared_size.next_multiple_of(4), lanes, width);
     let index = edit::builtin_input(module, Builtin::LocalInvocationIndex, Type::I32);
     let f = &mut module.funcs[entry];

@@ -41,7 +41,10 @@ pub fn run(module: &mut Module) -> Changed {
     if !module.funcs.values().any(any) {
         return Changed::NONE;
     }
-    let lock = module.shared_size.next_multiple_of(4);
+    let Some(lock) = module.shared_size.checked_next_multiple_of(4).filter(|at| at.checked_add(4).is_some())
+    else {
+        return Changed::NONE;
+    };
     module.shared_size = lock + 4;
     for f in module.funcs.values_mut() {
         for i in 0..f.layout.len() {

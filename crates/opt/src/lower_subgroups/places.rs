@@ -204,13 +204,11 @@ pub(super) fn repair(f: &mut Function) {
             heads.push((block, head));
         }
     }
-    let mut sets: BTreeMap<Inst, Inst> = BTreeMap::new();
+    let mut sets: BTreeMap<Inst, SmallVec<[Inst; 1]>> = BTreeMap::new();
     for (&v, &slot) in &slots {
         let set = f.make_inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[], NO_GUEST);
         match f.values[v].def {
-            ValueDef::Inst(inst, _) => {
-                sets.insert(inst, set);
-            }
+            ValueDef::Inst(inst, _) => sets.entry(inst).or_default().push(set),
             ValueDef::Param(block, _) => heads.push((block, vec![set])),
         }
     }
@@ -218,7 +216,8 @@ pub(super) fn repair(f: &mut Function) {
         let block = f.layout[i];
         if f.blocks[block].insts.iter().any(|inst| sets.contains_key(inst)) {
             let insts = std::mem::take(&mut f.blocks[block].insts);
-            let set = |&inst: &Inst| std::iter::once(inst).chain(sets.get(&inst).copied());
+            let set =
+                |&inst: &Inst| std::iter::once(inst).chain(sets.get(&inst).into_iter().flatten().copied());
             f.blocks[block].insts = insts.iter().flat_map(set).collect();
         }
     }
