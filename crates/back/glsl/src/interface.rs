@@ -249,6 +249,10 @@ fn resources(
             "{head} {name}_block {{\n    {precise}{} {name}[{count}];\n}};",
             view.element.name()
         );
+        if view.wide {
+            let name = names.wide.get(id).ok_or(Error::Malformed("a resource that does not exist"))?;
+            let _ = writeln!(out, "{head} {name}_block {{\n    uint64_t {name}[];\n}};");
+        }
     }
     Ok(())
 }

@@ -30,6 +30,10 @@ pub struct Context {
 #[repr(u8)]
 pub(crate) enum Extension {
     Int64,
+    Int16,
+    Int8,
+    Float16,
+    AtomicInt64,
     Fma,
     SubgroupBasic,
     SubgroupVote,
@@ -41,8 +45,12 @@ pub(crate) enum Extension {
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 9] = [
+    pub(crate) const ALL: [Extension; 13] = [
         Extension::Int64,
+        Extension::Int16,
+        Extension::Int8,
+        Extension::Float16,
+        Extension::AtomicInt64,
         Extension::Fma,
         Extension::SubgroupBasic,
         Extension::SubgroupVote,
@@ -53,9 +61,24 @@ impl Extension {
         Extension::ClipDistance,
     ];
 
+    /// What values of a kind need; floats are also seen as their bits.
+    pub(crate) fn of(kind: Kind) -> &'static [Extension] {
+        match kind {
+            Kind::I64 | Kind::F64 => &[Extension::Int64],
+            Kind::F16 => &[Extension::Float16, Extension::Int16],
+            Kind::I16 => &[Extension::Int16],
+            Kind::I8 => &[Extension::Int8],
+            _ => &[],
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Extension::Int64 => "GL_ARB_gpu_shader_int64",
+            Extension::Int16 => "GL_EXT_shader_explicit_arithmetic_types_int16",
+            Extension::Int8 => "GL_EXT_shader_explicit_arithmetic_types_int8",
+            Extension::Float16 => "GL_EXT_shader_explicit_arithmetic_types_float16",
+            Extension::AtomicInt64 => "GL_EXT_shader_atomic_int64",
             Extension::Fma => "GL_EXT_gpu_shader5",
             Extension::SubgroupBasic => "GL_KHR_shader_subgroup_basic",
             Extension::SubgroupVote => "GL_KHR_shader_subgroup_vote",
@@ -73,6 +96,8 @@ impl Extension {
 pub(crate) struct ModuleNames {
     pub(crate) vars: Names<Var>,
     pub(crate) resources: Names<Resource>,
+    /// As arrays of 64-bit integers, where there are such.
+    pub(crate) wide: Names<Resource>,
     pub(crate) funcs: Names<Func>,
     pub(crate) privates: Names<Func>,
     pub(crate) shared: String,
@@ -176,6 +201,7 @@ impl Context {
         }
         for resource in module.resources.values() {
             names.resources.push(self.namer.unique(&resource.name));
+            names.wide.push(self.namer.unique(&format!("{}_wide", resource.name)));
         }
         for (id, f) in module.funcs.iter() {
             names.funcs.push(if id == entry { "main".into() } else { self.namer.unique(&f.name) });
@@ -289,13 +315,14 @@ fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) 
         }
         let reason = match data.ty.kind() {
             Kind::Bool | Kind::I32 | Kind::F32 => continue,
-            Kind::I64 if target.is_450() => {
-                *extensions |= 1 << Extension::Int64 as u16;
+            kind @ (Kind::I64 | Kind::F64 | Kind::I8 | Kind::I16 | Kind::F16) if target.is_450() => {
+                for extension in Extension::of(kind) {
+                    *extensions |= 1 << *extension as u16;
+                }
                 continue;
             }
-            Kind::I64 => "64-bit integers need version 450",
-            Kind::F64 => "64-bit floats are not written",
-            Kind::I8 | Kind::I16 | Kind::F16 => "8-bit and 16-bit types are not written",
+            Kind::I64 | Kind::F64 => "64-bit types need version 450",
+            Kind::I8 | Kind::I16 | Kind::F16 => "8-bit and 16-bit types need version 450",
             _ => "handles are not written",
         };
         return Err(match data.def {
