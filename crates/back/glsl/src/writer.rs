@@ -38,10 +38,14 @@ pub(crate) enum Extension {
     SubgroupShuffle,
     Demote,
     ClipDistance,
+    ShadowLod,
+    LoadFormatted,
+    Nonuniform,
+    DrawParameters,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 9] = [
+    pub(crate) const ALL: [Extension; 13] = [
         Extension::Int64,
         Extension::Fma,
         Extension::SubgroupBasic,
@@ -51,6 +55,10 @@ impl Extension {
         Extension::SubgroupShuffle,
         Extension::Demote,
         Extension::ClipDistance,
+        Extension::ShadowLod,
+        Extension::LoadFormatted,
+        Extension::Nonuniform,
+        Extension::DrawParameters,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -64,6 +72,10 @@ impl Extension {
             Extension::SubgroupShuffle => "GL_KHR_shader_subgroup_shuffle",
             Extension::Demote => "GL_EXT_demote_to_helper_invocation",
             Extension::ClipDistance => "GL_EXT_clip_cull_distance",
+            Extension::ShadowLod => "GL_EXT_texture_shadow_lod",
+            Extension::LoadFormatted => "GL_EXT_shader_image_load_formatted",
+            Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
+            Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
         }
     }
 }
@@ -134,6 +146,7 @@ impl Context {
         let target = options.target;
         match module.stage {
             Stage::Vertex | Stage::Fragment => {}
+            Stage::Geometry | Stage::TessControl | Stage::TessEval if target.is_450() => {}
             Stage::Compute if target != Target::Gl330 => {}
             stage => return Err(Error::UnsupportedStage(stage)),
         }
@@ -289,6 +302,8 @@ fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) 
         }
         let reason = match data.ty.kind() {
             Kind::Bool | Kind::I32 | Kind::F32 => continue,
+            // Written where they are used.
+            Kind::Tex | Kind::Samp | Kind::Img => continue,
             Kind::I64 if target.is_450() => {
                 *extensions |= 1 << Extension::Int64 as u16;
                 continue;

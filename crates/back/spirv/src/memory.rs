@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::texture::Textures;
 use crate::unit::{Id, Unit};
 use spirv::{Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
@@ -39,6 +40,7 @@ pub(crate) struct View {
 /// All memories of a module but the private ones.
 #[derive(Default)]
 pub(crate) struct Memory {
+    pub(crate) textures: Textures,
     resources: SecondaryMap<Resource, Option<View>>,
     shared: Option<View>,
 }
@@ -105,7 +107,7 @@ impl Memory {
                 }
             }
         }
-        let mut memory = Memory::default();
+        let mut memory = Memory { textures: Textures::declare(unit, module)?, ..Memory::default() };
         for (resource, data) in &module.resources {
             memory.resources[resource] =
                 declare(unit, data, uses[resource]).map_err(|r| r.at(None, NO_GUEST))?;
