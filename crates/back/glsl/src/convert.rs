@@ -21,7 +21,7 @@ impl Writer<'_> {
         if data.flags.clamp() && (from, to) == (Kind::F32, Kind::I32) {
             self.open_helper(if signed { Helper::F2s } else { Helper::F2u }, sel.lanes());
         } else if data.flags.clamp() {
-            self.helpers.to_int(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
+            self.helpers.saturating(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
             self.out.push('(');
         } else {
             self.out.push_str(type_name(Type::new(to, sel.lanes()).unwrap_or(Type::I32))?);

@@ -452,6 +452,10 @@ impl Writer<'_> {
                 };
                 self.call(inst, name, sel)
             }
+            Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset => {
+                self.interpolate(inst, sel)
+            }
+            op if crate::texture::is_texture(op) => self.texture(inst, sel),
             op if op >= Op::SgId && op <= Op::SgShuffleDown => self.subgroup(inst, ty, sel),
             _ => Err(self.unsupported(inst, "the op has no GLSL form")),
         }

@@ -316,7 +316,7 @@ impl Helpers {
     }
 
     /// Writes the name of a saturating conversion to an integer.
-    pub(crate) fn to_int(&mut self, out: &mut String, signed: bool, from: Width, to: Width, lanes: u8) {
+    pub(crate) fn saturating(&mut self, out: &mut String, signed: bool, from: Width, to: Width, lanes: u8) {
         self.mark(Key::ToInt(signed, from, to), lanes);
         out.push_str(&to_int_name(signed, from, to));
     }

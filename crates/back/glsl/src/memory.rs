@@ -271,7 +271,7 @@ impl Accessors {
         module: &Module,
         names: &ModuleNames,
         buffers: &Buffers,
-        extensions: &mut u16,
+        extensions: &mut u32,
         target: Target,
     ) -> Result<(), Error> {
         for a in &self.used {
@@ -289,7 +289,7 @@ impl Accessors {
             let count =
                 words.map(|bytes| bytes / 4).or(view.count.map(|n| n.saturating_mul(view.element.words())));
             if a.ty.kind() == Kind::I64 {
-                *extensions |= 1 << Extension::Int64 as u16;
+                *extensions |= 1 << Extension::Int64 as u32;
             }
             let (mut array, mut view) = (name(names, a.memory)?, view);
             if let (Access::Atomic(_), Kind::I64, Memory::Resource(r)) = (a.access, a.ty.kind(), a.memory) {

@@ -42,10 +42,14 @@ pub(crate) enum Extension {
     SubgroupShuffle,
     Demote,
     ClipDistance,
+    ShadowLod,
+    LoadFormatted,
+    Nonuniform,
+    DrawParameters,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 13] = [
+    pub(crate) const ALL: [Extension; 17] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -59,6 +63,10 @@ impl Extension {
         Extension::SubgroupShuffle,
         Extension::Demote,
         Extension::ClipDistance,
+        Extension::ShadowLod,
+        Extension::LoadFormatted,
+        Extension::Nonuniform,
+        Extension::DrawParameters,
     ];
 
     /// What values of a kind need; floats are also seen as their bits.
@@ -87,6 +95,10 @@ impl Extension {
             Extension::SubgroupShuffle => "GL_KHR_shader_subgroup_shuffle",
             Extension::Demote => "GL_EXT_demote_to_helper_invocation",
             Extension::ClipDistance => "GL_EXT_clip_cull_distance",
+            Extension::ShadowLod => "GL_EXT_texture_shadow_lod",
+            Extension::LoadFormatted => "GL_EXT_shader_image_load_formatted",
+            Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
+            Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
         }
     }
 }
@@ -117,7 +129,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) helpers: &'a mut Helpers,
     pub(crate) accessors: &'a mut Accessors,
     pub(crate) namer: &'a mut Namer,
-    pub(crate) extensions: &'a mut u16,
+    pub(crate) extensions: &'a mut u32,
     pub(crate) out: &'a mut String,
     pub(crate) guests: &'a mut Vec<u32>,
     pub(crate) last_guest: u32,
@@ -130,7 +142,7 @@ impl Writer<'_> {
     }
 
     pub(crate) fn extension(&mut self, e: Extension) {
-        *self.extensions |= 1 << e as u16;
+        *self.extensions |= 1 << e as u32;
     }
 
     /// Remembers that the statement at hand does what the instruction's guest address stands for.
@@ -159,6 +171,7 @@ impl Context {
         let target = options.target;
         match module.stage {
             Stage::Vertex | Stage::Fragment => {}
+            Stage::Geometry | Stage::TessControl | Stage::TessEval if target.is_450() => {}
             Stage::Compute if target != Target::Gl330 => {}
             stage => return Err(Error::UnsupportedStage(stage)),
         }
@@ -231,7 +244,7 @@ impl Context {
         id: Func,
         f: &Function,
         is_entry: bool,
-        extensions: &mut u16,
+        extensions: &mut u32,
     ) -> Result<(), Error> {
         let structure =
             xenoglot_structure::Options { depth_limit: options.depth_limit, ..Default::default() };
@@ -306,7 +319,7 @@ fn callees_first(module: &Module, entry: Func) -> Result<Vec<Func>, Error> {
 }
 
 /// Refuses values of kinds that the target does not have.
-fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) -> Result<(), Error> {
+fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u32) -> Result<(), Error> {
     use crate::error::Guest;
     use xenoglot_ir::ValueDef;
     for (v, data) in f.values.iter() {
@@ -315,9 +328,11 @@ fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) 
         }
         let reason = match data.ty.kind() {
             Kind::Bool | Kind::I32 | Kind::F32 => continue,
+            // Written where they are used.
+            Kind::Tex | Kind::Samp | Kind::Img => continue,
             kind @ (Kind::I64 | Kind::F64 | Kind::I8 | Kind::I16 | Kind::F16) if target.is_450() => {
                 for extension in Extension::of(kind) {
-                    *extensions |= 1 << *extension as u16;
+                    *extensions |= 1 << *extension as u32;
                 }
                 continue;
             }

@@ -46,6 +46,11 @@ impl Body<'_, '_> {
                 self.shared.interface.store(self.shared.unit, var, ty, value, index)?;
                 None
             }
+            (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
+            (_, Imm::Tex(info)) => self.texture(inst, info)?,
+            (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {
+                Some(self.interpolate(inst, var)?)
+            }
             (_, Imm::Mem(mem)) => self.access(data.op, mem, args, result)?,
             (_, Imm::Subgroup(info)) => {
                 let ty = result.map_or(Type::I32, |v| function.ty(v));
@@ -193,7 +198,9 @@ impl Body<'_, '_> {
                 self.subgroups(Capability::GroupNonUniform)?;
                 HostScope::Subgroup
             }
-            _ if self.shared.module.stage == Stage::Compute => HostScope::Workgroup,
+            _ if matches!(self.shared.module.stage, Stage::Compute | Stage::TessControl) => {
+                HostScope::Workgroup
+            }
             _ => return Err(STAGE),
         };
         let [execution, memory] = [execution, memory].map(|s| self.unit().u32(s as u32));

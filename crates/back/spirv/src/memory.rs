@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::texture::Textures;
 use crate::unit::{Id, Unit};
 use spirv::{Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
@@ -40,6 +41,7 @@ pub(crate) struct View {
 /// All memories of a module but the private ones.
 #[derive(Default)]
 pub(crate) struct Memory {
+    pub(crate) textures: Textures,
     resources: SecondaryMap<Resource, Option<View>>,
     /// As 64-bit integers, for atomics.
     wide: SecondaryMap<Resource, Option<View>>,
@@ -112,7 +114,7 @@ impl Memory {
                 }
             }
         }
-        let mut memory = Memory::default();
+        let mut memory = Memory { textures: Textures::declare(unit, module)?, ..Memory::default() };
         for (resource, data) in &module.resources {
             let uses = uses[resource];
             let view = declare(unit, data, uses, None).map_err(|r| r.at(None, NO_GUEST))?;

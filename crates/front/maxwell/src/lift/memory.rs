@@ -70,7 +70,7 @@ impl Cx<'_> {
             self.module.resources.push(ResourceData {
                 name: "global".into(),
                 kind: ResourceKind::StorageBuffer { access: Access::ReadWrite },
-                set: 0,
+                set: self.options.set,
                 binding: GLOBAL_BINDING,
                 count: Count::One,
                 oob: OutOfBounds::Zero,
