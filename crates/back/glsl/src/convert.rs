@@ -21,7 +21,7 @@ impl Writer<'_> {
         if data.flags.clamp() && (from, to) == (Kind::F32, Kind::I32) {
             self.open_helper(if signed { Helper::F2s } else { Helper::F2u }, sel.lanes());
         } else if data.flags.clamp() {
-            self.helpers.to_int(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
+            self.helpers.saturating(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
             self.out.push('(');
         } else {
             self.out.push_str(type_name(Type::new(to, sel.lanes()).unwrap_or(Type::I32))?);
@@ -121,6 +121,10 @@ impl Writer<'_> {
             return Err(
                 self.unsupported(inst, "a guest's subgroup width has to be lowered to the host's first")
             );
+        }
+        let narrow = |&v: &Value| matches!(self.func.ty(v).kind(), Kind::I8 | Kind::I16 | Kind::F16);
+        if self.func.args(inst).iter().any(narrow) {
+            return Err(self.unsupported(inst, "subgroups take no 8-bit and 16-bit types"));
         }
         self.extension(Extension::SubgroupBasic);
         match data.op {
