@@ -1,7 +1,7 @@
 //! Float ops that hosts cannot round as asked, done with integers.
 //!
 //! ```text
-//! v2 : f32 = fma.rp v0, v1, v1     =>     v2 : f32 = call @fma_rp_f32 v0, v1, v1
+//! v2 : f32 = fma.up v0, v1, v1     =>     v2 : f32 = call @fma_up_f32 v0, v1, v1
 //! ```
 //!
 //! That is sums, products, `fma` and conversions to floats that are not rounded to nearest, and, for hosts whose `fma`

@@ -51,21 +51,20 @@ pub fn run(module: &mut Module, host_width: u8) -> Changed {
     let shared = rounds::Shared::new(module.shared_size.next_multiple_of(4), lanes, width);
     let index = edit::builtin_input(module, Builtin::LocalInvocationIndex, Type::I32);
     let f = &mut module.funcs[entry];
+    rounds::lower_ids(f, index, width, host_width);
+    if !waits {
+        return Changed::ALL;
+    }
     let insts = f.layout.iter().flat_map(|&b| &f.blocks[b].insts);
-    let barrier = insts.fold(EXCHANGE, |all, &inst| joined(f, inst, all));
     let kernel = Kernel {
         width,
         index,
         shared,
-        barrier,
+        barrier: insts.fold(EXCHANGE, |all, &inst| joined(f, inst, all)),
         at: new_slot(f, "at", Type::I32),
         operand: new_slot(f, "operand", Type::I32),
         round: new_slot(f, "round", Type::I32),
     };
-    rounds::lower_ids(f, &kernel, host_width);
-    if !waits {
-        return Changed::ALL;
-    }
     let (meet, places) = places::split(f, &kernel, host_width);
     rounds::connect(f, &kernel, meet, &places);
     places::repair(f);

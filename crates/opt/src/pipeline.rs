@@ -65,7 +65,7 @@ pub struct Options {
     pub level: Level,
     /// Whether to end with scalar ops only, for back ends without vectors.
     pub scalarize: bool,
-    /// Whether to leave only accesses of words, for back ends without others.
+    /// Whether to leave only accesses of words, for back ends without others, and no 64-bit atomics on shared memory.
     pub lower_memory: bool,
     /// What the host's floats cannot do, to be done with integers.
     pub floats: lower_floats::Options,
@@ -183,7 +183,7 @@ pub fn optimize_function<O: Observer>(
     Ok(())
 }
 
-/// Optimises every function of a module.
+/// Optimises every function of a module, then lowers what the options say the host lacks.
 pub fn optimize<O: Observer>(
     module: &mut Module,
     cx: &mut Context,

@@ -122,6 +122,10 @@ impl Writer<'_> {
                 self.unsupported(inst, "a guest's subgroup width has to be lowered to the host's first")
             );
         }
+        let narrow = |&v: &Value| matches!(self.func.ty(v).kind(), Kind::I8 | Kind::I16 | Kind::F16);
+        if self.func.args(inst).iter().any(narrow) {
+            return Err(self.unsupported(inst, "subgroups take no 8-bit and 16-bit types"));
+        }
         self.extension(Extension::SubgroupBasic);
         match data.op {
             Op::SgId => self.out.push_str("gl_SubgroupInvocationID"),

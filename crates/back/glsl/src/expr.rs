@@ -328,6 +328,7 @@ impl Writer<'_> {
                 if !format.is_valid() {
                     return Err(Error::Malformed("a float format out of range"));
                 }
+                self.only_f32(inst, kind)?;
                 self.helpers.quantize(self.out, format, n);
                 self.parenthesised(inst, sel)
             }
@@ -444,6 +445,7 @@ impl Writer<'_> {
                     let reason = "coarse and fine derivatives need version 450 and a fragment shader";
                     return Err(self.unsupported(inst, reason));
                 }
+                self.only_f32(inst, kind)?;
                 let name = match data.op {
                     Op::DdxCoarse => "dFdxCoarse",
                     Op::DdxFine => "dFdxFine",

@@ -42,6 +42,8 @@ impl Width {
             "B" => ["floatBitsToUint", "doubleBitsToUint64", "float16BitsToUint16", "floatBitsToUint"],
             "R" => ["uintBitsToFloat", "uint64BitsToDouble", "uint16BitsToFloat16", "uintBitsToFloat"],
             "X" => ["0x7f800000u", "0x7ff0000000000000ul", "uint16_t(0x7c00u)", "0x7f800000u"],
+            "Z" => ["0.0", "0.0lf", "float16_t(0.0)", "0.0"],
+            "O" => ["0x3f800000u", "0x3ff0000000000000ul", "uint16_t(0x3c00u)", "0x3f800000u"],
             "S" => ["0x80000000u", "0x8000000000000000ul", "uint16_t(0x8000u)", "0x80000000u"],
             _ => return None,
         };
@@ -82,7 +84,8 @@ macro_rules! helpers {
 }
 
 /// A definition. In bodies the parameters are a, b, c, d; `$U` and `$I` are the unsigned and signed integer type, `$N` its
-/// width, `$F` the float type, `$B` and `$R` the functions to its bits and back, `$X` the bits of infinity, `$S` of -0.
+/// width, `$F` the float type, `$B` and `$R` the functions to its bits and back, `$X` the bits of infinity, `$O` of 1,
+/// `$S` of -0, `$Z` is 0.
 struct Row {
     name: &'static str,
     ret: K,
@@ -99,16 +102,16 @@ helpers! {
     // On the bits, where positive floats compare like integers: compilers make a maximum of `a > 0.0 ? a : 0.0`, which
     // may keep -0.
     Sat "sat" Float(Float)
-        "$U u = $B(a);\nreturn u - $U(1) < $X ? $R(min(u, $B($F(1.0)))) : $F(0.0);";
+        "$U u = $B(a);\nreturn u - $U(1) < $X ? $R(min(u, $O)) : $Z;";
     // The sum with +0: compilers that do not keep signed zeros drop `0.0 + a`.
-    PlusZero "plus_zero" Float(Float) "return $B(a) == $S ? $F(0.0) : a;";
+    PlusZero "plus_zero" Float(Float) "return $B(a) == $S ? $Z : a;";
     MulZw "mul_zw" Float(Float, Float)
-        "$P $F p = a * b;\nreturn isnan(p) && !isnan(a) && !isnan(b) ? $F(0.0) : p;";
-    MulFmz "mul_fmz" Float(Float, Float) "$P $F p = a * b;\nreturn a == $F(0.0) || b == $F(0.0) ? $F(0.0) : p;";
+        "$P $F p = a * b;\nreturn isnan(p) && !isnan(a) && !isnan(b) ? $Z : p;";
+    MulFmz "mul_fmz" Float(Float, Float) "$P $F p = a * b;\nreturn a == $Z || b == $Z ? $Z : p;";
     FmaZw "fma_zw" Float(Float, Float, Float)
-        "$P $F r = plus_zero(c);\nif (!(isinf(a) && b == $F(0.0)) && !(a == $F(0.0) && isinf(b))) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
+        "$P $F r = plus_zero(c);\nif (!(isinf(a) && b == $Z) && !(a == $Z && isinf(b))) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
     FmaFmz "fma_fmz" Float(Float, Float, Float)
-        "$P $F r = plus_zero(c);\nif (a != $F(0.0) && b != $F(0.0)) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
+        "$P $F r = plus_zero(c);\nif (a != $Z && b != $Z) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
     // Of two equal operands the second is the result, whatever happens to NaNs.
     MinOther "min_other" Float(Float, Float) "return a < b || isnan(b) ? a : b;";
     MinSecond "min_second" Float(Float, Float) "return a < b ? a : b;";

@@ -5,7 +5,7 @@ use super::places::{Place, RANK_BITS};
 use crate::edit;
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{Order, Scope};
-use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Imm, Inst, MemInfo, Op, Space, Type, Value};
+use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Imm, Inst, MemInfo, Op, Space, Type, Value, Var};
 
 /// Where lanes at barriers wait, with the rank; above all other places.
 pub(super) const AT_BARRIER: u32 = 1 << 31;
@@ -274,7 +274,7 @@ pub(super) fn answer(b: &mut Builder, kernel: &Kernel, inst: Inst) {
 }
 
 /// Makes the guest's lane numbers and widths what follows from the lane's number in the workgroup.
-pub(super) fn lower_ids(f: &mut Function, kernel: &Kernel, host_width: u8) {
+pub(super) fn lower_ids(f: &mut Function, index: Var, width: u8, host_width: u8) {
     for i in 0..f.layout.len() {
         let block = f.layout[i];
         let insts = std::mem::take(&mut f.blocks[block].insts);
@@ -285,12 +285,11 @@ pub(super) fn lower_ids(f: &mut Function, kernel: &Kernel, host_width: u8) {
                 matches!(data.imm, Imm::Subgroup(info) if info.width != 0 && info.width != host_width);
             match data.op {
                 Op::SgId if guests => {
-                    let (index, last) =
-                        (b.input(kernel.index, Type::I32), b.i32(u32::from(kernel.width) - 1));
+                    let (index, last) = (b.input(index, Type::I32), b.i32(u32::from(width) - 1));
                     edit::rewrite(b.func, inst, Op::And, Flags::NONE, Imm::None, &[index, last]);
                 }
                 Op::SgSize if guests => {
-                    edit::rewrite_const(b.func, inst, Bits::scalar(kernel.width.into()));
+                    edit::rewrite_const(b.func, inst, Bits::scalar(width.into()));
                 }
                 _ => {}
             }
