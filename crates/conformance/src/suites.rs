@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, maxwell, pica, picagpu};
+use crate::{Error, maxwell, nds, pica, picagpu};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -50,6 +50,18 @@ pub const SUITES: &[Suite] = &[
         doc: "PICA200 scenes: command lists to triangles, memory and interrupts",
         engines: picagpu::ENGINES,
         run: picagpu::suite,
+    },
+    Suite {
+        name: "nds",
+        doc: "Nintendo DS scenes: commands to vertices, polygons, colours, depths and attributes",
+        engines: &["cpu"],
+        run: nds::scenes,
+    },
+    Suite {
+        name: "nds-slopes",
+        doc: "Nintendo DS edges, captured from a console: a line to every pixel from every corner",
+        engines: &["cpu"],
+        run: nds::slopes::suite,
     },
     Suite {
         name: "maxwell",

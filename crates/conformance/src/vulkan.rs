@@ -70,7 +70,7 @@ pub(crate) struct Host {
     pub(crate) device: Isolated,
     pub(crate) float_controls: spirv::FloatControls,
     /// Lanes of a subgroup.
-    subgroup_width: u8,
+    pub(crate) subgroup_width: u8,
 }
 
 impl Host {

@@ -23,7 +23,7 @@ use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, lower_floats, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -108,8 +108,10 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options =
-            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
+        let full = level == Level::Full;
+        let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
+        let subgroup_width = if full { 8 } else { 0 };
+        let options = OptOptions { level, scalarize: full, lower_memory: full, floats, subgroup_width };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

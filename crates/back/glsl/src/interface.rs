@@ -11,14 +11,14 @@ use xenoglot_ir::module::{Access, Builtin, Direction, Interpolation, ResourceKin
 use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Type, Value};
 
 /// Version, extensions and default precision.
-pub(crate) fn head(target: Target, extensions: u16) -> String {
+pub(crate) fn head(target: Target, extensions: u32) -> String {
     let mut out = String::from(match target {
         Target::Gl330 => "#version 330 core\n",
         Target::Gl450 | Target::Vulkan450 => "#version 450\n",
         Target::Es310 => "#version 310 es\n",
     });
     for e in Extension::ALL {
-        if extensions >> e as u16 & 1 == 1 {
+        if extensions >> e as u32 & 1 == 1 {
             let _ = writeln!(out, "#extension {} : require", e.name());
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn write(
     options: &Options,
     names: &ModuleNames,
     buffers: &Buffers,
-    extensions: &mut u16,
+    extensions: &mut u32,
 ) -> Result<(), Error> {
     let target = options.target;
     crate::stage::write(out, module.stage, options)?;
@@ -199,10 +199,10 @@ fn redeclare(
     target: Target,
     var: &VarData,
     builtin: Builtin,
-    extensions: &mut u16,
+    extensions: &mut u32,
 ) -> Result<(), Error> {
     if builtin == Builtin::BaseInstance && target.is_450() {
-        *extensions |= 1 << Extension::DrawParameters as u16;
+        *extensions |= 1 << Extension::DrawParameters as u32;
     }
     if var.direction == Direction::Input {
         return Ok(());
@@ -211,7 +211,7 @@ fn redeclare(
     match builtin {
         Builtin::ClipDistance => {
             if target == Target::Es310 {
-                *extensions |= 1 << Extension::ClipDistance as u16;
+                *extensions |= 1 << Extension::ClipDistance as u32;
             }
             let _ = writeln!(out, "out float gl_ClipDistance[{}];", var.array.unwrap_or(1));
         }
@@ -265,6 +265,10 @@ fn resources(
             "{head} {name}_block {{\n    {precise}{} {name}[{count}];\n}};",
             view.element.name()
         );
+        if view.wide {
+            let name = names.wide.get(id).ok_or(Error::Malformed("a resource that does not exist"))?;
+            let _ = writeln!(out, "{head} {name}_block {{\n    uint64_t {name}[];\n}};");
+        }
     }
     Ok(())
 }

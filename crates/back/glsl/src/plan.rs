@@ -251,6 +251,8 @@ fn is_loose(f: &Function, inst: Inst, v: Value) -> bool {
         Op::Call | Op::Store => true,
         Op::Output => f.args(inst).first() != Some(&v),
         Op::DiscardIf => true,
+        // Integer variables are not `precise`.
+        _ if f.result(inst).is_some_and(|r| f.ty(r).kind().is_int()) => true,
         _ => matches!(f.insts[inst].imm, Imm::Mem(_)),
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn declare(
     module: &Module,
     target: Target,
     names: &ModuleNames,
-    extensions: &mut u16,
+    extensions: &mut u32,
 ) -> Result<(), Error> {
     for (id, data) in module.resources.iter() {
         let uses = uses(module, id);
@@ -100,7 +100,7 @@ pub(crate) fn declare(
             ResourceKind::Image { dim, arrayed, format, .. } => {
                 let unknown = format == ImageFormat::Unknown;
                 if unknown && uses.loads {
-                    *extensions |= 1 << Extension::LoadFormatted as u16;
+                    *extensions |= 1 << Extension::LoadFormatted as u32;
                 }
                 let qualifier = match format {
                     ImageFormat::Unknown => String::new(),

@@ -103,18 +103,13 @@ impl Body<'_, '_> {
     fn pure(&mut self, inst: Inst, result: Value) -> Result<Id, Reason> {
         let function = self.function;
         let data = &function.insts[inst];
-        let args: SmallVec<[Arg; 4]> = function
-            .args(inst)
-            .iter()
-            .map(|&v| Arg { id: self.value(v), bits: function.const_bits(v) })
-            .collect();
-        let shape = Shape {
-            op: data.op,
-            flags: data.flags,
-            imm: data.imm,
-            ty: function.ty(result),
-            types: function.args(inst).iter().map(|&v| function.ty(v)).collect(),
-        };
+        let ty = function.ty(result);
+        let mut shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, types: SmallVec::new() };
+        let mut args: SmallVec<[Arg; 4]> = SmallVec::new();
+        for &v in function.args(inst) {
+            args.push(Arg { id: self.value(v), bits: function.const_bits(v) });
+            shape.types.push(function.ty(v));
+        }
         let handles = shape.types.iter().chain([&shape.ty]).any(|t| t.kind().is_handle());
         if handles || data.op.info().sig == Sig::Leaf {
             return Err(Reason::Unsupported("no back end takes this op yet"));
