@@ -42,7 +42,8 @@ impl Engine {
     pub fn build(&mut self, shader: &Shader) -> Result<(), String> {
         let mut lifted = shader.lift(0)?;
         xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
-        let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
+        let subgroup_width = self.0.subgroup_width;
+        let options = xenoglot_opt::Options { lower_memory: true, subgroup_width, ..Default::default() };
         self.0.translator.optimize(&mut lifted.module, &options);
         let spirv = self.0.words_for(&lifted, shader.stage)?;
         let job = Job::Pipeline(job(&lifted, spirv)?);
