@@ -70,6 +70,12 @@ pub const SUITES: &[Suite] = &[
         run: maxwell::kernels,
     },
     Suite {
+        name: "maxwell-graphics",
+        doc: "SM53 shaders of every stage: translated, and built into pipelines of the device",
+        engines: &["spirv", "glsl"],
+        run: maxwell::graphics::shaders,
+    },
+    Suite {
         name: "maxwell-decode",
         doc: "SM53 instruction words: the text of the vendor's disassembler",
         engines: &["disasm"],

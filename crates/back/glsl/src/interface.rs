@@ -410,8 +410,20 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Whether a value is the invocation's own number.
+    fn is_invocation(&self, v: Value) -> bool {
+        let input = self.func.def_inst(v).filter(|&i| self.func.insts[i].op == Op::Input);
+        let var = input.map(|i| self.func.insts[i].imm);
+        let own = Semantic::Builtin(Builtin::InvocationId);
+        matches!(var, Some(Imm::Var(var)) if self.module.vars.get(var).is_some_and(|v| v.semantic == own))
+    }
+
     fn index(&mut self, index: Option<Value>) -> Result<(), Error> {
-        if let Some(v) = index {
+        if let Some(v) = index.filter(|&v| self.is_invocation(v)) {
+            // What an invocation writes is told by nothing else.
+            self.note_guest(self.func.def_inst(v).ok_or(Error::Malformed("an index without a definition"))?);
+            self.out.push_str("[gl_InvocationID]");
+        } else if let Some(v) = index {
             self.out.push('[');
             self.value(v, crate::expr::ANY)?;
             self.out.push(']');

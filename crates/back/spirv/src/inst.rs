@@ -183,7 +183,10 @@ impl Body<'_, '_> {
         if info.shared && self.shared.module.stage != Stage::Compute {
             return Err(STAGE);
         }
-        let memory = scope(info.scope);
+        // What invocations of a patch write for each other is ordered by waiting alone.
+        let patch = info.exec && self.shared.module.stage == Stage::TessControl;
+        let memory = if patch { HostScope::Invocation } else { scope(info.scope) };
+        let semantics = if patch { MemorySemantics::RELAXED } else { semantics };
         let semantics = self.unit().u32(semantics.bits());
         if !info.exec {
             let memory = self.unit().u32(memory as u32);

@@ -4,7 +4,7 @@ use crate::batch::{Artifact, BatchArgs};
 use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Target, Translator, maxwell};
 use xenoglot_opt::lower_floats;
 
 /// A language.
@@ -137,6 +137,7 @@ pub fn run(args: &Args) -> Result<bool> {
 
 fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
     let target = target(args, language);
+    let target = unit.info.as_ref().map_or(target.clone(), |info| maxwell::target_for(&target, info));
     let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
     let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
     let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));
@@ -183,6 +184,9 @@ pub fn extension(language: Language, stage: &str) -> &'static str {
         (Language::Spirv, _) => "spv",
         (Language::Glsl, "vertex") => "vert",
         (Language::Glsl, "fragment") => "frag",
+        (Language::Glsl, "geometry") => "geom",
+        (Language::Glsl, "tess_control") => "tesc",
+        (Language::Glsl, "tess_eval") => "tese",
         (Language::Glsl, _) => "comp",
         #[cfg(feature = "naga")]
         (Language::Wgsl, _) => "wgsl",

@@ -1,9 +1,12 @@
 //! Suite `maxwell-graphics`: shaders compiled by uam, translated and built into pipelines
 //! (`vectors/maxwell/FORMAT.md`, section 3).
 
+pub mod pipeline;
 pub mod source;
 
-use crate::{Error, input};
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::vulkan::{self, Language};
+use crate::{Error, Request, input};
 use source::{Declarations, SourceGpu};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -102,4 +105,23 @@ impl Shader {
         let options = Options { lift: LiftOptions { set, ..LiftOptions::default() }, ..Options::default() };
         maxwell::lift_on(program, None, &options, &gpu).map_err(|e| e.to_string())
     }
+}
+
+/// Suite `maxwell-graphics`: a case for each shader.
+pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let shaders = read(&request.path)?;
+    let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
+    let device = vulkan::device(request)?;
+    let mut engine = pipeline::Engine::new(language, request, &device)?;
+    observer.total(shaders.len());
+    let cases: Vec<Case> = shaders
+        .iter()
+        .map(|shader| {
+            let verdict = engine.build(shader).map_or_else(Verdict::Failed, |()| Verdict::Passed);
+            let case = Case { name: shader.name.clone(), verdict };
+            observer.case(&case);
+            case
+        })
+        .collect();
+    Ok(Summary::of(&cases))
 }
