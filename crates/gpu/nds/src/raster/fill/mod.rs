@@ -88,9 +88,60 @@ pub fn parts(polygon: &RasterPolygon, span: &Span) -> [Range<usize>; 2] {
     }
 }
 
-/// Draws a span.
-#[inline(always)]
+/// Draws a span, with the host's vector extensions or without.
 pub fn draw(
+    code: Code,
+    state: &FillState,
+    polygon: &RasterPolygon,
+    span: &Span,
+    line: &mut Line,
+    stencil: &StencilRow,
+    scratch: &mut Scratch,
+) {
+    match code {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `Code::Avx2` is only made where the processor has it.
+        Code::Avx2 => unsafe { draw_avx2(state, polygon, span, line, stencil, scratch) },
+        _ => draw_with(state, polygon, span, line, stencil, scratch),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn draw_avx2(
+    state: &FillState,
+    polygon: &RasterPolygon,
+    span: &Span,
+    line: &mut Line,
+    stencil: &StencilRow,
+    scratch: &mut Scratch,
+) {
+    draw_with(state, polygon, span, line, stencil, scratch);
+}
+
+/// Which code draws spans; all give the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// What any host runs.
+    Portable,
+    /// The same for processors with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+}
+
+impl Code {
+    /// The fastest that this host runs.
+    pub fn best() -> Code {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            return Code::Avx2;
+        }
+        Code::Portable
+    }
+}
+
+#[inline(always)]
+fn draw_with(
     state: &FillState,
     polygon: &RasterPolygon,
     span: &Span,
