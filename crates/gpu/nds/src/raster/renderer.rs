@@ -173,6 +173,11 @@ impl Renderer {
         out
     }
 
+    /// A row's colours, not scrolled.
+    pub fn frame_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
+        self.lines.get(y).map(|line| &line.top.color)
+    }
+
     /// A row's depths of 24 bits, not scrolled.
     pub fn depth_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
         self.lines.get(y).map(|line| &line.top.depth)
