@@ -82,7 +82,7 @@ pub fn run(options: &Options) -> Result<Report> {
     }
     let repeats = if options.quick { 5 } else { 25 };
     let bar = bar(2 * scenes.len());
-    let mut frames = |threads| frames(&scenes, threads, repeats, || bar.inc(1));
+    let frames = |threads| frames(&scenes, threads, repeats, || bar.inc(1));
     let (one_core, all_cores) = (frames(1), frames(0));
     bar.finish_and_clear();
     let (commands, words) = geometry(&scenes, repeats);
@@ -139,11 +139,18 @@ fn geometry(scenes: &[Loaded], repeats: usize) -> (f64, f64) {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} scenes, {} repetitions of each; milliseconds\n", self.scenes, self.repeats)?;
-        writeln!(f, "{:<10} {:>8} {:>8} {:>8} {:>14} {:>8}", "frames", "median", "mean", "max", "1000 polygons", "empty")?;
+        writeln!(
+            f,
+            "{:<10} {:>8} {:>8} {:>8} {:>14} {:>8}",
+            "frames", "median", "mean", "max", "1000 polygons", "empty"
+        )?;
         for (name, frames) in [("one core", &self.one_core), ("all cores", &self.all_cores)] {
             let Frames { median, mean, max, per_1000_polygons, empty } = frames;
             let empty = empty.map_or_else(String::new, |e| format!("{e:.3}"));
-            writeln!(f, "{name:<10} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8}")?;
+            writeln!(
+                f,
+                "{name:<10} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8}"
+            )?;
         }
         writeln!(f, "\ngeometry: {:.1} M commands/s, {:.1} M words/s", self.commands, self.words)
     }

@@ -14,7 +14,7 @@ pub mod extract;
 pub mod info;
 pub mod ir;
 pub mod render;
-mod render_nds;
+pub mod render_nds;
 pub mod run;
 pub mod scenes;
 pub mod translate;

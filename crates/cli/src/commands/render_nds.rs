@@ -96,6 +96,17 @@ fn image(path: &Path, name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// A scene with the memory image it starts from; `None` if the file is none.
+pub fn load(path: &Path) -> Result<Option<(Scene, Option<Vec<u8>>)>> {
+    read(path)?.map(|bytes| parse(path, &bytes)).transpose()
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
+    let scene = Scene::from_bytes(bytes, &Limits::default()).with_context(|| path.display().to_string())?;
+    let image = scene.memory.as_deref().map(|name| image(path, name)).transpose()?;
+    Ok((scene, image))
+}
+
 /// Plays a scene and writes what is asked for. False if it was checked and differs.
 pub fn render(
     path: &Path,
@@ -106,8 +117,7 @@ pub fn render(
     options: &Options,
 ) -> Result<bool> {
     let name = path.display();
-    let scene = Scene::from_bytes(bytes, &Limits::default()).with_context(|| name.to_string())?;
-    let image = scene.memory.as_deref().map(|name| image(path, name)).transpose()?;
+    let (scene, image) = parse(path, bytes)?;
     // Expected results are those of an emulator.
     let gaps = if options.continuous || check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
     let gpu = Gpu::new(raster::Options { gaps, ..raster::Options::default() });

@@ -29,5 +29,6 @@ pub mod memory;
 pub mod picture;
 pub mod play;
 pub mod raster;
+pub mod recorder;
 pub mod registers;
 pub mod results;
