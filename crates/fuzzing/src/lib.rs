@@ -6,12 +6,14 @@
 
 mod bytes;
 mod maxwell;
+mod nds;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
 mod translate;
 
 pub use maxwell::maxwell_container;
+pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use translate::translate;
@@ -42,7 +44,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -53,6 +55,8 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
+    Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
+    Target { name: "nds", run: nds, seeds: nds::commands },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.

@@ -99,3 +99,13 @@ fn structure() {
 fn maxwell_decode() {
     run("maxwell_decode");
 }
+
+#[test]
+fn ndsf() {
+    run("ndsf");
+}
+
+#[test]
+fn nds() {
+    run("nds");
+}

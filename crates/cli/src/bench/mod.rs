@@ -2,6 +2,7 @@
 
 #[cfg(feature = "gpu")]
 pub mod host;
+pub mod nds;
 pub mod pica;
 mod shaders;
 pub mod translate;

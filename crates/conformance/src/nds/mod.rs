@@ -66,7 +66,7 @@ fn image_path(scene: &Path, name: &str) -> PathBuf {
 
 /// Plays a scene as its oracle did, without gaps in edges, and compares all it expects.
 pub fn judge(loaded: &Loaded, threads: usize) -> Verdict {
-    let options = Options { gaps: SlopeGaps::Continuous, threads };
+    let options = Options { gaps: SlopeGaps::Continuous, threads, ..Options::default() };
     match play(&loaded.scene, loaded.image(), Gpu::new(options)) {
         Ok(played) => {
             let differences = played.differences(&loaded.scene);

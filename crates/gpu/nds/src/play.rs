@@ -1,6 +1,8 @@
 //! Scenes played on the engines.
 
 use crate::container::Scene;
+use crate::geometry::GeometryEngine;
+use crate::geometry::fifo::CommandFifo;
 use crate::gpu::Gpu;
 use crate::memory::{PALETTE_BYTES, TEXTURE_BYTES};
 use crate::results::{self, PROBE_BYTES, RESULTS};
@@ -67,6 +69,17 @@ pub fn load(scene: &Scene, image: Option<&[u8]>, gpu: &mut Gpu) -> Result<(), Pl
     scene.palettes.iter().for_each(|(address, bytes)| gpu.memory.write_palettes(*address, bytes));
     gpu.set_registers(scene.registers.clone());
     Ok(())
+}
+
+/// Runs words on a geometry engine alone, each SWAP_BUFFERS followed by a vertical blank.
+pub fn run_geometry(engine: &mut GeometryEngine, fifo: &mut CommandFifo, mut words: &[u32]) {
+    loop {
+        let taken = fifo.feed(engine, words);
+        words = words.get(taken..).unwrap_or_default();
+        if !engine.vblank() {
+            return;
+        }
+    }
 }
 
 fn feed(gpu: &mut Gpu, mut words: &[u32]) {

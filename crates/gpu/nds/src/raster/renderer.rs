@@ -2,7 +2,7 @@
 
 use super::SlopeGaps;
 use super::buffers::{Clear, HEIGHT, Line, WIDTH};
-use super::fill::{FillState, Scratch, draw};
+use super::fill::{Code, FillState, Scratch, draw};
 use super::finish::{Finish, RowBits};
 use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::shade::Environment;
@@ -20,6 +20,8 @@ pub struct Options {
     pub gaps: SlopeGaps,
     /// Threads of the current rayon pool that share a frame's rows; 0 is all of them.
     pub threads: usize,
+    /// Leave the host's vector extensions alone. Frames are the same.
+    pub portable: bool,
 }
 
 /// The renderer and the frame it drew last.
@@ -59,6 +61,7 @@ struct Frame<'a> {
     by_row: &'a [u16],
     row_starts: &'a [usize; HEIGHT + 1],
     gaps: SlopeGaps,
+    code: Code,
 }
 
 impl Renderer {
@@ -99,6 +102,7 @@ impl Renderer {
             by_row: &self.by_row,
             row_starts: &self.row_starts,
             gaps: self.options.gaps,
+            code: if self.options.portable { Code::Portable } else { Code::best() },
         };
         // A mask outlives its row, so that rows with masks depend on each other.
         let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
@@ -169,6 +173,11 @@ impl Renderer {
         out
     }
 
+    /// A row's colours, not scrolled.
+    pub fn frame_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
+        self.lines.get(y).map(|line| &line.top.color)
+    }
+
     /// A row's depths of 24 bits, not scrolled.
     pub fn depth_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
         self.lines.get(y).map(|line| &line.top.depth)
@@ -210,7 +219,7 @@ impl Band {
             self.stencil.mark(polygon, &span, y, line, &mut self.scratch);
         } else {
             self.stencil.end_mask();
-            draw(&frame.state, polygon, &span, line, self.stencil.row(y), &mut self.scratch);
+            draw(frame.code, &frame.state, polygon, &span, line, self.stencil.row(y), &mut self.scratch);
         }
         walker.step(polygon, frame.gaps, row + 1);
     }

@@ -1,5 +1,6 @@
 //! Colour of a pixel from its vertex colour and texel, and blending.
 
+use super::buffers::WIDTH;
 use super::texture::{Format, Texel, Texture};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers, color6};
@@ -79,6 +80,43 @@ impl<'a> Environment<'a> {
     }
 }
 
+impl Environment<'_> {
+    /// The toon table's colour of a red of 6 bits.
+    #[inline(always)]
+    fn toon(&self, red: u32) -> Color {
+        self.toon[(red >> 1 & 31) as usize]
+    }
+}
+
+/// Pixels on their way to a colour.
+#[derive(Clone, Debug)]
+pub struct Pixels {
+    /// Vertex colours: red, green, blue of 6 bits.
+    pub rgb: [[i32; WIDTH]; 3],
+    /// Texture coordinates of 12.4.
+    pub texcoord: [[i32; WIDTH]; 2],
+    /// What comes of them.
+    pub color: [Color; WIDTH],
+}
+
+impl Default for Pixels {
+    fn default() -> Pixels {
+        Pixels { rgb: [[0; WIDTH]; 3], texcoord: [[0; WIDTH]; 2], color: [0; WIDTH] }
+    }
+}
+
+impl Pixels {
+    /// Replaces vertex colours by what becomes of their red.
+    #[inline(always)]
+    fn replace_vertex_colors(&mut self, count: usize, from_red: impl Fn(u32) -> [u32; 3]) {
+        let [r, g, b] = &mut self.rgb;
+        for ((r, g), b) in r.iter_mut().zip(g).zip(b).take(count) {
+            let [red, green, blue] = from_red(*r as u32);
+            (*r, *g, *b) = (red as i32, green as i32, blue as i32);
+        }
+    }
+}
+
 impl Shader {
     /// From POLYGON_ATTR and the texture's registers.
     pub fn new(control: Control, attributes: u32, texture: u32, palette: u32) -> Shader {
@@ -100,28 +138,51 @@ impl Shader {
         self.texture.format != Format::None
     }
 
-    /// Colour of a pixel: vertex colour of 6 bits a channel, texture coordinates of 12.4.
-    #[inline]
-    pub fn pixel(&self, environment: &Environment, vertex: [u32; 3], s: i16, t: i16) -> Color {
-        let red = vertex[0];
-        let toon = environment.toon[(red >> 1 & 31) as usize];
-        let vertex = match self.mode {
-            Mode::Modulate | Mode::Decal => vertex,
-            Mode::Toon => unpack(toon),
-            Mode::Highlight => [red; 3],
-        };
-        let color = if self.is_textured() {
-            let texel = self.texture.texel(environment.memory, s, t);
-            if self.mode == Mode::Decal { self.decal(vertex, texel) } else { self.modulate(vertex, texel) }
-        } else {
-            pack(vertex, self.alpha)
-        };
-        let color = if self.mode == Mode::Highlight { add_clamped(color, toon) } else { color };
+    /// Colours of the first `count` pixels.
+    #[inline(always)]
+    pub fn colors(&self, environment: &Environment, pixels: &mut Pixels, count: usize) {
+        match self.mode {
+            Mode::Modulate => self.textured::<false>(environment, pixels, count),
+            Mode::Decal => self.textured::<true>(environment, pixels, count),
+            Mode::Toon => {
+                pixels.replace_vertex_colors(count, |red| unpack(environment.toon(red)));
+                self.textured::<false>(environment, pixels, count);
+            }
+            Mode::Highlight => {
+                pixels.replace_vertex_colors(count, |red| [red; 3]);
+                self.textured::<false>(environment, pixels, count);
+                let reds = pixels.rgb[0].iter();
+                for (color, &red) in pixels.color.iter_mut().zip(reds).take(count) {
+                    *color = add_clamped(*color, environment.toon(red as u32));
+                }
+            }
+        }
         // Wireframe is opaque.
-        if self.alpha == 0 { color & 0xff_ffff | 31 << 24 } else { color }
+        if self.alpha == 0 {
+            pixels.color.iter_mut().take(count).for_each(|color| *color = *color & 0xff_ffff | 31 << 24);
+        }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn textured<const DECAL: bool>(&self, environment: &Environment, pixels: &mut Pixels, count: usize) {
+        let Pixels { rgb: [r, g, b], texcoord: [s, t], color } = pixels;
+        let color = &mut color[..count];
+        let (r, g, b) = (&r[..count], &g[..count], &b[..count]);
+        let vertex = |i: usize| [r[i] as u32, g[i] as u32, b[i] as u32];
+        if self.is_textured() {
+            self.texture.texels(environment.memory, &mut s[..count], &mut t[..count], color);
+            for (i, color) in color.iter_mut().enumerate() {
+                let texel = Texel::from_bits(*color);
+                *color = if DECAL { self.decal(vertex(i), texel) } else { self.modulate(vertex(i), texel) };
+            }
+        } else {
+            for (i, color) in color.iter_mut().enumerate() {
+                *color = pack(vertex(i), self.alpha);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn modulate(&self, vertex: [u32; 3], texel: Texel) -> Color {
         let texture = unpack(from_rgb555(texel.color, 0));
         let channel = |i: usize| ((texture[i] + 1) * (vertex[i] + 1) - 1) >> 6;
@@ -129,6 +190,7 @@ impl Shader {
         pack([channel(0), channel(1), channel(2)], alpha)
     }
 
+    #[inline(always)]
     fn decal(&self, vertex: [u32; 3], texel: Texel) -> Color {
         let weight = u32::from(texel.alpha);
         let texture = unpack(from_rgb555(texel.color, 0));
@@ -142,6 +204,8 @@ impl Shader {
     }
 }
 
+/// Adds red, green and blue, up to 63.
+#[inline(always)]
 fn add_clamped(color: Color, by: Color) -> Color {
     let (a, b) = (unpack(color), unpack(by));
     pack([0, 1, 2].map(|i| (a[i] + b[i]).min(63)), alpha(color))
@@ -173,6 +237,16 @@ mod tests {
         }
     }
 
+    /// The colour of one pixel without a texture.
+    fn pixel(shader: &Shader, environment: &Environment, vertex: [u32; 3]) -> Color {
+        let mut pixels = Pixels::default();
+        for (channel, value) in pixels.rgb.iter_mut().zip(vertex) {
+            channel[0] = value as i32;
+        }
+        shader.colors(environment, &mut pixels, 1);
+        pixels.color[0]
+    }
+
     #[test]
     fn modulate_and_decal() {
         let modulate = shader(Control::TEXTURES, 31 << 16);
@@ -189,12 +263,12 @@ mod tests {
         let memory = TextureMemory::default();
         let environment = Environment::new(&registers, &memory);
         let toon = shader(Control::empty(), 31 << 16 | 2 << 4);
-        assert_eq!(toon.pixel(&environment, [4, 60, 60], 0, 0), pack([63; 3], 31));
+        assert_eq!(pixel(&toon, &environment, [4, 60, 60]), pack([63; 3], 31));
         let highlight = shader(Control::HIGHLIGHT, 31 << 16 | 2 << 4);
-        assert_eq!(highlight.pixel(&environment, [4, 60, 60], 0, 0), pack([63; 3], 31));
+        assert_eq!(pixel(&highlight, &environment, [4, 60, 60]), pack([63; 3], 31));
         let black = Registers::default();
         let environment = Environment::new(&black, &memory);
-        assert_eq!(highlight.pixel(&environment, [4, 60, 60], 0, 0), pack([4; 3], 31));
+        assert_eq!(pixel(&highlight, &environment, [4, 60, 60]), pack([4; 3], 31));
     }
 
     #[test]

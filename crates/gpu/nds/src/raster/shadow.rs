@@ -55,7 +55,7 @@ impl Stencil {
         for range in parts(polygon, span) {
             depths(polygon, span, &range, scratch);
             for x in range {
-                let depth = scratch.depth(x);
+                let depth = scratch.depths()[x];
                 let attributes = line.top.attributes[x];
                 if !polygon.test.passes(depth, line.top.depth[x], attributes) {
                     row[x] = STENCIL_TOP;

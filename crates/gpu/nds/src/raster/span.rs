@@ -2,6 +2,7 @@
 
 use super::buffers::PixelFlags;
 use super::edge::{Edge, EdgePixels};
+use super::interpolate::AlongSpan;
 use super::polygon::{RasterPolygon, Side, SpanEnd, Walker};
 
 /// A polygon's part of a row.
@@ -44,12 +45,19 @@ fn swapped_fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2])
     [
         left.negative || !left.x_major || flat_bottom(left, is_last, lower),
         (!right.negative && right.x_major)
-            || (!(right.negative && right.x_major) && left.increment == 0)
+            || ((!right.negative || !right.x_major) && left.increment == 0)
             || flat_bottom(right, is_last, lower),
     ]
 }
 
 impl Span {
+    /// Interpolates along the span.
+    #[inline]
+    pub fn along(&self) -> AlongSpan {
+        let [a, b] = self.ends.map(|end| end.values[0]);
+        AlongSpan::new(self.start, self.end + 1, a, b)
+    }
+
     /// The span of the row that `walker` is in.
     #[inline]
     pub fn new(polygon: &RasterPolygon, walker: &Walker, row: i32) -> Span {

@@ -11,6 +11,20 @@ pub struct Texel {
     pub alpha: u8,
 }
 
+impl Texel {
+    /// Colour in the low half, alpha above it.
+    #[inline(always)]
+    pub fn to_bits(self) -> u32 {
+        u32::from(self.color) | u32::from(self.alpha) << 16
+    }
+
+    /// The texel of [`Self::to_bits`].
+    #[inline(always)]
+    pub fn from_bits(bits: u32) -> Texel {
+        Texel { color: bits as u16, alpha: (bits >> 16) as u8 }
+    }
+}
+
 const OPAQUE: u8 = 31;
 
 /// What a coordinate outside of the texture means.
@@ -31,16 +45,19 @@ impl Wrap {
         }
     }
 
-    /// `at` in a size that is a power of two.
-    #[inline]
-    fn apply(self, at: i32, size: i32) -> u32 {
-        let inside = match self {
-            Wrap::Clamp => at.clamp(0, size - 1),
-            Wrap::Repeat => at & (size - 1),
-            Wrap::Mirror if at & size != 0 => size - 1 - (at & (size - 1)),
-            Wrap::Mirror => at & (size - 1),
-        };
-        inside as u32
+    /// Coordinates of 12.4 to columns or rows of a size that is a power of two.
+    #[inline(always)]
+    fn apply(self, size: i32, coordinates: &mut [i32]) {
+        let mask = size - 1;
+        let all = coordinates.iter_mut();
+        match self {
+            Wrap::Clamp => all.for_each(|at| *at = (*at >> 4).clamp(0, mask)),
+            Wrap::Repeat => all.for_each(|at| *at = *at >> 4 & mask),
+            Wrap::Mirror => all.for_each(|at| {
+                let texel = *at >> 4;
+                *at = if texel & size != 0 { !texel & mask } else { texel & mask };
+            }),
+        }
     }
 }
 
@@ -117,42 +134,45 @@ impl Texture {
         }
     }
 
-    /// The texel at coordinates of 12.4.
-    #[inline]
-    pub fn texel(&self, memory: &TextureMemory, s: i16, t: i16) -> Texel {
-        let s = self.wrap[0].apply(i32::from(s) >> 4, self.width);
-        let t = self.wrap[1].apply(i32::from(t) >> 4, self.height);
-        let place = t * self.width as u32 + s;
+    /// Texels ([`Texel::to_bits`]) at coordinates of 12.4, which are lost.
+    #[inline(always)]
+    pub fn texels(&self, memory: &TextureMemory, s: &mut [i32], t: &mut [i32], out: &mut [u32]) {
+        self.wrap[0].apply(self.width, s);
+        self.wrap[1].apply(self.height, t);
+        let (s, t) = (&*s, &*t);
+        let place = |s: u32, t: u32| t * self.width as u32 + s;
         let color = |index: u32| memory.color(self.palette + 2 * index);
         match self.format {
-            Format::None => Texel::default(),
-            Format::A3I5 => {
-                let byte = u32::from(memory.byte(self.base + place));
+            Format::None => fetch(s, t, out, |_, _| Texel::default()),
+            Format::A3I5 => fetch(s, t, out, |s, t| {
+                let byte = u32::from(memory.byte(self.base + place(s, t)));
                 // a * 4 + a / 2
                 Texel { color: color(byte & 31), alpha: (byte >> 3 & 0x1c | byte >> 6) as u8 }
-            }
-            Format::A5I3 => {
-                let byte = u32::from(memory.byte(self.base + place));
+            }),
+            Format::A5I3 => fetch(s, t, out, |s, t| {
+                let byte = u32::from(memory.byte(self.base + place(s, t)));
                 Texel { color: color(byte & 7), alpha: (byte >> 3) as u8 }
+            }),
+            Format::Palette4 => fetch(s, t, out, |s, t| {
+                let place = place(s, t);
+                self.indexed(memory, u32::from(memory.byte(self.base + place / 4) >> (place % 4 * 2) & 3))
+            }),
+            Format::Palette16 => fetch(s, t, out, |s, t| {
+                let place = place(s, t);
+                self.indexed(memory, u32::from(memory.byte(self.base + place / 2) >> (place % 2 * 4) & 15))
+            }),
+            Format::Palette256 => {
+                fetch(s, t, out, |s, t| self.indexed(memory, memory.byte(self.base + place(s, t)).into()));
             }
-            Format::Palette4 => {
-                let byte = memory.byte(self.base + place / 4);
-                self.indexed(memory, u32::from(byte >> (place % 4 * 2) & 3))
-            }
-            Format::Palette16 => {
-                let byte = memory.byte(self.base + place / 2);
-                self.indexed(memory, u32::from(byte >> (place % 2 * 4) & 15))
-            }
-            Format::Palette256 => self.indexed(memory, memory.byte(self.base + place).into()),
-            Format::Direct => {
-                let color = memory.half(self.base + 2 * place);
+            Format::Direct => fetch(s, t, out, |s, t| {
+                let color = memory.half(self.base + 2 * place(s, t));
                 Texel { color, alpha: if color & 0x8000 != 0 { OPAQUE } else { 0 } }
-            }
-            Format::Compressed => self.compressed(memory, s, t),
+            }),
+            Format::Compressed => fetch(s, t, out, |s, t| self.compressed(memory, s, t)),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn indexed(&self, memory: &TextureMemory, index: u32) -> Texel {
         let alpha = if index == 0 { self.alpha0 } else { OPAQUE };
         Texel { color: memory.color(self.palette + 2 * index), alpha }
@@ -183,6 +203,13 @@ impl Texture {
     }
 }
 
+#[inline(always)]
+fn fetch(s: &[i32], t: &[i32], out: &mut [u32], texel: impl Fn(u32, u32) -> Texel) {
+    for ((out, &s), &t) in out.iter_mut().zip(s).zip(t) {
+        *out = texel(s as u32, t as u32).to_bits();
+    }
+}
+
 /// Channel by channel `(a * na + b * nb) >> shift`.
 fn mix(a: u16, b: u16, na: u32, nb: u32, shift: u32) -> u16 {
     let channel = |at: u32| {
@@ -196,13 +223,23 @@ fn mix(a: u16, b: u16, na: u32, nb: u32, shift: u32) -> u16 {
 mod tests {
     use super::*;
 
+    fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> Texel {
+        let mut out = [0];
+        texture.texels(memory, &mut [s], &mut [0], &mut out);
+        Texel::from_bits(out[0])
+    }
+
     fn param(format: u32, rest: u32) -> u32 {
         format << 26 | rest
     }
 
     #[test]
     fn wrapping() {
-        let at = |wrap: Wrap| [-9, -1, 0, 8, 9].map(|at| wrap.apply(at, 8));
+        let at = |wrap: Wrap| {
+            let mut coordinates = [-9, -1, 0, 8, 9].map(|at| at << 4);
+            wrap.apply(8, &mut coordinates);
+            coordinates
+        };
         assert_eq!(at(Wrap::Clamp), [0, 0, 0, 7, 7]);
         assert_eq!(at(Wrap::Repeat), [7, 7, 0, 0, 1]);
         assert_eq!(at(Wrap::Mirror), [7, 0, 0, 7, 6]);
@@ -213,11 +250,11 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_textures(0, &[0xff, 0x40]);
         let a3i5 = Texture::new(param(1, 0), 0);
-        assert_eq!(a3i5.texel(&memory, 0, 0).alpha, 31);
-        assert_eq!(a3i5.texel(&memory, 16, 0).alpha, 2 * 4 + 1);
+        assert_eq!(texel(&a3i5, &memory, 0).alpha, 31);
+        assert_eq!(texel(&a3i5, &memory, 16).alpha, 2 * 4 + 1);
         let zero = Texture::new(param(4, 8 | 1 << 29), 0);
-        assert_eq!(zero.texel(&memory, 0, 0).alpha, 0);
-        assert_eq!(Texture::new(param(4, 8), 0).texel(&memory, 0, 0).alpha, 31);
+        assert_eq!(texel(&zero, &memory, 0).alpha, 0);
+        assert_eq!(texel(&Texture::new(param(4, 8), 0), &memory, 0).alpha, 31);
     }
 
     #[test]
@@ -225,8 +262,8 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_palettes(8, &[1, 0]);
         memory.write_palettes(16, &[2, 0]);
-        assert_eq!(Texture::new(param(2, 0), 1).texel(&memory, 0, 0).color, 1);
-        assert_eq!(Texture::new(param(3, 0), 1).texel(&memory, 0, 0).color, 2);
+        assert_eq!(texel(&Texture::new(param(2, 0), 1), &memory, 0).color, 1);
+        assert_eq!(texel(&Texture::new(param(3, 0), 1), &memory, 0).color, 2);
     }
 
     #[test]
@@ -237,13 +274,13 @@ mod tests {
         memory.write_palettes(0, &[5, 0, 6, 0, 7, 0]);
         memory.write_palettes(4, &[7, 0, 8, 0]);
         // Slot 0: index 1 of the palette 1 * 4 bytes on.
-        assert_eq!(Texture::new(param(5, 0), 0).texel(&memory, 0, 0).color, 8);
+        assert_eq!(texel(&Texture::new(param(5, 0), 0), &memory, 0).color, 8);
         let slot1 = Texture::new(param(5, SLOT1 >> 3), 0);
-        assert_eq!(slot1.texel(&memory, 0, 0).color, 7);
+        assert_eq!(texel(&slot1, &memory, 0).color, 7);
         // Slots 2 and 3 share the upper half of slot 1.
         memory.write_textures(SLOT1 + 0x10000, &[0, 0]);
         memory.write_textures(0x60000, &[1]);
-        assert_eq!(Texture::new(param(5, 0x60000 >> 3), 0).texel(&memory, 0, 0).color, 6);
+        assert_eq!(texel(&Texture::new(param(5, 0x60000 >> 3), 0), &memory, 0).color, 6);
     }
 
     #[test]
