@@ -11,6 +11,7 @@ pub mod pica;
 pub mod picagpu;
 pub mod report;
 mod suites;
+mod texture;
 pub mod vulkan;
 
 pub use report::{Case, Observer, Silent, Summary, Verdict};

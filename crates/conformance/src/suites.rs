@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, maxwell, pica, picagpu};
+use crate::{Error, maxwell, pica, picagpu, texture};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -62,6 +62,12 @@ pub const SUITES: &[Suite] = &[
         doc: "SM53 instruction words: the text of the vendor's disassembler",
         engines: &["disasm"],
         run: maxwell::decode::words,
+    },
+    Suite {
+        name: "texture",
+        doc: "blocks of ASTC, BC, ETC and EAC to texels; textures of the PICA200 and the DS; Tegra's block-linear layout",
+        engines: texture::ENGINES,
+        run: texture::suite,
     },
 ];
 
