@@ -9,11 +9,13 @@ mod maxwell;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
+mod texture;
 mod translate;
 
 pub use maxwell::maxwell_container;
 pub use picagpu::picagpu;
 pub use raster::raster;
+pub use texture::texture;
 pub use translate::translate;
 
 use bytes::Bytes;
@@ -42,7 +44,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -53,6 +55,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
+    Target { name: "texture", run: texture, seeds: texture::textures },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.

@@ -99,3 +99,8 @@ fn structure() {
 fn maxwell_decode() {
     run("maxwell_decode");
 }
+
+#[test]
+fn texture() {
+    run("texture");
+}

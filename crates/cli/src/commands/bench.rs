@@ -1,6 +1,6 @@
 //! `xenoglot bench`: what things cost on this machine.
 
-use crate::bench::{pica, translate};
+use crate::bench::{codec, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -14,6 +14,8 @@ enum What {
     Translate,
     /// The emulated PICA200: frames with each vertex engine, and shaders alone.
     Pica,
+    /// Texture decoding by format, the tone filter by engine.
+    Codec,
 }
 
 /// Arguments of `bench`.
@@ -41,6 +43,7 @@ pub fn run(args: &Args) -> Result<bool> {
         What::Translate => {
             print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
         }
+        What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });
             print(

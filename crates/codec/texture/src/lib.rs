@@ -11,6 +11,7 @@
 pub mod astc;
 mod bc;
 pub mod console;
+pub mod container;
 mod decode;
 mod etc;
 mod format;

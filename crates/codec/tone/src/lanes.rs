@@ -49,7 +49,8 @@ fn step(tones: &Tones, bank: &Bank, state: &mut State, x: f32) -> f32 {
     for (i, shape) in shapes.iter_mut().enumerate() {
         let y1 = state.last[i];
         let y = bank.n0[i] * change + bank.c1[i] * y1 + bank.c2[i] * state.before[i];
-        let y = if y.abs() >= SILENT_RESULT { y } else { 0.0 };
+        // One small result alone may be a wave's way through zero.
+        let y = if y.abs() + y1.abs() >= SILENT_RESULT { y } else { 0.0 };
         (state.last[i], state.before[i]) = (y, y1);
         let square = y * y;
         // The fourth power over the low threshold's third, where that is less.

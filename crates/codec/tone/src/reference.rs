@@ -2,8 +2,8 @@
 
 use crate::{State, Tones};
 
-/// States below this are as good as nothing; they would become denormal numbers, which processors are slow with.
-const SILENCE: f32 = 1e-36;
+/// States below this are as good as nothing: denormal numbers, which processors are slow with.
+const SILENCE: f32 = f32::MIN_POSITIVE;
 
 /// `v / (1 + |v|)`.
 pub fn shaped(v: f32) -> f32 {
@@ -30,7 +30,9 @@ pub fn run(tones: &Tones, state: &mut State, input: &[f32], output: &mut [f32]) 
             (state.last[i], state.before[i]) = (y, y1);
             let power = y * y;
             let power = power.min(power * power * power * power * divider).min(high);
-            let power = audible(state.powers[i] * (1.0 - tone_lerp) + tone_lerp * power);
+            let power = state.powers[i] * (1.0 - tone_lerp) + tone_lerp * power;
+            // The powers of a tone that begins are denormal numbers for a while, and heard.
+            let power = if y == 0.0 { audible(power) } else { power };
             state.powers[i] = power;
             let rms = power.sqrt();
             sum += rms * shaped(40.0 * y / (rms + 0.001));

@@ -69,18 +69,14 @@ pub(super) fn ds(bytes: &[u8]) -> Result<Vec<Case>, Error> {
     Ok(cases)
 }
 
-/// A line of the text file: what is before the first `=`, and the fields.
+/// A line of the text file: fields with `=`.
 struct Line<'a>(&'a str);
 
 impl Line<'_> {
     fn text(&self, key: &'static str) -> Result<&str, Error> {
-        let field = |field: &'_ str| field.split_once('=').filter(|(name, _)| *name == key).map(|_| ());
-        self.0
-            .split(' ')
-            .find(|f| field(f).is_some())
-            .and_then(|f| f.split_once('='))
-            .map(|(_, value)| value)
-            .ok_or(Error::Malformed { offset: 0, what: key })
+        let mut fields = self.0.split(' ').filter_map(|field| field.split_once('='));
+        let found = fields.find(|(name, _)| *name == key).map(|(_, value)| value);
+        found.ok_or(Error::Malformed { offset: 0, what: key })
     }
 
     fn number(&self, key: &'static str) -> Result<u32, Error> {
