@@ -10,12 +10,14 @@ mod nds;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
+mod texture;
 mod translate;
 
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
 pub use raster::raster;
+pub use texture::texture;
 pub use translate::translate;
 
 use bytes::Bytes;
@@ -44,7 +46,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -57,6 +59,7 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
+    Target { name: "texture", run: texture, seeds: texture::textures },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.
