@@ -133,15 +133,15 @@ fn wrong(
 
 #[test]
 fn a_device_rounds_as_asked() {
-    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
     let path = std::path::PathBuf::new();
     let request =
-        xenoglot_conformance::Request { path, engine: "spirv", device: None, worker: worker.clone() };
+        xenoglot_conformance::Request { path, engine: "spirv", device: None, worker: Some(worker.clone()) };
     let info = match vulkan::device(&request) {
         Ok(info) => info,
         Err(e) => return skip(&e.to_string()),
     };
-    let mut device = Isolated::new(worker.unwrap(), IsolatedOptions::default());
+    let mut device = Isolated::new(worker, IsolatedOptions::default());
     let controls = xenoglot_spirv::FloatControls {
         signed_zero_inf_nan: info.float_controls.signed_zero_inf_nan_preserve[1],
         denorm_preserve: info.float_controls.denorm_preserve[1],
