@@ -52,7 +52,7 @@ fn every_form_lifts_or_is_refused() {
     let mut bits = 0x9e37_79b9_7f4a_7c15u64;
     let mut lifted = Vec::new();
     for (number, form) in FORMS.iter().enumerate() {
-        for round in 0..64 {
+        for round in 0..192 {
             bits = bits.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             // Every other word has few bits: what is not asked for is often zero.
             let mixed = bits ^ bits >> 31;
