@@ -35,6 +35,7 @@ impl Cx<'_> {
 
     /// ALD.
     pub fn ald(&mut self, inst: &Inst) -> Lift<()> {
+        self.io.stage().ok_or(Unsupported)?;
         let (offset, index) = attribute(inst)?;
         let vertex = self.vertex(inst);
         let first = dst(inst)?;
@@ -72,6 +73,7 @@ impl Cx<'_> {
 
     /// AST.
     pub fn ast(&mut self, inst: &Inst) -> Lift<()> {
+        self.io.stage().ok_or(Unsupported)?;
         let (offset, index) = attribute(inst)?;
         let first = operand(inst, Role::Data)?.reg().ok_or(Unsupported)?;
         let register = |i: u8| if first == RZ { RZ } else { first.saturating_add(i) };

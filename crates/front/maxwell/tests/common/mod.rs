@@ -21,7 +21,7 @@ pub fn store(n: u8) -> u64 {
 }
 
 /// Code of groups: a scheduling word before each three words; after them EXITs.
-fn code(words: &[u64]) -> Vec<u8> {
+pub fn code(words: &[u64]) -> Vec<u8> {
     let padding = std::iter::repeat_n(EXIT, 3 + words.len().next_multiple_of(3) - words.len());
     let words: Vec<u64> = words.iter().copied().chain(padding).collect();
     let groups = words.chunks(3).flat_map(|group| std::iter::once(0).chain(group.iter().copied()));
