@@ -22,6 +22,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// Its file, unless it is standard input.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// Reads it.
     pub fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();

@@ -7,6 +7,7 @@
 
 pub mod input;
 pub mod maxwell;
+pub mod nds;
 pub mod pica;
 pub mod picagpu;
 pub mod report;
@@ -93,6 +94,14 @@ pub enum Error {
         offset: usize,
         /// Bytes missing at most.
         needed: usize,
+    },
+    /// A DS scene is damaged.
+    #[error("{}: {source}", path.display())]
+    Scene {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: xenoglot_nds::container::ContainerError,
     },
     /// A field has an impossible value.
     #[error("{offset:#x}: bad {what}")]

@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, maxwell, pica, picagpu, texture, tone, yuv};
+use crate::{Error, maxwell, nds, pica, picagpu, texture, tone, yuv};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -52,10 +52,28 @@ pub const SUITES: &[Suite] = &[
         run: picagpu::suite,
     },
     Suite {
+        name: "nds",
+        doc: "Nintendo DS scenes: commands to vertices, polygons, colours, depths and attributes",
+        engines: &["cpu"],
+        run: nds::scenes,
+    },
+    Suite {
+        name: "nds-slopes",
+        doc: "Nintendo DS edges, captured from a console: a line to every pixel from every corner",
+        engines: &["cpu"],
+        run: nds::slopes::suite,
+    },
+    Suite {
         name: "maxwell",
         doc: "SM53 compute kernels: global memory after a launch, of code compiled at -O3 and at -O0",
         engines: &["interp", "spirv", "glsl"],
         run: maxwell::kernels,
+    },
+    Suite {
+        name: "maxwell-graphics",
+        doc: "SM53 shaders of every stage: translated, and built into pipelines of the device",
+        engines: &["spirv", "glsl"],
+        run: maxwell::graphics::shaders,
     },
     Suite {
         name: "maxwell-decode",

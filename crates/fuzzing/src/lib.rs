@@ -6,6 +6,7 @@
 
 mod bytes;
 mod maxwell;
+mod nds;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
@@ -13,6 +14,7 @@ mod texture;
 mod translate;
 
 pub use maxwell::maxwell_container;
+pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::texture;
@@ -25,7 +27,7 @@ use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, lower_floats, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -44,7 +46,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -55,6 +57,8 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
+    Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
+    Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
 ];
 
@@ -111,8 +115,10 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options =
-            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
+        let full = level == Level::Full;
+        let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
+        let subgroup_width = if full { 8 } else { 0 };
+        let options = OptOptions { level, scalarize: full, lower_memory: full, floats, subgroup_width };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

@@ -101,6 +101,16 @@ fn maxwell_decode() {
 }
 
 #[test]
+fn ndsf() {
+    run("ndsf");
+}
+
+#[test]
+fn nds() {
+    run("nds");
+}
+
+#[test]
 fn texture() {
     run("texture");
 }

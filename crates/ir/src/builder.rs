@@ -23,10 +23,11 @@ pub struct Builder<'f> {
 }
 
 /// What is known of slots in the block under the cursor.
-#[derive(Default)]
 struct Forward {
     current: SecondaryMap<Slot, PackedOption<Value>>,
     known: SmallVec<[Slot; 32]>,
+    /// Whether sets wait for a later one that makes them needless.
+    defer: bool,
     /// The guest address of the `slot_set` that is still to come, for those of the known ones that have one.
     set: SecondaryMap<Slot, Option<u32>>,
 }
@@ -42,7 +43,19 @@ impl<'f> Builder<'f> {
     /// whose instructions set many registers; an instruction that only moves may leave no trace. The last block under the
     /// cursor has to be ended.
     pub fn forwarding(func: &'f mut Function, block: Block) -> Builder<'f> {
-        Builder { func, block, guest: NO_GUEST, forward: Some(Forward::default()) }
+        Builder::remembering(func, block, true)
+    }
+
+    /// A cursor that forwards slots within a block as [`Builder::forwarding`] does, but appends every
+    /// [`Builder::slot_set`] at once: each guest instruction that sets a register leaves its trace.
+    pub fn forwarding_reads(func: &'f mut Function, block: Block) -> Builder<'f> {
+        Builder::remembering(func, block, false)
+    }
+
+    fn remembering(func: &'f mut Function, block: Block, defer: bool) -> Builder<'f> {
+        let (current, set) = (SecondaryMap::default(), SecondaryMap::default());
+        let forward = Forward { current, known: SmallVec::new(), defer, set };
+        Builder { func, block, guest: NO_GUEST, forward: Some(forward) }
     }
 
     /// The block under the cursor.
@@ -190,15 +203,17 @@ impl<'f> Builder<'f> {
 
     /// Writes a slot.
     pub fn slot_set(&mut self, slot: Slot, v: Value) {
-        let Some(forward) = &mut self.forward else {
+        if let Some(forward) = &mut self.forward {
+            if forward.current[slot].is_none() {
+                forward.known.push(slot);
+            }
+            forward.current[slot] = v.into();
+            forward.set[slot] = forward.defer.then_some(self.guest);
+        }
+        if self.forward.as_ref().is_none_or(|f| !f.defer) {
             self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
             return;
-        };
-        if forward.current[slot].is_none() {
-            forward.known.push(slot);
         }
-        forward.current[slot] = v.into();
-        forward.set[slot] = Some(self.guest);
         // As `promote` names what it finds set.
         let hint = &mut self.func.values[v].hint;
         if hint.is_none() {

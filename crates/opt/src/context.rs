@@ -63,6 +63,7 @@ impl Context {
     pub fn begin(&mut self, f: &Function) {
         self.analyses.clear();
         self.replaced.reset(f);
+        self.replaced.stale.all();
     }
 
     /// A pass ends: analyses forget what is not true any more.

@@ -13,13 +13,13 @@
 //! ```
 
 use crate::{Changed, Context, edit, effects};
-use xenoglot_ir::entity::EntitySet;
-use xenoglot_ir::{Function, Inst, Value, ValueDef};
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::{Block, Function, Inst, Value, ValueDef};
 
 #[derive(Default)]
 pub(crate) struct Buffers {
-    needed: EntitySet<Value>,
-    kept: EntitySet<Inst>,
+    needed: SecondaryMap<Value, bool>,
+    kept: SecondaryMap<Inst, bool>,
     work: Vec<Value>,
 }
 
@@ -33,43 +33,40 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.end(Changed::insts_if(changed))
 }
 
+/// Blocks are walked from last to first: most values are known to be needed, or not, when their definition is come to.
+/// What is needed through a parameter is followed in the end.
 fn mark(f: &Function, cx: &Context, b: &mut Buffers) {
     b.needed.clear();
-    b.needed.ensure_capacity(f.values.len());
+    b.needed.resize(f.values.len());
     b.kept.clear();
-    b.kept.ensure_capacity(f.insts.len());
-    for &block in &f.layout {
-        for &inst in &f.blocks[block].insts {
-            if !effects::is_removable(f, cx, inst) {
-                b.kept.insert(inst);
-                f.args(inst).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
-            }
+    b.kept.resize(f.insts.len());
+    let cfg = cx.analyses.cfg();
+    for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
+        b.block(f, cx, block, false);
+        // Its edges are no predecessors of anything: keep what they name.
+        for edge in f.edges(block) {
+            f.edge_args(edge).iter().chain(f.params(edge.block)).for_each(|&v| b.follow(v));
         }
-        f.term_args(block).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
-        if !cx.analyses.cfg().is_reachable(block) {
-            // Its edges are no predecessors of anything: keep what they name.
-            for edge in f.edges(block) {
-                f.edge_args(edge).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
-                f.params(edge.block).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
-            }
-        }
+    }
+    for &block in cfg.rpo().iter().rev() {
+        b.block(f, cx, block, true);
     }
     if let Some(entry) = f.entry() {
         // The caller passes these.
-        f.params(entry).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
+        f.params(entry).iter().for_each(|&v| b.follow(v));
     }
     while let Some(v) = b.work.pop() {
         match f.values[v].def {
             ValueDef::Inst(inst, _) => {
-                if b.kept.insert(inst) {
-                    f.args(inst).iter().for_each(|&v| need(&mut b.needed, &mut b.work, v));
+                if !std::mem::replace(&mut b.kept[inst], true) {
+                    f.args(inst).iter().for_each(|&v| b.follow(v));
                 }
             }
             ValueDef::Param(block, n) => {
-                for p in cx.analyses.cfg().preds(block) {
+                for p in cfg.preds(block) {
                     let edge = &f.edges(p.block)[p.edge as usize];
                     if let Some(&arg) = f.edge_args(edge).get(usize::from(n)) {
-                        need(&mut b.needed, &mut b.work, arg);
+                        b.follow(arg);
                     }
                 }
             }
@@ -77,9 +74,32 @@ fn mark(f: &Function, cx: &Context, b: &mut Buffers) {
     }
 }
 
-fn need(needed: &mut EntitySet<Value>, work: &mut Vec<Value>, v: Value) {
-    if needed.insert(v) {
-        work.push(v);
+impl Buffers {
+    /// Marks what a block needs and keeps. If it is `in_order`, the definitions of what it uses are come to later.
+    fn block(&mut self, f: &Function, cx: &Context, block: Block, in_order: bool) {
+        f.term_args(block).iter().for_each(|&v| self.need(f, v, in_order));
+        for &inst in f.blocks[block].insts.iter().rev() {
+            let used = f.results(inst).iter().any(|&v| self.needed[v]);
+            if used || !effects::is_removable(f, cx, inst) {
+                self.kept[inst] = true;
+                f.args(inst).iter().for_each(|&v| self.need(f, v, in_order));
+            }
+        }
+    }
+
+    fn need(&mut self, f: &Function, v: Value, in_order: bool) {
+        if in_order && f.def_inst(v).is_some() {
+            self.needed[v] = true;
+        } else {
+            self.follow(v);
+        }
+    }
+
+    /// Needs a value whose definition the walk over the blocks may have passed.
+    fn follow(&mut self, v: Value) {
+        if !std::mem::replace(&mut self.needed[v], true) {
+            self.work.push(v);
+        }
     }
 }
 
@@ -89,12 +109,12 @@ fn sweep(f: &mut Function, cx: &Context, b: &Buffers) -> bool {
         let block = f.layout[i];
         let insts = &mut f.blocks[block].insts;
         let before = insts.len();
-        insts.retain(|&inst| b.kept.contains(inst));
+        insts.retain(|&inst| b.kept[inst]);
         changed |= insts.len() != before;
-        if f.params(block).iter().any(|&v| !b.needed.contains(v)) {
+        if f.params(block).iter().any(|&v| !b.needed[v]) {
             changed = true;
             let params: smallvec::SmallVec<[Value; 16]> = f.params(block).into();
-            edit::remove_params(f, block, cx.analyses.cfg().preds(block), |n| !b.needed.contains(params[n]));
+            edit::remove_params(f, block, cx.analyses.cfg().preds(block), |n| !b.needed[params[n]]);
         }
     }
     changed

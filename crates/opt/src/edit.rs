@@ -2,9 +2,11 @@
 
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::{Cfg, Pred};
-use xenoglot_ir::entity::{EntityList, ListPool, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::entity::{EntityList, EntityRef as _, ListPool, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{
-    Bits, Block, Flags, Function, Imm, Inst, NO_GUEST, Op, TermKind, Terminator, Type, Value, ValueDef,
+    Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, TermKind, Terminator, Type, Value,
+    ValueDef, Var,
 };
 
 /// Values that others took the place of.
@@ -15,6 +17,41 @@ use xenoglot_ir::{
 pub(crate) struct Replaced {
     by: SecondaryMap<Value, PackedOption<Value>>,
     any: bool,
+    /// The instructions that this gave other operands.
+    pub(crate) stale: Stale,
+}
+
+/// Instructions that [`simplify`](crate::simplify) has not looked at as they are now. Passes that rewrite instructions
+/// other than through [`Replaced`] call [`Stale::all`]; new instructions are stale by their number.
+#[derive(Default)]
+pub(crate) struct Stale {
+    touched: SecondaryMap<Inst, bool>,
+    /// Instructions from this number on are new.
+    new: usize,
+}
+
+impl Stale {
+    /// Everything is stale.
+    pub(crate) fn all(&mut self) {
+        self.new = 0;
+    }
+
+    /// Nothing is stale.
+    pub(crate) fn none(&mut self, f: &Function) {
+        self.touched.clear();
+        self.touched.resize(f.insts.len());
+        self.new = f.insts.len();
+    }
+
+    pub(crate) fn mark(&mut self, inst: Inst) {
+        if inst.index() < self.new {
+            self.touched[inst] = true;
+        }
+    }
+
+    pub(crate) fn contains(&self, inst: Inst) -> bool {
+        inst.index() >= self.new || self.touched[inst]
+    }
 }
 
 impl Replaced {
@@ -51,10 +88,17 @@ impl Replaced {
     }
 
     /// Rewrites the operands of `inst`.
-    pub(crate) fn apply_inst(&self, f: &mut Function, inst: Inst) {
-        if self.any {
-            let Function { insts, pool, .. } = f;
-            insts[inst].args.as_mut_slice(pool).iter_mut().for_each(|v| *v = self.resolve(*v));
+    pub(crate) fn apply_inst(&mut self, f: &mut Function, inst: Inst) {
+        if !self.any {
+            return;
+        }
+        let Function { insts, pool, .. } = f;
+        for v in insts[inst].args.as_mut_slice(pool) {
+            let by = self.resolve(*v);
+            if by != *v {
+                *v = by;
+                self.stale.mark(inst);
+            }
         }
     }
 
@@ -71,11 +115,16 @@ impl Replaced {
     }
 
     /// Rewrites all operands of `f`.
-    pub(crate) fn apply(&self, f: &mut Function) {
-        if self.any {
-            for i in 0..f.layout.len() {
-                f.map_uses(f.layout[i], |v| self.resolve(v));
+    pub(crate) fn apply(&mut self, f: &mut Function) {
+        if !self.any {
+            return;
+        }
+        for b in 0..f.layout.len() {
+            let block = f.layout[b];
+            for i in 0..f.blocks[block].insts.len() {
+                self.apply_inst(f, f.blocks[block].insts[i]);
             }
+            self.apply_term(f, block);
         }
     }
 }
@@ -158,4 +207,21 @@ fn retain(list: &mut EntityList<Value>, pool: &mut ListPool<Value>, dead: &impl 
         }
     }
     list.truncate(kept, pool);
+}
+
+/// The input of a builtin, declared if the module has none yet.
+pub(crate) fn builtin_input(module: &mut Module, builtin: Builtin, ty: Type) -> Var {
+    let semantic = Semantic::Builtin(builtin);
+    let known = module.vars.iter().find(|(_, v)| v.semantic == semantic && v.direction == Direction::Input);
+    if let Some((var, _)) = known {
+        return var;
+    }
+    module.vars.push(VarData {
+        name: builtin.name().into(),
+        direction: Direction::Input,
+        ty,
+        semantic,
+        interpolation: Interpolation::Flat,
+        array: None,
+    })
 }

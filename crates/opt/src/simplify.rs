@@ -99,7 +99,7 @@ impl Site<'_> {
 
     fn rule(&mut self) -> Rule {
         match self.op {
-            Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle => vector::rule(self),
+            op if vector::is_mover(op) => vector::rule(self),
             _ if self.args.first().is_some_and(|&a| self.f.ty(a).kind().is_float()) => float::rule(self),
             _ => int::rule(self),
         }
@@ -109,7 +109,8 @@ impl Site<'_> {
 /// A rule's result may have a rule of its own; so many in a row are enough for any that exist.
 const MAX_STEPS: usize = 8;
 
-/// Simplifies in one sweep; operands come before their users.
+/// Simplifies in one sweep; operands come before their users. What was looked at before is looked at again only if its
+/// operands or their definitions changed since.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.analyses.ensure_cfg(f);
     cx.replaced.reset(f);
@@ -121,8 +122,18 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         simplify.insts.clear();
         for &inst in &insts {
             replaced.apply_inst(f, inst);
+            let stale = &mut replaced.stale;
+            if !stale.contains(inst)
+                && !f.args(inst).iter().any(|&v| f.def_inst(v).is_some_and(|def| stale.contains(def)))
+            {
+                simplify.insts.push(inst);
+                continue;
+            }
             let (touched, gone) = step(f, &mut simplify.insts, inst);
-            changed |= touched;
+            if touched {
+                changed = true;
+                stale.mark(inst);
+            }
             match (gone, f.result(inst)) {
                 (Some(by), Some(old)) => replaced.set(f, old, by),
                 _ => simplify.insts.push(inst),
@@ -136,6 +147,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     if !replaced.is_empty() && rpo.len() != f.layout.len() {
         replaced.apply(f); // unreachable blocks
     }
+    replaced.stale.none(f);
     cx.end(Changed::insts_if(changed))
 }
 
@@ -162,7 +174,16 @@ fn step(f: &mut Function, out: &mut Vec<Inst>, inst: Inst) -> (bool, Option<Valu
             Rule::Keep => break,
             Rule::Value(v) => return (true, Some(v)),
             Rule::Const(bits) => edit::rewrite_const(f, inst, bits),
-            Rule::Inst(op, flags, imm, args) => edit::rewrite(f, inst, op, flags, imm, &args),
+            Rule::Inst(new, flags, imm, args) => {
+                edit::rewrite(f, inst, new, flags, imm, &args);
+                if vector::is_mover(op) {
+                    // Lanes were followed to the end: nothing is left to do but to fold them.
+                    if let Some(bits) = constant_fold::fold_inst(f, inst) {
+                        edit::rewrite_const(f, inst, bits);
+                    }
+                    return (true, None);
+                }
+            }
         }
         touched = true;
     }

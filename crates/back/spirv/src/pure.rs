@@ -98,7 +98,7 @@ impl Unit {
 
     fn call(&mut self, shape: &Shape, helper: Id, args: &[Arg]) -> Id {
         let mut words: SmallVec<[u32; 6]> = SmallVec::from_slice(&[helper]);
-        words.extend(args.iter().map(|a| a.id));
+        args.iter().for_each(|a| words.push(a.id));
         self.op(S::FunctionCall, shape.ty, &words)
     }
 
@@ -132,7 +132,8 @@ impl Unit {
 
     /// The instructions of a shape.
     fn sequence(&mut self, shape: &Shape, args: &[Arg]) -> Made {
-        let ids: SmallVec<[Id; 4]> = args.iter().map(|a| a.id).collect();
+        let mut ids: SmallVec<[Id; 4]> = SmallVec::new();
+        args.iter().for_each(|a| ids.push(a.id));
         match shape.op.info().sig {
             Sig::Convert(..) | Sig::Bitcast => self.conversion(shape, &ids),
             Sig::Splat | Sig::Build | Sig::Extract | Sig::Insert | Sig::Shuffle | Sig::Select => {

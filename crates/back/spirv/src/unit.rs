@@ -69,8 +69,8 @@ pub(crate) struct Unit {
     pub(crate) code: Vec<u32>,
     numbers: [[Id; 4]; 8],
     interned: FxHashMap<Words, Id>,
-    /// Constants of one lane by kind and bits: what is asked for most.
-    scalars: FxHashMap<(Kind, u64), Id>,
+    /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
+    splats: FxHashMap<(Type, u64), Id>,
     /// Pointer types by storage class and target; few.
     pointers: Vec<(StorageClass, Id, Id)>,
     /// Inputs and outputs, and from 1.4 on every other global variable.
@@ -98,7 +98,7 @@ impl Unit {
         }
         self.numbers = Default::default();
         self.interned.clear();
-        self.scalars.clear();
+        self.splats.clear();
         self.pointers.clear();
         self.capability(Capability::Shader);
     }
@@ -245,34 +245,39 @@ impl Unit {
 
     /// A constant. Lanes past the type's are ignored.
     pub(crate) fn constant(&mut self, ty: Type, bits: Bits) -> Id {
-        let type_id = self.ty(ty);
-        if ty.lanes() > 1 {
-            let mut words: Words = SmallVec::from_slice(&[type_id]);
-            for i in 0..usize::from(ty.lanes()) {
-                let lane = self.constant(ty.lane(), Bits::scalar(bits.lane(i)));
-                words.push(lane);
-            }
-            return self.intern(Op::ConstantComposite, &words, true);
+        let lanes = usize::from(ty.lanes());
+        if (1..lanes).all(|i| bits.lane(i) == bits.lane(0)) {
+            return self.splat(ty, bits.lane(0));
         }
-        let bits = bits.lane(0) & ty.kind().mask();
-        if let Some(&id) = self.scalars.get(&(ty.kind(), bits)) {
-            return id;
+        let mut words: Words = SmallVec::from_slice(&[self.ty(ty)]);
+        for i in 0..lanes {
+            let lane = self.splat(ty.lane(), bits.lane(i));
+            words.push(lane);
         }
-        let id = self.id();
-        let declare: (Op, &[u32]) = match ty.kind().bits() {
-            1 if bits == 0 => (Op::ConstantFalse, &[type_id, id]),
-            1 => (Op::ConstantTrue, &[type_id, id]),
-            64 => (Op::Constant, &[type_id, id, bits as u32, (bits >> 32) as u32]),
-            _ => (Op::Constant, &[type_id, id, bits as u32]),
-        };
-        push(&mut self.globals, declare.0, declare.1);
-        self.scalars.insert((ty.kind(), bits), id);
-        id
+        self.intern(Op::ConstantComposite, &words, true)
     }
 
     /// The same bits in every lane.
     pub(crate) fn splat(&mut self, ty: Type, bits: u64) -> Id {
-        self.constant(ty, Bits::splat(ty, bits))
+        let bits = bits & ty.kind().mask();
+        if let Some(&id) = self.splats.get(&(ty, bits)) {
+            return id;
+        }
+        let type_id = self.ty(ty);
+        let lane = if ty.is_scalar() { 0 } else { self.splat(ty.lane(), bits) };
+        let id = self.id();
+        let declare: (Op, &[u32]) = match (ty.lanes(), ty.kind().bits()) {
+            (1, 1) if bits == 0 => (Op::ConstantFalse, &[type_id, id]),
+            (1, 1) => (Op::ConstantTrue, &[type_id, id]),
+            (1, 64) => (Op::Constant, &[type_id, id, bits as u32, (bits >> 32) as u32]),
+            (1, _) => (Op::Constant, &[type_id, id, bits as u32]),
+            (n, _) => {
+                (Op::ConstantComposite, &[type_id, id, lane, lane, lane, lane][..2 + usize::from(n.min(4))])
+            }
+        };
+        push(&mut self.globals, declare.0, declare.1);
+        self.splats.insert((ty, bits), id);
+        id
     }
 
     /// A 32-bit integer constant.

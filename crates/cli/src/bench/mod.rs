@@ -3,6 +3,7 @@
 pub mod codec;
 #[cfg(feature = "gpu")]
 pub mod host;
+pub mod nds;
 pub mod pica;
 mod shaders;
 pub mod translate;

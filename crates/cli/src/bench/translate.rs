@@ -32,7 +32,8 @@ const PEER_MICROSECONDS: f64 = 77.0;
 /// Median length of the programs in vectors/pica/PEERS.md.
 const MEDIAN_WORDS: u32 = 35;
 
-/// What was measured. Times are microseconds.
+/// What was measured. Times are microseconds, those of the fastest repetition where nothing else is said: what other
+/// programs on the machine take is no cost of ours.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// Stages over the bundled shaders.
@@ -71,6 +72,8 @@ pub struct Row {
     pub to_glsl: f64,
     /// Its disassembly.
     pub disassembly: f64,
+    /// From words to SPIR-V and to GLSL in the repetition that is neither fast nor slow.
+    pub usually: [f64; 2],
 }
 
 /// Programs of one shape at doubling sizes.
@@ -96,6 +99,8 @@ pub struct Usual {
     pub to_spirv: f64,
     /// Median from words to GLSL.
     pub to_glsl: f64,
+    /// Medians to SPIR-V and GLSL of the median repetitions.
+    pub usually: [f64; 2],
     /// Median of the disassembly, the baseline of the same run.
     pub disassembly: f64,
     /// The peer's figure.
@@ -166,6 +171,10 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
+fn fastest(times: &[f64]) -> f64 {
+    times.iter().copied().min_by(f64::total_cmp).unwrap_or(0.0)
+}
+
 /// The stages before [`GLSL`], in the order of the table.
 const STAGES: [&str; 4] = ["lift", "optimise", "structure", "SPIR-V, with structuring"];
 const GLSL: &str = "GLSL, with structuring";
@@ -215,8 +224,18 @@ impl Bench {
         })?;
         let name = subject.name.clone();
         let words = subject.program.code.len();
-        let [to_spirv, to_glsl, disassembly] = [to_spirv, to_glsl, disassembly].map(median);
-        Ok(Row { name, words, nodes, to_spirv, to_glsl, disassembly })
+        let [to_spirv_fastest, to_glsl_fastest, disassembly] =
+            [&to_spirv, &to_glsl, &disassembly].map(|times| fastest(times));
+        let usually = [to_spirv, to_glsl].map(median);
+        Ok(Row {
+            name,
+            words,
+            nodes,
+            to_spirv: to_spirv_fastest,
+            to_glsl: to_glsl_fastest,
+            disassembly,
+            usually,
+        })
     }
 
     /// The costs of a program's stages, in the order of [`stage_names`].
@@ -253,7 +272,7 @@ impl Bench {
             note(GLSL, time);
             Ok(())
         })?;
-        Ok(times.into_iter().map(|(name, times)| (name, median(times))).collect())
+        Ok(times.into_iter().map(|(name, times)| (name, fastest(&times))).collect())
     }
 }
 
@@ -306,6 +325,7 @@ pub fn run(options: &Options) -> Result<Report> {
         programs: usual.len(),
         to_spirv: over(&usual, |r| r.to_spirv),
         to_glsl: over(&usual, |r| r.to_glsl),
+        usually: [over(&usual, |r| r.usually[0]), over(&usual, |r| r.usually[1])],
         disassembly: over(&usual, |r| r.disassembly),
         peer: PEER_MICROSECONDS,
     };
@@ -327,6 +347,7 @@ pub fn run(options: &Options) -> Result<Report> {
                 to_spirv: over(&rows, |r| r.to_spirv),
                 to_glsl: over(&rows, |r| r.to_glsl),
                 disassembly: over(&rows, |r| r.disassembly),
+                usually: [over(&rows, |r| r.usually[0]), over(&rows, |r| r.usually[1])],
             });
         }
         let exponents = sizes.windows(2).map(|w| exponent(&w[0], &w[1])).collect();
@@ -360,6 +381,11 @@ impl fmt::Display for Report {
             f,
             "\nPrograms of {} words ({}): median to SPIR-V {:.1} µs, to GLSL {:.1} µs",
             u.words, u.programs, u.to_spirv, u.to_glsl
+        )?;
+        let [spirv, glsl] = u.usually;
+        writeln!(
+            f,
+            "with the median repetition of each instead of the fastest: {spirv:.1} and {glsl:.1} µs"
         )?;
         writeln!(
             f,
@@ -404,7 +430,7 @@ mod tests {
     use super::*;
 
     fn row(words: usize, nodes: usize, to_spirv: f64) -> Row {
-        Row { name: String::new(), words, nodes, to_spirv, to_glsl: 0.0, disassembly: 0.0 }
+        Row { name: String::new(), words, nodes, to_spirv, to_glsl: 0.0, disassembly: 0.0, usually: [0.0; 2] }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `xenoglot bench`: what things cost on this machine.
 
-use crate::bench::{codec, pica, translate};
+use crate::bench::{codec, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -14,6 +14,8 @@ enum What {
     Translate,
     /// The emulated PICA200: frames with each vertex engine, and shaders alone.
     Pica,
+    /// The emulated Nintendo DS: frames of scenes, and the geometry engine alone.
+    Nds,
     /// Texture decoding by format, the tone filter by engine.
     Codec,
 }
@@ -35,6 +37,9 @@ pub struct Args {
     /// Also draw the results of `pica`, as SVG files in this folder.
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
+    /// The scenes of `nds`.
+    #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
+    scenes: PathBuf,
 }
 
 /// Measures and prints.
@@ -43,6 +48,7 @@ pub fn run(args: &Args) -> Result<bool> {
         What::Translate => {
             print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
         }
+        What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

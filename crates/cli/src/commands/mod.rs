@@ -14,6 +14,7 @@ pub mod extract;
 pub mod info;
 pub mod ir;
 pub mod render;
+pub mod render_nds;
 pub mod run;
 pub mod scenes;
 pub mod texture;

@@ -1,5 +1,6 @@
 //! `xenoglot render`: captures to pictures.
 
+use super::render_nds as nds;
 use crate::batch::bar;
 use crate::failure::usage;
 use anyhow::{Context, Result, bail};
@@ -24,7 +25,7 @@ use xenoglot_pica::shader::{Choice, Engines, Native};
 /// Arguments of `render`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The capture (.xgc).
+    /// The capture (.xgc), or a Nintendo DS scene (.ndsf, also as zstd).
     file: PathBuf,
     /// The PNG to write, or the folder with `--all`.
     #[arg(short, long, value_name = "FILE|FOLDER")]
@@ -58,6 +59,8 @@ pub struct Args {
     /// Print an object with counts and messages.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    scene: nds::Options,
 }
 
 /// Engines by name.
@@ -110,6 +113,9 @@ struct Outcome {
 pub fn run(args: &Args) -> Result<bool> {
     if args.output.is_none() && !args.check && !args.json {
         return Err(usage("nothing to do: give -o, --check or --json"));
+    }
+    if let Some(bytes) = nds::read(&args.file)? {
+        return nds::render(&args.file, &bytes, args.output.as_deref(), args.check, args.json, &args.scene);
     }
     let name = args.file.display();
     let (capture, damaged) = load(args)?;
@@ -235,7 +241,7 @@ fn difference(expected: &Frame, got: &Image) -> Option<String> {
 }
 
 /// Writes a PNG, whole or not at all.
-fn save(path: &Path, image: &Image) -> Result<()> {
+pub(super) fn save(path: &Path, image: &Image) -> Result<()> {
     let context = || format!("cannot write {}", path.display());
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(context)?;

@@ -19,48 +19,66 @@ const MAX_LANES: usize = 4;
 /// Longest chain of ops followed. Their own operands were simplified before, so chains are short.
 const MAX_HOPS: usize = 16;
 
-/// Follows a lane back through ops that only move lanes.
-fn trace(f: &Function, mut at: Source) -> Source {
+/// Whether `op` only moves lanes.
+pub(super) fn is_mover(op: Op) -> bool {
+    matches!(op, Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle)
+}
+
+/// Follows lanes back through ops that only move lanes. Lanes next to each other mostly come from one vector, so its
+/// definition is looked up once.
+fn trace(f: &Function, sources: &mut [Source]) {
     for _ in 0..MAX_HOPS {
-        let (Source::Scalar(v) | Source::Lane(v, _)) = at;
-        let Some(inst) = f.def_inst(v) else { break };
-        let (data, args) = (&f.insts[inst], f.args(inst));
-        at = match (at, data.op, data.imm, args) {
-            (Source::Scalar(_), Op::Extract, Imm::Lane(lane), &[a]) => Source::Lane(a, lane),
-            (Source::Lane(..), Op::Splat, _, &[a]) => Source::Scalar(a),
-            (Source::Lane(_, i), Op::Build, _, args) if usize::from(i) < args.len() => {
-                Source::Scalar(args[usize::from(i)])
+        let mut moved = false;
+        let mut last = None;
+        for at in &mut *sources {
+            let (Source::Scalar(v) | Source::Lane(v, _)) = *at;
+            let mover = match last {
+                Some((of, mover)) if of == v => mover,
+                _ => last.insert((v, mover(f, v))).1,
+            };
+            if let Some(from) = mover.and_then(|m| hop(m, *at)) {
+                *at = match from {
+                    // A one-lane vector is a scalar.
+                    Source::Lane(v, _) if f.ty(v).is_scalar() => Source::Scalar(v),
+                    from => from,
+                };
+                moved = true;
             }
-            (Source::Lane(_, i), Op::Insert, Imm::Lane(lane), &[a, b]) => {
-                if i == lane {
-                    Source::Scalar(b)
-                } else {
-                    Source::Lane(a, i)
-                }
-            }
-            (Source::Lane(_, i), Op::Shuffle, Imm::Lanes(lanes), &[a, b]) => {
-                match lanes.as_slice().get(usize::from(i)) {
-                    Some(&l) if l < 4 => Source::Lane(a, l),
-                    Some(&l) => Source::Lane(b, l - 4),
-                    None => break,
-                }
-            }
-            _ => break,
-        };
-        // A one-lane vector is a scalar.
-        if let Source::Lane(v, _) = at
-            && f.ty(v).is_scalar()
-        {
-            at = Source::Scalar(v);
+        }
+        if !moved {
+            break;
         }
     }
-    at
+}
+
+/// The op, immediate and operands that define `v`, if the op only moves lanes.
+fn mover(f: &Function, v: Value) -> Option<(Op, Imm, &[Value])> {
+    let data = &f.insts[f.def_inst(v)?];
+    is_mover(data.op).then(|| (data.op, data.imm, data.args.as_slice(&f.pool)))
+}
+
+/// Where the op that makes the value of `at` has it from.
+fn hop((op, imm, args): (Op, Imm, &[Value]), at: Source) -> Option<Source> {
+    Some(match (at, op, imm, args) {
+        (Source::Scalar(_), Op::Extract, Imm::Lane(lane), &[a]) => Source::Lane(a, lane),
+        (Source::Lane(..), Op::Splat, _, &[a]) => Source::Scalar(a),
+        (Source::Lane(_, i), Op::Build, _, args) => Source::Scalar(*args.get(usize::from(i))?),
+        (Source::Lane(_, i), Op::Insert, Imm::Lane(lane), &[_, b]) if i == lane => Source::Scalar(b),
+        (Source::Lane(_, i), Op::Insert, Imm::Lane(_), &[a, _]) => Source::Lane(a, i),
+        (Source::Lane(_, i), Op::Shuffle, Imm::Lanes(lanes), &[a, b]) => {
+            match *lanes.as_slice().get(usize::from(i))? {
+                l if l < 4 => Source::Lane(a, l),
+                l => Source::Lane(b, l - 4),
+            }
+        }
+        _ => return None,
+    })
 }
 
 pub(super) fn rule(s: &mut Site<'_>) -> Rule {
     let Some(mut sources) = sources(s) else { return Rule::Keep };
     let sources = &mut sources[..usize::from(s.ty.lanes()).min(MAX_LANES)];
-    sources.iter_mut().for_each(|source| *source = trace(s.f, *source));
+    trace(s.f, sources);
     let new = combine(s, sources);
     match &new {
         Rule::Inst(op, _, imm, args) if *op == s.op && *imm == s.imm && *args == s.args => Rule::Keep,

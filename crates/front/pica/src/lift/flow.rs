@@ -10,7 +10,6 @@ use super::{LiftError, Limits};
 use crate::inst::{Condition, Inst, Opcode, Operands};
 use crate::program::Program;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 /// Depth of the IF stack.
 pub(super) const IF_DEPTH: usize = 8;
@@ -166,6 +165,15 @@ struct Scopes {
     loops: Stack<LoopEntry, LOOP_DEPTH>,
 }
 
+impl Scopes {
+    /// Whether a scope ends before word `pc` when control comes there.
+    fn any_ends(&self, pc: u32) -> bool {
+        self.calls.top().is_some_and(|c| c.end == pc)
+            || self.ifs.top().is_some_and(|i| i.otherwise == pc)
+            || self.loops.top().is_some_and(|l| l.end == pc)
+    }
+}
+
 /// Where a path leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
@@ -242,13 +250,14 @@ struct Explorer<'p> {
     program: &'p Program,
     contexts: Vec<Scopes>,
     context_ids: HashMap<Scopes, u32, rustc_hash::FxBuildHasher>,
-    /// Nodes by context and program counter. A table for each context would be mostly empty, and large for a program
-    /// with many.
+    /// By program counter, the first context it was met in and the node there: most have no other.
+    first: Vec<Option<(u32, u32)>>,
+    /// The other nodes by context and program counter. A table for each context would be mostly empty, and large for a
+    /// program with many.
     node_ids: HashMap<(u32, u32), u32, rustc_hash::FxBuildHasher>,
     nodes: Vec<Node>,
     node_contexts: Vec<u32>,
-    /// Words that are nodes, and how many there are.
-    seen: Vec<bool>,
+    /// How many words are nodes.
     words: usize,
     limits: Limits,
 }
@@ -259,10 +268,10 @@ pub(super) fn explore(program: &Program, entry: u32, limits: Limits) -> Result<F
         program,
         contexts: Vec::new(),
         context_ids: HashMap::default(),
+        first: vec![None; program.code.len().min(END_PC as usize)],
         node_ids: HashMap::default(),
         nodes: Vec::new(),
         node_contexts: Vec::new(),
-        seen: vec![false; END_PC as usize],
         words: 0,
         limits,
     };
@@ -289,25 +298,43 @@ impl Explorer<'_> {
         if pc >= END_PC {
             return Ok(Target::End);
         }
-        let next = self.nodes.len() as u32;
-        let id = match self.node_ids.entry((context, pc)) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                if let Some(seen) = self.seen.get_mut(pc as usize) {
-                    self.words += usize::from(!std::mem::replace(seen, true));
-                }
-                if self.nodes.len() >= self.limits.nodes_of(self.words) {
-                    return Err(Stop::TooManyNodes);
-                }
-                let inst = self.program.inst(pc).map_err(|e| Stop::Error(LiftError::Decode(e)))?;
-                let path = Path { enter: None, leave: None, target: Target::End };
-                self.nodes.push(Node { pc, inst, exit: Exit::Always(path), preds: 0 });
-                self.node_contexts.push(context);
-                *entry.insert(next)
-            }
+        let id = match self.known(pc, context) {
+            Some(id) => id,
+            None => self.new_node(pc, context)?,
         };
         self.nodes[id as usize].preds += 1;
         Ok(Target::Node(id))
+    }
+
+    fn known(&self, pc: u32, context: u32) -> Option<u32> {
+        match self.first.get(pc as usize).copied().flatten()? {
+            (first, id) if first == context => Some(id),
+            _ => self.node_ids.get(&(context, pc)).copied(),
+        }
+    }
+
+    fn new_node(&mut self, pc: u32, context: u32) -> Result<u32, Stop> {
+        let id = self.nodes.len() as u32;
+        if self.first.len() <= pc as usize {
+            self.first.resize(pc as usize + 1, None); // at most END_PC
+        }
+        match &mut self.first[pc as usize] {
+            Some(_) => {
+                self.node_ids.insert((context, pc), id);
+            }
+            first => {
+                *first = Some((context, id));
+                self.words += 1;
+            }
+        }
+        if self.nodes.len() >= self.limits.nodes_of(self.words) {
+            return Err(Stop::TooManyNodes);
+        }
+        let inst = self.program.inst(pc).map_err(|e| Stop::Error(LiftError::Decode(e)))?;
+        let path = Path { enter: None, leave: None, target: Target::End };
+        self.nodes.push(Node { pc, inst, exit: Exit::Always(path), preds: 0 });
+        self.node_contexts.push(context);
+        Ok(id)
     }
 
     fn exit(&mut self, id: usize) -> Result<Exit, Stop> {
@@ -323,9 +350,15 @@ impl Explorer<'_> {
 
     /// Takes a step from the instruction at `pc`, then ends what scopes end after it.
     fn path(&mut self, pc: u32, context: u32, step: Step) -> Result<Path, Stop> {
-        let mut s = self.contexts[context as usize];
-        let mut path = Path { enter: None, leave: None, target: Target::End };
         let after = pc + 1;
+        let mut path = Path { enter: None, leave: None, target: Target::End };
+        if let Step::Next | Step::To(_) = step
+            && !self.contexts[context as usize].any_ends(after)
+        {
+            path.target = self.node(if let Step::To(target) = step { target } else { after }, context)?;
+            return Ok(path);
+        }
+        let mut s = self.contexts[context as usize];
         let mut to = after;
         let mut changed = true;
         match step {

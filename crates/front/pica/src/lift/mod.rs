@@ -235,7 +235,7 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     let end = func.add_block();
     let mut cx = Cx {
         uniforms: wrap::uniforms(&mut module),
-        b: Builder::new(&mut func, entry),
+        b: Builder::forwarding_reads(&mut func, entry),
         regs: Regs::default(),
         program,
         numeric: options.numeric,

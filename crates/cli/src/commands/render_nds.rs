@@ -1,0 +1,153 @@
+//! `xenoglot render` of Nintendo DS scenes.
+
+use super::render::save;
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use std::io::Read;
+use std::path::Path;
+use xenoglot_nds::container::{FIRST, Limits, Scene};
+use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::picture::{View, picture};
+use xenoglot_nds::play::play;
+use xenoglot_nds::raster::buffers::{HEIGHT, WIDTH};
+use xenoglot_nds::raster::{self, SlopeGaps};
+use xenoglot_pica::replay::Image;
+
+/// Most bytes of a file, unpacked.
+const MAX_BYTES: u64 = 64 << 20;
+/// First bytes of a zstd file.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Arguments for scenes of the DS.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Nintendo DS scenes")]
+pub struct Options {
+    /// Write depths: near is dark.
+    #[arg(long, conflicts_with_all = ["attributes", "overlay"])]
+    depth: bool,
+    /// Write attributes: red is the polygon id, green the coverage, blue the kind of pixel.
+    #[arg(long, conflicts_with = "overlay")]
+    attributes: bool,
+    /// Write colours with something drawn over them.
+    #[arg(long, value_enum)]
+    overlay: Option<Overlay>,
+    /// Draw edges without the gaps that the console has, as emulators do.
+    #[arg(long)]
+    continuous: bool,
+}
+
+/// What can be drawn over a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Overlay {
+    /// Outlines of all polygons.
+    Polygons,
+    /// Edge pixels: left red, right green, first and last rows blue.
+    Edges,
+    /// A colour for each polygon id.
+    Ids,
+}
+
+impl Options {
+    fn view(&self) -> View {
+        match self.overlay {
+            Some(Overlay::Polygons) => View::Polygons,
+            Some(Overlay::Edges) => View::Edges,
+            Some(Overlay::Ids) => View::Ids,
+            None if self.depth => View::Depth,
+            None if self.attributes => View::Attributes,
+            None => View::Color,
+        }
+    }
+}
+
+/// A file's bytes, unpacked if they are zstd, if it is a scene.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>> {
+    let context = || path.display().to_string();
+    let mut file = std::fs::File::open(path).with_context(context)?;
+    let mut head = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut head).with_context(context)?;
+    let packed = head == ZSTD;
+    if !packed && head != FIRST {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let rest = head.as_slice().chain(file);
+    if packed {
+        let unpacked = ruzstd::decoding::StreamingDecoder::new(rest).with_context(context)?;
+        unpacked.take(MAX_BYTES + 1).read_to_end(&mut bytes).with_context(context)?;
+    } else {
+        rest.take(MAX_BYTES + 1).read_to_end(&mut bytes).with_context(context)?;
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        bail!("{}: more than {MAX_BYTES} bytes", path.display());
+    }
+    Ok(bytes.starts_with(&FIRST).then_some(bytes))
+}
+
+/// The memory image that a scene names, from the folder `vram` beside it.
+fn image(path: &Path, name: &str) -> Result<Vec<u8>> {
+    let folder = path.parent().unwrap_or(Path::new(".")).join("vram");
+    let packed = folder.join(format!("{name}.bin.zst"));
+    let context = || format!("the scene's memory image {}", packed.display());
+    let file = std::fs::File::open(&packed).with_context(context)?;
+    let mut bytes = Vec::new();
+    let unpacked = ruzstd::decoding::StreamingDecoder::new(file).with_context(context)?;
+    unpacked.take(MAX_BYTES).read_to_end(&mut bytes).with_context(context)?;
+    Ok(bytes)
+}
+
+/// A scene with the memory image it starts from; `None` if the file is none.
+pub fn load(path: &Path) -> Result<Option<(Scene, Option<Vec<u8>>)>> {
+    read(path)?.map(|bytes| parse(path, &bytes)).transpose()
+}
+
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
+    let scene = Scene::from_bytes(bytes, &Limits::default()).with_context(|| path.display().to_string())?;
+    let image = scene.memory.as_deref().map(|name| image(path, name)).transpose()?;
+    Ok((scene, image))
+}
+
+/// Plays a scene and writes what is asked for. False if it was checked and differs.
+pub fn render(
+    path: &Path,
+    bytes: &[u8],
+    output: Option<&Path>,
+    check: bool,
+    as_json: bool,
+    options: &Options,
+) -> Result<bool> {
+    let name = path.display();
+    let (scene, image) = parse(path, bytes)?;
+    // Expected results are those of an emulator.
+    let gaps = if options.continuous || check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
+    let gpu = Gpu::new(raster::Options { gaps, ..raster::Options::default() });
+    let played = play(&scene, image.as_deref(), gpu).with_context(|| name.to_string())?;
+    if played.gpu.frames() == 0 {
+        bail!("{name}: nothing is shown");
+    }
+    if check && scene.expected.is_empty() {
+        bail!("{name}: no results are expected, so there is nothing to check");
+    }
+    if let Some(output) = output {
+        let rgba = picture(&played.gpu, options.view()).into_flattened();
+        save(output, &Image { width: WIDTH as u32, height: HEIGHT as u32, rgba })?;
+    }
+    let different = if check { played.differences(&scene) } else { Vec::new() };
+    let (polygons, vertices) = (played.gpu.polygons().polygons.len(), played.gpu.polygons().vertices.len());
+    let frames = played.gpu.frames();
+    if as_json {
+        let facts = json!({
+            "title": scene.meta("name"),
+            "frames": frames,
+            "polygons": polygons,
+            "vertices": vertices,
+            "files": output,
+            "different": different,
+        });
+        println!("{}", serde_json::to_string_pretty(&facts)?);
+    } else {
+        println!("{frames} frames, the last with {polygons} polygons and {vertices} vertices");
+        different.iter().for_each(|different| println!("DIFFERENT {different}"));
+    }
+    Ok(different.is_empty())
+}

@@ -1,0 +1,90 @@
+//! Suites of the Nintendo DS's 3D engines.
+
+pub mod slopes;
+
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::{Error, Request, input};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use xenoglot_nds::container::{FIRST, Limits, Scene};
+use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::play::play;
+use xenoglot_nds::raster::{Options, SlopeGaps};
+
+/// A scene and the memory image it starts from.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its name.
+    pub name: String,
+    /// The scene.
+    pub scene: Scene,
+    /// Unpacked memory image, by the scene's place among its like.
+    image: Option<std::sync::Arc<Vec<u8>>>,
+}
+
+impl Loaded {
+    /// The memory image.
+    pub fn image(&self) -> Option<&[u8]> {
+        self.image.as_ref().map(|i| i.as_slice())
+    }
+}
+
+/// The scenes at a path, with the images of `vram` beside them.
+///
+/// # Errors
+/// When a file cannot be read or is damaged.
+pub fn load(path: &Path) -> Result<Vec<Loaded>, Error> {
+    let mut images = BTreeMap::new();
+    let mut out = Vec::new();
+    for (file, bytes) in input::with_magic(path, &FIRST)? {
+        let scene = Scene::from_bytes(&bytes, &Limits::default())
+            .map_err(|source| Error::Scene { path: file.clone(), source })?;
+        let image = match &scene.memory {
+            None => None,
+            Some(name) => {
+                let place = image_path(&file, name);
+                let image = match images.get(&place) {
+                    Some(image) => std::sync::Arc::clone(image),
+                    None => std::sync::Arc::new(input::read(&place)?),
+                };
+                images.insert(place, std::sync::Arc::clone(&image));
+                Some(image)
+            }
+        };
+        let stem = || file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = scene.meta("name").map_or_else(stem, str::to_owned);
+        out.push(Loaded { name, scene, image });
+    }
+    Ok(out)
+}
+
+/// Where a scene's image lies.
+fn image_path(scene: &Path, name: &str) -> PathBuf {
+    scene.parent().unwrap_or(Path::new(".")).join("vram").join(format!("{name}.bin.zst"))
+}
+
+/// Plays a scene as its oracle did, without gaps in edges, and compares all it expects.
+pub fn judge(loaded: &Loaded, threads: usize) -> Verdict {
+    let options = Options { gaps: SlopeGaps::Continuous, threads, ..Options::default() };
+    match play(&loaded.scene, loaded.image(), Gpu::new(options)) {
+        Ok(played) => {
+            let differences = played.differences(&loaded.scene);
+            if differences.is_empty() { Verdict::Passed } else { Verdict::Failed(differences.join("; ")) }
+        }
+        Err(error) => Verdict::Failed(error.to_string()),
+    }
+}
+
+/// Suite `nds`.
+pub(crate) fn scenes(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let scenes = load(&request.path)?;
+    observer.total(scenes.len());
+    let case = |loaded: &Loaded| {
+        let case = Case { name: loaded.name.clone(), verdict: judge(loaded, 1) };
+        observer.case(&case);
+        case
+    };
+    let cases: Vec<Case> = scenes.par_iter().map(case).collect();
+    Ok(Summary::of(&cases))
+}

@@ -1,0 +1,65 @@
+//! The DS scenes of the project, the slope captures beside it, and hostile files.
+
+use proptest::prelude::*;
+use rayon::prelude::*;
+use std::path::PathBuf;
+use xenoglot_conformance::nds::{judge, load, slopes};
+use xenoglot_conformance::{Request, Silent, Suite, Summary, Verdict};
+use xenoglot_nds::raster::SlopeGaps;
+use xenoglot_testgen::skip::skip;
+
+const SCENES: usize = 255;
+
+fn vectors() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds"))
+}
+
+/// Every scene, with as many threads.
+fn passes(threads: usize) {
+    let scenes = load(&vectors()).unwrap();
+    let different = |loaded: &_| match judge(loaded, threads) {
+        Verdict::Passed => None,
+        verdict => Some(format!("{}: {verdict:?}", loaded.name)),
+    };
+    let failures: Vec<String> = scenes.par_iter().filter_map(different).collect();
+    println!("{} scenes with {threads} threads: {} differ", scenes.len(), failures.len());
+    assert!(failures.is_empty(), "{failures:#?}");
+    assert_eq!(scenes.len(), SCENES);
+}
+
+#[test]
+fn scenes_on_one_thread() {
+    passes(1);
+}
+
+#[test]
+fn scenes_on_five_threads() {
+    passes(5);
+}
+
+#[test]
+fn suite_of_scenes() {
+    let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
+    assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
+}
+
+#[test]
+fn slopes_of_the_console() {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/nds-slopes"));
+    if !path.is_dir() {
+        return skip("no slope captures: ../shared/vectors/nds-slopes is not there");
+    }
+    let request = Request { path, engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("nds-slopes").unwrap().run(&request, &Silent).unwrap();
+    println!("nds-slopes: {summary}");
+    assert_eq!(summary, Summary { passed: 4, ..Summary::default() });
+}
+
+proptest! {
+    #[test]
+    fn any_capture_is_compared_or_refused(bytes: Vec<u8>, kind in 0u8..5) {
+        let _ = slopes::compare(&bytes, SlopeGaps::Hardware);
+        let _ = slopes::compare(&[&[kind, 0, 0, 0, 1, 0, 192, 0, 0], bytes.as_slice()].concat(), SlopeGaps::Hardware);
+    }
+}

@@ -1,0 +1,34 @@
+//! The 3D engines of the Nintendo DS, exact to the pixel.
+//!
+//! [`gpu::Gpu`] is what an emulator embeds: words for GXFIFO and registers go in, rows of pixels come out. Behind it are
+//! the [`geometry`] engine, which turns commands into polygon and vertex memory, and the [`raster`] engine, which draws
+//! them row by row. Everything is integers; the same input gives the same frame on every host and for any number of
+//! threads.
+//!
+//! ```
+//! use xenoglot_nds::gpu::Gpu;
+//! use xenoglot_nds::raster::Options;
+//! use xenoglot_nds::registers::Registers;
+//!
+//! let mut gpu = Gpu::new(Options::default());
+//! gpu.set_registers(Registers { clear_color: 31 | 31 << 16, ..Registers::default() });
+//! gpu.feed(&[0x50, 0]); // SWAP_BUFFERS
+//! assert!(gpu.vblank());
+//! assert_eq!(gpu.renderer().color_row(0)[0], 63 | 31 << 24);
+//! ```
+//!
+//! Facts about the console are from GBATEK, from captures of a console (`vectors/nds-slopes/FORMAT.md`), and from the
+//! results of an emulator (`vectors/nds/FORMAT.md`); `docs/nds.md` says where those disagree. [`container`] reads and
+//! writes scenes, [`play`] plays them, [`results`] compares.
+#![deny(missing_docs)]
+
+pub mod container;
+pub mod geometry;
+pub mod gpu;
+pub mod memory;
+pub mod picture;
+pub mod play;
+pub mod raster;
+pub mod recorder;
+pub mod registers;
+pub mod results;

@@ -1,0 +1,229 @@
+//! Edges of polygons: which pixels they cover in a row, and how much of them.
+
+use super::SlopeGaps;
+use super::interpolate::AlongEdge;
+
+/// Fraction bits of places along a row.
+const FRACTION: u32 = 18;
+/// 1.0.
+const ONE: i32 = 1 << FRACTION;
+
+/// Pixels of an edge in a row and their coverage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgePixels {
+    /// Pixels, at least 1 but for gaps.
+    pub length: i32,
+    /// How coverage runs over them.
+    pub coverage: Coverage,
+}
+
+/// Coverage of an edge's pixels in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// The same for all, 0 to 31.
+    Level(u32),
+    /// Of an X-major edge: of the first pixel and what each drawn one adds, with 10 bits.
+    Rising {
+        /// Of the first pixel.
+        first: u32,
+        /// What each drawn pixel adds.
+        step: u32,
+    },
+}
+
+impl Default for Coverage {
+    fn default() -> Coverage {
+        Coverage::Level(0)
+    }
+}
+
+/// An edge in the row at hand.
+///
+/// All places are counted along the edge's direction from its upper end: `near` is the first pixel of the row, `far`
+/// the last (`vectors/nds-slopes/FORMAT.md`, where s is the upper end plus this accumulator).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Edge {
+    upper_x: i32,
+    min_x: i32,
+    max_x: i32,
+    /// Goes left while going down.
+    pub negative: bool,
+    /// Covers more than one pixel a row.
+    pub x_major: bool,
+    /// What the place gains by a row, 18 bits of fraction; 0 is vertical.
+    pub increment: i32,
+    accumulator: i32,
+    x_length: i32,
+    y_length: i32,
+    is_right: bool,
+    /// Bits of the accumulator that decide where the row's pixels end.
+    far_mask: i32,
+    row: i32,
+    /// Interpolates along the edge, at the row.
+    pub along: AlongEdge,
+}
+
+/// An end of an edge.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct End {
+    /// Pixel column.
+    pub x: i32,
+    /// Row.
+    pub y: i32,
+    /// Normalised w.
+    pub w: i32,
+}
+
+impl Edge {
+    /// An edge from its upper to its lower end, on a polygon's right or left, in `row`.
+    pub fn new(upper: End, lower: End, is_right: bool, gaps: SlopeGaps, row: i32) -> Edge {
+        let (x_length, y_length) = ((lower.x - upper.x).abs(), lower.y - upper.y);
+        let negative = lower.x < upper.x;
+        let increment = match y_length {
+            0 => 0,
+            // The reciprocal of a diagonal's height would lose what makes it one.
+            _ if x_length == y_length => ONE,
+            _ => x_length * (ONE / y_length),
+        };
+        let x_major = increment > ONE;
+        let mut edge = Edge {
+            upper_x: upper.x,
+            min_x: upper.x.min(lower.x),
+            max_x: if x_length == 0 { upper.x } else { upper.x.max(lower.x) - 1 },
+            negative,
+            x_major,
+            increment,
+            accumulator: (if x_major { ONE / 2 } else { 0 }) + (row - upper.y) * increment,
+            x_length: x_length.max(1),
+            y_length,
+            is_right,
+            far_mask: match gaps {
+                SlopeGaps::Hardware => !511,
+                SlopeGaps::Continuous => !0,
+            },
+            row,
+            along: AlongEdge::default(),
+        };
+        // Edges that end their row's pixels are a row ahead.
+        let ahead = i32::from(increment >= ONE && edge.ends_outward());
+        edge.along = AlongEdge::new(upper.y - ahead, lower.y - ahead, upper.w, lower.w);
+        edge.along.move_to(row);
+        edge
+    }
+
+    /// The edge of a polygon without height: a point.
+    pub fn point(x: i32) -> Edge {
+        Edge { upper_x: x, min_x: x, max_x: x, x_length: 1, far_mask: !0, ..Edge::default() }
+    }
+
+    /// Whether the polygon lies behind the edge's direction.
+    fn ends_outward(&self) -> bool {
+        self.is_right != self.negative
+    }
+
+    fn near(&self) -> i32 {
+        self.accumulator >> FRACTION
+    }
+
+    fn far(&self) -> i32 {
+        if self.x_major {
+            ((self.accumulator & self.far_mask) + self.increment - ONE) >> FRACTION
+        } else {
+            self.near()
+        }
+    }
+
+    /// The outermost pixel of the row: leftmost of a left edge, rightmost of a right one.
+    #[inline]
+    pub fn outermost(&self) -> i32 {
+        let place = if self.ends_outward() { self.far() } else { self.near() };
+        let x = if self.negative { self.upper_x - 1 - place } else { self.upper_x + place };
+        if self.increment == 0 { self.upper_x } else { x.clamp(self.min_x, self.max_x) }
+    }
+
+    /// The row's pixels. A `swapped` edge is on the wrong side of its polygon.
+    pub fn pixels(&self, swapped: bool) -> EdgePixels {
+        if self.x_major {
+            let (near, far) = (self.near(), self.far());
+            let first = if self.negative { self.x_length - 1 - far } else { near };
+            let start = ((first << 10) + 0x1ff).wrapping_mul(self.y_length) / self.x_length;
+            let step = (self.y_length << 10) / self.x_length;
+            let coverage = Coverage::Rising { first: start as u32 & 0x3ff, step: step as u32 & 0x3ff };
+            return EdgePixels { length: if swapped { 1 } else { far - near + 1 }, coverage };
+        }
+        let level = if self.increment == 0 {
+            if swapped { 0 } else { 31 }
+        } else {
+            let covered = ((self.accumulator >> 9) + (self.increment >> 10)) >> 4;
+            let covered = if covered >> 5 == self.near() { covered & 31 } else { 31 };
+            if self.ends_outward() == swapped { 31 - covered } else { covered }
+        };
+        EdgePixels { length: 1, coverage: Coverage::Level(level as u32) }
+    }
+
+    /// Moves to the next row.
+    #[inline]
+    pub fn step(&mut self) {
+        self.accumulator += self.increment;
+        self.row += 1;
+        self.along.move_to(self.row);
+    }
+
+    /// First and last pixel of the row as a line of its own, for comparison with captured slopes.
+    pub fn line(&self) -> [i32; 2] {
+        let (near, far) = (self.near(), self.far());
+        if self.negative {
+            [self.upper_x - 1 - far, self.upper_x - 1 - near]
+        } else {
+            [self.upper_x + near, self.upper_x + far]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(from: (i32, i32), to: (i32, i32), gaps: SlopeGaps, row: i32) -> Edge {
+        let end = |(x, y)| End { x, y, w: 0 };
+        Edge::new(end(from), end(to), false, gaps, row)
+    }
+
+    /// Rows whose pixels end before the next row's start.
+    fn gap_rows(from: (i32, i32), to: (i32, i32), gaps: SlopeGaps) -> usize {
+        let line = |row| edge(from, to, gaps, row).line();
+        (from.1..to.1 - 1).filter(|&row| line(row)[1] + 1 < line(row + 1)[0]).count()
+    }
+
+    #[test]
+    fn gaps_of_x_major_edges_are_the_hardwares() {
+        for to in [(69, 49), (70, 66), (71, 49)] {
+            assert!(gap_rows((0, 0), to, SlopeGaps::Hardware) > 0, "{to:?}");
+            assert_eq!(gap_rows((0, 0), to, SlopeGaps::Continuous), 0, "{to:?}");
+        }
+    }
+
+    #[test]
+    fn diagonals_are_exact() {
+        for size in 1..192 {
+            let last = edge((0, 0), (size, size), SlopeGaps::Hardware, size - 1);
+            assert_eq!(last.line(), [size - 1; 2]);
+            assert!(!last.x_major);
+        }
+    }
+
+    #[test]
+    fn vertical_edges_are_covered_unless_swapped() {
+        let vertical = edge((5, 0), (5, 9), SlopeGaps::Hardware, 3);
+        assert_eq!(vertical.outermost(), 5);
+        assert_eq!(vertical.pixels(false).coverage, Coverage::Level(31));
+        assert_eq!(vertical.pixels(true).coverage, Coverage::Level(0));
+    }
+
+    #[test]
+    fn swapped_x_major_edges_are_one_pixel_long() {
+        let flat = edge((0, 0), (40, 4), SlopeGaps::Hardware, 1);
+        assert!(flat.pixels(false).length > 5);
+        assert_eq!(flat.pixels(true).length, 1);
+    }
+}

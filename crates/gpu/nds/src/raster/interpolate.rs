@@ -1,0 +1,242 @@
+//! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
+
+/// Interpolates along an edge.
+pub type AlongEdge = Interpolator<true>;
+/// Interpolates along a span.
+pub type AlongSpan = Interpolator<false>;
+
+/// Interpolates between two ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpolator<const EDGE: bool> {
+    start: i32,
+    /// Steps from end to end.
+    length: i32,
+    /// The place, from the start.
+    at: i32,
+    /// Weights of the start in numerator and denominator, and of the end.
+    w0: [i32; 2],
+    w1: i32,
+    linear: bool,
+    factor: i32,
+}
+
+impl<const EDGE: bool> Interpolator<EDGE> {
+    /// Bits of the factor.
+    const FACTOR_BITS: u32 = if EDGE { 9 } else { 8 };
+    /// Bits of two equal w that must be clear for linear interpolation.
+    const LEVEL_MASK: i32 = if EDGE { 0x7e } else { 0x7f };
+
+    /// Between the places `start` and `end` with their normalised w.
+    #[inline]
+    pub fn new(start: i32, end: i32, w0: i32, w1: i32) -> Self {
+        // Edges drop the lowest bit of w; of an odd and an even one it comes back in the denominator.
+        let (n0, d0, d1) = match EDGE {
+            true if w0 & 1 != 0 && w1 & 1 == 0 => (w0 - 1, w0 + 1, w1),
+            true => (w0 & 0xfffe, w0 & 0xfffe, w1 & 0xfffe),
+            false => (w0, w0, w1),
+        };
+        Interpolator {
+            start,
+            length: end - start,
+            at: 0,
+            w0: [n0, d0],
+            w1: d1,
+            linear: w0 == w1 && w0 & Self::LEVEL_MASK == 0,
+            factor: 0,
+        }
+    }
+
+    /// Whether values are interpolated without w.
+    #[inline]
+    pub fn is_linear(&self) -> bool {
+        self.linear || self.length == 0
+    }
+
+    /// Moves to a place.
+    #[inline]
+    pub fn move_to(&mut self, place: i32) {
+        self.at = place - self.start;
+        if !self.is_linear() {
+            let numerator = i64::from(self.at) * i64::from(self.w0[0]) << Self::FACTOR_BITS;
+            let denominator = self.at * self.w0[1] + (self.length - self.at) * self.w1;
+            // Both are whole and far below 2^53, so the quotient is cut as that of integers.
+            self.factor =
+                if denominator == 0 { 0 } else { (numerator as f64 / f64::from(denominator)) as i32 };
+        }
+    }
+
+    /// A value at the place, between two.
+    #[inline]
+    pub fn value(&self, a: i32, b: i32) -> i32 {
+        if self.length == 0 || a == b {
+            a
+        } else if self.linear {
+            // Falling values are interpolated from the other end.
+            if a < b {
+                a + (b - a) * self.at / self.length
+            } else {
+                b + (a - b) * (self.length - self.at) / self.length
+            }
+        } else {
+            Self::perspective_value(a, b, self.factor)
+        }
+    }
+
+    /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
+    #[inline(always)]
+    pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
+        a + ((b - a) * factor >> Self::FACTOR_BITS)
+    }
+
+    /// A depth of 24 bits between two at a factor.
+    #[inline(always)]
+    pub fn w_depth(a: i32, b: i32, factor: i32) -> i32 {
+        // In two parts, which fit 32 bits.
+        let step = b - a;
+        let (high, low) = (step >> Self::FACTOR_BITS, step & ((1 << Self::FACTOR_BITS) - 1));
+        a + high * factor + (low * factor >> Self::FACTOR_BITS)
+    }
+
+    /// The reciprocal of the length that depths are interpolated with: 22 bits.
+    fn depth_reciprocal(&self) -> i32 {
+        if self.length == 0 { 0 } else { (1 << 30) / self.length >> 8 }
+    }
+}
+
+impl AlongEdge {
+    /// A depth at the place, between two: linear for Z, like all else for W.
+    #[inline]
+    pub fn depth(&self, a: i32, b: i32, is_w: bool) -> i32 {
+        if self.length == 0 || a == b {
+            return a;
+        }
+        if is_w {
+            return Self::w_depth(a, b, self.factor);
+        }
+        let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
+        // The difference keeps 10 bits.
+        let shift = (32 - step.leading_zeros()).saturating_sub(10);
+        let scaled = i64::from((step >> shift) * at) * i64::from(self.depth_reciprocal()) >> 22;
+        base + (scaled << shift) as i32
+    }
+}
+
+impl AlongSpan {
+    /// Factors at the places from `first` on.
+    #[inline(always)]
+    pub fn factors(&self, first: i32, out: &mut [i32]) {
+        let first = first - self.start;
+        let (w0, w1) = (f64::from(self.w0[0]), f64::from(self.w1));
+        let (scale, length) = (w0 * f64::from(1 << Self::FACTOR_BITS), f64::from(self.length));
+        for (i, factor) in out.iter_mut().enumerate() {
+            let at = f64::from(first + i as i32);
+            let denominator = (at * w0 + (length - at) * w1).max(1.0);
+            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 256; the denominator is not 0.
+            *factor = unsafe { (at * scale / denominator).to_int_unchecked::<i32>() };
+        }
+    }
+
+    /// Depths at the places from `first` on.
+    #[inline(always)]
+    pub fn z_depths(&self, a: i32, b: i32, first: i32, out: &mut [u32]) {
+        let first = first - self.start;
+        // From the smaller end, with a difference that has lost 9 bits.
+        let (base, step, from, by) =
+            if a < b { (a, b - a, first, 1) } else { (b, a - b, self.length - first, -1) };
+        let (step, reciprocal) = (step >> 9, self.depth_reciprocal() as u32);
+        for (i, depth) in out.iter_mut().enumerate() {
+            let scaled = (step * (from + by * i as i32)) as u32;
+            *depth = base as u32 + (u64::from(scaled) * u64::from(reciprocal) >> 13) as u32;
+        }
+    }
+
+    /// Values at places from the start, `shift` bits shifted out, where they are linear and `a` and `b` differ.
+    #[inline(always)]
+    pub fn linear_values(&self, a: i32, b: i32, shift: u32, places: &[i32], out: &mut [i32]) {
+        let length = self.length.max(1) as u32;
+        // The quotient of numbers up to 2^16 * length, by a product: exact, since its error is below 1 / length.
+        let bits = 31 + length.ilog2();
+        let inverse = ((1u64 << bits) / u64::from(length) + 1) as u32;
+        let quotient = |n: u32| (u64::from(n) * u64::from(inverse) >> bits) as i32;
+        let values = out.iter_mut().zip(places);
+        if a < b {
+            let step = (b - a) as u32;
+            values.for_each(|(v, &at)| *v = (a + quotient(step * at as u32)) >> shift);
+        } else {
+            // From the other end: from this one it is rounded up.
+            let step = (a - b) as u32;
+            values.for_each(|(v, &at)| *v = (a - quotient(step * at as u32 + length - 1)) >> shift);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn level_w_with_low_bits_is_not_linear() {
+        assert!(AlongSpan::new(0, 9, 0x1000, 0x1000).is_linear());
+        assert!(!AlongSpan::new(0, 9, 0x1001, 0x1001).is_linear());
+        assert!(AlongEdge::new(0, 9, 0x1001, 0x1001).is_linear());
+        assert!(!AlongEdge::new(0, 9, 0x1002, 0x1002).is_linear());
+        assert!(!AlongSpan::new(0, 9, 0x1000, 0x1080).is_linear());
+    }
+
+    #[test]
+    fn falling_values_mirror() {
+        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000);
+        edge.move_to(1);
+        assert_eq!((edge.value(0, 100), edge.value(100, 0)), (33, 66));
+        let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
+        let mut out = [0; 3];
+        span.linear_values(100, 0, 0, &[0, 1, 2], &mut out);
+        assert_eq!(out, [100, 66, 33]);
+    }
+
+    #[test]
+    fn empty_is_its_start() {
+        let mut edge = AlongEdge::new(4, 4, 1, 2);
+        edge.move_to(4);
+        assert_eq!((edge.value(3, 7), edge.depth(3, 7, true)), (3, 3));
+    }
+
+    #[test]
+    fn many_places_are_as_one() {
+        let mut out = [0; 512];
+        for length in 1..=511 {
+            let places: Vec<i32> = (0..=length).collect();
+            let out = &mut out[..=length as usize];
+            let span = AlongSpan::new(0, length, 0x1000, 0x1000);
+            for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2)] {
+                span.linear_values(a, b, 0, &places, out);
+                let exact = |at: i32| {
+                    if a < b { a + (b - a) * at / length } else { b + (a - b) * (length - at) / length }
+                };
+                assert!(places.iter().zip(&*out).all(|(&at, &v)| v == exact(at)), "{length}, {a} to {b}");
+            }
+            for (w0, w1) in
+                [(1, 0xffff), (0xffff, 1), (0xffff, 0xffff), (0x1234, 0x4321), (0, 0), (0, 7), (7, 0)]
+            {
+                let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
+                span.factors(0, out);
+                let exact = |at: i32| {
+                    let numerator = i64::from(at) * i64::from(w0) << 8;
+                    let denominator = i64::from(at * w0 + (length - at) * w1);
+                    if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
+                };
+                assert!(places.iter().zip(&*out).all(|(&at, &f)| f == exact(at)), "{length}, {w0} to {w1}");
+            }
+        }
+    }
+
+    #[test]
+    fn depth_of_w_in_two_parts() {
+        for (a, b) in [(0, 0xff_ffff), (0xff_ffff, 0), (5, 0x12_3456), (0x65_4321, 7)] {
+            for factor in 0..=256 {
+                let whole = i64::from(a) + (i64::from(b - a) * i64::from(factor) >> 8);
+                assert_eq!(i64::from(AlongSpan::w_depth(a, b, factor)), whole);
+            }
+        }
+    }
+}

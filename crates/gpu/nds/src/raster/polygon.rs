@@ -1,0 +1,295 @@
+//! Polygons as the renderer takes them, and the two edges it follows down.
+
+use super::SlopeGaps;
+use super::buffers::PixelFlags;
+use super::edge::{Edge, End};
+use super::shade::Shader;
+use crate::geometry::clip::MAX_VERTICES;
+use crate::geometry::polygon::{Attributes, Flags, Polygon};
+use crate::geometry::vertex::Vertex;
+use crate::registers::Control;
+
+/// What is interpolated besides depth: w, red, green, blue, s, t.
+pub const VALUES: usize = 6;
+
+/// A vertex as the renderer takes it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RasterVertex {
+    end: End,
+    depth: i32,
+    values: [i32; VALUES],
+}
+
+/// Which pixels pass the depth test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthTest {
+    /// Nearer ones.
+    Less,
+    /// Nearer ones, and equal ones over opaque pixels whose back is seen.
+    LessFront,
+    /// Those about as deep.
+    Equal {
+        /// By how much a depth may differ.
+        margin: u32,
+    },
+}
+
+impl DepthTest {
+    /// Whether a depth passes over what is there.
+    #[inline]
+    pub fn passes(self, depth: u32, there: u32, attributes: u32) -> bool {
+        match self {
+            DepthTest::Less => depth < there,
+            DepthTest::LessFront => {
+                const OPAQUE_BACK: u32 = PixelFlags::BACK.bits();
+                let mask = OPAQUE_BACK | PixelFlags::TRANSLUCENT.bits();
+                depth < there + u32::from(attributes & mask == OPAQUE_BACK)
+            }
+            DepthTest::Equal { margin } => there.abs_diff(depth) <= margin,
+        }
+    }
+}
+
+/// What shadows have to do with a polygon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shadow {
+    /// Nothing.
+    None,
+    /// It marks where they fall.
+    Mask,
+    /// It is one.
+    Drawn,
+}
+
+/// A polygon as the renderer takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct RasterPolygon {
+    /// First row.
+    pub top_y: i32,
+    /// Row after the last; for a polygon without height the first, which is drawn all the same.
+    pub bottom_y: i32,
+    /// Depth test.
+    pub test: DepthTest,
+    /// Depth is interpolated like w.
+    pub is_w: bool,
+    /// Only edges are drawn.
+    pub wireframe: bool,
+    /// All edge pixels are drawn, whatever the edges' direction.
+    pub fills_edges: bool,
+    /// Translucent pixels write their depth.
+    pub translucent_depth: bool,
+    /// Shadows.
+    pub shadow: Shadow,
+    /// Attributes of its pixels: id, fog, facing.
+    pub attributes: u32,
+    /// Colours.
+    pub shader: Shader,
+    front: bool,
+    len: u8,
+    top: u8,
+    bottom: u8,
+    vertices: [RasterVertex; MAX_VERTICES],
+}
+
+impl RasterPolygon {
+    /// From polygon and vertex memory; `None` if it is never drawn.
+    pub fn new(polygon: &Polygon, memory: &[Vertex], control: Control) -> Option<RasterPolygon> {
+        if polygon.flags.contains(Flags::NEVER_DRAWN) || polygon.len < 2 {
+            return None;
+        }
+        let bits = polygon.attribute_bits();
+        let front = polygon.flags.contains(Flags::FRONT);
+        let is_w = polygon.flags.contains(Flags::W_BUFFERED);
+        let alpha = crate::geometry::polygon::alpha(polygon.attributes);
+        let wireframe = alpha == 0;
+        let mut vertices = [RasterVertex::default(); MAX_VERTICES];
+        for (i, (place, &index)) in vertices.iter_mut().zip(polygon.indices()).enumerate() {
+            let vertex = memory.get(usize::from(index))?;
+            let [r, g, b] = vertex.color9().map(i32::from);
+            let [s, t] = vertex.texcoord.map(i32::from);
+            let [x, y] = vertex.screen.map(i32::from);
+            let w = polygon.w[i];
+            *place =
+                RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [w, r, g, b, s, t] };
+        }
+        let shown = polygon.attributes & 0x3f00_8000;
+        Some(RasterPolygon {
+            top_y: polygon.top_y.into(),
+            bottom_y: polygon.bottom_y.into(),
+            test: if bits.contains(Attributes::DEPTH_EQUAL) {
+                DepthTest::Equal { margin: if is_w { 0xff } else { 0x200 } }
+            } else if front {
+                DepthTest::LessFront
+            } else {
+                DepthTest::Less
+            },
+            is_w,
+            wireframe,
+            fills_edges: wireframe
+                || control.intersects(Control::ANTIALIASING | Control::EDGE_MARKING)
+                || (alpha < 31 && control.contains(Control::BLENDING)),
+            translucent_depth: bits.contains(Attributes::TRANSLUCENT_DEPTH),
+            shadow: if polygon.flags.contains(Flags::SHADOW_MASK) {
+                Shadow::Mask
+            } else if polygon.flags.contains(Flags::SHADOW) {
+                Shadow::Drawn
+            } else {
+                Shadow::None
+            },
+            attributes: shown | if front { 0 } else { PixelFlags::BACK.bits() },
+            shader: Shader::new(control, polygon.attributes, polygon.texture, polygon.palette),
+            front,
+            len: polygon.len.min(MAX_VERTICES as u8),
+            top: polygon.top,
+            bottom: polygon.bottom,
+            vertices,
+        })
+    }
+
+    /// Rows it is drawn in.
+    pub fn rows(&self) -> std::ops::Range<i32> {
+        self.top_y..self.bottom_y.max(self.top_y + 1)
+    }
+
+    #[inline]
+    fn vertex(&self, place: u8) -> &RasterVertex {
+        &self.vertices[usize::from(place) % MAX_VERTICES]
+    }
+
+    /// The place after `place`, counterclockwise or clockwise on the screen.
+    fn next(&self, place: u8, up: bool) -> u8 {
+        match (up, place) {
+            (true, p) if p + 1 >= self.len => 0,
+            (true, p) => p + 1,
+            (false, 0) => self.len - 1,
+            (false, p) => p - 1,
+        }
+    }
+}
+
+/// One side of a polygon in the row at hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Side {
+    /// The edge.
+    pub edge: Edge,
+    upper: u8,
+    lower: u8,
+}
+
+/// What a side's edge is at the row: an end of the span.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpanEnd {
+    /// Depth.
+    pub depth: i32,
+    /// w, red, green, blue, s, t.
+    pub values: [i32; VALUES],
+}
+
+impl Side {
+    fn start(polygon: &RasterPolygon, is_right: bool) -> Side {
+        let upper = polygon.top;
+        let lower = polygon.next(upper, polygon.front != is_right);
+        Side { edge: Edge::default(), upper, lower }
+    }
+
+    /// Goes on to the edge that crosses `row`.
+    fn advance(&mut self, polygon: &RasterPolygon, is_right: bool, gaps: SlopeGaps, row: i32) {
+        while row >= polygon.vertex(self.lower).end.y && self.upper != polygon.bottom {
+            self.upper = self.lower;
+            self.lower = polygon.next(self.upper, polygon.front != is_right);
+        }
+        let (upper, lower) = (polygon.vertex(self.upper).end, polygon.vertex(self.lower).end);
+        self.edge = Edge::new(upper, lower, is_right, gaps, row);
+    }
+
+    /// Column of the edge's lower end.
+    pub fn lower_x(&self, polygon: &RasterPolygon) -> i32 {
+        polygon.vertex(self.lower).end.x
+    }
+
+    /// Values at the row.
+    #[inline]
+    pub fn values(&self, polygon: &RasterPolygon) -> SpanEnd {
+        let (upper, lower) = (polygon.vertex(self.upper), polygon.vertex(self.lower));
+        SpanEnd {
+            depth: self.edge.along.depth(upper.depth, lower.depth, polygon.is_w),
+            values: std::array::from_fn(|i| self.edge.along.value(upper.values[i], lower.values[i])),
+        }
+    }
+}
+
+/// Follows a polygon down the rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Walker {
+    /// Left side.
+    pub left: Side,
+    /// Right side.
+    pub right: Side,
+}
+
+impl Walker {
+    /// In a row of the polygon.
+    pub fn new(polygon: &RasterPolygon, gaps: SlopeGaps, row: i32) -> Walker {
+        if polygon.top_y == polygon.bottom_y {
+            return Walker::flat(polygon);
+        }
+        let mut walker = Walker { left: Side::start(polygon, false), right: Side::start(polygon, true) };
+        walker.left.advance(polygon, false, gaps, row);
+        walker.right.advance(polygon, true, gaps, row);
+        walker
+    }
+
+    /// A polygon without height: from the leftmost to the rightmost of its vertices 0, 1 and the last.
+    fn flat(polygon: &RasterPolygon) -> Walker {
+        let (mut left, mut right) = (0, 0);
+        for place in [1, polygon.len - 1] {
+            let x = |place| polygon.vertex(place).end.x;
+            if x(place) < x(left) {
+                left = place;
+            }
+            if x(place) > x(right) {
+                right = place;
+            }
+        }
+        let side =
+            |place| Side { edge: Edge::point(polygon.vertex(place).end.x), upper: place, lower: place };
+        Walker { left: side(left), right: side(right) }
+    }
+
+    /// Goes on to the next row, `row`, if the polygon has it.
+    #[inline]
+    pub fn step(&mut self, polygon: &RasterPolygon, gaps: SlopeGaps, row: i32) {
+        if row >= polygon.bottom_y {
+            return;
+        }
+        for (side, is_right) in [(&mut self.left, false), (&mut self.right, true)] {
+            if row >= polygon.vertex(side.lower).end.y && side.upper != polygon.bottom {
+                side.advance(polygon, is_right, gaps, row);
+            } else {
+                side.edge.step();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_passes_within_a_margin() {
+        let z = DepthTest::Equal { margin: 0x200 };
+        assert!(z.passes(0x1000, 0x1200, 0) && z.passes(0x1200, 0x1000, 0) && !z.passes(0x1000, 0x1201, 0));
+        let w = DepthTest::Equal { margin: 0xff };
+        assert!(w.passes(0, 0xff, 0) && !w.passes(0, 0x100, 0));
+    }
+
+    #[test]
+    fn equal_fronts_pass_over_opaque_backs() {
+        let back = PixelFlags::BACK.bits();
+        assert!(DepthTest::LessFront.passes(5, 5, back));
+        assert!(!DepthTest::LessFront.passes(5, 5, 0));
+        assert!(!DepthTest::LessFront.passes(5, 5, back | PixelFlags::TRANSLUCENT.bits()));
+        assert!(!DepthTest::Less.passes(5, 5, back));
+    }
+}

@@ -1,0 +1,226 @@
+//! Frames.
+
+use super::SlopeGaps;
+use super::buffers::{Clear, HEIGHT, Line, WIDTH};
+use super::fill::{Code, FillState, Scratch, draw};
+use super::finish::{Finish, RowBits};
+use super::polygon::{RasterPolygon, Shadow, Walker};
+use super::shade::Environment;
+use super::shadow::Stencil;
+use super::span::Span;
+use crate::geometry::polygon::PolygonList;
+use crate::memory::TextureMemory;
+use crate::registers::{Control, Registers};
+use rayon::prelude::*;
+
+/// How frames are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Gaps of edges.
+    pub gaps: SlopeGaps,
+    /// Threads of the current rayon pool that share a frame's rows; 0 is all of them.
+    pub threads: usize,
+    /// Leave the host's vector extensions alone. Frames are the same.
+    pub portable: bool,
+}
+
+/// The renderer and the frame it drew last.
+#[derive(Clone, Debug)]
+pub struct Renderer {
+    options: Options,
+    polygons: Vec<RasterPolygon>,
+    /// Places in `polygons` by row, in drawing order.
+    by_row: Vec<u16>,
+    /// Where a row's places start, and where the last row's end.
+    row_starts: [usize; HEIGHT + 1],
+    lines: Vec<Line>,
+    outlines: Vec<RowBits>,
+    bands: Vec<Band>,
+    scroll_x: u16,
+}
+
+/// What a thread needs.
+#[derive(Clone, Debug, Default)]
+struct Band {
+    walkers: Vec<Walker>,
+    scratch: Scratch,
+    stencil: Stencil,
+}
+
+impl Default for Renderer {
+    fn default() -> Renderer {
+        Renderer::new(Options::default())
+    }
+}
+
+/// What a frame's rows are drawn from.
+struct Frame<'a> {
+    clear: Clear,
+    state: FillState<'a>,
+    polygons: &'a [RasterPolygon],
+    by_row: &'a [u16],
+    row_starts: &'a [usize; HEIGHT + 1],
+    gaps: SlopeGaps,
+    code: Code,
+}
+
+impl Renderer {
+    /// A renderer with an empty frame.
+    pub fn new(options: Options) -> Renderer {
+        Renderer {
+            options,
+            polygons: Vec::new(),
+            by_row: Vec::new(),
+            row_starts: [0; HEIGHT + 1],
+            lines: vec![Line::default(); HEIGHT],
+            outlines: vec![RowBits::default(); HEIGHT],
+            bands: Vec::new(),
+            scroll_x: 0,
+        }
+    }
+
+    /// Draws a frame.
+    pub fn draw(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory) {
+        let control = registers.control();
+        self.prepare(list, control);
+        self.scroll_x = registers.scroll_x & 0x1ff;
+        let clear = Clear::new(registers);
+        let finish = Finish::new(registers, clear.border());
+        let frame = Frame {
+            clear,
+            state: FillState {
+                environment: Environment::new(registers, memory),
+                alpha_ref: if control.contains(Control::ALPHA_TEST) {
+                    u32::from(registers.alpha_test_ref & 31)
+                } else {
+                    0
+                },
+                blending: control.contains(Control::BLENDING),
+                antialiasing: control.contains(Control::ANTIALIASING),
+            },
+            polygons: &self.polygons,
+            by_row: &self.by_row,
+            row_starts: &self.row_starts,
+            gaps: self.options.gaps,
+            code: if self.options.portable { Code::Portable } else { Code::best() },
+        };
+        // A mask outlives its row, so that rows with masks depend on each other.
+        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
+        let threads = match self.options.threads {
+            _ if has_masks => 1,
+            0 => rayon::current_num_threads(),
+            threads => threads.min(HEIGHT),
+        };
+        self.bands.resize_with(threads.max(self.bands.len()), Band::default);
+        let rows = HEIGHT.div_ceil(threads);
+        let lines = &mut self.lines;
+        if threads == 1 {
+            self.bands.iter_mut().take(1).for_each(|band| band.draw(&frame, 0, lines));
+            for y in 0..HEIGHT {
+                self.outlines[y] = finish.outlines(lines, y);
+            }
+            lines.iter_mut().zip(&self.outlines).for_each(|(line, outlines)| finish.row(line, outlines));
+        } else {
+            lines
+                .par_chunks_mut(rows)
+                .zip(self.bands.par_iter_mut())
+                .enumerate()
+                .for_each(|(i, (lines, band))| band.draw(&frame, i * rows, lines));
+            let all = &*lines;
+            self.outlines.par_iter_mut().enumerate().for_each(|(y, bits)| *bits = finish.outlines(all, y));
+            lines.par_iter_mut().zip(&self.outlines).for_each(|(line, outlines)| finish.row(line, outlines));
+        }
+    }
+
+    /// Takes the polygons over in drawing order and sorts them by row.
+    fn prepare(&mut self, list: &PolygonList, control: Control) {
+        self.polygons.clear();
+        let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
+        self.polygons.extend(ordered.filter_map(|p| RasterPolygon::new(p, &list.vertices, control)));
+        let visible = |polygon: &RasterPolygon| {
+            let rows = polygon.rows();
+            rows.start.clamp(0, HEIGHT as i32) as usize..rows.end.clamp(0, HEIGHT as i32) as usize
+        };
+        let mut counts = [0usize; HEIGHT];
+        for polygon in &self.polygons {
+            visible(polygon).for_each(|y| counts[y] += 1);
+        }
+        self.row_starts[0] = 0;
+        for y in 0..HEIGHT {
+            self.row_starts[y + 1] = self.row_starts[y] + counts[y];
+        }
+        self.by_row.resize(self.row_starts[HEIGHT], 0);
+        let mut next = self.row_starts;
+        for (i, polygon) in self.polygons.iter().enumerate() {
+            for y in visible(polygon) {
+                self.by_row[next[y]] = i as u16;
+                next[y] += 1;
+            }
+        }
+    }
+
+    /// A row's colours as shown, scrolled: 6 bits of red, green and blue from the lowest byte on, 5 bits of alpha.
+    pub fn color_row(&self, y: usize) -> [u32; WIDTH] {
+        let mut out = [0; WIDTH];
+        let Some(line) = self.lines.get(y) else { return out };
+        let colors = &line.top.color;
+        let by = usize::from(self.scroll_x);
+        if by < WIDTH {
+            out[..WIDTH - by].copy_from_slice(&colors[by..]);
+        } else {
+            out[2 * WIDTH - by..].copy_from_slice(&colors[..by - WIDTH]);
+        }
+        out
+    }
+
+    /// A row's colours, not scrolled.
+    pub fn frame_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
+        self.lines.get(y).map(|line| &line.top.color)
+    }
+
+    /// A row's depths of 24 bits, not scrolled.
+    pub fn depth_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
+        self.lines.get(y).map(|line| &line.top.depth)
+    }
+
+    /// A row's attributes ([`super::buffers::PixelFlags`]), not scrolled.
+    pub fn attribute_row(&self, y: usize) -> Option<&[u32; WIDTH]> {
+        self.lines.get(y).map(|line| &line.top.attributes)
+    }
+}
+
+impl Band {
+    /// Draws the rows from `first` on.
+    fn draw(&mut self, frame: &Frame, first: usize, lines: &mut [Line]) {
+        self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
+        self.stencil = Stencil::default();
+        for (i, line) in lines.iter_mut().enumerate() {
+            let y = first + i;
+            frame.clear.fill(frame.state.environment.memory, y, &mut line.top);
+            let (Some(&from), Some(&to)) = (frame.row_starts.get(y), frame.row_starts.get(y + 1)) else {
+                return;
+            };
+            for &place in frame.by_row.get(from..to).unwrap_or_default() {
+                self.span(frame, usize::from(place), y, i == 0, line);
+            }
+        }
+    }
+
+    fn span(&mut self, frame: &Frame, place: usize, y: usize, is_first: bool, line: &mut Line) {
+        let (Some(polygon), Some(walker)) = (frame.polygons.get(place), self.walkers.get_mut(place)) else {
+            return;
+        };
+        let row = y as i32;
+        if is_first || row == polygon.top_y {
+            *walker = Walker::new(polygon, frame.gaps, row);
+        }
+        let span = Span::new(polygon, walker, row);
+        if polygon.shadow == Shadow::Mask {
+            self.stencil.mark(polygon, &span, y, line, &mut self.scratch);
+        } else {
+            self.stencil.end_mask();
+            draw(frame.code, &frame.state, polygon, &span, line, self.stencil.row(y), &mut self.scratch);
+        }
+        walker.step(polygon, frame.gaps, row + 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! A polygon's part of a row: from where to where, and which of its edge pixels are drawn.
+
+use super::buffers::PixelFlags;
+use super::edge::{Edge, EdgePixels};
+use super::interpolate::AlongSpan;
+use super::polygon::{RasterPolygon, Side, SpanEnd, Walker};
+
+/// A polygon's part of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// First pixel.
+    pub start: i32,
+    /// Last pixel.
+    pub end: i32,
+    /// First pixel after the left edge.
+    pub inside: i32,
+    /// First pixel of the right edge.
+    pub right: i32,
+    /// Edge pixels: left, right.
+    pub edges: [EdgePixels; 2],
+    /// Whether edge pixels are drawn: left, right.
+    pub fills: [bool; 2],
+    /// [`PixelFlags::TOP_ROW`] or [`PixelFlags::BOTTOM_ROW`], or 0.
+    pub row_flag: u32,
+    /// Values at the left and right end.
+    pub ends: [SpanEnd; 2],
+}
+
+/// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
+fn flat_bottom(edge: &Edge, is_last: bool, lower: [i32; 2]) -> bool {
+    is_last && edge.x_major && lower[0] != lower[1]
+}
+
+/// Opaque edge pixels that are drawn: of the left edge those of Y-major and negative ones, of the right edge those of
+/// positive X-major and vertical ones.
+fn fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2]) -> [bool; 2] {
+    [
+        left.negative || !left.x_major || flat_bottom(left, is_last, lower),
+        (!right.negative && right.x_major) || right.increment == 0 || flat_bottom(right, is_last, lower),
+    ]
+}
+
+/// The same with `left` and `right` exchanged, as a span drawn backwards has them.
+fn swapped_fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2]) -> [bool; 2] {
+    [
+        left.negative || !left.x_major || flat_bottom(left, is_last, lower),
+        (!right.negative && right.x_major)
+            || ((!right.negative || !right.x_major) && left.increment == 0)
+            || flat_bottom(right, is_last, lower),
+    ]
+}
+
+impl Span {
+    /// Interpolates along the span.
+    #[inline]
+    pub fn along(&self) -> AlongSpan {
+        let [a, b] = self.ends.map(|end| end.values[0]);
+        AlongSpan::new(self.start, self.end + 1, a, b)
+    }
+
+    /// The span of the row that `walker` is in.
+    #[inline]
+    pub fn new(polygon: &RasterPolygon, walker: &Walker, row: i32) -> Span {
+        let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
+        let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());
+        if right.edge.increment == 0 && (left.edge.increment != 0 || start != end) && end != 0 {
+            end -= 1;
+        }
+        let swapped = start > end;
+        if swapped {
+            (left, right, start, end) = (right, left, end, start);
+        }
+        let edges = [left.edge.pixels(swapped), right.edge.pixels(swapped)];
+        let fills = if polygon.fills_edges {
+            [true; 2]
+        } else {
+            let is_last = row == polygon.bottom_y - 1;
+            let lower = [left.lower_x(polygon), right.lower_x(polygon)];
+            let mut fills = if swapped {
+                swapped_fill_rules(&left.edge, &right.edge, is_last, lower)
+            } else {
+                fill_rules(&left.edge, &right.edge, is_last, lower)
+            };
+            // Edges that coincide.
+            let coincide =
+                !swapped && left.edge.increment == right.edge.increment && start + edges[0].length == end + 1;
+            fills[0] |= coincide;
+            fills
+        };
+        Span {
+            start,
+            end,
+            inside: (start + edges[0].length).min(end + 1),
+            right: (end + 1 - edges[1].length).min(end + 1),
+            edges,
+            fills,
+            row_flag: if row == polygon.top_y {
+                PixelFlags::TOP_ROW.bits()
+            } else if row == polygon.bottom_y - 1 {
+                PixelFlags::BOTTOM_ROW.bits()
+            } else {
+                0
+            },
+            ends: [left.values(polygon), right.values(polygon)],
+        }
+    }
+}
