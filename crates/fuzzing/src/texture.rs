@@ -11,6 +11,7 @@ const MAGICS: [&[u8]; 4] =
 
 fn formats() -> impl Iterator<Item = Format> {
     use Format::*;
+    use Format::*;
     let blocks = [
         Bc1,
         Bc2,
