@@ -11,7 +11,6 @@ const MAGICS: [&[u8]; 4] =
 
 fn formats() -> impl Iterator<Item = Format> {
     use Format::*;
-    use Format::*;
     let blocks = [
         Bc1,
         Bc2,
