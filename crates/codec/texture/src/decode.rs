@@ -90,7 +90,9 @@ impl<'a> Job<'a> {
         let [_, height, depth] = format.block();
         // Slices of two-dimensional blocks are cut apart by the caller's extent: their last row of blocks may be cut.
         let band = match depth {
-            1 if extent.height % height == 0 || extent.depth == 1 => Extent { height, depth: 1, ..extent },
+            1 if extent.height.is_multiple_of(height) || extent.depth == 1 => {
+                Extent { height, depth: 1, ..extent }
+            }
             _ => Extent { depth, ..extent },
         };
         Ok(Some(Job {

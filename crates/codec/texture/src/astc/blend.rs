@@ -124,7 +124,7 @@ pub fn texels<B: Blend>(
 /// Sixteen of them from `first` on, which is a multiple of 16 below [`ROOM`].
 #[inline(always)]
 fn chunk(of: &[u8; ROOM], first: usize) -> &[u8; 16] {
-    const { assert!(ROOM % 16 == 0) };
+    const { assert!(ROOM.is_multiple_of(16)) };
     &of.as_chunks::<16>().0[first / 16]
 }
 

@@ -103,7 +103,7 @@ fn low(mode: u8, v: &Values) -> Ends {
 /// The first endpoint as the second times a scale.
 #[inline(always)]
 fn scaled(v: &Values, alpha: i32) -> [i32; 4] {
-    [v[0] * v[3] >> 8, v[1] * v[3] >> 8, v[2] * v[3] >> 8, alpha]
+    [(v[0] * v[3]) >> 8, (v[1] * v[3]) >> 8, (v[2] * v[3]) >> 8, alpha]
 }
 
 /// The ends exchanged, red and green moved towards blue.

@@ -32,7 +32,7 @@ pub fn select(header: &Header, footprint: Footprint, out: &mut [u8; ROOM]) {
     let third = if seed & 0x10 != 0 { first } else { second };
     let factor = |at: u32, shift: u32| {
         let four = random.rotate_right(at) & 0xf;
-        (four * four >> shift) as u8
+        ((four * four) >> shift) as u8
     };
     // Slopes along x, y, z and the value at the origin, of each partition. Only six bits count, so bytes may wrap.
     let slopes = [

@@ -215,12 +215,12 @@ fn ramp<const SIGNED: bool>(a: &[i32; 3], b: &[i32; 3], bits: u32, out: &mut [u6
     }
 }
 
-/// To the bits of a half, of which no result is an infinity.
+/// To the bits of a half, of which no result is an infinity or a negative zero.
 #[inline(always)]
 fn finished<const SIGNED: bool>(value: i32) -> u16 {
     if !SIGNED {
-        return (value * 31 >> 6) as u16;
+        return ((value * 31) >> 6) as u16;
     }
-    let magnitude = (value.abs() * 31 >> 5) as u16;
-    if value < 0 { magnitude | 0x8000 } else { magnitude }
+    let magnitude = ((value.abs() * 31) >> 5) as u16;
+    if value < 0 && magnitude != 0 { magnitude | 0x8000 } else { magnitude }
 }

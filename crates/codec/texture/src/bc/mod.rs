@@ -31,7 +31,7 @@ pub fn bc2(width: usize, data: &[u8], out: &mut [u8]) {
         let mut texels = color::four_colors(colors);
         for (i, texel) in texels.iter_mut().enumerate() {
             let alpha = (alphas >> (4 * i)) as u32 & 0xf;
-            *texel = *texel & 0xff_ffff | alpha * 0x1100_0000;
+            *texel = *texel & 0xff_ffff | (alpha * 0x1100_0000);
         }
         rgba(texels)
     });
