@@ -24,7 +24,8 @@ fn run(gpu: &mut Gpu, mut words: &[u32]) {
 fn commands() -> impl Strategy<Value = Vec<u32>> {
     let numbers: Vec<u8> = command::numbers().collect();
     // Vertices and what starts them are more frequent.
-    let number = prop_oneof![prop::sample::select(numbers), prop::sample::select(vec![0x23, 0x24, 0x28, 0x40, 0x29])];
+    let number =
+        prop_oneof![prop::sample::select(numbers), prop::sample::select(vec![0x23, 0x24, 0x28, 0x40, 0x29])];
     let word = prop_oneof![any::<u32>(), 0u32..0x2000, Just(0x1000), Just(0x7fff_7fff), Just(0x8000_8000)];
     let command = (number, prop::collection::vec(word, 32));
     prop::collection::vec(command, 0..300).prop_map(|all| {
