@@ -2,7 +2,9 @@
 
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
-use crate::commands::{asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, translate};
+use crate::commands::{
+    asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, texture, tone, translate,
+};
 use clap::{Parser, Subcommand};
 
 const EXIT_CODES: &str = "\
@@ -47,6 +49,10 @@ pub enum Command {
     Render(render::Args),
     /// List the scenes that come with the program, or write them as captures.
     Scenes(scenes::Args),
+    /// Decode, describe and compare textures in KTX, KTX 2, DDS and .astc files.
+    Texture(texture::Args),
+    /// Send a WAV file through the filter of 48 tones.
+    Tone(tone::Args),
     /// Find shader binaries inside other files.
     Extract(extract::Args),
     #[cfg(feature = "vulkan")]

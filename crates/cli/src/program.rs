@@ -10,6 +10,7 @@ use xenoglot::maxwell;
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
 use xenoglot_ir::{Module, text, verify};
+use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_pica_shader::container::{Dvle, Shbin};
 use xenoglot_pica_shader::lift::{ClipSpace, FlowStats, Numeric};
 
@@ -221,6 +222,8 @@ pub struct Unit {
     pub module: Module,
     /// What tells it from the input's others in the name of a result.
     pub suffix: String,
+    /// What a Maxwell program uses.
+    pub info: Option<ShaderInfo>,
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
@@ -229,7 +232,7 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
         verify::verify(&module).context("the module is not sound")?;
-        return Ok(vec![Ok(Unit { module, suffix: String::new() })]);
+        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None })]);
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
@@ -237,7 +240,7 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
-        Ok(Unit { module, suffix: e.suffix })
+        Ok(Unit { module, suffix: e.suffix, info: None })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
 }
@@ -270,7 +273,7 @@ fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec
     let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
-        Ok(Unit { module: lifted.module, suffix })
+        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info) })
     };
     Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
 }

@@ -12,7 +12,10 @@ pub mod pica;
 pub mod picagpu;
 pub mod report;
 mod suites;
+mod texture;
+mod tone;
 pub mod vulkan;
+mod yuv;
 
 pub use report::{Case, Observer, Silent, Summary, Verdict};
 pub use suites::{Request, SUITES, Suite};

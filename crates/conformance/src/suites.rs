@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, maxwell, nds, pica, picagpu};
+use crate::{Error, maxwell, nds, pica, picagpu, texture, tone, yuv};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -70,10 +70,34 @@ pub const SUITES: &[Suite] = &[
         run: maxwell::kernels,
     },
     Suite {
+        name: "maxwell-graphics",
+        doc: "SM53 shaders of every stage: translated, and built into pipelines of the device",
+        engines: &["spirv", "glsl"],
+        run: maxwell::graphics::shaders,
+    },
+    Suite {
         name: "maxwell-decode",
         doc: "SM53 instruction words: the text of the vendor's disassembler",
         engines: &["disasm"],
         run: maxwell::decode::words,
+    },
+    Suite {
+        name: "texture",
+        doc: "blocks of ASTC, BC, ETC and EAC to texels; textures of the PICA200 and the DS; Tegra's block-linear layout",
+        engines: texture::ENGINES,
+        run: texture::suite,
+    },
+    Suite {
+        name: "yuv",
+        doc: "frames of luma and chroma to RGB: every model, range, siting and filter",
+        engines: yuv::ENGINES,
+        run: yuv::suite,
+    },
+    Suite {
+        name: "tone",
+        doc: "the filter of 48 tones: signals, mixes, powers, coefficients, and signals cut into blocks",
+        engines: tone::ENGINES,
+        run: tone::suite,
     },
 ];
 

@@ -70,7 +70,7 @@ pub(crate) struct Host {
     pub(crate) device: Isolated,
     pub(crate) float_controls: spirv::FloatControls,
     /// Lanes of a subgroup.
-    subgroup_width: u8,
+    pub(crate) subgroup_width: u8,
 }
 
 impl Host {
@@ -100,7 +100,22 @@ impl Host {
         stage: glslang::Stage,
         transform_feedback: bool,
     ) -> Result<Vec<u32>, String> {
-        let target = match self.language {
+        let target = self.target(transform_feedback);
+        self.compiled(module, &target, stage)
+    }
+
+    /// As [`Host::words`], of a Maxwell program.
+    pub(crate) fn words_for(
+        &mut self,
+        lifted: &xenoglot_maxwell::lift::Lifted,
+        stage: glslang::Stage,
+    ) -> Result<Vec<u32>, String> {
+        let target = xenoglot::maxwell::target_for(&self.target(false), &lifted.info);
+        self.compiled(&lifted.module, &target, stage)
+    }
+
+    fn target(&self, transform_feedback: bool) -> Target {
+        match self.language {
             Language::Spirv => Target::Spirv(spirv::Options {
                 float_controls: self.float_controls,
                 transform_feedback,
@@ -112,8 +127,16 @@ impl Host {
                 subgroup_width: self.subgroup_width,
                 ..glsl::Options::default()
             }),
-        };
-        match self.translator.emit(module, &target).map_err(|e| e.to_string())? {
+        }
+    }
+
+    fn compiled(
+        &mut self,
+        module: &Module,
+        target: &Target,
+        stage: glslang::Stage,
+    ) -> Result<Vec<u32>, String> {
+        match self.translator.emit(module, target).map_err(|e| e.to_string())? {
             Code::Words(words) => Ok(words),
             Code::Text(text) => glslang::compile(&text, stage).map_err(|e| e.to_string()),
         }

@@ -17,10 +17,9 @@ use xenoglot_pica::fragment::{Blending, FragmentKey, generate, has_feedback, lay
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster::{self, Fragment};
 use xenoglot_pica::regs::{self, Registers};
-use xenoglot_pica::renderer::{OutOfPixels, Renderer};
+use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::shader::Engines;
 use xenoglot_pica::tables::Tables;
-use xenoglot_pica::vertex::Triangle;
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::glslang;
 
@@ -52,17 +51,11 @@ struct Checked<'a> {
 }
 
 impl Renderer for Checked<'_> {
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+        let (regs, tables) = (draw.regs, draw.tables);
         let key = FragmentKey::decode(regs, Blending::Host);
-        let program = key.as_ref().map(|key| Program::new(generate(key), regs, tables, memory));
-        self.inner.draw(regs, tables, memory, triangles, pixels)?;
+        let program = key.as_ref().map(|key| Program::new(generate(key), regs, tables, draw.memory));
+        self.inner.draw(draw)?;
         let fragments = self.inner.take_fragments();
         self.compare(regs, tables, key.zip(program), &fragments);
         Ok(())

@@ -10,12 +10,14 @@ mod nds;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
+mod texture;
 mod translate;
 
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
 pub use raster::raster;
+pub use texture::texture;
 pub use translate::translate;
 
 use bytes::Bytes;
@@ -25,7 +27,7 @@ use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, lower_floats, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -44,7 +46,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -57,6 +59,7 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
+    Target { name: "texture", run: texture, seeds: texture::textures },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.
@@ -112,8 +115,10 @@ pub fn ir_text(data: &[u8]) {
     run(&module);
     for level in [Level::None, Level::Full] {
         let mut module = module.clone();
-        let options =
-            OptOptions { level, scalarize: level == Level::Full, lower_memory: level == Level::Full };
+        let full = level == Level::Full;
+        let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
+        let subgroup_width = if full { 8 } else { 0 };
+        let options = OptOptions { level, scalarize: full, lower_memory: full, floats, subgroup_width };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

@@ -5,6 +5,7 @@ use crate::picagpu::{register, value};
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::{Chip, Code, Options, Reference, Renderer};
 use xenoglot_pica::regs::*;
+use xenoglot_pica::renderer::{self, Renderer as _};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::{Triangle, Vertex};
 
@@ -97,7 +98,13 @@ impl Draw {
         let (mut memory, mut left) = (memory(), PIXELS);
         let mut renderer = Renderer::with_options(options);
         let (regs, tables) = (self.registers(), self.tables());
-        let drawn = renderer.draw(&regs, &tables, &mut memory, &self.triangles, &mut left);
+        let drawn = renderer.draw(renderer::Draw {
+            regs: &regs,
+            tables: &tables,
+            memory: &mut memory,
+            triangles: &self.triangles,
+            pixels: &mut left,
+        });
         assert!(drawn.is_ok() || left == 0);
         (memory, PIXELS - left)
     }

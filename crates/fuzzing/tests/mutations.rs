@@ -109,3 +109,8 @@ fn ndsf() {
 fn nds() {
     run("nds");
 }
+
+#[test]
+fn texture() {
+    run("texture");
+}

@@ -269,7 +269,7 @@ impl<'m> Resolver<'m> {
     fn act(&mut self, inst: Inst, args: Span, has_result: bool, ty: Type) -> Result<Act, Invalid> {
         let data = &self.func.insts[inst];
         let info = data.op.info();
-        if info.sig == Sig::Open {
+        if matches!(info.sig, Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate) {
             return Ok(Act::Unsupported);
         }
         if data.imm.kind() != info.imm {
@@ -373,6 +373,6 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         Sig::Store => (Some(2), false),
         Sig::Effect => (Some(0), false),
         Sig::Build => (None, true),
-        Sig::Call | Sig::Open => (None, false),
+        Sig::Call | Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate => (None, false),
     }
 }

@@ -139,6 +139,11 @@ impl Flags {
         nonuniform, with_nonuniform, NONUNIFORM
     }
 
+    /// These flags without `contract`.
+    pub const fn without_contract(self) -> Flags {
+        Flags(self.0 & !CONTRACT)
+    }
+
     /// These flags without [`Flags::sat`]: for parts of a result.
     pub const fn without_sat(self) -> Flags {
         Flags(self.0 & !SAT)

@@ -19,6 +19,7 @@ pub mod func;
 pub mod imm;
 pub mod module;
 pub mod op;
+pub mod stage;
 pub mod text;
 pub mod ty;
 pub mod verify;

@@ -84,6 +84,12 @@ named_enum! {
         Layer "layer",
         /// Index of the viewport, `i32`.
         ViewportIndex "viewport_index",
+        /// Position within a point, `f32x2`.
+        PointCoord "point_coord",
+        /// The instance that the draw starts with, `i32`.
+        BaseInstance "base_instance",
+        /// Vertices of the input patch, `i32`.
+        PatchVertices "patch_vertices",
         /// Position in a patch, `f32x3`.
         TessCoord "tess_coord",
         /// Outer levels, an array of `f32`.
@@ -112,6 +118,8 @@ named_enum! {
         Linear "linear",
         /// The provoking vertex's.
         Flat "flat",
+        /// One value for the whole patch (tessellation).
+        Patch "patch",
     }
 }
 
@@ -144,6 +152,104 @@ pub struct VarData {
     pub interpolation: Interpolation,
     /// Number of elements if it is an array.
     pub array: Option<u32>,
+}
+
+named_enum! {
+    /// What a texel's components are when read from a texture or image.
+    Texel {
+        /// 32-bit floats.
+        Float "float",
+        /// Signed 32-bit integers.
+        Sint "sint",
+        /// Unsigned 32-bit integers.
+        Uint "uint",
+    }
+}
+
+named_enum! {
+    /// Memory format of a storage image's texels.
+    ImageFormat {
+        /// Not said; floats.
+        Unknown "unknown",
+        /// Four 32-bit floats.
+        Rgba32f "rgba32f",
+        /// Four halves.
+        Rgba16f "rgba16f",
+        /// Two 32-bit floats.
+        Rg32f "rg32f",
+        /// Two halves.
+        Rg16f "rg16f",
+        /// A 32-bit float.
+        R32f "r32f",
+        /// A half.
+        R16f "r16f",
+        /// Floats of 11, 11 and 10 bits.
+        R11fG11fB10f "r11f_g11f_b10f",
+        /// Four 16-bit fractions.
+        Rgba16 "rgba16",
+        /// Fractions of 10, 10, 10 and 2 bits.
+        Rgb10A2 "rgb10_a2",
+        /// Four 8-bit fractions.
+        Rgba8 "rgba8",
+        /// Two 16-bit fractions.
+        Rg16 "rg16",
+        /// Two 8-bit fractions.
+        Rg8 "rg8",
+        /// A 16-bit fraction.
+        R16 "r16",
+        /// An 8-bit fraction.
+        R8 "r8",
+        /// Four 8-bit fractions with sign.
+        Rgba8Snorm "rgba8_snorm",
+        /// Four 32-bit signed integers.
+        Rgba32i "rgba32i",
+        /// Four 16-bit signed integers.
+        Rgba16i "rgba16i",
+        /// Four 8-bit signed integers.
+        Rgba8i "rgba8i",
+        /// Two 32-bit signed integers.
+        Rg32i "rg32i",
+        /// Two 16-bit signed integers.
+        Rg16i "rg16i",
+        /// Two 8-bit signed integers.
+        Rg8i "rg8i",
+        /// A 32-bit signed integer.
+        R32i "r32i",
+        /// A 16-bit signed integer.
+        R16i "r16i",
+        /// An 8-bit signed integer.
+        R8i "r8i",
+        /// Four 32-bit integers.
+        Rgba32ui "rgba32ui",
+        /// Four 16-bit integers.
+        Rgba16ui "rgba16ui",
+        /// Four 8-bit integers.
+        Rgba8ui "rgba8ui",
+        /// Two 32-bit integers.
+        Rg32ui "rg32ui",
+        /// Two 16-bit integers.
+        Rg16ui "rg16ui",
+        /// Two 8-bit integers.
+        Rg8ui "rg8ui",
+        /// A 32-bit integer.
+        R32ui "r32ui",
+        /// A 16-bit integer.
+        R16ui "r16ui",
+        /// An 8-bit integer.
+        R8ui "r8ui",
+    }
+}
+
+impl ImageFormat {
+    /// What the components are in registers.
+    pub fn texel(self) -> Texel {
+        use ImageFormat::*;
+        match self {
+            Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i => Texel::Sint,
+            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui => Texel::Uint,
+            _ => Texel::Float,
+        }
+    }
 }
 
 named_enum! {
@@ -198,6 +304,8 @@ pub enum ResourceKind {
         arrayed: bool,
         /// Has samples.
         multisampled: bool,
+        /// What reading gives.
+        texel: Texel,
     },
     /// Sampler.
     Sampler,
@@ -209,6 +317,8 @@ pub enum ResourceKind {
         arrayed: bool,
         /// Allowed accesses.
         access: Access,
+        /// Format in memory.
+        format: ImageFormat,
     },
     /// Acceleration structure.
     AccelerationStructure,

@@ -100,6 +100,12 @@ pub enum Sig {
     Effect,
     /// One `bool`, no result.
     EffectIf,
+    /// One `i32` where the resource is an array, none otherwise; result a handle.
+    Handle,
+    /// As the row's comment and its immediate say.
+    Texture,
+    /// Nothing, a sample's number, or two floats; result the variable's type.
+    Interpolate,
     /// Defined by the row's text; operands are checked by the front end that makes it, and no pass or back end
     /// of this version takes it.
     Open,

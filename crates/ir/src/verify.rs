@@ -43,6 +43,7 @@ use thiserror::Error;
 mod func;
 mod imm;
 mod interface;
+mod texture;
 mod types;
 
 /// Errors after which the verifier reports no more.

@@ -84,7 +84,34 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Call => vec![(vec![Type::F32, Type::I32], vec![Type::BOOL, f32x4])],
         Sig::Effect => vec![(vec![], vec![])],
         Sig::EffectIf => vec![(vec![Type::BOOL], vec![])],
+        Sig::Handle => vec![(vec![], vec![Type::scalar(Kind::Buf)])],
+        Sig::Interpolate => vec![(
+            match row.op {
+                Op::InterpolateCentroid => vec![],
+                Op::InterpolateSample => vec![Type::I32],
+                _ => vec![Type::F32X2],
+            },
+            vec![f32x4],
+        )],
+        Sig::Texture => vec![texture_shape(row.op)],
         Sig::Open => vec![(vec![Type::scalar(Kind::Tex)], vec![Type::I32; 3])],
+    }
+}
+
+/// Operands and results of an op on a plane of floats.
+fn texture_shape(op: Op) -> (Vec<Type>, Vec<Type>) {
+    let (tex, img) = (Type::scalar(Kind::Tex), Type::scalar(Kind::Img));
+    match op {
+        Op::TexSample | Op::TexGather => (vec![tex, Type::F32X2], vec![Type::F32X4]),
+        Op::TexFetch => (vec![tex, Type::I32X2], vec![Type::F32X4]),
+        Op::TexQuerySize => (vec![tex], vec![Type::I32X2]),
+        Op::TexQueryLevels | Op::TexQuerySamples => (vec![tex], vec![Type::I32]),
+        Op::TexQueryLod => (vec![tex, Type::F32X2], vec![Type::F32X2]),
+        Op::ImgLoad => (vec![img, Type::I32X2], vec![Type::F32X4]),
+        Op::ImgStore => (vec![img, Type::I32X2, Type::F32X4], vec![]),
+        Op::ImgQuery => (vec![img], vec![Type::I32X2]),
+        Op::ImgAtomicCmpxchg => (vec![img, Type::I32X2, Type::I32, Type::I32], vec![Type::I32]),
+        _ => (vec![img, Type::I32X2, Type::I32], vec![Type::I32]),
     }
 }
 
@@ -136,7 +163,10 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         ImmKind::None => Imm::None,
         ImmKind::Const => Imm::Const(f.consts.push(Bits::default())),
         ImmKind::Slot => Imm::Slot(slot),
-        ImmKind::Var => Imm::Var(vars[usize::from(row.op != Op::Input)]),
+        ImmKind::Var => {
+            let input = row.op == Op::Input || row.sig == Sig::Interpolate;
+            Imm::Var(vars[usize::from(!input)])
+        }
         ImmKind::Mem => {
             let mut mem = MemInfo::plain(Space::Storage, Some(buffer), 2);
             if matches!(row.sig, Sig::Atomic(_) | Sig::AtomicCas) {

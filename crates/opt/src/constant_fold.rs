@@ -16,6 +16,7 @@ use xenoglot_ir::{Bits, Function, Inst, Op, Value};
 
 /// Folds in one sweep; chains fold because operands come before their users.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.replaced.stale.all();
     cx.analyses.ensure_cfg(f);
     let mut changed = false;
     for &block in cx.analyses.cfg().rpo() {

@@ -3,8 +3,10 @@
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::{Cfg, Pred};
 use xenoglot_ir::entity::{EntityList, EntityRef as _, ListPool, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{
-    Bits, Block, Flags, Function, Imm, Inst, NO_GUEST, Op, TermKind, Terminator, Type, Value, ValueDef,
+    Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, TermKind, Terminator, Type, Value,
+    ValueDef, Var,
 };
 
 /// Values that others took the place of.
@@ -205,4 +207,21 @@ fn retain(list: &mut EntityList<Value>, pool: &mut ListPool<Value>, dead: &impl 
         }
     }
     list.truncate(kept, pool);
+}
+
+/// The input of a builtin, declared if the module has none yet.
+pub(crate) fn builtin_input(module: &mut Module, builtin: Builtin, ty: Type) -> Var {
+    let semantic = Semantic::Builtin(builtin);
+    let known = module.vars.iter().find(|(_, v)| v.semantic == semantic && v.direction == Direction::Input);
+    if let Some((var, _)) = known {
+        return var;
+    }
+    module.vars.push(VarData {
+        name: builtin.name().into(),
+        direction: Direction::Input,
+        ty,
+        semantic,
+        interpolation: Interpolation::Flat,
+        array: None,
+    })
 }

@@ -1,7 +1,8 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
 //! A pass is a file with one public function `run(&mut Function, &mut Context) -> Changed` and a header that shows
-//! before and after in the text form. [`pipeline`] says which run in which order. What passes may assume about an
+//! before and after in the text form. Those that give a module functions, memory or inputs ([`lower_floats`],
+//! [`lower_subgroups`], [`lower_wide_atomics`]) take the module. [`pipeline`] says which run in which order. What passes may assume about an
 //! instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
@@ -18,7 +19,10 @@ pub mod dead_code;
 mod edit;
 pub mod effects;
 pub mod licm;
+pub mod lower_floats;
 pub mod lower_memory;
+pub mod lower_subgroups;
+pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
 pub mod scalarize;

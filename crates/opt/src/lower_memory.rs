@@ -30,6 +30,7 @@ use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Inst, Kind, Op, Space, 
 
 /// Lowers the accesses of a function.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.replaced.stale.all();
     let mut changed = Changed::NONE;
     for i in 0..f.layout.len() {
         let block = f.layout[i];

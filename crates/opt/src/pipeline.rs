@@ -5,7 +5,7 @@
 
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_memory, promote, scalarize, simplify,
+    lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
@@ -65,8 +65,13 @@ pub struct Options {
     pub level: Level,
     /// Whether to end with scalar ops only, for back ends without vectors.
     pub scalarize: bool,
-    /// Whether to leave only accesses of words, for back ends without others.
+    /// Whether to leave only accesses of words, for back ends without others, and no 64-bit atomics on shared memory.
     pub lower_memory: bool,
+    /// What the host's floats cannot do, to be done with integers.
+    pub floats: lower_floats::Options,
+    /// Lanes of the host's subgroups, where ops on subgroups of other widths are to go through shared memory. 0: leave
+    /// them.
+    pub subgroup_width: u8,
 }
 
 /// A pass that ran, and on what.
@@ -178,7 +183,7 @@ pub fn optimize_function<O: Observer>(
     Ok(())
 }
 
-/// Optimises every function of a module.
+/// Optimises every function of a module, then lowers what the options say the host lacks.
 pub fn optimize<O: Observer>(
     module: &mut Module,
     cx: &mut Context,
@@ -186,7 +191,18 @@ pub fn optimize<O: Observer>(
     observer: &mut O,
 ) -> Result<(), O::Error> {
     cx.set_module(module);
+    let funcs = module.funcs.len();
     for func in module.funcs.keys() {
+        optimize_function(module, func, cx, options, observer)?;
+    }
+    lower_floats::run(module, options.floats);
+    if options.lower_memory {
+        lower_wide_atomics::run(module);
+    }
+    if options.subgroup_width != 0 {
+        lower_subgroups::run(module, options.subgroup_width);
+    }
+    for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
     Ok(())

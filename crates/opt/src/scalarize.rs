@@ -25,6 +25,7 @@ pub(crate) struct Buffers {
 
 /// Takes vector ops apart.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    cx.replaced.stale.all();
     let out = &mut cx.scalarize.insts;
     let mut changed = false;
     for i in 0..f.layout.len() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use xenoglot_ir::Module;
 use xenoglot_ir::text::{Limits, canonical, parse};
 use xenoglot_ir::verify::verify;
-use xenoglot_opt::{Context, PASSES};
+use xenoglot_opt::{Context, PASSES, lower_floats, lower_subgroups, lower_wide_atomics};
 
 fn module(text: &str, path: &Path) -> Module {
     let m = parse(text, &Limits::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -13,32 +13,49 @@ fn module(text: &str, path: &Path) -> Module {
     m
 }
 
+/// Runs every file of a pass; what differs is added to `failures`.
+fn check(pass: &str, run: &mut dyn FnMut(&mut Module), failures: &mut Vec<String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/opt").join(pass);
+    let files = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<_> = files.map(|f| f.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{pass} has no text test");
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let (before, after) = text.split_once("; expect:\n").expect("a line `; expect:`");
+        let (mut got, want) = (module(before, &path), module(after, &path));
+        run(&mut got);
+        verify(&got).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let (got, want) = (canonical(&got), canonical(&want));
+        if got != want {
+            failures.push(format!("{}:\n--- got\n{got}--- expected\n{want}", path.display()));
+        }
+    }
+}
+
 #[test]
 fn passes_do_what_the_files_say() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/opt");
     let mut cx = Context::new();
     let mut failures = Vec::new();
     for pass in PASSES {
-        let folder = root.join(pass.name);
-        let files = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        let mut files: Vec<_> = files.map(|f| f.unwrap().path()).collect();
-        files.sort();
-        assert!(!files.is_empty(), "{} has no text test", pass.name);
-        for path in files {
-            let text = fs::read_to_string(&path).unwrap();
-            let (before, after) = text.split_once("; expect:\n").expect("a line `; expect:`");
-            let (mut got, want) = (module(before, &path), module(after, &path));
-            cx.set_module(&got);
-            for f in got.funcs.values_mut() {
+        let mut run = |m: &mut Module| {
+            cx.set_module(m);
+            for f in m.funcs.values_mut() {
                 cx.begin(f);
                 (pass.run)(f, &mut cx);
             }
-            verify(&got).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            let (got, want) = (canonical(&got), canonical(&want));
-            if got != want {
-                failures.push(format!("{}:\n--- got\n{got}--- expected\n{want}", path.display()));
-            }
-        }
+        };
+        check(pass.name, &mut run, &mut failures);
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn passes_over_modules_do_what_the_files_say() {
+    let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
+    let mut failures = Vec::new();
+    check("lower_floats", &mut |m| _ = lower_floats::run(m, floats), &mut failures);
+    check("lower_subgroups", &mut |m| _ = lower_subgroups::run(m, 8), &mut failures);
+    check("lower_wide_atomics", &mut |m| _ = lower_wide_atomics::run(m), &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -7,5 +7,6 @@ pub mod pica;
 pub mod pica_ref;
 pub mod rng;
 pub mod skip;
+pub mod warps;
 
 pub use skip::skip;

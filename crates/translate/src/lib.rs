@@ -75,9 +75,6 @@ pub enum Error {
     /// A Maxwell program cannot be lifted.
     #[error(transparent)]
     MaxwellLift(#[from] xenoglot_maxwell::lift::LiftError),
-    /// Maxwell programs of this stage are not lifted yet.
-    #[error("{} programs of Maxwell are not lifted yet", .0.name())]
-    MaxwellStage(xenoglot_maxwell::sph::Stage),
     /// SPIR-V cannot express a module.
     #[error(transparent)]
     Spirv(#[from] xenoglot_spirv::Error),

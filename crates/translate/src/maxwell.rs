@@ -1,8 +1,13 @@
 //! NVIDIA Maxwell and Pascal programs: from files to modules.
 
-use crate::Error;
+use crate::{Error, Target};
+use xenoglot_ir::stage;
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
-use xenoglot_maxwell::lift::{ConstantBank, Kernel, LiftOptions, Lifted, lift_compute};
+use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
+use xenoglot_maxwell::info::ShaderInfo;
+use xenoglot_maxwell::lift::{
+    ConstantBank, Kernel, LiftOptions, Lifted, Shader, cancel_perspective, lift_compute_on, lift_graphics,
+};
 use xenoglot_maxwell::sph::Sph;
 
 /// What a program is for.
@@ -32,7 +37,7 @@ impl Kind {
 }
 
 /// A program of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Program<'a> {
     /// Its name; `main` where the file has none.
     pub name: String,
@@ -46,6 +51,63 @@ pub struct Program<'a> {
     pub registers: Option<u32>,
     /// Constant banks the file fills, by number.
     pub banks: Vec<(u32, &'a [u8])>,
+    /// What the file says of the GPU's state.
+    pub gpu: FileGpu,
+}
+
+/// The GPU as far as a file describes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileGpu {
+    /// The constant bank of handles.
+    pub handle_bank: u8,
+    /// State of the pipeline.
+    pub state: GraphicsState,
+}
+
+impl Default for FileGpu {
+    fn default() -> FileGpu {
+        FileGpu { handle_bank: DefaultGpu.handle_bank(), state: GraphicsState::default() }
+    }
+}
+
+impl GpuAccessor for FileGpu {
+    fn handle_bank(&self) -> u8 {
+        self.handle_bank
+    }
+
+    fn state(&self) -> GraphicsState {
+        self.state
+    }
+}
+
+impl FileGpu {
+    /// deko3d keeps handles in the driver's bank.
+    fn of_dksh(kind: dksh::Kind) -> FileGpu {
+        let mut state = GraphicsState::default();
+        match kind {
+            dksh::Kind::Fragment { early_tests, per_sample, .. } => {
+                (state.early_fragment_tests, state.per_sample) = (early_tests, per_sample);
+            }
+            dksh::Kind::TessEval { mode } => {
+                state.tessellator = Tessellator {
+                    domain: match mode & 0xf {
+                        0 => TessDomain::Isolines,
+                        1 => TessDomain::Triangles,
+                        _ => TessDomain::Quads,
+                    },
+                    spacing: match mode >> 4 & 0xf {
+                        0 => TessSpacing::Equal,
+                        1 => TessSpacing::FractionalOdd,
+                        _ => TessSpacing::FractionalEven,
+                    },
+                    clockwise: mode >> 8 & 1 != 0,
+                    points: mode >> 9 & 1 == 0,
+                };
+            }
+            _ => {}
+        }
+        FileGpu { handle_bank: 0, state }
+    }
 }
 
 /// The programs in a file.
@@ -59,7 +121,15 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
         Format::Graphics => {
             let Graphics { sph, code } = Graphics::parse(bytes)?;
             let kind = Kind::Graphics(sph);
-            vec![Program { name: "main".into(), kind, code, entry: 0, registers: None, banks: Vec::new() }]
+            vec![Program {
+                name: "main".into(),
+                kind,
+                code,
+                entry: 0,
+                registers: None,
+                banks: Vec::new(),
+                gpu: FileGpu::default(),
+            }]
         }
     })
 }
@@ -67,7 +137,15 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
 fn kernel(k: container::Kernel<'_>) -> Program<'_> {
     let kind = Kind::Compute { workgroup: None, shared_bytes: k.shared_bytes, local_bytes: k.local_bytes };
     let banks = k.banks.iter().map(|b| (b.bank, b.data)).collect();
-    Program { name: k.name, kind, code: k.code, entry: k.entry, registers: Some(k.registers), banks }
+    Program {
+        name: k.name,
+        kind,
+        code: k.code,
+        entry: k.entry,
+        registers: Some(k.registers),
+        banks,
+        gpu: FileGpu::default(),
+    }
 }
 
 fn shader(shader: Dksh<'_>) -> Program<'_> {
@@ -81,7 +159,8 @@ fn shader(shader: Dksh<'_>) -> Program<'_> {
     };
     let banks = if shader.constants.is_empty() { Vec::new() } else { vec![(1, shader.constants)] };
     let registers = Some(shader.registers);
-    Program { name: "main".into(), kind, code: shader.code, entry: 0, registers, banks }
+    let gpu = FileGpu::of_dksh(shader.kind);
+    Program { name: "main".into(), kind, code: shader.code, entry: 0, registers, banks, gpu }
 }
 
 /// How to lift a program.
@@ -100,28 +179,110 @@ impl Default for Options {
     }
 }
 
-/// Lifts a program.
+/// Lifts a program for the GPU that its file describes.
 ///
 /// # Errors
-/// [`Error::MaxwellStage`] for stages of the graphics pipeline, which are not lifted yet; the lifter's.
+/// The lifter's.
 pub fn lift(program: &Program, options: &Options) -> Result<Lifted, Error> {
-    let (workgroup, shared_bytes, local_bytes) = match program.kind {
-        Kind::Compute { workgroup, shared_bytes, local_bytes } => (workgroup, shared_bytes, local_bytes),
-        Kind::Graphics(Sph { stage, .. }) => return Err(Error::MaxwellStage(stage)),
+    lift_on(program, None, options, &program.gpu)
+}
+
+/// Lifts a program for a GPU; `before` is the first of two vertex programs, whose outputs are the second's inputs.
+///
+/// The multiplications by w of fragment programs are cancelled; for that their registers are promoted already.
+///
+/// # Errors
+/// The lifter's.
+pub fn lift_on(
+    program: &Program,
+    before: Option<&Program>,
+    options: &Options,
+    gpu: &dyn GpuAccessor,
+) -> Result<Lifted, Error> {
+    let constants = banks(program);
+    let mut lifted = match program.kind {
+        Kind::Compute { workgroup, shared_bytes, local_bytes } => {
+            let kernel = Kernel {
+                code: program.code,
+                entry: program.entry,
+                workgroup: workgroup.unwrap_or(options.workgroup),
+                shared_bytes,
+                local_bytes: local_bytes.saturating_add(15) & !15,
+                constants: &constants,
+            };
+            lift_compute_on(&kernel, &options.lift, gpu)?
+        }
+        Kind::Graphics(sph) => {
+            let shader = Shader { sph, code: program.code, entry: program.entry, constants: &constants };
+            let before_constants = before.map(banks).unwrap_or_default();
+            let before = before.and_then(|p| match p.kind {
+                Kind::Graphics(sph) => {
+                    Some(Shader { sph, code: p.code, entry: p.entry, constants: &before_constants })
+                }
+                Kind::Compute { .. } => None,
+            });
+            lift_graphics(&shader, before.as_ref(), &options.lift, gpu)?
+        }
     };
-    let constants: Vec<ConstantBank> =
-        program.banks.iter().map(|&(bank, data)| ConstantBank { bank, data }).collect();
-    let kernel = Kernel {
-        code: program.code,
-        entry: program.entry,
-        workgroup: workgroup.unwrap_or(options.workgroup),
-        shared_bytes,
-        local_bytes: local_bytes.saturating_add(15) & !15,
-        constants: &constants,
-    };
-    let mut lifted = lift_compute(&kernel, &options.lift)?;
     lifted.module.name.clone_from(&program.name);
+    if lifted.module.stage == xenoglot_ir::Stage::Fragment {
+        let mut context = xenoglot_opt::Context::default();
+        for func in lifted.module.funcs.values_mut() {
+            xenoglot_opt::promote::run(func, &mut context);
+            xenoglot_opt::copy_propagate::run(func, &mut context);
+        }
+        cancel_perspective(&mut lifted.module);
+    }
     Ok(lifted)
+}
+
+fn banks<'a>(program: &Program<'a>) -> Vec<ConstantBank<'a>> {
+    program.banks.iter().map(|&(bank, data)| ConstantBank { bank, data }).collect()
+}
+
+/// A target with what it has to know of a shader beside the module: primitives, patches, early tests.
+pub fn target_for(target: &Target, info: &ShaderInfo) -> Target {
+    let mut target = target.clone();
+    let Some(graphics) = &info.graphics else { return target };
+    let geometry = graphics.geometry.map(|g| stage::Geometry {
+        input_vertices: g.input.vertices(),
+        output_vertices: g.output_vertices,
+        max_vertices: g.max_vertices,
+        invocations: g.invocations,
+    });
+    let tessellation = graphics.tessellator.map(tessellation);
+    match &mut target {
+        Target::Spirv(options) => {
+            options.early_fragment_tests = graphics.early_fragment_tests;
+            options.patch_vertices = graphics.patch_vertices;
+            (options.geometry, options.tessellation) = (geometry, tessellation);
+        }
+        Target::Glsl(options) => {
+            options.early_fragment_tests = graphics.early_fragment_tests;
+            options.patch_vertices = graphics.patch_vertices;
+            (options.geometry, options.tessellation) = (geometry, tessellation);
+        }
+        #[cfg(feature = "naga")]
+        _ => {}
+    }
+    target
+}
+
+fn tessellation(t: Tessellator) -> stage::Tessellation {
+    stage::Tessellation {
+        domain: match t.domain {
+            TessDomain::Isolines => stage::TessDomain::Isolines,
+            TessDomain::Triangles => stage::TessDomain::Triangles,
+            TessDomain::Quads => stage::TessDomain::Quads,
+        },
+        spacing: match t.spacing {
+            TessSpacing::Equal => stage::TessSpacing::Equal,
+            TessSpacing::FractionalOdd => stage::TessSpacing::FractionalOdd,
+            TessSpacing::FractionalEven => stage::TessSpacing::FractionalEven,
+        },
+        clockwise: t.clockwise,
+        points: t.points,
+    }
 }
 
 /// The words of code; a rest of less than a word is dropped.

@@ -401,7 +401,7 @@ impl Writer<'_> {
         let name = self.names.funcs.get(self.func_id).ok_or(Error::Malformed("a function without name"))?;
         let precise = crate::writer::precise(self.target());
         match single {
-            Some(ty) if ty.kind() == Kind::F32 => self.out.push_str(precise),
+            Some(ty) if ty.kind().is_float() => self.out.push_str(precise),
             _ => {}
         }
         self.out.push_str(match single {
@@ -421,7 +421,7 @@ impl Writer<'_> {
         if single.is_none() {
             for (i, &ty) in f.returns.iter().enumerate() {
                 self.out.push_str(if std::mem::take(&mut first) { "" } else { ", " });
-                let precise = if ty.kind() == Kind::F32 { precise } else { "" };
+                let precise = if ty.kind().is_float() { precise } else { "" };
                 let _ = write!(self.out, "{precise}out {} x_result{i}", type_name(ty)?);
             }
         }
@@ -448,7 +448,7 @@ impl Writer<'_> {
                 }
                 if std::mem::take(&mut first) {
                     self.pad();
-                    if ty.kind() == Kind::F32 || ty.kind() == Kind::Bool {
+                    if ty.kind().is_float() || ty.kind() == Kind::Bool {
                         self.out.push_str(crate::writer::precise(self.target()));
                     }
                     self.out.push_str(type_name(ty)?);
@@ -464,7 +464,7 @@ impl Writer<'_> {
         }
         for (slot, name) in f.slots.values().zip(self.slots) {
             self.pad();
-            if slot.ty.kind() == Kind::F32 {
+            if slot.ty.kind().is_float() {
                 self.out.push_str(crate::writer::precise(self.target()));
             }
             let _ = write!(self.out, "{} {name} = ", type_name(slot.ty)?);

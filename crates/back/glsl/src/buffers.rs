@@ -47,6 +47,8 @@ pub(crate) struct View {
     /// Some access is atomic or ordered.
     pub(crate) coherent: bool,
     pub(crate) used: bool,
+    /// Declared a second time for 64-bit atomics, as an array of `uint64_t`.
+    pub(crate) wide: bool,
 }
 
 /// Accesses of one resource.
@@ -59,6 +61,8 @@ struct Seen {
     narrow: bool,
     volatile: bool,
     ordered: bool,
+    /// A 64-bit atomic.
+    wide: bool,
 }
 
 /// The views of a module's buffers.
@@ -98,6 +102,7 @@ impl Buffers {
                         || ty.kind().bits() != 32
                         || mem.align_log2 < 4
                         || !matches!(data.op, Op::Load | Op::Store);
+                    s.wide |= ty.kind().bits() == 64 && !matches!(data.op, Op::Load | Op::Store);
                     s.volatile |= mem.volatile;
                     s.ordered |= mem.order != Order::None || !matches!(data.op, Op::Load | Op::Store);
                 }
@@ -146,6 +151,7 @@ fn view(data: &ResourceData, seen: Seen, target: Target) -> Result<Option<View>,
         volatile: seen.volatile,
         coherent: seen.ordered,
         used: true,
+        wide: seen.wide,
     }))
 }
 

@@ -2,31 +2,32 @@
 
 use crate::error::Error;
 use crate::expr::{ANY, POSTFIX, Prec, Sel};
-use crate::helpers::Helper;
+use crate::helpers::{Helper, Width};
 use crate::literal::{signed_name, type_name};
 use crate::writer::{Extension, Writer};
 use std::fmt::Write;
 use xenoglot_ir::flags::Round;
 use xenoglot_ir::imm::Reduce;
-use xenoglot_ir::{Imm, Inst, Kind, Op, Type};
+use xenoglot_ir::{Imm, Inst, Kind, Op, Type, Value};
 
 impl Writer<'_> {
     pub(crate) fn integer_of(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
         let data = &self.func.insts[inst];
         let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
         let to = self.func.result(inst).map_or(Kind::I32, |v| self.func.ty(v).kind());
-        if to != Kind::I32 || self.func.ty(a).kind() != Kind::F32 {
-            return Err(self.unsupported(inst, "only from 32-bit floats to 32-bit integers"));
-        }
+        let from = self.func.ty(a).kind();
         let signed = data.op == Op::F2s;
         let mut closing = 1;
-        if data.flags.clamp() {
+        if data.flags.clamp() && (from, to) == (Kind::F32, Kind::I32) {
             self.open_helper(if signed { Helper::F2s } else { Helper::F2u }, sel.lanes());
+        } else if data.flags.clamp() {
+            self.helpers.saturating(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
+            self.out.push('(');
         } else {
-            self.out.push_str(type_name(Type::new(Kind::I32, sel.lanes()).unwrap_or(Type::I32))?);
+            self.out.push_str(type_name(Type::new(to, sel.lanes()).unwrap_or(Type::I32))?);
             self.out.push('(');
             if signed {
-                self.out.push_str(signed_name(Kind::I32, sel.lanes()));
+                self.out.push_str(signed_name(to, sel.lanes()));
                 self.out.push('(');
                 closing += 1;
             }
@@ -51,36 +52,61 @@ impl Writer<'_> {
     pub(crate) fn bitcast(&mut self, inst: Inst, to: Type, sel: Sel, min: Prec) -> Result<(), Error> {
         let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
         let from = self.func.ty(a);
-        let word = |k: Kind| matches!(k, Kind::I32 | Kind::F32);
-        match (from.kind(), to.kind()) {
-            (f, t) if f == t => self.expr(a, sel, min),
-            (Kind::I32, Kind::F32) => self.cast(a, "uintBitsToFloat", sel),
-            (Kind::F32, Kind::I32) => self.cast(a, "floatBitsToUint", sel),
-            (f, Kind::I64) if word(f) && to.is_scalar() => {
+        let scalars = from.is_scalar() && to.is_scalar();
+        let whole = Sel::all(from);
+        // Bits as an integer of as many bits, or as words.
+        let name = match (from.kind(), to.kind()) {
+            (f, t) if f == t => return self.expr(a, sel, min),
+            (Kind::I32, Kind::F32) => "uintBitsToFloat",
+            (Kind::F32, Kind::I32) => "floatBitsToUint",
+            (Kind::I16, Kind::F16) => "uint16BitsToFloat16",
+            (Kind::F16, Kind::I16) => "float16BitsToUint16",
+            (Kind::I64, Kind::F64) => "uint64BitsToDouble",
+            (Kind::F64, Kind::I64) => "doubleBitsToUint64",
+            (Kind::I32, Kind::I64) if to.is_scalar() => return self.around("packUint2x32", a, whole, sel),
+            (Kind::I32, Kind::F64) if to.is_scalar() => return self.around("packDouble2x32", a, whole, sel),
+            (Kind::I64, Kind::I32) if from.is_scalar() => {
+                return self.around("unpackUint2x32", a, whole, sel);
+            }
+            (Kind::F64, Kind::I32) if from.is_scalar() => {
+                return self.around("unpackDouble2x32", a, whole, sel);
+            }
+            (Kind::F32, Kind::I64) if to.is_scalar() => {
                 self.extension(Extension::Int64);
                 self.out.push_str("packUint2x32(");
-                if f == Kind::F32 {
-                    self.cast(a, "floatBitsToUint", Sel::all(from))?;
-                } else {
-                    self.value(a, ANY)?;
-                }
+                self.cast(a, "floatBitsToUint", whole)?;
                 self.out.push(')');
-                Ok(())
+                return Ok(());
             }
-            (Kind::I64, t) if word(t) && from.is_scalar() => {
+            (Kind::I64, Kind::F32) if from.is_scalar() => {
                 self.extension(Extension::Int64);
-                self.out.push_str(if t == Kind::F32 {
-                    "uintBitsToFloat(unpackUint2x32("
-                } else {
-                    "unpackUint2x32("
-                });
+                self.out.push_str("uintBitsToFloat(unpackUint2x32(");
                 self.value(a, ANY)?;
-                self.out.push_str(if t == Kind::F32 { "))" } else { ")" });
+                self.out.push_str("))");
                 sel.write(self.out);
-                Ok(())
+                return Ok(());
             }
-            _ => Err(self.unsupported(inst, "a cast between these types")),
+            (Kind::F16, Kind::I32) if to.is_scalar() => return self.around("packFloat2x16", a, whole, sel),
+            (Kind::I32, Kind::F16) if from.is_scalar() => {
+                return self.around("unpackFloat2x16", a, whole, sel);
+            }
+            (Kind::I16, Kind::I32) if to.is_scalar() => return self.around("pack32", a, whole, sel),
+            (Kind::I32, Kind::I16) if from.is_scalar() => return self.around("unpack16", a, whole, sel),
+            (Kind::I8, Kind::I32) if to.is_scalar() => return self.around("pack32", a, whole, sel),
+            (Kind::I32, Kind::I8) if from.is_scalar() => return self.around("unpack8", a, whole, sel),
+            _ => return Err(self.unsupported(inst, "a cast between these types")),
+        };
+        self.cast(a, name, if scalars { whole } else { sel })
+    }
+
+    /// Lanes of a function of a whole value.
+    fn around(&mut self, name: &str, a: Value, whole: Sel, sel: Sel) -> Result<(), Error> {
+        for extension in Extension::of(self.func.ty(a).kind()) {
+            self.extension(*extension);
         }
+        self.cast(a, name, whole)?;
+        sel.write(self.out);
+        Ok(())
     }
 
     pub(crate) fn subgroup(&mut self, inst: Inst, ty: Type, sel: Sel) -> Result<(), Error> {
@@ -95,6 +121,10 @@ impl Writer<'_> {
             return Err(
                 self.unsupported(inst, "a guest's subgroup width has to be lowered to the host's first")
             );
+        }
+        let narrow = |&v: &Value| matches!(self.func.ty(v).kind(), Kind::I8 | Kind::I16 | Kind::F16);
+        if self.func.args(inst).iter().any(narrow) {
+            return Err(self.unsupported(inst, "subgroups take no 8-bit and 16-bit types"));
         }
         self.extension(Extension::SubgroupBasic);
         match data.op {

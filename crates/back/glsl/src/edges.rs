@@ -6,7 +6,7 @@ use crate::literal::type_name;
 use crate::plan::Mode;
 use crate::writer::Writer;
 use std::fmt::Write;
-use xenoglot_ir::{Kind, Value};
+use xenoglot_ir::Value;
 use xenoglot_structure::graph::Edge;
 
 impl Writer<'_> {
@@ -103,7 +103,7 @@ impl Writer<'_> {
             copy.saved = Some(saved);
             self.pad();
             let ty = self.func.ty(value);
-            if ty.kind() == Kind::F32 {
+            if ty.kind().is_float() {
                 self.out.push_str(crate::writer::precise(self.target()));
             }
             let _ = write!(self.out, "{} x_saved{saved} = ", type_name(ty)?);

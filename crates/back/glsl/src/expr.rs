@@ -6,7 +6,7 @@
 mod operators;
 
 use crate::error::{Error, Guest};
-use crate::helpers::Helper;
+use crate::helpers::{Helper, Width};
 use crate::literal::{lane, signed_name, type_name};
 use crate::options::Target;
 use crate::plan::Mode;
@@ -111,7 +111,7 @@ impl Writer<'_> {
             [(flags.sat(), Helper::Sat), (flags.ftz() && makes_float(self.func.ty(v)), Helper::Ftz)]
         {
             if on && self.func.insts[inst].op != Op::Fsat {
-                self.open_helper(helper, sel.lanes());
+                self.open_helper_of(helper, sel.lanes(), self.func.ty(v).kind());
                 closing += 1;
             }
         }
@@ -293,9 +293,16 @@ impl Writer<'_> {
             Op::Sqrt => self.call(inst, "sqrt", sel),
             Op::Rsqrt => self.call(inst, "inversesqrt", sel),
             Op::Rcp => self.wrapped(PRODUCT, min, |w| {
-                w.out.push_str("1.0 / ");
+                w.out.push_str(match kind {
+                    Kind::F64 => "1.0lf / ",
+                    Kind::F16 => "float16_t(1.0) / ",
+                    _ => "1.0 / ",
+                });
                 w.operand(inst, 0, sel, UNARY)
             }),
+            Op::Exp2 | Op::Log2 | Op::Sin | Op::Cos if kind == Kind::F64 => {
+                Err(self.unsupported(inst, "not for 64-bit floats"))
+            }
             Op::Exp2 => self.call(inst, "exp2", sel),
             Op::Log2 => self.call(inst, "log2", sel),
             Op::Sin => self.call(inst, "sin", sel),
@@ -321,6 +328,7 @@ impl Writer<'_> {
                 if !format.is_valid() {
                     return Err(Error::Malformed("a float format out of range"));
                 }
+                self.only_f32(inst, kind)?;
                 self.helpers.quantize(self.out, format, n);
                 self.parenthesised(inst, sel)
             }
@@ -359,15 +367,20 @@ impl Writer<'_> {
                 }
                 self.out.push_str(type_name(Type::new(kind, n).unwrap_or(ty))?);
                 self.out.push('(');
-                if kind == Kind::I64 {
-                    self.out.push_str(signed_name(Kind::I64, n));
+                let widens = kind.is_int() && kind != of;
+                if widens {
+                    self.out.push_str(signed_name(kind, n));
                     self.out.push('(');
                 }
                 self.cast(arg(0)?, signed_name(of, n), sel)?;
-                self.out.push_str(if kind == Kind::I64 { "))" } else { ")" });
+                self.out.push_str(if widens { "))" } else { ")" });
                 Ok(())
             }
-            Op::F2f => self.operand(inst, 0, sel, min),
+            Op::F2f if f.ty(arg(0)?).kind() == kind => self.operand(inst, 0, sel, min),
+            Op::F2f => {
+                self.out.push_str(type_name(Type::new(kind, n).unwrap_or(ty))?);
+                self.parenthesised(inst, sel)
+            }
             Op::F2s | Op::F2u => self.integer_of(inst, sel),
 
             Op::Splat => {
@@ -432,6 +445,7 @@ impl Writer<'_> {
                     let reason = "coarse and fine derivatives need version 450 and a fragment shader";
                     return Err(self.unsupported(inst, reason));
                 }
+                self.only_f32(inst, kind)?;
                 let name = match data.op {
                     Op::DdxCoarse => "dFdxCoarse",
                     Op::DdxFine => "dFdxFine",
@@ -440,6 +454,10 @@ impl Writer<'_> {
                 };
                 self.call(inst, name, sel)
             }
+            Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset => {
+                self.interpolate(inst, sel)
+            }
+            op if crate::texture::is_texture(op) => self.texture(inst, sel),
             op if op >= Op::SgId && op <= Op::SgShuffleDown => self.subgroup(inst, ty, sel),
             _ => Err(self.unsupported(inst, "the op has no GLSL form")),
         }
@@ -475,7 +493,7 @@ impl Writer<'_> {
         let v = *self.func.args(inst).get(i).ok_or(Error::Malformed("an operand is missing"))?;
         let sel = if self.func.ty(v).is_scalar() { Sel::all(self.func.ty(v)) } else { sel };
         if self.func.insts[inst].flags.ftz() && makes_float(self.func.ty(v)) {
-            self.open_helper(Helper::Ftz, sel.lanes());
+            self.open_helper_of(Helper::Ftz, sel.lanes(), self.func.ty(v).kind());
             self.expr(v, sel, ANY)?;
             self.out.push(')');
             return Ok(());
@@ -484,7 +502,11 @@ impl Writer<'_> {
     }
 
     pub(crate) fn open_helper(&mut self, helper: Helper, lanes: u8) {
-        let name = self.helpers.call(helper, lanes, false);
+        self.open_helper_of(helper, lanes, Kind::F32);
+    }
+
+    fn open_helper_of(&mut self, helper: Helper, lanes: u8, kind: Kind) {
+        let name = self.helpers.call(helper, lanes, Width::of(kind));
         self.out.push_str(name);
         self.out.push('(');
     }
@@ -509,7 +531,7 @@ impl Writer<'_> {
 }
 
 fn makes_float(ty: Type) -> bool {
-    ty.kind() == Kind::F32
+    ty.kind().is_float()
 }
 
 fn lane_of(out: &mut String, kind: Kind, bits: u64) -> Result<(), Error> {

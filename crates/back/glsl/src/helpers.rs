@@ -7,12 +7,56 @@ use std::fmt::Write;
 use xenoglot_ir::Flags;
 use xenoglot_ir::imm::FloatFormat;
 
-/// Kind of a parameter or result. `Int` is `uint`, or `uint64_t` in the 64-bit variant.
+/// Which variant of a helper: the width of its `Int` and `Float`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Width {
+    /// `uint` and `float`.
+    #[default]
+    W32,
+    /// `uint64_t` and `double`.
+    W64,
+    /// `uint16_t` and `float16_t`.
+    W16,
+    /// `uint8_t`.
+    W8,
+}
+
+impl Width {
+    /// The width of a number of kind `kind`.
+    pub(crate) fn of(kind: xenoglot_ir::Kind) -> Width {
+        match kind.bits() {
+            8 => Width::W8,
+            16 => Width::W16,
+            64 => Width::W64,
+            _ => Width::W32,
+        }
+    }
+
+    /// What stands for a placeholder in a body.
+    fn text(self, what: &str) -> Option<&'static str> {
+        let row = match what {
+            "U" => ["uint", "uint64_t", "uint16_t", "uint8_t"],
+            "I" => ["int", "int64_t", "int16_t", "int8_t"],
+            "N" => ["32", "64", "16", "8"],
+            "F" => ["float", "double", "float16_t", "float"],
+            "B" => ["floatBitsToUint", "doubleBitsToUint64", "float16BitsToUint16", "floatBitsToUint"],
+            "R" => ["uintBitsToFloat", "uint64BitsToDouble", "uint16BitsToFloat16", "uintBitsToFloat"],
+            "X" => ["0x7f800000u", "0x7ff0000000000000ul", "uint16_t(0x7c00u)", "0x7f800000u"],
+            "Z" => ["0.0", "0.0lf", "float16_t(0.0)", "0.0"],
+            "O" => ["0x3f800000u", "0x3ff0000000000000ul", "uint16_t(0x3c00u)", "0x3f800000u"],
+            "S" => ["0x80000000u", "0x8000000000000000ul", "uint16_t(0x8000u)", "0x80000000u"],
+            _ => return None,
+        };
+        Some(row[self as usize])
+    }
+}
+
+/// Kind of a parameter or result. `Int` and `Float` are as wide as the variant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum K {
     Float,
     Int,
-    /// `uint` in either variant.
+    /// `uint` in every variant.
     Word,
     Bool,
 }
@@ -39,8 +83,9 @@ macro_rules! helpers {
     (@old $body:literal, $old:literal) => { $old };
 }
 
-/// A definition. In bodies the parameters are a, b, c, d; `$U` and `$I` are the unsigned and signed integer type,
-/// `$N` its width.
+/// A definition. In bodies the parameters are a, b, c, d; `$U` and `$I` are the unsigned and signed integer type, `$N` its
+/// width, `$F` the float type, `$B` and `$R` the functions to its bits and back, `$X` the bits of infinity, `$O` of 1,
+/// `$S` of -0, `$Z` is 0.
 struct Row {
     name: &'static str,
     ret: K,
@@ -53,17 +98,20 @@ struct Row {
 helpers! {
     // Flags of float ops.
     Ftz "ftz" Float(Float)
-        "uint u = floatBitsToUint(a);\nreturn (u & 0x7f800000u) == 0u ? uintBitsToFloat(u & 0x80000000u) : a;";
-    Sat "sat" Float(Float) "return a > 0.0 ? (a < 1.0 ? a : 1.0) : 0.0;";
+        "$U u = $B(a);\nreturn (u & $X) == $U(0) ? $R(u & $S) : a;";
+    // On the bits, where positive floats compare like integers: compilers make a maximum of `a > 0.0 ? a : 0.0`, which
+    // may keep -0.
+    Sat "sat" Float(Float)
+        "$U u = $B(a);\nreturn u - $U(1) < $X ? $R(min(u, $O)) : $Z;";
     // The sum with +0: compilers that do not keep signed zeros drop `0.0 + a`.
-    PlusZero "plus_zero" Float(Float) "return floatBitsToUint(a) == 0x80000000u ? 0.0 : a;";
+    PlusZero "plus_zero" Float(Float) "return $B(a) == $S ? $Z : a;";
     MulZw "mul_zw" Float(Float, Float)
-        "$P float p = a * b;\nreturn isnan(p) && !isnan(a) && !isnan(b) ? 0.0 : p;";
-    MulFmz "mul_fmz" Float(Float, Float) "$P float p = a * b;\nreturn a == 0.0 || b == 0.0 ? 0.0 : p;";
+        "$P $F p = a * b;\nreturn isnan(p) && !isnan(a) && !isnan(b) ? $Z : p;";
+    MulFmz "mul_fmz" Float(Float, Float) "$P $F p = a * b;\nreturn a == $Z || b == $Z ? $Z : p;";
     FmaZw "fma_zw" Float(Float, Float, Float)
-        "$P float r = plus_zero(c);\nif (!(isinf(a) && b == 0.0) && !(a == 0.0 && isinf(b))) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
+        "$P $F r = plus_zero(c);\nif (!(isinf(a) && b == $Z) && !(a == $Z && isinf(b))) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
     FmaFmz "fma_fmz" Float(Float, Float, Float)
-        "$P float r = plus_zero(c);\nif (a != 0.0 && b != 0.0) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
+        "$P $F r = plus_zero(c);\nif (a != $Z && b != $Z) {\n    r = fma(a, b, c);\n}\nreturn r;", after PlusZero;
     // Of two equal operands the second is the result, whatever happens to NaNs.
     MinOther "min_other" Float(Float, Float) "return a < b || isnan(b) ? a : b;";
     MinSecond "min_second" Float(Float, Float) "return a < b ? a : b;";
@@ -165,21 +213,49 @@ helpers! {
 
 /// Whether an identifier is the name of some helper.
 pub(crate) fn is_helper_name(name: &str) -> bool {
-    name.starts_with("dot") || name.starts_with("quantize_") || ROWS.iter().any(|row| row.name == name)
+    name.starts_with("dot")
+        || name.starts_with("to_int")
+        || name.starts_with("to_uint")
+        || name.starts_with("quantize_")
+        || ROWS.iter().any(|row| row.name == name)
 }
 
 impl Helper {
-    /// Whether the definition also serves 64-bit integers.
-    pub(crate) fn has_64_bit_form(self) -> bool {
+    /// Whether the definition also serves numbers of a width: of integers, or of floats where no `float` is in it.
+    pub(crate) fn has_form(self, width: Width) -> bool {
         let row = &ROWS[self as usize];
-        row.params.contains(&Int)
+        let floats = row.params.contains(&Float);
+        let generic = matches!(
+            self,
+            Helper::Ftz
+                | Helper::Sat
+                | Helper::PlusZero
+                | Helper::MulZw
+                | Helper::MulFmz
+                | Helper::FmaZw
+                | Helper::FmaFmz
+                | Helper::MinOther
+                | Helper::MinSecond
+                | Helper::MinFirst
+                | Helper::MinPropagate
+                | Helper::MaxOther
+                | Helper::MaxSecond
+                | Helper::MaxFirst
+                | Helper::MaxPropagate
+                | Helper::OrderedNe
+                | Helper::UnorderedEq
+                | Helper::Unordered
+        );
+        width == Width::W32 || if floats { generic && width != Width::W8 } else { row.params.contains(&Int) }
     }
 }
 
 /// What is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    Fixed(Helper, bool),
+    Fixed(Helper, Width),
+    /// Conversion to an integer that saturates: signed, from, to.
+    ToInt(bool, Width, Width),
     /// Exponent and mantissa bits.
     Quantize(u8, u8),
     /// Lanes and [`dot_flags`].
@@ -226,17 +302,26 @@ impl Helpers {
         }
     }
 
-    /// Marks `helper` as used with operands of `lanes` lanes, `wide` for 64-bit integers, and gives its name.
-    pub(crate) fn call(&mut self, helper: Helper, lanes: u8, wide: bool) -> &'static str {
+    /// Marks `helper` as used with operands of `lanes` lanes and a width, and gives its name.
+    pub(crate) fn call(&mut self, helper: Helper, lanes: u8, width: Width) -> &'static str {
         let row = &ROWS[helper as usize];
-        let key = Key::Fixed(helper, wide && (row.ret == Int || row.params.contains(&Int)));
+        let varies =
+            row.ret != Word && row.ret != Bool || row.params.iter().any(|p| matches!(p, Int | Float));
+        let width = if varies && helper.has_form(width) { width } else { Width::W32 };
+        let key = Key::Fixed(helper, width);
         if !self.used.iter().any(|(k, _)| *k == key) {
             for &dep in row.deps {
-                self.call(dep, 1, wide);
+                self.call(dep, 1, width);
             }
         }
         self.mark(key, lanes);
         row.name
+    }
+
+    /// Writes the name of a saturating conversion to an integer.
+    pub(crate) fn saturating(&mut self, out: &mut String, signed: bool, from: Width, to: Width, lanes: u8) {
+        self.mark(Key::ToInt(signed, from, to), lanes);
+        out.push_str(&to_int_name(signed, from, to));
     }
 
     /// Writes the name of the rounding to `format`.
@@ -248,17 +333,17 @@ impl Helpers {
     /// Writes the name of a dot product.
     pub(crate) fn dot(&mut self, out: &mut String, lanes: u8, flags: Flags) {
         let bits = dot_flags(flags);
-        self.call(Helper::PlusZero, 1, false);
+        self.call(Helper::PlusZero, 1, Width::W32);
         if bits & FMZ != 0 {
-            self.call(Helper::MulFmz, 1, false);
+            self.call(Helper::MulFmz, 1, Width::W32);
         } else if bits & ZW != 0 {
-            self.call(Helper::MulZw, 1, false);
+            self.call(Helper::MulZw, 1, Width::W32);
         }
         if bits & FTZ != 0 {
-            self.call(Helper::Ftz, 1, false);
+            self.call(Helper::Ftz, 1, Width::W32);
         }
         if bits & SAT != 0 {
-            self.call(Helper::Sat, 1, false);
+            self.call(Helper::Sat, 1, Width::W32);
         }
         self.mark(Key::Dot(lanes, bits), 1);
         dot_name(out, lanes, bits);
@@ -269,16 +354,17 @@ impl Helpers {
         self.used.sort_unstable();
         for &(key, widths) in &self.used {
             match key {
-                Key::Fixed(helper, wide) => {
+                Key::Fixed(helper, width) => {
                     let row = &ROWS[helper as usize];
                     let body = if is_330 { row.body_330 } else { row.body };
-                    define(out, row.name, row.ret, row.params, body, wide, widths, precise);
+                    define(out, row.name, row.ret, row.params, body, width, widths, precise);
                 }
                 Key::Quantize(exp, mant) => {
                     let (name, body) = quantize_body(exp, mant);
-                    define(out, &name, Float, &[Float], &body, false, widths, precise);
+                    define(out, &name, Float, &[Float], &body, Width::W32, widths, precise);
                 }
                 Key::Dot(lanes, flags) => define_dot(out, lanes, flags, precise),
+                Key::ToInt(signed, from, to) => define_to_int(out, signed, from, to, widths),
             }
         }
     }
@@ -300,20 +386,20 @@ fn quantize_body(exp: u8, mant: u8) -> (String, String) {
     )
 }
 
-fn kind_name(kind: K, wide: bool, lanes: u8) -> &'static str {
-    const NAMES: [[&str; 4]; 4] = [
-        ["float", "vec2", "vec3", "vec4"],
-        ["uint", "uvec2", "uvec3", "uvec4"],
-        ["uint64_t", "u64vec2", "u64vec3", "u64vec4"],
-        ["bool", "bvec2", "bvec3", "bvec4"],
-    ];
-    let row = match kind {
-        Float => 0,
-        Int if wide => 2,
-        Int | Word => 1,
-        Bool => 3,
+fn kind_name(kind: K, width: Width, lanes: u8) -> &'static str {
+    use xenoglot_ir::Kind as Ir;
+    let kind = match (kind, width) {
+        (Float, Width::W64) => Ir::F64,
+        (Float, Width::W16) => Ir::F16,
+        (Float, _) => Ir::F32,
+        (Int, Width::W64) => Ir::I64,
+        (Int, Width::W16) => Ir::I16,
+        (Int, Width::W8) => Ir::I8,
+        (Int | Word, _) => Ir::I32,
+        (Bool, _) => Ir::Bool,
     };
-    NAMES[row][usize::from(lanes - 1)]
+    let ty = xenoglot_ir::Type::new(kind, lanes).and_then(|ty| crate::literal::type_name(ty).ok());
+    ty.unwrap_or_default()
 }
 
 const PARAMS: [&str; 4] = ["a", "b", "c", "d"];
@@ -325,7 +411,7 @@ fn define(
     ret: K,
     params: &[K],
     body: &str,
-    wide: bool,
+    width: Width,
     widths: u8,
     precise: &str,
 ) {
@@ -333,20 +419,20 @@ fn define(
         if ret == Float {
             out.push_str(precise);
         }
-        let _ = write!(out, "{} {name}(", kind_name(ret, wide, lanes));
+        let _ = write!(out, "{} {name}(", kind_name(ret, width, lanes));
         for (i, (param, name)) in params.iter().zip(PARAMS).enumerate() {
             let _ =
-                write!(out, "{}{} {name}", if i == 0 { "" } else { ", " }, kind_name(*param, wide, lanes));
+                write!(out, "{}{} {name}", if i == 0 { "" } else { ", " }, kind_name(*param, width, lanes));
         }
         out.push_str(") {\n");
         if lanes == 1 {
             for line in body.lines() {
                 out.push_str("    ");
-                expand(out, line, wide, precise);
+                expand(out, line, width, precise);
                 out.push('\n');
             }
         } else {
-            let _ = write!(out, "    return {}(", kind_name(ret, wide, lanes));
+            let _ = write!(out, "    return {}(", kind_name(ret, width, lanes));
             for (i, lane) in ["x", "y", "z", "w"].into_iter().take(usize::from(lanes)).enumerate() {
                 let _ = write!(out, "{}{name}(", if i == 0 { "" } else { ", " });
                 for (k, param) in PARAMS.iter().take(params.len()).enumerate() {
@@ -361,28 +447,66 @@ fn define(
 }
 
 /// Copies a line of a body with its placeholders replaced.
-fn expand(out: &mut String, line: &str, wide: bool, precise: &str) {
+fn expand(out: &mut String, line: &str, width: Width, precise: &str) {
     let mut parts = line.split('$');
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let (what, rest) = part.split_at(1);
-        out.push_str(match (what, wide) {
-            ("U", false) => "uint",
-            ("U", true) => "uint64_t",
-            ("I", false) => "int",
-            ("I", true) => "int64_t",
-            ("N", false) => "32",
-            ("N", true) => "64",
-            _ => precise.trim_end(),
-        });
+        out.push_str(width.text(what).unwrap_or(precise.trim_end()));
         // A body writes `$P float`; without the qualifier the blank goes too.
         out.push_str(if what == "P" && precise.is_empty() { rest.trim_start() } else { rest });
     }
 }
 
+fn to_int_name(signed: bool, from: Width, to: Width) -> String {
+    let number = |w: Width| w.text("N").unwrap_or_default();
+    format!("to_{}{}_sat_from_{}", if signed { "int" } else { "uint" }, number(to), number(from))
+}
+
+/// A conversion of floats to integers that saturates; NaN becomes 0.
+fn define_to_int(out: &mut String, signed: bool, from: Width, to: Width, widths: u8) {
+    let bits: i32 = to.text("N").and_then(|n| n.parse().ok()).unwrap_or(32);
+    // Powers of two, so exact: the first value too large, and the last that is not too small. Halves reach neither.
+    let high = 2f64.powi(bits - i32::from(signed));
+    let suffix = if from == Width::W64 { "lf" } else { "" };
+    let (unsigned, integer) = (to.text("U").unwrap_or_default(), to.text("I").unwrap_or_default());
+    let ones = u64::MAX >> (64 - bits);
+    let (most, least) = if signed { (ones >> 1, (ones >> 1) + 1) } else { (ones, 0) };
+    let literal = |v: u64| if bits == 64 { format!("{v:#x}ul") } else { format!("{unsigned}({v:#x}u)") };
+    let low = if signed { -high } else { 0.0 };
+    let inner = if signed { format!("{unsigned}({integer}(x))") } else { format!("{unsigned}(x)") };
+    let x = if from == Width::W64 { "double x = a;" } else { "float x = float(a);" };
+    let body = format!(
+        "{x}\nif (isnan(x)) {{\n    return {};\n}}\nreturn x >= {high:?}{suffix} ? {} : x <= {low:?}{suffix} ? {} : {inner};",
+        literal(0),
+        literal(most),
+        literal(least),
+    );
+    let (from_name, name) = (kind_name(Float, from, 1), to_int_name(signed, from, to));
+    for lanes in (1..=4u8).filter(|n| widths >> (n - 1) & 1 == 1) {
+        let (ret, arg) = (kind_name(Int, to, lanes), kind_name(Float, from, lanes));
+        let _ = writeln!(out, "{ret} {name}({arg} a) {{");
+        if lanes == 1 {
+            body.lines().for_each(|line| {
+                let _ = writeln!(out, "    {line}");
+            });
+        } else {
+            let parts: Vec<String> = LANES
+                .iter()
+                .take(usize::from(lanes))
+                .map(|l| format!("{name}({from_name}(a.{l}))"))
+                .collect();
+            let _ = writeln!(out, "    return {ret}({});", parts.join(", "));
+        }
+        out.push_str("}\n\n");
+    }
+}
+
+const LANES: [&str; 4] = ["x", "y", "z", "w"];
+
 /// A dot product sums from +0 in lane order; every product and sum is rounded and flushed; the result is clamped.
 fn define_dot(out: &mut String, lanes: u8, flags: u8, precise: &str) {
-    let vec = kind_name(Float, false, lanes);
+    let vec = kind_name(Float, Width::W32, lanes);
     let _ = write!(out, "{precise}float ");
     dot_name(out, lanes, flags);
     let _ = writeln!(out, "({vec} a, {vec} b) {{");

@@ -11,14 +11,14 @@ use xenoglot_ir::module::{Access, Builtin, Direction, Interpolation, ResourceKin
 use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Type, Value};
 
 /// Version, extensions and default precision.
-pub(crate) fn head(target: Target, extensions: u16) -> String {
+pub(crate) fn head(target: Target, extensions: u32) -> String {
     let mut out = String::from(match target {
         Target::Gl330 => "#version 330 core\n",
         Target::Gl450 | Target::Vulkan450 => "#version 450\n",
         Target::Es310 => "#version 310 es\n",
     });
     for e in Extension::ALL {
-        if extensions >> e as u16 & 1 == 1 {
+        if extensions >> e as u32 & 1 == 1 {
             let _ = writeln!(out, "#extension {} : require", e.name());
         }
     }
@@ -45,9 +45,10 @@ pub(crate) fn write(
     options: &Options,
     names: &ModuleNames,
     buffers: &Buffers,
-    extensions: &mut u16,
+    extensions: &mut u32,
 ) -> Result<(), Error> {
     let target = options.target;
+    crate::stage::write(out, module.stage, options)?;
     if module.stage == Stage::Compute {
         let [x, y, z] = module.workgroup;
         let _ = writeln!(out, "layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;\n");
@@ -74,7 +75,7 @@ pub(crate) fn write(
                 variable(out, module.stage, target, var, name, location, component, place)?;
             }
             Semantic::Builtin(builtin) => {
-                redeclare(out, target, var, builtin, extensions)?;
+                redeclare(out, module.stage, target, var, builtin, extensions)?;
             }
         }
     }
@@ -83,6 +84,7 @@ pub(crate) fn write(
             write!(out, "layout(xfb_buffer = 0, xfb_stride = {stride}) out gl_PerVertex {{\n{members}}};\n");
     }
     resources(out, module, target, names, buffers)?;
+    crate::texture::declare(out, module, target, names, extensions)?;
     if buffers.shared {
         let _ = writeln!(out, "shared uint {}[{}];", names.shared, module.shared_size.div_ceil(4).max(1));
     }
@@ -122,7 +124,8 @@ fn variable(
         return refuse("compute has no inputs and outputs");
     }
     let input = var.direction == Direction::Input;
-    let varying = (stage == Stage::Vertex) != input;
+    let ends = if input { Stage::Vertex } else { Stage::Fragment };
+    let varying = stage != ends;
     if component != 0 && !target.is_450() {
         return refuse("components of a location need version 450");
     }
@@ -143,6 +146,8 @@ fn variable(
     }
     if varying {
         match var.interpolation {
+            Interpolation::Patch => out.push_str("patch "),
+            _ if stage != Stage::Fragment && stage != Stage::Vertex => {}
             _ if var.ty.kind() != Kind::F32 => out.push_str("flat "),
             Interpolation::Smooth => {}
             Interpolation::Flat => out.push_str("flat "),
@@ -155,7 +160,12 @@ fn variable(
     let precise = if input || var.ty.kind() != Kind::F32 { "" } else { precise(target) };
     let _ = write!(out, "{} {precise}{} {name}", if input { "in" } else { "out" }, type_name(var.ty)?);
     if let Some(n) = var.array {
-        let _ = write!(out, "[{n}]");
+        match crate::stage::is_per_vertex(stage, var) {
+            true => out.push_str("[]"),
+            false => {
+                let _ = write!(out, "[{n}]");
+            }
+        }
     }
     out.push_str(";\n");
     Ok(())
@@ -185,11 +195,15 @@ fn captured_builtin(
 /// Outputs among the builtins are declared again where they need a qualifier or a size.
 fn redeclare(
     out: &mut String,
+    stage: Stage,
     target: Target,
     var: &VarData,
     builtin: Builtin,
-    extensions: &mut u16,
+    extensions: &mut u32,
 ) -> Result<(), Error> {
+    if builtin == Builtin::BaseInstance && target.is_450() {
+        *extensions |= 1 << Extension::DrawParameters as u32;
+    }
     if var.direction == Direction::Input {
         return Ok(());
     }
@@ -197,11 +211,13 @@ fn redeclare(
     match builtin {
         Builtin::ClipDistance => {
             if target == Target::Es310 {
-                *extensions |= 1 << Extension::ClipDistance as u16;
+                *extensions |= 1 << Extension::ClipDistance as u32;
             }
             let _ = writeln!(out, "out float gl_ClipDistance[{}];", var.array.unwrap_or(1));
         }
-        Builtin::Position if target.is_450() => out.push_str("precise gl_Position;\n"),
+        Builtin::Position if target.is_450() && stage == Stage::Vertex => {
+            out.push_str("precise gl_Position;\n")
+        }
         _ => {}
     }
     Ok(())
@@ -249,6 +265,10 @@ fn resources(
             "{head} {name}_block {{\n    {precise}{} {name}[{count}];\n}};",
             view.element.name()
         );
+        if view.wide {
+            let name = names.wide.get(id).ok_or(Error::Malformed("a resource that does not exist"))?;
+            let _ = writeln!(out, "{head} {name}_block {{\n    uint64_t {name}[];\n}};");
+        }
     }
     Ok(())
 }
@@ -273,8 +293,22 @@ fn builtin_name(builtin: Builtin, direction: Direction, target: Target) -> Optio
         Builtin::SampleMask if modern && input => "gl_SampleMaskIn[0]",
         Builtin::SampleMask if modern => "gl_SampleMask[0]",
         Builtin::SampleId if modern => "gl_SampleID",
-        Builtin::Layer if modern && input => "gl_Layer",
-        Builtin::ViewportIndex if modern && input => "gl_ViewportIndex",
+        Builtin::PointCoord if input => "gl_PointCoord",
+        Builtin::BaseInstance if modern => "gl_BaseInstanceARB",
+        Builtin::PatchVertices if modern => "gl_PatchVerticesIn",
+        Builtin::InvocationId if modern => "gl_InvocationID",
+        Builtin::TessCoord if modern => "gl_TessCoord",
+        Builtin::TessLevelOuter if modern => "gl_TessLevelOuter",
+        Builtin::TessLevelInner if modern => "gl_TessLevelInner",
+        Builtin::Position | Builtin::PointSize if modern => {
+            if builtin == Builtin::Position {
+                "gl_Position"
+            } else {
+                "gl_PointSize"
+            }
+        }
+        Builtin::Layer if modern => "gl_Layer",
+        Builtin::ViewportIndex if modern => "gl_ViewportIndex",
         Builtin::GlobalInvocationId => "gl_GlobalInvocationID",
         Builtin::LocalInvocationId => "gl_LocalInvocationID",
         Builtin::WorkgroupId => "gl_WorkGroupID",
@@ -295,6 +329,9 @@ fn is_signed(builtin: Builtin) -> bool {
             | Builtin::SampleId
             | Builtin::Layer
             | Builtin::ViewportIndex
+            | Builtin::BaseInstance
+            | Builtin::PatchVertices
+            | Builtin::InvocationId
     )
 }
 
@@ -316,8 +353,77 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes the name of a variable, at its index.
+    fn place(&mut self, inst: Inst, name: &str, index: Option<Value>) -> Result<(), Error> {
+        let Imm::Var(id) = self.func.insts[inst].imm else {
+            return Err(Error::Malformed("a variable is missing"));
+        };
+        let var = self.module.vars.get(id).ok_or(Error::Malformed("a variable that does not exist"))?;
+        let stage = self.module.stage;
+        match var.semantic {
+            // Builtins of vertices are members of blocks.
+            Semantic::Builtin(b) if var.array.is_some() && crate::stage::is_per_vertex(stage, var) => {
+                if !matches!(b, Builtin::Position | Builtin::PointSize) {
+                    return Err(self.unsupported(inst, "this builtin of a vertex"));
+                }
+                self.out.push_str(if var.direction == Direction::Input { "gl_in" } else { "gl_out" });
+                self.index(index)?;
+                self.out.push('.');
+                self.out.push_str(name);
+                Ok(())
+            }
+            Semantic::Builtin(Builtin::PrimitiveId)
+                if stage == Stage::Geometry && var.direction == Direction::Input =>
+            {
+                self.out.push_str("gl_PrimitiveIDIn");
+                Ok(())
+            }
+            _ => {
+                self.out.push_str(name);
+                self.index(index)
+            }
+        }
+    }
+
+    /// An input at another place of the pixel.
+    pub(crate) fn interpolate(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
+        if !self.target().is_450() {
+            return Err(self.unsupported(inst, "interpolation functions need version 450"));
+        }
+        let (name, _) = self.var_name(inst)?;
+        let name = name.to_owned();
+        self.out.push_str(match self.func.insts[inst].op {
+            Op::InterpolateCentroid => "interpolateAtCentroid(",
+            Op::InterpolateSample => "interpolateAtSample(",
+            _ => "interpolateAtOffset(",
+        });
+        self.out.push_str(&name);
+        if let Some(&v) = self.func.args(inst).first() {
+            self.out.push_str(", ");
+            let sample = self.func.insts[inst].op == Op::InterpolateSample;
+            self.out.push_str(if sample { "int(" } else { "" });
+            self.value(v, crate::expr::ANY)?;
+            self.out.push_str(if sample { ")" } else { "" });
+        }
+        self.out.push(')');
+        sel.write(self.out);
+        Ok(())
+    }
+
+    /// Whether a value is the invocation's own number.
+    fn is_invocation(&self, v: Value) -> bool {
+        let input = self.func.def_inst(v).filter(|&i| self.func.insts[i].op == Op::Input);
+        let var = input.map(|i| self.func.insts[i].imm);
+        let own = Semantic::Builtin(Builtin::InvocationId);
+        matches!(var, Some(Imm::Var(var)) if self.module.vars.get(var).is_some_and(|v| v.semantic == own))
+    }
+
     fn index(&mut self, index: Option<Value>) -> Result<(), Error> {
-        if let Some(v) = index {
+        if let Some(v) = index.filter(|&v| self.is_invocation(v)) {
+            // What an invocation writes is told by nothing else.
+            self.note_guest(self.func.def_inst(v).ok_or(Error::Malformed("an index without a definition"))?);
+            self.out.push_str("[gl_InvocationID]");
+        } else if let Some(v) = index {
             self.out.push('[');
             self.value(v, crate::expr::ANY)?;
             self.out.push(']');
@@ -327,8 +433,10 @@ impl Writer<'_> {
 
     /// An input, or an output read back.
     pub(crate) fn interface_read(&mut self, inst: Inst, ty: Type, sel: Sel) -> Result<(), Error> {
-        if self.func.insts[inst].op == Op::OutputGet && self.module.stage != Stage::Vertex {
-            return Err(self.unsupported(inst, "outputs are read back in vertex shaders only"));
+        if self.func.insts[inst].op == Op::OutputGet
+            && !matches!(self.module.stage, Stage::Vertex | Stage::TessControl)
+        {
+            return Err(self.unsupported(inst, "outputs are read back in no other stage"));
         }
         let (name, builtin) = self.var_name(inst)?;
         let name = name.to_owned();
@@ -337,8 +445,7 @@ impl Writer<'_> {
             self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
             self.out.push('(');
         }
-        self.out.push_str(&name);
-        self.index(self.func.args(inst).first().copied())?;
+        self.place(inst, &name, self.func.args(inst).first().copied())?;
         sel.write(self.out);
         if signed {
             self.out.push(')');
@@ -353,8 +460,7 @@ impl Writer<'_> {
         let index = args.get(1).copied();
         let (name, builtin) = self.var_name(inst)?;
         let name = name.to_owned();
-        self.out.push_str(&name);
-        self.index(index)?;
+        self.place(inst, &name, index)?;
         let signed = builtin.is_some_and(is_signed);
         self.out.push_str(if signed { " = int(" } else { " = " });
         self.value(v, crate::expr::ANY)?;

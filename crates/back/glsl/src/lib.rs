@@ -28,19 +28,21 @@ mod memory;
 mod names;
 pub mod options;
 mod plan;
+mod stage;
 mod statement;
+mod texture;
 mod variables;
 mod writer;
 
 pub use error::Error;
-pub use options::{Options, Target};
+pub use options::{Geometry, Options, Target, TessDomain, TessSpacing, Tessellation};
 pub use writer::Context;
 
 use xenoglot_ir::Module;
 
 /// Writes a verified module as GLSL source text.
 ///
-/// Fragment, vertex and compute stages are written; the entry function becomes `main`. Use a [`Context`] to write
+/// All stages of the graphics pipeline are written, those between vertices and fragments in version 450, and compute; the entry function becomes `main`. Use a [`Context`] to write
 /// many modules with the same buffers.
 ///
 /// # Errors

@@ -27,6 +27,18 @@ pub(crate) fn lane(out: &mut String, kind: Kind, bits: u64) -> Result<bool, Erro
                 write!(out, "uintBitsToFloat({bits:#x}u)")
             }
         }
+        Kind::I8 => write!(out, "uint8_t({bits}u)"),
+        Kind::I16 => write!(out, "uint16_t({bits}u)"),
+        Kind::F16 => write!(out, "uint16BitsToFloat16(uint16_t({bits:#x}u))"),
+        Kind::F64 => {
+            let x = f64::from_bits(bits);
+            if x.fract() == 0.0 && x.abs() < 1e7 {
+                minus = x.is_sign_negative();
+                write!(out, "{x:?}lf")
+            } else {
+                write!(out, "packDouble2x32(uvec2({:#x}u, {:#x}u))", bits as u32, bits >> 32)
+            }
+        }
         _ => return Err(Error::Malformed("a constant of a kind without literals")),
     };
     Ok(minus)
@@ -66,17 +78,25 @@ impl Write for Digits {
 
 /// The GLSL name of a type.
 pub(crate) fn type_name(ty: Type) -> Result<&'static str, Error> {
-    const NAMES: [[&str; 4]; 4] = [
+    const NAMES: [[&str; 4]; 8] = [
         ["bool", "bvec2", "bvec3", "bvec4"],
         ["uint", "uvec2", "uvec3", "uvec4"],
         ["float", "vec2", "vec3", "vec4"],
         ["uint64_t", "u64vec2", "u64vec3", "u64vec4"],
+        ["double", "dvec2", "dvec3", "dvec4"],
+        ["float16_t", "f16vec2", "f16vec3", "f16vec4"],
+        ["uint16_t", "u16vec2", "u16vec3", "u16vec4"],
+        ["uint8_t", "u8vec2", "u8vec3", "u8vec4"],
     ];
     let row = match ty.kind() {
         Kind::Bool => 0,
         Kind::I32 => 1,
         Kind::F32 => 2,
         Kind::I64 => 3,
+        Kind::F64 => 4,
+        Kind::F16 => 5,
+        Kind::I16 => 6,
+        Kind::I8 => 7,
         _ => return Err(Error::Malformed("a type without GLSL form")),
     };
     NAMES[row].get(usize::from(ty.lanes()) - 1).copied().ok_or(Error::Malformed("more than four lanes"))
@@ -84,9 +104,18 @@ pub(crate) fn type_name(ty: Type) -> Result<&'static str, Error> {
 
 /// The signed type with the same lanes as an integer type.
 pub(crate) fn signed_name(kind: Kind, lanes: u8) -> &'static str {
-    const NAMES: [[&str; 4]; 2] =
-        [["int", "ivec2", "ivec3", "ivec4"], ["int64_t", "i64vec2", "i64vec3", "i64vec4"]];
-    let row = usize::from(kind == Kind::I64);
+    const NAMES: [[&str; 4]; 4] = [
+        ["int", "ivec2", "ivec3", "ivec4"],
+        ["int64_t", "i64vec2", "i64vec3", "i64vec4"],
+        ["int16_t", "i16vec2", "i16vec3", "i16vec4"],
+        ["int8_t", "i8vec2", "i8vec3", "i8vec4"],
+    ];
+    let row = match kind {
+        Kind::I64 => 1,
+        Kind::I16 => 2,
+        Kind::I8 => 3,
+        _ => 0,
+    };
     NAMES[row][usize::from(lanes.clamp(1, 4)) - 1]
 }
 

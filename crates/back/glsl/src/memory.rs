@@ -181,9 +181,11 @@ impl Writer<'_> {
     }
 
     pub(crate) fn atomic(&mut self, inst: Inst, ty: Type) -> Result<(), Error> {
-        let (_, memory, _) = self.memory(inst)?;
-        if ty != Type::I32 {
-            return Err(self.unsupported(inst, "atomics on anything but 32-bit integers"));
+        let (_, memory, view) = self.memory(inst)?;
+        if ty == Type::I64 && view.wide {
+            self.extension(Extension::AtomicInt64);
+        } else if ty != Type::I32 {
+            return Err(self.unsupported(inst, "atomics on anything but words, or pairs of them in buffers"));
         }
         if matches!(memory, Memory::Private(_)) {
             return Err(self.unsupported(inst, "atomics on private memory"));
@@ -269,7 +271,7 @@ impl Accessors {
         module: &Module,
         names: &ModuleNames,
         buffers: &Buffers,
-        extensions: &mut u16,
+        extensions: &mut u32,
         target: Target,
     ) -> Result<(), Error> {
         for a in &self.used {
@@ -287,10 +289,14 @@ impl Accessors {
             let count =
                 words.map(|bytes| bytes / 4).or(view.count.map(|n| n.saturating_mul(view.element.words())));
             if a.ty.kind() == Kind::I64 {
-                *extensions |= 1 << Extension::Int64 as u16;
+                *extensions |= 1 << Extension::Int64 as u32;
             }
-            let d =
-                Definition { out, array: name(names, a.memory)?, view, count, a, precise: precise(target) };
+            let (mut array, mut view) = (name(names, a.memory)?, view);
+            if let (Access::Atomic(_), Kind::I64, Memory::Resource(r)) = (a.access, a.ty.kind(), a.memory) {
+                array = names.wide.get(r).map(String::as_str).unwrap_or_default();
+                view.element = Element::Word;
+            }
+            let d = Definition { out, array, view, count, a, precise: precise(target) };
             match a.access {
                 Access::Load => d.load()?,
                 Access::Store => d.store()?,
@@ -441,12 +447,15 @@ impl Definition<'_> {
 
     fn atomic(mut self, op: Op) -> Result<(), Error> {
         let compare = op == Op::AtomicCmpxchg;
-        let params = if compare { "uint expected, uint v" } else { "uint v" };
-        let _ = writeln!(self.out, "uint {}(uint at, {params}) {{", self.a.name);
+        let (number, signed, shift) =
+            if self.a.ty == Type::I64 { ("uint64_t", "int64_t", 3) } else { ("uint", "int", 2) };
+        let expected = if compare { format!("{number} expected, ") } else { String::new() };
+        let _ = writeln!(self.out, "{number} {}(uint at, {expected}{number} v) {{", self.a.name);
         self.limit(1);
-        self.out.push_str("    uint i = at >> 2;\n");
+        let _ = writeln!(self.out, "    uint i = at >> {shift};");
         if self.view.checked {
-            self.out.push_str("    if (i >= n) {\n        return 0u;\n    }\n");
+            let zero = if self.a.ty == Type::I64 { "0ul" } else { "0u" };
+            let _ = writeln!(self.out, "    if (i >= n) {{\n        return {zero};\n    }}");
         }
         let place = self.word(0);
         let function = match op {
@@ -462,8 +471,8 @@ impl Definition<'_> {
                 let pick = if op == Op::AtomicSmin { "min" } else { "max" };
                 let _ = write!(
                     self.out,
-                    "    uint seen = {place};\n    uint old;\n    do {{\n        old = seen;\n        \
-                     seen = atomicCompSwap({place}, old, uint({pick}(int(old), int(v))));\n    \
+                    "    {number} seen = {place};\n    {number} old;\n    do {{\n        old = seen;\n        \
+                     seen = atomicCompSwap({place}, old, {number}({pick}({signed}(old), {signed}(v))));\n    \
                      }} while (seen != old);\n    return old;\n}}\n\n"
                 );
                 return Ok(());

@@ -178,6 +178,12 @@ impl Plan {
                     here.size += of.size;
                 }
             }
+            if f.insts[inst].op == Op::ResourceHandle {
+                // It is written at every use, and its index with it.
+                for &arg in f.args(inst).iter().filter(|&&a| !is_leaf(f, a)) {
+                    self.modes[arg.index()] = Mode::Var;
+                }
+            }
             self.places.push(here);
             for &v in f.results(inst) {
                 self.modes[v.index()] = match self.uses[v.index()] {
@@ -245,6 +251,8 @@ fn is_loose(f: &Function, inst: Inst, v: Value) -> bool {
         Op::Call | Op::Store => true,
         Op::Output => f.args(inst).first() != Some(&v),
         Op::DiscardIf => true,
+        // Integer variables are not `precise`.
+        _ if f.result(inst).is_some_and(|r| f.ty(r).kind().is_int()) => true,
         _ => matches!(f.insts[inst].imm, Imm::Mem(_)),
     }
 }
@@ -254,7 +262,7 @@ fn is_leaf(f: &Function, v: Value) -> bool {
     let Some(inst) = f.def_inst(v) else { return false };
     let data = &f.insts[inst];
     match data.op {
-        Op::Const | Op::Undef => true,
+        Op::Const | Op::Undef | Op::ResourceHandle => true,
         Op::Input => f.args(inst).is_empty(),
         Op::Load => {
             let lanes = f.ty(v).lanes();

@@ -108,6 +108,15 @@ impl Writer<'_> {
                 Ok(())
             }
             Op::Output => self.interface_write(inst),
+            Op::ImgStore => self.image_store(inst),
+            Op::EmitVertex | Op::EndPrimitive if self.module.stage == Stage::Geometry => {
+                self.out.push_str(if data.op == Op::EmitVertex {
+                    "EmitVertex();"
+                } else {
+                    "EndPrimitive();"
+                });
+                Ok(())
+            }
             Op::Store => self.store(inst),
             Op::Call => self.call_statement(inst),
             Op::Barrier => self.barrier(inst),
@@ -167,8 +176,9 @@ impl Writer<'_> {
         let Imm::Barrier(info) = self.func.insts[inst].imm else {
             return Err(Error::Malformed("a barrier without its facts"));
         };
-        if self.module.stage != Stage::Compute {
-            return Err(self.unsupported(inst, "barriers are for compute"));
+        let waits = matches!(self.module.stage, Stage::Compute | Stage::TessControl);
+        if (info.exec || info.shared) && !waits {
+            return Err(self.unsupported(inst, "barriers are for compute and tessellation control"));
         }
         let subgroup = info.scope == Scope::Subgroup;
         if subgroup {

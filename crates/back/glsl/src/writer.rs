@@ -30,6 +30,10 @@ pub struct Context {
 #[repr(u8)]
 pub(crate) enum Extension {
     Int64,
+    Int16,
+    Int8,
+    Float16,
+    AtomicInt64,
     Fma,
     SubgroupBasic,
     SubgroupVote,
@@ -38,11 +42,19 @@ pub(crate) enum Extension {
     SubgroupShuffle,
     Demote,
     ClipDistance,
+    ShadowLod,
+    LoadFormatted,
+    Nonuniform,
+    DrawParameters,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 9] = [
+    pub(crate) const ALL: [Extension; 17] = [
         Extension::Int64,
+        Extension::Int16,
+        Extension::Int8,
+        Extension::Float16,
+        Extension::AtomicInt64,
         Extension::Fma,
         Extension::SubgroupBasic,
         Extension::SubgroupVote,
@@ -51,11 +63,30 @@ impl Extension {
         Extension::SubgroupShuffle,
         Extension::Demote,
         Extension::ClipDistance,
+        Extension::ShadowLod,
+        Extension::LoadFormatted,
+        Extension::Nonuniform,
+        Extension::DrawParameters,
     ];
+
+    /// What values of a kind need; floats are also seen as their bits.
+    pub(crate) fn of(kind: Kind) -> &'static [Extension] {
+        match kind {
+            Kind::I64 | Kind::F64 => &[Extension::Int64],
+            Kind::F16 => &[Extension::Float16, Extension::Int16],
+            Kind::I16 => &[Extension::Int16],
+            Kind::I8 => &[Extension::Int8],
+            _ => &[],
+        }
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Extension::Int64 => "GL_ARB_gpu_shader_int64",
+            Extension::Int16 => "GL_EXT_shader_explicit_arithmetic_types_int16",
+            Extension::Int8 => "GL_EXT_shader_explicit_arithmetic_types_int8",
+            Extension::Float16 => "GL_EXT_shader_explicit_arithmetic_types_float16",
+            Extension::AtomicInt64 => "GL_EXT_shader_atomic_int64",
             Extension::Fma => "GL_EXT_gpu_shader5",
             Extension::SubgroupBasic => "GL_KHR_shader_subgroup_basic",
             Extension::SubgroupVote => "GL_KHR_shader_subgroup_vote",
@@ -64,6 +95,10 @@ impl Extension {
             Extension::SubgroupShuffle => "GL_KHR_shader_subgroup_shuffle",
             Extension::Demote => "GL_EXT_demote_to_helper_invocation",
             Extension::ClipDistance => "GL_EXT_clip_cull_distance",
+            Extension::ShadowLod => "GL_EXT_texture_shadow_lod",
+            Extension::LoadFormatted => "GL_EXT_shader_image_load_formatted",
+            Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
+            Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
         }
     }
 }
@@ -73,6 +108,8 @@ impl Extension {
 pub(crate) struct ModuleNames {
     pub(crate) vars: Names<Var>,
     pub(crate) resources: Names<Resource>,
+    /// As arrays of 64-bit integers, where there are such.
+    pub(crate) wide: Names<Resource>,
     pub(crate) funcs: Names<Func>,
     pub(crate) privates: Names<Func>,
     pub(crate) shared: String,
@@ -92,7 +129,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) helpers: &'a mut Helpers,
     pub(crate) accessors: &'a mut Accessors,
     pub(crate) namer: &'a mut Namer,
-    pub(crate) extensions: &'a mut u16,
+    pub(crate) extensions: &'a mut u32,
     pub(crate) out: &'a mut String,
     pub(crate) guests: &'a mut Vec<u32>,
     pub(crate) last_guest: u32,
@@ -105,7 +142,7 @@ impl Writer<'_> {
     }
 
     pub(crate) fn extension(&mut self, e: Extension) {
-        *self.extensions |= 1 << e as u16;
+        *self.extensions |= 1 << e as u32;
     }
 
     /// Remembers that the statement at hand does what the instruction's guest address stands for.
@@ -134,6 +171,7 @@ impl Context {
         let target = options.target;
         match module.stage {
             Stage::Vertex | Stage::Fragment => {}
+            Stage::Geometry | Stage::TessControl | Stage::TessEval if target.is_450() => {}
             Stage::Compute if target != Target::Gl330 => {}
             stage => return Err(Error::UnsupportedStage(stage)),
         }
@@ -176,6 +214,7 @@ impl Context {
         }
         for resource in module.resources.values() {
             names.resources.push(self.namer.unique(&resource.name));
+            names.wide.push(self.namer.unique(&format!("{}_wide", resource.name)));
         }
         for (id, f) in module.funcs.iter() {
             names.funcs.push(if id == entry { "main".into() } else { self.namer.unique(&f.name) });
@@ -205,7 +244,7 @@ impl Context {
         id: Func,
         f: &Function,
         is_entry: bool,
-        extensions: &mut u16,
+        extensions: &mut u32,
     ) -> Result<(), Error> {
         let structure =
             xenoglot_structure::Options { depth_limit: options.depth_limit, ..Default::default() };
@@ -280,7 +319,7 @@ fn callees_first(module: &Module, entry: Func) -> Result<Vec<Func>, Error> {
 }
 
 /// Refuses values of kinds that the target does not have.
-fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) -> Result<(), Error> {
+fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u32) -> Result<(), Error> {
     use crate::error::Guest;
     use xenoglot_ir::ValueDef;
     for (v, data) in f.values.iter() {
@@ -289,13 +328,16 @@ fn check_kinds(f: &Function, plan: &Plan, target: Target, extensions: &mut u16) 
         }
         let reason = match data.ty.kind() {
             Kind::Bool | Kind::I32 | Kind::F32 => continue,
-            Kind::I64 if target.is_450() => {
-                *extensions |= 1 << Extension::Int64 as u16;
+            // Written where they are used.
+            Kind::Tex | Kind::Samp | Kind::Img => continue,
+            kind @ (Kind::I64 | Kind::F64 | Kind::I8 | Kind::I16 | Kind::F16) if target.is_450() => {
+                for extension in Extension::of(kind) {
+                    *extensions |= 1 << *extension as u32;
+                }
                 continue;
             }
-            Kind::I64 => "64-bit integers need version 450",
-            Kind::F64 => "64-bit floats are not written",
-            Kind::I8 | Kind::I16 | Kind::F16 => "8-bit and 16-bit types are not written",
+            Kind::I64 | Kind::F64 => "64-bit types need version 450",
+            Kind::I8 | Kind::I16 | Kind::F16 => "8-bit and 16-bit types need version 450",
             _ => "handles are not written",
         };
         return Err(match data.def {

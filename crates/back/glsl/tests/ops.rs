@@ -33,7 +33,8 @@ struct Case {
     ty: Type,
 }
 
-const KINDS: [Kind; 4] = [Kind::Bool, Kind::I32, Kind::I64, Kind::F32];
+const KINDS: [Kind; 8] =
+    [Kind::Bool, Kind::I8, Kind::I16, Kind::I32, Kind::I64, Kind::F16, Kind::F32, Kind::F64];
 
 /// Types of a class that the writer takes in some version.
 fn types(class: Class, lanes: u8) -> Vec<Type> {
@@ -151,7 +152,38 @@ fn cases(op: Op, target: Target) -> (Vec<Case>, usize) {
 }
 
 fn words_of(ty: Type) -> u32 {
-    u32::from(ty.lanes()) * if ty.kind() == Kind::I64 { 2 } else { 1 }
+    u32::from(ty.lanes()) * if ty.kind().bits() == 64 { 2 } else { 1 }
+}
+
+/// The integer of as many bits as a lane, `i32` for `bool`.
+fn bits_of(kind: Kind) -> Type {
+    match kind {
+        Kind::F16 => Type::scalar(Kind::I16),
+        Kind::F32 | Kind::Bool => Type::I32,
+        Kind::F64 => Type::I64,
+        kind => Type::scalar(kind),
+    }
+}
+
+/// A lane of a kind from a word, or two.
+fn from_raw(b: &mut Builder, raw: Value, kind: Kind) -> Value {
+    let int = bits_of(kind);
+    let v = if int.bits() < 32 { b.convert(Op::TruncInt, Flags::NONE, raw, int) } else { raw };
+    match kind {
+        Kind::Bool => {
+            let zero = b.i32(0);
+            b.op(Op::IcmpNe, &[v, zero])
+        }
+        k if k.is_float() => b.convert(Op::Bitcast, Flags::NONE, v, Type::scalar(k)),
+        _ => v,
+    }
+}
+
+/// A lane as a word, or two.
+fn to_raw(b: &mut Builder, lane: Value, kind: Kind) -> Value {
+    let int = bits_of(kind);
+    let v = if kind.is_float() { b.convert(Op::Bitcast, Flags::NONE, lane, int) } else { lane };
+    if int.bits() < 32 || kind == Kind::Bool { b.convert(Op::Zext, Flags::NONE, v, Type::I32) } else { v }
 }
 
 fn load(b: &mut Builder, mem: MemInfo, base: Value, word: &mut u32, ty: Type) -> Value {
@@ -159,14 +191,13 @@ fn load(b: &mut Builder, mem: MemInfo, base: Value, word: &mut u32, ty: Type) ->
     for _ in 0..ty.lanes() {
         let offset = b.i32(*word * 4);
         let at = b.op(Op::Iadd, &[base, offset]);
-        let kind = if ty.kind() == Kind::Bool { Kind::I32 } else { ty.kind() };
-        let raw = b.load(mem, at, Type::scalar(kind));
-        lanes.push(if ty.kind() == Kind::Bool {
-            let zero = b.i32(0);
-            b.op(Op::IcmpNe, &[raw, zero])
-        } else {
-            raw
-        });
+        let raw = match ty.kind() {
+            Kind::F32 => Type::F32,
+            kind if kind.bits() == 64 => Type::I64,
+            _ => Type::I32,
+        };
+        let v = b.load(mem, at, raw);
+        lanes.push(if raw == ty.lane() { v } else { from_raw(b, v, ty.kind()) });
         *word += words_of(ty.lane());
     }
     if let [one] = lanes[..] { one } else { b.op(Op::Build, &lanes) }
@@ -176,10 +207,7 @@ fn store(b: &mut Builder, mem: MemInfo, base: Value, word: &mut u32, v: Value) {
     let ty = b.func.ty(v);
     for i in 0..ty.lanes() {
         let lane = if ty.is_scalar() { v } else { b.extract(v, i) };
-        let lane = match ty.kind() {
-            Kind::Bool => b.convert(Op::Zext, Flags::NONE, lane, Type::I32),
-            _ => lane,
-        };
+        let lane = if ty.kind() == Kind::F32 { lane } else { to_raw(b, lane, ty.kind()) };
         let offset = b.i32(*word * 4);
         let at = b.op(Op::Iadd, &[base, offset]);
         b.store(mem, at, lane);
@@ -242,10 +270,16 @@ fn fragment(cases: &[Case]) -> Module {
                     1 => b.extract(v, 1),
                     n => b.shuffle(v, v, Lanes::new(&[0, 1, 2, 3][..usize::from(n)]).unwrap()),
                 };
+                let int = bits_of(t.kind());
+                let int = t.with_kind(int.kind());
                 match t.kind() {
                     Kind::Bool => b.op(Op::IcmpNe, &[v, v]),
-                    Kind::I64 => b.convert(Op::Zext, Flags::NONE, v, t),
-                    _ => v,
+                    Kind::F32 | Kind::I32 => v,
+                    kind => {
+                        let op = if int.kind().bits() == 64 { Op::Zext } else { Op::TruncInt };
+                        let v = b.convert(op, Flags::NONE, v, int);
+                        if kind.is_float() { b.convert(Op::Bitcast, Flags::NONE, v, t) } else { v }
+                    }
                 }
             })
             .collect();
@@ -253,12 +287,9 @@ fn fragment(cases: &[Case]) -> Module {
         let v = b.func.result(inst).unwrap();
         for i in 0..case.ty.lanes() {
             let lane = if case.ty.is_scalar() { v } else { b.extract(v, i) };
-            let lane = match case.ty.kind() {
-                Kind::Bool => b.convert(Op::Zext, Flags::NONE, lane, Type::I32),
-                Kind::F32 => b.convert(Op::Bitcast, Flags::NONE, lane, Type::I32),
-                Kind::I64 => b.convert(Op::TruncInt, Flags::NONE, lane, Type::I32),
-                _ => lane,
-            };
+            let lane = to_raw(&mut b, lane, case.ty.kind());
+            let wide = b.func.ty(lane) == Type::I64;
+            let lane = if wide { b.convert(Op::TruncInt, Flags::NONE, lane, Type::I32) } else { lane };
             sum = b.op(Op::Xor, &[sum, lane]);
         }
     }
@@ -307,36 +338,47 @@ fn denormal(bits: u64) -> bool {
     bits & 0x7f80_0000 == 0 && bits & 0x7fff_ffff != 0
 }
 
+/// The value of a float.
+fn number(kind: Kind, bits: u64) -> f64 {
+    match kind {
+        Kind::F16 => fold::convert::f16_value(bits),
+        Kind::F64 => f64::from_bits(bits),
+        _ => f32::from_bits(bits as u32).into(),
+    }
+}
+
 /// Whether hosts are held to the fold function. Without `clamp`, floats out of the integers' range have no meaning;
 /// hosts reduce arguments of trigonometric functions near 0 only; `fma` is fused where the host's is.
 fn defined(case: &Case, args: &[Bits]) -> bool {
-    let lanes = 0..usize::from(case.ty.lanes());
-    let float = |i: usize| f32::from_bits(args[0].lane(i) as u32);
+    let mut lanes = 0..usize::from(case.ty.lanes());
+    let float = |i: usize| number(case.args[0].kind(), args[0].lane(i));
     match case.op {
         Op::Fma => return false,
-        Op::Sin | Op::Cos => return lanes.clone().all(|i| float(i).abs() < 1000.0),
+        Op::Sin | Op::Cos => return lanes.all(|i| float(i).abs() < 1000.0),
         _ => {}
     }
+    let signed = case.op == Op::F2s;
+    let high = 2f64.powi(case.ty.kind().bits() as i32 - i32::from(signed));
+    let range = if signed { -high..high } else { 0.0..high };
     let convert = matches!(case.op, Op::F2s | Op::F2u) && !case.flags.clamp();
-    let range = if case.op == Op::F2s { -2147483648.0..2147483648.0 } else { 0.0..4294967296.0 };
-    !convert
-        || (0..usize::from(case.ty.lanes())).all(|i| range.contains(&f32::from_bits(args[0].lane(i) as u32)))
+    !convert || lanes.all(|i| range.contains(&float(i)))
 }
 
 fn same(case: &Case, got: Bits, want: Bits) -> bool {
+    let kind = case.ty.kind();
     (0..usize::from(case.ty.lanes())).all(|i| {
         let (g, w) = (got.lane(i), want.lane(i));
-        if case.ty.kind() != Kind::F32 || g == w {
+        if !kind.is_float() || g == w {
             return g == w;
         }
-        if float::is_nan(Kind::F32, g) || float::is_nan(Kind::F32, w) {
-            return float::is_nan(Kind::F32, g) && float::is_nan(Kind::F32, w);
+        if float::is_nan(kind, g) || float::is_nan(kind, w) {
+            return float::is_nan(kind, g) && float::is_nan(kind, w);
         }
         let ulp = case.op.info().ulp;
-        let (x, y) = (f32::from_bits(g as u32), f32::from_bits(w as u32));
+        let (x, y) = (number(kind, g), number(kind, w));
         // A host that flushes may give zero for a denormal result.
-        (denormal(w) && x == 0.0)
-            || (ulp > 0 && (x - y).abs() <= y.abs().max(1e-3) * ulp as f32 * 2f32.powi(-23))
+        (kind == Kind::F32 && denormal(w) && x == 0.0)
+            || (ulp > 0 && (x - y).abs() <= y.abs().max(1e-3) * f64::from(ulp) * 2f64.powi(-23))
     })
 }
 

@@ -6,7 +6,7 @@ use crate::inst::{scope, semantics};
 use crate::memory::{Length, View};
 use crate::unit::Id;
 use smallvec::SmallVec;
-use spirv::{MemoryAccess, MemorySemantics, Op as S, StorageClass};
+use spirv::{Capability, MemoryAccess, MemorySemantics, Op as S, StorageClass};
 use xenoglot_ir::imm::Order;
 use xenoglot_ir::module::OutOfBounds;
 use xenoglot_ir::{Kind, MemInfo, Op, Type, Value};
@@ -76,9 +76,19 @@ impl Body<'_, '_> {
                 if matches!(op, Op::AtomicFadd | Op::AtomicIncWrap | Op::AtomicDecWrap) {
                     return Err(Reason::Unsupported("the pass `lower_memory` makes loops of this atomic"));
                 }
-                if ty != Type::I32 || align < 2 {
-                    return Err(Reason::Unsupported("atomics on anything but aligned 32-bit integers"));
+                let least = if ty == Type::I64 { 3 } else { 2 };
+                if !matches!(ty, Type::I32 | Type::I64) || align < least {
+                    return Err(Reason::Unsupported(
+                        "atomics on anything but aligned words or pairs of them",
+                    ));
                 }
+                let view = if ty == Type::I64 {
+                    self.unit().capability(Capability::Int64Atomics);
+                    let wide = self.shared.memory.wide_view(mem);
+                    wide.ok_or(Reason::Unsupported("64-bit atomics on anything but storage buffers"))?
+                } else {
+                    view
+                };
                 let values: SmallVec<[Id; 2]> = values.iter().map(|&v| self.value(v)).collect();
                 self.atomic(op, view, mem, place, &values).map(Some)
             }
@@ -423,7 +433,8 @@ impl Body<'_, '_> {
         place: Number,
         values: &[Id],
     ) -> Result<Id, Reason> {
-        if view.element != Type::I32 || view.class == StorageClass::Function {
+        let ty = view.element;
+        if !matches!(ty, Type::I32 | Type::I64) || view.class == StorageClass::Function {
             return Err(Reason::Unsupported("atomics on this memory"));
         }
         let host = match op {
@@ -439,13 +450,13 @@ impl Body<'_, '_> {
             Op::AtomicSmax => S::AtomicSMax,
             _ => return Err(OPERANDS),
         };
-        let element = self.calc(S::ShiftRightLogical, place, 2);
+        let element = self.calc(S::ShiftRightLogical, place, (ty.bits() / 8).trailing_zeros());
         let inside = self.inside(view, element);
         let [scope, order] = self.sync(view, mem);
-        let mut old = self.unit().u32(0);
+        let mut old = self.unit().splat(ty, 0);
         let zero = old;
         let write = |body: &mut Self| {
-            let pointer = body.pointer(view, Type::I32, element, None);
+            let pointer = body.pointer(view, ty, element, None);
             let words: SmallVec<[u32; 6]> = match (host, values) {
                 (S::AtomicCompareExchange, &[expected, new]) => {
                     let unequal = body.unequal_order(view, mem);
@@ -454,7 +465,7 @@ impl Body<'_, '_> {
                 (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
                 _ => return zero,
             };
-            body.unit().op(host, Type::I32, &words)
+            body.unit().op(host, ty, &words)
         };
         match inside {
             Inside::No => {}
@@ -463,7 +474,7 @@ impl Body<'_, '_> {
                 let mut inner = zero;
                 let (head, then) = self.when(cond, |body| inner = write(body));
                 let [head, then] = [head, then].map(|b| self.label(b));
-                old = self.unit().op(S::Phi, Type::I32, &[zero, head, inner, then]);
+                old = self.unit().op(S::Phi, ty, &[zero, head, inner, then]);
             }
         }
         Ok(old)

@@ -10,7 +10,9 @@ use crate::options::Names;
 use crate::places::{Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
 use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
+use crate::texture::Loaded;
 use crate::unit::{Id, Unit, push};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{FunctionControl, LoopControl, Op as S, SelectionControl, StorageClass};
 use xenoglot_ir::entities::{Func, Slot};
@@ -93,6 +95,8 @@ pub(crate) struct Body<'a, 'm> {
     slots: SecondaryMap<Slot, Id>,
     pub(crate) private: Option<View>,
     line: u32,
+    /// Handles by value.
+    pub(crate) handles: FxHashMap<Value, Loaded>,
 }
 
 /// Emits `function` as `shared.functions[func]`.
@@ -128,6 +132,7 @@ pub(crate) fn emit(
         slots: SecondaryMap::new(),
         private: None,
         line: NO_GUEST,
+        handles: FxHashMap::default(),
     };
     for (&p, &ty) in function.params(entry).iter().zip(&params[1..]) {
         let unit = &mut *body.shared.unit;
@@ -223,6 +228,11 @@ impl Body<'_, '_> {
     /// The variable of a slot.
     pub(crate) fn slot(&self, slot: Slot) -> Result<Id, Reason> {
         self.slots.get(slot).copied().filter(|&id| id != 0).ok_or(Reason::Invalid("an unknown slot"))
+    }
+
+    /// The list of statements at work.
+    pub(crate) fn list(&self) -> u32 {
+        self.list
     }
 
     /// Gives a value its id, from here to the end of the list at work.

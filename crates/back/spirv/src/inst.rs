@@ -46,6 +46,11 @@ impl Body<'_, '_> {
                 self.shared.interface.store(self.shared.unit, var, ty, value, index)?;
                 None
             }
+            (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
+            (_, Imm::Tex(info)) => self.texture(inst, info)?,
+            (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {
+                Some(self.interpolate(inst, var)?)
+            }
             (_, Imm::Mem(mem)) => self.access(data.op, mem, args, result)?,
             (_, Imm::Subgroup(info)) => {
                 let ty = result.map_or(Type::I32, |v| function.ty(v));
@@ -178,7 +183,10 @@ impl Body<'_, '_> {
         if info.shared && self.shared.module.stage != Stage::Compute {
             return Err(STAGE);
         }
-        let memory = scope(info.scope);
+        // What invocations of a patch write for each other is ordered by waiting alone.
+        let patch = info.exec && self.shared.module.stage == Stage::TessControl;
+        let memory = if patch { HostScope::Invocation } else { scope(info.scope) };
+        let semantics = if patch { MemorySemantics::RELAXED } else { semantics };
         let semantics = self.unit().u32(semantics.bits());
         if !info.exec {
             let memory = self.unit().u32(memory as u32);
@@ -193,7 +201,9 @@ impl Body<'_, '_> {
                 self.subgroups(Capability::GroupNonUniform)?;
                 HostScope::Subgroup
             }
-            _ if self.shared.module.stage == Stage::Compute => HostScope::Workgroup,
+            _ if matches!(self.shared.module.stage, Stage::Compute | Stage::TessControl) => {
+                HostScope::Workgroup
+            }
             _ => return Err(STAGE),
         };
         let [execution, memory] = [execution, memory].map(|s| self.unit().u32(s as u32));

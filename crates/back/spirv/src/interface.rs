@@ -29,6 +29,8 @@ pub(crate) struct Interface {
 pub(crate) fn model(stage: Stage) -> Result<ExecutionModel, Error> {
     match stage {
         Stage::Vertex => Ok(ExecutionModel::Vertex),
+        Stage::TessControl => Ok(ExecutionModel::TessellationControl),
+        Stage::TessEval => Ok(ExecutionModel::TessellationEvaluation),
         Stage::Geometry => Ok(ExecutionModel::Geometry),
         Stage::Fragment => Ok(ExecutionModel::Fragment),
         Stage::Compute => Ok(ExecutionModel::GLCompute),
@@ -77,7 +79,13 @@ impl Interface {
         Ok(())
     }
 
-    fn pointer(&self, unit: &mut Unit, var: Var, ty: Type, index: Option<Id>) -> Result<Id, Reason> {
+    pub(crate) fn pointer(
+        &self,
+        unit: &mut Unit,
+        var: Var,
+        ty: Type,
+        index: Option<Id>,
+    ) -> Result<Id, Reason> {
         let Some(&declared) = self.vars.get(var) else {
             return Err(Reason::Invalid("an unknown variable"));
         };
@@ -141,6 +149,9 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
             unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
         }
     }
+    if data.interpolation == Interpolation::Patch {
+        unit.decorate(id, Decoration::Patch, &[]);
+    }
     if stage == Stage::Fragment && !output {
         // What is not a 32-bit float cannot be interpolated.
         match data.interpolation {
@@ -149,6 +160,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
             Interpolation::Smooth => {}
             Interpolation::Linear => unit.decorate(id, Decoration::NoPerspective, &[]),
             Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),
+            Interpolation::Patch => return Err(Reason::Invalid("a value of a patch in a fragment shader")),
         }
     }
     Ok(Declared { id, output, array: elements.is_some() })
@@ -208,8 +220,17 @@ fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, output: bool) -
         B::WorkgroupId => BuiltIn::WorkgroupId,
         B::NumWorkgroups => BuiltIn::NumWorkgroups,
         B::LocalInvocationIndex => BuiltIn::LocalInvocationIndex,
-        B::TessCoord | B::TessLevelOuter | B::TessLevelInner => {
-            return Err(Reason::Unsupported("a tessellation builtin"));
+        B::TessCoord => BuiltIn::TessCoord,
+        B::TessLevelOuter => BuiltIn::TessLevelOuter,
+        B::TessLevelInner => BuiltIn::TessLevelInner,
+        B::PatchVertices => BuiltIn::PatchVertices,
+        B::PointCoord => BuiltIn::PointCoord,
+        B::BaseInstance => {
+            unit.capability(Capability::DrawParameters);
+            if !unit.since(Version::V1_3) {
+                unit.extension("SPV_KHR_shader_draw_parameters");
+            }
+            BuiltIn::BaseInstance
         }
     };
     Ok(pick)

@@ -7,7 +7,7 @@
 //! * `unit` is the module being written: sections, interned types and constants.
 //! * `body` walks a function's structured form and `ssa` finds the values that its structure hides: phis.
 //! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
-//!   memory, `interface` inputs, outputs and builtins.
+//!   memory, `texture` textures and images, `interface` inputs, outputs and builtins.
 #![deny(missing_docs)]
 
 mod access;
@@ -20,10 +20,14 @@ mod options;
 mod places;
 mod pure;
 mod ssa;
+mod texture;
 mod unit;
 
 pub use error::{At, Error};
-pub use options::{FloatControls, Geometry, Names, Options, Version, XfbLayout, xfb_layout};
+pub use options::{
+    FloatControls, Geometry, Names, Options, TessDomain, TessSpacing, Tessellation, Version, XfbLayout,
+    xfb_layout,
+};
 pub use spirv::Capability;
 
 use interface::Interface;
@@ -126,6 +130,9 @@ fn execution_modes(
             if depth {
                 mode(ExecutionMode::DepthReplacing, &[]);
             }
+            if options.early_fragment_tests {
+                mode(ExecutionMode::EarlyFragmentTests, &[]);
+            }
         }
         ExecutionModel::Geometry => {
             unit.capability(Capability::Geometry);
@@ -150,6 +157,26 @@ fn execution_modes(
             mode(output, &[]);
             mode(ExecutionMode::Invocations, &[geometry.invocations.max(1)]);
             mode(ExecutionMode::OutputVertices, &[geometry.max_vertices]);
+        }
+        ExecutionModel::TessellationControl => {
+            unit.capability(Capability::Tessellation);
+            let Some(vertices) = options.patch_vertices else {
+                return Err(Error::Invalid(
+                    "a tessellation control shader needs its vertices in the options",
+                ));
+            };
+            mode(ExecutionMode::OutputVertices, &[vertices]);
+        }
+        ExecutionModel::TessellationEvaluation => {
+            unit.capability(Capability::Tessellation);
+            let Some(tessellation) = options.tessellation else {
+                return Err(Error::Invalid(
+                    "a tessellation evaluation shader needs its domain in the options",
+                ));
+            };
+            for m in options::tessellation_modes(tessellation) {
+                mode(m, &[]);
+            }
         }
         _ => {}
     }

@@ -2,10 +2,12 @@
 //!
 //! Each resource, the shared memory and each function's private memory is declared once, as an array of one element
 //! type chosen from all accesses of the module: uniform buffers as vectors of four words (their stride must be 16),
-//! other resources as such vectors if every access is a whole aligned one, else as words.
+//! other resources as such vectors if every access is a whole aligned one, else as words. A storage buffer with 64-bit
+//! atomics is declared once more for them, as an array of 64-bit integers.
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::texture::Textures;
 use crate::unit::{Id, Unit};
 use spirv::{Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
@@ -39,7 +41,10 @@ pub(crate) struct View {
 /// All memories of a module but the private ones.
 #[derive(Default)]
 pub(crate) struct Memory {
+    pub(crate) textures: Textures,
     resources: SecondaryMap<Resource, Option<View>>,
+    /// As 64-bit integers, for atomics.
+    wide: SecondaryMap<Resource, Option<View>>,
     shared: Option<View>,
 }
 
@@ -52,6 +57,8 @@ struct Uses {
     vectors: u32,
     others: u32,
     atomic: bool,
+    /// 64-bit atomics.
+    wide_atomic: bool,
     written: bool,
     read: bool,
 }
@@ -71,7 +78,9 @@ impl Uses {
         let aligned = mem.align_log2 >= 4 || offset.is_some_and(|o| o % 16 == 0);
         let whole = ty.kind().bits() == 32 && ty.lanes() == 4 && aligned;
         *if whole { &mut self.vectors } else { &mut self.others } += 1;
-        self.atomic |= !matches!(data.op, Op::Load | Op::Store);
+        let atomic = !matches!(data.op, Op::Load | Op::Store);
+        self.atomic |= atomic;
+        self.wide_atomic |= atomic && ty.kind().bits() == 64;
         self.written |= data.op != Op::Load;
         self.read |= data.op != Op::Store;
     }
@@ -105,16 +114,31 @@ impl Memory {
                 }
             }
         }
-        let mut memory = Memory::default();
+        let mut memory = Memory { textures: Textures::declare(unit, module)?, ..Memory::default() };
         for (resource, data) in &module.resources {
-            memory.resources[resource] =
-                declare(unit, data, uses[resource]).map_err(|r| r.at(None, NO_GUEST))?;
+            let uses = uses[resource];
+            let view = declare(unit, data, uses, None).map_err(|r| r.at(None, NO_GUEST))?;
+            memory.resources[resource] = view;
+            if let (Some(view), true, ResourceKind::StorageBuffer { .. }) =
+                (view, uses.wide_atomic, data.kind)
+            {
+                let wide = declare(unit, data, uses, Some(Type::I64)).map_err(|r| r.at(None, NO_GUEST))?;
+                memory.wide[resource] = wide;
+                for view in [Some(view), wide].into_iter().flatten() {
+                    unit.decorate(view.var, Decoration::Aliased, &[]);
+                }
+            }
         }
         if module.shared_size > 0 {
             let element = shared.element(false);
             memory.shared = Some(declare_words(unit, StorageClass::Workgroup, element, module.shared_size));
         }
         Ok(memory)
+    }
+
+    /// The view of 64-bit atomics.
+    pub(crate) fn wide_view(&self, mem: MemInfo) -> Option<View> {
+        mem.resource.expand().and_then(|r| self.wide.get(r).copied().flatten())
     }
 
     /// The view an access goes through; `private` is the function's own.
@@ -160,7 +184,13 @@ fn declare_words(unit: &mut Unit, class: StorageClass, element: Type, size: u32)
     View { var, class, element, length: Length::Fixed(n), block: false, oob: OutOfBounds::Undefined }
 }
 
-fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Option<View>, Reason> {
+/// Declares a resource as an array of `element`, or of what suits its uses.
+fn declare(
+    unit: &mut Unit,
+    data: &ResourceData,
+    uses: Uses,
+    element: Option<Type>,
+) -> Result<Option<View>, Reason> {
     let since_1_3 = unit.since(Version::V1_3);
     let (class, size, access) = match data.kind {
         ResourceKind::UniformBuffer { size } => (StorageClass::Uniform, Some(size), Access::Read),
@@ -173,11 +203,11 @@ fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Option<Vi
         return Err(Reason::Unsupported("an array of buffers"));
     }
     let uniform = matches!(data.kind, ResourceKind::UniformBuffer { .. });
-    let mut element = uses.element(uniform);
+    let mut element = element.unwrap_or_else(|| uses.element(uniform));
     if class == StorageClass::PushConstant {
         element = element.lane(); // its size need not be a multiple of 16
     }
-    let stride = 4 * u32::from(element.lanes());
+    let stride = element.bits() / 8;
     let type_id = unit.ty(element);
     let (array, length) = match size {
         Some(size) => {

@@ -1,8 +1,9 @@
 //! What the writer is asked for.
 
-use spirv::Capability;
+use spirv::{Capability, ExecutionMode};
 use xenoglot_ir::entities::Var;
 use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
+pub use xenoglot_ir::stage::{Geometry, TessDomain, TessSpacing, Tessellation};
 
 /// Version of SPIR-V. The Vulkan environments that take it: 1.0 from Vulkan 1.0 on, up to 1.3 from 1.1, 1.4 with
 /// an extension of 1.1, 1.5 from 1.2, 1.6 from 1.3.
@@ -63,17 +64,20 @@ impl FloatControls {
         FloatControls { signed_zero_inf_nan: true, denorm_preserve: true, round_even: true };
 }
 
-/// What a geometry shader takes and makes; the IR does not hold it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Geometry {
-    /// Vertices of an input primitive: 1, 2, 3, 4 (lines with adjacency) or 6 (triangles with adjacency).
-    pub input_vertices: u32,
-    /// Vertices of an output primitive: 1 for points, 2 for line strips, 3 for triangle strips.
-    pub output_vertices: u32,
-    /// Most vertices an invocation emits.
-    pub max_vertices: u32,
-    /// Invocations per primitive, at least 1.
-    pub invocations: u32,
+/// The execution modes of a tessellator.
+pub(crate) fn tessellation_modes(t: Tessellation) -> impl Iterator<Item = ExecutionMode> {
+    let domain = match t.domain {
+        TessDomain::Isolines => ExecutionMode::Isolines,
+        TessDomain::Triangles => ExecutionMode::Triangles,
+        TessDomain::Quads => ExecutionMode::Quads,
+    };
+    let spacing = match t.spacing {
+        TessSpacing::Equal => ExecutionMode::SpacingEqual,
+        TessSpacing::FractionalOdd => ExecutionMode::SpacingFractionalOdd,
+        TessSpacing::FractionalEven => ExecutionMode::SpacingFractionalEven,
+    };
+    let winding = if t.clockwise { ExecutionMode::VertexOrderCw } else { ExecutionMode::VertexOrderCcw };
+    [domain, spacing, winding].into_iter().chain(t.points.then_some(ExecutionMode::PointMode))
 }
 
 /// Which names the output carries.
@@ -126,6 +130,12 @@ pub struct Options {
     pub transform_feedback: bool,
     /// Geometry stage: what it takes and makes.
     pub geometry: Option<Geometry>,
+    /// Tessellation control stage: vertices of an output patch.
+    pub patch_vertices: Option<u32>,
+    /// Tessellation evaluation stage: the tessellator.
+    pub tessellation: Option<Tessellation>,
+    /// Fragment stage: depth and stencil tests come before the shader.
+    pub early_fragment_tests: bool,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -148,6 +158,9 @@ impl Default for Options {
             guest_lines: false,
             transform_feedback: false,
             geometry: None,
+            patch_vertices: None,
+            tessellation: None,
+            early_fragment_tests: false,
             subgroup_width: 0,
         }
     }

@@ -10,12 +10,9 @@ use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster;
-use xenoglot_pica::regs::Registers;
-use xenoglot_pica::renderer::{OutOfPixels, Renderer};
+use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Limits, Player};
 use xenoglot_pica::report::Report;
-use xenoglot_pica::tables::Tables;
-use xenoglot_pica::vertex::Triangle;
 use xenoglot_pica_scenes::{Params, Scene};
 
 /// New pixel states of a run.
@@ -106,21 +103,14 @@ struct Varied<R> {
 }
 
 impl<R: Renderer> Renderer for Varied<R> {
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
         /// Registers of the combiner stages: sources, operands, operation, constant, scale.
         const STAGES: [u32; 4] = [0xc0, 0xc8, 0xd0, 0xd8];
         /// Colours: primary, constant, previous; alpha: the same.
         const SOURCES: u32 = 0x0fe0_0fe0;
         /// Operations of colours that need no more than two sources' difference to be told apart.
         const OPERATIONS: [u32; 6] = [1, 2, 3, 4, 5, 8];
-        let mut regs = regs.clone();
+        let mut regs = draw.regs.clone();
         let mut number = self.set * STATES + self.draws;
         for stage in STAGES {
             regs.set(stage, SOURCES);
@@ -131,7 +121,8 @@ impl<R: Renderer> Renderer for Varied<R> {
             number /= OPERATIONS.len() as u32;
         }
         self.draws += 1;
-        self.inner.draw(&regs, tables, memory, triangles, pixels)
+        let Draw { tables, memory, triangles, pixels, .. } = draw;
+        self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels })
     }
 
     fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {

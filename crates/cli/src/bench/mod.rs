@@ -1,5 +1,6 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
+pub mod codec;
 #[cfg(feature = "gpu")]
 pub mod host;
 pub mod nds;

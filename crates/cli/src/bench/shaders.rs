@@ -13,7 +13,7 @@ use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::report::Report;
 use xenoglot_pica::shader::{
-    Choice, Engine, Engines, Interp, Native, Packed, Program, Shader, Source, Uniforms,
+    Batch, Choice, Engine, Engines, Interp, Native, Packed, Program, Shader, Source, Uniforms,
 };
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
@@ -119,7 +119,8 @@ fn alone(engine: &mut dyn Engine, shader: &Shader, vertices: usize, times: usize
     let values = (0..vertices).flat_map(|v| registers.clone().map(move |n| register(v, n)));
     inputs.values_mut().iter_mut().zip(values).for_each(|(place, value)| *place = value);
     let seconds = best(times, || {
-        Ok(engine.shade(&program, &uniforms, &inputs, &mut outputs, &mut u64::MAX.clone())?)
+        let (uniforms, outputs, fuel) = (&uniforms, &mut outputs, &mut u64::MAX.clone());
+        Ok(engine.shade(Batch { program: &program, uniforms, inputs: &inputs, outputs, fuel })?)
     })?;
     Ok(rate(seconds, vertices))
 }

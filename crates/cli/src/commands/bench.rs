@@ -1,6 +1,6 @@
 //! `xenoglot bench`: what things cost on this machine.
 
-use crate::bench::{nds, pica, translate};
+use crate::bench::{codec, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -16,6 +16,8 @@ enum What {
     Pica,
     /// The emulated Nintendo DS: frames of scenes, and the geometry engine alone.
     Nds,
+    /// Texture decoding by format, the tone filter by engine.
+    Codec,
 }
 
 /// Arguments of `bench`.
@@ -47,6 +49,7 @@ pub fn run(args: &Args) -> Result<bool> {
             print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
         }
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
+        What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });
             print(

@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 fn one(args: &Args, translator: &mut Translator, input: &str, unit: Unit) -> Result<Vec<Artifact>> {
-    let Unit { mut module, suffix } = unit;
+    let Unit { mut module, suffix, .. } = unit;
     if args.optimized {
         translator.optimize(&mut module, &xenoglot_opt::Options::default());
     }

@@ -17,6 +17,8 @@ pub mod render;
 pub mod render_nds;
 pub mod run;
 pub mod scenes;
+pub mod texture;
+pub mod tone;
 pub mod translate;
 
 /// Does a command.
@@ -31,6 +33,8 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Run(args) => run::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Scenes(args) => scenes::run(&args),
+        Command::Texture(args) => texture::run(&args),
+        Command::Tone(args) => tone::run(&args),
         Command::Extract(args) => extract::run(&args),
         #[cfg(feature = "vulkan")]
         Command::Conformance(args) => conformance::run(&args),

@@ -4,7 +4,8 @@ use crate::batch::{Artifact, BatchArgs};
 use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Target, Translator, maxwell};
+use xenoglot_opt::lower_floats;
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -113,6 +114,9 @@ pub struct Args {
     /// Name values in SPIR-V after the guest's registers.
     #[arg(long)]
     names: bool,
+    /// Lanes of the host's subgroups, if known: what warps of another width tell each other goes through shared memory.
+    #[arg(long, value_name = "LANES", default_value_t = 0)]
+    subgroup_width: u8,
     /// Only make registers values; run no other pass.
     #[arg(long)]
     no_optimize: bool,
@@ -121,7 +125,10 @@ pub struct Args {
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
     let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
-    let options = xenoglot_opt::Options { level, lower_memory: true, ..Default::default() };
+    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
+    let subgroup_width = args.subgroup_width;
+    let options =
+        xenoglot_opt::Options { level, lower_memory: true, floats, subgroup_width, ..Default::default() };
     each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
         translator.optimize(&mut unit.module, &options);
         args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()
@@ -130,6 +137,7 @@ pub fn run(args: &Args) -> Result<bool> {
 
 fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
     let target = target(args, language);
+    let target = unit.info.as_ref().map_or(target.clone(), |info| maxwell::target_for(&target, info));
     let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
     let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
     let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));
@@ -151,12 +159,14 @@ fn target(args: &Args, language: Language) -> Target {
         Language::Spirv => Target::Spirv(xenoglot_spirv::Options {
             guest_lines: args.comments,
             robust: args.robust,
+            subgroup_width: args.subgroup_width,
             names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
             ..xenoglot_spirv::Options::version(args.spirv_version.version())
         }),
         Language::Glsl => Target::Glsl(xenoglot_glsl::Options {
             target: args.glsl_version.target(),
             guest_comments: args.comments,
+            subgroup_width: args.subgroup_width,
             ..Default::default()
         }),
         #[cfg(feature = "naga")]
@@ -174,6 +184,9 @@ pub fn extension(language: Language, stage: &str) -> &'static str {
         (Language::Spirv, _) => "spv",
         (Language::Glsl, "vertex") => "vert",
         (Language::Glsl, "fragment") => "frag",
+        (Language::Glsl, "geometry") => "geom",
+        (Language::Glsl, "tess_control") => "tesc",
+        (Language::Glsl, "tess_eval") => "tese",
         (Language::Glsl, _) => "comp",
         #[cfg(feature = "naga")]
         (Language::Wgsl, _) => "wgsl",

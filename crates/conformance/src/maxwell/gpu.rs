@@ -5,6 +5,7 @@ use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
 use xenoglot_ir::Module;
 use xenoglot_maxwell::lift::layout;
+use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, glslang};
 
 /// A device with a translator: one per thread.
@@ -24,7 +25,11 @@ impl Engine {
     /// # Errors
     /// What the language cannot express, or the device's error.
     pub fn run(&mut self, launch: &Launch, mut module: Module) -> Result<Vec<u8>, String> {
-        let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
+        // Vulkan promises no `fma` that rounds once.
+        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
+        let subgroup_width = self.0.subgroup_width;
+        let options =
+            xenoglot_opt::Options { lower_memory: true, floats, subgroup_width, ..Default::default() };
         self.0.translator.optimize(&mut module, &options);
         let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
         let storage = BufferBinding {

@@ -4,6 +4,7 @@ pub mod compare;
 pub mod decode;
 pub mod format;
 pub mod gpu;
+pub mod graphics;
 pub mod interp;
 pub mod launch;
 

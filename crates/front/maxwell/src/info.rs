@@ -1,8 +1,11 @@
 //! What a shader uses and binds.
 
+use crate::gpu::{Handle, InputPrimitive, Tessellator};
 use serde::{Deserialize, Serialize};
+use xenoglot_ir::imm::Dim;
+use xenoglot_ir::module::{ImageFormat, Texel};
 
-/// A kernel's resources: what an emulator has to provide to run it.
+/// A shader's resources: what an emulator has to provide to run it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShaderInfo {
     /// Bit n: constant bank n is read.
@@ -11,7 +14,7 @@ pub struct ShaderInfo {
     pub shared_bytes: u32,
     /// Bytes of local memory of an invocation.
     pub local_bytes: u32,
-    /// Invocations of a workgroup along x, y and z.
+    /// Invocations of a workgroup along x, y and z; zeros in graphics.
     pub workgroup: [u32; 3],
     /// Global memory is read.
     pub reads_global: bool,
@@ -25,4 +28,127 @@ pub struct ShaderInfo {
     pub barriers: bool,
     /// Special registers read, by number, in order.
     pub special_registers: Vec<u8>,
+    /// Textures, in the order of their bindings.
+    #[serde(default)]
+    pub textures: Vec<TextureBinding>,
+    /// Images, in the order of their bindings.
+    #[serde(default)]
+    pub images: Vec<ImageBinding>,
+    /// What the graphics pipeline passes in and out; none of a compute kernel.
+    #[serde(default)]
+    pub graphics: Option<GraphicsInfo>,
+}
+
+/// A texture with its sampler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextureBinding {
+    /// Where the program takes the handle from; of an array, the first.
+    pub handle: Handle,
+    /// Binding in the descriptor set.
+    pub binding: u32,
+    /// Handles in the array, 4 bytes apart; none of a single texture.
+    pub count: Option<u32>,
+    /// Dimensions.
+    #[serde(with = "dim")]
+    pub dim: Dim,
+    /// Has layers.
+    pub arrayed: bool,
+    /// Has samples.
+    pub multisampled: bool,
+    /// Its sampler compares.
+    pub shadow: bool,
+    /// What reading gives.
+    #[serde(with = "texel")]
+    pub texel: Texel,
+}
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageBinding {
+    /// Where the program takes the handle from.
+    pub handle: Handle,
+    /// Binding in the descriptor set.
+    pub binding: u32,
+    /// Dimensions.
+    #[serde(with = "dim")]
+    pub dim: Dim,
+    /// Has layers.
+    pub arrayed: bool,
+    /// Format of the view to bind; raw accesses have one of integers as wide as they are.
+    #[serde(with = "format")]
+    pub format: ImageFormat,
+    /// It is written.
+    pub written: bool,
+}
+
+/// A component of a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Varying {
+    /// The location: that of generic attribute n is n, those of legacy ones are as the state says.
+    pub location: u32,
+    /// Bits of the components used.
+    pub components: u8,
+    /// Belongs to the patch.
+    pub patch: bool,
+}
+
+/// What a stage of the graphics pipeline passes in and out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphicsInfo {
+    /// Attributes read.
+    pub inputs: Vec<Varying>,
+    /// Attributes and colour targets written.
+    pub outputs: Vec<Varying>,
+    /// Builtins read, by their names in the IR.
+    pub builtin_inputs: Vec<String>,
+    /// Builtins written, by their names in the IR.
+    pub builtin_outputs: Vec<String>,
+    /// Fragments may be discarded.
+    pub discards: bool,
+    /// Derivatives are used, by instructions or by the level of detail of a texture.
+    pub derivatives: bool,
+    /// Depth and stencil tests come before the fragment shader.
+    pub early_fragment_tests: bool,
+    /// What a geometry shader takes and makes.
+    pub geometry: Option<GeometryInfo>,
+    /// Vertices of an output patch of a tessellation control shader.
+    pub patch_vertices: Option<u32>,
+    /// The tessellator before a tessellation evaluation shader.
+    pub tessellator: Option<Tessellator>,
+}
+
+/// What a geometry shader takes and makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeometryInfo {
+    /// Primitives taken.
+    pub input: InputPrimitive,
+    /// Vertices of a primitive made: 1 of points, 2 of line strips, 3 of triangle strips.
+    pub output_vertices: u32,
+    /// Most vertices of an invocation.
+    pub max_vertices: u32,
+    /// Invocations per primitive.
+    pub invocations: u32,
+}
+
+macro_rules! by_name {
+    ($($module:ident $ty:ty;)+) => {$(
+        mod $module {
+            use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+            pub(super) fn serialize<S: Serializer>(v: &$ty, s: S) -> Result<S::Ok, S::Error> {
+                s.serialize_str(v.name())
+            }
+
+            pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<$ty, D::Error> {
+                let name = String::deserialize(d)?;
+                <$ty>::parse(&name).ok_or_else(|| D::Error::custom("an unknown name"))
+            }
+        }
+    )+};
+}
+
+by_name! {
+    dim super::Dim;
+    texel super::Texel;
+    format super::ImageFormat;
 }

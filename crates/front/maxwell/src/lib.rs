@@ -9,6 +9,7 @@
 //! | [`disasm`] | the vendor's text |
 //! | [`flow`] | control flow, the stacks resolved |
 //! | [`lift`] | instructions to IR |
+//! | [`gpu`] | what only the running GPU knows: textures, state |
 //! | [`info`] | what a shader uses and binds |
 //! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
 #![deny(missing_docs)]
@@ -18,6 +19,7 @@ pub mod container;
 pub mod decode;
 pub mod disasm;
 pub mod flow;
+pub mod gpu;
 pub mod info;
 pub mod inst;
 pub mod isa;
@@ -29,6 +31,7 @@ pub mod sph;
 
 pub use code::{Control, Instructions};
 pub use decode::{DecodeError, decode};
+pub use gpu::{DefaultGpu, GpuAccessor};
 pub use inst::{Guard, Inst, Operand, Part, Role, Value};
 pub use modifier::Mod;
 pub use opcode::Opcode;

@@ -7,6 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::regs::{self, Registers};
+use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::{Triangle, Vertex};
 
@@ -151,8 +152,13 @@ impl Bench {
 
     fn draw(&mut self, regs: &Registers, triangles: &[Triangle]) {
         let (regs, triangles) = (black_box(regs), black_box(triangles));
-        let drawn =
-            self.renderer.draw(regs, &self.tables, &mut self.memory, triangles, &mut u64::MAX.clone());
+        let drawn = self.renderer.draw(Draw {
+            regs,
+            tables: &self.tables,
+            memory: &mut self.memory,
+            triangles,
+            pixels: &mut u64::MAX.clone(),
+        });
         drawn.expect("there are pixels left");
     }
 }

@@ -7,8 +7,8 @@ use crate::regs::*;
 use crate::renderer::OutOfPixels;
 use crate::report::{Budget, Error, Report};
 use crate::shader::{
-    Bank, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Packed, Program, Row, Served,
-    Shader, Unit,
+    Bank, Batch, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Packed, Program, Row,
+    Served, Shader, Unit,
 };
 use crate::vertex::{OutputMap, Triangle, Vertex};
 use crate::vertex_loader::{Loader, attribute_base};
@@ -241,8 +241,8 @@ impl Stages {
     ) {
         let (uniforms, fuel) = (&self.vertex.uniforms, account.budget.fuel());
         let mut served = Served::default();
-        let shaded =
-            self.engines.shade(program, uniforms, &self.inputs, &mut self.outputs, fuel, &mut served);
+        let (inputs, outputs) = (&self.inputs, &mut self.outputs);
+        let shaded = self.engines.shade(Batch { program, uniforms, inputs, outputs, fuel }, &mut served);
         let count = self.inputs.vertices() as u64;
         if account.settle(served, count, shaded).is_none() {
             return;

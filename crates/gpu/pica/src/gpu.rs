@@ -2,11 +2,11 @@
 
 use crate::assembly::Topology;
 use crate::command::{List, Write};
-use crate::draw::{Account, Stages};
+use crate::draw::{Account, Sink, Stages};
 use crate::immediate::Immediate;
 use crate::memory::Memory;
 use crate::regs::*;
-use crate::renderer::Renderer;
+use crate::renderer::{Draw, Renderer};
 use crate::report::{Budget, Error, Limits, Report};
 use crate::shader::{Engines, Kind, UniformPort};
 use crate::tables::Tables;
@@ -241,14 +241,9 @@ impl<R: Renderer> Gpu<R> {
     fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, budget: &mut Budget) {
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
         let mut account = Account { budget, report };
-        stages.draw(
-            regs,
-            &immediate.fixed,
-            memory,
-            indexed,
-            &mut account,
-            &mut |memory, triangles, pixels| renderer.draw(regs, tables, memory, triangles, pixels),
-        );
+        let sink: &mut Sink =
+            &mut |memory, triangles, pixels| renderer.draw(Draw { regs, tables, memory, triangles, pixels });
+        stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, sink);
     }
 
     /// Draws the immediate vertices there are.
@@ -259,7 +254,7 @@ impl<R: Renderer> Gpu<R> {
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
         let mut account = Account { budget, report };
         stages.immediate(regs, &immediate.pending, memory, &mut account, &mut |memory, triangles, pixels| {
-            renderer.draw(regs, tables, memory, triangles, pixels)
+            renderer.draw(Draw { regs, tables, memory, triangles, pixels })
         });
         immediate.pending.clear();
     }

@@ -1,7 +1,6 @@
 //! Where triangles go.
 
 use crate::memory::Memory;
-use crate::raster;
 use crate::regs::Registers;
 use crate::report::Report;
 use crate::tables::Tables;
@@ -13,22 +12,35 @@ use thiserror::Error;
 #[error("no pixels left")]
 pub struct OutOfPixels;
 
+/// Triangles to draw, and with what.
+pub struct Draw<'a> {
+    /// The registers of that moment.
+    pub regs: &'a Registers,
+    /// The tables of that moment.
+    pub tables: &'a Tables,
+    /// Where colour and depth buffers and textures are. Pixels of them that are not are dropped or read as 0.
+    pub memory: &'a mut dyn Memory,
+    /// As they are handed to the clipper, in order.
+    pub triangles: &'a [Triangle],
+    /// Bounds the work, in pixels: what a renderer looks at is taken off it.
+    pub pixels: &'a mut u64,
+}
+
+impl Draw<'_> {
+    /// The same draw for another to do.
+    pub fn again(&mut self) -> Draw<'_> {
+        let Draw { regs, tables, memory, triangles, pixels } = self;
+        Draw { regs, tables, memory: &mut **memory, triangles, pixels }
+    }
+}
+
 /// Draws triangles into guest memory.
 pub trait Renderer {
-    /// Draws triangles in order, with the registers and tables of that moment.
-    ///
-    /// `pixels` bounds the work, in pixels: what a renderer looks at is taken off it.
+    /// Draws triangles in order.
     ///
     /// # Errors
-    /// Triangles from one on were left out because nothing is left of `pixels`.
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels>;
+    /// Triangles from one on were left out because nothing is left of the pixels.
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels>;
 
     /// Brings all that was drawn to guest memory, and says what went otherwise than it should. Guest memory may have
     /// changed when the next draw comes.
@@ -55,32 +67,12 @@ pub enum Detour {
     Device(String),
 }
 
-impl Renderer for raster::Renderer {
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
-        raster::Renderer::draw(self, regs, tables, memory, triangles, pixels)
-    }
-}
-
 /// Draws nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullRenderer;
 
 impl Renderer for NullRenderer {
-    fn draw(
-        &mut self,
-        _: &Registers,
-        _: &Tables,
-        _: &mut dyn Memory,
-        _: &[Triangle],
-        _: &mut u64,
-    ) -> Result<(), OutOfPixels> {
+    fn draw(&mut self, _: Draw<'_>) -> Result<(), OutOfPixels> {
         Ok(())
     }
 }
@@ -95,16 +87,9 @@ pub struct Recorder<R> {
 }
 
 impl<R: Renderer> Renderer for Recorder<R> {
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
-        self.triangles.extend_from_slice(triangles);
-        self.inner.draw(regs, tables, memory, triangles, pixels)
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+        self.triangles.extend_from_slice(draw.triangles);
+        self.inner.draw(draw)
     }
 
     fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {

@@ -3,6 +3,7 @@
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::{Chip, Options, Reference, Renderer};
 use xenoglot_pica::regs::*;
+use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::texture::tiling::pixel_index;
 use xenoglot_pica::vertex::Vertex;
@@ -81,7 +82,8 @@ impl Scene {
         let mut renderer = Renderer::with_options(Options { reference, ..Options::default() });
         let tables = Tables::default();
         let triangles = [[a, b, c], [a, c, d]];
-        renderer.draw(&self.regs, &tables, &mut self.memory, &triangles, &mut (1 << 20)).unwrap();
+        let (regs, memory, pixels) = (&self.regs, &mut self.memory, &mut (1 << 20));
+        renderer.draw(Draw { regs, tables: &tables, memory, triangles: &triangles, pixels }).unwrap();
         move |x, y| {
             let address = buffer + 4 * pixel_index(x, SIDE - 1 - y, SIDE / 8);
             u32::from_le_bytes(*self.memory.bytes(address, 4).unwrap().first_chunk().unwrap())

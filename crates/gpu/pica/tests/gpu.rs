@@ -8,13 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions};
 use xenoglot_pica::regs::*;
-use xenoglot_pica::renderer::{NullRenderer, OutOfPixels, Recorder, Renderer};
+use xenoglot_pica::renderer::{Draw, NullRenderer, OutOfPixels, Recorder, Renderer};
 use xenoglot_pica::report::{Error, Ignored, Limits, Report, Share};
-use xenoglot_pica::shader::{
-    Cost, Engine, EngineError, Engines, Invocations, Packed, Program, Readiness, Uniforms,
-};
-use xenoglot_pica::tables::Tables;
-use xenoglot_pica::vertex::Triangle;
+use xenoglot_pica::shader::{Batch, Cost, Engine, EngineError, Engines, Invocations, Program, Readiness};
 
 type TestGpu = Gpu<Recorder<NullRenderer>>;
 
@@ -117,16 +113,9 @@ impl Engine for Broken {
         Readiness::Ready
     }
 
-    fn shade(
-        &mut self,
-        _: &Arc<Program>,
-        _: &Uniforms,
-        _: &Packed,
-        outputs: &mut Packed,
-        _: &mut u64,
-    ) -> Result<(), EngineError> {
-        outputs.reset(u16::MAX, 1);
-        outputs.values_mut().fill([9.0; 4]);
+    fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
+        batch.outputs.reset(u16::MAX, 1);
+        batch.outputs.values_mut().fill([9.0; 4]);
         self.fail()
     }
 
@@ -220,16 +209,9 @@ fn limits_end_lists_that_never_would() {
 struct Costly;
 
 impl Renderer for Costly {
-    fn draw(
-        &mut self,
-        _: &Registers,
-        _: &Tables,
-        _: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
-        let left = pixels.checked_sub(10 * triangles.len() as u64);
-        *pixels = left.unwrap_or(0);
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+        let left = draw.pixels.checked_sub(10 * draw.triangles.len() as u64);
+        *draw.pixels = left.unwrap_or(0);
         left.map(drop).ok_or(OutOfPixels)
     }
 }

@@ -3,6 +3,7 @@
 use xenoglot_pica::memory::{FCRAM, Regions, VRAM};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::regs::*;
+use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::{Triangle, Vertex};
 
@@ -42,7 +43,13 @@ fn triangle() -> Triangle {
 fn draw(texture: u32, triangles: &[Triangle], mut pixels: u64) -> Option<u64> {
     let mut memory = Regions::console(1 << 12);
     let (regs, tables) = (registers(texture), Tables::default());
-    let drawn = Renderer::new().draw(&regs, &tables, &mut memory, triangles, &mut pixels);
+    let drawn = Renderer::new().draw(Draw {
+        regs: &regs,
+        tables: &tables,
+        memory: &mut memory,
+        triangles,
+        pixels: &mut pixels,
+    });
     assert!(drawn.is_ok() || pixels == 0);
     drawn.ok().map(|()| pixels)
 }

@@ -234,6 +234,7 @@ fn fits(job: &Job, outputs: &[RunOutput]) -> bool {
             job.runs.len() == outputs.len()
                 && job.runs.iter().zip(outputs).all(|(run, output)| buffers_fit(&run.buffers, output))
         }
+        Job::Pipeline(_) => outputs.is_empty(),
     }
 }
 
@@ -288,6 +289,7 @@ fn run(
         match job {
             Job::Compute(job) => device.run_compute(job),
             Job::Vertex(job) => device.run_vertex(job),
+            Job::Pipeline(job) => device.build_pipeline(job),
         }
     }
 }

@@ -143,7 +143,85 @@ pub struct VertexJob {
     pub runs: Vec<VertexRun>,
 }
 
-/// Either kind of job.
+/// A stage of a pipeline that is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum PipelineStage {
+    Vertex,
+    TessControl,
+    TessEval,
+    Geometry,
+    Fragment,
+    Compute,
+}
+
+/// What a descriptor is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DescriptorKind {
+    /// A uniform buffer.
+    Uniform,
+    /// A storage buffer.
+    Storage,
+    /// A texture with its sampler.
+    Texture,
+    /// A buffer read as texels.
+    TexelBuffer,
+    /// A storage image.
+    Image,
+    /// A buffer read and written as texels.
+    ImageBuffer,
+}
+
+/// A descriptor that a pipeline's modules use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DescriptorSlot {
+    /// Descriptor set, below 8.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// What it is of.
+    pub kind: DescriptorKind,
+    /// Elements, at least one.
+    pub count: u32,
+}
+
+/// A module of a pipeline; its entry point is `main`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageModule {
+    /// Its stage.
+    pub stage: PipelineStage,
+    /// The module.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+}
+
+/// An input of a pipeline's vertex shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipelineInput {
+    /// The input's location.
+    pub location: u32,
+    /// It is of integers, not of floats.
+    pub integers: bool,
+}
+
+/// A pipeline that is built and not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PipelineJob {
+    /// Its stages: one that computes, or several that draw.
+    pub stages: Vec<StageModule>,
+    /// Every descriptor its modules use.
+    pub descriptors: Vec<DescriptorSlot>,
+    /// Inputs of the vertex shader.
+    pub inputs: Vec<PipelineInput>,
+    /// Colour targets by location: whether each is of integers.
+    pub targets: Vec<bool>,
+    /// It draws points, not triangles.
+    pub points: bool,
+}
+
+/// Any kind of job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Job {
@@ -151,6 +229,8 @@ pub enum Job {
     Compute(ComputeJob),
     /// Draws with a vertex shader.
     Vertex(VertexJob),
+    /// A pipeline that is built.
+    Pipeline(PipelineJob),
 }
 
 /// What a dispatch or draw left behind.

@@ -54,6 +54,7 @@ mod compute;
 mod device;
 mod error;
 pub mod glslang;
+mod graphics;
 mod info;
 mod instance;
 pub mod isolated;
@@ -66,7 +67,8 @@ pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
-    BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, Job, RunOutput, Stage, VertexInput,
-    VertexJob, VertexRun,
+    BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, DescriptorKind, DescriptorSlot, Job,
+    PipelineInput, PipelineJob, PipelineStage, RunOutput, Stage, StageModule, VertexInput, VertexJob,
+    VertexRun,
 };
 pub use vertex::VertexPipeline;

@@ -231,13 +231,11 @@ ops! {
     Output "output", Sig::VarSet, Var, NO, WRITE, (-), "Sets an output or builtin; an index selects the array element.";
     OutputGet "output_get", Sig::VarGet, Var, NO, READ, (-), "Reads an output back (tessellation control).";
     InputAt "input_at", Sig::Open, Var, NO, READ, (-), "Attribute of one vertex of the primitive, not interpolated: vertex, then component offset.";
-    InterpolateCentroid "interpolate_at.centroid", Sig::Open, Var, NO, CROSS, (-), "Attribute at the covered centroid.";
-    InterpolateSample "interpolate_at.sample", Sig::Open, Var, NO, CROSS, (-), "Attribute at a sample: its index.";
-    InterpolateOffset "interpolate_at.offset", Sig::Open, Var, NO, CROSS, (-), "Attribute at an offset from the pixel centre: two floats in pixels.";
+    InterpolateCentroid "interpolate_at.centroid", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at the covered centroid.";
+    InterpolateSample "interpolate_at.sample", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at a sample: its index.";
+    InterpolateOffset "interpolate_at.offset", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at an offset from the pixel centre: two floats in pixels.";
     EmitVertex "emit_vertex", Sig::Effect, None, NO, RMW, (-), "Geometry: appends the outputs as a vertex; the outputs become undefined.";
     EndPrimitive "end_primitive", Sig::Effect, None, NO, RMW, (-), "Geometry: ends the strip.";
-    PatchGet "patch_get", Sig::Open, Var, NO, READ, (-), "Per-patch value in tessellation evaluation.";
-    PatchSet "patch_set", Sig::Open, Var, NO, WRITE, (-), "Per-patch value in tessellation control.";
 
     // Memory.
     Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says.";
@@ -260,22 +258,32 @@ ops! {
     BufferSize "buffer_size", Sig::Open, Resource, NU, READ, (-), "Size of the bound buffer in bytes, `i32` or `i64`.";
 
     // Handles: bindless is data flow.
-    ResourceHandle "resource_handle", Sig::Open, Resource, NU, PURE, (-), "Handle of an element of a resource array: its index.";
+    ResourceHandle "resource_handle", Sig::Handle, Resource, NU, READ, (-), "Handle of a resource; of an array, of the element that the operand counts.";
     HeapHandle "heap_handle", Sig::Open, None, NU, PURE, (-), "Handle by index into a descriptor heap; the result's kind says which heap.";
 
-    // Textures and images. Operands: handle (and sampler handle), coordinates, then those the immediate names.
-    TexSample "tex.sample", Sig::Open, Tex, NU, CROSS, (-), "Filtered texel; the LOD is implicit unless given, then the op is not convergent.";
-    TexFetch "tex.fetch", Sig::Open, Tex, NU, READ, (-), "Texel by integer coordinates.";
-    TexGather "tex.gather", Sig::Open, Tex, NU, READ, (-), "One component of the four texels a filter would use, counter-clockwise from the lower left.";
-    TexQuerySize "tex.query_size", Sig::Open, Tex, NU, READ, (-), "Size of a level in texels, layers last.";
-    TexQueryLevels "tex.query_levels", Sig::Open, Tex, NU, READ, (-), "Number of levels.";
-    TexQueryLod "tex.query_lod", Sig::Open, Tex, NU, CROSS, (-), "Level that would be used, clamped and unclamped.";
-    TexQuerySamples "tex.query_samples", Sig::Open, Tex, NU, READ, (-), "Samples per texel.";
+    // Textures and images. Operands: handle, sampler handle unless the texture has its own, coordinates (layer last), then
+    // those the immediate names, then what is stored.
+    TexSample "tex.sample", Sig::Texture, Tex, NU, CROSS, (-), "Filtered texel, four lanes, or one float of a comparison; the LOD is implicit unless given.";
+    TexFetch "tex.fetch", Sig::Texture, Tex, NU, READ, (-), "Texel by integer coordinates, four lanes; zeros outside.";
+    TexGather "tex.gather", Sig::Texture, Tex, NU, READ, (-), "One component of the four texels a filter would use, counter-clockwise from the lower left.";
+    TexQuerySize "tex.query_size", Sig::Texture, Tex, NU, READ, (-), "Size of a level in texels, layers last.";
+    TexQueryLevels "tex.query_levels", Sig::Texture, Tex, NU, READ, (-), "Number of levels.";
+    TexQueryLod "tex.query_lod", Sig::Texture, Tex, NU, CROSS, (-), "Level that would be used, clamped and unclamped.";
+    TexQuerySamples "tex.query_samples", Sig::Texture, Tex, NU, READ, (-), "Samples per texel.";
     TexResidency "tex.residency", Sig::Open, Tex, NU, READ, (-), "Residency code of the same fetch.";
-    ImgLoad "img.load", Sig::Open, Tex, NU, READ, (-), "Texel of a storage image.";
-    ImgStore "img.store", Sig::Open, Tex, NU, WRITE, (-), "Stores a texel.";
-    ImgAtomic "img.atomic", Sig::Open, Tex, NU, RMW, (-), "Read-modify-write of a texel.";
-    ImgQuery "img.query", Sig::Open, Tex, NU, READ, (-), "Size of a storage image.";
+    ImgLoad "img.load", Sig::Texture, Tex, NU, READ, (-), "Texel of a storage image.";
+    ImgStore "img.store", Sig::Texture, Tex, NU, WRITE, (-), "Stores a texel.";
+    ImgAtomicAdd "img.atomic.add", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old + operand.";
+    ImgAtomicAnd "img.atomic.and", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old & operand.";
+    ImgAtomicOr "img.atomic.or", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old | operand.";
+    ImgAtomicXor "img.atomic.xor", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old ^ operand.";
+    ImgAtomicXchg "img.atomic.xchg", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores the operand.";
+    ImgAtomicCmpxchg "img.atomic.cmpxchg", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores `new` if it is `expected`.";
+    ImgAtomicUmin "img.atomic.umin", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores the unsigned least.";
+    ImgAtomicUmax "img.atomic.umax", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores the unsigned greatest.";
+    ImgAtomicSmin "img.atomic.smin", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores the signed least.";
+    ImgAtomicSmax "img.atomic.smax", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores the signed greatest.";
+    ImgQuery "img.query", Sig::Texture, Tex, NU, READ, (-), "Size of a storage image.";
 
     // Derivatives.
     DdxCoarse "ddx.coarse", same(1, Float), None, NO, CONV, (lane unsupported), "Difference along x, one for the 2x2 quad.";

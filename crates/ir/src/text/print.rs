@@ -7,7 +7,8 @@ use crate::entities::{Block, Func, Inst, Resource, Slot, Value, Var};
 use crate::func::{Edge, Function, NO_GUEST, TermKind, Terminator};
 use crate::imm::{BarrierInfo, Imm, MemInfo, Order, Scope, SubgroupInfo, TexInfo, TexOperands};
 use crate::module::{
-    Count, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
+    Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic, Texel,
+    VarData,
 };
 use crate::ty::{Bits, Type};
 use cranelift_entity::packed_option::PackedOption;
@@ -174,11 +175,17 @@ fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {
             write!(f, " size {size}")?;
         }
         ResourceKind::StorageBuffer { access } => write!(f, " {}", access.name())?,
-        ResourceKind::Texture { dim, arrayed, multisampled } => {
+        ResourceKind::Texture { dim, arrayed, multisampled, texel } => {
             write!(f, " {}{}{}", dim.name(), word(arrayed, "array"), word(multisampled, "ms"))?;
+            if texel != Texel::Float {
+                write!(f, " {}", texel.name())?;
+            }
         }
-        ResourceKind::Image { dim, arrayed, access } => {
+        ResourceKind::Image { dim, arrayed, access, format } => {
             write!(f, " {}{} {}", dim.name(), word(arrayed, "array"), access.name())?;
+            if format != ImageFormat::Unknown {
+                write!(f, " {}", format.name())?;
+            }
         }
         ResourceKind::Sampler | ResourceKind::AccelerationStructure => {}
     }

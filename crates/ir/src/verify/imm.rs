@@ -61,7 +61,8 @@ impl<'m> Site<'m> {
             }
             Imm::Var(v) => {
                 let direction = sink.module.vars.get(v)?.direction;
-                let expected = if self.data.op == Op::Input { Direction::Input } else { Direction::Output };
+                let reads = self.data.op == Op::Input || self.info.sig == Sig::Interpolate;
+                let expected = if reads { Direction::Input } else { Direction::Output };
                 if direction == expected {
                     Some(())
                 } else {

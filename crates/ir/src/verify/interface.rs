@@ -50,6 +50,7 @@ fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
         B::PointSize => (Type::F32, None, false),
         B::ClipDistance | B::TessLevelOuter | B::TessLevelInner => (Type::F32, None, true),
         B::FragCoord => (Type::F32X4, input, false),
+        B::PointCoord => (Type::F32X2, input, false),
         B::FrontFacing => (Type::BOOL, input, false),
         B::FragDepth => (Type::F32, Some(Direction::Output), false),
         B::PrimitiveId | B::SampleMask | B::Layer | B::ViewportIndex => (Type::I32, None, false),
@@ -57,6 +58,7 @@ fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
         B::GlobalInvocationId | B::LocalInvocationId | B::WorkgroupId | B::NumWorkgroups => {
             (i32x3, input, false)
         }
+        B::BaseInstance | B::PatchVertices => (Type::I32, input, false),
         B::VertexIndex | B::InstanceIndex | B::InvocationId | B::SampleId | B::LocalInvocationIndex => {
             (Type::I32, input, false)
         }
@@ -64,8 +66,9 @@ fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
 }
 
 /// Whether variables of this direction exist once per vertex of a primitive, as arrays.
-fn is_per_vertex(stage: Stage, direction: Direction) -> bool {
-    match direction {
+fn is_per_vertex(stage: Stage, var: &VarData) -> bool {
+    match var.direction {
+        _ if var.interpolation == Interpolation::Patch => false,
         Direction::Input => matches!(stage, Stage::TessControl | Stage::TessEval | Stage::Geometry),
         Direction::Output => matches!(stage, Stage::TessControl | Stage::Mesh),
     }
@@ -87,7 +90,7 @@ fn variable(sink: &mut Sink, var: &VarData) {
                 let direction = var.direction.name();
                 sink.report(format_args!("variable `%{name}`: {} is no {direction}", b.name()));
             }
-            if var.array.is_some() != array && !is_per_vertex(stage, var.direction) {
+            if var.array.is_some() != array && !is_per_vertex(stage, var) {
                 let is = if array { "an" } else { "no" };
                 sink.report(format_args!("variable `%{name}`: {} is {is} array", b.name()));
             }
@@ -114,6 +117,11 @@ fn variable(sink: &mut Sink, var: &VarData) {
                     "variable `%{name}`: {} does not fit a location from component {component} on",
                     var.ty
                 ));
+            }
+            if var.interpolation == Interpolation::Patch
+                && !matches!(stage, Stage::TessControl | Stage::TessEval)
+            {
+                sink.report(format_args!("variable `%{name}` is of a patch, but {} has none", stage.name()));
             }
             let smooth = var.interpolation != Interpolation::Flat;
             let stepped = kind.is_int() || kind == Kind::F64;
@@ -162,7 +170,7 @@ fn overlaps(sink: &mut Sink) {
             }
             Semantic::Location { location, component } => {
                 let elements = match var.array {
-                    Some(n) if !is_per_vertex(m.stage, var.direction) => n,
+                    Some(n) if !is_per_vertex(m.stage, var) => n,
                     _ => 1,
                 };
                 let taken = components(var.ty);
@@ -173,8 +181,11 @@ fn overlaps(sink: &mut Sink) {
             }
         }
     }
-    for direction in [Direction::Input, Direction::Output] {
-        let mut sorted: Vec<&Span> = spans.iter().filter(|s| s.var.direction == direction).collect();
+    // Values of patches have locations of their own.
+    let groups = [Direction::Input, Direction::Output].map(|d| [(d, false), (d, true)]);
+    for group in groups.into_iter().flatten() {
+        let of = |var: &VarData| (var.direction, var.interpolation == Interpolation::Patch);
+        let mut sorted: Vec<&Span> = spans.iter().filter(|s| of(s.var) == group).collect();
         sorted.sort_by_key(|s| (s.first, s.component));
         // Variables that reach the location at hand: four at most, because they do not overlap.
         let mut active: Vec<&Span> = Vec::new();

@@ -36,6 +36,7 @@ fn stage_has(op: Op, stage: Stage) -> bool {
     match op {
         Op::EmitVertex | Op::EndPrimitive => stage == Stage::Geometry,
         Op::Demote | Op::DiscardIf | Op::Helper => stage == Stage::Fragment,
+        Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset => stage == Stage::Fragment,
         Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine => {
             matches!(stage, Stage::Fragment | Stage::Compute | Stage::Mesh | Stage::Task)
         }
@@ -266,6 +267,18 @@ impl<'m> Site<'m> {
                 self.is(sink, 0, Type::BOOL)?;
                 self.gives(sink, &[])
             }
+            Sig::Handle => self.handle(sink),
+            Sig::Texture => self.texture(sink),
+            Sig::Interpolate => {
+                match op {
+                    Op::InterpolateCentroid => self.takes(sink, 0)?,
+                    Op::InterpolateSample => {
+                        self.takes(sink, 1).and_then(|()| self.is(sink, 0, Type::I32))?
+                    }
+                    _ => self.takes(sink, 1).and_then(|()| self.is(sink, 0, Type::F32X2))?,
+                }
+                self.gives(sink, &[self.imm_type(sink)?])
+            }
             Sig::Open => Some(()),
         }
     }
@@ -297,13 +310,13 @@ impl<'m> Site<'m> {
     }
 
     /// Checks the number of operands.
-    fn takes(&self, sink: &mut Sink<'m>, n: usize) -> Option<()> {
+    pub(super) fn takes(&self, sink: &mut Sink<'m>, n: usize) -> Option<()> {
         let found = self.args.len();
         if found == n { Some(()) } else { fail!(sink, "expected {n} operands, found {found}") }
     }
 
     /// Checks the results.
-    fn gives(&self, sink: &mut Sink<'m>, types: &[Type]) -> Option<()> {
+    pub(super) fn gives(&self, sink: &mut Sink<'m>, types: &[Type]) -> Option<()> {
         match (types, &self.results[..]) {
             (expected, found) if expected == found => Some(()),
             ([expected], [found]) => fail!(sink, "the result is {found}, not {expected}"),
@@ -311,7 +324,7 @@ impl<'m> Site<'m> {
         }
     }
 
-    fn one_result(&self, sink: &mut Sink<'m>) -> Option<Type> {
+    pub(super) fn one_result(&self, sink: &mut Sink<'m>) -> Option<Type> {
         match self.results[..] {
             [r] => Some(r),
             _ => fail!(sink, "expected one result, found {}", self.results.len()),
@@ -319,7 +332,7 @@ impl<'m> Site<'m> {
     }
 
     /// Checks that operand `n`, which exists, is of type `t`.
-    fn is(&self, sink: &mut Sink<'m>, n: usize, t: Type) -> Option<()> {
+    pub(super) fn is(&self, sink: &mut Sink<'m>, n: usize, t: Type) -> Option<()> {
         let found = self.args[n];
         if found == t { Some(()) } else { fail!(sink, "operand {} is {found}, not {t}", n + 1) }
     }

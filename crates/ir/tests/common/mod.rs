@@ -94,9 +94,14 @@ fn module(t: &mut Tape) -> Module {
             0 => ResourceKind::UniformBuffer { size: t.u32() },
             1 => ResourceKind::StorageBuffer { access },
             2 => ResourceKind::PushConstants { size: t.u32() },
-            3 => ResourceKind::Texture { dim, arrayed: t.flip(), multisampled: t.flip() },
+            3 => ResourceKind::Texture {
+                dim,
+                arrayed: t.flip(),
+                multisampled: t.flip(),
+                texel: t.of(Texel::ALL),
+            },
             4 => ResourceKind::Sampler,
-            5 => ResourceKind::Image { dim, arrayed: t.flip(), access },
+            5 => ResourceKind::Image { dim, arrayed: t.flip(), access, format: t.of(ImageFormat::ALL) },
             _ => ResourceKind::AccelerationStructure,
         };
         m.resources.push(ResourceData {

@@ -94,12 +94,13 @@ impl Writer<'_> {
 
     pub(super) fn helper(&mut self, inst: Inst, helper: Helper, sel: Sel) -> Result<(), Error> {
         let args = self.func.args(inst);
-        let kind = args.first().map_or(Kind::I32, |&a| self.func.ty(a).kind());
-        let wide = kind == Kind::I64 || args.get(1).is_some_and(|&a| self.func.ty(a).kind() == Kind::I64);
-        if wide && !helper.has_64_bit_form() {
-            return Err(self.unsupported(inst, "not for 64-bit integers"));
+        let kind = |i: usize| args.get(i).map_or(Kind::I32, |&a| self.func.ty(a).kind());
+        // A select's first operand is its condition.
+        let width = Width::of(if kind(0) == Kind::Bool { kind(1) } else { kind(0) });
+        if !helper.has_form(width) {
+            return Err(self.unsupported(inst, "not for numbers of this width"));
         }
-        let name = self.helpers.call(helper, sel.lanes(), wide);
+        let name = self.helpers.call(helper, sel.lanes(), width);
         self.out.push_str(name);
         self.parenthesised(inst, sel)
     }
@@ -288,7 +289,9 @@ impl Writer<'_> {
             });
         }
         let kind = ty.kind();
-        if kind != Kind::F32 && (self.target() == Target::Gl330 || kind == Kind::I64) {
+        if kind != Kind::F32
+            && (self.target() == Target::Gl330 || matches!(kind, Kind::I64 | Kind::I16 | Kind::I8))
+        {
             let helper = if kind == Kind::Bool { Helper::PickBool } else { Helper::PickWord };
             return self.helper(inst, helper, sel);
         }

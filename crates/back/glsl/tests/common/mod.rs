@@ -1,6 +1,7 @@
 //! What the tests share: compiling, a device to run on, small modules.
 #![allow(dead_code)] // each test file uses its part
 
+use std::time::Duration;
 use xenoglot_glsl::{Error, Options, Target, emit};
 use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
@@ -10,7 +11,7 @@ use xenoglot_ir::{Kind, Module, Stage, Type};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
-use xenoglot_vulkan::{ComputeJob, Job};
+use xenoglot_vulkan::{ComputeJob, DeviceOptions, Job};
 
 /// Whether `glslangValidator` is there; prints a notice if not.
 pub fn compiler() -> bool {
@@ -83,7 +84,11 @@ pub fn invocation_id(module: &mut Module) -> xenoglot_ir::Var {
 pub fn device() -> Option<Isolated> {
     let command = WorkerCommand::this_test("vulkan_worker").ok()?;
     match xenoglot_vulkan::Device::list() {
-        Ok(list) if !list.is_empty() => Some(Isolated::new(command, IsolatedOptions::default())),
+        Ok(list) if !list.is_empty() => {
+            // A busy machine's software device takes its time to compile.
+            let device = DeviceOptions { timeout_ms: 60_000, ..DeviceOptions::from_env() };
+            Some(Isolated::new(command, IsolatedOptions { device, timeout: Duration::from_secs(120) }))
+        }
         _ => {
             skip("no Vulkan device");
             None

@@ -162,6 +162,20 @@ impl Unit {
     /// Clamps to 0..=1.
     fn saturate(&mut self, ty: Type, a: Id) -> Id {
         let bool = ty.with_kind(Kind::Bool);
+        if ty.kind() == Kind::F32 {
+            // On the bits: drivers make `a > 0 ? a : 0` a maximum, which may keep -0.
+            let int = ty.with_kind(Kind::I32);
+            let [none, one, infinity, unity] =
+                [0, 1, 0x7f80_0000, bits_of(Kind::F32, 1.0)].map(|v| self.splat(int, v));
+            let bits = self.float_bits(ty, a);
+            // False for zeros, negative numbers and NaNs, which become +0.
+            let below = self.op(S::ISub, int, &[bits, one]);
+            let positive = self.op(S::ULessThan, bool, &[below, infinity]);
+            // Positive floats compare like their bits.
+            let clamped = self.glsl(GlOp::UMin, int, &[bits, unity]);
+            let kept = self.choose(int, positive, clamped, none);
+            return self.op(S::Bitcast, ty, &[kept]);
+        }
         let [zero, one] = [0.0, 1.0].map(|x| self.splat(ty, bits_of(ty.kind(), x)));
         // False for NaN and -0 too, which become +0.
         let positive = self.op(S::FOrdGreaterThan, bool, &[a, zero]);

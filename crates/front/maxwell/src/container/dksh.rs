@@ -89,11 +89,12 @@ impl<'a> Dksh<'a> {
         let section = slice(bytes, "the code section", control_size.into(), code_size.into())?;
         let (constants_at, constants_size) = (field(3)?, field(4)?);
         let constants = slice(section, "the compiler constants", constants_at.into(), constants_size.into())?;
-        let bool = |i| field(i).map(|w| w != 0);
+        // Four flags, a byte each; the first tells of a table that the GPU's state takes.
+        let flag = |n: u32| field(6).map(|w| w >> (8 * n) & 0xff != 0);
         let kind = match field(0)? {
             0 => Kind::Vertex,
             1 => {
-                Kind::Fragment { early_tests: bool(6)?, post_depth_coverage: bool(7)?, per_sample: bool(8)? }
+                Kind::Fragment { early_tests: flag(1)?, post_depth_coverage: flag(2)?, per_sample: flag(3)? }
             }
             2 => Kind::Geometry,
             3 => Kind::TessControl,

@@ -226,6 +226,20 @@ pub(super) const ROWS: &[Row] = &[
         &[RAW, byte_address(28), DIM, CAS, types(36), CLAMP, ATOM_BINDLESS],
         &[resident(30).hide(7), DST, COORDINATES, OPERAND, ATOM_REG],
     ),
+    // uam 1.1.0 gives raw atomics with the handle's index this way. The vendor's tool knows no such words; where the
+    // type would be is the index.
+    row(
+        Suatom,
+        "1110 1010 0111 1",
+        &[RAW, byte_address(28), DIM, OP, CLAMP],
+        &[DST, COORDINATES, OPERAND, ATOM_INDEX],
+    ),
+    row(
+        Suatom,
+        "1110 1010 1101 1",
+        &[RAW, byte_address(28), DIM, CAS, CLAMP],
+        &[DST, COORDINATES, OPERAND, ATOM_INDEX],
+    ),
     row(
         Suatom,
         "1110 1011 10",

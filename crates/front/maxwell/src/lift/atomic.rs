@@ -64,6 +64,8 @@ impl Cx<'_> {
             Some(n) => self.set_reg(n, old),
             None => {}
         }
+        let resident = self.b.bool(true);
+        self.set_dst_pred(inst, Role::DstPred, resident);
         Ok(())
     }
 

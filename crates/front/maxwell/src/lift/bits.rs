@@ -3,6 +3,7 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift, immediate, operand};
 use super::int::is_signed;
+use super::regs::Flag;
 use crate::inst::{Inst, Role};
 use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType};
 use xenoglot_ir::{Op, Type, Value};
@@ -21,12 +22,16 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// What a bitwise operation leaves. How `.X` combines flags is not known.
+    /// What a bitwise operation leaves. `.X` makes it a further word of a longer number, whose zero flag says that all
+    /// words are zero: so it goes on from the one before.
     fn logic_result(&mut self, inst: &Inst, v: Value) -> Lift<()> {
-        if inst.has(Mod::X) {
-            return Err(Unsupported);
-        }
+        let before = inst.has(Mod::X).then(|| self.flag(Flag::Zero));
         self.set_logic_flags(inst, v);
+        if let Some(before) = before.filter(|_| inst.has(Mod::Cc)) {
+            let zero = self.flag(Flag::Zero);
+            let both = self.op(Op::And, &[before, zero]);
+            self.set_flag(Flag::Zero, both);
+        }
         self.logic_pred(inst, v)?;
         self.set_dst(inst, v)
     }

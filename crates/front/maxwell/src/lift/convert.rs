@@ -147,6 +147,11 @@ impl Cx<'_> {
         };
         let flags = Flags::NONE.with_clamp().with_round(round);
         let op = if signed { Op::F2s } else { Op::F2u };
+        if bits < 32 && self.b.func.ty(v) != Type::F64 {
+            let word = self.b.convert(op, flags, v, Type::I32);
+            let word = self.saturate(word, signed, bits, signed);
+            return self.set_dst(inst, word);
+        }
         let int = self.b.convert(op, flags, v, int_type(bits));
         let int = if bits == 64 || self.b.func.ty(v) == Type::F64 {
             let nan = self.op(Op::FcmpUno, &[v, v]);

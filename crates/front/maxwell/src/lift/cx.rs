@@ -1,18 +1,20 @@
 //! What the lifter of one instruction works with: registers, operands, flags.
 
 use super::Unsupported;
+use super::handle::Bound;
+use super::interface::Io;
 use super::layout::{BANK_SIZE, bank_binding};
 use super::product::Piece;
 use super::regs::{Flag, Regs};
+use crate::gpu::Shape;
 use crate::info::ShaderInfo;
 use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
 use crate::modifier::Mod;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use xenoglot_ir::imm::{Reduce, Scope, SubgroupInfo};
-use xenoglot_ir::module::{
-    Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
-};
-use xenoglot_ir::{Bits, Block, Builder, Flags, Imm, MemInfo, Module, Op, Resource, Space, Type, Value, Var};
+use xenoglot_ir::module::{Builtin, Count, OutOfBounds, ResourceData, ResourceKind};
+use xenoglot_ir::{Bits, Block, Builder, Flags, Imm, MemInfo, Module, Op, Resource, Space, Type, Value};
 
 pub(super) type Lift<T> = Result<T, Unsupported>;
 
@@ -48,7 +50,10 @@ pub(super) struct Cx<'a> {
     /// Values that are parts of a product of words.
     pub pieces: FxHashMap<Value, Piece>,
     pub global: Option<Resource>,
-    pub builtins: Vec<(Builtin, Var)>,
+    pub io: Io<'a>,
+    pub bound: Bound,
+    /// Shapes of textures by their handle's word, as instructions that name one tell.
+    pub shapes: BTreeMap<u32, Shape>,
     /// Where a stack that is data starts in private memory.
     pub stack_base: u32,
     /// Where the result of a reducing barrier is gathered in shared memory.
@@ -191,7 +196,7 @@ impl Cx<'_> {
             self.module.resources.push(ResourceData {
                 name: format!("c{bank}"),
                 kind: ResourceKind::UniformBuffer { size: BANK_SIZE },
-                set: 0,
+                set: self.options.set,
                 binding: bank_binding(bank.into()),
                 count: Count::One,
                 oob: OutOfBounds::Zero,
@@ -237,19 +242,7 @@ impl Cx<'_> {
 
     /// A builtin input of type `ty`.
     pub fn builtin(&mut self, builtin: Builtin, ty: Type) -> Value {
-        let known = self.builtins.iter().find(|(b, _)| *b == builtin).map(|(_, var)| *var);
-        let var = known.unwrap_or_else(|| {
-            let var = self.module.vars.push(VarData {
-                name: builtin.name().into(),
-                direction: Direction::Input,
-                ty,
-                semantic: Semantic::Builtin(builtin),
-                interpolation: Interpolation::Flat,
-                array: None,
-            });
-            self.builtins.push((builtin, var));
-            var
-        });
+        let var = self.builtin_var(false, builtin, ty, None);
         self.b.input(var, ty)
     }
 
@@ -377,7 +370,8 @@ impl Cx<'_> {
 
     /// Orders all memory in a scope; with `exec` waits for it.
     pub fn barrier(&mut self, scope: Scope, exec: bool) {
-        let info = xenoglot_ir::imm::BarrierInfo { scope, shared: true, storage: true, image: true, exec };
+        let shared = self.io.stage().is_none();
+        let info = xenoglot_ir::imm::BarrierInfo { scope, shared, storage: true, image: true, exec };
         self.b.inst(Op::Barrier, Flags::NONE, Imm::Barrier(info), &[], &[]);
     }
 }

@@ -6,6 +6,7 @@ use super::{LiftError, Unsupported};
 use crate::flow::{Exit, Flow, Kind, Node, Target, is_flow};
 use crate::inst::{Guard, Inst, Role};
 use crate::opcode::Opcode;
+use xenoglot_ir::imm::Scope;
 use xenoglot_ir::{Block, NO_GUEST, Op, Value};
 
 struct Emitter<'c, 'f> {
@@ -19,8 +20,9 @@ struct Emitter<'c, 'f> {
     open: Option<(Guard, Block)>,
 }
 
-/// Appends the program to the block under the cursor.
-pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<(), LiftError> {
+/// Appends the program to the block under the cursor, and leaves the cursor where the program ends: whether it does
+/// anywhere.
+pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<bool, LiftError> {
     let blocks = vec![None; flow.nodes.len()];
     let mut e =
         Emitter { cx, flow, blocks, pending: Vec::new(), end: None, pops: Default::default(), open: None };
@@ -33,9 +35,8 @@ pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<(), LiftError> {
     if let Some(end) = e.end {
         e.cx.b.switch_to(end);
         e.cx.b.set_guest(NO_GUEST);
-        e.cx.b.ret(&[]);
     }
-    Ok(())
+    Ok(e.end.is_some())
 }
 
 impl Emitter<'_, '_> {
@@ -93,6 +94,9 @@ impl Emitter<'_, '_> {
             return Ok(Some(next));
         }
         self.close();
+        if std::mem::take(&mut self.cx.io.wait) {
+            self.cx.barrier(Scope::Workgroup, true);
+        }
         match &node.exit {
             Exit::Always(target) => {
                 let to = self.block(*target);

@@ -13,7 +13,39 @@ pub(super) fn needs_branch(inst: &Inst) -> bool {
     use Opcode::*;
     matches!(
         inst.op,
-        Ld | Ldc | Ldg | Lds | Ldl | St | Stg | Sts | Stl | Atom | Atoms | Red | Membar | Bar | Shfl | Vote
+        Ald | Ast
+            | Out
+            | Ipa
+            | Kil
+            | Tex
+            | Tld
+            | Texs
+            | Tlds
+            | Tld4
+            | Tld4s
+            | Txd
+            | Txq
+            | Tmml
+            | Suld
+            | Sust
+            | Suatom
+            | Sured
+            | Ld
+            | Ldc
+            | Ldg
+            | Lds
+            | Ldl
+            | St
+            | Stg
+            | Sts
+            | Stl
+            | Atom
+            | Atoms
+            | Red
+            | Membar
+            | Bar
+            | Shfl
+            | Vote
     )
 }
 
@@ -98,8 +130,27 @@ impl Cx<'_> {
             Membar => self.membar(inst),
             Bar => self.bar(inst),
             B2r => self.b2r(inst),
+            Ald => self.ald(inst),
+            Ast => self.ast(inst),
+            Al2p => self.al2p(inst),
+            Isberd => self.isberd(inst),
+            Out => self.out(inst),
+            Ipa => self.ipa(inst),
+            Pixld => self.pixld(inst),
+            Kil => self.kil(inst),
+            Tex => self.tex(inst),
+            Tld => self.tld(inst),
+            Texs | Tlds => self.packed_fetch(inst),
+            Tld4 => self.tld4(inst),
+            Tld4s => self.tld4s(inst),
+            Txd => self.txd(inst),
+            Txq => self.txq(inst),
+            Tmml => self.tmml(inst),
+            Suld => self.suld(inst),
+            Sust => self.sust(inst),
+            Suatom | Sured => self.suatom(inst),
             // Scheduling, and hints to caches whose contents are not visible.
-            Nop | Depbar | Cctl | Cctll => Ok(()),
+            Nop | Depbar | Cctl | Cctll | Cctlt => Ok(()),
             _ => Err(Unsupported),
         }
     }

@@ -1,4 +1,4 @@
-//! Bindings of what a lifted kernel uses, all in descriptor set 0.
+//! Bindings of what a lifted shader uses, all in the descriptor set that the options name.
 
 /// Storage buffer of global memory.
 pub const GLOBAL_BINDING: u32 = 0;
@@ -13,3 +13,12 @@ pub const BANKS: u8 = 32;
 pub const fn bank_binding(bank: u32) -> u32 {
     16 + bank
 }
+
+/// The first texture; others follow in the order of their first use.
+pub const TEXTURE_BINDING: u32 = 64;
+
+/// The first image; others follow in the order of their first use.
+pub const IMAGE_BINDING: u32 = 192;
+
+/// Most textures, and most images.
+pub const MAX_RESOURCES: u32 = 128;

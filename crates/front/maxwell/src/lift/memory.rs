@@ -70,7 +70,7 @@ impl Cx<'_> {
             self.module.resources.push(ResourceData {
                 name: "global".into(),
                 kind: ResourceKind::StorageBuffer { access: Access::ReadWrite },
-                set: 0,
+                set: self.options.set,
                 binding: GLOBAL_BINDING,
                 count: Count::One,
                 oob: OutOfBounds::Zero,
@@ -200,11 +200,9 @@ impl Cx<'_> {
         Ok(params.first().copied())
     }
 
-    /// LDG, LDS, LDL, LD. What LDG writes to a predicate is not known.
+    /// LDG, LDS, LDL, LD. The predicate that LDG may write is taken for what it is of textures and surfaces: that memory
+    /// is resident, which all of it is.
     pub fn load(&mut self, inst: &Inst, place: Place) -> Lift<()> {
-        if inst.operand(Role::DstPred).is_some() {
-            return Err(Unsupported);
-        }
         let (width, to) = (Width::of(inst)?, dst(inst)?);
         let address = self.address(inst)?;
         let words = width.words();
@@ -213,6 +211,8 @@ impl Cx<'_> {
             Some(if width.ty == words { v } else { cx.extend(v, width.signed) })
         })?;
         self.set_words(to, v.ok_or(Unsupported)?);
+        let resident = self.b.bool(true);
+        self.set_dst_pred(inst, Role::DstPred, resident);
         Ok(())
     }
 
@@ -255,10 +255,14 @@ impl Cx<'_> {
             return Err(Unsupported);
         };
         let mode: LdcMode = inst.get(Mod::LdcMode)?;
-        if mode != LdcMode::Default && index != RZ {
-            return Err(Unsupported);
-        }
         let (width, to) = (Width::of(inst)?, dst(inst)?);
+        if mode != LdcMode::Default && index != RZ {
+            let index = self.reg(index);
+            let v = self.indexed_bank(mode, (bank, offset as u32), index, width.ty)?;
+            let v = if width.ty == width.words() { v } else { self.extend(v, width.signed) };
+            self.set_words(to, v);
+            return Ok(());
+        }
         let resource = self.bank(bank)?;
         let offset = self.number(offset as u32);
         let at = if index == RZ {
@@ -274,6 +278,45 @@ impl Cx<'_> {
         Ok(())
     }
 }
+
+impl Cx<'_> {
+    /// LDC whose register names a bank, too: in its upper half, which is added to the bank of the instruction (IS, ISL), or
+    /// by an offset that goes on from bank to bank (IL). Every bank there is may be the one.
+    fn indexed_bank(
+        &mut self,
+        mode: LdcMode,
+        (bank, offset): (u8, u32),
+        index: Value,
+        ty: Type,
+    ) -> Lift<Value> {
+        let (sixteen, low) = (self.number(16), self.number(0xffff));
+        let offset = self.number(offset & 0xffff);
+        let sum = match mode {
+            LdcMode::Il => self.op(Op::Iadd, &[index, offset]),
+            _ => {
+                let within = self.op(Op::And, &[index, low]);
+                self.op(Op::Iadd, &[within, offset])
+            }
+        };
+        let upper = self.op(Op::Ushr, &[if mode == LdcMode::Il { sum } else { index }, sixteen]);
+        let first = self.number(bank.into());
+        let wanted = self.op(Op::Iadd, &[upper, first]);
+        let at = self.op(Op::And, &[sum, low]);
+        let mut result = self.b.constant(ty, xenoglot_ir::Bits::default());
+        for n in 0..BOUND_BANKS {
+            let resource = self.bank(n)?;
+            let mem = MemInfo::plain(Space::Uniform, Some(resource), align(ty));
+            let v = self.b.load(mem, at, ty);
+            let number = self.number(n.into());
+            let here = self.op(Op::IcmpEq, &[wanted, number]);
+            result = self.b.select(here, v, result);
+        }
+        Ok(result)
+    }
+}
+
+/// Constant banks that can be bound.
+const BOUND_BANKS: u8 = 18;
 
 /// Alignment that an access of a type has: that of its words, which is less than the machine asks for.
 fn align(ty: Type) -> u8 {

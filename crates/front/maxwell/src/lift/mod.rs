@@ -8,32 +8,44 @@
 //! the invocation.
 
 mod atomic;
+mod attribute;
 mod bits;
 mod compare;
 mod convert;
 mod cx;
 mod float;
+mod fragment;
 mod graph;
+mod graphics;
 mod half;
+mod handle;
 mod insts;
 mod int;
+mod interface;
 pub mod layout;
 mod memory;
 mod mul;
+mod perspective;
 mod product;
 mod regs;
 mod special;
 mod stack;
+mod surface;
+mod texture;
 mod video;
 mod warp;
 
 use crate::flow::{self, FlowError};
 pub use crate::flow::{ConstantBank, Limits};
+use crate::gpu::{DefaultGpu, GpuAccessor};
 use crate::info::ShaderInfo;
 use crate::inst::Inst;
 use crate::modifier::{BarMode, Mod, Reserved};
 use crate::opcode::Opcode;
 use cx::Cx;
+pub use graphics::{Shader, lift_graphics};
+use interface::Io;
+pub use perspective::cancel_perspective;
 use thiserror::Error;
 use xenoglot_ir::{Builder, Function, Module, Stage};
 
@@ -74,6 +86,8 @@ pub struct LiftOptions {
     pub shared_window: u32,
     /// Generic address of local memory, a multiple of 16 MiB.
     pub local_window: u32,
+    /// Descriptor set of everything bound.
+    pub set: u32,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -84,6 +98,7 @@ impl Default for LiftOptions {
             global: GlobalMemory::Window { base: 0 },
             shared_window: 0x0100_0000,
             local_window: 0x0200_0000,
+            set: 0,
             limits: Limits::default(),
         }
     }
@@ -106,6 +121,9 @@ pub enum LiftError {
     /// A workgroup of no or too many invocations.
     #[error("a workgroup of {0:?} invocations; 1 to 1024 are possible")]
     Workgroup([u32; 3]),
+    /// A header's program of another stage, or that the state given does not suit.
+    #[error("{0}")]
+    Stage(&'static str),
     /// More shared memory than a workgroup, or more local memory than an invocation can have.
     #[error("{0} bytes of shared or local memory; at most {MAX_MEMORY} are possible")]
     Memory(u32),
@@ -141,6 +159,18 @@ const INSTS_PER_NODE: usize = 8;
 /// # Errors
 /// See [`LiftError`].
 pub fn lift_compute(kernel: &Kernel<'_>, options: &LiftOptions) -> Result<Lifted, LiftError> {
+    lift_compute_on(kernel, options, &DefaultGpu)
+}
+
+/// [`lift_compute`] for a GPU that knows what the kernel's textures and images are.
+///
+/// # Errors
+/// As [`lift_compute`].
+pub fn lift_compute_on(
+    kernel: &Kernel<'_>,
+    options: &LiftOptions,
+    gpu: &dyn GpuAccessor,
+) -> Result<Lifted, LiftError> {
     let size = kernel.workgroup;
     let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
     if !(1..=1024).contains(&count) {
@@ -179,12 +209,16 @@ pub fn lift_compute(kernel: &Kernel<'_>, options: &LiftOptions) -> Result<Lifted
         known: Default::default(),
         pieces: Default::default(),
         global: None,
-        builtins: Vec::new(),
+        io: Io::new(gpu, None),
+        bound: Default::default(),
+        shapes: texture::named_shapes(flow.nodes.iter().map(|n| &n.inst)),
         stack_base,
         barrier_scratch: reduces.then_some(scratch),
     };
-    graph::emit(&mut cx, &flow)?;
-    let info = cx.info;
+    if graph::emit(&mut cx, &flow)? {
+        cx.b.ret(&[]);
+    }
+    let info = cx.finished_info();
     module.entry = Some(module.funcs.push(func)).into();
     Ok(Lifted { module, info })
 }

@@ -18,6 +18,8 @@ impl Flag {
 
 /// Slots by register.
 pub(super) struct Regs {
+    /// Before the names of registers.
+    prefix: &'static str,
     general: [Option<Slot>; RZ as usize],
     preds: [Option<Slot>; PT as usize],
     flags: [Option<Slot>; 4],
@@ -28,6 +30,7 @@ pub(super) struct Regs {
 impl Default for Regs {
     fn default() -> Regs {
         Regs {
+            prefix: "",
             general: [None; RZ as usize],
             preds: [None; PT as usize],
             flags: [None; 4],
@@ -38,16 +41,21 @@ impl Default for Regs {
 }
 
 impl Regs {
+    /// Registers with a prefix to their names: two programs in one function have registers of their own.
+    pub fn named(prefix: &'static str) -> Regs {
+        Regs { prefix, ..Regs::default() }
+    }
+
     /// R0 to R254; none for RZ.
     pub fn general(&mut self, f: &mut Function, n: u8) -> Option<Slot> {
         let slot = self.general.get_mut(usize::from(n))?;
-        Some(*slot.get_or_insert_with(|| f.add_slot(format!("r{n}"), Type::I32)))
+        Some(*slot.get_or_insert_with(|| f.add_slot(format!("{}r{n}", self.prefix), Type::I32)))
     }
 
     /// P0 to P6; none for PT.
     pub fn pred(&mut self, f: &mut Function, n: u8) -> Option<Slot> {
         let slot = self.preds.get_mut(usize::from(n))?;
-        Some(*slot.get_or_insert_with(|| f.add_slot(format!("p{n}"), Type::BOOL)))
+        Some(*slot.get_or_insert_with(|| f.add_slot(format!("{}p{n}", self.prefix), Type::BOOL)))
     }
 
     pub fn flag(&mut self, f: &mut Function, flag: Flag) -> Slot {
@@ -57,20 +65,21 @@ impl Regs {
             Flag::Carry => "cc_c",
             Flag::Overflow => "cc_o",
         };
-        *self.flags[flag as usize].get_or_insert_with(|| f.add_slot(name, Type::BOOL))
+        *self.flags[flag as usize]
+            .get_or_insert_with(|| f.add_slot(format!("{}{name}", self.prefix), Type::BOOL))
     }
 
     /// A stack that is data: the place above its top, and how many entries it has.
     pub fn stack(&mut self, f: &mut Function) -> [Slot; 2] {
         let [top, depth] = &mut self.stack;
         [
-            *top.get_or_insert_with(|| f.add_slot("stack_top", Type::I32)),
-            *depth.get_or_insert_with(|| f.add_slot("stack_depth", Type::I32)),
+            *top.get_or_insert_with(|| f.add_slot(format!("{}stack_top", self.prefix), Type::I32)),
+            *depth.get_or_insert_with(|| f.add_slot(format!("{}stack_depth", self.prefix), Type::I32)),
         ]
     }
 
     /// The result of the last barrier that reduces.
     pub fn barrier(&mut self, f: &mut Function) -> Slot {
-        *self.barrier.get_or_insert_with(|| f.add_slot("barrier_result", Type::I32))
+        *self.barrier.get_or_insert_with(|| f.add_slot(format!("{}barrier_result", self.prefix), Type::I32))
     }
 }

@@ -3,8 +3,9 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift, WARP, operand};
 use crate::inst::{Inst, Role, Value as Named};
+use crate::sph::Stage;
 use xenoglot_ir::module::Builtin;
-use xenoglot_ir::{Op, Type, Value};
+use xenoglot_ir::{Flags, Imm, Op, Type, Value};
 
 impl Cx<'_> {
     /// S2R, CS2R.
@@ -14,6 +15,10 @@ impl Cx<'_> {
             _ => None,
         });
         let number = special.ok_or(Unsupported)?;
+        let of_workgroups = matches!(number, 0x03 | 0x20..=0x2f);
+        if of_workgroups && self.io.stage().is_some() {
+            return Err(Unsupported);
+        }
         let v = self.special(number)?;
         if let Err(at) = self.info.special_registers.binary_search(&number) {
             self.info.special_registers.insert(at, number);
@@ -24,6 +29,36 @@ impl Cx<'_> {
 
     fn special(&mut self, number: u8) -> Lift<Value> {
         Ok(match number {
+            // Invocations of a patch are lanes from 0 on, and the tessellator's own vertex is its only one.
+            0x00 if self.io.stage() == Some(Stage::TessControl) => self.invocation(),
+            0x00 if self.io.stage() == Some(Stage::TessEval) => self.zero(),
+            // Vertices of the input patch in bits 8 to 15.
+            0x10 if self.is_tessellation() => {
+                let (n, shift) = (self.builtin(Builtin::PatchVertices, Type::I32), self.number(8));
+                self.op(Op::Shl, &[n, shift])
+            }
+            0x11 if matches!(self.io.stage(), Some(Stage::TessControl | Stage::Geometry)) => {
+                self.invocation()
+            }
+            0x12 if self.io.stage().is_some() => {
+                let up = if self.io.state.y_down { -1.0f32 } else { 1.0 };
+                self.number(up.to_bits())
+            }
+            0x13 if self.io.stage() == Some(Stage::Fragment) => {
+                let inst = self.b.inst(Op::Helper, Flags::NONE, Imm::None, &[], &[Type::BOOL]);
+                let helper = self.b.func.results(inst)[0];
+                self.convert(Op::Sext, helper, Type::I32)
+            }
+            0x13 => self.zero(),
+            // Vertices of the primitive or patch from bit 16 on; the primitive's number below, which is always 0 here.
+            0x1d if self.io.stage() == Some(Stage::Geometry) => {
+                let n = self.input_vertices();
+                self.number(n << 16)
+            }
+            0x1d if self.is_tessellation() => {
+                let (n, shift) = (self.builtin(Builtin::PatchVertices, Type::I32), self.number(16));
+                self.op(Op::Shl, &[n, shift])
+            }
             // Lane, and the slot of the warp on its multiprocessor, which is always the first here.
             0x00 => self.lane(),
             0x03 => {
@@ -67,6 +102,10 @@ impl Cx<'_> {
             0x01 | 0x50 | 0x51 => self.zero(),
             _ => return Err(Unsupported),
         })
+    }
+
+    fn is_tessellation(&self) -> bool {
+        matches!(self.io.stage(), Some(Stage::TessControl | Stage::TessEval))
     }
 
     fn lane(&mut self) -> Value {

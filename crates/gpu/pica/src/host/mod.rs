@@ -41,10 +41,9 @@ use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::state::{State as DrawState, Target};
 use crate::raster::{self, Chip};
 use crate::regs::Registers;
-use crate::renderer::{Detour, OutOfPixels, Renderer};
+use crate::renderer::{Detour, Draw, OutOfPixels, Renderer};
 use crate::report::{Error, Report};
 use crate::tables::Tables;
-use crate::vertex::Triangle;
 use batch::{Batch, Buffers};
 use bins::{Bins, NotFinite};
 use surfaces::Surfaces;
@@ -148,14 +147,8 @@ impl HostRenderer {
     }
 
     /// Draws on the device, or says why not; then nothing has been drawn.
-    fn try_draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<Result<(), OutOfPixels>, Detour> {
+    fn try_draw(&mut self, draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
+        let Draw { regs, tables, memory, triangles, pixels } = draw;
         let Some(state) = DrawState::decode(regs, tables, Chip::default()) else { return Ok(Ok(())) };
         let Some(key) = TileKey::decode(regs) else { return Ok(Ok(())) };
         if state.feedback {
@@ -269,24 +262,17 @@ fn draw_uniforms(regs: &Registers, state: &DrawState) -> Box<crate::fragment::la
 }
 
 impl Renderer for HostRenderer {
-    fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
+    fn draw(&mut self, mut draw: Draw<'_>) -> Result<(), OutOfPixels> {
         let tried = match &self.broken {
             Some(detour) => Err(detour.clone()),
-            None => self.try_draw(regs, tables, memory, triangles, pixels),
+            None => self.try_draw(draw.again()),
         };
         match tried {
             Ok(done) => return done,
             Err(detour) => self.detours.push(detour),
         }
-        self.flush(memory);
-        let done = self.cpu.draw(regs, tables, memory, triangles, pixels);
+        self.flush(draw.memory);
+        let done = self.cpu.draw(draw);
         self.textures.invalidate();
         done
     }

@@ -9,7 +9,7 @@ use super::*;
 use crate::fragment::layout;
 use crate::memory::{FCRAM, Regions};
 use crate::regs::*;
-use crate::vertex::Vertex;
+use crate::vertex::{Triangle, Vertex};
 
 const COLOR: u32 = FCRAM;
 const DEPTH: u32 = FCRAM + 0x1000;
@@ -132,7 +132,9 @@ proptest! {
         expected.add(FCRAM, old);
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
-        raster::Renderer::new().draw(&regs, &Tables::default(), &mut expected, &triangles, &mut pixels).unwrap();
+        let tables = Tables::default();
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, triangles: &triangles, pixels: &mut pixels };
+        raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles);
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
     }
@@ -153,7 +155,9 @@ proptest! {
         expected.add(FCRAM, vec![0; MEMORY as usize]);
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
-        raster::Renderer::new().draw(&regs, &Tables::default(), &mut expected, &triangles, &mut pixels).unwrap();
+        let tables = Tables::default();
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, triangles: &triangles, pixels: &mut pixels };
+        raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles);
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
     }

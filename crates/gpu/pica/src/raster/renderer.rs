@@ -11,11 +11,10 @@ use super::sample::{UNITS, Unit};
 use super::setup::Setup;
 use super::state::{Output, Shading, State, Target};
 use crate::memory::Memory;
-use crate::regs::Registers;
-use crate::renderer::OutOfPixels;
+use crate::renderer::{Draw, OutOfPixels};
 use crate::tables::Tables;
 use crate::texture::TileCache;
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::Vertex;
 
 /// What a pixel that is shaded alone costs of the budget.
 const ALONE_COST: u64 = 16;
@@ -95,23 +94,16 @@ impl Renderer {
     pub fn take_fragments(&mut self) -> Vec<Fragment> {
         self.rasteriser.pipeline.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
+}
 
-    /// Draws triangles as they are handed to the clipper, in order, with the state in `regs` and `tables`. Colour
-    /// and depth buffers and textures are in `memory`; pixels of them that are not are dropped or read as 0.
-    ///
-    /// Takes the pixels in the bounds of what clipping leaves off `pixels`, sixteen for each pixel that must be
+impl crate::renderer::Renderer for Renderer {
+    /// Takes the pixels in the bounds of what clipping leaves off the draw's, sixteen for each pixel that must be
     /// shaded alone because a draw reads what it writes.
     ///
     /// # Errors
-    /// The first triangle with more than `pixels` has left, and all after it, are not drawn; `pixels` is 0 then.
-    pub fn draw(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        triangles: &[Triangle],
-        pixels: &mut u64,
-    ) -> Result<(), OutOfPixels> {
+    /// The first triangle with more pixels than are left, and all after it, are not drawn; none are left then.
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+        let Draw { regs, tables, memory, triangles, pixels } = draw;
         let options = self.rasteriser.pipeline.options;
         let Some(state) = State::decode(regs, tables, options.reference.chip()) else { return Ok(()) };
         self.clipper.configure(regs);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use xenoglot_pica_shader::lift::LiftError;
 use xenoglot_pica_shader::lift::layout::GEOMETRY_STATE_STRIDE;
-use xenoglot_pica_shader::lift::record::Event;
+use xenoglot_pica_shader::lift::record::{Event, Sent};
 
 /// Sixteen vector registers: v0 to v15 or o0 to o15.
 pub type Bank = [[f32; 4]; 16];
@@ -77,6 +77,28 @@ pub struct Cost {
     pub translation: f64,
 }
 
+/// Vertices to run a program on.
+pub struct Batch<'a> {
+    /// The program.
+    pub program: &'a Arc<Program>,
+    /// Its uniforms.
+    pub uniforms: &'a Uniforms,
+    /// The program's set of input registers.
+    pub inputs: &'a Packed,
+    /// Left reset to the program's set of output registers and as many vertices.
+    pub outputs: &'a mut Packed,
+    /// How many instructions of the engine's own measure may be executed; what was is taken off.
+    pub fuel: &'a mut u64,
+}
+
+impl Batch<'_> {
+    /// The same batch for another to run.
+    pub fn again(&mut self) -> Batch<'_> {
+        let Batch { program, uniforms, inputs, outputs, fuel } = self;
+        Batch { program, uniforms, inputs, outputs, fuel }
+    }
+}
+
 /// Runs shaders.
 pub trait Engine: Send {
     /// Its name, for reports.
@@ -91,22 +113,13 @@ pub trait Engine: Send {
     /// Begins to translate the program in the background. An engine that cannot does nothing.
     fn prepare(&mut self, _program: &Arc<Program>) {}
 
-    /// Runs a vertex program on each of `inputs`, from registers that are zero, and leaves `outputs` reset to the
-    /// program's set and as many vertices. Inputs have the program's set of registers. What is not translated is now. `fuel` is how many instructions of the engine's own measure may be executed; what was is taken
-    /// off.
+    /// Runs a vertex program on each vertex of a batch, from registers that are zero. What is not translated is now.
     ///
     /// # Errors
-    /// Nothing of `outputs` counts then.
-    fn shade(
-        &mut self,
-        program: &Arc<Program>,
-        uniforms: &Uniforms,
-        inputs: &Packed,
-        outputs: &mut Packed,
-        fuel: &mut u64,
-    ) -> Result<(), EngineError>;
+    /// Nothing of the outputs counts then.
+    fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError>;
 
-    /// Gets ready to run a geometry program. `fuel` as in [`Engine::shade`].
+    /// Gets ready to run a geometry program. `fuel` as in [`Batch`].
     fn geometry<'e>(
         &'e mut self,
         program: &'e Arc<Program>,
@@ -116,7 +129,7 @@ pub trait Engine: Send {
 
 /// A geometry program that is ready to run.
 pub trait Invocations {
-    /// Runs it once, from the registers in `state`, and adds what it sent to `events`. `fuel` as in [`Engine::shade`].
+    /// Runs it once, from the registers in `state`, and adds what it sent to `events`. `fuel` as in [`Batch`].
     ///
     /// # Errors
     /// `state` and `events` do not count then.
@@ -128,4 +141,13 @@ pub trait Invocations {
         events: &mut Vec<Event>,
         fuel: &mut u64,
     ) -> Result<(), EngineError>;
+}
+
+/// Adds what an invocation sent to `events`, unless some of it was lost.
+pub(super) fn keep(sent: Sent, events: &mut Vec<Event>) -> Result<(), EngineError> {
+    if sent.lost != 0 {
+        return Err(EngineError::Emits(sent.lost));
+    }
+    events.extend(sent.events);
+    Ok(())
 }

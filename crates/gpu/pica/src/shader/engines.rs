@@ -2,9 +2,8 @@
 
 use super::Readiness;
 use super::cost::Meter;
-use super::engine::{Bank, Engine, EngineError, GeometryState, Invocations};
+use super::engine::{Bank, Batch, Engine, EngineError, GeometryState, Invocations};
 use super::interp::Interp;
-use super::packed::Packed;
 use super::program::{Program, Programs, Shader};
 use super::unit::{Uniforms, Words};
 use std::sync::Arc;
@@ -175,18 +174,9 @@ impl Engines {
     ///
     /// # Errors
     /// That of the last engine; those of the others are in `served` in any case.
-    pub fn shade(
-        &mut self,
-        program: &Arc<Program>,
-        uniforms: &Uniforms,
-        inputs: &Packed,
-        outputs: &mut Packed,
-        fuel: &mut u64,
-        served: &mut Served,
-    ) -> Result<(), EngineError> {
-        self.first(program, inputs.vertices(), served, |engine| {
-            engine.shade(program, uniforms, inputs, outputs, fuel)
-        })
+    pub fn shade(&mut self, mut batch: Batch<'_>, served: &mut Served) -> Result<(), EngineError> {
+        let (program, vertices) = (batch.program, batch.inputs.vertices());
+        self.first(program, vertices, served, |engine| engine.shade(batch.again()))
     }
 
     /// Runs a geometry program once for each feed and gives what it sent. `unit` and `uniforms` are left as the last
@@ -246,7 +236,7 @@ fn apply(feed: &Feed, uniforms: &mut Uniforms, inputs: &mut Bank) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shader::{Cost, Source};
+    use crate::shader::{Cost, Packed, Source};
     use std::sync::Mutex;
     use xenoglot_pica_shader::asm::assemble;
 
@@ -273,7 +263,9 @@ mod tests {
         for (value, n) in inputs.values_mut().iter_mut().zip(0u8..) {
             *value = [n.into(); 4];
         }
-        engines.shade(&program, uniforms, &inputs, &mut outputs, &mut fuel, served).unwrap();
+        let (inputs, fuel) = (&inputs, &mut fuel);
+        let batch = Batch { program: &program, uniforms, inputs, outputs: &mut outputs, fuel };
+        engines.shade(batch, served).unwrap();
         outputs.values().iter().map(|v| v[0]).collect()
     }
 
@@ -313,16 +305,9 @@ mod tests {
             *self.readiness.lock().unwrap() = Readiness::Preparing;
         }
 
-        fn shade(
-            &mut self,
-            program: &Arc<Program>,
-            uniforms: &Uniforms,
-            inputs: &Packed,
-            outputs: &mut Packed,
-            fuel: &mut u64,
-        ) -> Result<(), EngineError> {
+        fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
             *self.readiness.lock().unwrap() = Readiness::Ready;
-            Interp.shade(program, uniforms, inputs, outputs, fuel)
+            Interp.shade(batch)
         }
 
         fn geometry<'e>(

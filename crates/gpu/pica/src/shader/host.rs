@@ -1,7 +1,8 @@
 //! Programs on the host's GPU: an invocation per vertex, whose registers it fetches from and leaves in buffers.
 
-use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
-use super::packed::Packed;
+use super::engine::{
+    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
+};
 use super::program::{Program, Shader};
 use super::unit::Uniforms;
 use rustc_hash::FxHashSet;
@@ -163,14 +164,8 @@ impl Engine for Host {
         let _ = self.pipeline(program);
     }
 
-    fn shade(
-        &mut self,
-        program: &Arc<Program>,
-        uniforms: &Uniforms,
-        inputs: &Packed,
-        outputs: &mut Packed,
-        fuel: &mut u64,
-    ) -> Result<(), EngineError> {
+    fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
+        let Batch { program, uniforms, inputs, outputs, fuel } = batch;
         let pipeline = self.pipeline(program)?;
         let vertices = inputs.vertices();
         let work = program.insts.saturating_mul(vertices as u64);
@@ -236,12 +231,8 @@ impl Invocations for Geometry<'_> {
         let bytes = |words: &Vec<u32>| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
         let results: Vec<Vec<u8>> = results.iter().map(bytes).collect();
         let [record, pool] = results.as_slice() else { return Err(NotHere::Vertices.into()) };
-        let sent = record::sent(record, pool, EMIT_CAPACITY);
-        if sent.lost != 0 {
-            return Err(EngineError::Emits(sent.lost));
-        }
+        keep(record::sent(record, pool, EMIT_CAPACITY), events)?;
         state.record.clone_from(record);
-        events.extend(sent.events);
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! The reference engine: lifted programs on the IR interpreter.
 
-use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
-use super::packed::Packed;
+use super::engine::{
+    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
+};
 use super::program::Program;
 use super::unit::Uniforms;
 use std::sync::Arc;
@@ -83,14 +84,8 @@ impl Engine for Interp {
         Readiness::Ready
     }
 
-    fn shade(
-        &mut self,
-        program: &Arc<Program>,
-        uniforms: &Uniforms,
-        inputs: &Packed,
-        outputs: &mut Packed,
-        fuel: &mut u64,
-    ) -> Result<(), EngineError> {
+    fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
+        let Batch { program, uniforms, inputs, outputs, fuel } = batch;
         let module = &program.module;
         let mut interpreter = Interpreter::new(module)?;
         let mut bindings = Bindings::new(module);
@@ -156,13 +151,9 @@ impl Invocations for Geometry<'_> {
         let ran = self.interpreter.run_entry(&mut self.bindings, &limits(*fuel));
         settle(ran, |ran| ran.stats, fuel)?;
         let record = contents(&self.bindings, self.buffers.state);
-        let sent = record::sent(record, contents(&self.bindings, self.buffers.events), EMIT_CAPACITY);
-        if sent.lost != 0 {
-            return Err(EngineError::Emits(sent.lost));
-        }
+        keep(record::sent(record, contents(&self.bindings, self.buffers.events), EMIT_CAPACITY), events)?;
         state.record.clear();
         state.record.extend_from_slice(record);
-        events.extend(sent.events);
         Ok(())
     }
 }

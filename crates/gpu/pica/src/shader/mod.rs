@@ -19,7 +19,7 @@ mod program;
 mod table;
 mod unit;
 
-pub use engine::{Bank, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};
+pub use engine::{Bank, Batch, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};
 pub(crate) use engines::GeometryUnit;
 pub use engines::{Choice, Engines, Fallback, Feed, Served};
 #[cfg(feature = "host")]

@@ -1,8 +1,9 @@
 //! Programs as machine code: several vertices at once, large draws on all cores.
 
 use super::background::Background;
-use super::engine::{Bank, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness};
-use super::packed::Packed;
+use super::engine::{
+    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
+};
 use super::program::Program;
 use super::table::Table;
 use super::unit::Uniforms;
@@ -121,14 +122,8 @@ impl Engine for Native {
         self.background.begin(program);
     }
 
-    fn shade(
-        &mut self,
-        program: &Arc<Program>,
-        uniforms: &Uniforms,
-        inputs: &Packed,
-        outputs: &mut Packed,
-        fuel: &mut u64,
-    ) -> Result<(), EngineError> {
+    fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
+        let Batch { program, uniforms, inputs, outputs, fuel } = batch;
         let code = self.code(program, fuel)?;
         let vertices = inputs.vertices();
         let straight = program.insts.saturating_mul(vertices as u64);
@@ -202,12 +197,8 @@ impl Invocations for Geometry<'_> {
         drop(bindings);
         *fuel = ran.as_ref().map_or(0, |ran| fuel.saturating_sub(cost(self.program, ran.rounds)));
         ran?;
-        let sent = record::sent(&self.state, self.events, EMIT_CAPACITY);
-        if sent.lost != 0 {
-            return Err(EngineError::Emits(sent.lost));
-        }
+        keep(record::sent(&self.state, self.events, EMIT_CAPACITY), events)?;
         std::mem::swap(&mut state.record, &mut self.state);
-        events.extend(sent.events);
         Ok(())
     }
 }

@@ -3,8 +3,8 @@
 use super::{Parsed, Parser, duplicate, unknown};
 use crate::imm::{Dim, Imm};
 use crate::module::{
-    Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, ResourceName,
-    Semantic, Stage, VarData,
+    Access, Builtin, Count, Direction, ImageFormat, Interpolation, OutOfBounds, ResourceData, ResourceKind,
+    ResourceName, Semantic, Stage, Texel, VarData,
 };
 use crate::text::lex::Token;
 
@@ -101,11 +101,13 @@ impl<'a> Parser<'a> {
                 dim: self.known("a shape", Dim::parse)?,
                 arrayed: self.eat_word("array")?,
                 multisampled: self.eat_word("ms")?,
+                texel: self.eat_known(Texel::parse)?.unwrap_or(Texel::Float),
             },
             ResourceName::Image => ResourceKind::Image {
                 dim: self.known("a shape", Dim::parse)?,
                 arrayed: self.eat_word("array")?,
                 access: self.access()?,
+                format: self.eat_known(ImageFormat::parse)?.unwrap_or(ImageFormat::Unknown),
             },
             ResourceName::Sampler => ResourceKind::Sampler,
             ResourceName::Accel => ResourceKind::AccelerationStructure,

@@ -1,0 +1,68 @@
+//! What the head says of the stages between vertices and fragments.
+
+use crate::error::Error;
+use crate::options::{Options, TessDomain, TessSpacing};
+use std::fmt::Write;
+use xenoglot_ir::Stage;
+use xenoglot_ir::module::{Direction, Interpolation, VarData};
+
+/// Whether a variable has an element for each vertex.
+pub(crate) fn is_per_vertex(stage: Stage, var: &VarData) -> bool {
+    var.interpolation != Interpolation::Patch
+        && match var.direction {
+            Direction::Input => matches!(stage, Stage::TessControl | Stage::TessEval | Stage::Geometry),
+            Direction::Output => stage == Stage::TessControl,
+        }
+}
+
+/// Primitives, patches and tests.
+pub(crate) fn write(out: &mut String, stage: Stage, options: &Options) -> Result<(), Error> {
+    match stage {
+        Stage::Fragment if options.early_fragment_tests => {
+            out.push_str("layout(early_fragment_tests) in;\n\n");
+        }
+        Stage::Geometry => {
+            let geometry =
+                options.geometry.ok_or(Error::Malformed("a geometry shader without primitives"))?;
+            let input = match geometry.input_vertices {
+                1 => "points",
+                2 => "lines",
+                4 => "lines_adjacency",
+                6 => "triangles_adjacency",
+                _ => "triangles",
+            };
+            let output = match geometry.output_vertices {
+                1 => "points",
+                2 => "line_strip",
+                _ => "triangle_strip",
+            };
+            let (invocations, vertices) = (geometry.invocations.max(1), geometry.max_vertices);
+            let _ = writeln!(
+                out,
+                "layout({input}, invocations = {invocations}) in;\nlayout({output}, max_vertices = {vertices}) out;\n"
+            );
+        }
+        Stage::TessControl => {
+            let n = options.patch_vertices.ok_or(Error::Malformed("a patch without vertices"))?;
+            let _ = writeln!(out, "layout(vertices = {n}) out;\n");
+        }
+        Stage::TessEval => {
+            let t = options.tessellation.ok_or(Error::Malformed("a tessellator without domain"))?;
+            let domain = match t.domain {
+                TessDomain::Isolines => "isolines",
+                TessDomain::Triangles => "triangles",
+                TessDomain::Quads => "quads",
+            };
+            let spacing = match t.spacing {
+                TessSpacing::Equal => "equal_spacing",
+                TessSpacing::FractionalOdd => "fractional_odd_spacing",
+                TessSpacing::FractionalEven => "fractional_even_spacing",
+            };
+            let winding = if t.clockwise { "cw" } else { "ccw" };
+            let points = if t.points { ", point_mode" } else { "" };
+            let _ = writeln!(out, "layout({domain}, {spacing}, {winding}{points}) in;\n");
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,621 @@
+//! Textures, samplers and images: declarations and the ops on them.
+
+use crate::body::Body;
+use crate::error::{Error, Reason};
+use crate::options::{Names, Version};
+use crate::unit::{Id, Unit};
+use smallvec::SmallVec;
+use spirv::{Capability, Decoration, Dim as HostDim, GlslStd450Op as GlOp, ImageFormat as HostFormat};
+use spirv::{ImageOperands, Op as S, Scope, StorageClass};
+use xenoglot_ir::entities::{Resource, Var};
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::module::{Count, ImageFormat, Module, ResourceData, ResourceKind, Stage, Texel};
+use xenoglot_ir::op::Sig;
+use xenoglot_ir::{Imm, Inst, Kind, NO_GUEST, Op, Type, Value};
+
+type Words = SmallVec<[u32; 8]>;
+
+const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
+
+/// A declared texture, sampler or image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opaque {
+    var: Id,
+    /// Type of a descriptor.
+    ty: Id,
+    /// Type of the image in it; of a sampler, its own.
+    image: Id,
+    class: StorageClass,
+    /// The texture comes with its sampler.
+    combined: bool,
+    array: bool,
+    storage: bool,
+    texel: Texel,
+    format: ImageFormat,
+    shape: (Dim, bool, bool),
+}
+
+/// A handle that has been loaded, and the list of statements it was loaded in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loaded {
+    id: Id,
+    resource: Resource,
+    list: u32,
+}
+
+/// All of a module.
+#[derive(Default)]
+pub(crate) struct Textures {
+    resources: SecondaryMap<Resource, Option<Opaque>>,
+}
+
+/// What is done with a texture.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    any: bool,
+    shadow: bool,
+    separate: bool,
+}
+
+impl Textures {
+    /// Declares textures, samplers and images that handles are taken of.
+    pub(crate) fn declare(unit: &mut Unit, module: &Module) -> Result<Textures, Error> {
+        let mut textures = Textures::default();
+        for (resource, data) in &module.resources {
+            if matches!(
+                data.kind,
+                ResourceKind::Texture { .. } | ResourceKind::Sampler | ResourceKind::Image { .. }
+            ) {
+                let uses = uses(module, resource);
+                if uses.any {
+                    let opaque = declare(unit, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
+                    textures.resources[resource] = Some(opaque);
+                }
+            }
+        }
+        Ok(textures)
+    }
+}
+
+fn uses(module: &Module, resource: Resource) -> Uses {
+    let mut uses = Uses::default();
+    for f in module.funcs.values() {
+        let is_it = |v: Value| f.def_inst(v).is_some_and(|i| f.insts[i].imm == Imm::Resource(resource));
+        for &inst in f.layout.iter().flat_map(|&b| &f.blocks[b].insts) {
+            let data = &f.insts[inst];
+            uses.any |= data.imm == Imm::Resource(resource);
+            let Imm::Tex(info) = data.imm else { continue };
+            let args = f.args(inst);
+            if args.first().is_some_and(|&v| is_it(v)) {
+                uses.shadow |= info.shadow;
+                uses.separate |= args.get(1).is_some_and(|&v| f.ty(v).kind() == Kind::Samp);
+            }
+        }
+    }
+    uses
+}
+
+/// A component of texels in the host's types.
+fn component(unit: &mut Unit, texel: Texel) -> Id {
+    match texel {
+        Texel::Float => unit.ty(Type::F32),
+        Texel::Uint => unit.ty(Type::I32),
+        Texel::Sint => unit.type_of(S::TypeInt, &[32, 1]),
+    }
+}
+
+fn texel_type(unit: &mut Unit, texel: Texel) -> Id {
+    let component = component(unit, texel);
+    unit.type_of(S::TypeVector, &[component, 4])
+}
+
+fn host_dim(unit: &mut Unit, dim: Dim, arrayed: bool, storage: bool) -> Result<HostDim, Reason> {
+    let mut needs = |sampled, stored| unit.capability(if storage { stored } else { sampled });
+    Ok(match dim {
+        Dim::D1 => {
+            needs(Capability::Sampled1D, Capability::Image1D);
+            HostDim::Dim1D
+        }
+        Dim::D2 => HostDim::Dim2D,
+        Dim::D3 => HostDim::Dim3D,
+        Dim::Cube => {
+            if arrayed {
+                needs(Capability::SampledCubeArray, Capability::ImageCubeArray);
+            }
+            HostDim::DimCube
+        }
+        Dim::Buffer => {
+            needs(Capability::SampledBuffer, Capability::ImageBuffer);
+            HostDim::DimBuffer
+        }
+        Dim::Subpass => return Err(Reason::Unsupported("input attachments")),
+    })
+}
+
+fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
+    use ImageFormat as F;
+    let (host, extended) = match format {
+        F::Unknown => (HostFormat::Unknown, false),
+        F::Rgba32f => (HostFormat::Rgba32f, false),
+        F::Rgba16f => (HostFormat::Rgba16f, false),
+        F::R32f => (HostFormat::R32f, false),
+        F::Rgba8 => (HostFormat::Rgba8, false),
+        F::Rgba8Snorm => (HostFormat::Rgba8Snorm, false),
+        F::Rgba32i => (HostFormat::Rgba32i, false),
+        F::Rgba16i => (HostFormat::Rgba16i, false),
+        F::Rgba8i => (HostFormat::Rgba8i, false),
+        F::R32i => (HostFormat::R32i, false),
+        F::Rgba32ui => (HostFormat::Rgba32ui, false),
+        F::Rgba16ui => (HostFormat::Rgba16ui, false),
+        F::Rgba8ui => (HostFormat::Rgba8ui, false),
+        F::R32ui => (HostFormat::R32ui, false),
+        F::Rg32f => (HostFormat::Rg32f, true),
+        F::Rg16f => (HostFormat::Rg16f, true),
+        F::R16f => (HostFormat::R16f, true),
+        F::R11fG11fB10f => (HostFormat::R11fG11fB10f, true),
+        F::Rgba16 => (HostFormat::Rgba16, true),
+        F::Rgb10A2 => (HostFormat::Rgb10A2, true),
+        F::Rg16 => (HostFormat::Rg16, true),
+        F::Rg8 => (HostFormat::Rg8, true),
+        F::R16 => (HostFormat::R16, true),
+        F::R8 => (HostFormat::R8, true),
+        F::Rg32i => (HostFormat::Rg32i, true),
+        F::Rg16i => (HostFormat::Rg16i, true),
+        F::Rg8i => (HostFormat::Rg8i, true),
+        F::R16i => (HostFormat::R16i, true),
+        F::R8i => (HostFormat::R8i, true),
+        F::Rg32ui => (HostFormat::Rg32ui, true),
+        F::Rg16ui => (HostFormat::Rg16ui, true),
+        F::Rg8ui => (HostFormat::Rg8ui, true),
+        F::R16ui => (HostFormat::R16ui, true),
+        F::R8ui => (HostFormat::R8ui, true),
+    };
+    if extended {
+        unit.capability(Capability::StorageImageExtendedFormats);
+    }
+    host
+}
+
+fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
+    let class = StorageClass::UniformConstant;
+    let mut opaque = Opaque {
+        var: 0,
+        ty: 0,
+        image: 0,
+        class,
+        combined: false,
+        array: data.count != Count::One,
+        storage: false,
+        texel: Texel::Float,
+        format: ImageFormat::Unknown,
+        shape: (Dim::D2, false, false),
+    };
+    match data.kind {
+        ResourceKind::Texture { dim, arrayed, multisampled, texel } => {
+            let host = host_dim(unit, dim, arrayed, false)? as u32;
+            let component = component(unit, texel);
+            let flags = [uses.shadow, arrayed, multisampled].map(u32::from);
+            let words = [component, host, flags[0], flags[1], flags[2], 1, HostFormat::Unknown as u32];
+            opaque.image = unit.type_of(S::TypeImage, &words);
+            opaque.combined = !uses.separate && dim != Dim::Buffer;
+            opaque.ty = match opaque.combined {
+                true => unit.type_of(S::TypeSampledImage, &[opaque.image]),
+                false => opaque.image,
+            };
+            opaque.texel = texel;
+            opaque.shape = (dim, arrayed, multisampled);
+        }
+        ResourceKind::Image { dim, arrayed, format, .. } => {
+            let host = host_dim(unit, dim, arrayed, true)? as u32;
+            let component = component(unit, format.texel());
+            let host_format = host_format(unit, format) as u32;
+            let words = [component, host, 0, u32::from(arrayed), 0, 2, host_format];
+            opaque.image = unit.type_of(S::TypeImage, &words);
+            opaque.ty = opaque.image;
+            opaque.storage = true;
+            (opaque.texel, opaque.format) = (format.texel(), format);
+            opaque.shape = (dim, arrayed, false);
+        }
+        _ => {
+            opaque.image = unit.type_of(S::TypeSampler, &[]);
+            opaque.ty = opaque.image;
+        }
+    }
+    let declared = match data.count {
+        Count::One => opaque.ty,
+        Count::Fixed(n) => {
+            let n = unit.u32(n.max(1));
+            unit.type_of(S::TypeArray, &[opaque.ty, n])
+        }
+        Count::Unbounded => {
+            unit.capability(Capability::RuntimeDescriptorArray);
+            if !unit.since(Version::V1_5) {
+                unit.extension("SPV_EXT_descriptor_indexing");
+            }
+            unit.type_of(S::TypeRuntimeArray, &[opaque.ty])
+        }
+    };
+    opaque.var = unit.variable(class, declared);
+    unit.name(Names::Interface, opaque.var, &data.name);
+    unit.decorate(opaque.var, Decoration::DescriptorSet, &[data.set]);
+    unit.decorate(opaque.var, Decoration::Binding, &[data.binding]);
+    Ok(opaque)
+}
+
+impl Body<'_, '_> {
+    fn opaque(&self, resource: Resource) -> Result<Opaque, Reason> {
+        let known = self.shared.memory.textures.resources.get(resource).copied().flatten();
+        known.ok_or(Reason::Unsupported("a handle of this resource"))
+    }
+
+    /// `resource_handle`: loads the descriptor.
+    pub(crate) fn resource_handle(&mut self, inst: Inst, resource: Resource) -> Result<(), Reason> {
+        let function = self.function;
+        let opaque = self.opaque(resource)?;
+        let nonuniform = function.insts[inst].flags.nonuniform();
+        let mut pointer = opaque.var;
+        if opaque.array {
+            let index = *function.args(inst).first().ok_or(OPERANDS)?;
+            let index = self.value(index);
+            let unit = self.unit();
+            let pointer_type = unit.pointer(opaque.class, opaque.ty);
+            pointer = unit.op_raw(S::AccessChain, pointer_type, &[opaque.var, index]);
+            if nonuniform {
+                unit.decorate(pointer, Decoration::NonUniform, &[]);
+            }
+        }
+        let unit = self.unit();
+        let id = unit.op_raw(S::Load, opaque.ty, &[pointer]);
+        if nonuniform && opaque.array {
+            unit.decorate(id, Decoration::NonUniform, &[]);
+            unit.capability(Capability::ShaderNonUniform);
+            unit.capability(match opaque.storage {
+                true => Capability::StorageImageArrayNonUniformIndexing,
+                false => Capability::SampledImageArrayNonUniformIndexing,
+            });
+            if !unit.since(Version::V1_5) {
+                unit.extension("SPV_EXT_descriptor_indexing");
+            }
+        }
+        let list = self.list();
+        let result = function.result(inst).ok_or(OPERANDS)?;
+        self.handles.insert(result, Loaded { id, resource, list });
+        Ok(())
+    }
+
+    fn loaded(&self, v: Value) -> Result<(Opaque, Id), Reason> {
+        let loaded = self.handles.get(&v).filter(|l| l.list == self.list());
+        let loaded = loaded.ok_or(Reason::Unsupported("a handle from another block"))?;
+        Ok((self.opaque(loaded.resource)?, loaded.id))
+    }
+
+    /// An op on a texture or image.
+    pub(crate) fn texture(&mut self, inst: Inst, info: TexInfo) -> Result<Option<Id>, Reason> {
+        let function = self.function;
+        let op = function.insts[inst].op;
+        let args = function.args(inst);
+        let &handle = args.first().ok_or(OPERANDS)?;
+        let (opaque, id) = self.loaded(handle)?;
+        if (info.dim, info.arrayed, info.multisampled) != opaque.shape {
+            return Err(Reason::Invalid("the shape of an op is not that of its texture"));
+        }
+        let ty = function.result(inst).map(|v| function.ty(v));
+        let kind = ty.map(Type::kind);
+        let expected = if opaque.texel == Texel::Float { Kind::F32 } else { Kind::I32 };
+        let reads = matches!(op, Op::TexSample | Op::TexFetch | Op::TexGather | Op::ImgLoad);
+        if reads && kind != Some(expected) {
+            return Err(Reason::Invalid("texels are not what the texture has"));
+        }
+        if opaque.storage {
+            return self.image(op, info, (opaque, id), handle, &args[1..], ty);
+        }
+        let separate = args.get(1).filter(|&&v| function.ty(v).kind() == Kind::Samp).copied();
+        let rest = &args[if separate.is_some() { 2 } else { 1 }..];
+        let sampled = match separate {
+            Some(sampler) => {
+                let (_, sampler) = self.loaded(sampler)?;
+                let unit = self.unit();
+                let ty = unit.type_of(S::TypeSampledImage, &[opaque.image]);
+                unit.op_raw(S::SampledImage, ty, &[id, sampler])
+            }
+            None => id,
+        };
+        if matches!(op, Op::TexSample | Op::TexGather | Op::TexQueryLod)
+            && separate.is_none()
+            && !opaque.combined
+        {
+            return Err(Reason::Unsupported("filtering without a sampler"));
+        }
+        match op {
+            Op::TexSample | Op::TexGather => self.filtered(op, info, opaque, sampled, rest).map(Some),
+            Op::TexQueryLod => {
+                if self.shared.module.stage != Stage::Fragment {
+                    return Err(Reason::Unsupported("not in this stage"));
+                }
+                let coordinates = self.value(*rest.first().ok_or(OPERANDS)?);
+                let unit = self.unit();
+                unit.capability(Capability::ImageQuery);
+                Ok(Some(unit.op(S::ImageQueryLod, Type::F32X2, &[sampled, coordinates])))
+            }
+            _ => {
+                let unit = self.unit();
+                let image = match opaque.combined {
+                    true => unit.op_raw(S::Image, opaque.image, &[id]),
+                    false => id,
+                };
+                self.unfiltered(op, info, opaque, image, rest, ty.unwrap_or(Type::I32)).map(Some)
+            }
+        }
+    }
+
+    /// A texel in the IR's types: integers without sign.
+    fn texel(&mut self, opaque: Opaque, id: Id) -> Id {
+        match opaque.texel {
+            Texel::Sint => self.unit().op(S::Bitcast, Type::I32X4, &[id]),
+            _ => id,
+        }
+    }
+
+    /// Words of the optional operands of an image instruction, in the order of their bits.
+    fn image_operands(
+        &mut self,
+        op: Op,
+        info: TexInfo,
+        rest: &[Value],
+    ) -> Result<(Option<Id>, Words), Reason> {
+        let mut mask = ImageOperands::NONE;
+        let mut values = rest.iter().copied();
+        let mut next = || values.next().ok_or(OPERANDS);
+        let mut ordered: SmallVec<[(u32, Words); 4]> = SmallVec::new();
+        let mut compare = None;
+        for (operand, _) in TexOperands::NAMED {
+            if info.operands.0 & operand.0 == 0 {
+                continue;
+            }
+            let v = next()?;
+            let id = self.value(v);
+            let (bit, words): (ImageOperands, Words) = match operand {
+                TexOperands::COMPARE => {
+                    compare = Some(id);
+                    continue;
+                }
+                TexOperands::BIAS => (ImageOperands::BIAS, [id].into_iter().collect()),
+                TexOperands::LOD => (ImageOperands::LOD, [id].into_iter().collect()),
+                TexOperands::GRAD => {
+                    let other = self.value(next()?);
+                    (ImageOperands::GRAD, [id, other].into_iter().collect())
+                }
+                TexOperands::OFFSET if self.function.const_bits(v).is_some() => {
+                    (ImageOperands::CONST_OFFSET, [id].into_iter().collect())
+                }
+                TexOperands::OFFSET if op == Op::TexGather => {
+                    self.unit().capability(Capability::ImageGatherExtended);
+                    (ImageOperands::OFFSET, [id].into_iter().collect())
+                }
+                TexOperands::OFFSET => return Err(Reason::Unsupported("an offset that is not constant")),
+                TexOperands::SAMPLE => (ImageOperands::SAMPLE, [id].into_iter().collect()),
+                _ => {
+                    self.unit().capability(Capability::MinLod);
+                    (ImageOperands::MIN_LOD, [id].into_iter().collect())
+                }
+            };
+            mask |= bit;
+            ordered.push((bit.bits(), words));
+        }
+        ordered.sort_by_key(|(bit, _)| *bit);
+        let mut out = Words::new();
+        if !mask.is_empty() {
+            out.push(mask.bits());
+            ordered.iter().for_each(|(_, words)| out.extend_from_slice(words));
+        }
+        Ok((compare, out))
+    }
+
+    fn filtered(
+        &mut self,
+        op: Op,
+        info: TexInfo,
+        opaque: Opaque,
+        sampled: Id,
+        rest: &[Value],
+    ) -> Result<Id, Reason> {
+        let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
+        let coordinates = self.value(coordinates);
+        let (compare, operands) = self.image_operands(op, info, rest)?;
+        let mut words: Words = SmallVec::from_slice(&[sampled, coordinates]);
+        let explicit = info.operands.0 & (TexOperands::LOD.0 | TexOperands::GRAD.0) != 0;
+        if op == Op::TexSample && !explicit && self.shared.module.stage != Stage::Fragment {
+            return Err(Reason::Unsupported("an implicit level of detail in this stage"));
+        }
+        let host = match (op, compare, explicit) {
+            (Op::TexGather, Some(reference), _) => {
+                words.push(reference);
+                S::ImageDrefGather
+            }
+            (Op::TexGather, None, _) => {
+                words.push(self.unit().u32(info.component.into()));
+                S::ImageGather
+            }
+            (_, Some(reference), explicit) => {
+                words.push(reference);
+                if explicit { S::ImageSampleDrefExplicitLod } else { S::ImageSampleDrefImplicitLod }
+            }
+            (_, None, true) => S::ImageSampleExplicitLod,
+            (_, None, false) => S::ImageSampleImplicitLod,
+        };
+        words.extend(operands);
+        let unit = self.unit();
+        if op == Op::TexSample && compare.is_some() {
+            return Ok(unit.op(host, Type::F32, &words));
+        }
+        let ty = texel_type(unit, opaque.texel);
+        let id = unit.op_raw(host, ty, &words);
+        Ok(self.texel(opaque, id))
+    }
+
+    fn unfiltered(
+        &mut self,
+        op: Op,
+        info: TexInfo,
+        opaque: Opaque,
+        image: Id,
+        rest: &[Value],
+        ty: Type,
+    ) -> Result<Id, Reason> {
+        let mut words: Words = SmallVec::from_slice(&[image]);
+        if op == Op::TexFetch {
+            let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
+            words.push(self.value(coordinates));
+            let (_, operands) = self.image_operands(op, info, rest)?;
+            words.extend(operands);
+            let unit = self.unit();
+            let ty = texel_type(unit, opaque.texel);
+            let id = unit.op_raw(S::ImageFetch, ty, &words);
+            return Ok(self.texel(opaque, id));
+        }
+        for &v in rest {
+            words.push(self.value(v));
+        }
+        let levels = !info.multisampled && info.dim != Dim::Buffer;
+        let host = match op {
+            Op::TexQuerySize if levels && words.len() == 1 => {
+                words.push(self.unit().u32(0));
+                S::ImageQuerySizeLod
+            }
+            Op::TexQuerySize if levels => S::ImageQuerySizeLod,
+            Op::TexQuerySize => S::ImageQuerySize,
+            Op::TexQueryLevels if levels => S::ImageQueryLevels,
+            Op::TexQuerySamples if info.multisampled => S::ImageQuerySamples,
+            _ => return Err(Reason::Unsupported("this query of this shape")),
+        };
+        let unit = self.unit();
+        unit.capability(Capability::ImageQuery);
+        Ok(unit.op(host, ty, &words))
+    }
+
+    fn image(
+        &mut self,
+        op: Op,
+        info: TexInfo,
+        (opaque, id): (Opaque, Id),
+        handle: Value,
+        rest: &[Value],
+        ty: Option<Type>,
+    ) -> Result<Option<Id>, Reason> {
+        if op == Op::ImgQuery {
+            let unit = self.unit();
+            unit.capability(Capability::ImageQuery);
+            return Ok(Some(unit.op(S::ImageQuerySize, ty.unwrap_or(Type::I32), &[id])));
+        }
+        if info.operands != TexOperands::default() {
+            return Err(Reason::Unsupported("samples of images"));
+        }
+        let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
+        let coordinates = self.value(coordinates);
+        let unknown = opaque.format == ImageFormat::Unknown;
+        match op {
+            Op::ImgLoad => {
+                let unit = self.unit();
+                if unknown {
+                    unit.capability(Capability::StorageImageReadWithoutFormat);
+                }
+                let ty = texel_type(unit, opaque.texel);
+                let texel = unit.op_raw(S::ImageRead, ty, &[id, coordinates]);
+                Ok(Some(self.texel(opaque, texel)))
+            }
+            Op::ImgStore => {
+                let &v = rest.first().ok_or(OPERANDS)?;
+                let expected = if opaque.texel == Texel::Float { Kind::F32 } else { Kind::I32 };
+                if self.function.ty(v).kind() != expected {
+                    return Err(Reason::Invalid("texels are not what the image has"));
+                }
+                let v = self.value(v);
+                let unit = self.unit();
+                if unknown {
+                    unit.capability(Capability::StorageImageWriteWithoutFormat);
+                }
+                let v = match opaque.texel {
+                    Texel::Sint => {
+                        let ty = texel_type(unit, Texel::Sint);
+                        unit.op_raw(S::Bitcast, ty, &[v])
+                    }
+                    _ => v,
+                };
+                unit.effect(S::ImageWrite, &[id, coordinates, v]);
+                Ok(None)
+            }
+            _ => self.image_atomic(op, opaque, handle, coordinates, rest).map(Some),
+        }
+    }
+
+    fn image_atomic(
+        &mut self,
+        op: Op,
+        opaque: Opaque,
+        handle: Value,
+        coordinates: Id,
+        rest: &[Value],
+    ) -> Result<Id, Reason> {
+        if opaque.array || !matches!(opaque.format, ImageFormat::R32ui | ImageFormat::R32i) {
+            return Err(Reason::Unsupported("atomics on images of this format"));
+        }
+        self.loaded(handle)?;
+        let values: SmallVec<[Id; 2]> = rest.iter().map(|&v| self.value(v)).collect();
+        let unit = self.unit();
+        let component = component(unit, opaque.texel);
+        let pointer_type = unit.pointer(StorageClass::Image, component);
+        let zero = unit.u32(0);
+        let pointer = unit.op_raw(S::ImageTexelPointer, pointer_type, &[opaque.var, coordinates, zero]);
+        let signed = opaque.texel == Texel::Sint;
+        let values: SmallVec<[Id; 2]> = values
+            .into_iter()
+            .map(|v| if signed { unit.op_raw(S::Bitcast, component, &[v]) } else { v })
+            .collect();
+        let (scope, relaxed) = (unit.u32(Scope::Device as u32), zero);
+        let host = match op {
+            Op::ImgAtomicAdd => S::AtomicIAdd,
+            Op::ImgAtomicAnd => S::AtomicAnd,
+            Op::ImgAtomicOr => S::AtomicOr,
+            Op::ImgAtomicXor => S::AtomicXor,
+            Op::ImgAtomicXchg => S::AtomicExchange,
+            Op::ImgAtomicCmpxchg => S::AtomicCompareExchange,
+            Op::ImgAtomicUmin => S::AtomicUMin,
+            Op::ImgAtomicUmax => S::AtomicUMax,
+            Op::ImgAtomicSmin => S::AtomicSMin,
+            Op::ImgAtomicSmax => S::AtomicSMax,
+            _ => return Err(Reason::Unsupported("no back end takes this op yet")),
+        };
+        let mut words: Words = SmallVec::from_slice(&[pointer, scope, relaxed]);
+        match values[..] {
+            [expected, new] if op == Op::ImgAtomicCmpxchg => words.extend([relaxed, new, expected]),
+            [v] if op != Op::ImgAtomicCmpxchg => words.push(v),
+            _ => return Err(OPERANDS),
+        }
+        let id = unit.op_raw(host, component, &words);
+        Ok(if signed { unit.op(S::Bitcast, Type::I32, &[id]) } else { id })
+    }
+
+    /// An input at another place of the pixel.
+    pub(crate) fn interpolate(&mut self, inst: Inst, var: Var) -> Result<Id, Reason> {
+        let function = self.function;
+        debug_assert!(function.insts[inst].op.info().sig == Sig::Interpolate);
+        let ty = function.result(inst).map_or(Type::F32, |v| function.ty(v));
+        if self.shared.module.stage != Stage::Fragment || ty.kind() != Kind::F32 {
+            return Err(Reason::Unsupported("interpolation of this input"));
+        }
+        let pointer = self.shared.interface.pointer(self.shared.unit, var, ty, None)?;
+        let op = match function.insts[inst].op {
+            Op::InterpolateCentroid => GlOp::InterpolateAtCentroid,
+            Op::InterpolateSample => GlOp::InterpolateAtSample,
+            _ => GlOp::InterpolateAtOffset,
+        };
+        let mut words: Words = SmallVec::from_slice(&[pointer]);
+        for &v in function.args(inst) {
+            words.push(self.value(v));
+        }
+        let unit = self.unit();
+        unit.capability(Capability::InterpolationFunction);
+        Ok(unit.glsl(op, ty, &words))
+    }
+}

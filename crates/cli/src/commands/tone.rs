@@ -1,0 +1,109 @@
+//! `xenoglot tone`: a WAV file through the tone filter.
+
+use crate::failure::usage;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use xenoglot_tone::{Channels, Engine, TONES, ToneFilter, TonePlayer};
+
+/// Arguments of `tone`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The WAV file: mono or stereo, integers or floats.
+    input: PathBuf,
+    /// The WAV file to write, of 32-bit floats.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the power of the tones over time, the highest on top, as a PNG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// scalar, sse, avx2, avx512 or neon; the fastest here if not given.
+    #[arg(long)]
+    engine: Option<String>,
+    /// The frequency of A4 in Hz.
+    #[arg(long, default_value_t = 440.0)]
+    tuning: f64,
+}
+
+/// Columns of the plot in a second, and pixels of a tone's row.
+const COLUMNS: u32 = 50;
+const ROW: usize = 8;
+/// Most columns of the plot.
+const MAX_COLUMNS: usize = 1 << 16;
+/// Below this part of the signal's power a tone is muted, from the other one on it is held back.
+const LOW: f32 = 0.0002;
+const HIGH: f32 = 0.10;
+
+/// Filters.
+pub fn run(args: &Args) -> Result<bool> {
+    let engine = match &args.engine {
+        None => Engine::fastest(),
+        Some(name) => Engine::find(name).ok_or_else(|| usage(format!("there is no engine {name:?}")))?,
+    };
+    let context = || args.input.display().to_string();
+    let mut reader = hound::WavReader::open(&args.input).with_context(context)?;
+    let spec = reader.spec();
+    let channels = match spec.channels {
+        1 => Channels::Mono,
+        2 => Channels::Stereo,
+        n => bail!("{}: {n} channels; one or two are supported", args.input.display()),
+    };
+    let mut samples: Vec<f32> = match spec.sample_format {
+        hound::SampleFormat::Float => reader.samples().collect::<Result<_, _>>(),
+        hound::SampleFormat::Int => {
+            let scale = (-f32::from(spec.bits_per_sample.saturating_sub(1))).exp2();
+            reader.samples::<i32>().map(|s| s.map(|s| s as f32 * scale)).collect()
+        }
+    }
+    .with_context(context)?;
+    let filter = ToneFilter::with_engine(spec.sample_rate, args.tuning, engine)?;
+    let mut player = TonePlayer::with_filter(filter, channels);
+    let step = (spec.sample_rate / COLUMNS).max(1) as usize * usize::from(spec.channels);
+    let mut columns = Vec::new();
+    for block in samples.chunks_mut(step) {
+        player.process(block);
+        if columns.len() < MAX_COLUMNS {
+            columns.push((*player.filter().powers(), player.filter().total_power()));
+        }
+    }
+    if let Some(path) = &args.output {
+        write(path, spec, &samples)?;
+    }
+    if let Some(path) = &args.plot {
+        plot(path, &columns)?;
+    }
+    println!("{} samples at {} Hz on {engine}", samples.len(), spec.sample_rate);
+    Ok(true)
+}
+
+fn write(path: &Path, spec: hound::WavSpec, samples: &[f32]) -> Result<()> {
+    let context = || format!("cannot write {}", path.display());
+    let spec = hound::WavSpec { bits_per_sample: 32, sample_format: hound::SampleFormat::Float, ..spec };
+    let mut writer = hound::WavWriter::create(path, spec).with_context(context)?;
+    for &sample in samples {
+        writer.write_sample(sample).with_context(context)?;
+    }
+    writer.finalize().with_context(context)
+}
+
+/// Blue for muted tones, green above, red for those held back; the brighter, the more power.
+fn plot(path: &Path, columns: &[([f32; TONES], f32)]) -> Result<()> {
+    let (width, height) = (columns.len(), TONES * ROW);
+    if width == 0 {
+        bail!("there is nothing to draw");
+    }
+    let mut rgb = vec![0; width * height * 3];
+    for (y, row) in rgb.chunks_exact_mut(width * 3).enumerate() {
+        let tone = TONES - 1 - y / ROW;
+        for (pixel, (powers, total)) in row.chunks_exact_mut(3).zip(columns) {
+            let ratio = powers[tone] / (total + 1e-6);
+            let brightness = (255.0 * (1.0 + ratio.max(1e-6).log10() / 6.0)).clamp(0.0, 255.0) as u8;
+            let color = if ratio < LOW { 2 } else { usize::from(ratio < 0.9 * HIGH) };
+            pixel[color] = brightness;
+        }
+    }
+    let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header()?.write_image_data(&rgb)?;
+    Ok(())
+}

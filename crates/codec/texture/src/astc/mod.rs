@@ -1,0 +1,203 @@
+//! ASTC: every footprint of two and three dimensions, every profile.
+//!
+//! A block is decoded in steps, a file each: [`mode`] reads the header, [`ise`] the packed integers, [`grid`] spreads the
+//! weights over the texels, [`partition`] says whose endpoints a texel has, [`endpoint`] makes those, [`blend`] the texels.
+//! Where the specification says error, `vectors/texture/FORMAT.md` says which texels it is and of what bits.
+
+mod blend;
+mod endpoint;
+mod grid;
+mod ise;
+mod mode;
+mod partition;
+mod void;
+
+use crate::format::Profile;
+use blend::{Blend, Color};
+use mode::Header;
+
+/// Most texels of a block: 6×6×6.
+const MAX_TEXELS: usize = 216;
+
+/// Room for the texels of a block and for what loops over sixteen at a time write behind them.
+const ROOM: usize = MAX_TEXELS.next_multiple_of(16) + 16;
+
+/// The size of blocks; one of those the specification has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Footprint {
+    width: u8,
+    height: u8,
+    depth: u8,
+}
+
+impl Footprint {
+    /// All of them, the flat ones first.
+    pub const ALL: [Footprint; 24] = {
+        const SIZES: [[u8; 3]; 24] = [
+            [4, 4, 1],
+            [5, 4, 1],
+            [5, 5, 1],
+            [6, 5, 1],
+            [6, 6, 1],
+            [8, 5, 1],
+            [8, 6, 1],
+            [8, 8, 1],
+            [10, 5, 1],
+            [10, 6, 1],
+            [10, 8, 1],
+            [10, 10, 1],
+            [12, 10, 1],
+            [12, 12, 1],
+            [3, 3, 3],
+            [4, 3, 3],
+            [4, 4, 3],
+            [4, 4, 4],
+            [5, 4, 4],
+            [5, 5, 4],
+            [5, 5, 5],
+            [6, 5, 5],
+            [6, 6, 5],
+            [6, 6, 6],
+        ];
+        let mut all = [Footprint { width: 4, height: 4, depth: 1 }; 24];
+        let mut i = 0;
+        while i < all.len() {
+            let [width, height, depth] = SIZES[i];
+            all[i] = Footprint { width, height, depth };
+            i += 1;
+        }
+        all
+    };
+
+    /// The footprint of this width, height and depth in texels, if there is one.
+    pub fn new(width: u32, height: u32, depth: u32) -> Option<Footprint> {
+        Footprint::ALL.into_iter().find(|f| f.size() == [width, height, depth])
+    }
+
+    /// Width, height and depth in texels.
+    pub const fn size(self) -> [u32; 3] {
+        [self.width as u32, self.height as u32, self.depth as u32]
+    }
+
+    const fn texels(self) -> usize {
+        self.width as usize * self.height as usize * self.depth as usize
+    }
+}
+
+/// The colour of texels that illegal blocks have: magenta, or NaN where the output is of floats.
+const fn error(profile: Profile) -> Color {
+    match profile {
+        Profile::LdrUnorm8 | Profile::Srgb => [0xff, 0, 0xff, 0xff],
+        Profile::LdrFloat16 | Profile::Hdr => [0xffff; 4],
+    }
+}
+
+/// Decodes a row of blocks of a slice, whole slices, or a layer of blocks with depth. `size` is the width and height of
+/// a slice in texels.
+#[inline(always)]
+pub(crate) fn decode_band(
+    footprint: Footprint,
+    profile: Profile,
+    size: [usize; 2],
+    data: &[u8],
+    out: &mut [u8],
+) {
+    match profile {
+        Profile::LdrUnorm8 => band::<blend::Unorm8>(footprint, profile, size, data, out),
+        Profile::Srgb => band::<blend::Srgb>(footprint, profile, size, data, out),
+        Profile::LdrFloat16 => band::<blend::Float16>(footprint, profile, size, data, out),
+        Profile::Hdr => band::<blend::Hdr>(footprint, profile, size, data, out),
+    }
+}
+
+#[inline(always)]
+fn band<B: Blend>(
+    footprint: Footprint,
+    profile: Profile,
+    [width, height]: [usize; 2],
+    data: &[u8],
+    out: &mut [u8],
+) {
+    let [bw, bh, bd] = footprint.size().map(|n| n as usize);
+    let bytes = B::BYTES;
+    let (pitch, slice) = (width * bytes, width * height * bytes);
+    let mut scratch = Scratch::new();
+    let mut texels = [0; ROOM * 8];
+    // A band is one row of blocks, whose last may have fewer rows, or whole slices.
+    let rows = (out.len() / pitch).min(height);
+    let mut blocks = data.as_chunks::<16>().0.iter();
+    for layer in out.chunks_mut(slice * bd) {
+        for y in (0..rows).step_by(bh) {
+            for x in (0..width).step_by(bw) {
+                let Some(block) = blocks.next() else { return };
+                block_texels::<B>(footprint, profile, block, &mut scratch, &mut texels);
+                let run = bw.min(width - x) * bytes;
+                let decoded = texels.chunks_exact(bw * bytes);
+                if bd == 1 {
+                    // One slice, perhaps a part of one.
+                    let rows = layer[y * pitch..].chunks_exact_mut(pitch);
+                    for (row, texels) in rows.zip(decoded).take(bh) {
+                        row[x * bytes..][..run].copy_from_slice(&texels[..run]);
+                    }
+                    continue;
+                }
+                for (row, texels) in decoded.take(bh * bd).enumerate() {
+                    let (z, y) = (row / bh, y + row % bh);
+                    if y < height
+                        && let Some(row) = layer.get_mut(z * slice + y * pitch + x * bytes..)
+                        && let Some(row) = row.get_mut(..run)
+                    {
+                        row.copy_from_slice(&texels[..run]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What blocks need while they are decoded; cleared by nobody, written before it is read.
+struct Scratch {
+    /// Values as they are packed.
+    grid: [u8; ise::ROOM],
+    /// Weights of the texels, 0 to 64, of both planes.
+    weights: [[u8; ROOM]; 2],
+    /// Partitions of the texels.
+    partitions: [u8; ROOM],
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch { grid: [0; ise::ROOM], weights: [[0; ROOM]; 2], partitions: [0; ROOM] }
+    }
+}
+
+/// The texels of a block, as bytes of the output, in rows of slices.
+#[inline(always)]
+fn block_texels<B: Blend>(
+    footprint: Footprint,
+    profile: Profile,
+    block: &[u8; 16],
+    scratch: &mut Scratch,
+    out: &mut [u8; ROOM * 8],
+) {
+    let bits = u128::from_le_bytes(*block);
+    if mode::is_void(bits) {
+        let color = void::constant(bits, footprint, profile).unwrap_or(error(profile));
+        return blend::fill::<B>(color, footprint.texels(), out);
+    }
+    let Some(header) = Header::parse(bits, footprint) else {
+        return blend::fill::<B>(error(profile), footprint.texels(), out);
+    };
+    let pairs = endpoint::pairs(&header, bits, profile);
+    let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
+    ise::weights(weights, header.weight_levels, header.weight_count, &mut scratch.grid);
+    let [first, second] = &mut scratch.weights;
+    grid::spread(&header, footprint, &scratch.grid, 0, first);
+    if header.second_plane.is_some() {
+        grid::spread(&header, footprint, &scratch.grid, 1, second);
+    }
+    if header.partitions > 1 {
+        partition::select(&header, footprint, &mut scratch.partitions);
+    }
+    blend::texels::<B>(&header, &pairs, scratch, footprint.texels(), out);
+}

@@ -1,0 +1,166 @@
+//! The header of a block: what it holds and where.
+
+use super::Footprint;
+use super::ise::{self, Levels};
+
+/// Most weights of a block.
+const MAX_WEIGHTS: u32 = 64;
+/// Most values that endpoints are made of.
+const MAX_VALUES: u32 = 18;
+
+/// A legal block, apart from void extents.
+#[derive(Clone, Copy)]
+pub struct Header {
+    /// Width, height, depth of the grid of weights.
+    pub grid: [u8; 3],
+    pub weight_levels: Levels,
+    /// Weights of all planes.
+    pub weight_count: usize,
+    pub weight_bits: u32,
+    /// The component with weights of its own, if there is one.
+    pub second_plane: Option<u8>,
+    /// 1 to 4.
+    pub partitions: u8,
+    /// The index of the partitioning.
+    pub seed: u16,
+    /// Endpoint modes of the partitions.
+    pub endpoint_modes: [u8; 4],
+    /// Where the values of the endpoints begin, how many there are and how fine.
+    pub values_at: u32,
+    pub value_count: usize,
+    pub value_levels: Levels,
+}
+
+/// Whether the block is one colour, and perhaps says how far that reaches.
+#[inline(always)]
+pub const fn is_void(bits: u128) -> bool {
+    bits as u32 & 0x1ff == 0x1fc
+}
+
+impl Header {
+    /// Nothing for a block that the specification calls illegal.
+    #[inline(always)]
+    pub fn parse(bits: u128, footprint: Footprint) -> Option<Header> {
+        let low = bits as u64;
+        let flat = footprint.depth == 1;
+        let Grid { size, range, dual } = if flat { flat_grid(low as u32) } else { deep_grid(low as u32) }?;
+        let planes = 1 + u32::from(dual);
+        let weight_count = size.iter().map(|&n| u32::from(n)).product::<u32>() * planes;
+        let fits = size[0] <= footprint.width && size[1] <= footprint.height && size[2] <= footprint.depth;
+        let weight_levels = Levels::of_weights(range)?;
+        let weight_bits = weight_levels.bits(weight_count);
+        let partitions = 1 + (low >> 11) as u32 % 4;
+        if !fits || weight_count > MAX_WEIGHTS || !(24..=96).contains(&weight_bits) || dual && partitions == 4
+        {
+            return None;
+        }
+
+        let mut below = 128 - weight_bits;
+        let mut endpoint_modes = [(low >> 13) as u8 & 0xf; 4];
+        let (mut seed, mut values_at) = (0, 17);
+        if partitions > 1 {
+            seed = (low >> 13) as u16 & 0x3ff;
+            values_at = 29;
+            let class = (low >> 23) as u32 & 3;
+            let mut packed = (low >> 25) as u32 & 0xf;
+            if class == 0 {
+                endpoint_modes = [packed as u8; 4];
+            } else {
+                let more = 3 * partitions - 4;
+                below -= more;
+                packed |= ((bits >> below) as u32 & ((1 << more) - 1)) << 4;
+                for (i, mode) in (0..partitions).zip(&mut endpoint_modes) {
+                    let class = class - 1 + (packed >> i & 1);
+                    *mode = (class << 2 | packed >> (partitions + 2 * i) & 3) as u8;
+                }
+            }
+        }
+        let mut second_plane = None;
+        if dual {
+            below -= 2;
+            second_plane = Some((bits >> below) as u8 & 3);
+        }
+
+        let modes = endpoint_modes.iter().take(partitions as usize);
+        let value_count = modes.map(|mode| 2 * (u32::from(mode >> 2) + 1)).sum::<u32>();
+        if value_count > MAX_VALUES {
+            return None;
+        }
+        let value_levels = ise::finest(value_count, below.checked_sub(values_at)?)?;
+        Some(Header {
+            grid: size,
+            weight_levels,
+            weight_count: weight_count as usize,
+            weight_bits,
+            second_plane,
+            partitions: partitions as u8,
+            seed,
+            endpoint_modes,
+            values_at,
+            value_count: value_count as usize,
+            value_levels,
+        })
+    }
+}
+
+struct Grid {
+    size: [u8; 3],
+    /// The range of the weights, 2 to 7, and 8 more for the finer six.
+    range: u32,
+    dual: bool,
+}
+
+/// The block mode of a flat footprint, in 11 bits.
+#[inline(always)]
+fn flat_grid(mode: u32) -> Option<Grid> {
+    let a = mode >> 5 & 3;
+    let b = mode >> 7 & 3;
+    let mut precision = mode >> 9 & 1;
+    let mut dual = mode >> 10 & 1 != 0;
+    let (range, [w, h]) = if mode & 3 != 0 {
+        let size = match mode >> 2 & 3 {
+            0 => [b + 4, a + 2],
+            1 => [b + 8, a + 2],
+            2 => [a + 2, b + 8],
+            _ if b & 2 == 0 => [a + 2, (b & 1) + 6],
+            _ => [(b & 1) + 2, a + 2],
+        };
+        (mode >> 4 & 1 | (mode & 3) << 1, size)
+    } else {
+        let size = match b {
+            0 => [12, a + 2],
+            1 => [a + 2, 12],
+            2 => {
+                (precision, dual) = (0, false);
+                [a + 6, (mode >> 9 & 3) + 6]
+            }
+            _ if a == 0 => [6, 10],
+            _ if a == 1 => [10, 6],
+            _ => return None,
+        };
+        (mode >> 4 & 1 | mode >> 1 & 6, size)
+    };
+    Some(Grid { size: [w as u8, h as u8, 1], range: range | precision << 3, dual })
+}
+
+/// The block mode of a footprint with depth, in 11 bits.
+#[inline(always)]
+fn deep_grid(mode: u32) -> Option<Grid> {
+    let a = mode >> 5 & 3;
+    let b = mode >> 7 & 3;
+    let mut precision = mode >> 9 & 1;
+    let mut dual = mode >> 10 & 1 != 0;
+    let (range, size) = if mode & 3 != 0 {
+        (mode >> 4 & 1 | (mode & 3) << 1, [a + 2, b + 2, (mode >> 2 & 3) + 2])
+    } else {
+        let size = if b != 3 {
+            (precision, dual) = (0, false);
+            let c = mode >> 9 & 3;
+            [[6, c + 2, a + 2], [a + 2, 6, c + 2], [a + 2, c + 2, 6]][b as usize]
+        } else {
+            *[[6, 2, 2], [2, 6, 2], [2, 2, 6]].get(a as usize)?
+        };
+        (mode >> 4 & 1 | mode >> 1 & 6, size)
+    };
+    Some(Grid { size: size.map(|n| n as u8), range: range | precision << 3, dual })
+}

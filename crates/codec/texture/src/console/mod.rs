@@ -1,0 +1,5 @@
+//! Formats and layouts that only consoles have.
+
+pub mod ds;
+pub mod pica;
+pub mod tegra;

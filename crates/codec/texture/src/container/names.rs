@@ -1,0 +1,121 @@
+//! Formats by the numbers of Vulkan, OpenGL and DXGI. Whether a format is sRGB is only told for ASTC: the others decode to
+//! the same bytes.
+
+use crate::astc::Footprint;
+use crate::format::{Format, Profile, Texel};
+
+/// Footprints before this one in [`Footprint::ALL`] are flat.
+const FLAT: usize = 14;
+
+fn astc(index: u32, deep: bool, profile: Profile) -> Option<Format> {
+    let footprints = if deep { &Footprint::ALL[FLAT..] } else { &Footprint::ALL[..FLAT] };
+    Some(Format::Astc(*footprints.get(index as usize)?, profile))
+}
+
+/// A `VkFormat`.
+pub fn vulkan(number: u32) -> Option<Format> {
+    const ASTC: u32 = 157;
+    const ASTC_FLOAT: u32 = 1_000_066_000;
+    const ASTC_DEEP: u32 = 1_000_288_000;
+    let profiles = [Profile::LdrUnorm8, Profile::Srgb, Profile::Hdr];
+    Some(match number {
+        9 => Format::Plain(Texel::R8Unorm),
+        16 => Format::Plain(Texel::Rg8Unorm),
+        37 | 43 => Format::Plain(Texel::Rgba8),
+        70 => Format::Plain(Texel::R16Unorm),
+        77 => Format::Plain(Texel::Rg16Unorm),
+        97 => Format::Plain(Texel::Rgba16Float),
+        109 => Format::Plain(Texel::Rgba32Float),
+        131..=134 => Format::Bc1,
+        135 | 136 => Format::Bc2,
+        137 | 138 => Format::Bc3,
+        139 => Format::Bc4Unorm,
+        140 => Format::Bc4Snorm,
+        141 => Format::Bc5Unorm,
+        142 => Format::Bc5Snorm,
+        143 => Format::Bc6hUfloat,
+        144 => Format::Bc6hSfloat,
+        145 | 146 => Format::Bc7,
+        147 | 148 => Format::Etc2Rgb,
+        149 | 150 => Format::Etc2Rgba1,
+        151 | 152 => Format::Etc2Rgba8,
+        153 => Format::EacR11Unorm,
+        154 => Format::EacR11Snorm,
+        155 => Format::EacRg11Unorm,
+        156 => Format::EacRg11Snorm,
+        ASTC..=184 => astc((number - ASTC) / 2, false, profiles[(number - ASTC) as usize % 2])?,
+        ASTC_FLOAT..1_000_066_014 => astc(number - ASTC_FLOAT, false, Profile::Hdr)?,
+        ASTC_DEEP..1_000_288_030 => {
+            astc((number - ASTC_DEEP) / 3, true, profiles[(number - ASTC_DEEP) as usize % 3])?
+        }
+        _ => return None,
+    })
+}
+
+/// An internal format of OpenGL.
+pub fn gl(number: u32) -> Option<Format> {
+    Some(match number {
+        0x8058 | 0x8c43 => Format::Plain(Texel::Rgba8),
+        0x83f0 | 0x83f1 | 0x8c4c | 0x8c4d => Format::Bc1,
+        0x83f2 | 0x8c4e => Format::Bc2,
+        0x83f3 | 0x8c4f => Format::Bc3,
+        0x8dbb => Format::Bc4Unorm,
+        0x8dbc => Format::Bc4Snorm,
+        0x8dbd => Format::Bc5Unorm,
+        0x8dbe => Format::Bc5Snorm,
+        0x8e8c | 0x8e8d => Format::Bc7,
+        0x8e8e => Format::Bc6hSfloat,
+        0x8e8f => Format::Bc6hUfloat,
+        0x8d64 => Format::Etc1,
+        0x9270 => Format::EacR11Unorm,
+        0x9271 => Format::EacR11Snorm,
+        0x9272 => Format::EacRg11Unorm,
+        0x9273 => Format::EacRg11Snorm,
+        0x9274 | 0x9275 => Format::Etc2Rgb,
+        0x9276 | 0x9277 => Format::Etc2Rgba1,
+        0x9278 | 0x9279 => Format::Etc2Rgba8,
+        0x93b0..0x93be => astc(number - 0x93b0, false, Profile::LdrUnorm8)?,
+        0x93c0..0x93ca => astc(number - 0x93c0, true, Profile::LdrUnorm8)?,
+        0x93d0..0x93de => astc(number - 0x93d0, false, Profile::Srgb)?,
+        0x93e0..0x93ea => astc(number - 0x93e0, true, Profile::Srgb)?,
+        _ => return None,
+    })
+}
+
+/// A `DXGI_FORMAT`.
+pub fn dxgi(number: u32) -> Option<Format> {
+    Some(match number {
+        2 => Format::Plain(Texel::Rgba32Float),
+        10 => Format::Plain(Texel::Rgba16Float),
+        28 | 29 => Format::Plain(Texel::Rgba8),
+        35 => Format::Plain(Texel::Rg16Unorm),
+        49 => Format::Plain(Texel::Rg8Unorm),
+        56 => Format::Plain(Texel::R16Unorm),
+        61 => Format::Plain(Texel::R8Unorm),
+        71 | 72 => Format::Bc1,
+        74 | 75 => Format::Bc2,
+        77 | 78 => Format::Bc3,
+        80 => Format::Bc4Unorm,
+        81 => Format::Bc4Snorm,
+        83 => Format::Bc5Unorm,
+        84 => Format::Bc5Snorm,
+        95 => Format::Bc6hUfloat,
+        96 => Format::Bc6hSfloat,
+        98 | 99 => Format::Bc7,
+        _ => return None,
+    })
+}
+
+/// The formats of DDS from before DX10.
+pub fn four_cc(name: [u8; 4]) -> Option<Format> {
+    Some(match &name {
+        b"DXT1" => Format::Bc1,
+        b"DXT2" | b"DXT3" => Format::Bc2,
+        b"DXT4" | b"DXT5" => Format::Bc3,
+        b"ATI1" | b"BC4U" => Format::Bc4Unorm,
+        b"BC4S" => Format::Bc4Snorm,
+        b"ATI2" | b"BC5U" => Format::Bc5Unorm,
+        b"BC5S" => Format::Bc5Snorm,
+        _ => return None,
+    })
+}

@@ -1,0 +1,143 @@
+//! The entry points: sizes are checked here, once, and every decoder is handed slices that fit.
+
+use crate::console::pica;
+use crate::format::{Extent, Format};
+use crate::{astc, bc, etc};
+use pulp::Arch;
+use rayon::prelude::*;
+use thiserror::Error;
+
+/// Why nothing was decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The data end before the picture.
+    #[error("the data are {given} bytes, the picture has {needed}")]
+    Data {
+        /// Bytes of the blocks that cover the extent.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The output does not hold the texels.
+    #[error("the output has room for {given} bytes, the picture has {needed}")]
+    Output {
+        /// Bytes of the extent's texels.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The extent has more bytes than an address counts.
+    #[error("an extent of {0:?} is too large")]
+    Extent(Extent),
+}
+
+/// Decodes the blocks in `data`, which lie in rows of slices, to the texels of `extent`, rows of slices without
+/// padding, at the start of `out`. What lies behind the picture in `data` or `out` is left alone. Three-dimensional blocks
+/// cover several slices.
+///
+/// # Errors
+/// When `data` or `out` is too short for `extent`; `out` is not touched then.
+pub fn decode_into(format: Format, extent: Extent, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    let Some(job) = Job::new(format, extent, data, out)? else { return Ok(()) };
+    let bands = job.data.chunks(job.band_data).zip(job.out.chunks_mut(job.band_out));
+    let arch = Arch::new();
+    bands.for_each(|(data, out)| band(arch, format, extent, data, out));
+    Ok(())
+}
+
+/// As [`decode_into`], with rows of blocks on the threads of the current Rayon pool.
+///
+/// # Errors
+/// As [`decode_into`].
+pub fn decode_into_parallel(
+    format: Format,
+    extent: Extent,
+    data: &[u8],
+    out: &mut [u8],
+) -> Result<(), Error> {
+    let Some(job) = Job::new(format, extent, data, out)? else { return Ok(()) };
+    let bands = job.data.par_chunks(job.band_data).zip(job.out.par_chunks_mut(job.band_out));
+    let arch = Arch::new();
+    bands.for_each(|(data, out)| band(arch, format, extent, data, out));
+    Ok(())
+}
+
+/// A picture cut into bands that decode independently: rows of blocks of a slice, or whole layers of blocks where a
+/// block has depth.
+struct Job<'a> {
+    data: &'a [u8],
+    out: &'a mut [u8],
+    band_data: usize,
+    band_out: usize,
+}
+
+impl<'a> Job<'a> {
+    /// Checks all sizes. Nothing if there is nothing to do.
+    fn new(
+        format: Format,
+        extent: Extent,
+        data: &'a [u8],
+        out: &'a mut [u8],
+    ) -> Result<Option<Job<'a>>, Error> {
+        let too_large = Error::Extent(extent);
+        let needed = format.data_bytes(extent).ok_or(too_large)?;
+        let data = data.get(..needed).ok_or(Error::Data { needed, given: data.len() })?;
+        let (needed, given) = (format.output_bytes(extent).ok_or(too_large)?, out.len());
+        let out = out.get_mut(..needed).ok_or(Error::Output { needed, given })?;
+        if out.is_empty() {
+            return Ok(None);
+        }
+        let [_, height, depth] = format.block();
+        // Slices of two-dimensional blocks are cut apart by the caller's extent: their last row of blocks may be cut.
+        let band = match depth {
+            1 if extent.height % height == 0 || extent.depth == 1 => Extent { height, depth: 1, ..extent },
+            _ => Extent { depth, ..extent },
+        };
+        Ok(Some(Job {
+            band_data: format.data_bytes(band).ok_or(too_large)?,
+            band_out: format.output_bytes(band).ok_or(too_large)?,
+            data,
+            out,
+        }))
+    }
+}
+
+/// Decodes a band; the last one may have fewer rows or slices than the others.
+fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8]) {
+    let width = extent.width as usize;
+    /// The body compiled for each of the instruction sets that `arch` tells apart.
+    macro_rules! on {
+        ($decode:expr) => {
+            arch.dispatch(
+                #[inline(always)]
+                || $decode,
+            )
+        };
+    }
+    match format {
+        Format::Bc1 => on!(bc::bc1(width, data, out)),
+        Format::Bc2 => on!(bc::bc2(width, data, out)),
+        Format::Bc3 => on!(bc::bc3(width, data, out)),
+        Format::Bc4Unorm => on!(bc::bc4::<false>(width, data, out)),
+        Format::Bc4Snorm => on!(bc::bc4::<true>(width, data, out)),
+        Format::Bc5Unorm => on!(bc::bc5::<false>(width, data, out)),
+        Format::Bc5Snorm => on!(bc::bc5::<true>(width, data, out)),
+        Format::Bc6hUfloat => on!(bc::bc6h::<false>(width, data, out)),
+        Format::Bc6hSfloat => on!(bc::bc6h::<true>(width, data, out)),
+        Format::Bc7 => on!(bc::bc7(width, data, out)),
+        Format::Etc1 => on!(etc::etc1(width, data, out)),
+        Format::Etc2Rgb => on!(etc::rgb(width, data, out)),
+        Format::Etc2Rgba1 => on!(etc::rgba1(width, data, out)),
+        Format::Etc2Rgba8 => on!(etc::rgba8(width, data, out)),
+        Format::EacR11Unorm => on!(etc::r11::<false>(width, data, out)),
+        Format::EacR11Snorm => on!(etc::r11::<true>(width, data, out)),
+        Format::EacRg11Unorm => on!(etc::rg11::<false>(width, data, out)),
+        Format::EacRg11Snorm => on!(etc::rg11::<true>(width, data, out)),
+        Format::Astc(footprint, profile) => {
+            let size = [width, extent.height as usize];
+            on!(astc::decode_band(footprint, profile, size, data, out))
+        }
+        Format::Pica(format) => pica::decode_band(format, width, data, out),
+        Format::Plain(_) => out.copy_from_slice(data),
+    }
+}

@@ -1,0 +1,181 @@
+//! What is decoded and what it becomes.
+
+use crate::astc::Footprint;
+use crate::console::pica;
+
+/// A guest's texture format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// BC1 with one bit of alpha.
+    Bc1,
+    /// BC2: BC1's colours, four bits of alpha.
+    Bc2,
+    /// BC3: BC1's colours, alpha as in BC4.
+    Bc3,
+    /// BC4, 0..=1.
+    Bc4Unorm,
+    /// BC4, -1..=1.
+    Bc4Snorm,
+    /// BC5, 0..=1.
+    Bc5Unorm,
+    /// BC5, -1..=1.
+    Bc5Snorm,
+    /// BC6H without a sign.
+    Bc6hUfloat,
+    /// BC6H with a sign.
+    Bc6hSfloat,
+    /// BC7.
+    Bc7,
+    /// ETC1. A differential block whose second colour leaves its range is read modulo 32.
+    Etc1,
+    /// ETC2 without alpha.
+    Etc2Rgb,
+    /// ETC2 with one bit of alpha.
+    Etc2Rgba1,
+    /// ETC2 with alpha of EAC.
+    Etc2Rgba8,
+    /// EAC, one channel of 11 bits, 0..=1.
+    EacR11Unorm,
+    /// EAC, one channel of 11 bits, -1..=1.
+    EacR11Snorm,
+    /// EAC, two channels of 11 bits, 0..=1.
+    EacRg11Unorm,
+    /// EAC, two channels of 11 bits, -1..=1.
+    EacRg11Snorm,
+    /// ASTC.
+    Astc(Footprint, Profile),
+    /// A format of the PICA200, in its tiles.
+    Pica(pica::Format),
+    /// Texels stored as they are.
+    Plain(Texel),
+}
+
+/// How ASTC blocks are read and what they become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Low dynamic range, in the decode mode `unorm8`.
+    LdrUnorm8,
+    /// sRGB, left encoded.
+    Srgb,
+    /// Low dynamic range, in the decode mode `float16`, the default of Vulkan and OpenGL.
+    LdrFloat16,
+    /// High dynamic range.
+    Hdr,
+}
+
+/// A decoded texel; components little-endian, in the order of the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Texel {
+    /// A byte.
+    R8Unorm,
+    /// Two bytes.
+    Rg8Unorm,
+    /// Four bytes: 0..=1, or sRGB.
+    Rgba8,
+    /// `u16`, 0..=1.
+    R16Unorm,
+    /// `i16`, -1..=1; -32768 does not occur.
+    R16Snorm,
+    /// Two `u16`.
+    Rg16Unorm,
+    /// Two `i16`.
+    Rg16Snorm,
+    /// Four halves.
+    Rgba16Float,
+    /// Four singles.
+    Rgba32Float,
+}
+
+impl Texel {
+    /// Bytes of one.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Texel::R8Unorm => 1,
+            Texel::Rg8Unorm | Texel::R16Unorm | Texel::R16Snorm => 2,
+            Texel::Rgba8 | Texel::Rg16Unorm | Texel::Rg16Snorm => 4,
+            Texel::Rgba16Float => 8,
+            Texel::Rgba32Float => 16,
+        }
+    }
+}
+
+impl Format {
+    /// Width, height and depth of a block in texels; the tile of PICA200 formats, 1 for plain texels.
+    pub const fn block(self) -> [u32; 3] {
+        match self {
+            Format::Astc(footprint, _) => footprint.size(),
+            Format::Pica(_) => [8, 8, 1],
+            Format::Plain(_) => [1; 3],
+            _ => [4, 4, 1],
+        }
+    }
+
+    /// Bytes of a block.
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            Format::Bc1
+            | Format::Bc4Unorm
+            | Format::Bc4Snorm
+            | Format::Etc1
+            | Format::Etc2Rgb
+            | Format::Etc2Rgba1
+            | Format::EacR11Unorm
+            | Format::EacR11Snorm => 8,
+            Format::Pica(format) => format.bits() as usize * 8,
+            Format::Plain(texel) => texel.bytes(),
+            _ => 16,
+        }
+    }
+
+    /// What its texels become.
+    pub const fn texel(self) -> Texel {
+        match self {
+            Format::Bc4Unorm | Format::EacR11Unorm => Texel::R16Unorm,
+            Format::Bc4Snorm | Format::EacR11Snorm => Texel::R16Snorm,
+            Format::Bc5Unorm | Format::EacRg11Unorm => Texel::Rg16Unorm,
+            Format::Bc5Snorm | Format::EacRg11Snorm => Texel::Rg16Snorm,
+            Format::Bc6hUfloat | Format::Bc6hSfloat => Texel::Rgba16Float,
+            Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr) => Texel::Rgba16Float,
+            Format::Plain(texel) => texel,
+            _ => Texel::Rgba8,
+        }
+    }
+
+    /// Bytes of the blocks that cover `extent`; nothing if they are more than can be counted.
+    pub fn data_bytes(self, extent: Extent) -> Option<usize> {
+        let blocks = extent.blocks(self.block());
+        product([blocks[0], blocks[1], blocks[2]])?.checked_mul(self.block_bytes())
+    }
+
+    /// Bytes of the texels of `extent`; nothing if they are more than can be counted.
+    pub fn output_bytes(self, extent: Extent) -> Option<usize> {
+        product([extent.width, extent.height, extent.depth])?.checked_mul(self.texel().bytes())
+    }
+}
+
+/// The size of a picture or volume in texels. Any of them may be zero, or no multiple of a block's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// Along a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Slices.
+    pub depth: u32,
+}
+
+impl Extent {
+    /// A picture.
+    pub const fn flat(width: u32, height: u32) -> Extent {
+        Extent { width, height, depth: 1 }
+    }
+
+    /// Blocks of size `block` along each axis.
+    pub const fn blocks(self, block: [u32; 3]) -> [u32; 3] {
+        [self.width.div_ceil(block[0]), self.height.div_ceil(block[1]), self.depth.div_ceil(block[2])]
+    }
+}
+
+fn product(sizes: [u32; 3]) -> Option<usize> {
+    sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(usize::try_from(size).ok()?))
+}

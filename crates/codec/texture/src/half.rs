@@ -1,0 +1,66 @@
+//! Halves, as the 16 bits they are.
+
+pub const ONE: u16 = 0x3c00;
+
+/// Infinities and NaNs have all of these.
+pub const EXPONENT: u16 = 0x7c00;
+
+/// The bit that makes a NaN a quiet one.
+pub const QUIET: u16 = 0x0200;
+
+/// `value` / 65536 truncated to a half, and 1 for 65535: how ASTC turns 16-bit results of low dynamic range to floats.
+#[inline(always)]
+pub const fn from_unorm16(value: u32) -> u16 {
+    // From 4 / 65536 on the half is a normal number, and the single's fraction is cut short.
+    let single = (value as f32 * (1.0 / 65536.0)).to_bits();
+    let normal = (single >> 13).wrapping_sub(112 << 10);
+    let half = if value < 4 { value << 8 } else { normal };
+    if value == 0xffff { ONE } else { half as u16 }
+}
+
+/// The half that a 16-bit number of ASTC's piecewise linear approximation of a logarithm stands for.
+#[inline(always)]
+pub const fn from_lns(value: u32) -> u16 {
+    let fraction = value & 0x7ff;
+    let bent = if fraction < 512 {
+        3 * fraction
+    } else if fraction < 1536 {
+        4 * fraction - 512
+    } else {
+        5 * fraction - 2048
+    };
+    let half = (value >> 11 << 10) + (bent >> 3);
+    if half > 0x7bff { 0x7bff } else { half as u16 }
+}
+
+/// `half` itself, or the quiet one if it is a signalling NaN.
+pub const fn quiet(half: u16) -> u16 {
+    if half & 0x7fff > EXPONENT { half | QUIET } else { half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of a finite half that is not negative.
+    fn value(half: u16) -> f64 {
+        let (exponent, fraction) = (i32::from(half >> 10), f64::from(half & 0x3ff));
+        if exponent == 0 { fraction * 2f64.powi(-24) } else { (1024.0 + fraction) * 2f64.powi(exponent - 25) }
+    }
+
+    #[test]
+    fn every_unorm_is_truncated() {
+        for v in 0..0xffff {
+            let half = from_unorm16(v);
+            let exact = f64::from(v) / 65536.0;
+            assert!(value(half) <= exact && value(half + 1) > exact, "{v}");
+        }
+        assert_eq!(from_unorm16(0xffff), ONE);
+    }
+
+    #[test]
+    fn lns_rises_to_the_largest_half() {
+        assert_eq!((from_lns(0), from_lns(0x7800), from_lns(0xffff)), (0, ONE, 0x7bff));
+        assert!((0..0xffff).all(|v| from_lns(v) <= from_lns(v + 1)));
+    }
+}

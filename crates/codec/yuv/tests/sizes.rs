@@ -1,0 +1,99 @@
+//! Frames of any size and any planes.
+
+use proptest::prelude::*;
+use xenoglot_yuv::{
+    Conversion, Filter, Format, Frame, Layout, Model, Plane, Range, Reconstruction, Siting, Subsampling,
+    convert, convert_rgba8,
+};
+
+fn format() -> impl Strategy<Value = Format> {
+    use Layout::*;
+    let layout =
+        proptest::sample::select(vec![Planar, SemiPlanar, SemiPlanarSwapped, PackedYuyv, PackedUyvy]);
+    let subsampling = proptest::sample::select(vec![Subsampling::S420, Subsampling::S422, Subsampling::S444]);
+    (layout, subsampling, 0u32..20, any::<bool>()).prop_map(|(layout, subsampling, bits, high)| Format {
+        layout,
+        subsampling,
+        bits,
+        high,
+    })
+}
+
+fn conversion() -> impl Strategy<Value = Conversion> {
+    use Model::*;
+    let model = proptest::sample::select(vec![RgbIdentity, YcbcrIdentity, Bt709, Bt601, Bt2020]);
+    (model, any::<[bool; 5]>()).prop_map(|(model, [range, x, y, filter, reconstruction])| {
+        let siting = |midpoint| if midpoint { Siting::Midpoint } else { Siting::CositedEven };
+        Conversion {
+            model,
+            range: if range { Range::Full } else { Range::Narrow },
+            siting: [siting(x), siting(y)],
+            filter: if filter { Filter::Linear } else { Filter::Nearest },
+            reconstruction: if reconstruction { Reconstruction::Implicit } else { Reconstruction::Explicit },
+            ..Conversion::default()
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn frames_of_any_size(
+        format in format(),
+        conversion in conversion(),
+        size in [0usize..90, 0usize..9],
+        data in proptest::collection::vec(any::<u8>(), 0..6000),
+    ) {
+        let [width, height] = size;
+        let Ok(frame) = Frame::tight(format, width, height, &data) else {
+            let short = format.bytes(width, height).is_none_or(|n| n > data.len());
+            let packed = matches!(format.layout, Layout::PackedYuyv | Layout::PackedUyvy);
+            prop_assert!(short || packed || !(8..=16).contains(&format.bits));
+            return Ok(());
+        };
+        let mut out = vec![[0.5; 4]; width * height];
+        convert(&frame, &conversion, &mut out).unwrap();
+        // The farthest from 0..=1 that a narrow range goes is blue of BT.2020.
+        prop_assert!(out.iter().flatten().all(|c| c.abs() < 2.5));
+        let mut bytes = vec![[0; 4]; width * height];
+        convert_rgba8(&frame, &conversion, &mut bytes).unwrap();
+        for (byte, float) in bytes.iter().flatten().zip(out.iter().flatten()) {
+            prop_assert!((f32::from(*byte) - float.clamp(0.0, 1.0) * 255.0).abs() <= 0.501);
+        }
+        if !out.is_empty() {
+            let less = out.len() - 1;
+            prop_assert!(convert(&frame, &conversion, &mut out[..less]).is_err());
+        }
+    }
+
+    #[test]
+    fn planes_of_any_numbers(
+        format in format(),
+        size in any::<[usize; 2]>(),
+        pitches in proptest::collection::vec(any::<usize>(), 0..5),
+        data in proptest::collection::vec(any::<u8>(), 0..100),
+    ) {
+        let planes: Vec<Plane> = pitches.iter().map(|&pitch| Plane { data: &data, pitch }).collect();
+        for size in [size, [size[0] % 8, size[1] % 8]] {
+            if let Ok(frame) = Frame::new(format, size[0], size[1], &planes) {
+                let mut out = vec![[0; 4]; size[0].saturating_mul(size[1]).min(64)];
+                let _ = convert_rgba8(&frame, &Conversion::default(), &mut out);
+            }
+        }
+    }
+}
+
+/// Grey of every depth is grey, black and white where the narrow range has them.
+#[test]
+fn black_and_white() {
+    for bits in [8, 10, 12, 16] {
+        let format = Format { layout: Layout::Planar, subsampling: Subsampling::S444, bits, high: false };
+        let code = |c: u16| (c << (bits - 8)).to_le_bytes()[..format.bytes(1, 1).unwrap() / 3].to_vec();
+        for (luma, want) in [(16, 0.0), (235, 1.0)] {
+            let data = [code(luma), code(128), code(128)].concat();
+            let frame = Frame::tight(format, 1, 1, &data).unwrap();
+            let mut out = [[9.0; 4]];
+            convert(&frame, &Conversion::default(), &mut out).unwrap();
+            assert!(out[0][..3].iter().all(|c| (c - want).abs() < 1e-5), "{bits} {out:?}");
+        }
+    }
+}

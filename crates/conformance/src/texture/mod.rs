@@ -1,0 +1,99 @@
+//! Suite of the texture codecs.
+
+mod astc;
+mod blocks;
+mod console;
+
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::{Error, Request, input};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use xenoglot_texture::{Extent, Format, decode_into};
+
+/// Engines of the suite.
+pub(crate) const ENGINES: &[&str] = &["cpu"];
+
+/// Blocks of a file as one picture, a block high.
+struct Strip<'a> {
+    format: Format,
+    blocks: &'a [u8],
+}
+
+impl Strip<'_> {
+    /// Decodes all blocks; the texels of each, in rows of slices.
+    fn decode(&self) -> Result<Vec<Vec<u8>>, Error> {
+        let [width, height, depth] = self.format.block();
+        let count = self.blocks.len() / self.format.block_bytes();
+        let extent = u32::try_from(count)
+            .ok()
+            .and_then(|count| Some(Extent { width: width.checked_mul(count)?, height, depth }))
+            .ok_or(Error::Malformed { offset: 0, what: "number of blocks" })?;
+        let bytes = self.format.output_bytes(extent).unwrap_or(usize::MAX).min(1 << 30);
+        let mut picture = vec![0; bytes];
+        decode_into(self.format, extent, self.blocks, &mut picture)
+            .map_err(|e| Error::Device(format!("{:?}: {e}", self.format)))?;
+        let row = width as usize * self.format.texel().bytes();
+        let texels = |block: usize| {
+            picture.chunks_exact(row * count).flat_map(|r| &r[block * row..][..row]).copied().collect()
+        };
+        Ok((0..count).map(texels).collect())
+    }
+}
+
+/// What kind of a file it is, by its first bytes.
+fn cases(path: &Path, bytes: &[u8]) -> Option<Result<Vec<Case>, Error>> {
+    let name = path.file_name()?.to_str()?.split('.').next()?;
+    Some(match bytes.get(..8)? {
+        b"ASTCVEC1" => astc::cases(name, bytes),
+        b"BCVEC001" => blocks::cases(name, bytes),
+        b"PICAVEC1" => console::pica(bytes),
+        b"DSTXVEC1" => console::ds(bytes),
+        start if start.starts_with(b"L2B ") || start.starts_with(b"SURF ") => console::tegra(bytes),
+        _ => return None,
+    })
+}
+
+/// Runs the suite on a file, a folder of files, or a folder of such folders.
+pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let files = files(&request.path)?;
+    let results: Vec<Option<Result<Vec<Case>, Error>>> = files
+        .par_iter()
+        .map(|path| match input::read(path) {
+            Ok(bytes) => cases(path, &bytes),
+            Err(e) => Some(Err(e)),
+        })
+        .collect();
+    let cases = results.into_iter().flatten().collect::<Result<Vec<_>, _>>()?.concat();
+    if cases.is_empty() {
+        let magic = "ASTCVEC1, BCVEC001, PICAVEC1, DSTXVEC1, L2B or SURF".into();
+        return Err(Error::NoVectors { path: request.path.clone(), magic });
+    }
+    observer.total(cases.len());
+    cases.iter().for_each(|case| observer.case(case));
+    Ok(Summary::of(&cases))
+}
+
+/// The files at `path` and in the folders of it.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = input::files(path)?;
+    if path.is_dir() {
+        let io = |source| Error::Io { path: path.into(), source };
+        for entry in std::fs::read_dir(path).map_err(io)? {
+            let entry = entry.map_err(io)?.path();
+            if entry.is_dir() {
+                files.extend(input::files(&entry)?);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The verdict on bytes that must be the same.
+fn same(got: &[u8], expected: &[u8]) -> Verdict {
+    match got.iter().zip(expected).position(|(a, b)| a != b) {
+        None if got.len() == expected.len() => Verdict::Passed,
+        None => Verdict::Failed(format!("{} bytes, expected {}", got.len(), expected.len())),
+        Some(at) => Verdict::Failed(format!("byte {at}: {:#04x}, expected {:#04x}", got[at], expected[at])),
+    }
+}

@@ -1,0 +1,117 @@
+//! Suite of the conversion of frames: `vectors/yuv/FORMAT.md`.
+
+use crate::input::{self, Reader};
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::{Error, Request};
+use xenoglot_yuv::{
+    Conversion, Filter, Format, Frame, Layout, Model, Range, Reconstruction, Siting, Subsampling, convert,
+};
+
+/// Engines of the suite.
+pub(crate) const ENGINES: &[&str] = &["cpu"];
+
+const MAGIC: &[u8] = b"YUVVEC01";
+/// The difference allowed to filters in floats.
+const TOLERANCE: f32 = 1e-4;
+/// Most texels of a frame and frames of a file.
+const MAX: u32 = 1 << 20;
+
+/// Runs the suite on a file or the files of a folder.
+pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let mut cases = Vec::new();
+    for (_, bytes) in input::with_magic(&request.path, MAGIC)? {
+        cases.extend(file(&bytes)?);
+    }
+    observer.total(cases.len());
+    cases.iter().for_each(|case| observer.case(case));
+    Ok(Summary::of(&cases))
+}
+
+fn file(bytes: &[u8]) -> Result<Vec<Case>, Error> {
+    let mut reader = Reader::new(bytes);
+    reader.take(MAGIC.len())?;
+    let (width, height) = (reader.u32()?, reader.u32()?);
+    let (frames, count) = (reader.u32()?, reader.u32()?);
+    if u64::from(width) * u64::from(height) > MAX.into() || frames > MAX {
+        return Err(Error::Malformed { offset: 8, what: "size or number of frames" });
+    }
+    let (width, height) = (width as usize, height as usize);
+    let mut planes = Vec::new();
+    for _ in 0..frames {
+        let offset = reader.offset();
+        planes.push((format(&mut reader)?, reader_bytes(&mut reader)?));
+        let (format, data) = planes[planes.len() - 1];
+        Frame::tight(format, width, height, data).map_err(|_| Error::Malformed { offset, what: "frame" })?;
+    }
+    let start = reader.offset();
+    let descriptions = reader.take((count as usize).saturating_mul(8))?;
+    let mut cases = Vec::new();
+    for reconstruction in [Reconstruction::Explicit, Reconstruction::Implicit] {
+        for (i, description) in descriptions.chunks_exact(8).enumerate() {
+            let bad = Error::Malformed { offset: start + 8 * i, what: "case" };
+            let (format, data) = *planes.get(usize::from(description[0])).ok_or(bad)?;
+            let conversion = conversion(description, reconstruction)
+                .ok_or(Error::Malformed { offset: start + 8 * i, what: "conversion" })?;
+            let expected = reader.words(width * height * 3)?;
+            let mut texels = vec![[0.0; 4]; width * height];
+            let converted = Frame::tight(format, width, height, data)
+                .and_then(|frame| convert(&frame, &conversion, &mut texels));
+            let verdict = match converted {
+                Ok(()) => verdict(&texels, &expected),
+                Err(e) => Verdict::Failed(e.to_string()),
+            };
+            cases.push(Case { name: format!("{i}/{reconstruction:?} {format:?} {conversion:?}"), verdict });
+        }
+    }
+    Ok(cases)
+}
+
+/// The header of a frame, without its number of bytes.
+fn format(reader: &mut Reader<'_>) -> Result<Format, Error> {
+    let offset = reader.offset();
+    reader.u32()?;
+    let (bits, x, y, planes) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
+    let subsampling = match (x, y) {
+        (2, 2) => Subsampling::S420,
+        (2, 1) => Subsampling::S422,
+        (1, 1) => Subsampling::S444,
+        _ => return Err(Error::Malformed { offset, what: "subsampling" }),
+    };
+    let layout = match planes {
+        2 => Layout::SemiPlanar,
+        3 => Layout::Planar,
+        _ => return Err(Error::Malformed { offset, what: "number of planes" }),
+    };
+    Ok(Format { layout, subsampling, bits, high: true })
+}
+
+fn reader_bytes<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
+    let count = reader.u32()? as usize;
+    reader.take(count)
+}
+
+fn conversion(description: &[u8], reconstruction: Reconstruction) -> Option<Conversion> {
+    let siting = |value: u8| [Siting::CositedEven, Siting::Midpoint].get(usize::from(value)).copied();
+    let models = [Model::RgbIdentity, Model::YcbcrIdentity, Model::Bt709, Model::Bt601, Model::Bt2020];
+    Some(Conversion {
+        model: *models.get(usize::from(description[1]))?,
+        range: *[Range::Full, Range::Narrow].get(usize::from(description[2]))?,
+        siting: [siting(description[3])?, siting(description[4])?],
+        filter: *[Filter::Nearest, Filter::Linear].get(usize::from(description[5]))?,
+        reconstruction,
+        components: Conversion::IDENTITY,
+    })
+}
+
+fn verdict(texels: &[[f32; 4]], expected: &[u32]) -> Verdict {
+    for (i, (texel, expected)) in texels.iter().zip(expected.chunks_exact(3)).enumerate() {
+        for (c, (got, want)) in texel.iter().zip(expected).enumerate() {
+            let want = f32::from_bits(*want);
+            // Not greater or equal: NaN is no match.
+            if !((got - want).abs() <= TOLERANCE) {
+                return Verdict::Failed(format!("texel {i}, component {c}: {got}, expected {want}"));
+            }
+        }
+    }
+    Verdict::Passed
+}

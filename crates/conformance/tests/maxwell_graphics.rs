@@ -1,0 +1,138 @@
+//! The Maxwell graphics vectors: every shader lifted, checked, and translated.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use xenoglot::{Code, Target, Translator, maxwell};
+use xenoglot_conformance::maxwell::graphics::{Shader, read};
+use xenoglot_conformance::{Case, Observer, Request, Suite, Verdict};
+use xenoglot_ir::verify;
+use xenoglot_maxwell::lift::Lifted;
+use xenoglot_testgen::skip::skip;
+use xenoglot_vulkan::glslang;
+use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
+
+fn vectors() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/maxwell/graphics/public.tar.xz"))
+}
+
+fn validate(words: &[u32]) -> Result<(), String> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut child = Command::new("spirv-val")
+        .args(["--target-env", "vulkan1.1", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| e.to_string())?;
+    let mut stdin = child.stdin.take().ok_or("no input")?;
+    stdin.write_all(&bytes).map_err(|e| e.to_string())?;
+    drop(stdin);
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn optimised(shader: &Shader, translator: &mut Translator) -> Result<Lifted, String> {
+    let mut lifted = shader.lift(0)?;
+    verify(&lifted.module).map_err(|e| format!("as lifted: {e}"))?;
+    let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
+    translator.optimize(&mut lifted.module, &options);
+    verify(&lifted.module).map_err(|e| format!("optimised: {e}"))?;
+    Ok(lifted)
+}
+
+fn spirv(shader: &Shader, translator: &mut Translator) -> Result<Vec<u32>, String> {
+    let lifted = optimised(shader, translator)?;
+    let host = xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() };
+    let target = maxwell::target_for(&Target::Spirv(host), &lifted.info);
+    match translator.emit(&lifted.module, &target).map_err(|e| format!("{e}"))? {
+        Code::Words(words) => Ok(words),
+        Code::Text(_) => Err("text".into()),
+    }
+}
+
+#[test]
+fn every_shader_is_valid_spirv() {
+    let validated = Command::new("spirv-val").arg("--version").output().is_ok();
+    if !validated {
+        skip("spirv-val is not installed");
+    }
+    let mut translator = Translator::new();
+    let mut failures = Vec::new();
+    let shaders = read(&vectors()).unwrap();
+    for shader in &shaders {
+        let result = spirv(shader, &mut translator);
+        let result = result.and_then(|words| if validated { validate(&words) } else { Ok(()) });
+        if let Err(e) = result {
+            failures.push(format!("{}: {e}", shader.name));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} fail:\n{}", failures.len(), shaders.len(), failures.join("\n"));
+    assert_eq!(shaders.len(), 32);
+}
+
+/// Not a test: what the others start as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
+
+#[derive(Default)]
+struct Failures(Mutex<Vec<String>>);
+
+impl Observer for Failures {
+    fn total(&self, _cases: usize) {}
+
+    fn case(&self, case: &Case) {
+        if let Verdict::Failed(e) = &case.verdict {
+            self.0.lock().unwrap().push(format!("{}: {e}", case.name));
+        }
+    }
+}
+
+/// The names of the shaders that no pipeline is made of, sorted.
+fn refused(engine: &'static str) -> Option<Vec<String>> {
+    if !glslang::available() || !xenoglot_vulkan::Device::list().is_ok_and(|d| !d.is_empty()) {
+        skip("no Vulkan device, or no glslangValidator");
+        return None;
+    }
+    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    let request = Request { path: vectors(), engine, device: None, worker };
+    let failures = Failures::default();
+    let summary = Suite::find("maxwell-graphics").unwrap().run(&request, &failures).unwrap();
+    assert_eq!(summary.passed + summary.failed, 32);
+    let failures = failures.0.into_inner().unwrap();
+    failures.iter().for_each(|f| println!("{f}"));
+    let mut names: Vec<String> =
+        failures.iter().filter_map(|f| Some(f.split_once(':')?.0.to_owned())).collect();
+    names.sort();
+    Some(names)
+}
+
+#[test]
+fn every_shader_makes_a_pipeline_as_spirv() {
+    if let Some(refused) = refused("spirv") {
+        // Votes need subgroups as wide as a warp, or a pass that makes them so.
+        assert!(refused.iter().all(|name| name == "cs_vote.comp"), "{refused:?}");
+    }
+}
+
+#[test]
+fn shaders_make_pipelines_as_glsl() {
+    if let Some(refused) = refused("glsl") {
+        // GLSL is not written with 64-bit floats and halves; votes need subgroups as wide as a warp.
+        const KNOWN: [&str; 4] = ["cs_vote.comp", "fs_double.frag", "fs_half_pack.frag", "fs_intmath.frag"];
+        assert!(refused.iter().all(|name| KNOWN.contains(&name.as_str())), "{refused:?}");
+    }
+}
+
+/// What a shader uses survives being written as JSON.
+#[test]
+fn infos_are_read_back() {
+    for shader in read(&vectors()).unwrap() {
+        let info = shader.lift(0).unwrap().info;
+        let text = serde_json::to_string(&info).unwrap();
+        assert_eq!(serde_json::from_str::<xenoglot_maxwell::info::ShaderInfo>(&text).unwrap(), info);
+    }
+}

@@ -1,0 +1,251 @@
+//! What only the running GPU knows: what handles stand for, and the state of the pipeline.
+//!
+//! A lifted shader depends on every answer given here: an emulator keeps them with the shader and lifts anew when one
+//! would be another.
+
+use serde::{Deserialize, Serialize};
+use xenoglot_ir::imm::Dim;
+use xenoglot_ir::module::{ImageFormat, Texel};
+
+/// A word of a constant bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ConstantWord {
+    /// The bank.
+    pub bank: u8,
+    /// Byte offset, a multiple of 4.
+    pub offset: u32,
+}
+
+/// Where a program takes the handle of a texture or image from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Handle {
+    /// The handle; with `sampler` only its texture part.
+    pub texture: ConstantWord,
+    /// Where the sampler part comes from, if it is combined by the program.
+    pub sampler: Option<ConstantWord>,
+}
+
+/// What a texture is, as its descriptor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Its shape: dimensions, layers, samples; that of the instruction if unknown.
+    pub shape: Option<Shape>,
+    /// What reading gives.
+    pub texel: Texel,
+    /// Coordinates run from 0 to 1, not to the size.
+    pub normalized: bool,
+}
+
+impl Default for Texture {
+    fn default() -> Texture {
+        Texture { shape: None, texel: Texel::Float, normalized: true }
+    }
+}
+
+/// The shape of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Dimensions.
+    pub dim: Dim,
+    /// Has layers.
+    pub arrayed: bool,
+    /// Has samples.
+    pub multisampled: bool,
+}
+
+/// Input primitives of a geometry shader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InputPrimitive {
+    /// Points.
+    Points,
+    /// Lines.
+    Lines,
+    /// Lines with adjacency.
+    LinesAdjacency,
+    /// Triangles.
+    #[default]
+    Triangles,
+    /// Triangles with adjacency.
+    TrianglesAdjacency,
+}
+
+impl InputPrimitive {
+    /// Vertices of one.
+    pub fn vertices(self) -> u32 {
+        match self {
+            InputPrimitive::Points => 1,
+            InputPrimitive::Lines => 2,
+            InputPrimitive::Triangles => 3,
+            InputPrimitive::LinesAdjacency => 4,
+            InputPrimitive::TrianglesAdjacency => 6,
+        }
+    }
+}
+
+/// What a tessellator divides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TessDomain {
+    /// Lines.
+    Isolines,
+    /// Triangles.
+    #[default]
+    Triangles,
+    /// Quadrilaterals.
+    Quads,
+}
+
+/// Where a tessellator divides edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TessSpacing {
+    /// In equal parts.
+    #[default]
+    Equal,
+    /// In an odd number of parts, two of them shorter.
+    FractionalOdd,
+    /// In an even number of parts, two of them shorter.
+    FractionalEven,
+}
+
+/// State of the tessellator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tessellator {
+    /// What it divides.
+    pub domain: TessDomain,
+    /// Where it divides.
+    pub spacing: TessSpacing,
+    /// Triangles are clockwise.
+    pub clockwise: bool,
+    /// It makes points.
+    pub points: bool,
+}
+
+/// A comparison of the alpha test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlphaTest {
+    /// Fragments pass never.
+    Never,
+    /// Alpha below the reference passes.
+    Less,
+    /// Alpha equal to it passes.
+    Equal,
+    /// Alpha not above it passes.
+    LessEqual,
+    /// Alpha above it passes.
+    Greater,
+    /// Alpha unequal to it passes.
+    NotEqual,
+    /// Alpha not below it passes.
+    GreaterEqual,
+}
+
+/// State of the graphics pipeline that shaders depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GraphicsState {
+    /// Input primitives of the geometry shader.
+    pub input_primitive: InputPrimitive,
+    /// The tessellator.
+    pub tessellator: Tessellator,
+    /// Depth and stencil tests come before the fragment shader.
+    pub early_fragment_tests: bool,
+    /// The fragment shader runs for each sample.
+    pub per_sample: bool,
+    /// Samples of a pixel.
+    pub samples: u32,
+    /// Clip space has depths from -1 to 1, not from 0: only the last stage before the rasteriser is to be told.
+    pub minus_one_to_one_depth: bool,
+    /// Clip space is upside down against the host's: only the last stage before the rasteriser is to be told.
+    pub flip_y: bool,
+    /// What SR_Y_DIRECTION reads: rows of the window count downwards, or upwards.
+    pub y_down: bool,
+    /// Size of points whose shader does not write one.
+    pub point_size: Option<f32>,
+    /// The alpha test on target 0, and its reference.
+    pub alpha_test: Option<(AlphaTest, f32)>,
+    /// Front and back colours differ: the fragment shader takes those of the side it sees.
+    pub two_sided_colors: bool,
+    /// First location of legacy attributes: colours, fog, texture coordinates.
+    pub legacy_location: u32,
+}
+
+impl Default for GraphicsState {
+    fn default() -> GraphicsState {
+        GraphicsState {
+            input_primitive: InputPrimitive::default(),
+            tessellator: Tessellator::default(),
+            early_fragment_tests: false,
+            per_sample: false,
+            samples: 1,
+            minus_one_to_one_depth: false,
+            flip_y: false,
+            y_down: false,
+            point_size: None,
+            alpha_test: None,
+            two_sided_colors: false,
+            legacy_location: 16,
+        }
+    }
+}
+
+/// What the host can do beyond what every host can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Arrays of textures may be indexed by what differs between invocations.
+    pub nonuniform_indexing: bool,
+    /// The number of the first instance can be read.
+    pub draw_parameters: bool,
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host { nonuniform_indexing: true, draw_parameters: true }
+    }
+}
+
+/// The GPU that a program is lifted for. Every answer has a default.
+pub trait GpuAccessor {
+    /// The constant bank that bound handles are words of.
+    fn handle_bank(&self) -> u8 {
+        2
+    }
+
+    /// What a texture is.
+    fn texture(&self, _handle: Handle) -> Texture {
+        Texture::default()
+    }
+
+    /// How many handles follow this one in the array that a program indexes.
+    fn array_length(&self, _handle: Handle) -> Option<u32> {
+        None
+    }
+
+    /// The format of an image accessed as texels, not as raw data.
+    fn image_format(&self, _handle: Handle) -> ImageFormat {
+        ImageFormat::Unknown
+    }
+
+    /// What the components of a vertex attribute are.
+    fn vertex_attribute(&self, _location: u32) -> Texel {
+        Texel::Float
+    }
+
+    /// What a colour target's components are.
+    fn color_target(&self, _target: u32) -> Texel {
+        Texel::Float
+    }
+
+    /// State of the pipeline.
+    fn state(&self) -> GraphicsState {
+        GraphicsState::default()
+    }
+
+    /// The host.
+    fn host(&self) -> Host {
+        Host::default()
+    }
+}
+
+/// A GPU that answers by the defaults.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DefaultGpu;
+
+impl GpuAccessor for DefaultGpu {}

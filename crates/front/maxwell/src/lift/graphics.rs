@@ -1,0 +1,186 @@
+//! Programs of the graphics pipeline.
+
+use super::cx::Cx;
+use super::interface::Io;
+use super::regs::Regs;
+use super::texture::named_shapes;
+use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
+use crate::flow::{self, ConstantBank, Flow};
+use crate::gpu::GpuAccessor;
+use crate::info::{GeometryInfo, GraphicsInfo, ShaderInfo, Varying};
+use crate::sph::{Sph, Stage, Topology};
+use std::collections::BTreeMap;
+use xenoglot_ir::module::{Direction, Interpolation, Semantic};
+use xenoglot_ir::{Builder, Function, Module};
+
+/// A program with its header.
+#[derive(Clone, Copy, Debug)]
+pub struct Shader<'a> {
+    /// The header.
+    pub sph: Sph,
+    /// Code, little-endian 64-bit words, the first being a scheduling word.
+    pub code: &'a [u8],
+    /// Byte offset of the entry in the code.
+    pub entry: u32,
+    /// Constant banks whose data is known: where jump tables are read from.
+    pub constants: &'a [ConstantBank<'a>],
+}
+
+impl Shader<'_> {
+    fn local_bytes(&self) -> Result<u32, LiftError> {
+        let bytes = (self.sph.local_low_bytes + self.sph.local_high_bytes).next_multiple_of(16);
+        if bytes > MAX_MEMORY { Err(LiftError::Memory(bytes)) } else { Ok(bytes) }
+    }
+
+    fn flow(&self, options: &LiftOptions) -> Result<Flow, LiftError> {
+        Ok(flow::explore(self.code, self.entry, self.constants, options.limits)?)
+    }
+}
+
+fn stage(stage: Stage) -> xenoglot_ir::Stage {
+    match stage {
+        Stage::Vertex => xenoglot_ir::Stage::Vertex,
+        Stage::TessControl => xenoglot_ir::Stage::TessControl,
+        Stage::TessEval => xenoglot_ir::Stage::TessEval,
+        Stage::Geometry => xenoglot_ir::Stage::Geometry,
+        Stage::Fragment => xenoglot_ir::Stage::Fragment,
+    }
+}
+
+/// Lifts a program into a module whose entry function is `main`. `before` is the first of two vertex programs (A), whose
+/// outputs are the inputs of the second (B).
+///
+/// # Errors
+/// See [`LiftError`].
+pub fn lift_graphics(
+    shader: &Shader<'_>,
+    before: Option<&Shader<'_>>,
+    options: &LiftOptions,
+    gpu: &dyn GpuAccessor,
+) -> Result<Lifted, LiftError> {
+    let vertex = |s: &Shader| s.sph.stage == Stage::Vertex;
+    if before.is_some_and(|a| !vertex(a) || !vertex(shader)) {
+        return Err(LiftError::Stage("only vertex programs are run one after the other"));
+    }
+    let local_bytes = before.map_or(Ok(0), Shader::local_bytes)?.max(shader.local_bytes()?);
+    let flows: Vec<(Sph, Flow)> = before
+        .into_iter()
+        .chain([shader])
+        .map(|s| Ok((s.sph, s.flow(options)?)))
+        .collect::<Result<_, LiftError>>()?;
+    let mut module = Module::new(stage(shader.sph.stage), "maxwell");
+    let mut func = Function::new("main");
+    func.reserve(INSTS_PER_NODE * flows.iter().map(|(_, f)| f.nodes.len()).sum::<usize>());
+    let has_stack = flows.iter().any(|(_, flow)| !flow.entries.is_empty());
+    func.private_size = if has_stack { local_bytes + stack::BYTES } else { local_bytes };
+    let entry = func.add_block();
+    let insts = || flows.iter().flat_map(|(_, flow)| flow.nodes.iter().map(|n| &n.inst));
+    let io = Io::new(gpu, Some(shader.sph));
+    let mut cx = Cx {
+        b: Builder::forwarding(&mut func, entry),
+        module: &mut module,
+        regs: Regs::default(),
+        info: ShaderInfo {
+            local_bytes,
+            graphics: Some(graphics_info(&shader.sph, &io)),
+            ..ShaderInfo::default()
+        },
+        options: *options,
+        guard: None,
+        banks: Default::default(),
+        known: Default::default(),
+        pieces: Default::default(),
+        global: None,
+        io,
+        bound: Default::default(),
+        shapes: named_shapes(insts()),
+        stack_base: local_bytes,
+        barrier_scratch: None,
+    };
+    let mut prefixes = if flows.len() > 1 { vec!["", "a_"] } else { vec![""] };
+    for (i, (sph, flow)) in flows.iter().enumerate() {
+        let prefix = prefixes.pop().unwrap_or_default();
+        if i > 0 {
+            cx.pass_outputs_on();
+        }
+        cx.regs = Regs::named(prefix);
+        cx.io.sph = Some(*sph);
+        cx.prepare_outputs(flow.nodes.iter().map(|n| &n.inst), prefix);
+        let last = i + 1 == flows.len();
+        if !graph::emit(&mut cx, flow)? {
+            break;
+        }
+        if last {
+            let text = "the end of the program".into();
+            cx.finish().map_err(|Unsupported| LiftError::Unsupported { address: shader.entry, text })?;
+            cx.b.ret(&[]);
+        }
+    }
+    let info = cx.finished_info();
+    module.entry = Some(module.funcs.push(func)).into();
+    Ok(Lifted { module, info })
+}
+
+fn graphics_info(sph: &Sph, io: &Io) -> GraphicsInfo {
+    let state = &io.state;
+    let threads = u32::from(sph.threads_per_primitive).max(1);
+    let geometry = GeometryInfo {
+        input: state.input_primitive,
+        output_vertices: match sph.topology {
+            _ if sph.geometry_passthrough => state.input_primitive.vertices().min(3),
+            Some(Topology::Points) => 1,
+            Some(Topology::LineStrip) => 2,
+            Some(Topology::TriangleStrip) | None => 3,
+        },
+        max_vertices: match sph.geometry_passthrough {
+            true => state.input_primitive.vertices(),
+            false => u32::from(sph.max_output_vertices).max(1),
+        },
+        invocations: threads,
+    };
+    GraphicsInfo {
+        early_fragment_tests: sph.stage == Stage::Fragment && state.early_fragment_tests,
+        geometry: (sph.stage == Stage::Geometry).then_some(geometry),
+        patch_vertices: (sph.stage == Stage::TessControl).then_some(threads),
+        tessellator: (sph.stage == Stage::TessEval).then_some(state.tessellator),
+        ..GraphicsInfo::default()
+    }
+}
+
+impl Cx<'_> {
+    /// What a program does where it ends.
+    fn finish(&mut self) -> Result<(), Unsupported> {
+        match self.io.sph {
+            Some(Sph { stage: Stage::Fragment, .. }) => self.put_fragment(),
+            Some(Sph { stage: Stage::Geometry, geometry_passthrough: true, .. }) => self.pass_through(),
+            Some(Sph { stage: Stage::Vertex | Stage::TessEval, .. }) => self.put_out(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the shader uses, when all of it is lifted.
+    pub fn finished_info(self) -> ShaderInfo {
+        let mut info = self.info;
+        info.textures = self.bound.textures.into_iter().map(|(t, _)| t).collect();
+        info.images = self.bound.images.into_iter().map(|(i, _)| i).collect();
+        let Some(graphics) = &mut info.graphics else { return info };
+        let mut varyings: BTreeMap<(bool, bool, u32), u8> = BTreeMap::new();
+        for var in self.module.vars.values() {
+            let output = var.direction == Direction::Output;
+            match var.semantic {
+                Semantic::Location { location, component } => {
+                    let key = (output, var.interpolation == Interpolation::Patch, location);
+                    let lanes = (1u8 << var.ty.lanes()) - 1;
+                    *varyings.entry(key).or_default() |= lanes << component;
+                }
+                Semantic::Builtin(builtin) if output => graphics.builtin_outputs.push(builtin.name().into()),
+                Semantic::Builtin(builtin) => graphics.builtin_inputs.push(builtin.name().into()),
+            }
+        }
+        for ((output, patch, location), components) in varyings {
+            let varying = Varying { location, components, patch };
+            if output { &mut graphics.outputs } else { &mut graphics.inputs }.push(varying);
+        }
+        info
+    }
+}

@@ -1,0 +1,209 @@
+//! Pipelines of several stages, built and not run: whether a driver takes them.
+
+use crate::compute::{entry_name, first_pipeline};
+use crate::device::{Device, Owned, Shared};
+use crate::error::Named;
+use crate::job::{DescriptorKind, PipelineJob, PipelineStage};
+use crate::{Error, RunOutput};
+use ash::vk;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Vertices of a patch.
+const PATCH_VERTICES: u32 = 3;
+
+/// Bytes of one value of a vertex input.
+const INPUT_BYTES: u32 = 16;
+
+impl PipelineStage {
+    fn flag(self) -> vk::ShaderStageFlags {
+        match self {
+            PipelineStage::Vertex => vk::ShaderStageFlags::VERTEX,
+            PipelineStage::TessControl => vk::ShaderStageFlags::TESSELLATION_CONTROL,
+            PipelineStage::TessEval => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+            PipelineStage::Geometry => vk::ShaderStageFlags::GEOMETRY,
+            PipelineStage::Fragment => vk::ShaderStageFlags::FRAGMENT,
+            PipelineStage::Compute => vk::ShaderStageFlags::COMPUTE,
+        }
+    }
+}
+
+fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
+    match kind {
+        DescriptorKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
+        DescriptorKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
+        DescriptorKind::Texture => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        DescriptorKind::TexelBuffer => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+        DescriptorKind::Image => vk::DescriptorType::STORAGE_IMAGE,
+        DescriptorKind::ImageBuffer => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
+    }
+}
+
+/// Four components of 32 bits.
+fn format(integers: bool) -> vk::Format {
+    if integers { vk::Format::R32G32B32A32_UINT } else { vk::Format::R32G32B32A32_SFLOAT }
+}
+
+impl Device {
+    /// Builds a pipeline of the job's stages: of one that computes, or of some that draw. Gives nothing.
+    ///
+    /// # Errors
+    /// The driver's error if it refuses a module or the pipeline.
+    ///
+    /// # Safety
+    /// As for [`Device::prepare_compute`], for each module.
+    pub unsafe fn build_pipeline(&self, job: &PipelineJob) -> Result<Vec<RunOutput>, Error> {
+        let shared = &self.shared;
+        let (sets, layout) = layout(shared, job)?;
+        let mut modules = Vec::new();
+        for stage in &job.stages {
+            let create = vk::ShaderModuleCreateInfo::default().code(&stage.spirv);
+            // SAFETY: the module is valid, as the caller promises.
+            let raw =
+                unsafe { shared.raw.create_shader_module(&create, None) }.named("vkCreateShaderModule")?;
+            modules.push((stage.stage.flag(), Owned::new(shared, raw)));
+        }
+        let name = entry_name("main")?;
+        let stages: Vec<_> = modules
+            .iter()
+            .map(|(flag, module)| {
+                vk::PipelineShaderStageCreateInfo::default().stage(*flag).module(module.raw).name(&name)
+            })
+            .collect();
+        if let [(vk::ShaderStageFlags::COMPUTE, _)] = modules[..] {
+            let create = [vk::ComputePipelineCreateInfo::default().stage(stages[0]).layout(layout.raw)];
+            // SAFETY: the module has this entry point, and the layout is the caller's promise.
+            let made =
+                unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+            first_pipeline(shared, made, "vkCreateComputePipelines")?;
+        } else {
+            let pass = pass(shared, job)?;
+            draws(shared, job, &stages, layout.raw, pass.raw)?;
+        }
+        drop(sets);
+        shared.check_validation()?;
+        Ok(Vec::new())
+    }
+}
+
+type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);
+
+fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
+    let mut bindings: BTreeMap<(u32, u32), (DescriptorKind, u32)> = BTreeMap::new();
+    for slot in &job.descriptors {
+        bindings.insert((slot.set, slot.binding), (slot.kind, slot.count));
+    }
+    let count = job.descriptors.iter().map(|slot| slot.set + 1).max().unwrap_or(0).min(8);
+    let mut sets = Vec::new();
+    for set in 0..count {
+        let of_set: Vec<_> = bindings
+            .range((set, 0)..=(set, u32::MAX))
+            .map(|(&(_, binding), &(kind, count))| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(binding)
+                    .descriptor_type(descriptor_type(kind))
+                    .descriptor_count(count)
+                    .stage_flags(vk::ShaderStageFlags::ALL)
+            })
+            .collect();
+        let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&of_set);
+        // SAFETY: bindings are distinct.
+        let raw = unsafe { shared.raw.create_descriptor_set_layout(&create, None) }
+            .named("vkCreateDescriptorSetLayout")?;
+        sets.push(Owned::new(shared, raw));
+    }
+    let raw: Vec<_> = sets.iter().map(|set| set.raw).collect();
+    let create = vk::PipelineLayoutCreateInfo::default().set_layouts(&raw);
+    // SAFETY: the set layouts are of this device.
+    let layout =
+        unsafe { shared.raw.create_pipeline_layout(&create, None) }.named("vkCreatePipelineLayout")?;
+    Ok((sets, Owned::new(shared, layout)))
+}
+
+/// A pass with the job's colour targets.
+fn pass(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Owned<vk::RenderPass>, Error> {
+    let attachments: Vec<_> = job
+        .targets
+        .iter()
+        .map(|&integers| {
+            vk::AttachmentDescription::default()
+                .format(format(integers))
+                .samples(vk::SampleCountFlags::TYPE_1)
+                .final_layout(vk::ImageLayout::GENERAL)
+        })
+        .collect();
+    let references: Vec<_> = (0..attachments.len() as u32)
+        .map(|n| {
+            vk::AttachmentReference::default().attachment(n).layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
+        })
+        .collect();
+    let subpass = [vk::SubpassDescription::default()
+        .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
+        .color_attachments(&references)];
+    let create = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpass);
+    // SAFETY: the references name attachments of the pass.
+    let pass = unsafe { shared.raw.create_render_pass(&create, None) }.named("vkCreateRenderPass")?;
+    Ok(Owned::new(shared, pass))
+}
+
+fn draws(
+    shared: &Arc<Shared>,
+    job: &PipelineJob,
+    stages: &[vk::PipelineShaderStageCreateInfo],
+    layout: vk::PipelineLayout,
+    pass: vk::RenderPass,
+) -> Result<(), Error> {
+    let mut bindings = Vec::new();
+    let mut attributes = Vec::new();
+    for (input, binding) in job.inputs.iter().zip(0..) {
+        bindings.push(vk::VertexInputBindingDescription::default().binding(binding).stride(INPUT_BYTES));
+        attributes.push(
+            vk::VertexInputAttributeDescription::default()
+                .location(input.location)
+                .binding(binding)
+                .format(format(input.integers)),
+        );
+    }
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(&bindings)
+        .vertex_attribute_descriptions(&attributes);
+    let has = |stage| job.stages.iter().any(|s| s.stage == stage);
+    let topology = match has(PipelineStage::TessControl) {
+        true => vk::PrimitiveTopology::PATCH_LIST,
+        false if job.points => vk::PrimitiveTopology::POINT_LIST,
+        false => vk::PrimitiveTopology::TRIANGLE_LIST,
+    };
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
+    let tessellation =
+        vk::PipelineTessellationStateCreateInfo::default().patch_control_points(PATCH_VERTICES);
+    let viewports = [vk::Viewport { width: 1.0, height: 1.0, max_depth: 1.0, ..Default::default() }];
+    let scissors = [vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() }];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let samples =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let blends: Vec<_> = job
+        .targets
+        .iter()
+        .map(|_| {
+            vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)
+        })
+        .collect();
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let create = [vk::GraphicsPipelineCreateInfo::default()
+        .stages(stages)
+        .vertex_input_state(&vertex_input)
+        .input_assembly_state(&assembly)
+        .tessellation_state(&tessellation)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&samples)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(pass)];
+    // SAFETY: every state that rasterisation needs is there, the arrays live until the call returns, and that layout and
+    // modules belong together is the caller's promise.
+    let made = unsafe { shared.raw.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
+    first_pipeline(shared, made, "vkCreateGraphicsPipelines")?;
+    Ok(())
+}

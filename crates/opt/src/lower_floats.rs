@@ -1,0 +1,307 @@
+//! Float ops that hosts cannot round as asked, done with integers.
+//!
+//! ```text
+//! v2 : f32 = fma.up v0, v1, v1     =>     v2 : f32 = call @fma_up_f32 v0, v1, v1
+//! ```
+//!
+//! That is sums, products, `fma` and conversions to floats that are not rounded to nearest, and, for hosts whose `fma`
+//! rounds the product as well, each `fma` that may not be contracted. A function is made for each op, flags and type. Where
+//! the host's own floats of twice the width may be used, it computes there (`wider`); else on the bits in 64-bit integers
+//! (`soft`), where neither the host's rounding nor what it does to denormals matters.
+//!
+//! Conversions of 32-bit integers towards zero lose the bits that do not fit beforehand instead: integer division, which
+//! has one or two of them, is common.
+//!
+//! A pass over the module, since it adds functions to it; not part of the pass list unless asked for.
+
+mod soft;
+mod wide;
+mod wider;
+
+use crate::{Changed, edit};
+use smallvec::SmallVec;
+use soft::{Format, Result as Rounding};
+use wide::Words;
+use xenoglot_ir::{Bits, Builder, Flags, Func, Function, Imm, Inst, Kind, Module, Op, Round, Type, Value};
+
+/// What a host's floats cannot do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Round anywhere but to nearest: no shading language can ask for it.
+    pub directed: bool,
+    /// Round `a * b + c` only once.
+    pub fma: bool,
+    /// Whether the host has 64-bit floats, rounded to nearest even, and converts them to denormals: they are several
+    /// times faster than integers.
+    pub doubles: bool,
+    /// Keep the sign of zeros in `x + 0`: drivers take it for `x`, which is wrong for -0.
+    pub zeros: bool,
+}
+
+/// What a helper function does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    op: Op,
+    flags: Flags,
+    from: Kind,
+    to: Kind,
+}
+
+/// Lowers the floats of a module.
+pub fn run(module: &mut Module, options: Options) -> Changed {
+    if !(options.directed || options.fma || options.zeros) {
+        return Changed::NONE;
+    }
+    let mut helpers: Vec<(Shape, Func)> = Vec::new();
+    let mut changed = false;
+    for func in module.funcs.keys() {
+        for i in 0..module.funcs[func].layout.len() {
+            let f = &mut module.funcs[func];
+            let block = f.layout[i];
+            let lowers = |&inst: &Inst| {
+                lowering(f, inst, options).is_some() || (options.zeros && zero_sum(f, inst).is_some())
+            };
+            if !f.blocks[block].insts.iter().any(lowers) {
+                continue;
+            }
+            changed = true;
+            let insts = std::mem::take(&mut f.blocks[block].insts);
+            for inst in insts {
+                let mut b = Builder::new(&mut module.funcs[func], block);
+                b.set_guest(b.func.insts[inst].guest);
+                let Some(shape) = lowering(b.func, inst, options) else {
+                    if options.zeros {
+                        keep_zero(&mut b, inst);
+                    }
+                    append(&mut b, inst);
+                    continue;
+                };
+                if truncates(shape) {
+                    truncate(&mut b, inst, shape);
+                    continue;
+                }
+                let known = helpers.iter().find(|h| h.0 == shape).map(|h| h.1);
+                let helper = known.unwrap_or_else(|| {
+                    let helper = module.funcs.push(function(shape, options.doubles));
+                    helpers.push((shape, helper));
+                    helper
+                });
+                call(&mut Builder::new(&mut module.funcs[func], block), inst, helper);
+            }
+        }
+    }
+    Changed::insts_if(changed)
+}
+
+fn is_natural(flags: Flags) -> bool {
+    matches!(flags.round(), Round::Natural | Round::Even)
+}
+
+fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
+    let data = &f.insts[inst];
+    let directed = !is_natural(data.flags);
+    let asked = match data.op {
+        Op::Fma if !directed => options.fma && !data.flags.contract(),
+        Op::Fadd | Op::Fsub | Op::Fmul | Op::Fma | Op::F2f | Op::S2f | Op::U2f => {
+            directed && options.directed
+        }
+        _ => false,
+    };
+    let (from, to) = (f.args(inst).first()?, f.result(inst)?);
+    let (from, to) = (f.ty(*from).kind(), f.ty(to).kind());
+    asked.then_some(Shape { op: data.op, flags: data.flags.without_contract(), from, to })
+}
+
+/// What is added to +0, if that is what `inst` does.
+fn zero_sum(f: &Function, inst: Inst) -> Option<Value> {
+    let data = &f.insts[inst];
+    let &[x, y] = f.args(inst) else { return None };
+    let is_zero = |&v: &Value| {
+        let lanes = usize::from(f.ty(v).lanes());
+        f.const_bits(v).is_some_and(|bits| (0..lanes).all(|i| bits.lane(i) == 0))
+    };
+    let adds = data.op == Op::Fadd && !data.flags.contract() && is_natural(data.flags);
+    adds.then(|| if is_zero(&y) { Some(x) } else { is_zero(&x).then_some(y) }).flatten()
+}
+
+/// Makes `x + 0` a choice, `fsat` having its other flags.
+fn keep_zero(b: &mut Builder, inst: Inst) {
+    let Some(x) = zero_sum(b.func, inst) else { return };
+    let (flags, ty) = (b.func.insts[inst].flags, b.func.ty(x));
+    let zero = b.constant(ty, Bits::default());
+    let flush = if flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
+    // Denormals that are flushed are zeros here, too.
+    let is_zero = b.op_flags(Op::FcmpOeq, flush, &[x, zero]);
+    let (op, args): (Op, SmallVec<[Value; 3]>) = if flags.sat() {
+        (Op::Fsat, [b.select(is_zero, zero, x)].into_iter().collect())
+    } else {
+        (Op::Select, [is_zero, zero, x].into_iter().collect())
+    };
+    edit::rewrite(b.func, inst, op, Flags::NONE, Imm::None, &args);
+}
+
+/// Whether the host converts right once the bits that do not fit are gone.
+fn truncates(shape: Shape) -> bool {
+    let plain = shape.flags == Flags::NONE.with_round(Round::Zero);
+    plain && shape.to == Kind::F32 && shape.from == Kind::I32 && matches!(shape.op, Op::S2f | Op::U2f)
+}
+
+/// Clears the bits below the 24 highest and converts what is left, which is exact.
+fn truncate(b: &mut Builder, inst: Inst, shape: Shape) {
+    let Some(&v) = b.func.args(inst).first() else { return };
+    let ty = b.func.ty(v);
+    let number = |b: &mut Builder, v: u64| b.constant(ty, Bits::splat(ty, v));
+    let (eight, zero, ones) = (number(b, 8), number(b, 0), number(b, u64::from(u32::MAX)));
+    let magnitude = if shape.op == Op::S2f { b.op(Op::Iabs, &[v]) } else { v };
+    let zeros = b.op(Op::Clz, &[magnitude]);
+    let excess = b.op(Op::Isub, &[eight, zeros]);
+    let excess = b.op(Op::Imax, &[excess, zero]);
+    let mask = b.op(Op::Shl, &[ones, excess]);
+    let kept = b.op(Op::And, &[magnitude, mask]);
+    let kept = if shape.op == Op::S2f {
+        let negative = b.op(Op::IcmpSlt, &[v, zero]);
+        let minus = b.op(Op::Ineg, &[kept]);
+        b.select(negative, minus, kept)
+    } else {
+        kept
+    };
+    edit::rewrite(b.func, inst, shape.op, Flags::NONE, Imm::None, &[kept]);
+    append(b, inst);
+}
+
+fn append(b: &mut Builder, inst: Inst) {
+    let block = b.block();
+    b.func.blocks[block].insts.push(inst);
+}
+
+/// Makes `inst` calls of the helper, lane by lane.
+fn call(b: &mut Builder, inst: Inst, helper: Func) {
+    b.set_guest(b.func.insts[inst].guest);
+    let args: SmallVec<[Value; 4]> = b.func.args(inst).into();
+    let Some(ty) = b.func.result(inst).map(|v| b.func.ty(v)) else { return };
+    if ty.is_scalar() {
+        edit::rewrite(b.func, inst, Op::Call, Flags::NONE, Imm::Func(helper), &args);
+        return append(b, inst);
+    }
+    let lanes: SmallVec<[Value; 4]> = (0..ty.lanes())
+        .map(|lane| {
+            let args: SmallVec<[Value; 4]> = args.iter().map(|&v| b.extract(v, lane)).collect();
+            let made = b.call(helper, &args, &[ty.lane()]);
+            b.func.results(made)[0]
+        })
+        .collect();
+    edit::rewrite(b.func, inst, Op::Build, Flags::NONE, Imm::None, &lanes);
+    append(b, inst);
+}
+
+fn word(kind: Kind) -> Type {
+    Type::scalar(match kind.bits() {
+        16 => Kind::I16,
+        32 => Kind::I32,
+        _ => Kind::I64,
+    })
+}
+
+/// The function that does what a shape says on lanes.
+fn function(shape: Shape, doubles: bool) -> Function {
+    let mut name = shape.op.info().name.to_owned();
+    name.push_str(&format!("{}_{}", shape.flags, shape.to.name()).replace('.', "_"));
+    if shape.from != shape.to {
+        name.push_str(&format!("_{}", shape.from.name()));
+    }
+    let (from, to) = (Type::scalar(shape.from), Type::scalar(shape.to));
+    let mut f = Function::new(name);
+    f.returns = vec![to];
+    let block = f.add_block();
+    let count = match shape.op {
+        Op::Fma => 3,
+        Op::Fadd | Op::Fsub | Op::Fmul => 2,
+        _ => 1,
+    };
+    let params: SmallVec<[Value; 3]> = (0..count).map(|_| f.add_param(block, from)).collect();
+    let mut b = Builder::new(&mut f, block);
+    let wide = wider::of(shape.to).filter(|&w| doubles || w != Kind::F64);
+    let v = match (wide, &params[..]) {
+        (Some(wide), &[x, y, ref rest @ ..]) => in_wider(&mut b, shape, wide, [x, y], rest.first().copied()),
+        _ => Some(params[0]),
+    };
+    let flags = conversion_flags(shape.flags);
+    // Verified, an op has the operands and kinds that it needs.
+    let v = v.and_then(|v| match (wide, count) {
+        (Some(_), 2..) if is_natural(shape.flags) => Some(b.convert(Op::F2f, flags, v, to)),
+        (Some(wide), 2..) => on_bits(&mut b, Shape { op: Op::F2f, flags, from: wide, ..shape }, &[v]),
+        _ => on_bits(&mut b, shape, &params),
+    });
+    let v = v.unwrap_or_else(|| b.constant(to, Bits::default()));
+    b.ret(&[v]);
+    f
+}
+
+/// The flags that a result's last rounding has of those of the op.
+fn conversion_flags(flags: Flags) -> Flags {
+    let out = Flags::NONE.with_round(flags.round());
+    let out = if flags.ftz() { out.with_ftz() } else { out };
+    if flags.sat() { out.with_sat() } else { out }
+}
+
+/// A sum or product in floats of kind `wide`, rounded to odd.
+fn in_wider(
+    b: &mut Builder,
+    shape: Shape,
+    wide: Kind,
+    [x, y]: [Value; 2],
+    z: Option<Value>,
+) -> Option<Value> {
+    let ty = Type::scalar(wide);
+    let widen = |b: &mut Builder, v| wider::widen(b, shape.flags, ty, v);
+    let (x, y) = (widen(b, x), widen(b, y));
+    let round = shape.flags.round();
+    Some(match (shape.op, z) {
+        (Op::Fadd, _) => wider::sum(b, round, ty, x, y),
+        (Op::Fsub, _) => {
+            let y = b.op(Op::Fneg, &[y]);
+            wider::sum(b, round, ty, x, y)
+        }
+        (Op::Fmul, _) => wider::product(b, shape.flags, ty, x, y),
+        (Op::Fma, Some(z)) => {
+            let (product, z) = (wider::product(b, shape.flags, ty, x, y), widen(b, z));
+            wider::sum(b, round, ty, product, z)
+        }
+        _ => return None,
+    })
+}
+
+/// The op on the bits of its operands.
+fn on_bits(b: &mut Builder, shape: Shape, args: &[Value]) -> Option<Value> {
+    let to = Rounding { format: Format::of(shape.to)?, flags: shape.flags };
+    let widen = if shape.op == Op::S2f { Op::Sext } else { Op::Zext };
+    let words: SmallVec<[Value; 3]> = args
+        .iter()
+        .map(|&v| {
+            let v = if shape.from.is_float() {
+                b.convert(Op::Bitcast, Flags::NONE, v, word(shape.from))
+            } else {
+                v
+            };
+            if shape.from.bits() == 64 { v } else { b.convert(widen, Flags::NONE, v, Type::I64) }
+        })
+        .collect();
+    let mut w = Words(b);
+    let bits = match (shape.op, &words[..]) {
+        (Op::Fadd, &[x, y]) => w.add_floats(to, x, y),
+        (Op::Fsub, &[x, y]) => {
+            let y = w.negated(to.format, y);
+            w.add_floats(to, x, y)
+        }
+        (Op::Fmul, &[x, y]) => w.product_and_sum(to, [x, y], None),
+        (Op::Fma, &[x, y, z]) => w.product_and_sum(to, [x, y], Some(z)),
+        (Op::S2f | Op::U2f, &[v]) => w.convert_int(to, shape.op == Op::S2f, v),
+        (_, &[x]) => w.convert_float(Format::of(shape.from)?, to, x),
+        _ => return None,
+    };
+    let v = match word(shape.to) {
+        Type::I64 => bits,
+        narrow => b.convert(Op::TruncInt, Flags::NONE, bits, narrow),
+    };
+    Some(b.convert(Op::Bitcast, Flags::NONE, v, Type::scalar(shape.to)))
+}
