@@ -80,7 +80,7 @@ fn main() -> std::io::Result<()> {
         gpu.vblank();
     }
     let mut out = std::io::BufWriter::new(std::fs::File::create("cube.ppm")?);
-    write!(out, "P6 {WIDTH} {HEIGHT} 63\n")?;
+    writeln!(out, "P6 {WIDTH} {HEIGHT} 63")?;
     for y in 0..HEIGHT {
         let row = gpu.renderer().color_row(y);
         out.write_all(row.map(|c| [c as u8, (c >> 8) as u8, (c >> 16) as u8]).as_flattened())?;

@@ -71,7 +71,7 @@ impl TextureMemory {
     /// Two bytes of a texture; bit 0 of the address does not count.
     #[inline]
     pub fn half(&self, address: u32) -> u16 {
-        let at = address as usize % TEXTURE_BYTES & !1;
+        let at = (address as usize % TEXTURE_BYTES) & !1;
         u16::from_le_bytes([self.textures[at], self.textures[at | 1]])
     }
 

@@ -116,7 +116,7 @@ impl Lighting {
     }
 
     fn add_light(&self, sums: &mut [u32; 3], light: &Light, normal: [i32; 3]) {
-        let dot: i32 = light.direction.iter().zip(normal).map(|(l, n)| l * n >> 9).sum();
+        let dot: i32 = light.direction.iter().zip(normal).map(|(l, n)| (l * n) >> 9).sum();
         let mut shine = 0;
         if dot > 0 {
             let diffuse = sign_extend(dot, 11);
@@ -124,8 +124,8 @@ impl Lighting {
                 *sum = sum.wrapping_add((self.diffuse[i] * light.color[i] * diffuse) as u32 & 0xf_ffff);
             }
             let half = sign_extend(dot + normal[2], 11);
-            let square = half * half >> 10 & 0x3ff;
-            shine = (square * light.reciprocal >> 8) - (1 << 9);
+            let square = ((half * half) >> 10) & 0x3ff;
+            shine = ((square * light.reciprocal) >> 8) - (1 << 9);
             shine = if shine < 0 { 0 } else { sign_extend(shine, 14).clamp(0, 0x1ff) };
         }
         if self.uses_table {

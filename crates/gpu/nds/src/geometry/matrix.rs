@@ -95,7 +95,7 @@ impl Matrix {
     pub fn scale(&mut self, factors: [i32; 3]) {
         for (row, factor) in self.0.as_chunks_mut::<4>().0.iter_mut().zip(factors) {
             for v in row {
-                *v = (i64::from(*v) * i64::from(factor) >> FRACTION) as i32;
+                *v = ((i64::from(*v) * i64::from(factor)) >> FRACTION) as i32;
             }
         }
     }

@@ -57,7 +57,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
     pub fn move_to(&mut self, place: i32) {
         self.at = place - self.start;
         if !self.is_linear() {
-            let numerator = i64::from(self.at) * i64::from(self.w0[0]) << Self::FACTOR_BITS;
+            let numerator = (i64::from(self.at) * i64::from(self.w0[0])) << Self::FACTOR_BITS;
             let denominator = self.at * self.w0[1] + (self.length - self.at) * self.w1;
             // Both are whole and far below 2^53, so the quotient is cut as that of integers.
             self.factor =
@@ -85,7 +85,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
     /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
     #[inline(always)]
     pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
-        a + ((b - a) * factor >> Self::FACTOR_BITS)
+        a + (((b - a) * factor) >> Self::FACTOR_BITS)
     }
 
     /// A depth of 24 bits between two at a factor.
@@ -94,12 +94,12 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         // In two parts, which fit 32 bits.
         let step = b - a;
         let (high, low) = (step >> Self::FACTOR_BITS, step & ((1 << Self::FACTOR_BITS) - 1));
-        a + high * factor + (low * factor >> Self::FACTOR_BITS)
+        a + high * factor + ((low * factor) >> Self::FACTOR_BITS)
     }
 
     /// The reciprocal of the length that depths are interpolated with: 22 bits.
     fn depth_reciprocal(&self) -> i32 {
-        if self.length == 0 { 0 } else { (1 << 30) / self.length >> 8 }
+        if self.length == 0 { 0 } else { ((1 << 30) / self.length) >> 8 }
     }
 }
 
@@ -116,7 +116,7 @@ impl AlongEdge {
         let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
         // The difference keeps 10 bits.
         let shift = (32 - step.leading_zeros()).saturating_sub(10);
-        let scaled = i64::from((step >> shift) * at) * i64::from(self.depth_reciprocal()) >> 22;
+        let scaled = (i64::from((step >> shift) * at) * i64::from(self.depth_reciprocal())) >> 22;
         base + (scaled << shift) as i32
     }
 }
@@ -146,7 +146,7 @@ impl AlongSpan {
         let (step, reciprocal) = (step >> 9, self.depth_reciprocal() as u32);
         for (i, depth) in out.iter_mut().enumerate() {
             let scaled = (step * (from + by * i as i32)) as u32;
-            *depth = base as u32 + (u64::from(scaled) * u64::from(reciprocal) >> 13) as u32;
+            *depth = base as u32 + ((u64::from(scaled) * u64::from(reciprocal)) >> 13) as u32;
         }
     }
 
@@ -157,7 +157,7 @@ impl AlongSpan {
         // The quotient of numbers up to 2^16 * length, by a product: exact, since its error is below 1 / length.
         let bits = 31 + length.ilog2();
         let inverse = ((1u64 << bits) / u64::from(length) + 1) as u32;
-        let quotient = |n: u32| (u64::from(n) * u64::from(inverse) >> bits) as i32;
+        let quotient = |n: u32| ((u64::from(n) * u64::from(inverse)) >> bits) as i32;
         let values = out.iter_mut().zip(places);
         if a < b {
             let step = (b - a) as u32;
@@ -221,7 +221,7 @@ mod tests {
                 let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
                 span.factors(0, out);
                 let exact = |at: i32| {
-                    let numerator = i64::from(at) * i64::from(w0) << 8;
+                    let numerator = (i64::from(at) * i64::from(w0)) << 8;
                     let denominator = i64::from(at * w0 + (length - at) * w1);
                     if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
                 };
@@ -234,7 +234,7 @@ mod tests {
     fn depth_of_w_in_two_parts() {
         for (a, b) in [(0, 0xff_ffff), (0xff_ffff, 0), (5, 0x12_3456), (0x65_4321, 7)] {
             for factor in 0..=256 {
-                let whole = i64::from(a) + (i64::from(b - a) * i64::from(factor) >> 8);
+                let whole = i64::from(a) + ((i64::from(b - a) * i64::from(factor)) >> 8);
                 assert_eq!(i64::from(AlongSpan::w_depth(a, b, factor)), whole);
             }
         }

@@ -146,8 +146,10 @@ impl Renderer {
             visible(polygon).for_each(|y| counts[y] += 1);
         }
         self.row_starts[0] = 0;
-        for y in 0..HEIGHT {
-            self.row_starts[y + 1] = self.row_starts[y] + counts[y];
+        let mut end = 0;
+        for (start, count) in self.row_starts[1..].iter_mut().zip(counts) {
+            end += count;
+            *start = end;
         }
         self.by_row.resize(self.row_starts[HEIGHT], 0);
         let mut next = self.row_starts;

@@ -42,11 +42,10 @@ fn fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2]) -> [boo
 
 /// The same with `left` and `right` exchanged, as a span drawn backwards has them.
 fn swapped_fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2]) -> [bool; 2] {
+    let fills_right = if right.x_major { !right.negative } else { left.increment == 0 };
     [
         left.negative || !left.x_major || flat_bottom(left, is_last, lower),
-        (!right.negative && right.x_major)
-            || ((!right.negative || !right.x_major) && left.increment == 0)
-            || flat_bottom(right, is_last, lower),
+        fills_right || flat_bottom(right, is_last, lower),
     ]
 }
 
