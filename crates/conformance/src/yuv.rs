@@ -107,8 +107,8 @@ fn verdict(texels: &[[f32; 4]], expected: &[u32]) -> Verdict {
     for (i, (texel, expected)) in texels.iter().zip(expected.chunks_exact(3)).enumerate() {
         for (c, (got, want)) in texel.iter().zip(expected).enumerate() {
             let want = f32::from_bits(*want);
-            // Not greater or equal: NaN is no match.
-            if !((got - want).abs() <= TOLERANCE) {
+            let error = (got - want).abs();
+            if error > TOLERANCE || error.is_nan() {
                 return Verdict::Failed(format!("texel {i}, component {c}: {got}, expected {want}"));
             }
         }
