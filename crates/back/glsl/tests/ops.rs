@@ -392,10 +392,9 @@ fn a_device_gives_the_bits_of_the_fold_function() {
     let (mut ran, mut compared, mut wrong) = (0, 0, Vec::new());
     for row in OPS {
         let (mut cases, _) = cases(row.op, Target::Vulkan450);
-        // Lanes of the rarer types are taken apart as those of the others are.
+        // A software device takes minutes to compile all of the rarer types: the kernels of `vectors/maxwell` try them.
         let rare = |t: &Type| matches!(t.kind(), Kind::I8 | Kind::I16 | Kind::F16 | Kind::F64);
-        cases
-            .retain(|c| row.op == Op::Bitcast || c.ty.is_scalar() || !c.args.iter().chain([&c.ty]).any(rare));
+        cases.retain(|c| !c.args.iter().chain([&c.ty]).any(rare));
         for cases in cases.chunks(16) {
             let text = emit(&kernel(cases), &Options::default()).unwrap();
             let (mut source, mut wanted) = (Vec::new(), Vec::new());
