@@ -3,6 +3,8 @@
 pub mod codec;
 #[cfg(feature = "gpu")]
 pub mod host;
+#[cfg(feature = "vulkan")]
+pub mod maxwell;
 pub mod nds;
 pub mod pica;
 mod shaders;

@@ -1,5 +1,7 @@
 //! `xenoglot bench`: what things cost on this machine.
 
+#[cfg(feature = "vulkan")]
+use crate::bench::maxwell;
 use crate::bench::{codec, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -20,6 +22,17 @@ enum What {
     Codec,
 }
 
+/// Whose programs `translate` measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Machine {
+    /// The PICA200's.
+    #[default]
+    Pica,
+    /// NVIDIA's Maxwell.
+    #[cfg(feature = "vulkan")]
+    Maxwell,
+}
+
 /// Arguments of `bench`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -37,6 +50,13 @@ pub struct Args {
     /// Also draw the results of `pica`, as SVG files in this folder.
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
+    /// Whose programs `translate` measures.
+    #[arg(long, value_enum, default_value_t)]
+    machine: Machine,
+    /// The kernels of `translate --machine maxwell`.
+    #[cfg(feature = "vulkan")]
+    #[arg(long, value_name = "FILE", default_value = "vectors/maxwell/compute/public.tar.xz")]
+    kernels: PathBuf,
     /// The scenes of `nds`.
     #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
     scenes: PathBuf,
@@ -45,9 +65,16 @@ pub struct Args {
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<bool> {
     match args.what {
-        What::Translate => {
-            print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
-        }
+        What::Translate => match args.machine {
+            Machine::Pica => {
+                print(args, &translate::run(&translate::Options { json: args.json, quick: args.quick })?)
+            }
+            #[cfg(feature = "vulkan")]
+            Machine::Maxwell => {
+                let options = maxwell::Options { kernels: &args.kernels, quick: args.quick };
+                print(args, &maxwell::run(&options)?)
+            }
+        },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {

@@ -67,3 +67,15 @@ pub fn text(args: &[&str]) -> String {
 pub fn json(args: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&run(args, 0).stdout).unwrap()
 }
+
+/// The size of a PNG of 8 bits a channel, and its pixels as RGBA.
+pub fn picture(path: &Path) -> ((u32, u32), Vec<[u8; 4]>) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut decoder = png::Decoder::new(file);
+    decoder.set_transformations(png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgba);
+    ((info.width, info.height), bytes[..info.buffer_size()].as_chunks().0.to_vec())
+}

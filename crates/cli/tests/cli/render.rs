@@ -1,6 +1,6 @@
 //! Scenes to captures to pictures.
 
-use crate::common::{folder, json, run, text};
+use crate::common::{folder, json, picture, run, text};
 use std::fs;
 
 #[test]
@@ -98,4 +98,18 @@ fn damaged_captures_name_the_chunk_and_play_what_is_there() {
     fs::write(dir.join("none.xgc"), b"nothing").unwrap();
     run(&["render", &path("none.xgc"), "-o", &path("none.png"), "--recover"], 1);
     run(&["render", &path("missing.xgc"), "-o", &path("none.png")], 1);
+}
+
+#[test]
+fn scenes_of_the_ds_are_rendered() {
+    let folder = folder("nds");
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
+    for view in [&[][..], &["--depth"], &["--attributes"], &["--overlay", "edges"], &["--overlay", "ids"]] {
+        let frame = folder.join("frame.png");
+        let arguments = [&["render", scene, "-o", frame.to_str().unwrap()], view].concat();
+        run(&arguments, 0);
+        let (size, pixels) = picture(&frame);
+        assert_eq!(size, (256, 192));
+        assert!(pixels.iter().any(|p| *p != pixels[0]), "{view:?}");
+    }
 }
