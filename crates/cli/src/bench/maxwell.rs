@@ -1,8 +1,10 @@
 //! What translating Maxwell programs costs: the kernels of a corpus, and straight programs made of their words.
 
 use crate::batch::bar;
+use crate::commands::translate::lowering;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +14,6 @@ use xenoglot_conformance::maxwell::format::Corpus;
 use xenoglot_maxwell::code::{WORD, is_control};
 use xenoglot_maxwell::decode::decode;
 use xenoglot_maxwell::flow::is_flow;
-use xenoglot_opt::pipeline::Options as OptOptions;
 use xenoglot_testgen::rng::Rng;
 
 /// What is measured.
@@ -84,13 +85,23 @@ fn words(code: &[u8]) -> impl Iterator<Item = u64> {
 
 struct Bench {
     translator: Translator,
+    target: Target,
     repetitions: usize,
     patience: Duration,
 }
 
 impl Bench {
+    /// Whether an instruction is translated where nothing is known of its registers.
+    fn translates(&mut self, word: u64) -> bool {
+        let code: Vec<u8> = [0, word, EXIT, EXIT].iter().flat_map(|w: &u64| w.to_le_bytes()).collect();
+        let repetitions = std::mem::replace(&mut self.repetitions, 1);
+        let row = self.measure(&program(&code));
+        self.repetitions = repetitions;
+        row.is_ok()
+    }
+
     fn measure(&mut self, program: &Program) -> Result<Row> {
-        let options = OptOptions { lower_memory: true, ..OptOptions::default() };
+        let options = lowering();
         let mut row = Row { programs: 1, insts: words(program.code).count(), ..Row::default() };
         [row.lift, row.optimise, row.emit] = [f64::INFINITY; 3];
         let begin = Instant::now();
@@ -103,7 +114,7 @@ impl Bench {
             let lifting = start.elapsed();
             self.translator.optimize(&mut lifted.module, &options);
             let optimised = start.elapsed();
-            let target = target_for(&Target::Spirv(Default::default()), &lifted.info);
+            let target = target_for(&self.target, &lifted.info);
             let code = self.translator.emit(&lifted.module, &target)?;
             let stages = [lifting, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in [&mut row.lift, &mut row.optimise, &mut row.emit].into_iter().zip(stages) {
@@ -146,16 +157,22 @@ pub fn run(options: &Options) -> Result<Report> {
     let corpus = Corpus::read(options.kernels).with_context(|| options.kernels.display().to_string())?;
     let mut bench = Bench {
         translator: Translator::new(),
+        // For a host whose subgroups are warps, as most that run Maxwell's programs are.
+        target: Target::Spirv(xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() }),
         repetitions: if options.quick { 5 } else { 51 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
     };
     let (mut kernels, mut refused, mut pool) = (Vec::<Row>::new(), Vec::new(), Vec::new());
+    let mut known = BTreeMap::new();
     let progress = bar(corpus.cubins.len());
     for (file, cubin) in &corpus.cubins {
         for kernel in load(cubin).with_context(|| file.clone())? {
-            let code = words(kernel.code)
-                .filter(|&word| decode(0, word).is_ok_and(|inst| !is_flow(inst.op) && lift_alone(word)));
-            pool.extend(code);
+            for word in words(kernel.code) {
+                let straight = decode(0, word).is_ok_and(|inst| !is_flow(inst.op));
+                if straight && *known.entry(word).or_insert_with(|| bench.translates(word)) {
+                    pool.push(word);
+                }
+            }
             match bench.measure(&kernel) {
                 Ok(row) => {
                     // By powers of four.
@@ -177,12 +194,6 @@ pub fn run(options: &Options) -> Result<Report> {
     let straight =
         sizes.map(|insts| bench.measure(&program(&straight(&pool, insts)))).collect::<Result<_>>()?;
     Ok(Report { kernels, refused, straight })
-}
-
-/// Whether an instruction is lifted where nothing is known of its registers.
-fn lift_alone(word: u64) -> bool {
-    let code: Vec<u8> = [0, word, EXIT, EXIT].iter().flat_map(|w: &u64| w.to_le_bytes()).collect();
-    lift(&program(&code), &LiftOptions::default()).is_ok()
 }
 
 impl fmt::Display for Report {

@@ -122,13 +122,16 @@ pub struct Args {
     no_optimize: bool,
 }
 
+/// Passes that leave what hosts have.
+pub fn lowering() -> xenoglot_opt::Options {
+    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
+    xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() }
+}
+
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
     let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
-    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    let subgroup_width = args.subgroup_width;
-    let options =
-        xenoglot_opt::Options { level, lower_memory: true, floats, subgroup_width, ..Default::default() };
+    let options = xenoglot_opt::Options { level, subgroup_width: args.subgroup_width, ..lowering() };
     each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
         translator.optimize(&mut unit.module, &options);
         args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()
