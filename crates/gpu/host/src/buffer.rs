@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::{Device, Error};
 
@@ -93,9 +94,11 @@ impl Device {
         });
         self.wait()?;
         let failed = |reason: String| Error::Device(reason);
-        match receive.try_recv() {
+        // Another thread that waits for the device may have taken the message that it is mapped, and not passed it on yet.
+        match receive.recv_timeout(Duration::from_secs(self.timeout_s)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(mpsc::RecvTimeoutError::Timeout) => return Err(Error::Timeout(self.timeout_s)),
             Err(error) => return Err(failed(error.to_string())),
         }
         let bytes = staging.raw.get_mapped_range(..).map_err(|e| failed(e.to_string()))?;

@@ -45,7 +45,7 @@ pub struct Device {
     native: bool,
     /// Programs run on the processor.
     software: bool,
-    timeout_s: u64,
+    pub(crate) timeout_s: u64,
     /// What went wrong where nobody asked.
     failure: Arc<Mutex<Option<String>>>,
 }

@@ -121,3 +121,20 @@ fn what_cannot_be_is_a_typed_error() {
     // None of these harmed the device.
     assert_eq!(device.read(&[(&buffer, 0..16)]).unwrap(), [[0; 4]]);
 }
+
+#[test]
+fn threads_read_from_one_device() {
+    let Some(device) = device() else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..8u32 {
+            let device = device.clone();
+            scope.spawn(move || {
+                for round in 0..50 {
+                    let words = [thread, round, 0, u32::MAX];
+                    let buffer = device.buffer_of(&words).unwrap();
+                    assert_eq!(device.read(&[(&buffer, 0..16)]).unwrap(), [words.to_vec()]);
+                }
+            });
+        }
+    });
+}
