@@ -63,6 +63,11 @@ pub enum Profile {
     Hdr,
 }
 
+impl Profile {
+    /// All of them.
+    pub const ALL: [Profile; 4] = [Profile::LdrUnorm8, Profile::Srgb, Profile::LdrFloat16, Profile::Hdr];
+}
+
 /// A decoded texel; components little-endian, in the order of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Texel {
@@ -100,6 +105,34 @@ impl Texel {
 }
 
 impl Format {
+    /// Those of 4x4 blocks that have no parameters: BC, ETC and EAC.
+    pub const BC_ETC: [Format; 18] = [
+        Format::Bc1,
+        Format::Bc2,
+        Format::Bc3,
+        Format::Bc4Unorm,
+        Format::Bc4Snorm,
+        Format::Bc5Unorm,
+        Format::Bc5Snorm,
+        Format::Bc6hUfloat,
+        Format::Bc6hSfloat,
+        Format::Bc7,
+        Format::Etc1,
+        Format::Etc2Rgb,
+        Format::Etc2Rgba1,
+        Format::Etc2Rgba8,
+        Format::EacR11Unorm,
+        Format::EacR11Snorm,
+        Format::EacRg11Unorm,
+        Format::EacRg11Snorm,
+    ];
+
+    /// Every compressed format: [`Format::BC_ETC`], the PICA200's, and ASTC of all footprints and profiles.
+    pub fn compressed() -> impl Iterator<Item = Format> {
+        let astc = Footprint::ALL.into_iter().flat_map(|f| Profile::ALL.map(|p| Format::Astc(f, p)));
+        Format::BC_ETC.into_iter().chain(pica::Format::ALL.map(Format::Pica)).chain(astc)
+    }
+
     /// Width, height and depth of a block in texels; the tile of PICA200 formats, 1 for plain texels.
     pub const fn block(self) -> [u32; 3] {
         match self {
