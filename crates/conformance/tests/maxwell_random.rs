@@ -6,7 +6,7 @@ use xenoglot::{Code, Target, Translator};
 use xenoglot_conformance::{Request, vulkan};
 use xenoglot_interp::{Bindings, Interpreter};
 use xenoglot_ir::{Module, verify};
-use xenoglot_maxwell::lift::{Limits, LiftOptions, layout};
+use xenoglot_maxwell::lift::{LiftOptions, Limits, layout};
 use xenoglot_opt::{Options, lower_floats};
 use xenoglot_testgen::maxwell::{Category, Sample, Words, program};
 use xenoglot_testgen::rng::Rng;
@@ -41,7 +41,8 @@ fn sample(words: &Words, seed: u64) -> (Category, Sample, u32) {
 }
 
 fn lift(sample: &Sample, max_depth: u32) -> Result<Module, String> {
-    let options = LiftOptions { limits: Limits { max_nodes: MAX_NODES, max_depth }, ..LiftOptions::default() };
+    let options =
+        LiftOptions { limits: Limits { max_nodes: MAX_NODES, max_depth }, ..LiftOptions::default() };
     let module = sample.lift(&options).map_err(|e| e.to_string())?.module;
     verify(&module).map_err(|e| e.to_string())?;
     Ok(module)
@@ -52,7 +53,8 @@ fn interpret(sample: &Sample, module: &Module) -> Result<Vec<u8>, String> {
     let mut global = None;
     for (resource, data) in module.resources.iter() {
         let is_global = data.binding == layout::GLOBAL_BINDING;
-        bindings.set_buffer(resource, if is_global { sample.memory.clone() } else { sample.constants.clone() });
+        bindings
+            .set_buffer(resource, if is_global { sample.memory.clone() } else { sample.constants.clone() });
         global = if is_global { Some(resource) } else { global };
     }
     let global = global.ok_or("no global memory")?;
@@ -73,7 +75,7 @@ impl Engine {
         let controls = &info.float_controls;
         let spirv = xenoglot_spirv::Options {
             float_controls: xenoglot_spirv::FloatControls {
-                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve[1],
+                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve,
                 denorm_preserve: controls.denorm_preserve[1],
                 round_even: controls.rounding_mode_rte[1],
             },
@@ -96,7 +98,8 @@ impl Engine {
         };
         let mut constants = sample.constants.clone();
         constants.resize(BANK_BYTES, 0);
-        let buffer = |binding, kind, data: &Vec<u8>| BufferBinding { set: 0, binding, kind, data: data.clone() };
+        let buffer =
+            |binding, kind, data: &Vec<u8>| BufferBinding { set: 0, binding, kind, data: data.clone() };
         let banks = module.resources.values().filter(|r| r.binding != layout::GLOBAL_BINDING);
         let banks = banks.map(|r| buffer(r.binding, BufferKind::Uniform, &constants));
         let global = buffer(layout::GLOBAL_BINDING, BufferKind::Storage, &sample.memory);
@@ -104,13 +107,18 @@ impl Engine {
         let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [1; 3] };
         let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] });
         let outputs = self.device.run(&job).map_err(|e| e.to_string())?;
-        outputs.into_iter().next().and_then(|o| o.buffers.into_iter().next()).ok_or_else(|| "no results".into())
+        outputs
+            .into_iter()
+            .next()
+            .and_then(|o| o.buffers.into_iter().next())
+            .ok_or_else(|| "no results".into())
     }
 }
 
 /// The first word that differs.
 fn difference(want: &[u8], got: &[u8]) -> Option<String> {
-    let words = |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect() };
+    let words =
+        |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect() };
     let pairs = words(want).into_iter().zip(words(got));
     let (at, (want, got)) = pairs.enumerate().find(|(_, (want, got))| want != got)?;
     Some(format!("lane {} byte {} is {got:#x}, not {want:#x}", at / 64, at % 64 * 4))
@@ -162,6 +170,7 @@ fn a_device_computes_what_the_interpreter_does() {
             if failures.is_empty() {
                 println!("{}", xenoglot_maxwell::disasm::listing(&code));
             }
+            eprintln!("{category:?}, seed {seed}: {e}");
             failures.push(format!("{category:?}, seed {seed}: {e}"));
         }
     }

@@ -72,8 +72,28 @@ pub fn program(rng: &mut Rng, words: &Words, category: Category, size: u32) -> S
 /// A number that integer and float operations find interesting.
 fn word(rng: &mut Rng) -> u32 {
     const SPECIAL: &[u32] = &[
-        0, 1, 2, 31, 32, 33, 0x7fff_ffff, 0x8000_0000, u32::MAX, 0xffff, 0x8000, 0x3c00_3c00, 0x7c00_0001, 0x3f80_0000,
-        0xbf80_0000, 0x7f80_0000, 0xff80_0000, 0x0000_0400, 0x807f_ffff, 0x4f00_0000, 0x5f80_0000, 0x7ff0_0000,
+        0,
+        1,
+        2,
+        31,
+        32,
+        33,
+        0x7fff_ffff,
+        0x8000_0000,
+        u32::MAX,
+        0xffff,
+        0x8000,
+        0x3c00_3c00,
+        0x7c00_0001,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x0000_0400,
+        0x807f_ffff,
+        0x4f00_0000,
+        0x5f80_0000,
+        0x7ff0_0000,
     ];
     match rng.below(4) {
         0 => rng.pick(SPECIAL).copied().unwrap_or(0),

@@ -93,9 +93,12 @@ impl Writer<'_> {
     /// An address in memory; a wide one where the operation has such.
     fn access(&mut self, op: Opcode, size: Option<MemSize>, data: (Role, u8), base: u8, offset: i32) {
         let wide = matches!(op, Opcode::Ldg | Opcode::Stg | Opcode::Atom | Opcode::Red);
-        let made = Inst::of(8, op, Src::None).and_then(|i| if wide { i.with_modifier(Mod::Wide, 1) } else { Some(i) });
+        let made = Inst::of(8, op, Src::None)
+            .and_then(|i| if wide { i.with_modifier(Mod::Wide, 1) } else { Some(i) });
         let made = made.and_then(|i| size.map_or(Some(i), |size| i.with_modifier(Mod::Size, size as u8)));
-        let made = made.and_then(|i| i.with(data.0, reg(data.1))?.with(Role::Address, Value::Mem { base, offset, wide }));
+        let made = made.and_then(|i| {
+            i.with(data.0, reg(data.1))?.with(Role::Address, Value::Mem { base, offset, wide })
+        });
         self.asm.inst(made);
     }
 
@@ -183,7 +186,8 @@ impl Writer<'_> {
             (Role::B, reg(dst)),
             (Role::Pred, Value::Pred(7)),
         ];
-        let unordered = |op, src| inst(op, src, &of_test)?.with_modifier(Mod::FloatCompare, FloatCompare::Nan as u8);
+        let unordered =
+            |op, src| inst(op, src, &of_test)?.with_modifier(Mod::FloatCompare, FloatCompare::Nan as u8);
         let if_nan = |pred| Guard { pred, not: false };
         match nan(&made) {
             Nan::Never => {}
@@ -207,8 +211,7 @@ impl Writer<'_> {
     }
 
     fn set_where(&mut self, guard: Guard, to: u8, number: u32) {
-        let operands =
-            [(Role::Dst, reg(to)), (Role::B, Value::Imm(number)), (Role::Number, Value::Imm(15))];
+        let operands = [(Role::Dst, reg(to)), (Role::B, Value::Imm(number)), (Role::Number, Value::Imm(15))];
         self.asm.inst(inst(Opcode::Mov32i, Src::None, &operands).and_then(|i| i.with_guard(guard)));
     }
 
@@ -244,7 +247,11 @@ impl Writer<'_> {
         let offset = self.rng.below(reach / bytes) * bytes;
         self.asm.inst(masked(AT, from, (reach - 1 - offset) & !(bytes - 1) & !offset));
         if base != RZ {
-            self.put(Opcode::Iadd, Src::Reg, &[(Role::Dst, reg(AT)), (Role::A, reg(AT)), (Role::B, reg(base))]);
+            self.put(
+                Opcode::Iadd,
+                Src::Reg,
+                &[(Role::Dst, reg(AT)), (Role::A, reg(AT)), (Role::B, reg(base))],
+            );
         }
         let offset = offset as i32;
         match self.rng.below(5) {
@@ -260,7 +267,8 @@ impl Writer<'_> {
         let mode = self.rng.below(4) as u8;
         let made = Inst::of(8, Opcode::Ldc, Src::None).and_then(|i| {
             let i = i.with_modifier(Mod::Size, size as u8)?.with_modifier(Mod::LdcMode, mode)?;
-            i.with(Role::Dst, reg(data))?.with(Role::A, Value::Const { bank: super::BANK, offset: 0, index: AT })
+            i.with(Role::Dst, reg(data))?
+                .with(Role::A, Value::Const { bank: super::BANK, offset: 0, index: AT })
         });
         self.asm.inst(made);
     }
@@ -273,7 +281,10 @@ impl Writer<'_> {
         let dst = self.rng.below(REGISTERS.into()) as u8;
         let made = Inst::of(8, Opcode::Atom, Src::None).and_then(|i| {
             let i = i.with_modifier(Mod::Wide, 1)?.with_modifier(Mod::AtomOp, op as u8)?;
-            let i = i.with_modifier(Mod::AtomType, ty as u8)?.with(Role::Dst, reg(dst))?.with(Role::Data, reg(data))?;
+            let i = i
+                .with_modifier(Mod::AtomType, ty as u8)?
+                .with(Role::Dst, reg(dst))?
+                .with(Role::Data, reg(data))?;
             i.with(Role::Address, Value::Mem { base: AT, offset, wide: true })
         });
         self.asm.inst(made);
@@ -298,8 +309,9 @@ impl Writer<'_> {
             (Role::B, reg(RZ)),
             (Role::Pred, Value::Pred(7)),
         ];
-        let compare = inst(Opcode::Isetp, Src::Reg, &operands)
-            .and_then(|i| i.with_modifier(Mod::Signed, 1)?.with_modifier(Mod::IntCompare, IntCompare::Lt as u8));
+        let compare = inst(Opcode::Isetp, Src::Reg, &operands).and_then(|i| {
+            i.with_modifier(Mod::Signed, 1)?.with_modifier(Mod::IntCompare, IntCompare::Lt as u8)
+        });
         self.asm.inst(compare);
         self.asm.jump(Opcode::Bra, self.end, Guard { pred: TEST, not: false }, CcTest::T);
     }
@@ -439,7 +451,8 @@ impl Writer<'_> {
         let after = self.asm.label();
         self.asm.jump(Opcode::Pret, after, ALWAYS, CcTest::T);
         // A RET in there comes here, one in a loop around would not.
-        let (loops, in_function) = (std::mem::take(&mut self.loops), std::mem::replace(&mut self.in_function, true));
+        let (loops, in_function) =
+            (std::mem::take(&mut self.loops), std::mem::replace(&mut self.in_function, true));
         self.region(depth);
         (self.loops, self.in_function) = (loops, in_function);
         self.asm.pop(Opcode::Ret, ALWAYS, CcTest::T);

@@ -39,11 +39,12 @@ const ATTEMPTS: usize = 12;
 const ALONE: &[Opcode] = {
     use Opcode::*;
     &[
-        Bfe, Bfi, Cset, Csetp, Dadd, Dfma, Dmnmx, Dmul, Dset, Dsetp, F2f, F2i, Fadd, Fadd32i, Fchk, Fcmp, Ffma,
-        Ffma32i, Flo, Fmnmx, Fmul, Fmul32i, Fset, Fsetp, Hadd2, Hadd2_32i, Hfma2, Hfma2_32i, Hmul2, Hmul2_32i, Hset2,
-        Hsetp2, I2f, I2i, Iadd, Iadd3, Iadd32i, Icmp, Imad, Imad32i, Imadsp, Imnmx, Imul, Imul32i, Iscadd, Iscadd32i,
-        Iset, Isetp, Lea, Lop, Lop3, Lop32i, Mov, Mov32i, Nop, P2r, Popc, Prmt, Pset, Psetp, R2p, Sel, Shf, Shl, Shr,
-        Vabsdiff, Vabsdiff4, Vadd, Vmad, Vmnmx, Vset, Vsetp, Vshl, Vshr, Xmad,
+        Bfe, Bfi, Cset, Csetp, Dadd, Dfma, Dmnmx, Dmul, Dset, Dsetp, F2f, F2i, Fadd, Fadd32i, Fchk, Fcmp,
+        Ffma, Ffma32i, Flo, Fmnmx, Fmul, Fmul32i, Fset, Fsetp, Hadd2, Hadd2_32i, Hfma2, Hfma2_32i, Hmul2,
+        Hmul2_32i, Hset2, Hsetp2, I2f, I2i, Iadd, Iadd3, Iadd32i, Icmp, Imad, Imad32i, Imadsp, Imnmx, Imul,
+        Imul32i, Iscadd, Iscadd32i, Iset, Isetp, Lea, Lop, Lop3, Lop32i, Mov, Mov32i, Nop, P2r, Popc, Prmt,
+        Pset, Psetp, R2p, Sel, Shf, Shl, Shr, Vabsdiff, Vabsdiff4, Vadd, Vmad, Vmnmx, Vset, Vsetp, Vshl,
+        Vshr, Xmad,
     ]
 };
 
@@ -103,7 +104,9 @@ fn suited(rng: &mut Rng, mut inst: Inst) -> Option<Inst> {
                 Value::Const { bank: BANK, offset: 4 * rng.below(BANK_BYTES / 4 + 2) as i32, index }
             }
             Value::Imm(_) if operand.role == Role::B && rng.percent(50) => Value::Imm(word(rng)),
-            Value::Special(_) => Value::Special(*rng.pick(&[0, 0x20, 0x21, 0x25, 0x38, 0x39, 0x3a, 0x3b, 0x3c])?),
+            Value::Special(_) => {
+                Value::Special(*rng.pick(&[0, 0x20, 0x21, 0x25, 0x38, 0x39, 0x3a, 0x3b, 0x3c])?)
+            }
             _ => continue,
         };
         // A number that does not fit stays what it was.
@@ -139,7 +142,13 @@ pub(super) fn nan(inst: &Inst) -> Nan {
 fn is_lifted(inst: &Inst) -> bool {
     const EXIT: u64 = 0xe300_0000_0007_000f;
     let code: Vec<u8> = [0, inst.word, EXIT, EXIT].into_iter().flat_map(u64::to_le_bytes).collect();
-    let kernel =
-        Kernel { code: &code, entry: 0, workgroup: [32, 1, 1], shared_bytes: 64, local_bytes: 64, constants: &[] };
+    let kernel = Kernel {
+        code: &code,
+        entry: 0,
+        workgroup: [32, 1, 1],
+        shared_bytes: 64,
+        local_bytes: 64,
+        constants: &[],
+    };
     lift_compute_on(&kernel, &LiftOptions::default(), &DefaultGpu).is_ok()
 }

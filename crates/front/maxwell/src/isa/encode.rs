@@ -26,9 +26,8 @@ impl Form {
 fn bits(form: &Form, spec: &OperandSpec, address: u32, value: Value) -> Option<[(Field, u32); 2]> {
     const NOTHING: (Field, u32) = (f(0, 0), 0);
     let one = |field, bits| Some([(field, bits), NOTHING]);
-    let constant = |bank: u8, offset: i32| {
-        Some([(f(34, 5), u32::from(bank)), (f(20, 14), offset.cast_unsigned() >> 2)])
-    };
+    let constant =
+        |bank: u8, offset: i32| Some([(f(34, 5), u32::from(bank)), (f(20, 14), offset.cast_unsigned() >> 2)]);
     let offset_to = |to: u32| to.wrapping_sub(address.wrapping_add(WORD));
     match (spec.kind, value) {
         (Kind::Reg(lo), Value::Reg(n)) => one(f(lo, 8), n.into()),
@@ -55,7 +54,9 @@ fn bits(form: &Form, spec: &OperandSpec, address: u32, value: Value) -> Option<[
         (Kind::Relative, Value::Target(to)) => one(f(20, 24), offset_to(to)),
         (Kind::RegRelative(field), Value::Target(to)) => one(field, offset_to(to)),
         (Kind::Absolute, Value::Target(to)) => one(f(20, 32), to),
-        (Kind::File(cc), Value::PredFile | Value::CcRegister) => one(f(cc, 1), (value == Value::CcRegister).into()),
+        (Kind::File(cc), Value::PredFile | Value::CcRegister) => {
+            one(f(cc, 1), (value == Value::CcRegister).into())
+        }
         (Kind::Cc(lo), Value::Cc(CcTest(test))) => one(f(lo, 5), test.into()),
         _ => None,
     }
@@ -70,7 +71,9 @@ fn index_bits(value: Value) -> (Field, u32) {
 }
 
 fn put_modifier(spec: &ModSpec, word: u64, code: u8) -> Option<u64> {
-    (0..1 << spec.field().len()).map(|v| spec.field().put(word, v)).find(|&w| spec.choice(w).is_some() && spec.code(w) == code)
+    (0..1 << spec.field().len())
+        .map(|v| spec.field().put(word, v))
+        .find(|&w| spec.choice(w).is_some() && spec.code(w) == code)
 }
 
 impl Inst {
@@ -136,8 +139,10 @@ mod tests {
         let go = Inst::of(8, Opcode::Bra, Src::None).and_then(|i| i.with(Role::Target, Value::Target(0x48)));
         assert_eq!(text(go.and_then(|i| i.with_guard(guard))), "@!P2 BRA 0x48");
         let compare = Inst::of(8, Opcode::Isetp, Src::Const);
-        let compare = compare.and_then(|i| i.with(Role::B, Value::Const { bank: 3, offset: 0x20, index: RZ }));
-        let compare = compare.and_then(|i| i.with_modifier(Mod::IntCompare, crate::modifier::IntCompare::Ge as u8));
+        let compare =
+            compare.and_then(|i| i.with(Role::B, Value::Const { bank: 3, offset: 0x20, index: RZ }));
+        let compare =
+            compare.and_then(|i| i.with_modifier(Mod::IntCompare, crate::modifier::IntCompare::Ge as u8));
         let shown = text(compare);
         assert!(shown.contains(".GE") && shown.contains("c[0x3][0x20]"), "{shown}");
     }
