@@ -80,14 +80,14 @@ impl Asm {
         let last = self.items.len().saturating_sub(1);
         let mut code = Vec::new();
         for (number, item) in self.items.iter().enumerate() {
-            if number % 3 == 0 {
+            if number.is_multiple_of(3) {
                 code.extend(0u64.to_le_bytes());
             }
             let word = match *item {
                 Item::Word(word) => word,
                 Item::Jump(Jump { op, to, guard, test }) => {
                     let target = self.labels[to.0].unwrap_or(last);
-                    let early = target % 3 == 0 && rng.percent(20);
+                    let early = target.is_multiple_of(3) && rng.percent(20);
                     let to = address(target) - if early { 8 } else { 0 };
                     let inst = flow(address(number), op, guard, test);
                     let inst = inst.and_then(|i| i.with(Role::Target, Value::Target(to)));
