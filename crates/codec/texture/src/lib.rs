@@ -17,6 +17,7 @@ mod etc;
 mod format;
 mod half;
 mod rows;
+mod simd;
 
 pub use decode::{Error, decode_into, decode_into_parallel};
 pub use format::{Extent, Format, Profile, Texel};

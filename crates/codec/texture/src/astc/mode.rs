@@ -5,8 +5,6 @@ use super::ise::{self, Levels};
 
 /// Most weights of a block.
 const MAX_WEIGHTS: u32 = 64;
-/// Most values that endpoints are made of.
-const MAX_VALUES: u32 = 18;
 
 /// A legal block, apart from void extents.
 #[derive(Clone, Copy)]
@@ -42,20 +40,15 @@ impl Header {
     #[inline(always)]
     pub fn parse(bits: u128, footprint: Footprint) -> Option<Header> {
         let low = bits as u64;
-        let flat = footprint.depth == 1;
-        let Grid { size, range, dual } = if flat { flat_grid(low as u32) } else { deep_grid(low as u32) }?;
-        let planes = 1 + u32::from(dual);
-        let weight_count = size.iter().map(|&n| u32::from(n)).product::<u32>() * planes;
-        let fits = size[0] <= footprint.width && size[1] <= footprint.height && size[2] <= footprint.depth;
-        let weight_levels = Levels::of_weights(range)?;
-        let weight_bits = weight_levels.bits(weight_count);
+        let modes = if footprint.depth == 1 { &FLAT } else { &DEEP };
+        let BlockMode { grid, dual, weight_levels, weight_count, weight_bits } = modes[low as usize % MODES];
+        let fits = grid[0] <= footprint.width && grid[1] <= footprint.height && grid[2] <= footprint.depth;
         let partitions = 1 + (low >> 11) as u32 % 4;
-        if !fits || weight_count > MAX_WEIGHTS || !(24..=96).contains(&weight_bits) || dual && partitions == 4
-        {
+        if weight_count == 0 || !fits || dual && partitions == 4 {
             return None;
         }
 
-        let mut below = 128 - weight_bits;
+        let mut below = 128 - u32::from(weight_bits);
         let mut endpoint_modes = [(low >> 13) as u8 & 0xf; 4];
         let (mut seed, mut values_at) = (0, 17);
         if partitions > 1 {
@@ -82,25 +75,71 @@ impl Header {
         }
 
         let modes = endpoint_modes.iter().take(partitions as usize);
-        let value_count = modes.map(|mode| 2 * (u32::from(mode >> 2) + 1)).sum::<u32>();
-        if value_count > MAX_VALUES {
+        let value_count = modes.map(|mode| 2 * (usize::from(mode >> 2) + 1)).sum();
+        if value_count > ise::MAX_VALUES {
             return None;
         }
-        let value_levels = ise::finest(value_count, below.checked_sub(values_at)?)?;
+        let value_levels = ise::finest(value_count as u32, below.checked_sub(values_at)?)?;
         Some(Header {
-            grid: size,
+            grid,
             weight_levels,
-            weight_count: weight_count as usize,
-            weight_bits,
+            weight_count: weight_count.into(),
+            weight_bits: weight_bits.into(),
             second_plane,
             partitions: partitions as u8,
             seed,
             endpoint_modes,
             values_at,
-            value_count: value_count as usize,
+            value_count,
             value_levels,
         })
     }
+}
+
+/// What the lowest bits of a block say.
+#[derive(Clone, Copy)]
+struct BlockMode {
+    /// Width, height, depth of the grid of weights.
+    grid: [u8; 3],
+    /// Whether there are two weights to a point.
+    dual: bool,
+    weight_levels: Levels,
+    /// Weights of all planes; none in a mode that is illegal whatever the footprint.
+    weight_count: u8,
+    weight_bits: u8,
+}
+
+/// Block modes have 11 bits.
+const MODES: usize = 2048;
+
+static FLAT: [BlockMode; MODES] = block_modes(true);
+static DEEP: [BlockMode; MODES] = block_modes(false);
+
+const fn block_modes(flat: bool) -> [BlockMode; MODES] {
+    const ILLEGAL: BlockMode = BlockMode {
+        grid: [0; 3],
+        dual: false,
+        weight_levels: Levels::COARSEST,
+        weight_count: 0,
+        weight_bits: 0,
+    };
+    let mut modes = [ILLEGAL; MODES];
+    let mut i = 0;
+    while i < MODES {
+        let grid = if flat { flat_grid(i as u32) } else { deep_grid(i as u32) };
+        if let Some(Grid { size, range, dual }) = grid
+            && let Some(weight_levels) = Levels::of_weights(range)
+        {
+            let count = size[0] as u32 * size[1] as u32 * size[2] as u32 * (1 + dual as u32);
+            let bits = weight_levels.bits(count);
+            if count <= MAX_WEIGHTS && 24 <= bits && bits <= 96 {
+                let (weight_count, weight_bits) = (count as u8, bits as u8);
+                modes[i] = BlockMode { grid: size, dual, weight_levels, weight_count, weight_bits };
+            }
+        }
+        i += 1;
+    }
+    modes
 }
 
 struct Grid {
@@ -111,8 +150,7 @@ struct Grid {
 }
 
 /// The block mode of a flat footprint, in 11 bits.
-#[inline(always)]
-fn flat_grid(mode: u32) -> Option<Grid> {
+const fn flat_grid(mode: u32) -> Option<Grid> {
     let a = mode >> 5 & 3;
     let b = mode >> 7 & 3;
     let mut precision = mode >> 9 & 1;
@@ -144,8 +182,7 @@ fn flat_grid(mode: u32) -> Option<Grid> {
 }
 
 /// The block mode of a footprint with depth, in 11 bits.
-#[inline(always)]
-fn deep_grid(mode: u32) -> Option<Grid> {
+const fn deep_grid(mode: u32) -> Option<Grid> {
     let a = mode >> 5 & 3;
     let b = mode >> 7 & 3;
     let mut precision = mode >> 9 & 1;
@@ -157,10 +194,13 @@ fn deep_grid(mode: u32) -> Option<Grid> {
             (precision, dual) = (0, false);
             let c = mode >> 9 & 3;
             [[6, c + 2, a + 2], [a + 2, 6, c + 2], [a + 2, c + 2, 6]][b as usize]
+        } else if a < 3 {
+            [[6, 2, 2], [2, 6, 2], [2, 2, 6]][a as usize]
         } else {
-            *[[6, 2, 2], [2, 6, 2], [2, 2, 6]].get(a as usize)?
+            return None;
         };
         (mode >> 4 & 1 | mode >> 1 & 6, size)
     };
-    Some(Grid { size: size.map(|n| n as u8), range: range | precision << 3, dual })
+    let [w, h, d] = size;
+    Some(Grid { size: [w as u8, h as u8, d as u8], range: range | precision << 3, dual })
 }

@@ -20,54 +20,84 @@ type Rgba = [[[u8; 4]; 4]; 4];
 /// RGBA8 with one bit of alpha.
 #[inline(always)]
 pub fn bc1(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| rgba(color::bc1(u64::from_le_bytes(*block))));
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| rgba(color::bc1(u64::from_le_bytes(*block))),
+    );
 }
 
 /// RGBA8 with four bits of alpha, always of four colours.
 #[inline(always)]
 pub fn bc2(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let (alphas, colors) = halves(block);
-        let mut texels = color::four_colors(colors);
-        for (i, texel) in texels.iter_mut().enumerate() {
-            let alpha = (alphas >> (4 * i)) as u32 & 0xf;
-            *texel = *texel & 0xff_ffff | (alpha * 0x1100_0000);
-        }
-        rgba(texels)
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (alphas, colors) = halves(block);
+            let mut texels = color::four_colors(colors);
+            for (i, texel) in texels.iter_mut().enumerate() {
+                let alpha = (alphas >> (4 * i)) as u32 & 0xf;
+                *texel = *texel & 0xff_ffff | (alpha * 0x1100_0000);
+            }
+            rgba(texels)
+        },
+    );
 }
 
 /// RGBA8 with alpha of a ramp, always of four colours.
 #[inline(always)]
 pub fn bc3(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let (alphas, colors) = halves(block);
-        let mut texels = color::four_colors(colors);
-        for (texel, alpha) in texels.iter_mut().zip(ramp::unorm8(alphas)) {
-            *texel = *texel & 0xff_ffff | u32::from(alpha) << 24;
-        }
-        rgba(texels)
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (alphas, colors) = halves(block);
+            let mut texels = color::four_colors(colors);
+            for (texel, alpha) in texels.iter_mut().zip(ramp::unorm8(alphas)) {
+                *texel = *texel & 0xff_ffff | u32::from(alpha) << 24;
+            }
+            rgba(texels)
+        },
+    );
 }
 
 /// One component of 16 bits.
 #[inline(always)]
 pub fn bc4<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| {
-        let texels = ramp::wide::<SIGNED>(u64::from_le_bytes(*block));
-        by_row(texels.map(u16::to_le_bytes))
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| {
+            let texels = ramp::wide::<SIGNED>(u64::from_le_bytes(*block));
+            by_row(texels.map(u16::to_le_bytes))
+        },
+    );
 }
 
 /// Two components of 16 bits.
 #[inline(always)]
 pub fn bc5<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let (red, green) = halves(block);
-        let (red, green) = (ramp::wide::<SIGNED>(red), ramp::wide::<SIGNED>(green));
-        let texels: [_; 16] = std::array::from_fn(|i| u32::from(red[i]) | u32::from(green[i]) << 16);
-        rgba(texels)
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (red, green) = halves(block);
+            let (red, green) = (ramp::wide::<SIGNED>(red), ramp::wide::<SIGNED>(green));
+            let texels: [_; 16] = std::array::from_fn(|i| u32::from(red[i]) | u32::from(green[i]) << 16);
+            rgba(texels)
+        },
+    );
 }
 
 /// The two words of a block.
