@@ -16,6 +16,7 @@ mod decode;
 mod etc;
 mod format;
 mod half;
+mod lanes;
 mod rows;
 mod simd;
 

@@ -4,6 +4,7 @@ use super::endpoint::Pair;
 use super::mode::Header;
 use super::{CHUNK, ROOM, Scratch};
 use crate::half;
+use crate::lanes::{chosen, mask};
 
 /// Components of a texel as bits of the output.
 pub type Color = [u16; 4];
@@ -145,17 +146,6 @@ fn component<B: Blend, const P: usize>(
         }
         out[i] = B::component(a, b, weights[i].into(), log);
     }
-}
-
-/// All ones for true.
-#[inline(always)]
-const fn mask(condition: bool) -> u16 {
-    (condition as u16).wrapping_neg()
-}
-
-#[inline(always)]
-const fn chosen(mask: u16, then: u16, otherwise: u16) -> u16 {
-    then & mask | otherwise & !mask
 }
 
 /// Interleaves the components of texels.

@@ -3,7 +3,6 @@
 use super::ise;
 use super::mode::Header;
 use crate::format::Profile;
-use crate::simd::Simd;
 
 /// The endpoints of a partition, RGBA, of 16 bits.
 #[derive(Clone, Copy, Default)]
@@ -31,15 +30,15 @@ const fn is_log(mode: u8) -> bool {
 
 /// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
 #[inline(always)]
-pub fn pairs<S: Simd>(simd: S, header: &Header, bits: u128, profile: Profile) -> [Pair; 4] {
-    let used = header.value_levels.bits(header.value_count as u32);
-    let packed = bits >> header.values_at & ((1 << used) - 1);
-    let values = ise::values(simd, packed, header.value_levels, header.value_count);
-
+pub fn pairs(header: &Header, packed: &ise::Packed, profile: Profile) -> [Pair; 4] {
+    let values = ise::values(packed, header.value_levels);
     let mut pairs = [Pair::default(); 4];
     let mut at = 0;
     for (pair, &mode) in pairs.iter_mut().zip(&header.endpoint_modes).take(header.partitions.into()) {
-        let v: Values = std::array::from_fn(|i| values[(at + i) % values.len()].into());
+        let mut v = [0; 8];
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = values[(at + i) % values.len()].into();
+        }
         at += 2 * (usize::from(mode >> 2) + 1);
         *pair = if !is_log(mode) {
             widened(low(mode, &v), profile)

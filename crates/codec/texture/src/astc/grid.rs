@@ -2,10 +2,10 @@
 
 use super::mode::Header;
 use super::shape::Shape;
-use super::{CHUNK, ROOM, ise};
+use super::{CHUNK, ROOM};
 use crate::simd::Simd;
 
-/// The points around texels and how much of each they get, in sixteenths.
+/// Where the weights of the points around texels lie, and how much of each a texel gets, in sixteenths.
 pub struct Mix {
     points: [[u8; ROOM]; 4],
     parts: [[u8; ROOM]; 4],
@@ -23,31 +23,25 @@ pub fn mix(header: &Header, shape: &Shape, mix: &mut Mix) {
     if shape.is_flat { flat(header, shape, mix) } else { deep(header, shape, mix) }
 }
 
-/// Weights of the texels from the `plane`th of each point of the grid.
+/// Weights of the texels from those of the first or second plane, which lie by turns in `points`.
 #[inline(always)]
 pub fn spread<S: Simd>(
     simd: S,
-    header: &Header,
     shape: &Shape,
     mix: &Mix,
-    grid: &[u8; ise::ROOM],
-    plane: usize,
+    points: &[u8; 64],
+    plane: u8,
     out: &mut [u8; ROOM],
 ) {
-    let mut points = [0; 64];
-    if header.second_plane.is_some() {
-        for (point, both) in points.iter_mut().zip(grid.as_chunks::<2>().0) {
-            *point = both[plane & 1];
-        }
-    } else {
-        points.copy_from_slice(&grid[..64]);
-    }
     let out = out.as_chunks_mut::<CHUNK>().0;
     for (chunk, out) in out.iter_mut().enumerate().take(shape.chunks()) {
         let mut sum = [8; CHUNK];
         for (at, part) in mix.points.iter().zip(&mix.parts) {
-            let (at, part) = (&at.as_chunks::<CHUNK>().0[chunk], &part.as_chunks::<CHUNK>().0[chunk]);
-            let weights = simd.pick(&points, at);
+            let (mut at, part) = (at.as_chunks::<CHUNK>().0[chunk], &part.as_chunks::<CHUNK>().0[chunk]);
+            for at in &mut at {
+                *at += plane;
+            }
+            let weights = simd.pick(points, &at);
             for i in 0..CHUNK {
                 sum[i] += u16::from(weights[i]) * u16::from(part[i]);
             }
@@ -68,16 +62,18 @@ const fn place(way: u16, points: u8) -> u16 {
 #[inline(always)]
 fn flat(header: &Header, shape: &Shape, mix: &mut Mix) {
     let [width, height, _] = header.grid;
+    let planes = header.planes();
+    let (right, below) = (planes, planes * u16::from(width));
     let [xs, ys, _] = &shape.ways;
     let [p00, p01, p10, p11] = &mut mix.points;
     let [w00, w01, w10, w11] = &mut mix.parts;
     for i in 0..(shape.chunks() * CHUNK).min(ROOM) {
         let (x, y) = (place(xs[i], width), place(ys[i], height));
-        let point = (x >> 4) + (y >> 4) * u16::from(width);
+        let point = (x >> 4) * right + (y >> 4) * below;
         p00[i] = point as u8;
-        p01[i] = (point + 1) as u8;
-        p10[i] = (point + u16::from(width)) as u8;
-        p11[i] = (point + u16::from(width) + 1) as u8;
+        p01[i] = (point + right) as u8;
+        p10[i] = (point + below) as u8;
+        p11[i] = (point + below + right) as u8;
         let (fs, ft) = (x & 0xf, y & 0xf);
         let both = (fs * ft + 8) >> 4;
         w00[i] = (16 + both - fs - ft) as u8;
@@ -91,7 +87,9 @@ fn flat(header: &Header, shape: &Shape, mix: &mut Mix) {
 #[inline(always)]
 fn deep(header: &Header, shape: &Shape, mix: &mut Mix) {
     let [width, height, depth] = header.grid;
-    let (right, below, behind) = (1, u16::from(width), u16::from(width) * u16::from(height));
+    let right = header.planes();
+    let below = right * u16::from(width);
+    let behind = below * u16::from(height);
     let [xs, ys, zs] = &shape.ways;
     let [p0, p1, p2, p3] = &mut mix.points;
     let [w0, w1, w2, w3] = &mut mix.parts;
@@ -104,7 +102,7 @@ fn deep(header: &Header, shape: &Shape, mix: &mut Mix) {
         let first = if fs == most { right } else { first };
         let last = if ft == least { below } else { right };
         let last = if fr == least { behind } else { last };
-        let point = (x >> 4) + (y >> 4) * below + (z >> 4) * behind;
+        let point = (x >> 4) * right + (y >> 4) * below + (z >> 4) * behind;
         let end = point + right + below + behind;
         p0[i] = point as u8;
         p1[i] = (point + first) as u8;

@@ -7,7 +7,7 @@ use crate::simd::Simd;
 pub const MAX_VALUES: usize = 18;
 
 /// Room for 64 values and what a last group writes behind them.
-pub const ROOM: usize = 128;
+const ROOM: usize = 72;
 
 /// How many levels values have: the bits of a value, and the digit above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,25 +88,32 @@ impl Levels {
     }
 }
 
-/// The finest levels of which `count` values, an even number of up to 18, fit in `room` bits.
+/// The finest levels of which `count` values, an even number of up to 18, fit in `room` bits, and the bits they take.
 #[inline(always)]
-pub fn finest(count: u32, room: u32) -> Option<Levels> {
-    let row = FINEST.get(count as usize / 2)?.get(room as usize)?;
-    if *row == NONE { None } else { LEVELS.get(usize::from(*row)).copied() }
+pub fn finest(count: usize, room: u32) -> Option<(Levels, u32)> {
+    let Finest { row, bits } = FINEST.get(count / 2)?.get(room as usize)?;
+    if *bits == 0 { None } else { Some((LEVELS[usize::from(*row) % LEVELS.len()], u32::from(*bits))) }
 }
 
-const NONE: u8 = 0xff;
+#[derive(Clone, Copy)]
+struct Finest {
+    /// A row of [`LEVELS`].
+    row: u8,
+    /// Bits of the values; none where not even the coarsest levels fit.
+    bits: u8,
+}
 
-/// Rows of [`LEVELS`] by half the count and the room.
-static FINEST: [[u8; 128]; 10] = {
-    let mut table = [[NONE; 128]; 10];
+/// By half the count and the room.
+static FINEST: [[Finest; 128]; 10] = {
+    let mut table = [[Finest { row: 0, bits: 0 }; 128]; 10];
     let mut half = 1;
     while half < 10 {
         let mut row = COARSEST;
         while row < LEVELS.len() {
-            let mut room = LEVELS[row].bits(2 * half as u32) as usize;
+            let bits = LEVELS[row].bits(2 * half as u32);
+            let mut room = bits as usize;
             while room < 128 {
-                table[half][room] = row as u8;
+                table[half][room] = Finest { row: row as u8, bits: bits as u8 };
                 room += 1;
             }
             row += 1;
@@ -116,34 +123,35 @@ static FINEST: [[u8; 128]; 10] = {
     table
 };
 
-/// Weights, 0 to 64; `bits` has nothing behind them.
+/// Weights, 0 to 64, of values as they are packed.
 #[inline(always)]
-pub fn weights<S: Simd>(simd: S, bits: u128, levels: Levels, count: usize, out: &mut [u8; ROOM]) {
+pub fn weights<S: Simd>(simd: S, packed: &Packed, levels: Levels) -> [u8; 64] {
     let table = &WEIGHTS[usize::from(levels.row) % WEIGHTS.len()];
-    let mut packed = [0; ROOM];
-    unpack(simd, bits, levels, count, &mut packed);
-    let chunks = out.as_chunks_mut::<32>().0.iter_mut().zip(packed.as_chunks::<32>().0);
-    for (out, packed) in chunks.take(count.div_ceil(32)) {
+    let mut out = [0; 64];
+    for (out, packed) in out.as_chunks_mut().0.iter_mut().zip(packed.as_chunks().0) {
         *out = simd.pick(table, packed);
-    }
-}
-
-/// Values of endpoints, 0 to 255; `bits` has nothing behind them.
-#[inline(always)]
-pub fn values<S: Simd>(simd: S, bits: u128, levels: Levels, count: usize) -> [u8; MAX_VALUES] {
-    let table = &VALUES[usize::from(levels.row) % VALUES.len()];
-    let mut packed = [0; ROOM];
-    unpack(simd, bits, levels, count, &mut packed);
-    let mut out = [0; MAX_VALUES];
-    for (out, packed) in out.iter_mut().zip(packed) {
-        *out = table[usize::from(packed)];
     }
     out
 }
 
-/// Values as they are packed, the digit above the bits.
+/// Values of endpoints, 0 to 255, of values as they are packed.
 #[inline(always)]
-fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize, out: &mut [u8; ROOM]) {
+pub fn values(packed: &Packed, levels: Levels) -> [u8; 32] {
+    let table = &VALUES[usize::from(levels.row) % VALUES.len()];
+    let mut out = [0; 32];
+    for (out, packed) in out.iter_mut().zip(packed).take(MAX_VALUES) {
+        *out = table[usize::from(*packed)];
+    }
+    out
+}
+
+/// Values of which the digit stands above the bits.
+pub type Packed = [u8; ROOM];
+
+/// Values as they are packed; `bits` has nothing behind them.
+#[inline(always)]
+pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize) -> Packed {
+    let mut out = [0; ROOM];
     let n = u32::from(levels.bits) & 0xf;
     match levels.digit {
         Digit::None => {
@@ -170,6 +178,7 @@ fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize, out: &
             }
         }
     }
+    out
 }
 
 /// Bits of the shared number that follow the bits of each value of a group.

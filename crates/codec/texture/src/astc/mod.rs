@@ -166,8 +166,6 @@ fn band<S: Simd, B: Blend>(
 
 /// What blocks need while they are decoded; cleared by nobody, written before it is read.
 struct Scratch {
-    /// Values as they are packed.
-    grid: [u8; ise::ROOM],
     /// Weights of the texels, 0 to 64, of both planes.
     weights: [[u8; ROOM]; 2],
     /// What of the grid makes the weights.
@@ -181,7 +179,6 @@ struct Scratch {
 impl Scratch {
     fn new() -> Scratch {
         Scratch {
-            grid: [0; ise::ROOM],
             mix: grid::Mix::new(),
             weights: [[0; ROOM]; 2],
             partitions: [0; ROOM],
@@ -209,14 +206,17 @@ fn block_texels<S: Simd, B: Blend>(
     let Some(header) = Header::parse(bits, footprint) else {
         return blend::fill::<B>(error(profile), shape.texels, out);
     };
-    let pairs = endpoint::pairs(simd, &header, bits, profile);
     let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
-    ise::weights(simd, weights, header.weight_levels, header.weight_count, &mut scratch.grid);
-    let [first, second] = &mut scratch.weights;
+    let weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
+    let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
+    let values = ise::unpack(simd, values, header.value_levels, header.value_count);
     grid::mix(&header, shape, &mut scratch.mix);
-    grid::spread(simd, &header, shape, &scratch.mix, &scratch.grid, 0, first);
+    let pairs = endpoint::pairs(&header, &values, profile);
+    let points = ise::weights(simd, &weights, header.weight_levels);
+    let [first, second] = &mut scratch.weights;
+    grid::spread(simd, shape, &scratch.mix, &points, 0, first);
     if header.second_plane.is_some() {
-        grid::spread(simd, &header, shape, &scratch.mix, &scratch.grid, 1, second);
+        grid::spread(simd, shape, &scratch.mix, &points, 1, second);
     }
     if header.partitions > 1 {
         partition::select(&header, shape, &mut scratch.partitions);

@@ -27,6 +27,7 @@ pub struct Header {
     pub values_at: u32,
     pub value_count: usize,
     pub value_levels: Levels,
+    pub value_bits: u32,
 }
 
 /// Whether the block is one colour, and perhaps says how far that reaches.
@@ -50,6 +51,7 @@ impl Header {
 
         let mut below = 128 - u32::from(weight_bits);
         let mut endpoint_modes = [(low >> 13) as u8 & 0xf; 4];
+        let mut value_count = 2 * (1 + (low >> 15) as u32 % 4);
         let (mut seed, mut values_at) = (0, 17);
         if partitions > 1 {
             seed = (low >> 13) as u16 & 0x3ff;
@@ -58,10 +60,12 @@ impl Header {
             let mut packed = (low >> 25) as u32 & 0xf;
             if class == 0 {
                 endpoint_modes = [packed as u8; 4];
+                value_count = 2 * partitions * (1 + (packed >> 2));
             } else {
                 let more = 3 * partitions - 4;
                 below -= more;
                 packed |= ((bits >> below) as u32 & ((1 << more) - 1)) << 4;
+                value_count = 2 * (partitions * class + (packed & ((1 << partitions) - 1)).count_ones());
                 for (i, mode) in (0..partitions).zip(&mut endpoint_modes) {
                     let class = class - 1 + (packed >> i & 1);
                     *mode = (class << 2 | packed >> (partitions + 2 * i) & 3) as u8;
@@ -74,12 +78,11 @@ impl Header {
             second_plane = Some((bits >> below) as u8 & 3);
         }
 
-        let modes = endpoint_modes.iter().take(partitions as usize);
-        let value_count = modes.map(|mode| 2 * (usize::from(mode >> 2) + 1)).sum();
+        let value_count = value_count as usize;
         if value_count > ise::MAX_VALUES {
             return None;
         }
-        let value_levels = ise::finest(value_count as u32, below.checked_sub(values_at)?)?;
+        let (value_levels, value_bits) = ise::finest(value_count, below.checked_sub(values_at)?)?;
         Some(Header {
             grid,
             weight_levels,
@@ -92,7 +95,14 @@ impl Header {
             values_at,
             value_count,
             value_levels,
+            value_bits,
         })
+    }
+
+    /// Weights of a point of the grid.
+    #[inline(always)]
+    pub fn planes(&self) -> u16 {
+        1 + u16::from(self.second_plane.is_some())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::mode::Header;
 use super::shape::Shape;
 use super::{CHUNK, ROOM};
+use crate::lanes::{chosen, mask};
 
 #[inline(always)]
 const fn hash(mut p: u32) -> u32 {
@@ -33,10 +34,10 @@ pub fn select(header: &Header, shape: &Shape, out: &mut [u8; ROOM]) {
         ((four * four) >> shift) as u16
     };
     // Slopes along x, y, z and the value at the origin, of each partition.
-    let a = [factor(0, first), factor(4, second), factor(26, third), (random >> 14) as u16];
-    let b = [factor(8, first), factor(12, second), factor(30, third), (random >> 10) as u16];
-    let mut c = [factor(16, first), factor(20, second), factor(18, third), (random >> 6) as u16];
-    let mut d = [factor(24, first), factor(28, second), factor(22, third), (random >> 2) as u16];
+    let a = [factor(0, first), factor(4, second), factor(26, third), (random >> 14) as u16 & 0x3f];
+    let b = [factor(8, first), factor(12, second), factor(30, third), (random >> 10) as u16 & 0x3f];
+    let mut c = [factor(16, first), factor(20, second), factor(18, third), (random >> 6) as u16 & 0x3f];
+    let mut d = [factor(24, first), factor(28, second), factor(22, third), (random >> 2) as u16 & 0x3f];
     // Zeros win over nobody.
     if count < 4 {
         d = [0; 4];
@@ -45,16 +46,16 @@ pub fn select(header: &Header, shape: &Shape, out: &mut [u8; ROOM]) {
         c = [0; 4];
     }
     let [xs, ys, zs] = &shape.places;
-    for (i, out) in out.iter_mut().enumerate().take(shape.chunks() * CHUNK) {
+    for i in 0..(shape.chunks() * CHUNK).min(ROOM) {
         let (x, y, z) = (u16::from(xs[i]), u16::from(ys[i]), u16::from(zs[i]));
         let (a, b, c, d) = (value(a, x, y, z), value(b, x, y, z), value(c, x, y, z), value(d, x, y, z));
-        let (lower, higher) = ((a < b) as u8, 2 + (c < d) as u8);
-        *out = if a.max(b) >= c.max(d) { lower } else { higher };
+        let (lower, higher) = (mask(a < b) & 1, mask(c < d) & 1 | 2);
+        out[i] = chosen(mask(a.max(b) >= c.max(d)), lower, higher) as u8;
     }
 }
 
-/// What a partition's slopes are worth to a texel: six bits of a sum that may wrap.
+/// What a partition's slopes are worth to a texel, of which six bits count.
 #[inline(always)]
 const fn value([sx, sy, sz, origin]: [u16; 4], x: u16, y: u16, z: u16) -> u16 {
-    (sx * x + sy * y + sz * z).wrapping_add(origin) & 0x3f
+    (origin + sx * x + sy * y + sz * z) & 0x3f
 }
