@@ -134,9 +134,9 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
         };
     }
     match format {
-        Format::Bc1 => on!(|_, out| bc::bc1(width, data, out)),
-        Format::Bc2 => on!(|_, out| bc::bc2(width, data, out)),
-        Format::Bc3 => on!(|_, out| bc::bc3(width, data, out)),
+        Format::Bc1 => on!(|simd, out| bc::bc1(simd, width, data, out)),
+        Format::Bc2 => on!(|simd, out| bc::bc2(simd, width, data, out)),
+        Format::Bc3 => on!(|simd, out| bc::bc3(simd, width, data, out)),
         Format::Bc4Unorm => on!(|_, out| bc::bc4::<false>(width, data, out)),
         Format::Bc4Snorm => on!(|_, out| bc::bc4::<true>(width, data, out)),
         Format::Bc5Unorm => on!(|_, out| bc::bc5::<false>(width, data, out)),
