@@ -129,7 +129,7 @@ pub fn render(
         bail!("{name}: no results are expected, so there is nothing to check");
     }
     if let Some(output) = output {
-        let rgba = picture(&played.gpu, options.view()).into_flattened();
+        let rgba = picture(played.gpu.polygons(), played.gpu.renderer(), options.view()).into_flattened();
         save(output, &Image { width: WIDTH as u32, height: HEIGHT as u32, rgba })?;
     }
     let different = if check { played.differences(&scene) } else { Vec::new() };
