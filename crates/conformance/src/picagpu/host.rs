@@ -13,7 +13,7 @@ use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::shader::Engines;
 
 /// The device of the request.
-pub(super) fn device(request: &Request) -> Result<Device, Error> {
+pub(crate) fn device(request: &Request) -> Result<Device, Error> {
     let options = DeviceOptions { selector: request.device.clone(), ..DeviceOptions::default() };
     Device::open(&options).map_err(|e| Error::Device(e.to_string()))
 }
