@@ -61,6 +61,8 @@ struct State {
     total: f32,
     /// The sum of the tones, smoothed.
     smooth: f32,
+    /// Samples since silence was looked for.
+    age: usize,
 }
 
 /// The filter of one channel.
@@ -96,6 +98,7 @@ impl ToneFilter {
             powers: [0.0; TONES],
             total: 0.0,
             smooth: 0.0,
+            age: 0,
         };
         Ok(ToneFilter { tones, engine, state })
     }
