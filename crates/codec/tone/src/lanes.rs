@@ -7,8 +7,10 @@ use crate::{State, TONES, Tones};
 /// Partial sums of the tones, each of one tone of each third.
 const LANES: usize = TONES / 3;
 
-/// Samples after which silence is looked for; samples in one go.
+/// Samples after which silence is looked for.
 const PERIOD: usize = 64;
+/// Samples whose sums are finished together.
+const GROUP: usize = 4;
 
 /// Below these, results and powers are as good as nothing. Powers are held there and not at zero: their products with
 /// anything audible are then no denormal numbers. In a period neither a tone nor the smoothed sum falls from its limit to
@@ -17,17 +19,25 @@ const SILENT_RESULT: f32 = 1e-18;
 const SILENT_POWER: f32 = 1e-30;
 /// The cube root of the least cube of the low threshold.
 const LEAST_LOW: f32 = 2.154_434_7e-4;
-/// Least ratio to the low threshold whose cube is looked at.
-const LEAST_RATIO: f32 = 1e-9;
+/// Least ratio to the low threshold whose cube is looked at: of less, the fourth power is inaudible and denormal.
+const LEAST_RATIO: f32 = 1e-5;
+/// What results are multiplied with before they are shaped.
+const DRIVE: f32 = 40.0;
 
 /// A value for each tone: those of a lane stand in a column.
 type Bank = [[f32; LANES]; 3];
 
 /// Coefficients of all tones.
 struct Coefficients {
+    /// Driven, and so are all results.
     n0: Bank,
     c1: Bank,
     c2: Bank,
+    /// What powers keep of themselves in a sample, and what they take.
+    keep: f32,
+    take: f32,
+    /// A factor of ratios whose cube is `take`, and undoes that squares are driven twice.
+    scale: f32,
 }
 
 /// States of all tones.
@@ -41,9 +51,17 @@ struct Memory {
 pub fn run(tones: &Tones, state: &mut State, input: &[f32], output: &mut [f32]) {
     let (mut n0, mut c1, mut c2) = ([0.0; TONES], [0.0; TONES], [0.0; TONES]);
     for (i, biquad) in tones.biquads().iter().enumerate() {
-        (n0[i], c1[i], c2[i]) = (biquad.n0, biquad.c1, biquad.c2);
+        (n0[i], c1[i], c2[i]) = (DRIVE * biquad.n0, biquad.c1, biquad.c2);
     }
-    let coefficients = Coefficients { n0: bank(&n0), c1: bank(&c1), c2: bank(&c2) };
+    let take = tones.tone_lerp;
+    let coefficients = Coefficients {
+        n0: bank(&n0),
+        c1: bank(&c1),
+        c2: bank(&c2),
+        keep: 1.0 - take,
+        take,
+        scale: (take / (DRIVE * DRIVE)).cbrt(),
+    };
     let mut memory =
         Memory { last: bank(&state.last), before: bank(&state.before), powers: bank(&state.powers) };
     let samples = input.len().min(output.len());
@@ -80,14 +98,19 @@ fn period(
     let mut samples = [0.0; PERIOD + 2];
     [samples[1], samples[0]] = state.input;
     samples[2..][..input.len()].copy_from_slice(input);
-    for (i, out) in output.iter_mut().enumerate() {
-        // The zeros are at 1 and -1: n1 = 0 and n2 = -n0.
-        let (change, x) = (samples[i % PERIOD + 2] - samples[i % PERIOD], samples[i % PERIOD + 2]);
-        let total = state.total * (1.0 - tones.total_lerp) + tones.total_lerp * x * x;
-        state.total = greater(total, SILENT_POWER);
-        let sum = step(tones.tone_lerp, coefficients, memory, change, state.total);
-        state.smooth = 0.5 * (state.smooth + sum);
-        *out = state.smooth;
+    for (g, group) in output.chunks_mut(GROUP).enumerate() {
+        let mut quarters = [[0.0; 4]; GROUP];
+        for (i, quarters) in (g * GROUP..PERIOD).zip(&mut quarters).take(group.len()) {
+            // The zeros are at 1 and -1: n1 = 0 and n2 = -n0.
+            let (change, x) = (samples[i + 2] - samples[i], samples[i + 2]);
+            let total = state.total * (1.0 - tones.total_lerp) + tones.total_lerp * x * x;
+            state.total = greater(total, SILENT_POWER);
+            *quarters = step(coefficients, memory, change, state.total);
+        }
+        for (out, [a, b, c, d]) in group.iter_mut().zip(quarters) {
+            state.smooth = 0.5 * (state.smooth + ((a + c) + (b + d)));
+            *out = state.smooth;
+        }
     }
     for out in &mut *output {
         *out = shaped(2.0 * *out);
@@ -108,17 +131,20 @@ fn silence(memory: &mut Memory, state: &mut State) {
             (*last, *before) = (0.0, 0.0);
         }
     }
+    for power in memory.powers.as_flattened_mut() {
+        *power = greater(*power, SILENT_POWER);
+    }
     if state.smooth.abs() < SILENT_RESULT {
         state.smooth = 0.0;
     }
 }
 
-/// The sum of the tones of a sample.
+/// Four partial sums of the tones of a sample.
 #[inline(always)]
-fn step(tone_lerp: f32, of: &Coefficients, memory: &mut Memory, change: f32, total: f32) -> f32 {
-    let keep = 1.0 - tone_lerp;
-    let high = 0.10 * total;
-    let inverse = 1.0 / greater(0.0002 * total, LEAST_LOW);
+fn step(of: &Coefficients, memory: &mut Memory, change: f32, total: f32) -> [f32; 4] {
+    let high = of.take * 0.10 * total;
+    let inverse = of.scale / (DRIVE * DRIVE) / greater(0.0002 * total, LEAST_LOW);
+    let (least, most) = (of.scale * LEAST_RATIO, of.scale);
     let mut partial = [0.0; LANES];
     for (i, sum) in partial.iter_mut().enumerate() {
         // A sum of three fractions, with one division.
@@ -130,27 +156,23 @@ fn step(tone_lerp: f32, of: &Coefficients, memory: &mut Memory, change: f32, tot
             (memory.last[third][i], memory.before[third][i]) = (y, y1);
             let square = y * y;
             // The fourth power over the low threshold's third, where that is less.
-            let ratio = less(greater(square * inverse, LEAST_RATIO), 1.0);
+            let ratio = less(greater(square * inverse, least), most);
             let power = less(square * (ratio * ratio * ratio), high);
-            let power = greater(memory.powers[third][i] * keep + tone_lerp * power, SILENT_POWER);
+            let power = memory.powers[third][i] * of.keep + power;
             memory.powers[third][i] = power;
             let rms = power.sqrt();
-            // rms · v / (1 + |v|) of v = 40 y / (rms + 0.001).
-            let driven = 40.0 * y;
-            let (n, d) = (rms * driven, rms + 0.001 + driven.abs());
+            // rms · v / (1 + |v|) of v = y / (rms + 0.001).
+            let (n, d) = (rms * y, rms + 0.001 + y.abs());
             (numerator, denominator) =
                 if third == 0 { (n, d) } else { (numerator * d + n * denominator, denominator * d) };
         }
         *sum = numerator / denominator;
     }
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            partial[i] += partial[i + width];
-        }
-        width /= 2;
+    let mut quarters = [0.0; 4];
+    for (i, quarter) in quarters.iter_mut().enumerate() {
+        *quarter = (partial[i] + partial[i + 8]) + (partial[i + 4] + partial[i + 12]);
     }
-    partial[0]
+    quarters
 }
 
 /// The greater of two, and `b` for what is no number: one instruction, which `f32::max` is not.

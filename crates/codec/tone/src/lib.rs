@@ -47,12 +47,12 @@ pub const MIN_TUNING: f64 = 220.0;
 /// Highest tuning, Hz.
 pub const MAX_TUNING: f64 = 880.0;
 
-/// What the filter remembers: written by every engine in the same form.
+/// What the filter remembers. Only the running powers are the same in every engine.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     /// The last two samples.
     input: [f32; 2],
-    /// The last results of the resonances, and those before.
+    /// The last results of the resonances, and those before; lanes have them times a factor.
     last: [f32; TONES],
     before: [f32; TONES],
     /// Power of each tone, running.
