@@ -10,6 +10,8 @@
 
 pub mod astc;
 mod bc;
+#[cfg(feature = "compute")]
+pub mod compute;
 pub mod console;
 pub mod container;
 mod decode;

@@ -6,7 +6,7 @@ use xenoglot_ir::{Module, verify};
 
 use crate::{Buffer, Device, Error};
 
-/// The entry point's name in modules of our SPIR-V writer.
+/// The entry point's name, in modules of our SPIR-V writer and in WGSL.
 const ENTRY: &str = "main";
 
 /// What a program does with a buffer.
@@ -98,12 +98,31 @@ impl Device {
             xenoglot_spirv::Options::for_naga()
         };
         let words = xenoglot_spirv::emit(module, &options).map_err(|e| refused(e.to_string()))?;
+        self.compile(layout, || self.module(layout, &words))
+    }
+
+    /// Compiles a module of WGSL whose entry point is `main` and whose resources are the layout's, in group 0. Workgroup
+    /// memory starts with any values.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if naga or the driver refuse it.
+    pub fn program_of_wgsl(&self, layout: &Layout, source: &str) -> Result<Program, Error> {
+        self.compile(layout, || {
+            let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(source));
+            self.raw.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
+        })
+    }
+
+    fn compile(
+        &self,
+        layout: &Layout,
+        module: impl FnOnce() -> wgpu::ShaderModule,
+    ) -> Result<Program, Error> {
         let compile = || {
-            let module = self.module(layout, &words);
             self.raw.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: None,
                 layout: Some(&layout.pipeline),
-                module: &module,
+                module: &module(),
                 entry_point: Some(ENTRY),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: false,

@@ -16,7 +16,7 @@ static AXES: [[Axis; 13]; 13] = {
     let mut table = [[Axis { point: [0; 16], part: [0; 16] }; 13]; 13];
     let mut texels = 2;
     while texels < 13 {
-        let scale = (1024 + texels / 2) / (texels - 1);
+        let scale = step(texels);
         let mut points = 2;
         while points <= texels {
             let mut i = 0;
@@ -32,6 +32,11 @@ static AXES: [[Axis; 13]; 13] = {
     }
     table
 };
+
+/// What a step of a texel is in 1024ths of the way along an axis of `texels` texels, two at least.
+pub const fn step(texels: usize) -> usize {
+    (1024 + texels / 2) / (texels - 1)
+}
 
 #[inline(always)]
 fn axis(texels: u8, points: u8) -> &'static Axis {

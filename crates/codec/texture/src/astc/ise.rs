@@ -21,7 +21,7 @@ enum Digit {
 }
 
 /// Every number of levels, the coarsest first.
-const LEVELS: [Levels; 21] = {
+pub const LEVELS: [Levels; 21] = {
     const DIGITS: [(Digit, u8); 21] = [
         (Digit::None, 1),  // 2
         (Digit::Trit, 0),  // 3
@@ -70,6 +70,17 @@ impl Levels {
         LEVELS.get(row as usize).copied()
     }
 
+    /// Bits of a value, and values that share the bits of their digits, 1 if they have none.
+    #[cfg(feature = "compute")]
+    pub const fn bits_and_group(self) -> [u32; 2] {
+        let group = match self.digit {
+            Digit::None => 1,
+            Digit::Trit => 5,
+            Digit::Quint => 3,
+        };
+        [self.bits as u32, group]
+    }
+
     /// Bits of `count` values.
     #[inline(always)]
     pub const fn bits(self, count: u32) -> u32 {
@@ -89,10 +100,10 @@ pub fn finest(count: u32, room: u32) -> Option<Levels> {
     if *row == NONE { None } else { LEVELS.get(usize::from(*row)).copied() }
 }
 
-const NONE: u8 = 0xff;
+pub const NONE: u8 = 0xff;
 
 /// Rows of [`LEVELS`] by half the count and the room.
-static FINEST: [[u8; 128]; 10] = {
+pub static FINEST: [[u8; 128]; 10] = {
     let mut table = [[NONE; 128]; 10];
     let mut half = 1;
     while half < 10 {
@@ -167,7 +178,7 @@ fn unpack(mut bits: u128, levels: Levels, count: usize, value: impl Fn(usize) ->
 }
 
 /// Five digits of three in two bits each, by the eight bits they share.
-static TRITS: [u16; 256] = {
+pub static TRITS: [u16; 256] = {
     let mut table = [0; 256];
     let mut t = 0u16;
     while t < 256 {
@@ -193,7 +204,7 @@ static TRITS: [u16; 256] = {
 };
 
 /// Three digits of five in three bits each, by the seven bits they share.
-static QUINTS: [u16; 128] = {
+pub static QUINTS: [u16; 128] = {
     let mut table = [0; 128];
     let mut q = 0u16;
     while q < 128 {
@@ -253,7 +264,7 @@ const fn unquantized(value: u32, bits: u32, step: u32, pattern: &[u8], width: u3
 }
 
 /// Endpoint values by level.
-static VALUES: [[u8; 256]; 21] = {
+pub static VALUES: [[u8; 256]; 21] = {
     let mut table = [[0; 256]; 21];
     let mut row = COARSEST;
     while row < table.len() {
@@ -284,7 +295,7 @@ static VALUES: [[u8; 256]; 21] = {
 };
 
 /// Weights by level.
-static WEIGHTS: [[u8; 32]; 12] = {
+pub static WEIGHTS: [[u8; 32]; 12] = {
     let mut table = [[0; 32]; 12];
     let mut row = 0;
     while row < table.len() {

@@ -6,8 +6,8 @@
 
 mod blend;
 mod endpoint;
-mod grid;
-mod ise;
+pub(crate) mod grid;
+pub(crate) mod ise;
 mod mode;
 mod partition;
 mod void;

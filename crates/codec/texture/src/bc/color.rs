@@ -1,21 +1,21 @@
 //! The colours of BC1, BC2 and BC3: two of 5:6:5 bits, and two between them.
 
 /// Numerators of 255 / 186 and 255 / 378 over 65536: sixths of five and six bits to eight. Alpha is not scaled.
-const SCALE: [u32; 4] = [89_848, 44_211, 89_848, 0];
+pub const SCALE: [u32; 4] = [89_848, 44_211, 89_848, 0];
 const HALF: u32 = 0x8000;
 
 /// A palette: sixths of the first and second colour, and what is added before the shift by 16.
-struct Palette {
-    first: [u32; 4],
-    second: [u32; 4],
-    bias: [[u32; 4]; 4],
+pub struct Palette {
+    pub first: [u32; 4],
+    pub second: [u32; 4],
+    pub bias: [[u32; 4]; 4],
 }
 
 const OPAQUE: [u32; 4] = [HALF, HALF, HALF, 255 << 16];
 const TRANSPARENT: [u32; 4] = [HALF, HALF, HALF, 0];
 
-const FOUR: Palette = Palette { first: [6, 0, 4, 2], second: [0, 6, 2, 4], bias: [OPAQUE; 4] };
-const THREE: Palette =
+pub const FOUR: Palette = Palette { first: [6, 0, 4, 2], second: [0, 6, 2, 4], bias: [OPAQUE; 4] };
+pub const THREE: Palette =
     Palette { first: [6, 0, 3, 0], second: [0, 6, 3, 0], bias: [OPAQUE, OPAQUE, OPAQUE, TRANSPARENT] };
 
 /// A BC1 block: three colours and transparent black where the first is not above the second.

@@ -3,11 +3,11 @@
 type Rgba = [u8; 4];
 
 /// Distances of the modifiers of a subblock: small and large.
-const MODIFIERS: [[u8; 2]; 8] =
+pub const MODIFIERS: [[u8; 2]; 8] =
     [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
 
 /// Distances of the modes T and H.
-const DISTANCES: [u8; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
+pub const DISTANCES: [u8; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 
 /// What a palette's four colours add to or take from the base, RGBA.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! ETC1, ETC2 and EAC.
 
-mod color;
-mod eac;
+pub(crate) mod color;
+pub(crate) mod eac;
 
 use crate::rows;
 
