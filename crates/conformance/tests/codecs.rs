@@ -67,6 +67,14 @@ fn frames() {
     all_pass("yuv", "cpu", 2 * 552);
 }
 
+#[cfg(feature = "host")]
+#[test]
+fn frames_on_the_gpu() {
+    if device() {
+        all_pass("yuv", "compute", 2 * 552);
+    }
+}
+
 /// Coefficients; five signals, each whole and in five sizes of blocks; two of powers; the mix.
 #[test]
 fn tones() {

@@ -5,6 +5,8 @@
 //! [`Frame::new`] looks at all sizes; [`convert`] and [`convert_rgba8`] then go by rows, on all cores.
 #![deny(missing_docs)]
 
+#[cfg(feature = "compute")]
+pub mod compute;
 mod conversion;
 mod frame;
 mod sample;

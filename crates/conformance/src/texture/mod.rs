@@ -57,19 +57,22 @@ struct Engine {
 }
 
 fn engine(request: &Request) -> Result<Engine, Error> {
-    #[cfg(feature = "host")]
-    if request.engine == "compute" {
-        let decoder = xenoglot_texture::compute::Decoder::new(&crate::host::device(request)?);
-        let decode: Box<Decode> = Box::new(move |format, extent, data, out| {
-            decoder.decode_into(format, extent, data, out).map_err(|e| e.to_string())
-        });
-        return Ok(Engine { decode, consoles: false });
+    match request.engine {
+        #[cfg(feature = "host")]
+        "compute" => {
+            let decoder = xenoglot_texture::compute::Decoder::new(&crate::host::device(request)?);
+            let decode: Box<Decode> = Box::new(move |format, extent, data, out| {
+                decoder.decode_into(format, extent, data, out).map_err(|e| e.to_string())
+            });
+            Ok(Engine { decode, consoles: false })
+        }
+        _ => {
+            let decode: Box<Decode> = Box::new(|format, extent, data, out| {
+                decode_into(format, extent, data, out).map_err(|e| e.to_string())
+            });
+            Ok(Engine { decode, consoles: true })
+        }
     }
-    let _ = request;
-    let decode: Box<Decode> = Box::new(|format, extent, data, out| {
-        decode_into(format, extent, data, out).map_err(|e| e.to_string())
-    });
-    Ok(Engine { decode, consoles: true })
 }
 
 /// What kind of a file it is, by its first bytes.

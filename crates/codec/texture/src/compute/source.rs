@@ -10,10 +10,13 @@ macro_rules! wgsl {
     };
 }
 
+/// Adds tables.
+type Add = fn(&mut Tables);
+
 /// The program of a format in WGSL, and its tables; nothing for formats that have none.
 pub fn program(format: Format) -> Option<(String, Vec<u32>)> {
     let mut tables = Tables::default();
-    let (parts, add): (&[&str], &[fn(&mut Tables)]) = match format {
+    let (parts, add): (&[&str], &[Add]) = match format {
         Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color]),
         Format::Bc2 => (wgsl!("square", "bc_color", "bc2"), &[tables::bc_color]),
         Format::Bc3 => (wgsl!("square", "bc_color", "bc_ramp", "bc3"), &[tables::bc_color]),
