@@ -10,6 +10,7 @@ pub mod compute;
 mod conversion;
 mod frame;
 mod sample;
+pub mod y4m;
 
 pub use conversion::{Component, Conversion, Filter, Model, Range, Reconstruction, Siting};
 pub use frame::{Error, Format, Frame, Layout, Plane, Subsampling};
