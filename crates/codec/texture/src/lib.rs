@@ -13,6 +13,7 @@ mod bc;
 #[cfg(feature = "compute")]
 pub mod compute;
 pub mod console;
+#[cfg(feature = "containers")]
 pub mod container;
 mod decode;
 mod etc;

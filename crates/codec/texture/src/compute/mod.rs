@@ -24,7 +24,7 @@ const PROGRAMS: usize = Format::BC_ETC.len() + 1;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// There is no program for a format: for the PICA200's, and for plain texels.
-    #[error("{0:?} is not decoded on GPUs")]
+    #[error("{0} is not decoded on GPUs")]
     Format(Format),
     /// Sizes that do not fit each other.
     #[error(transparent)]

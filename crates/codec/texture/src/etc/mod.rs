@@ -54,9 +54,9 @@ pub fn rg11<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
     });
 }
 
-/// The PICA200's form of a block of ETC1: rows of RGBA8.
-pub(crate) fn etc1_texels(block: u64) -> [[[u8; 4]; 4]; 4] {
-    by_column(color::etc1(block))
+/// Rows of RGBA8 of a block of ETC1 as the PICA200 has it.
+pub(crate) fn pica_etc1(block: u64) -> [[[u8; 4]; 4]; 4] {
+    by_column(color::pica_etc1(block))
 }
 
 /// The two words of a block, the most significant byte first.
