@@ -2,8 +2,9 @@
 
 use crate::console::pica;
 use crate::format::{Extent, Format};
+use crate::simd::Portable;
 use crate::{astc, bc, etc};
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -121,37 +122,66 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
     let width = extent.width as usize;
     /// The body compiled for each of the instruction sets that `arch` tells apart.
     macro_rules! on {
-        ($decode:expr) => {
-            arch.dispatch(
+        (|$simd:pat_param, $out:ident| $decode:expr) => {
+            match arch {
+                #[cfg(target_arch = "x86_64")]
+                Arch::V4(simd) => on!(simd, |$simd, $out| $decode),
+                #[cfg(target_arch = "x86_64")]
+                Arch::V3(simd) => on!(simd, |$simd, $out| $decode),
+                _ => {
+                    let ($simd, $out) = (Portable, out);
+                    $decode
+                }
+            }
+        };
+        ($token:ident, |$simd:pat_param, $out:ident| $decode:expr) => {
+            $token.vectorize(Work(
+                out,
                 #[inline(always)]
-                || $decode,
-            )
+                |$out: &mut [u8]| {
+                    let $simd = $token;
+                    $decode
+                },
+            ))
         };
     }
     match format {
-        Format::Bc1 => on!(bc::bc1(width, data, out)),
-        Format::Bc2 => on!(bc::bc2(width, data, out)),
-        Format::Bc3 => on!(bc::bc3(width, data, out)),
-        Format::Bc4Unorm => on!(bc::bc4::<false>(width, data, out)),
-        Format::Bc4Snorm => on!(bc::bc4::<true>(width, data, out)),
-        Format::Bc5Unorm => on!(bc::bc5::<false>(width, data, out)),
-        Format::Bc5Snorm => on!(bc::bc5::<true>(width, data, out)),
-        Format::Bc6hUfloat => on!(bc::bc6h::<false>(width, data, out)),
-        Format::Bc6hSfloat => on!(bc::bc6h::<true>(width, data, out)),
-        Format::Bc7 => on!(bc::bc7(width, data, out)),
-        Format::Etc1 => on!(etc::etc1(width, data, out)),
-        Format::Etc2Rgb => on!(etc::rgb(width, data, out)),
-        Format::Etc2Rgba1 => on!(etc::rgba1(width, data, out)),
-        Format::Etc2Rgba8 => on!(etc::rgba8(width, data, out)),
-        Format::EacR11Unorm => on!(etc::r11::<false>(width, data, out)),
-        Format::EacR11Snorm => on!(etc::r11::<true>(width, data, out)),
-        Format::EacRg11Unorm => on!(etc::rg11::<false>(width, data, out)),
-        Format::EacRg11Snorm => on!(etc::rg11::<true>(width, data, out)),
+        Format::Bc1 => on!(|simd, out| bc::bc1(simd, width, data, out)),
+        Format::Bc2 => on!(|simd, out| bc::bc2(simd, width, data, out)),
+        Format::Bc3 => on!(|simd, out| bc::bc3(simd, width, data, out)),
+        Format::Bc4Unorm => on!(|_, out| bc::bc4::<false>(width, data, out)),
+        Format::Bc4Snorm => on!(|_, out| bc::bc4::<true>(width, data, out)),
+        Format::Bc5Unorm => on!(|_, out| bc::bc5::<false>(width, data, out)),
+        Format::Bc5Snorm => on!(|_, out| bc::bc5::<true>(width, data, out)),
+        Format::Bc6hUfloat => on!(|_, out| bc::bc6h::<false>(width, data, out)),
+        Format::Bc6hSfloat => on!(|_, out| bc::bc6h::<true>(width, data, out)),
+        Format::Bc7 => on!(|_, out| bc::bc7(width, data, out)),
+        Format::Etc1 => on!(|_, out| etc::etc1(width, data, out)),
+        Format::Etc2Rgb => on!(|_, out| etc::rgb(width, data, out)),
+        Format::Etc2Rgba1 => on!(|_, out| etc::rgba1(width, data, out)),
+        Format::Etc2Rgba8 => on!(|_, out| etc::rgba8(width, data, out)),
+        Format::EacR11Unorm => on!(|_, out| etc::r11::<false>(width, data, out)),
+        Format::EacR11Snorm => on!(|_, out| etc::r11::<true>(width, data, out)),
+        Format::EacRg11Unorm => on!(|_, out| etc::rg11::<false>(width, data, out)),
+        Format::EacRg11Snorm => on!(|_, out| etc::rg11::<true>(width, data, out)),
         Format::Astc(footprint, profile) => {
             let size = [width, extent.height as usize];
-            on!(astc::decode_band(footprint, profile, size, data, out))
+            on!(|simd, out| astc::decode_band(simd, footprint, profile, size, data, out))
         }
         Format::Pica(format) => pica::decode_band(format, width, data, out),
         Format::Plain(_) => out.copy_from_slice(data),
+    }
+}
+
+/// A decoder and its output. A closure that borrowed the output would do but for its `call_once`, which is not inlined
+/// and so not compiled for the instruction set.
+struct Work<'a, F>(&'a mut [u8], F);
+
+impl<F: Fn(&mut [u8])> NullaryFnOnce for Work<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        (self.1)(self.0);
     }
 }

@@ -19,7 +19,9 @@ mod decode;
 mod etc;
 mod format;
 mod half;
+mod lanes;
 mod rows;
+mod simd;
 
 pub use decode::{Error, decode_into, decode_into_parallel};
 pub use format::{Extent, Format, Profile, Texel};

@@ -1,8 +1,7 @@
 //! Compute programs on the host's GPU, by wgpu.
 //!
-//! Programs are compute modules of the IR. On Vulkan the words of our SPIR-V writer reach the driver as they are; on
-//! other hosts naga translates them, so that rounding is no better there than their compilers'. Programs that no guest
-//! wrote may be WGSL.
+//! Programs are compute modules of the IR, or WGSL. On Vulkan the words of our SPIR-V writer reach the driver as they are; on
+//! other hosts naga translates them, so that rounding is no better there than their compilers'.
 //!
 //! ```no_run
 //! use xenoglot_host::{Access, Arguments, Binding, Commands, Device, DeviceOptions};

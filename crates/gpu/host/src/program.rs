@@ -6,7 +6,7 @@ use xenoglot_ir::{Module, verify};
 
 use crate::{Buffer, Device, Error};
 
-/// The entry point's name, in modules of our SPIR-V writer and in WGSL.
+/// The entry point's name in modules of our SPIR-V writer.
 const ENTRY: &str = "main";
 
 /// What a program does with a buffer.
@@ -98,32 +98,36 @@ impl Device {
             xenoglot_spirv::Options::for_naga()
         };
         let words = xenoglot_spirv::emit(module, &options).map_err(|e| refused(e.to_string()))?;
-        self.compile(layout, || self.module(layout, &words))
+        let make = || self.module(layout, &words);
+        self.compile(layout, ENTRY, make)
     }
 
-    /// Compiles a module of WGSL whose entry point is `main` and whose resources are the layout's, in group 0. Workgroup
-    /// memory starts with any values.
+    /// Compiles an entry point of WGSL whose bindings are the layout's, in group 0. Accesses outside of a buffer stay
+    /// in it, and loops end at some time.
     ///
     /// # Errors
     /// [`Error::Program`] if naga or the driver refuse it.
-    pub fn program_of_wgsl(&self, layout: &Layout, source: &str) -> Result<Program, Error> {
-        self.compile(layout, || {
-            let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(source));
-            self.raw.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source })
-        })
+    pub fn wgsl_program(&self, layout: &Layout, source: &str, entry: &str) -> Result<Program, Error> {
+        let source = || wgpu::ShaderSource::Wgsl(Cow::Borrowed(source));
+        let make = || {
+            self.raw
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(entry), source: source() })
+        };
+        self.compile(layout, entry, make)
     }
 
     fn compile(
         &self,
         layout: &Layout,
-        module: impl FnOnce() -> wgpu::ShaderModule,
+        entry: &str,
+        module: impl Fn() -> wgpu::ShaderModule,
     ) -> Result<Program, Error> {
         let compile = || {
             self.raw.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: None,
                 layout: Some(&layout.pipeline),
                 module: &module(),
-                entry_point: Some(ENTRY),
+                entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: false,
                     ..wgpu::PipelineCompilationOptions::default()

@@ -92,27 +92,33 @@ pub const MODES: [Mode; 14] = [
 /// RGBA of halves, alpha 1; the colour of blocks of reserved modes is all zero.
 #[inline(always)]
 pub fn bc6h<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let block = u128::from_le_bytes(*block);
-        let texels = match block as u32 & 0x1f {
-            low if low & 3 == 0 => decode::<0, SIGNED>(block),
-            low if low & 3 == 1 => decode::<1, SIGNED>(block),
-            0x02 => decode::<2, SIGNED>(block),
-            0x06 => decode::<3, SIGNED>(block),
-            0x0a => decode::<4, SIGNED>(block),
-            0x0e => decode::<5, SIGNED>(block),
-            0x12 => decode::<6, SIGNED>(block),
-            0x16 => decode::<7, SIGNED>(block),
-            0x1a => decode::<8, SIGNED>(block),
-            0x1e => decode::<9, SIGNED>(block),
-            0x03 => decode::<10, SIGNED>(block),
-            0x07 => decode::<11, SIGNED>(block),
-            0x0b => decode::<12, SIGNED>(block),
-            0x0f => decode::<13, SIGNED>(block),
-            _ => [u64::from(half::ONE) << 48; 16],
-        };
-        by_row(texels.map(u64::to_le_bytes))
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let block = u128::from_le_bytes(*block);
+            let texels = match block as u32 & 0x1f {
+                low if low & 3 == 0 => decode::<0, SIGNED>(block),
+                low if low & 3 == 1 => decode::<1, SIGNED>(block),
+                0x02 => decode::<2, SIGNED>(block),
+                0x06 => decode::<3, SIGNED>(block),
+                0x0a => decode::<4, SIGNED>(block),
+                0x0e => decode::<5, SIGNED>(block),
+                0x12 => decode::<6, SIGNED>(block),
+                0x16 => decode::<7, SIGNED>(block),
+                0x1a => decode::<8, SIGNED>(block),
+                0x1e => decode::<9, SIGNED>(block),
+                0x03 => decode::<10, SIGNED>(block),
+                0x07 => decode::<11, SIGNED>(block),
+                0x0b => decode::<12, SIGNED>(block),
+                0x0f => decode::<13, SIGNED>(block),
+                _ => [u64::from(half::ONE) << 48; 16],
+            };
+            by_row(texels.map(u64::to_le_bytes))
+        },
+    );
 }
 
 #[inline(always)]

@@ -51,20 +51,26 @@ pub const MODES: [Mode; 8] = [
 /// RGBA8; blocks of the reserved mode are all zero.
 #[inline(always)]
 pub fn bc7(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let block = u128::from_le_bytes(*block);
-        match (block as u8).trailing_zeros() {
-            0 => decode::<0>(block),
-            1 => decode::<1>(block),
-            2 => decode::<2>(block),
-            3 => decode::<3>(block),
-            4 => decode::<4>(block),
-            5 => decode::<5>(block),
-            6 => decode::<6>(block),
-            7 => decode::<7>(block),
-            _ => [[[0; 4]; 4]; 4],
-        }
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let block = u128::from_le_bytes(*block);
+            match (block as u8).trailing_zeros() {
+                0 => decode::<0>(block),
+                1 => decode::<1>(block),
+                2 => decode::<2>(block),
+                3 => decode::<3>(block),
+                4 => decode::<4>(block),
+                5 => decode::<5>(block),
+                6 => decode::<6>(block),
+                7 => decode::<7>(block),
+                _ => [[[0; 4]; 4]; 4],
+            }
+        },
+    );
 }
 
 /// Fields from the lowest bit on.

@@ -8,7 +8,7 @@
 mod source;
 mod tables;
 
-use crate::astc::grid;
+use crate::astc::shape;
 use crate::decode;
 use crate::format::{Extent, Format, Profile};
 use std::sync::OnceLock;
@@ -160,7 +160,7 @@ impl Decoder {
         };
         let compile = || {
             let (source, tables) = source::program(format).unwrap_or_default();
-            let program = self.device.program_of_wgsl(&self.layout, &source)?;
+            let program = self.device.wgsl_program(&self.layout, &source, "main")?;
             Ok(Ready { program, tables: self.device.buffer_of(&tables)? })
         };
         Ok(self.programs.get(number).ok_or_else(unknown)?.get_or_init(compile).clone()?)
@@ -174,7 +174,7 @@ fn picture(format: Format, extent: Extent) -> ([u32; PICTURE_WORDS], [u32; 3]) {
     let footprint @ [fx, fy, fz] = format.block();
     let [bx, by, bz] = extent.blocks(footprint);
     let [sx, sy, sz] =
-        footprint.map(|texels| if texels > 1 { grid::step(texels as usize) as u32 } else { 0 });
+        footprint.map(|texels| if texels > 1 { shape::step(texels as usize) as u32 } else { 0 });
     let (profile, groups) = match format {
         Format::Astc(_, profile) => {
             let profile = Profile::ALL.iter().position(|&p| p == profile).unwrap_or(0);

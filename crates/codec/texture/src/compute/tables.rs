@@ -34,13 +34,11 @@ impl Tables {
     }
 }
 
-/// Colours of BC1, BC2 and BC3: rows of sixths of both colours, and alpha.
+/// Colours of BC1, BC2 and BC3: scales of components, and rows of sixths of both colours, and alpha.
 pub fn bc_color(tables: &mut Tables) {
-    tables.words("SCALE", color::SCALE);
-    for (name, palette) in [("THREE_COLORS", color::THREE), ("FOUR_COLORS", color::FOUR)] {
-        let rows = palette.first.iter().zip(palette.second).zip(palette.bias);
-        tables.words(name, rows.flat_map(|((&first, second), bias)| [first, second, bias[3] >> 16]));
-    }
+    tables.words("SCALE", [color::SCALE_5, color::SCALE_6, color::SCALE_5]);
+    tables.words("THREE_COLORS", [6, 0, 255, 0, 6, 255, 3, 3, 255, 0, 0, 0]);
+    tables.words("FOUR_COLORS", [6, 0, 255, 0, 6, 255, 4, 2, 255, 2, 4, 255]);
 }
 
 /// What BC6H and BC7 share.
@@ -105,11 +103,16 @@ pub fn eac(tables: &mut Tables) {
 
 /// Integer sequences and what their values mean.
 pub fn astc(tables: &mut Tables) {
-    tables.constant("NO_LEVELS", ise::NONE.into());
+    const NO_LEVELS: u8 = 0xff;
+    tables.constant("NO_LEVELS", NO_LEVELS.into());
     tables.words("LEVELS", ise::LEVELS.iter().flat_map(|levels| levels.bits_and_group()));
-    tables.words("TRITS", ise::TRITS.map(u32::from));
-    tables.words("QUINTS", ise::QUINTS.map(u32::from));
-    tables.bytes("FINEST", ise::FINEST.as_flattened());
+    // Digits that have a byte each there have two bits or three here.
+    let digits = |bytes: &[u8], bits: u32| bytes.iter().rev().fold(0, |all, &d| all << bits | u32::from(d));
+    tables.words("TRITS", ise::TRITS.iter().map(|digit| digits(&digit.to_le_bytes()[..5], 2)));
+    tables.words("QUINTS", ise::QUINTS.iter().map(|digit| digits(&digit.to_le_bytes()[..3], 3)));
+    let finest = ise::FINEST.as_flattened().iter();
+    let rows: Vec<u8> = finest.map(|finest| if finest.bits == 0 { NO_LEVELS } else { finest.row }).collect();
+    tables.bytes("FINEST", &rows);
     tables.bytes("VALUES", ise::VALUES.as_flattened());
     tables.bytes("WEIGHTS", ise::WEIGHTS.as_flattened());
 }

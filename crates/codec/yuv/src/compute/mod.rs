@@ -70,7 +70,7 @@ impl Converter {
             Binding::new(2, Access::ReadWrite),
         ];
         let layout = device.layout(&bindings);
-        let program = device.program_of_wgsl(&layout, include_str!("convert.wgsl"))?;
+        let program = device.wgsl_program(&layout, include_str!("convert.wgsl"), "main")?;
         Ok(Converter { device: device.clone(), layout, program })
     }
 

@@ -58,7 +58,7 @@ fn packed_value(block: vec4<u32>, at: u32, row: u32, i: u32) -> u32 {
 
 // Weight `i`, 0 to 64, of a block whose bits are in reverse.
 fn weight_at(reversed: vec4<u32>, row: u32, i: u32) -> u32 {
-    return byte(WEIGHTS + 32u * row + packed_value(reversed, 0u, row, i));
+    return byte(WEIGHTS + 64u * row + packed_value(reversed, 0u, row, i));
 }
 
 // Value `i` of endpoints, 0 to 255.
