@@ -19,8 +19,9 @@ pub(super) fn block(block: &Block, round: u32) -> Vec<u8> {
     } else if has("uint ") || has("ivec4") {
         (0..BLOCK_BYTES as u32 / 4).map(|i| i.wrapping_mul(0x9e37_79b1) >> 24).collect()
     } else {
-        let value =
-            |i: u32| if i % 16 % 5 == 0 { 1.0 } else { (i.wrapping_mul(0x9e37_79b1) >> 28) as f32 * 0.01 };
+        let value = |i: u32| {
+            if (i % 16).is_multiple_of(5) { 1.0 } else { (i.wrapping_mul(0x9e37_79b1) >> 28) as f32 * 0.01 }
+        };
         let first = if members.starts_with("int ") { round } else { value(0).to_bits() };
         std::iter::once(first).chain((1..BLOCK_BYTES as u32 / 4).map(|i| value(i).to_bits())).collect()
     };
