@@ -1,7 +1,7 @@
 //! The suite of scenes on the host's GPU.
 
 use super::{Loaded, load};
-use crate::picagpu::host::device;
+use crate::host::device;
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
 use xenoglot_nds::gpu::Gpu;
