@@ -122,17 +122,19 @@ impl AlongEdge {
 }
 
 impl AlongSpan {
-    /// Factors at the places from `first` on.
+    /// Turns places, counted from the start and not beyond the end, into factors: 0 where interpolation is linear.
     #[inline(always)]
-    pub fn factors(&self, first: i32, out: &mut [i32]) {
-        let first = first - self.start;
+    pub fn factors(&self, places: &mut [i32]) {
+        if self.is_linear() {
+            return places.fill(0);
+        }
         let (w0, w1) = (f64::from(self.w0[0]), f64::from(self.w1));
         let (scale, length) = (w0 * f64::from(1 << Self::FACTOR_BITS), f64::from(self.length));
-        for (i, factor) in out.iter_mut().enumerate() {
-            let at = f64::from(first + i as i32);
+        for place in places {
+            let at = f64::from(*place);
             let denominator = (at * w0 + (length - at) * w1).max(1.0);
             // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 256; the denominator is not 0.
-            *factor = unsafe { (at * scale / denominator).to_int_unchecked::<i32>() };
+            *place = unsafe { (at * scale / denominator).to_int_unchecked::<i32>() };
         }
     }
 
@@ -219,7 +221,8 @@ mod tests {
                 [(1, 0xffff), (0xffff, 1), (0xffff, 0xffff), (0x1234, 0x4321), (0, 0), (0, 7), (7, 0)]
             {
                 let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
-                span.factors(0, out);
+                out.copy_from_slice(&places);
+                span.factors(out);
                 let exact = |at: i32| {
                     let numerator = (i64::from(at) * i64::from(w0)) << 8;
                     let denominator = i64::from(at * w0 + (length - at) * w1);

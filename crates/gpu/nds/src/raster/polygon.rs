@@ -9,8 +9,8 @@ use crate::geometry::polygon::{Attributes, Bounds, Flags, Polygon};
 use crate::geometry::vertex::Vertex;
 use crate::registers::Control;
 
-/// What is interpolated besides depth: w, red, green, blue, s, t.
-pub const VALUES: usize = 6;
+/// What is interpolated besides w and depth: red, green, blue, s, t.
+pub const VALUES: usize = 5;
 
 /// A vertex as the renderer takes it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -122,8 +122,7 @@ impl RasterPolygon {
             let [s, t] = vertex.texcoord.map(i32::from);
             let [x, y] = scale.place(vertex);
             let w = polygon.w[i];
-            *place =
-                RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [w, r, g, b, s, t] };
+            *place = RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [r, g, b, s, t] };
         }
         let shown = polygon.attributes & 0x3f00_8000;
         let len = polygon.len.min(MAX_VERTICES as u8);
@@ -192,15 +191,6 @@ pub struct Side {
     lower: u8,
 }
 
-/// What a side's edge is at the row: an end of the span.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SpanEnd {
-    /// Depth.
-    pub depth: i32,
-    /// w, red, green, blue, s, t.
-    pub values: [i32; VALUES],
-}
-
 impl Side {
     fn start(polygon: &RasterPolygon, is_right: bool) -> Side {
         let upper = polygon.top;
@@ -223,14 +213,31 @@ impl Side {
         polygon.vertex(self.lower).end.x
     }
 
-    /// Values at the row.
+    /// Upper and lower end.
     #[inline]
-    pub fn values(&self, polygon: &RasterPolygon) -> SpanEnd {
-        let (upper, lower) = (polygon.vertex(self.upper), polygon.vertex(self.lower));
-        SpanEnd {
-            depth: self.edge.along.depth(upper.depth, lower.depth, polygon.is_w),
-            values: std::array::from_fn(|i| self.edge.along.value(upper.values[i], lower.values[i])),
-        }
+    fn ends<'a>(&self, polygon: &'a RasterPolygon) -> [&'a RasterVertex; 2] {
+        [polygon.vertex(self.upper), polygon.vertex(self.lower)]
+    }
+
+    /// w at the row.
+    #[inline]
+    pub fn w(&self, polygon: &RasterPolygon) -> i32 {
+        let [upper, lower] = self.ends(polygon);
+        self.edge.along.value(upper.end.w, lower.end.w)
+    }
+
+    /// Depth at the row.
+    #[inline]
+    pub fn depth(&self, polygon: &RasterPolygon) -> i32 {
+        let [upper, lower] = self.ends(polygon);
+        self.edge.along.depth(upper.depth, lower.depth, polygon.is_w)
+    }
+
+    /// What else is interpolated, at the row.
+    #[inline]
+    pub fn values(&self, polygon: &RasterPolygon) -> [i32; VALUES] {
+        let [upper, lower] = self.ends(polygon);
+        std::array::from_fn(|i| self.edge.along.value(upper.values[i], lower.values[i]))
     }
 }
 

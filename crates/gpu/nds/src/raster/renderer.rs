@@ -1,7 +1,7 @@
 //! Frames.
 
 use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
-use super::fill::{Code, FillState, Scratch, draw};
+use super::fill::{Code, FillState, Job, Scratch};
 use super::finish::{Finish, RowBits};
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
@@ -253,7 +253,8 @@ impl Band {
             self.stencil.mark(polygon, &span, y, line, &mut self.scratch);
         } else {
             self.stencil.end_mask();
-            draw(frame.code, &frame.state, polygon, &span, line, self.stencil.row(y), &mut self.scratch);
+            let (stencil, scratch) = (self.stencil.row(y), &mut self.scratch);
+            Job { state: &frame.state, polygon, span: &span, line, stencil, scratch }.run(frame.code);
         }
         walker.step(polygon, frame.gaps, row + 1);
     }

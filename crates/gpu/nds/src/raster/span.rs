@@ -3,11 +3,11 @@
 use super::buffers::PixelFlags;
 use super::edge::{Edge, EdgePixels};
 use super::interpolate::AlongSpan;
-use super::polygon::{RasterPolygon, Side, SpanEnd, Walker};
+use super::polygon::{RasterPolygon, Side, VALUES, Walker};
 
 /// A polygon's part of a row.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct Span<'a> {
     /// First pixel.
     pub start: i32,
     /// Last pixel.
@@ -22,8 +22,11 @@ pub struct Span {
     pub fills: [bool; 2],
     /// [`PixelFlags::TOP_ROW`] or [`PixelFlags::BOTTOM_ROW`], or 0.
     pub row_flag: u32,
-    /// Values at the left and right end.
-    pub ends: [SpanEnd; 2],
+    /// w at the left and right end.
+    pub w: [i32; 2],
+    /// Depths at the left and right end.
+    pub depths: [i32; 2],
+    sides: [&'a Side; 2],
 }
 
 /// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
@@ -49,17 +52,23 @@ fn swapped_fill_rules(left: &Edge, right: &Edge, is_last: bool, lower: [i32; 2])
     ]
 }
 
-impl Span {
+impl<'a> Span<'a> {
     /// Interpolates along the span.
     #[inline]
     pub fn along(&self) -> AlongSpan {
-        let [a, b] = self.ends.map(|end| end.values[0]);
+        let [a, b] = self.w;
         AlongSpan::new(self.start, self.end + 1, a, b)
+    }
+
+    /// Values at the left and right end.
+    #[inline]
+    pub fn ends(&self, polygon: &RasterPolygon) -> [[i32; VALUES]; 2] {
+        self.sides.map(|side| side.values(polygon))
     }
 
     /// The span of the row that `walker` is in.
     #[inline]
-    pub fn new(polygon: &RasterPolygon, walker: &Walker, row: i32) -> Span {
+    pub fn new(polygon: &RasterPolygon, walker: &'a Walker, row: i32) -> Span<'a> {
         let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
         let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());
         if right.edge.increment == 0 && (left.edge.increment != 0 || start != end) && end != 0 {
@@ -100,7 +109,9 @@ impl Span {
             } else {
                 0
             },
-            ends: [left.values(polygon), right.values(polygon)],
+            w: [left.w(polygon), right.w(polygon)],
+            depths: [left.depth(polygon), right.depth(polygon)],
+            sides: [left, right],
         }
     }
 }

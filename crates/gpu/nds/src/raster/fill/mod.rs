@@ -88,35 +88,20 @@ pub fn parts(polygon: &RasterPolygon, span: &Span) -> [Range<usize>; 2] {
     }
 }
 
-/// Draws a span, with the host's vector extensions or without.
-pub fn draw(
-    code: Code,
-    state: &FillState,
-    polygon: &RasterPolygon,
-    span: &Span,
-    line: &mut Line,
-    stencil: &StencilRow,
-    scratch: &mut Scratch,
-) {
-    match code {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Code::Avx2` is only made where the processor has it.
-        Code::Avx2 => unsafe { draw_avx2(state, polygon, span, line, stencil, scratch) },
-        _ => draw_with(state, polygon, span, line, stencil, scratch),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn draw_avx2(
-    state: &FillState,
-    polygon: &RasterPolygon,
-    span: &Span,
-    line: &mut Line,
-    stencil: &StencilRow,
-    scratch: &mut Scratch,
-) {
-    draw_with(state, polygon, span, line, stencil, scratch);
+/// A span to be drawn, and where.
+pub struct Job<'a> {
+    /// What the frame's spans have in common.
+    pub state: &'a FillState<'a>,
+    /// Whose span it is.
+    pub polygon: &'a RasterPolygon,
+    /// The span.
+    pub span: &'a Span<'a>,
+    /// Its row.
+    pub line: &'a mut Line,
+    /// Marks of masks in the row.
+    pub stencil: &'a StencilRow,
+    /// Room for work.
+    pub scratch: &'a mut Scratch,
 }
 
 /// Which code draws spans; all give the same.
@@ -140,34 +125,44 @@ impl Code {
     }
 }
 
-#[inline(always)]
-fn draw_with(
-    state: &FillState,
-    polygon: &RasterPolygon,
-    span: &Span,
-    line: &mut Line,
-    stencil: &StencilRow,
-    scratch: &mut Scratch,
-) {
-    let mut counters = span.edges.map(|edge| CoverageCounter::new(edge.coverage));
-    let kind = values::Kind::new(polygon, span);
-    for range in parts(polygon, span) {
-        if range.is_empty() {
-            continue;
+impl Job<'_> {
+    /// Draws it, with the host's vector extensions or without.
+    pub fn run(self, code: Code) {
+        match code {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Code::Avx2` is only made where the processor has it.
+            Code::Avx2 => unsafe { self.run_avx2() },
+            _ => self.fill(),
         }
-        depth::factors(span, &range, kind.needs_factors() || polygon.is_w, &mut scratch.factor);
-        depth::depths_with_factors(polygon, span, &range, scratch);
-        let count = if polygon.shadow == Shadow::Drawn {
-            test::shadow(state, polygon, range, line, stencil, scratch)
-        } else if state.antialiasing {
-            test::layers(polygon, range, line, scratch)
-        } else {
-            test::top(polygon, range, line, scratch)
-        };
-        if count > 0 {
-            values::interpolate(kind, polygon, span, count, scratch);
-            polygon.shader.colors(&state.environment, &mut scratch.pixels, count);
-            write::pixels(state, polygon, span, line, scratch, count, &mut counters);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(self) {
+        self.fill();
+    }
+
+    #[inline(always)]
+    fn fill(self) {
+        let Job { state, polygon, span, line, stencil, scratch } = self;
+        let mut counters = span.edges.map(|edge| CoverageCounter::new(edge.coverage));
+        for range in parts(polygon, span) {
+            if range.is_empty() {
+                continue;
+            }
+            depths(polygon, span, &range, scratch);
+            let count = if polygon.shadow == Shadow::Drawn {
+                test::shadow(state, polygon, range, line, stencil, scratch)
+            } else if state.antialiasing {
+                test::layers(polygon, range, line, scratch)
+            } else {
+                test::top(polygon, range, line, scratch)
+            };
+            if count > 0 {
+                values::interpolate(polygon, span, count, scratch);
+                polygon.shader.colors(&state.environment, &mut scratch.pixels, count);
+                write::pixels(state, polygon, span, line, scratch, count, &mut counters);
+            }
         }
     }
 }

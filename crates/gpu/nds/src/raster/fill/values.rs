@@ -5,65 +5,34 @@ use crate::raster::interpolate::AlongSpan;
 use crate::raster::polygon::RasterPolygon;
 use crate::raster::span::Span;
 
-/// Places of red, of all colours and of the texture coordinates among a span's values.
-const RED: usize = 1;
+/// How many colours there are among a span's values; texture coordinates follow.
 const COLORS: usize = 3;
-const S: usize = 4;
-
-/// Which values change along a span, and how.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kind {
-    colors: bool,
-    texcoords: bool,
-    linear: bool,
-}
-
-impl Kind {
-    #[inline(always)]
-    pub(super) fn new(polygon: &RasterPolygon, span: &Span) -> Kind {
-        let changes = |i: usize| span.ends[0].values[i] != span.ends[1].values[i];
-        Kind {
-            colors: (RED..RED + COLORS).any(changes),
-            texcoords: polygon.shader.is_textured() && (changes(S) || changes(S + 1)),
-            linear: span.along().is_linear(),
-        }
-    }
-
-    fn any(self) -> bool {
-        self.colors || self.texcoords
-    }
-
-    #[inline(always)]
-    pub(super) fn needs_factors(self) -> bool {
-        self.any() && !self.linear
-    }
-}
 
 /// Values of the first `count` columns that passed.
 #[inline(always)]
-pub(super) fn interpolate(
-    kind: Kind,
-    polygon: &RasterPolygon,
-    span: &Span,
-    count: usize,
-    scratch: &mut Scratch,
-) {
+pub(super) fn interpolate(polygon: &RasterPolygon, span: &Span, count: usize, scratch: &mut Scratch) {
     let Scratch { passed, along, factor, pixels, .. } = scratch;
+    let (passed, along) = (&passed[..count], &mut along[..count]);
+    let ends = span.ends(polygon);
+    let changes = |i: usize| ends[0][i] != ends[1][i];
+    let is_textured = polygon.shader.is_textured();
     let interpolator = span.along();
-    let along = &mut along[..count];
-    if kind.any() {
-        let columns = along.iter_mut().zip(&*passed);
-        if kind.linear {
-            columns.for_each(|(at, &x)| *at = i32::from(x) - span.start);
+    let is_linear = interpolator.is_linear();
+    if (0..COLORS).any(changes) || (is_textured && (changes(COLORS) || changes(COLORS + 1))) {
+        if is_linear || !polygon.is_w {
+            along.iter_mut().zip(passed).for_each(|(at, &x)| *at = i32::from(x) - span.start);
         } else {
-            columns.for_each(|(at, &x)| *at = factor[usize::from(x)]);
+            along.iter_mut().zip(passed).for_each(|(at, &x)| *at = factor[usize::from(x)]);
+        }
+        if !is_linear && !polygon.is_w {
+            interpolator.factors(along);
         }
     }
-    let run = |i: usize, changes: bool, shift: u32, out: &mut [i32]| {
-        let (a, b) = (span.ends[0].values[i], span.ends[1].values[i]);
-        if !changes || a == b {
+    let run = |i: usize, shift: u32, out: &mut [i32]| {
+        let (a, b) = (ends[0][i], ends[1][i]);
+        if a == b {
             out.fill(a >> shift);
-        } else if kind.linear {
+        } else if is_linear {
             interpolator.linear_values(a, b, shift, along, out);
         } else {
             let values = out.iter_mut().zip(&*along);
@@ -72,11 +41,11 @@ pub(super) fn interpolate(
     };
     // Colours have 9 bits along spans, pixels 6.
     for (i, out) in pixels.rgb.iter_mut().enumerate() {
-        run(RED + i, kind.colors, 3, &mut out[..count]);
+        run(i, 3, &mut out[..count]);
     }
-    if polygon.shader.is_textured() {
+    if is_textured {
         for (i, out) in pixels.texcoord.iter_mut().enumerate() {
-            run(S + i, kind.texcoords, 0, &mut out[..count]);
+            run(COLORS + i, 0, &mut out[..count]);
         }
     }
 }
