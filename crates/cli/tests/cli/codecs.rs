@@ -50,9 +50,9 @@ fn textures_become_pictures() {
     run(&["texture", "compare", &path("orange.ktx2"), &path("out/orange.png")], 0);
     let hdr = ["texture", "decode", &path("pictures/orange.astc"), "--profile", "hdr", "--to", "exr"];
     run(&[&hdr[..], &["-o", &path("orange.exr")]].concat(), 0);
-    let layer = exr::prelude::read_first_flat_layer_from_file(path("orange.exr")).unwrap();
-    assert_eq!(layer.layer_data.size, exr::prelude::Vec2(8, 8));
-    let green = &layer.layer_data.channel_data.list[2];
+    let image = exr::prelude::read_first_flat_layer_from_file(path("orange.exr")).unwrap();
+    assert_eq!(image.layer_data.size, exr::prelude::Vec2(8, 8));
+    let green = &image.layer_data.channel_data.list[2];
     assert_eq!(green.name.to_string(), "G");
     assert!(green.sample_data.values_as_f32().all(|v| v == 0.5));
     let (orange, red) = (path("out/orange.png"), path("pictures/red.dds"));

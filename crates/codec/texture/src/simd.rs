@@ -17,6 +17,9 @@ pub trait Simd: Copy {
     /// Sixteen fields of `width` bits, up to four.
     fn fields(self, bits: u64, width: u32) -> [u32; 16];
 
+    /// Numbers with a sign between `from` and `to`: 64ths of their sums by weight, rounded.
+    fn mix(self, from: &[u32; 16], to: &[u32; 16], weights: &[u32; 16]) -> [u32; 16];
+
     /// The bits of `value` where `mask` has ones, next to each other from the lowest on.
     fn gather(self, value: u64, mask: u64) -> u64;
 
@@ -27,6 +30,14 @@ pub trait Simd: Copy {
 /// Those that every processor has.
 #[derive(Clone, Copy)]
 pub struct Portable;
+
+impl Portable {
+    /// As the token of an instruction set does it.
+    #[inline(never)]
+    pub fn vectorize<F: pulp::NullaryFnOnce>(self, work: F) -> F::Output {
+        work.call()
+    }
+}
 
 impl Simd for Portable {
     const BIT_LANES: bool = false;
@@ -59,6 +70,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn mix(self, from: &[u32; 16], to: &[u32; 16], weights: &[u32; 16]) -> [u32; 16] {
+        let mut out = [0; 16];
+        for (i, out) in out.iter_mut().enumerate() {
+            let way = to[i].wrapping_sub(from[i]).wrapping_mul(weights[i]);
+            *out = ((from[i] << 6).wrapping_add(way).wrapping_add(32) as i32 >> 6) as u32;
+        }
+        out
+    }
+
+    #[inline(always)]
     fn gather(self, value: u64, mut mask: u64) -> u64 {
         let (mut out, mut to) = (0, 0);
         while mask != 0 {
@@ -84,7 +105,7 @@ impl Simd for Portable {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Portable, Simd};
-    use core::arch::x86_64::{__m128i, __m256i, _pdep_u64, _pext_u64};
+    use core::arch::x86_64::{__m128i, __m256i, __m512i, _pdep_u64, _pext_u64};
     use pulp::cast;
     use pulp::x86::{V3, V4};
 
@@ -98,6 +119,14 @@ mod x86 {
         // Bytes are chosen by their highest bits: bit 3 of a word as each of its bits.
         let upper = simd.avx2._mm256_srai_epi32::<31>(simd.avx2._mm256_slli_epi32::<28>(at));
         simd.avx2._mm256_blendv_epi8(low, high, upper)
+    }
+
+    #[inline(always)]
+    fn mix_words(simd: V3, from: __m256i, to: __m256i, weights: __m256i) -> __m256i {
+        let way = simd.avx2._mm256_mullo_epi32(simd.avx2._mm256_sub_epi32(to, from), weights);
+        let sum = simd.avx2._mm256_add_epi32(simd.avx2._mm256_slli_epi32::<6>(from), way);
+        let sum = simd.avx2._mm256_add_epi32(sum, simd.avx._mm256_set1_epi32(32));
+        simd.avx2._mm256_srai_epi32::<6>(sum)
     }
 
     /// The first processors of AMD with AVX2 gather and scatter bits slowly.
@@ -140,6 +169,14 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn mix(self, from: &[u32; 16], to: &[u32; 16], weights: &[u32; 16]) -> [u32; 16] {
+            let [from_low, from_high]: [__m256i; 2] = cast(*from);
+            let [to_low, to_high]: [__m256i; 2] = cast(*to);
+            let [low, high]: [__m256i; 2] = cast(*weights);
+            cast([mix_words(self, from_low, to_low, low), mix_words(self, from_high, to_high, high)])
+        }
+
+        #[inline(always)]
         fn gather(self, value: u64, mask: u64) -> u64 {
             Portable.gather(value, mask)
         }
@@ -174,6 +211,15 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn mix(self, from: &[u32; 16], to: &[u32; 16], weights: &[u32; 16]) -> [u32; 16] {
+            let (from, to, weights): (__m512i, __m512i, __m512i) = (cast(*from), cast(*to), cast(*weights));
+            let way = self.avx512f._mm512_mullo_epi32(self.avx512f._mm512_sub_epi32(to, from), weights);
+            let sum = self.avx512f._mm512_add_epi32(self.avx512f._mm512_slli_epi32::<6>(from), way);
+            let sum = self.avx512f._mm512_add_epi32(sum, self.avx512f._mm512_set1_epi32(32));
+            cast(self.avx512f._mm512_srai_epi32::<6>(sum))
+        }
+
+        #[inline(always)]
         fn gather(self, value: u64, mask: u64) -> u64 {
             // SAFETY: `self` exists where BMI2 does.
             unsafe { _pext_u64(value, mask) }
@@ -202,8 +248,11 @@ mod tests {
             let (words, at) = (std::array::from_fn(|_| rng.next_u32()), at.as_chunks().0);
             let at = std::array::from_fn(|i| u32::from_le_bytes(at[i % 8]));
             assert_eq!(simd.pick16(&words, &at), Portable.pick16(&words, &at));
-            let mut word = || u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
-            let (value, mask) = (word(), word() & word());
+            let (value, mask) = (rng.next_u64(), rng.next_u64() & rng.next_u64());
+            let (from, to) =
+                (std::array::from_fn(|_| rng.next_u32() >> 12), words.map(|w| (w as i32 >> 12) as u32));
+            let weights = at.map(|at| at % 65);
+            assert_eq!(simd.mix(&from, &to, &weights), Portable.mix(&from, &to, &weights));
             for width in 1..=4 {
                 assert_eq!(simd.fields(value, width), Portable.fields(value, width));
             }

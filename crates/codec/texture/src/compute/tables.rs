@@ -48,7 +48,7 @@ fn bc_index(tables: &mut Tables) {
     // Those of n bits begin at 2^n: as many as there are before, but for a few words that are not used.
     let rows = partition::WEIGHTS.iter().enumerate().flat_map(|(bits, row)| {
         let padding = (1usize << bits).saturating_sub(row.len());
-        row.iter().map(|&weight| u32::from(weight)).chain(std::iter::repeat_n(0, padding))
+        row.iter().copied().chain(std::iter::repeat_n(0, padding))
     });
     tables.words("WEIGHTS", std::iter::once(0).chain(rows));
 }

@@ -12,6 +12,8 @@ use xenoglot_testgen::skip::skip;
 
 /// Scenes of a run in CI, and of a long one.
 const SCENES: [u64; 2] = [48, 1000];
+/// The same at higher resolutions.
+const SCALED: [usize; 2] = [10, 200];
 
 fn renderer() -> Option<ComputeRenderer> {
     let device = Device::open(&DeviceOptions::from_env());
@@ -50,9 +52,12 @@ fn difference(expected: &dyn Frame, got: &dyn Frame, [columns, rows]: [usize; 2]
     None
 }
 
+fn is_long() -> bool {
+    std::env::var("XENOGLOT_LONG").is_ok_and(|v| v == "1")
+}
+
 fn seeds() -> std::ops::Range<u64> {
-    let long = std::env::var("XENOGLOT_LONG").is_ok_and(|v| v == "1");
-    0..SCENES[usize::from(long)]
+    0..SCENES[usize::from(is_long())]
 }
 
 #[test]
@@ -95,7 +100,7 @@ fn bands_of_any_height_are_one_frame() {
 fn higher_resolutions_are_those_of_the_cpu_renderers_corner() {
     let Some(mut compute) = renderer() else { return };
     let mut different = Vec::new();
-    for seed in seeds().take(200) {
+    for seed in seeds().take(SCALED[usize::from(is_long())]) {
         let scale = Scale::new([2, 3, 4, 7, 16][seed as usize % 5]).unwrap();
         let gpu = gpu(&scenes::scene(seed));
         let mut cpu = Renderer::new(raster::Options { threads: 1, ..raster::Options::default() });
