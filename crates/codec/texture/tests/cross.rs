@@ -133,34 +133,6 @@ fn etc() {
     compare(Format::Etc2Rgba8, texture2d(texture2ddecoder::decode_etc2_rgba8), exact);
 }
 
-/// Components of eight bits, the highest of eleven.
-#[test]
-fn eac_unsigned() {
-    let red = texture2d(texture2ddecoder::decode_eacr);
-    compare(Format::EacR11Unorm, |block| red(block).into_iter().step_by(4).collect(), high);
-    let both = texture2d(texture2ddecoder::decode_eacrg);
-    let first_two = |block: &[u8]| both(block).chunks(4).flat_map(|t| [t[0], t[1]]).collect();
-    compare(Format::EacRg11Unorm, first_two, high);
-}
-
-/// Signed components are moved to 0..=255 there; a base of -128 is -127 here and -128 there.
-#[test]
-fn eac_signed() {
-    let moved = |ours: &[u8], theirs: &[u8]| {
-        let words = ours.as_chunks().0.iter().map(|w| i32::from(i16::from_le_bytes(*w)));
-        words.zip(theirs).all(|(w, b)| (w / 32 + 1023 - i32::from(*b) * 8).abs() <= 8)
-    };
-    let bases = |block: &mut [u8]| {
-        block.chunks_mut(8).filter(|half| half[0] == 0x80).for_each(|half| half[0] = 0x81);
-    };
-    let red = texture2d(texture2ddecoder::decode_eacr_signed);
-    let first = |block: &[u8]| red(block).into_iter().step_by(4).collect();
-    compare_changed(Format::EacR11Snorm, bases, first, moved);
-    let both = texture2d(texture2ddecoder::decode_eacrg_signed);
-    let first_two = |block: &[u8]| both(block).chunks(4).flat_map(|t| [t[0], t[1]]).collect();
-    compare_changed(Format::EacRg11Snorm, bases, first_two, moved);
-}
-
 /// Blocks of low dynamic range, within one step: they round to eight bits. Where theirs panics or ours says that the
 /// block is illegal, there is nothing to compare.
 #[test]
