@@ -1,8 +1,10 @@
-//! What the codecs do in a second: texels on one core and on all, samples of each engine of the tone filter.
+//! What the codecs do in a second: texels on one core, on all, and on the host's GPU; samples of each engine of the tone
+//! filter. Next to ASTC what the command `astcenc` does, where it is installed.
 
 use anyhow::Result;
 use serde::Serialize;
 use std::fmt;
+use std::process::Command;
 use std::time::Instant;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_texture::astc::Footprint;
@@ -12,6 +14,8 @@ use xenoglot_tone::{Engine, ToneFilter};
 /// The report.
 #[derive(Serialize)]
 pub struct Report {
+    /// The device of the compute rates.
+    device: Option<String>,
     textures: Vec<Texture>,
     tone: Vec<Tone>,
 }
@@ -22,6 +26,10 @@ struct Texture {
     format: String,
     one_core: f64,
     all_cores: f64,
+    /// On the device, from buffer to buffer.
+    compute: Option<f64>,
+    /// By `astcenc`, one thread, as it says itself.
+    astcenc: Option<f64>,
 }
 
 /// Millions of samples a second.
@@ -49,6 +57,7 @@ pub fn run(quick: bool) -> Result<Report> {
         formats.push((format!("ASTC {width}x{height} LDR"), Format::Astc(footprint, Profile::LdrUnorm8)));
         formats.push((format!("ASTC {width}x{height} HDR"), Format::Astc(footprint, Profile::Hdr)));
     }
+    let gpu = Gpu::open();
     let mut textures = Vec::new();
     for (name, format) in formats {
         let data = blocks(format, extent);
@@ -56,7 +65,9 @@ pub fn run(quick: bool) -> Result<Report> {
         let texels = f64::from(side) * f64::from(side);
         let one_core = rate(rounds, texels, || Ok(decode_into(format, extent, &data, &mut out)?))?;
         let all_cores = rate(rounds, texels, || Ok(decode_into_parallel(format, extent, &data, &mut out)?))?;
-        textures.push(Texture { format: name, one_core, all_cores });
+        let compute = gpu.as_ref().map(|gpu| gpu.rate(rounds, format, extent, &data)).transpose()?;
+        let astcenc = astcenc(rounds, format, extent, &data);
+        textures.push(Texture { format: name, one_core, all_cores, compute, astcenc });
     }
     let mut rng = Rng::new(2);
     let input: Vec<f32> = (0..1 << 18).map(|_| rng.next_u32() as i32 as f32 / 2f32.powi(31)).collect();
@@ -70,7 +81,7 @@ pub fn run(quick: bool) -> Result<Report> {
         })?;
         tone.push(Tone { engine: engine.name(), samples });
     }
-    Ok(Report { textures, tone })
+    Ok(Report { device: gpu.map(|gpu| gpu.name()), textures, tone })
 }
 
 /// Millions of `items` a second in the best round.
@@ -82,6 +93,85 @@ fn rate(rounds: u32, items: f64, mut work: impl FnMut() -> Result<()>) -> Result
         best = best.min(start.elapsed().as_secs_f64());
     }
     Ok(items / best / 1e6)
+}
+
+/// Decoders on the host's GPU.
+#[cfg(feature = "gpu")]
+struct Gpu(xenoglot_texture::compute::Decoder);
+
+#[cfg(feature = "gpu")]
+impl Gpu {
+    /// The device of the environment, if there is one.
+    fn open() -> Option<Gpu> {
+        crate::engine::device().ok().map(|device| Gpu(xenoglot_texture::compute::Decoder::new(&device)))
+    }
+
+    fn name(&self) -> String {
+        self.0.device().name().into()
+    }
+
+    fn rate(&self, rounds: u32, format: Format, extent: Extent, data: &[u8]) -> Result<f64> {
+        use xenoglot_texture::compute::Decoder;
+        let device = self.0.device();
+        let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let blocks = device.buffer_of(&words)?;
+        let texels = device.buffer(Decoder::output_bytes(format, extent).unwrap_or(0) as u64)?;
+        let count = f64::from(extent.width) * f64::from(extent.height);
+        // The first of them compiles the program.
+        rate(rounds + 1, count, || {
+            let mut commands = xenoglot_host::Commands::default();
+            self.0.record(&mut commands, format, extent, &blocks, &texels)?;
+            commands.submit(device)?;
+            Ok(device.wait()?)
+        })
+    }
+}
+
+/// There is none.
+#[cfg(not(feature = "gpu"))]
+enum Gpu {}
+
+#[cfg(not(feature = "gpu"))]
+impl Gpu {
+    fn open() -> Option<Gpu> {
+        None
+    }
+
+    fn name(&self) -> String {
+        match *self {}
+    }
+
+    fn rate(&self, _: u32, _: Format, _: Extent, _: &[u8]) -> Result<f64> {
+        match *self {}
+    }
+}
+
+/// What `astcenc` does with blocks of ASTC on one thread, if it is installed and knows what to do with them.
+fn astcenc(rounds: u32, format: Format, extent: Extent, data: &[u8]) -> Option<f64> {
+    let Format::Astc(footprint, profile) = format else { return None };
+    let folder = tempfile::tempdir().ok()?;
+    let [width, height, depth] = footprint.size().map(|n| n as u8);
+    let size = [extent.width, extent.height, extent.depth];
+    let mut file = vec![0x13, 0xab, 0xa1, 0x5c, width, height, depth];
+    file.extend(size.iter().flat_map(|n| n.to_le_bytes().into_iter().take(3)));
+    file.extend_from_slice(data);
+    let input = folder.path().join("blocks.astc");
+    std::fs::write(&input, file).ok()?;
+    let (option, output) =
+        if profile == Profile::Hdr { ("-dh", "texels.hdr") } else { ("-dl", "texels.tga") };
+    let run = || {
+        let mut command = Command::new("astcenc");
+        command.arg(option).arg(&input).arg(folder.path().join(output)).args(["-j", "1"]);
+        let printed = command.output().ok().filter(|run| run.status.success())?.stdout;
+        decoding_rate(std::str::from_utf8(&printed).ok()?)
+    };
+    (0..rounds).map_while(|_| run()).max_by(f64::total_cmp)
+}
+
+/// The rate that `astcenc` prints, in million texels a second.
+fn decoding_rate(printed: &str) -> Option<f64> {
+    let line = printed.lines().find_map(|line| line.trim().strip_prefix("Decoding rate:"))?;
+    line.trim().strip_suffix("MT/s")?.trim().parse().ok()
 }
 
 /// Random blocks; of ASTC such without the error colour in a texel.
@@ -110,14 +200,34 @@ fn legal(format: Format, block: &[u8]) -> bool {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<16} {:>10} {:>10}  Mtexel/s", "format", "one core", "all cores")?;
-        for Texture { format, one_core, all_cores } in &self.textures {
-            writeln!(f, "{format:<16} {one_core:>10.0} {all_cores:>10.0}")?;
+        if let Some(device) = &self.device {
+            writeln!(f, "compute: on {device}")?;
+        }
+        writeln!(
+            f,
+            "{:<16} {:>10} {:>10} {:>10} {:>10}  Mtexel/s",
+            "format", "one core", "all cores", "compute", "astcenc"
+        )?;
+        let optional = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
+        for Texture { format, one_core, all_cores, compute, astcenc } in &self.textures {
+            let (compute, astcenc) = (optional(*compute), optional(*astcenc));
+            writeln!(f, "{format:<16} {one_core:>10.0} {all_cores:>10.0} {compute:>10} {astcenc:>10}")?;
         }
         writeln!(f, "\n{:<16} {:>10}", "tone filter", "Msample/s")?;
         for Tone { engine, samples } in &self.tone {
             writeln!(f, "{engine:<16} {samples:>10.1}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rates_are_found_in_what_astcenc_prints() {
+        let printed =
+            "Performance metrics\n\n    Total time:     0.0673 s\n    Decoding rate:       25.8391 MT/s\n";
+        assert_eq!(super::decoding_rate(printed), Some(25.8391));
+        assert_eq!(super::decoding_rate("usage"), None);
     }
 }
