@@ -164,6 +164,9 @@ fn a_device_computes_what_the_interpreter_does() {
     };
     let mut failures = Vec::new();
     for seed in seeds {
+        if seed % 250 == 249 {
+            println!("{seed}");
+        }
         if let Err(e) = check(engine.as_mut(), &words, seed) {
             let (category, sample, _) = sample(&words, seed);
             let code: Vec<u64> = sample.code.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();

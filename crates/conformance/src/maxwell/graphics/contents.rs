@@ -84,24 +84,34 @@ pub(super) fn texture(o: &Opaque, element: u32) -> Contents {
 }
 
 /// What the driver keeps in constant bank 0: handles, which are not looked at, and where storage blocks lie.
-pub(super) fn driver_bank(base: u32, blocks: &[Block], compute: bool) -> Vec<u8> {
+///
+/// Workgroups are counted at 0x0c in compute. Fragment shaders find samples at 0x830, as halfwords with a coordinate in
+/// sixteenths at bit 12 and below it what IPA takes as an offset from the centre; all are at the centre here.
+pub(super) fn driver_bank(base: u32, blocks: &[Block], groups: Option<[u32; 3]>) -> Vec<u8> {
     let mut bank = vec![0; 0x1_0000];
     let mut put = |at: u32, word: u32| {
         if let Some(bytes) = bank.get_mut(at as usize..at as usize + 4) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
     };
+    for (i, n) in (0..).zip(groups.into_iter().flatten()) {
+        put(0x0c + 4 * i, n);
+    }
+    (0..SAMPLES).for_each(|i| put(0x830 + 4 * i, 0x8000_8000));
     for block in blocks {
         if block.storage {
             let at = base + HANDLE_BYTES + 16 * block.binding;
             put(at, place(block));
             put(at + 8, BLOCK_BYTES as u32);
-        } else if compute {
+        } else if groups.is_some() {
             put(0x20 + 8 * block.binding, place(block));
         }
     }
     bank
 }
+
+/// Places of samples that shaders look up.
+const SAMPLES: u32 = 128;
 
 /// Bytes of a stage's handles: 32 of textures, 8 of images.
 const HANDLE_BYTES: u32 = 4 * 40;

@@ -4,16 +4,16 @@ use super::source::Varying;
 use std::fmt::Write;
 use xenoglot_ir::module::Texel;
 
-/// The descriptor set of sources.
+/// The descriptor set of a shader's source; that of the tessellator's other half is the next.
 pub(super) const SET: u32 = 1;
 /// The bindings of storage blocks and samplers, which OpenGL counts on their own.
 pub(super) const STORAGE: u32 = 32;
 pub(super) const SAMPLER: u32 = 64;
 
-/// The source with one numbering for all bindings, and the names that Vulkan has.
+/// The source with one numbering for all bindings of a descriptor set, and the names that Vulkan has.
 ///
 /// Vulkan's GLSL has no rectangle samplers: they become plain ones, whose coordinates are divided by their size.
-pub(super) fn for_vulkan(source: &str) -> String {
+pub(super) fn for_vulkan(source: &str, set: u32) -> String {
     let mut out = String::new();
     let mut rest = source;
     while let Some(at) = rest.find("binding=") {
@@ -29,7 +29,7 @@ pub(super) fn for_vulkan(source: &str) -> String {
         } else {
             0
         };
-        let _ = write!(out, "{before}set={SET},binding={}", base + binding);
+        let _ = write!(out, "{before}set={set},binding={}", base + binding);
         rest = &digits[length..];
     }
     out.push_str(rest);
