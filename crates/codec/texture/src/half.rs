@@ -10,27 +10,22 @@ pub const QUIET: u16 = 0x0200;
 
 /// `value` / 65536 truncated to a half, and 1 for 65535: how ASTC turns 16-bit results of low dynamic range to floats.
 #[inline(always)]
-pub const fn from_unorm16(value: u32) -> u16 {
+pub const fn from_unorm16(value: u16) -> u16 {
     // From 4 / 65536 on the half is a normal number, and the single's fraction is cut short.
     let single = (value as f32 * (1.0 / 65536.0)).to_bits();
-    let normal = (single >> 13).wrapping_sub(112 << 10);
+    let normal = (single >> 13).wrapping_sub(112 << 10) as u16;
     let half = if value < 4 { value << 8 } else { normal };
-    if value == 0xffff { ONE } else { half as u16 }
+    if value == 0xffff { ONE } else { half }
 }
 
 /// The half that a 16-bit number of ASTC's piecewise linear approximation of a logarithm stands for.
 #[inline(always)]
-pub const fn from_lns(value: u32) -> u16 {
+pub fn from_lns(value: u16) -> u16 {
     let fraction = value & 0x7ff;
-    let bent = if fraction < 512 {
-        3 * fraction
-    } else if fraction < 1536 {
-        4 * fraction - 512
-    } else {
-        5 * fraction - 2048
-    };
-    let half = (value >> 11 << 10) + (bent >> 3);
-    if half > 0x7bff { 0x7bff } else { half as u16 }
+    // Three lines, each the highest where it counts.
+    let bent =
+        (3 * fraction).max((4 * fraction).saturating_sub(512)).max((5 * fraction).saturating_sub(2048));
+    ((value >> 11 << 10) + (bent >> 3)).min(0x7bff)
 }
 
 /// `half` itself, or the quiet one if it is a signalling NaN.

@@ -10,13 +10,18 @@
 
 pub mod astc;
 mod bc;
+#[cfg(feature = "compute")]
+pub mod compute;
 pub mod console;
+#[cfg(feature = "containers")]
 pub mod container;
 mod decode;
 mod etc;
 mod format;
 mod half;
+mod lanes;
 mod rows;
+mod simd;
 
 pub use decode::{Error, decode_into, decode_into_parallel};
 pub use format::{Extent, Format, Profile, Texel};

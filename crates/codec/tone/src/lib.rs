@@ -47,12 +47,12 @@ pub const MIN_TUNING: f64 = 220.0;
 /// Highest tuning, Hz.
 pub const MAX_TUNING: f64 = 880.0;
 
-/// What the filter remembers: written by every engine in the same form.
+/// What the filter remembers. Only the running powers are the same in every engine.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     /// The last two samples.
     input: [f32; 2],
-    /// The last results of the resonances, and those before.
+    /// The last results of the resonances, and those before; lanes have them times a factor.
     last: [f32; TONES],
     before: [f32; TONES],
     /// Power of each tone, running.
@@ -61,6 +61,8 @@ struct State {
     total: f32,
     /// The sum of the tones, smoothed.
     smooth: f32,
+    /// Samples since silence was looked for.
+    age: usize,
 }
 
 /// The filter of one channel.
@@ -96,6 +98,7 @@ impl ToneFilter {
             powers: [0.0; TONES],
             total: 0.0,
             smooth: 0.0,
+            age: 0,
         };
         Ok(ToneFilter { tones, engine, state })
     }

@@ -1,9 +1,10 @@
-//! Texels between the endpoints, by their weights, component after component over sixteen texels at a time.
+//! Texels between the endpoints, by their weights, component after component over a chunk at a time.
 
 use super::endpoint::Pair;
 use super::mode::Header;
-use super::{ROOM, Scratch};
+use super::{CHUNK, ROOM, Scratch};
 use crate::half;
+use crate::lanes::{chosen, mask};
 
 /// Components of a texel as bits of the output.
 pub type Color = [u16; 4];
@@ -12,28 +13,25 @@ pub type Color = [u16; 4];
 pub trait Blend {
     /// Bytes of a texel.
     const BYTES: usize;
-    /// Whether endpoints may be logarithms.
-    const LOG: bool = false;
 
-    /// The component of a texel at `weight` between `a` and `b`.
-    fn linear(a: u16, b: u16, weight: u8) -> u16;
-
-    /// The same of logarithms.
-    fn log(a: u16, b: u16, weight: u8) -> u16 {
-        half::from_lns(between(a, b, weight))
-    }
+    /// The component of a texel at `weight` between `a` and `b`, which are logarithms where `log` is all ones.
+    fn component(a: u16, b: u16, weight: u16, log: u16) -> u16;
 }
 
-/// Between endpoints of 16 bits, exactly as specified.
+/// Between endpoints of 16 bits, exactly as specified: `(64 - weight) a + weight b + 32` in 64ths. The high ten bits and
+/// the low six each stay within 16.
 #[inline(always)]
-const fn between(a: u16, b: u16, weight: u8) -> u32 {
-    (a as u32 * (64 - weight as u32) + b as u32 * weight as u32 + 32) >> 6
+const fn between(a: u16, b: u16, weight: u16) -> u16 {
+    let high = (b >> 6).wrapping_sub(a >> 6).wrapping_mul(weight).wrapping_add(a & !63);
+    let low = (b & 63).wrapping_sub(a & 63).wrapping_mul(weight).wrapping_add((a & 63) << 6);
+    high.wrapping_add((low.wrapping_add(32)) >> 6)
 }
 
 /// Between the high bytes of endpoints, in 64ths.
 #[inline(always)]
-const fn between_bytes(a: u16, b: u16, weight: u8) -> u16 {
-    (a >> 8) * (64 - weight as u16) + (b >> 8) * weight as u16
+const fn between_bytes(a: u16, b: u16, weight: u16) -> u16 {
+    let (a, b) = (a >> 8, b >> 8);
+    b.wrapping_sub(a).wrapping_mul(weight).wrapping_add(a << 6)
 }
 
 /// The decode mode `unorm8`.
@@ -50,7 +48,7 @@ impl Blend for Unorm8 {
 
     /// The high byte of what lies between bytes times 257: with `s` in 64ths of a byte, `(257 s + 32) >> 14`.
     #[inline(always)]
-    fn linear(a: u16, b: u16, weight: u8) -> u16 {
+    fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
         let s = between_bytes(a, b, weight);
         (s + ((s + 32) >> 8)) >> 6
     }
@@ -61,7 +59,7 @@ impl Blend for Srgb {
 
     /// The high byte of what lies between bytes times 256 plus 128.
     #[inline(always)]
-    fn linear(a: u16, b: u16, weight: u8) -> u16 {
+    fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
         (between_bytes(a, b, weight) + 32) >> 6
     }
 }
@@ -70,89 +68,101 @@ impl Blend for Float16 {
     const BYTES: usize = 8;
 
     #[inline(always)]
-    fn linear(a: u16, b: u16, weight: u8) -> u16 {
+    fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
         half::from_unorm16(between(a, b, weight))
     }
 }
 
 impl Blend for Hdr {
     const BYTES: usize = 8;
-    const LOG: bool = true;
 
     #[inline(always)]
-    fn linear(a: u16, b: u16, weight: u8) -> u16 {
-        half::from_unorm16(between(a, b, weight))
+    fn component(a: u16, b: u16, weight: u16, log: u16) -> u16 {
+        let value = between(a, b, weight);
+        let (linear, exponential) = (half::from_unorm16(value), half::from_lns(value));
+        chosen(log, exponential, linear)
     }
 }
 
 /// All texels of one colour.
 #[inline(always)]
 pub fn fill<B: Blend>(color: Color, texels: usize, out: &mut [u8; ROOM * 8]) {
-    for first in (0..texels).step_by(16) {
-        store::<B>(&color.map(|c| [c; 16]), first, out);
+    let [r, g, b, a] = color.map(u64::from);
+    if B::BYTES == 4 {
+        let texel = (r | g << 8 | b << 16 | a << 24) as u32;
+        out.as_chunks_mut().0[..texels].fill(texel.to_le_bytes());
+    } else {
+        let texel = r | g << 16 | b << 32 | a << 48;
+        out.as_chunks_mut().0[..texels].fill(texel.to_le_bytes());
     }
 }
 
-/// The texels of a block.
+/// The texels of a block, and what is behind them in their last chunk.
 #[inline(always)]
 pub fn texels<B: Blend>(
     header: &Header,
     pairs: &[Pair; 4],
-    scratch: &Scratch,
+    scratch: &mut Scratch,
     texels: usize,
     out: &mut [u8; ROOM * 8],
 ) {
-    let count = usize::from(header.partitions);
-    for first in (0..texels).step_by(16) {
-        let mut components = [[0; 16]; 4];
-        for (c, component) in components.iter_mut().enumerate() {
-            let plane = usize::from(header.second_plane == Some(c as u8));
-            let weights: &[u8; 16] = chunk(&scratch.weights[plane], first);
-            *component = plain::<B>(&pairs[0], c, weights);
-            for (p, pair) in pairs.iter().enumerate().take(count).skip(1) {
-                let partitions: &[u8; 16] = chunk(&scratch.partitions, first);
-                let other = plain::<B>(pair, c, weights);
-                for i in 0..16 {
-                    component[i] = if partitions[i] == p as u8 { other[i] } else { component[i] };
-                }
-            }
+    let texels = texels.next_multiple_of(CHUNK).min(ROOM);
+    for c in 0..4 {
+        match header.partitions {
+            1 => component::<B, 1>(header, pairs, scratch, c, texels),
+            2 => component::<B, 2>(header, pairs, scratch, c, texels),
+            _ => component::<B, 4>(header, pairs, scratch, c, texels),
         }
-        store::<B>(&components, first, out);
+    }
+    store::<B>(&scratch.components, texels, out);
+}
+
+/// Component `c` of the texels of a block of up to `P` partitions.
+#[inline(always)]
+fn component<B: Blend, const P: usize>(
+    header: &Header,
+    pairs: &[Pair; 4],
+    scratch: &mut Scratch,
+    c: usize,
+    texels: usize,
+) {
+    let weights = &scratch.weights[usize::from(header.second_plane == Some(c as u8))];
+    let (partitions, out) = (&scratch.partitions, &mut scratch.components[c]);
+    let [p0, p1, p2, p3] = pairs;
+    for i in 0..texels {
+        let (mut a, mut b, mut log) = (p0.ends[0][c], p0.ends[1][c], p0.log[c]);
+        if P > 1 {
+            let here = mask(partitions[i] == 1);
+            (a, b) = (chosen(here, p1.ends[0][c], a), chosen(here, p1.ends[1][c], b));
+            log = chosen(here, p1.log[c], log);
+        }
+        if P > 2 {
+            let here = mask(partitions[i] == 2);
+            (a, b) = (chosen(here, p2.ends[0][c], a), chosen(here, p2.ends[1][c], b));
+            log = chosen(here, p2.log[c], log);
+            let here = mask(partitions[i] == 3);
+            (a, b) = (chosen(here, p3.ends[0][c], a), chosen(here, p3.ends[1][c], b));
+            log = chosen(here, p3.log[c], log);
+        }
+        out[i] = B::component(a, b, weights[i].into(), log);
     }
 }
 
-/// Sixteen of them from `first` on, which is a multiple of 16 below [`ROOM`].
+/// Interleaves the components of texels.
 #[inline(always)]
-fn chunk(of: &[u8; ROOM], first: usize) -> &[u8; 16] {
-    const { assert!(ROOM.is_multiple_of(16)) };
-    &of.as_chunks::<16>().0[first / 16]
-}
-
-/// Component `c` as if all texels were of one partition.
-#[inline(always)]
-fn plain<B: Blend>(pair: &Pair, c: usize, weights: &[u8; 16]) -> [u16; 16] {
-    let [a, b] = [pair.ends[0][c], pair.ends[1][c]];
-    if B::LOG && (if c == 3 { pair.log_alpha } else { pair.log_color }) {
-        weights.map(|w| B::log(a, b, w))
-    } else {
-        weights.map(|w| B::linear(a, b, w))
-    }
-}
-
-/// Interleaves sixteen texels.
-#[inline(always)]
-fn store<B: Blend>([r, g, b, a]: &[[u16; 16]; 4], first: usize, out: &mut [u8; ROOM * 8]) {
+fn store<B: Blend>([r, g, b, a]: &[[u16; ROOM]; 4], texels: usize, out: &mut [u8; ROOM * 8]) {
     if B::BYTES == 4 {
-        let out = &mut out.as_chunks_mut::<64>().0[first / 16];
-        for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let texel = [r, g, b, a].map(|c| u32::from(c[i]));
-            *out = (texel[0] | texel[1] << 8 | texel[2] << 16 | texel[3] << 24).to_le_bytes();
+        let out = out.as_chunks_mut::<4>().0;
+        for i in 0..texels {
+            let (rg, ba) = (r[i] | g[i] << 8, b[i] | a[i] << 8);
+            out[i] = (u32::from(rg) | u32::from(ba) << 16).to_le_bytes();
         }
     } else {
-        let out = &mut out.as_chunks_mut::<128>().0[first / 16];
-        for (i, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let texel = [r, g, b, a].map(|c| u64::from(c[i]));
-            *out = (texel[0] | texel[1] << 16 | texel[2] << 32 | texel[3] << 48).to_le_bytes();
+        let out = out.as_chunks_mut::<8>().0;
+        for i in 0..texels {
+            let rg = u32::from(r[i]) | u32::from(g[i]) << 16;
+            let ba = u32::from(b[i]) | u32::from(a[i]) << 16;
+            out[i] = (u64::from(rg) | u64::from(ba) << 32).to_le_bytes();
         }
     }
 }
@@ -161,15 +171,33 @@ fn store<B: Blend>([r, g, b, a]: &[[u16; 16]; 4], first: usize, out: &mut [u8; R
 mod tests {
     use super::*;
 
+    /// As the specification writes it.
+    fn exact(a: u16, b: u16, weight: u16) -> u32 {
+        (u32::from(a) * u32::from(64 - weight) + u32::from(b) * u32::from(weight) + 32) >> 6
+    }
+
     /// The short forms are the specification's, over all pairs of bytes and all weights.
     #[test]
     fn bytes_are_the_high_byte_of_16_bits() {
         for (a, b) in (0..256u16).flat_map(|a| (0..256).map(move |b| (a, b))) {
             for weight in 0..=64 {
-                let exact = between(a * 257, b * 257, weight) >> 8;
-                assert_eq!(u32::from(Unorm8::linear(a * 257, b * 257, weight)), exact);
-                let (a, b) = (a << 8 | 0x80, b << 8 | 0x80);
-                assert_eq!(u32::from(Srgb::linear(a, b, weight)), between(a, b, weight) >> 8);
+                let byte = |a, b, component: u16| assert_eq!(u32::from(component), exact(a, b, weight) >> 8);
+                let (x, y) = (a * 257, b * 257);
+                byte(x, y, Unorm8::component(x, y, weight, 0));
+                let (x, y) = (a << 8 | 0x80, b << 8 | 0x80);
+                byte(x, y, Srgb::component(x, y, weight, 0));
+            }
+        }
+    }
+
+    /// Every 16 bits against every end of the range and every pattern of bits near the seam.
+    #[test]
+    fn sixteen_bits_suffice() {
+        for a in 0..=u16::MAX {
+            for b in [0, 1, 31, 32, 63, 64, 65, 0x7fff, 0x8000, 0xffbf, 0xffc0, 0xffff, a.rotate_left(7)] {
+                for weight in [0, 1, 21, 31, 32, 33, 63, 64] {
+                    assert_eq!(u32::from(between(a, b, weight)), exact(a, b, weight));
+                }
             }
         }
     }

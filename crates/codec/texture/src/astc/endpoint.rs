@@ -8,10 +8,8 @@ use crate::format::Profile;
 #[derive(Clone, Copy, Default)]
 pub struct Pair {
     pub ends: [[u16; 4]; 2],
-    /// Whether red, green and blue are logarithms.
-    pub log_color: bool,
-    /// Whether alpha is a logarithm.
-    pub log_alpha: bool,
+    /// All ones for components that are logarithms.
+    pub log: [u16; 4],
 }
 
 /// Values of a partition, of which those behind its mode's do not count.
@@ -32,16 +30,15 @@ const fn is_log(mode: u8) -> bool {
 
 /// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
 #[inline(always)]
-pub fn pairs(header: &Header, bits: u128, profile: Profile) -> [Pair; 4] {
-    let used = header.value_levels.bits(header.value_count as u32);
-    let mut values = [0; ise::ROOM];
-    let packed = bits >> header.values_at & ((1 << used) - 1);
-    ise::values(packed, header.value_levels, header.value_count, &mut values);
-
+pub fn pairs(header: &Header, packed: &ise::Packed, profile: Profile) -> [Pair; 4] {
+    let values = ise::values(packed, header.value_levels);
     let mut pairs = [Pair::default(); 4];
     let mut at = 0;
     for (pair, &mode) in pairs.iter_mut().zip(&header.endpoint_modes).take(header.partitions.into()) {
-        let v: Values = std::array::from_fn(|i| values[(at + i) % values.len()].into());
+        let mut v = [0; 8];
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = values[(at + i) % values.len()].into();
+        }
         at += 2 * (usize::from(mode >> 2) + 1);
         *pair = if !is_log(mode) {
             widened(low(mode, &v), profile)
@@ -58,14 +55,14 @@ pub fn pairs(header: &Header, bits: u128, profile: Profile) -> [Pair; 4] {
 #[inline(always)]
 fn widened(ends: Ends, profile: Profile) -> Pair {
     let wide = |c: i32| (if profile == Profile::Srgb { c << 8 | 0x80 } else { c * 257 }) as u16;
-    Pair { ends: ends.map(|end| end.map(wide)), log_color: false, log_alpha: false }
+    Pair { ends: ends.map(|end| end.map(wide)), log: [0; 4] }
 }
 
 /// From 12 bits to 16, alpha from 8 if it is no logarithm.
 fn widened_log(ends: Ends, log_alpha: bool) -> Pair {
     let alpha = if log_alpha { 16 } else { 257 };
     let wide = |[r, g, b, a]: [i32; 4]| [r * 16, g * 16, b * 16, a * alpha].map(|c| c as u16);
-    Pair { ends: ends.map(wide), log_color: true, log_alpha }
+    Pair { ends: ends.map(wide), log: [!0, !0, !0, if log_alpha { !0 } else { 0 }] }
 }
 
 /// The modes of low dynamic range.

@@ -1,124 +1,116 @@
 //! Weights of a grid spread over the texels of a block.
 
-use super::ise;
 use super::mode::Header;
-use super::{Footprint, ROOM};
+use super::shape::Shape;
+use super::{CHUNK, ROOM};
+use crate::simd::Simd;
 
-/// Where texels of an axis lie in the grid: the point before, and sixteenths of the way to the next.
-#[derive(Clone, Copy)]
-struct Axis {
-    point: [u8; 16],
-    part: [u8; 16],
+/// Where the weights of the points around texels lie, and how much of each a texel gets, in sixteenths.
+pub struct Mix {
+    points: [[u8; ROOM]; 4],
+    parts: [[u8; ROOM]; 4],
 }
 
-/// By texels and by points of an axis.
-static AXES: [[Axis; 13]; 13] = {
-    let mut table = [[Axis { point: [0; 16], part: [0; 16] }; 13]; 13];
-    let mut texels = 2;
-    while texels < 13 {
-        let scale = (1024 + texels / 2) / (texels - 1);
-        let mut points = 2;
-        while points <= texels {
-            let mut i = 0;
-            while i < texels {
-                let at = (scale * i * (points - 1) + 32) >> 6;
-                table[texels][points].point[i] = (at >> 4) as u8;
-                table[texels][points].part[i] = (at & 0xf) as u8;
-                i += 1;
-            }
-            points += 1;
-        }
-        texels += 1;
+impl Mix {
+    pub const fn new() -> Mix {
+        Mix { points: [[0; ROOM]; 4], parts: [[0; ROOM]; 4] }
     }
-    table
-};
-
-#[inline(always)]
-fn axis(texels: u8, points: u8) -> &'static Axis {
-    &AXES[usize::from(texels) % 13][usize::from(points) % 13]
 }
 
-/// Weights of the texels from the `plane`th of each point of the grid.
+/// Mixes for the texels of a block, whole chunks of them.
 #[inline(always)]
-pub fn spread(
-    header: &Header,
-    footprint: Footprint,
-    grid: &[u8; ise::ROOM],
-    plane: usize,
+pub fn mix(header: &Header, shape: &Shape, mix: &mut Mix) {
+    if shape.is_flat { flat(header, shape, mix) } else { deep(header, shape, mix) }
+}
+
+/// Weights of the texels from those of the first or second plane, which lie by turns in `points`.
+#[inline(always)]
+pub fn spread<S: Simd>(
+    simd: S,
+    shape: &Shape,
+    mix: &Mix,
+    points: &[u8; 64],
+    plane: u8,
     out: &mut [u8; ROOM],
 ) {
-    let planes = 1 + usize::from(header.second_plane.is_some());
-    let mut points = [0; ise::ROOM];
-    for (i, point) in points.iter_mut().enumerate().take(64) {
-        *point = grid[(i * planes + plane) % grid.len()];
-    }
-    if header.grid == [footprint.width, footprint.height, footprint.depth] {
-        out[..64].copy_from_slice(&points[..64]);
-    } else if footprint.depth == 1 {
-        flat(header, footprint, &points, out);
-    } else {
-        deep(header, footprint, &points, out);
+    let out = out.as_chunks_mut::<CHUNK>().0;
+    for (chunk, out) in out.iter_mut().enumerate().take(shape.chunks()) {
+        let mut sum = [8; CHUNK];
+        for (at, part) in mix.points.iter().zip(&mix.parts) {
+            let (mut at, part) = (at.as_chunks::<CHUNK>().0[chunk], &part.as_chunks::<CHUNK>().0[chunk]);
+            for at in &mut at {
+                *at += plane;
+            }
+            let weights = simd.pick(points, &at);
+            for i in 0..CHUNK {
+                sum[i] += u16::from(weights[i]) * u16::from(part[i]);
+            }
+        }
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = (sum >> 4) as u8;
+        }
     }
 }
 
-/// Between the four points around a texel.
+/// Sixteenths of the distance between `points` of an axis, of a texel so far along it.
 #[inline(always)]
-fn flat(header: &Header, footprint: Footprint, points: &[u8; ise::ROOM], out: &mut [u8; ROOM]) {
-    let (across, down) = (axis(footprint.width, header.grid[0]), axis(footprint.height, header.grid[1]));
-    let width = usize::from(header.grid[0]);
-    // Points before and after the texels of a row, for each row of points and one of nothing behind them.
-    let mut sides = [[[0u16; 16]; 2]; 16];
-    for (y, [before, after]) in sides.iter_mut().enumerate().take(header.grid[1].into()) {
-        for (x, &point) in across.point.iter().enumerate().take(12) {
-            let at = y * width + usize::from(point);
-            before[x] = points[at % points.len()].into();
-            after[x] = points[(at + 1) % points.len()].into();
-        }
-    }
-    let mut row = 0;
-    for y in 0..usize::from(footprint.height) {
-        let at = usize::from(down.point[y % 16]);
-        let ([p00, p01], [p10, p11]) = (&sides[at % 16], &sides[(at + 1) % 16]);
-        let ft = u16::from(down.part[y % 16]);
-        // A row of sixteen; what is behind the width is the next row's, or nobody's.
-        for (x, out) in out[row..][..16].iter_mut().enumerate() {
-            let fs = u16::from(across.part[x]);
-            let w11 = (fs * ft + 8) >> 4;
-            let (w01, w10) = (fs - w11, ft - w11);
-            let w00 = 16 + w11 - fs - ft;
-            *out = ((p00[x] * w00 + p01[x] * w01 + p10[x] * w10 + p11[x] * w11 + 8) >> 4) as u8;
-        }
-        row += usize::from(footprint.width);
+const fn place(way: u16, points: u8) -> u16 {
+    (way * (points as u16 - 1) + 32) >> 6
+}
+
+/// The four points around texels.
+#[inline(always)]
+fn flat(header: &Header, shape: &Shape, mix: &mut Mix) {
+    let [width, height, _] = header.grid;
+    let planes = header.planes();
+    let (right, below) = (planes, planes * u16::from(width));
+    let [xs, ys, _] = &shape.ways;
+    let [p00, p01, p10, p11] = &mut mix.points;
+    let [w00, w01, w10, w11] = &mut mix.parts;
+    for i in 0..(shape.chunks() * CHUNK).min(ROOM) {
+        let (x, y) = (place(xs[i], width), place(ys[i], height));
+        let point = (x >> 4) * right + (y >> 4) * below;
+        p00[i] = point as u8;
+        p01[i] = (point + right) as u8;
+        p10[i] = (point + below) as u8;
+        p11[i] = (point + below + right) as u8;
+        let (fs, ft) = (x & 0xf, y & 0xf);
+        let both = (fs * ft + 8) >> 4;
+        w00[i] = (16 + both - fs - ft) as u8;
+        w01[i] = (fs - both) as u8;
+        w10[i] = (ft - both) as u8;
+        w11[i] = both as u8;
     }
 }
 
 /// Along the edges of a simplex: from the point before the texel to the one behind it, the longest way first.
 #[inline(always)]
-fn deep(header: &Header, footprint: Footprint, points: &[u8; ise::ROOM], out: &mut [u8; ROOM]) {
-    let [gw, gh, gd] = header.grid;
-    let axes = [axis(footprint.width, gw), axis(footprint.height, gh), axis(footprint.depth, gd)];
-    let (n, nm) = (usize::from(gw), usize::from(gw) * usize::from(gh));
-    let mut i = 0;
-    for z in 0..usize::from(footprint.depth) {
-        for y in 0..usize::from(footprint.height) {
-            for x in 0..usize::from(footprint.width) {
-                let at = |a: usize, i: usize| {
-                    (usize::from(axes[a].point[i % 16]), u32::from(axes[a].part[i % 16]))
-                };
-                let ((px, fs), (py, ft), (pz, fr)) = (at(0, x), at(1, y), at(2, z));
-                let mut ways = [(fs, 1), (ft, n), (fr, nm)];
-                ways.sort_unstable_by_key(|&(part, _)| std::cmp::Reverse(part));
-                let mut point = px + py * n + pz * nm;
-                let (mut left, mut sum) = (16, 8);
-                for (part, step) in ways {
-                    sum += (left - part) * u32::from(points[point % points.len()]);
-                    left = part;
-                    point += step;
-                }
-                sum += left * u32::from(points[point % points.len()]);
-                out[i % ROOM] = (sum >> 4) as u8;
-                i += 1;
-            }
-        }
+fn deep(header: &Header, shape: &Shape, mix: &mut Mix) {
+    let [width, height, depth] = header.grid;
+    let right = header.planes();
+    let below = right * u16::from(width);
+    let behind = below * u16::from(height);
+    let [xs, ys, zs] = &shape.ways;
+    let [p0, p1, p2, p3] = &mut mix.points;
+    let [w0, w1, w2, w3] = &mut mix.parts;
+    for i in 0..(shape.chunks() * CHUNK).min(ROOM) {
+        let (x, y, z) = (place(xs[i], width), place(ys[i], height), place(zs[i], depth));
+        let (fs, ft, fr) = (x & 0xf, y & 0xf, z & 0xf);
+        let (most, least) = (fs.max(ft).max(fr), fs.min(ft).min(fr));
+        let middle = fs + ft + fr - most - least;
+        let first = if ft == most { below } else { behind };
+        let first = if fs == most { right } else { first };
+        let last = if ft == least { below } else { right };
+        let last = if fr == least { behind } else { last };
+        let point = (x >> 4) * right + (y >> 4) * below + (z >> 4) * behind;
+        let end = point + right + below + behind;
+        p0[i] = point as u8;
+        p1[i] = (point + first) as u8;
+        p2[i] = (end - last) as u8;
+        p3[i] = end as u8;
+        w0[i] = (16 - most) as u8;
+        w1[i] = (most - middle) as u8;
+        w2[i] = (middle - least) as u8;
+        w3[i] = least as u8;
     }
 }

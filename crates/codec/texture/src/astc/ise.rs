@@ -1,8 +1,13 @@
 //! Bounded integer sequences: values of 2^n, 3·2^n or 5·2^n levels. Five digits of three share eight bits, three digits
 //! of five share seven.
 
+use crate::simd::Simd;
+
+/// Most values that endpoints are made of.
+pub const MAX_VALUES: usize = 18;
+
 /// Room for 64 values and what a last group writes behind them.
-pub const ROOM: usize = 128;
+const ROOM: usize = 72;
 
 /// How many levels values have: the bits of a value, and the digit above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +26,7 @@ enum Digit {
 }
 
 /// Every number of levels, the coarsest first.
-const LEVELS: [Levels; 21] = {
+pub const LEVELS: [Levels; 21] = {
     const DIGITS: [(Digit, u8); 21] = [
         (Digit::None, 1),  // 2
         (Digit::Trit, 0),  // 3
@@ -59,15 +64,27 @@ const LEVELS: [Levels; 21] = {
 const COARSEST: usize = 4;
 
 impl Levels {
+    /// Two.
+    pub const COARSEST: Levels = LEVELS[0];
+
     /// Those of weights by range: 2 to 7, and 10 to 15 for the finer ones.
-    #[inline(always)]
-    pub fn of_weights(range: u32) -> Option<Levels> {
-        let row = match range {
-            2..=7 => range - 2,
-            10..=15 => range - 4,
-            _ => return None,
+    pub const fn of_weights(range: u32) -> Option<Levels> {
+        match range {
+            2..=7 => Some(LEVELS[range as usize - 2]),
+            10..=15 => Some(LEVELS[range as usize - 4]),
+            _ => None,
+        }
+    }
+
+    /// Bits of a value, and values that share the bits of their digits, 1 if they have none.
+    #[cfg(feature = "compute")]
+    pub const fn bits_and_group(self) -> [u32; 2] {
+        let group = match self.digit {
+            Digit::None => 1,
+            Digit::Trit => 5,
+            Digit::Quint => 3,
         };
-        LEVELS.get(row as usize).copied()
+        [self.bits as u32, group]
     }
 
     /// Bits of `count` values.
@@ -82,25 +99,32 @@ impl Levels {
     }
 }
 
-/// The finest levels of which `count` values, an even number of up to 18, fit in `room` bits.
+/// The finest levels of which `count` values, an even number of up to 18, fit in `room` bits, and the bits they take.
 #[inline(always)]
-pub fn finest(count: u32, room: u32) -> Option<Levels> {
-    let row = FINEST.get(count as usize / 2)?.get(room as usize)?;
-    if *row == NONE { None } else { LEVELS.get(usize::from(*row)).copied() }
+pub fn finest(count: usize, room: u32) -> Option<(Levels, u32)> {
+    let Finest { row, bits } = FINEST.get(count / 2)?.get(room as usize)?;
+    if *bits == 0 { None } else { Some((LEVELS[usize::from(*row) % LEVELS.len()], u32::from(*bits))) }
 }
 
-const NONE: u8 = 0xff;
+#[derive(Clone, Copy)]
+pub struct Finest {
+    /// A row of [`LEVELS`].
+    pub row: u8,
+    /// Bits of the values; none where not even the coarsest levels fit.
+    pub bits: u8,
+}
 
-/// Rows of [`LEVELS`] by half the count and the room.
-static FINEST: [[u8; 128]; 10] = {
-    let mut table = [[NONE; 128]; 10];
+/// By half the count and the room.
+pub static FINEST: [[Finest; 128]; 10] = {
+    let mut table = [[Finest { row: 0, bits: 0 }; 128]; 10];
     let mut half = 1;
     while half < 10 {
         let mut row = COARSEST;
         while row < LEVELS.len() {
-            let mut room = LEVELS[row].bits(2 * half as u32) as usize;
+            let bits = LEVELS[row].bits(2 * half as u32);
+            let mut room = bits as usize;
             while room < 128 {
-                table[half][room] = row as u8;
+                table[half][room] = Finest { row: row as u8, bits: bits as u8 };
                 room += 1;
             }
             row += 1;
@@ -110,66 +134,115 @@ static FINEST: [[u8; 128]; 10] = {
     table
 };
 
-/// Weights, 0 to 64; `bits` has nothing behind them.
+/// Weights, 0 to 64, of values as they are packed.
 #[inline(always)]
-pub fn weights(bits: u128, levels: Levels, count: usize, out: &mut [u8; ROOM]) {
+pub fn weights<S: Simd>(simd: S, packed: &Packed, levels: Levels) -> [u8; 64] {
     let table = &WEIGHTS[usize::from(levels.row) % WEIGHTS.len()];
-    unpack(bits, levels, count, |v| table[v % table.len()], out);
+    let mut out = [0; 64];
+    for (out, packed) in out.as_chunks_mut().0.iter_mut().zip(packed.as_chunks().0) {
+        *out = simd.pick(table, packed);
+    }
+    out
 }
 
-/// Values of endpoints, 0 to 255; `bits` has nothing behind them.
+/// Values of endpoints, 0 to 255, of values as they are packed.
 #[inline(always)]
-pub fn values(bits: u128, levels: Levels, count: usize, out: &mut [u8; ROOM]) {
+pub fn values(packed: &Packed, levels: Levels) -> [u8; 32] {
     let table = &VALUES[usize::from(levels.row) % VALUES.len()];
-    unpack(bits, levels, count, |v| table[v % table.len()], out);
+    let mut out = [0; 32];
+    for (out, packed) in out.iter_mut().zip(packed).take(MAX_VALUES) {
+        *out = table[usize::from(*packed)];
+    }
+    out
 }
 
+/// Values of which the digit stands above the bits.
+pub type Packed = [u8; ROOM];
+
+/// Values as they are packed; `bits` has nothing behind them.
 #[inline(always)]
-fn unpack(mut bits: u128, levels: Levels, count: usize, value: impl Fn(usize) -> u8, out: &mut [u8; ROOM]) {
-    let n = u32::from(levels.bits);
-    let mask = (1u64 << n) - 1;
+pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize) -> Packed {
+    let mut out = [0; ROOM];
+    let n = u32::from(levels.bits) & 0xf;
     match levels.digit {
         Digit::None => {
-            for out in out.iter_mut().take(count) {
-                *out = value((bits as u64 & mask) as usize);
-                bits >>= n;
+            for eight in out.as_chunks_mut().0.iter_mut().take(count.div_ceil(8)) {
+                let (_, low) = group(simd, bits as u64, n, &[0; 8]);
+                *eight = low.to_le_bytes();
+                bits >>= 8 * n;
             }
         }
         Digit::Trit => {
-            for out in out.as_chunks_mut::<5>().0.iter_mut().take(count.div_ceil(5)) {
-                let group = bits as u64;
+            for five in out.as_chunks_mut::<5>().0.iter_mut().take(count.div_ceil(5)) {
+                let (shared, low) = group(simd, bits as u64, n, &TRIT_BITS);
+                let values = TRITS[shared & 0xff] << n | low;
+                five.copy_from_slice(&values.to_le_bytes()[..5]);
                 bits >>= 5 * n + 8;
-                let packed = group >> n & 3
-                    | group >> (2 * n) & 0xc
-                    | group >> (3 * n) & 0x10
-                    | group >> (4 * n) & 0x60
-                    | group >> (5 * n) & 0x80;
-                let digits = TRITS[packed as usize & 0xff];
-                for (i, (out, before)) in out.iter_mut().zip([0, 2, 4, 5, 7]).enumerate() {
-                    let low = group >> (i as u32 * n + before) & mask;
-                    *out = value((u64::from(digits >> (2 * i) & 3) << n | low) as usize);
-                }
             }
         }
         Digit::Quint => {
-            for out in out.as_chunks_mut::<3>().0.iter_mut().take(count.div_ceil(3)) {
-                let group = bits as u64;
+            for three in out.as_chunks_mut::<3>().0.iter_mut().take(count.div_ceil(3)) {
+                let (shared, low) = group(simd, bits as u64, n, &QUINT_BITS);
+                let values = u64::from(QUINTS[shared & 0x7f]) << n | low;
+                three.copy_from_slice(&values.to_le_bytes()[..3]);
                 bits >>= 3 * n + 7;
-                let packed = group >> n & 7 | group >> (2 * n) & 0x18 | group >> (3 * n) & 0x60;
-                let digits = QUINTS[packed as usize & 0x7f];
-                for (i, (out, before)) in out.iter_mut().zip([0, 3, 5]).enumerate() {
-                    let low = group >> (i as u32 * n + before) & mask;
-                    *out = value((u64::from(digits >> (3 * i) & 7) << n | low) as usize);
-                }
             }
         }
     }
+    out
 }
 
-/// Five digits of three in two bits each, by the eight bits they share.
-static TRITS: [u16; 256] = {
+/// Bits of the shared number that follow the bits of each value of a group.
+const TRIT_BITS: [u32; 5] = [2, 2, 1, 2, 1];
+const QUINT_BITS: [u32; 3] = [3, 2, 2];
+
+/// The number that the values of a group share, and their `n` bits, a byte for each.
+#[inline(always)]
+fn group<S: Simd, const N: usize>(simd: S, bits: u64, n: u32, widths: &[u32; N]) -> (usize, u64) {
+    if S::BIT_LANES {
+        let shared = const { &SHARED_MASKS[N] }[n as usize % 9];
+        let lanes = (0x0101_0101_0101_0101 >> (64 - 8 * N)) * ((1 << n) - 1);
+        return (simd.gather(bits, shared) as usize, simd.scatter(simd.gather(bits, !shared), lanes));
+    }
+    let (mut shared, mut low) = (0, 0);
+    let (mut at, mut have) = (0, 0);
+    for (i, width) in widths.iter().enumerate() {
+        low |= (bits >> at & ((1 << n) - 1)) << (8 * i);
+        at += n;
+        shared |= (bits >> at & ((1 << width) - 1)) << have;
+        at += width;
+        have += width;
+    }
+    (shared as usize, low)
+}
+
+/// Where the shared number lies, by the values of a group and their bits.
+static SHARED_MASKS: [[u64; 9]; 9] = {
+    let mut table = [[0; 9]; 9];
+    let mut n = 0;
+    while n < 7 {
+        table[5][n as usize] = shared_mask(n, &TRIT_BITS);
+        table[3][n as usize] = shared_mask(n, &QUINT_BITS);
+        n += 1;
+    }
+    table
+};
+
+const fn shared_mask(n: u32, widths: &[u32]) -> u64 {
+    let (mut mask, mut at, mut i) = (0, 0, 0);
+    while i < widths.len() {
+        at += n;
+        mask |= ((1 << widths[i]) - 1) << at;
+        at += widths[i];
+        i += 1;
+    }
+    mask
+}
+
+/// Five digits of three in a byte each, by the eight bits they share.
+pub static TRITS: [u64; 256] = {
     let mut table = [0; 256];
-    let mut t = 0u16;
+    let mut t = 0u64;
     while t < 256 {
         let (c, t4, t3);
         if t >> 2 & 7 == 7 {
@@ -186,16 +259,16 @@ static TRITS: [u16; 256] = {
         } else {
             (c >> 4, c >> 2 & 3, (c >> 1 & 1) << 1 | c & 1 & !(c >> 1))
         };
-        table[t as usize] = t0 | t1 << 2 | t2 << 4 | t3 << 6 | t4 << 8;
+        table[t as usize] = t0 | t1 << 8 | t2 << 16 | t3 << 24 | t4 << 32;
         t += 1;
     }
     table
 };
 
-/// Three digits of five in three bits each, by the seven bits they share.
-static QUINTS: [u16; 128] = {
+/// Three digits of five in a byte each, by the seven bits they share.
+pub static QUINTS: [u32; 128] = {
     let mut table = [0; 128];
-    let mut q = 0u16;
+    let mut q = 0u32;
     while q < 128 {
         let (q2, q1, q0);
         if q >> 1 & 3 == 3 && q >> 5 == 0 {
@@ -213,7 +286,7 @@ static QUINTS: [u16; 128] = {
             }
             (q1, q0) = if c & 7 == 5 { (4, c >> 3) } else { (c >> 3, c & 7) };
         }
-        table[q as usize] = q0 | q1 << 3 | q2 << 6;
+        table[q as usize] = q0 | q1 << 8 | q2 << 16;
         q += 1;
     }
     table
@@ -253,7 +326,7 @@ const fn unquantized(value: u32, bits: u32, step: u32, pattern: &[u8], width: u3
 }
 
 /// Endpoint values by level.
-static VALUES: [[u8; 256]; 21] = {
+pub static VALUES: [[u8; 256]; 21] = {
     let mut table = [[0; 256]; 21];
     let mut row = COARSEST;
     while row < table.len() {
@@ -284,8 +357,8 @@ static VALUES: [[u8; 256]; 21] = {
 };
 
 /// Weights by level.
-static WEIGHTS: [[u8; 32]; 12] = {
-    let mut table = [[0; 32]; 12];
+pub static WEIGHTS: [[u8; 64]; 12] = {
+    let mut table = [[0; 64]; 12];
     let mut row = 0;
     while row < table.len() {
         let Levels { bits, digit, .. } = LEVELS[row];
@@ -347,7 +420,7 @@ mod tests {
 
     #[test]
     fn every_packing_has_digits_in_range() {
-        assert!(TRITS.iter().all(|t| (0..5).all(|i| t >> (2 * i) & 3 < 3)));
-        assert!(QUINTS.iter().all(|q| (0..3).all(|i| q >> (3 * i) & 7 < 5)));
+        assert!(TRITS.iter().all(|t| t.to_le_bytes().iter().all(|&digit| digit < 3)));
+        assert!(QUINTS.iter().all(|q| q.to_le_bytes().iter().all(|&digit| digit < 5)));
     }
 }

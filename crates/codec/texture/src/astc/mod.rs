@@ -7,20 +7,26 @@
 mod blend;
 mod endpoint;
 mod grid;
-mod ise;
+pub(crate) mod ise;
 mod mode;
 mod partition;
+pub(crate) mod shape;
 mod void;
 
 use crate::format::Profile;
+use crate::simd::Simd;
 use blend::{Blend, Color};
 use mode::Header;
+use shape::Shape;
 
 /// Most texels of a block: 6×6×6.
 const MAX_TEXELS: usize = 216;
 
-/// Room for the texels of a block and for what loops over sixteen at a time write behind them.
-const ROOM: usize = MAX_TEXELS.next_multiple_of(16) + 16;
+/// Texels that loops take at a time.
+const CHUNK: usize = 32;
+
+/// Room for the texels of a block in whole chunks.
+const ROOM: usize = MAX_TEXELS.next_multiple_of(CHUNK);
 
 /// The size of blocks; one of those the specification has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,7 +101,8 @@ const fn error(profile: Profile) -> Color {
 /// Decodes a row of blocks of a slice, whole slices, or a layer of blocks with depth. `size` is the width and height of
 /// a slice in texels.
 #[inline(always)]
-pub(crate) fn decode_band(
+pub(crate) fn decode_band<S: Simd>(
+    simd: S,
     footprint: Footprint,
     profile: Profile,
     size: [usize; 2],
@@ -103,15 +110,16 @@ pub(crate) fn decode_band(
     out: &mut [u8],
 ) {
     match profile {
-        Profile::LdrUnorm8 => band::<blend::Unorm8>(footprint, profile, size, data, out),
-        Profile::Srgb => band::<blend::Srgb>(footprint, profile, size, data, out),
-        Profile::LdrFloat16 => band::<blend::Float16>(footprint, profile, size, data, out),
-        Profile::Hdr => band::<blend::Hdr>(footprint, profile, size, data, out),
+        Profile::LdrUnorm8 => band::<S, blend::Unorm8>(simd, footprint, profile, size, data, out),
+        Profile::Srgb => band::<S, blend::Srgb>(simd, footprint, profile, size, data, out),
+        Profile::LdrFloat16 => band::<S, blend::Float16>(simd, footprint, profile, size, data, out),
+        Profile::Hdr => band::<S, blend::Hdr>(simd, footprint, profile, size, data, out),
     }
 }
 
 #[inline(always)]
-fn band<B: Blend>(
+fn band<S: Simd, B: Blend>(
+    simd: S,
     footprint: Footprint,
     profile: Profile,
     [width, height]: [usize; 2],
@@ -121,6 +129,7 @@ fn band<B: Blend>(
     let [bw, bh, bd] = footprint.size().map(|n| n as usize);
     let bytes = B::BYTES;
     let (pitch, slice) = (width * bytes, width * height * bytes);
+    let shape = shape::of(footprint);
     let mut scratch = Scratch::new();
     let mut texels = [0; ROOM * 8];
     // A band is one row of blocks, whose last may have fewer rows, or whole slices.
@@ -130,7 +139,7 @@ fn band<B: Blend>(
         for y in (0..rows).step_by(bh) {
             for x in (0..width).step_by(bw) {
                 let Some(block) = blocks.next() else { return };
-                block_texels::<B>(footprint, profile, block, &mut scratch, &mut texels);
+                block_texels::<S, B>(simd, footprint, shape, profile, block, &mut scratch, &mut texels);
                 let run = bw.min(width - x) * bytes;
                 let decoded = texels.chunks_exact(bw * bytes);
                 if bd == 1 {
@@ -157,24 +166,33 @@ fn band<B: Blend>(
 
 /// What blocks need while they are decoded; cleared by nobody, written before it is read.
 struct Scratch {
-    /// Values as they are packed.
-    grid: [u8; ise::ROOM],
     /// Weights of the texels, 0 to 64, of both planes.
     weights: [[u8; ROOM]; 2],
+    /// What of the grid makes the weights.
+    mix: grid::Mix,
     /// Partitions of the texels.
     partitions: [u8; ROOM],
+    /// Red, green, blue and alpha of the texels.
+    components: [[u16; ROOM]; 4],
 }
 
 impl Scratch {
     fn new() -> Scratch {
-        Scratch { grid: [0; ise::ROOM], weights: [[0; ROOM]; 2], partitions: [0; ROOM] }
+        Scratch {
+            mix: grid::Mix::new(),
+            weights: [[0; ROOM]; 2],
+            partitions: [0; ROOM],
+            components: [[0; ROOM]; 4],
+        }
     }
 }
 
 /// The texels of a block, as bytes of the output, in rows of slices.
 #[inline(always)]
-fn block_texels<B: Blend>(
+fn block_texels<S: Simd, B: Blend>(
+    simd: S,
     footprint: Footprint,
+    shape: &Shape,
     profile: Profile,
     block: &[u8; 16],
     scratch: &mut Scratch,
@@ -183,21 +201,25 @@ fn block_texels<B: Blend>(
     let bits = u128::from_le_bytes(*block);
     if mode::is_void(bits) {
         let color = void::constant(bits, footprint, profile).unwrap_or(error(profile));
-        return blend::fill::<B>(color, footprint.texels(), out);
+        return blend::fill::<B>(color, shape.texels, out);
     }
     let Some(header) = Header::parse(bits, footprint) else {
-        return blend::fill::<B>(error(profile), footprint.texels(), out);
+        return blend::fill::<B>(error(profile), shape.texels, out);
     };
-    let pairs = endpoint::pairs(&header, bits, profile);
     let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
-    ise::weights(weights, header.weight_levels, header.weight_count, &mut scratch.grid);
+    let weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
+    let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
+    let values = ise::unpack(simd, values, header.value_levels, header.value_count);
+    grid::mix(&header, shape, &mut scratch.mix);
+    let pairs = endpoint::pairs(&header, &values, profile);
+    let points = ise::weights(simd, &weights, header.weight_levels);
     let [first, second] = &mut scratch.weights;
-    grid::spread(&header, footprint, &scratch.grid, 0, first);
+    grid::spread(simd, shape, &scratch.mix, &points, 0, first);
     if header.second_plane.is_some() {
-        grid::spread(&header, footprint, &scratch.grid, 1, second);
+        grid::spread(simd, shape, &scratch.mix, &points, 1, second);
     }
     if header.partitions > 1 {
-        partition::select(&header, footprint, &mut scratch.partitions);
+        partition::select(&header, shape, &mut scratch.partitions);
     }
-    blend::texels::<B>(&header, &pairs, scratch, footprint.texels(), out);
+    blend::texels::<B>(&header, &pairs, scratch, shape.texels, out);
 }

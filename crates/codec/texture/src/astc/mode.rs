@@ -5,8 +5,6 @@ use super::ise::{self, Levels};
 
 /// Most weights of a block.
 const MAX_WEIGHTS: u32 = 64;
-/// Most values that endpoints are made of.
-const MAX_VALUES: u32 = 18;
 
 /// A legal block, apart from void extents.
 #[derive(Clone, Copy)]
@@ -29,6 +27,7 @@ pub struct Header {
     pub values_at: u32,
     pub value_count: usize,
     pub value_levels: Levels,
+    pub value_bits: u32,
 }
 
 /// Whether the block is one colour, and perhaps says how far that reaches.
@@ -42,21 +41,17 @@ impl Header {
     #[inline(always)]
     pub fn parse(bits: u128, footprint: Footprint) -> Option<Header> {
         let low = bits as u64;
-        let flat = footprint.depth == 1;
-        let Grid { size, range, dual } = if flat { flat_grid(low as u32) } else { deep_grid(low as u32) }?;
-        let planes = 1 + u32::from(dual);
-        let weight_count = size.iter().map(|&n| u32::from(n)).product::<u32>() * planes;
-        let fits = size[0] <= footprint.width && size[1] <= footprint.height && size[2] <= footprint.depth;
-        let weight_levels = Levels::of_weights(range)?;
-        let weight_bits = weight_levels.bits(weight_count);
+        let modes = if footprint.depth == 1 { &FLAT } else { &DEEP };
+        let BlockMode { grid, dual, weight_levels, weight_count, weight_bits } = modes[low as usize % MODES];
+        let fits = grid[0] <= footprint.width && grid[1] <= footprint.height && grid[2] <= footprint.depth;
         let partitions = 1 + (low >> 11) as u32 % 4;
-        if !fits || weight_count > MAX_WEIGHTS || !(24..=96).contains(&weight_bits) || dual && partitions == 4
-        {
+        if weight_count == 0 || !fits || dual && partitions == 4 {
             return None;
         }
 
-        let mut below = 128 - weight_bits;
+        let mut below = 128 - u32::from(weight_bits);
         let mut endpoint_modes = [(low >> 13) as u8 & 0xf; 4];
+        let mut value_count = 2 * (1 + (low >> 15) as u32 % 4);
         let (mut seed, mut values_at) = (0, 17);
         if partitions > 1 {
             seed = (low >> 13) as u16 & 0x3ff;
@@ -65,10 +60,12 @@ impl Header {
             let mut packed = (low >> 25) as u32 & 0xf;
             if class == 0 {
                 endpoint_modes = [packed as u8; 4];
+                value_count = 2 * partitions * (1 + (packed >> 2));
             } else {
                 let more = 3 * partitions - 4;
                 below -= more;
                 packed |= ((bits >> below) as u32 & ((1 << more) - 1)) << 4;
+                value_count = 2 * (partitions * class + (packed & ((1 << partitions) - 1)).count_ones());
                 for (i, mode) in (0..partitions).zip(&mut endpoint_modes) {
                     let class = class - 1 + (packed >> i & 1);
                     *mode = (class << 2 | packed >> (partitions + 2 * i) & 3) as u8;
@@ -81,26 +78,78 @@ impl Header {
             second_plane = Some((bits >> below) as u8 & 3);
         }
 
-        let modes = endpoint_modes.iter().take(partitions as usize);
-        let value_count = modes.map(|mode| 2 * (u32::from(mode >> 2) + 1)).sum::<u32>();
-        if value_count > MAX_VALUES {
+        let value_count = value_count as usize;
+        if value_count > ise::MAX_VALUES {
             return None;
         }
-        let value_levels = ise::finest(value_count, below.checked_sub(values_at)?)?;
+        let (value_levels, value_bits) = ise::finest(value_count, below.checked_sub(values_at)?)?;
         Some(Header {
-            grid: size,
+            grid,
             weight_levels,
-            weight_count: weight_count as usize,
-            weight_bits,
+            weight_count: weight_count.into(),
+            weight_bits: weight_bits.into(),
             second_plane,
             partitions: partitions as u8,
             seed,
             endpoint_modes,
             values_at,
-            value_count: value_count as usize,
+            value_count,
             value_levels,
+            value_bits,
         })
     }
+
+    /// Weights of a point of the grid.
+    #[inline(always)]
+    pub fn planes(&self) -> u16 {
+        1 + u16::from(self.second_plane.is_some())
+    }
+}
+
+/// What the lowest bits of a block say.
+#[derive(Clone, Copy)]
+struct BlockMode {
+    /// Width, height, depth of the grid of weights.
+    grid: [u8; 3],
+    /// Whether there are two weights to a point.
+    dual: bool,
+    weight_levels: Levels,
+    /// Weights of all planes; none in a mode that is illegal whatever the footprint.
+    weight_count: u8,
+    weight_bits: u8,
+}
+
+/// Block modes have 11 bits.
+const MODES: usize = 2048;
+
+static FLAT: [BlockMode; MODES] = block_modes(true);
+static DEEP: [BlockMode; MODES] = block_modes(false);
+
+const fn block_modes(flat: bool) -> [BlockMode; MODES] {
+    const ILLEGAL: BlockMode = BlockMode {
+        grid: [0; 3],
+        dual: false,
+        weight_levels: Levels::COARSEST,
+        weight_count: 0,
+        weight_bits: 0,
+    };
+    let mut modes = [ILLEGAL; MODES];
+    let mut i = 0;
+    while i < MODES {
+        let grid = if flat { flat_grid(i as u32) } else { deep_grid(i as u32) };
+        if let Some(Grid { size, range, dual }) = grid
+            && let Some(weight_levels) = Levels::of_weights(range)
+        {
+            let count = size[0] as u32 * size[1] as u32 * size[2] as u32 * (1 + dual as u32);
+            let bits = weight_levels.bits(count);
+            if count <= MAX_WEIGHTS && 24 <= bits && bits <= 96 {
+                let (weight_count, weight_bits) = (count as u8, bits as u8);
+                modes[i] = BlockMode { grid: size, dual, weight_levels, weight_count, weight_bits };
+            }
+        }
+        i += 1;
+    }
+    modes
 }
 
 struct Grid {
@@ -111,8 +160,7 @@ struct Grid {
 }
 
 /// The block mode of a flat footprint, in 11 bits.
-#[inline(always)]
-fn flat_grid(mode: u32) -> Option<Grid> {
+const fn flat_grid(mode: u32) -> Option<Grid> {
     let a = mode >> 5 & 3;
     let b = mode >> 7 & 3;
     let mut precision = mode >> 9 & 1;
@@ -144,8 +192,7 @@ fn flat_grid(mode: u32) -> Option<Grid> {
 }
 
 /// The block mode of a footprint with depth, in 11 bits.
-#[inline(always)]
-fn deep_grid(mode: u32) -> Option<Grid> {
+const fn deep_grid(mode: u32) -> Option<Grid> {
     let a = mode >> 5 & 3;
     let b = mode >> 7 & 3;
     let mut precision = mode >> 9 & 1;
@@ -157,10 +204,13 @@ fn deep_grid(mode: u32) -> Option<Grid> {
             (precision, dual) = (0, false);
             let c = mode >> 9 & 3;
             [[6, c + 2, a + 2], [a + 2, 6, c + 2], [a + 2, c + 2, 6]][b as usize]
+        } else if a < 3 {
+            [[6, 2, 2], [2, 6, 2], [2, 2, 6]][a as usize]
         } else {
-            *[[6, 2, 2], [2, 6, 2], [2, 2, 6]].get(a as usize)?
+            return None;
         };
         (mode >> 4 & 1 | mode >> 1 & 6, size)
     };
-    Some(Grid { size: size.map(|n| n as u8), range: range | precision << 3, dual })
+    let [w, h, d] = size;
+    Some(Grid { size: [w as u8, h as u8, d as u8], range: range | precision << 3, dual })
 }

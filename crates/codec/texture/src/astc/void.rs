@@ -26,6 +26,6 @@ pub fn constant(bits: u128, footprint: Footprint, profile: Profile) -> Option<Co
     }
     Some(match profile {
         Profile::LdrUnorm8 | Profile::Srgb => components.map(|c| c >> 8),
-        Profile::LdrFloat16 | Profile::Hdr => components.map(|c| half::from_unorm16(c.into())),
+        Profile::LdrFloat16 | Profile::Hdr => components.map(half::from_unorm16),
     })
 }

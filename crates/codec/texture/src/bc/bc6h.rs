@@ -2,6 +2,7 @@
 
 use super::by_row;
 use super::partition::{ANCHOR_OF_TWO, TWO, WEIGHTS, widen};
+use crate::simd::Simd;
 use crate::{half, rows};
 
 /// Endpoint components: red, green and blue of the first endpoint, then of the second, third and fourth.
@@ -19,23 +20,23 @@ const G3: u8 = 10;
 const B3: u8 = 11;
 
 /// Bits of a block in their order: the component, and its bits from the first to the last, which may fall.
-type Run = (u8, u8, u8);
+pub type Run = (u8, u8, u8);
 
-struct Mode {
-    regions: u32,
+pub struct Mode {
+    pub regions: u32,
     /// Endpoints after the first are differences from it.
-    transformed: bool,
+    pub transformed: bool,
     /// Bits of an endpoint.
-    precision: u32,
+    pub precision: u32,
     /// Bits of the differences of red, green, blue.
-    deltas: [u32; 3],
+    pub deltas: [u32; 3],
     /// Bits before the runs.
-    header: u32,
-    runs: &'static [Run],
+    pub header: u32,
+    pub runs: &'static [Run],
 }
 
 #[rustfmt::skip]
-const MODES: [Mode; 14] = [
+pub const MODES: [Mode; 14] = [
     Mode { regions: 2, transformed: true, precision: 10, deltas: [5, 5, 5], header: 2, runs: &[
         (G2, 4, 4), (B2, 4, 4), (B3, 4, 4), (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 4), (G3, 4, 4), (G2, 0, 3),
         (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4), (B3, 2, 2), (R3, 0, 4),
@@ -89,79 +90,131 @@ const MODES: [Mode; 14] = [
         (B0, 15, 10)] },
 ];
 
+/// A run of bits that rise: where it begins, how many there are, and the lowest bit of the component they are.
+#[derive(Clone, Copy)]
+struct Piece {
+    at: u32,
+    bits: u32,
+    to: u32,
+}
+
+/// Most pieces of a component.
+const MAX_PIECES: usize = 7;
+
+/// The pieces of component `component`; runs that fall are pieces of one bit.
+const fn pieces(mode: &Mode, component: u8) -> [Piece; MAX_PIECES] {
+    let mut out = [Piece { at: 0, bits: 0, to: 0 }; MAX_PIECES];
+    let (mut count, mut at, mut r) = (0, mode.header, 0);
+    while r < mode.runs.len() {
+        let (of, first, last) = mode.runs[r];
+        let (first, last) = (first as u32, last as u32);
+        let bits = first.abs_diff(last) + 1;
+        let mut i = 0;
+        while of == component && i < bits {
+            let (to, bits) = if first <= last { (first, bits) } else { (first - i, 1) };
+            out[count] = Piece { at: at + i, bits, to };
+            count += 1;
+            i += bits;
+        }
+        at += bits;
+        r += 1;
+    }
+    out
+}
+
+/// Component `C` of a block of mode `M`.
+#[inline(always)]
+fn component<const M: usize, const C: u8>(block: u128) -> u32 {
+    let mut value = 0;
+    for Piece { at, bits, to } in const { pieces(&MODES[M], C) } {
+        value |= ((block >> at) as u32 & ((1 << bits) - 1)) << to;
+    }
+    value
+}
+
 /// RGBA of halves, alpha 1; the colour of blocks of reserved modes is all zero.
 #[inline(always)]
-pub fn bc6h<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let block = u128::from_le_bytes(*block);
-        let texels = match block as u32 & 0x1f {
-            low if low & 3 == 0 => decode::<0, SIGNED>(block),
-            low if low & 3 == 1 => decode::<1, SIGNED>(block),
-            0x02 => decode::<2, SIGNED>(block),
-            0x06 => decode::<3, SIGNED>(block),
-            0x0a => decode::<4, SIGNED>(block),
-            0x0e => decode::<5, SIGNED>(block),
-            0x12 => decode::<6, SIGNED>(block),
-            0x16 => decode::<7, SIGNED>(block),
-            0x1a => decode::<8, SIGNED>(block),
-            0x1e => decode::<9, SIGNED>(block),
-            0x03 => decode::<10, SIGNED>(block),
-            0x07 => decode::<11, SIGNED>(block),
-            0x0b => decode::<12, SIGNED>(block),
-            0x0f => decode::<13, SIGNED>(block),
-            _ => [u64::from(half::ONE) << 48; 16],
-        };
-        by_row(texels.map(u64::to_le_bytes))
-    });
+pub fn bc6h<S: Simd, const SIGNED: bool>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let block = u128::from_le_bytes(*block);
+            let texels = match block as u32 & 0x1f {
+                low if low & 3 == 0 => decode::<S, 0, SIGNED>(simd, block),
+                low if low & 3 == 1 => decode::<S, 1, SIGNED>(simd, block),
+                0x02 => decode::<S, 2, SIGNED>(simd, block),
+                0x06 => decode::<S, 3, SIGNED>(simd, block),
+                0x0a => decode::<S, 4, SIGNED>(simd, block),
+                0x0e => decode::<S, 5, SIGNED>(simd, block),
+                0x12 => decode::<S, 6, SIGNED>(simd, block),
+                0x16 => decode::<S, 7, SIGNED>(simd, block),
+                0x1a => decode::<S, 8, SIGNED>(simd, block),
+                0x1e => decode::<S, 9, SIGNED>(simd, block),
+                0x03 => decode::<S, 10, SIGNED>(simd, block),
+                0x07 => decode::<S, 11, SIGNED>(simd, block),
+                0x0b => decode::<S, 12, SIGNED>(simd, block),
+                0x0f => decode::<S, 13, SIGNED>(simd, block),
+                _ => [u64::from(half::ONE) << 48; 16],
+            };
+            by_row(texels.map(u64::to_le_bytes))
+        },
+    );
 }
 
 #[inline(always)]
-fn decode<const M: usize, const SIGNED: bool>(block: u128) -> [u64; 16] {
+fn decode<S: Simd, const M: usize, const SIGNED: bool>(simd: S, block: u128) -> [u64; 16] {
     let mode = const { &MODES[M] };
-    let ends = endpoints::<SIGNED>(mode, block);
-    if mode.regions == 1 {
-        let indices = widen((block >> 65) as u64, 4, 0);
-        let mut palette = [0; 16];
-        ramp::<SIGNED>(&ends[0], &ends[1], 4, &mut palette);
-        return std::array::from_fn(|i| palette[(indices >> (4 * i)) as usize & 15]);
+    let ends = endpoints::<M, SIGNED>(block);
+    let (regions, indices, weights) = if mode.regions == 1 {
+        ([0; 16], simd.fields(widen((block >> 65) as u64, 4, 0), 4), &WEIGHTS[4])
+    } else {
+        let partition = (block >> 77) as usize & 31;
+        let indices = widen((block >> 82) as u64, 3, 0);
+        let indices = widen(indices, 3, ANCHOR_OF_TWO[partition].into());
+        (simd.fields(TWO[partition].into(), 2), simd.fields(indices, 3), &WEIGHTS[3])
+    };
+    let weights = simd.pick16(weights, &indices);
+    let mut halves = [[0; 16]; 3];
+    for (c, halves) in halves.iter_mut().enumerate() {
+        let (mut from, mut to) = ([0; 16], [0; 16]);
+        (from[0], from[1]) = (ends[0][c] as u32, ends[2][c] as u32);
+        (to[0], to[1]) = (ends[1][c] as u32, ends[3][c] as u32);
+        *halves = simd.mix(&simd.pick16(&from, &regions), &simd.pick16(&to, &regions), &weights);
+        for half in halves {
+            *half = finished::<SIGNED>(*half as i32);
+        }
     }
-    let partition = (block >> 77) as usize & 31;
-    let indices = widen((block >> 82) as u64, 3, 0);
-    let indices = widen(indices, 3, ANCHOR_OF_TWO[partition].into());
-    let mut palette = [0; 16];
-    let (first, second) = palette.split_at_mut(8);
-    ramp::<SIGNED>(&ends[0], &ends[1], 3, first);
-    ramp::<SIGNED>(&ends[2], &ends[3], 3, second);
-    let pattern = TWO[partition];
-    std::array::from_fn(|i| {
-        let region = (pattern >> (2 * i)) as usize & 1;
-        palette[region << 3 | (indices >> (3 * i)) as usize & 7]
-    })
+    let [red, green, blue] = halves;
+    let mut texels = [0; 16];
+    for (i, texel) in texels.iter_mut().enumerate() {
+        let (low, high) = (red[i] | green[i] << 16, blue[i] | u32::from(half::ONE) << 16);
+        *texel = u64::from(low) | u64::from(high) << 32;
+    }
+    texels
 }
 
 /// The endpoints, of 16 bits, or of 15 with a sign.
 #[inline(always)]
-fn endpoints<const SIGNED: bool>(mode: &Mode, block: u128) -> [[i32; 3]; 4] {
-    let mut raw = [0u32; 12];
-    let mut at = mode.header;
-    for &(component, first, last) in mode.runs {
-        let bits = u32::from(first.abs_diff(last)) + 1;
-        let field = (block >> at) as u32 & ((1 << bits) - 1);
-        at += bits;
-        raw[usize::from(component)] |=
-            if first <= last { field << first } else { field.reverse_bits() >> (32 - bits) << last };
-    }
-    let count = 2 * mode.regions as usize;
+fn endpoints<const M: usize, const SIGNED: bool>(block: u128) -> [[i32; 3]; 4] {
+    let mode = const { &MODES[M] };
+    let raw = [
+        [component::<M, R0>(block), component::<M, G0>(block), component::<M, B0>(block)],
+        [component::<M, R1>(block), component::<M, G1>(block), component::<M, B1>(block)],
+        [component::<M, R2>(block), component::<M, G2>(block), component::<M, B2>(block)],
+        [component::<M, R3>(block), component::<M, G3>(block), component::<M, B3>(block)],
+    ];
     let mut out = [[0; 3]; 4];
-    for c in 0..3 {
-        let base = raw[c];
-        for e in 0..count {
-            let mut value = raw[3 * e + c];
+    for (e, (out, raw_end)) in out.iter_mut().zip(&raw).enumerate().take(2 * mode.regions as usize) {
+        for c in 0..3 {
+            let mut value = raw_end[c];
             if e > 0 && mode.transformed {
                 let delta = extended(value, mode.deltas[c]) as u32;
-                value = base.wrapping_add(delta) & ((1 << mode.precision) - 1);
+                value = raw[0][c].wrapping_add(delta) & ((1 << mode.precision) - 1);
             }
-            out[e][c] = if SIGNED {
+            out[c] = if SIGNED {
                 unquantized_signed(extended(value, mode.precision), mode.precision)
             } else {
                 unquantized(value, mode.precision)
@@ -203,24 +256,13 @@ fn unquantized_signed(value: i32, precision: u32) -> i32 {
     if value < 0 { -spread } else { spread }
 }
 
-/// What lies between two endpoints, by index, as RGBA of halves.
-#[inline(always)]
-fn ramp<const SIGNED: bool>(a: &[i32; 3], b: &[i32; 3], bits: u32, out: &mut [u64]) {
-    for (texel, &weight) in out.iter_mut().zip(WEIGHTS[bits as usize]) {
-        let weight = i32::from(weight);
-        *texel = (0..3).fold(u64::from(half::ONE) << 48, |texel, c| {
-            let value = (a[c] * (64 - weight) + b[c] * weight + 32) >> 6;
-            texel | u64::from(finished::<SIGNED>(value)) << (16 * c)
-        });
-    }
-}
-
 /// To the bits of a half, of which no result is an infinity or a negative zero.
 #[inline(always)]
-fn finished<const SIGNED: bool>(value: i32) -> u16 {
+fn finished<const SIGNED: bool>(value: i32) -> u32 {
     if !SIGNED {
-        return ((value * 31) >> 6) as u16;
+        return ((value * 31) >> 6) as u32;
     }
-    let magnitude = ((value.abs() * 31) >> 5) as u16;
-    if value < 0 && magnitude != 0 { magnitude | 0x8000 } else { magnitude }
+    let magnitude = (value.abs() * 31) >> 5;
+    let sign = if value < 0 && magnitude != 0 { 0x8000 } else { 0 };
+    magnitude as u32 | sign
 }

@@ -3,21 +3,22 @@
 use super::partition::{ANCHOR_OF_TWO, ANCHORS_OF_THREE, THREE, TWO, WEIGHTS, widen};
 use super::{Rgba, rgba};
 use crate::rows;
+use crate::simd::Simd;
 
 /// The fields of a mode, in bits, in the order they lie in a block.
-struct Mode {
-    subsets: usize,
-    partition: u32,
-    rotation: u32,
-    selector: u32,
-    color: u32,
-    alpha: u32,
+pub struct Mode {
+    pub subsets: usize,
+    pub partition: u32,
+    pub rotation: u32,
+    pub selector: u32,
+    pub color: u32,
+    pub alpha: u32,
     /// A lowest bit for each endpoint.
-    own_lowest: bool,
+    pub own_lowest: bool,
     /// A lowest bit for both endpoints of a subset.
-    shared_lowest: bool,
-    index: u32,
-    second_index: u32,
+    pub shared_lowest: bool,
+    pub index: u32,
+    pub second_index: u32,
 }
 
 const fn mode(subsets: usize, widths: [u32; 5], lowest: [bool; 2], index: u32, second_index: u32) -> Mode {
@@ -37,7 +38,7 @@ const fn mode(subsets: usize, widths: [u32; 5], lowest: [bool; 2], index: u32, s
     }
 }
 
-const MODES: [Mode; 8] = [
+pub const MODES: [Mode; 8] = [
     mode(3, [4, 0, 0, 4, 0], [true, false], 3, 0),
     mode(2, [6, 0, 0, 6, 0], [false, true], 3, 0),
     mode(3, [6, 0, 0, 5, 0], [false, false], 2, 0),
@@ -50,21 +51,27 @@ const MODES: [Mode; 8] = [
 
 /// RGBA8; blocks of the reserved mode are all zero.
 #[inline(always)]
-pub fn bc7(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let block = u128::from_le_bytes(*block);
-        match (block as u8).trailing_zeros() {
-            0 => decode::<0>(block),
-            1 => decode::<1>(block),
-            2 => decode::<2>(block),
-            3 => decode::<3>(block),
-            4 => decode::<4>(block),
-            5 => decode::<5>(block),
-            6 => decode::<6>(block),
-            7 => decode::<7>(block),
-            _ => [[[0; 4]; 4]; 4],
-        }
-    });
+pub fn bc7<S: Simd>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let block = u128::from_le_bytes(*block);
+            match (block as u8).trailing_zeros() {
+                0 => decode::<S, 0>(simd, block),
+                1 => decode::<S, 1>(simd, block),
+                2 => decode::<S, 2>(simd, block),
+                3 => decode::<S, 3>(simd, block),
+                4 => decode::<S, 4>(simd, block),
+                5 => decode::<S, 5>(simd, block),
+                6 => decode::<S, 6>(simd, block),
+                7 => decode::<S, 7>(simd, block),
+                _ => [[[0; 4]; 4]; 4],
+            }
+        },
+    );
 }
 
 /// Fields from the lowest bit on.
@@ -80,7 +87,7 @@ impl Fields {
 }
 
 #[inline(always)]
-fn decode<const M: usize>(block: u128) -> Rgba {
+fn decode<S: Simd, const M: usize>(simd: S, block: u128) -> Rgba {
     let mode = const { &MODES[M] };
     let mut fields = Fields(block >> (M + 1));
     let partition = usize::from(fields.take(mode.partition)) & 63;
@@ -104,15 +111,18 @@ fn decode<const M: usize>(block: u128) -> Rgba {
         _ => 0,
     };
     if mode.second_index == 0 {
-        return rgba(one_index(mode, &endpoints, indices, pattern));
+        return rgba(one_index(simd, mode, &endpoints, indices, pattern));
     }
     let second = widen((fields.0 >> (16 * mode.index - 1)) as u64, mode.second_index, 0);
-    let texels = if swapped {
-        two_indices(endpoints[0], (second, mode.second_index), (indices, mode.index))
+    let mut texels = if swapped {
+        two_indices(simd, &endpoints[0], (second, mode.second_index), (indices, mode.index))
     } else {
-        two_indices(endpoints[0], (indices, mode.index), (second, mode.second_index))
+        two_indices(simd, &endpoints[0], (indices, mode.index), (second, mode.second_index))
     };
-    rgba(texels.map(|texel| rotated(texel, rotation)))
+    for texel in &mut texels {
+        *texel = rotated(*texel, rotation);
+    }
+    rgba(texels)
 }
 
 /// Both endpoints of the subsets in eight bits, RGBA.
@@ -152,42 +162,59 @@ fn endpoints(mode: &Mode, fields: &mut Fields) -> [[[u16; 4]; 2]; 4] {
 }
 
 #[inline(always)]
-fn blend(a: u16, b: u16, weight: u16) -> u32 {
-    u32::from((a * (64 - weight) + b * weight + 32) >> 6)
+fn blend(a: u16, b: u16, weight: u32) -> u32 {
+    (u32::from(a) * (64 - weight) + u32::from(b) * weight + 32) >> 6
 }
 
-/// What lies between two endpoints, by index.
+/// What lies between two endpoints, by index of `bits` bits.
 #[inline(always)]
 fn ramp(ends: &[[u16; 4]; 2], bits: u32, out: &mut [u32]) {
-    for (color, &weight) in out.iter_mut().zip(WEIGHTS[bits as usize]) {
+    for (color, &weight) in out.iter_mut().zip(&WEIGHTS[bits as usize]).take(1 << bits) {
         *color = (0..4).fold(0, |color, c| color | blend(ends[0][c], ends[1][c], weight) << (8 * c));
     }
 }
 
 #[inline(always)]
-fn one_index(mode: &Mode, endpoints: &[[[u16; 4]; 2]; 4], indices: u64, pattern: u32) -> [u32; 16] {
-    let mut palette = [0; 64];
+fn one_index<S: Simd>(
+    simd: S,
+    mode: &Mode,
+    endpoints: &[[[u16; 4]; 2]; 4],
+    indices: u64,
+    pattern: u32,
+) -> [u32; 16] {
+    let mut palette = [0; 32];
     for (subset, ends) in endpoints.iter().enumerate().take(mode.subsets) {
         ramp(ends, mode.index, &mut palette[subset << mode.index..]);
     }
-    let mask = (1 << mode.index) - 1;
-    std::array::from_fn(|i| {
-        let index = (indices >> (i as u32 * mode.index)) as usize & mask;
-        let subset = (pattern >> (2 * i)) as usize & 3;
-        palette[(subset << mode.index | index) & 63]
-    })
+    let mut at = simd.fields(indices, mode.index);
+    if mode.subsets > 1 {
+        for (at, subset) in at.iter_mut().zip(simd.fields(pattern.into(), 2)) {
+            *at |= subset << mode.index;
+        }
+    }
+    let [low, high] = palette.as_chunks().0 else { return [0; 16] };
+    let mut texels = simd.pick16(low, &at);
+    if mode.subsets << mode.index > 16 {
+        let high = simd.pick16(high, &at);
+        for (i, texel) in texels.iter_mut().enumerate() {
+            *texel = if at[i] & 16 != 0 { high[i] } else { *texel };
+        }
+    }
+    texels
 }
 
 /// Colour by the first of `(indices, bits)`, alpha by the second.
 #[inline(always)]
-fn two_indices(ends: [[u16; 4]; 2], color: (u64, u32), alpha: (u64, u32)) -> [u32; 16] {
-    let (mut colors, mut alphas) = ([0; 8], [0; 8]);
-    ramp(&ends, color.1, &mut colors);
-    ramp(&ends, alpha.1, &mut alphas);
-    let at = |(indices, bits): (u64, u32), i: usize| {
-        (indices >> (i as u32 * bits)) as usize & ((1 << bits) - 1) & 7
-    };
-    std::array::from_fn(|i| colors[at(color, i)] & 0xff_ffff | alphas[at(alpha, i)] & 0xff00_0000)
+fn two_indices<S: Simd>(simd: S, ends: &[[u16; 4]; 2], color: (u64, u32), alpha: (u64, u32)) -> [u32; 16] {
+    let (mut colors, mut alphas) = ([0; 16], [0; 16]);
+    ramp(ends, color.1, &mut colors);
+    ramp(ends, alpha.1, &mut alphas);
+    let mut texels = simd.pick16(&colors, &simd.fields(color.0, color.1));
+    let alphas = simd.pick16(&alphas, &simd.fields(alpha.0, alpha.1));
+    for (texel, alpha) in texels.iter_mut().zip(alphas) {
+        *texel = *texel & 0xff_ffff | alpha & 0xff00_0000;
+    }
+    texels
 }
 
 /// Alpha exchanged with red, green or blue.

@@ -2,16 +2,14 @@
 
 /// The ramp in eight bits.
 #[inline(always)]
-pub fn unorm8(block: u64) -> [u8; 16] {
+pub fn unorm8(block: u64) -> [u8; 8] {
     let (a, b) = (u32::from(block as u8), u32::from((block >> 8) as u8));
-    let ramp = if a > b {
-        seventh_parts().map(|(x, y)| ((a * x + b * y + 3) / 7) as u8)
-    } else {
-        let mut ramp = fifth_parts().map(|(x, y)| ((a * x + b * y + 2) / 5) as u8);
-        (ramp[6], ramp[7]) = (0, 255);
-        ramp
-    };
-    select(block, ramp)
+    if a > b {
+        return seventh_parts().map(|(x, y)| ((a * x + b * y + 3) / 7) as u8);
+    }
+    let mut ramp = fifth_parts().map(|(x, y)| ((a * x + b * y + 2) / 5) as u8);
+    (ramp[6], ramp[7]) = (0, 255);
+    ramp
 }
 
 /// The ramp in 16 bits: of unsigned values, or the bits of signed ones.

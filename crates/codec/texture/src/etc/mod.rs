@@ -1,62 +1,96 @@
 //! ETC1, ETC2 and EAC.
 
-mod color;
-mod eac;
+pub(crate) mod color;
+pub(crate) mod eac;
 
 use crate::rows;
 
 /// RGBA8 of ETC1.
 #[inline(always)]
 pub fn etc1(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| by_column(color::etc1(u64::from_be_bytes(*block))));
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| by_column(color::etc1(u64::from_be_bytes(*block))),
+    );
 }
 
 /// RGBA8 of ETC2 without alpha.
 #[inline(always)]
 pub fn rgb(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| by_column(color::rgb(u64::from_be_bytes(*block))));
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| by_column(color::rgb(u64::from_be_bytes(*block))),
+    );
 }
 
 /// RGBA8 of ETC2 with one bit of alpha.
 #[inline(always)]
 pub fn rgba1(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| by_column(color::rgba1(u64::from_be_bytes(*block))));
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| by_column(color::rgba1(u64::from_be_bytes(*block))),
+    );
 }
 
 /// RGBA8 of ETC2 with alpha of EAC.
 #[inline(always)]
 pub fn rgba8(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let (alphas, colors) = halves(block);
-        let (mut texels, alphas) = (color::rgb(colors), eac::alpha8(alphas));
-        for (texel, alpha) in texels.iter_mut().zip(alphas) {
-            texel[3] = alpha;
-        }
-        by_column(texels)
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (alphas, colors) = halves(block);
+            let (mut texels, alphas) = (color::rgb(colors), eac::alpha8(alphas));
+            for (texel, alpha) in texels.iter_mut().zip(alphas) {
+                texel[3] = alpha;
+            }
+            by_column(texels)
+        },
+    );
 }
 
 /// One component of 11 bits, repeated to 16.
 #[inline(always)]
 pub fn r11<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 8]| {
-        by_column(eac::r11::<SIGNED>(u64::from_be_bytes(*block)).map(u16::to_le_bytes))
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 8]| by_column(eac::r11::<SIGNED>(u64::from_be_bytes(*block)).map(u16::to_le_bytes)),
+    );
 }
 
 /// Two components of 11 bits, repeated to 16.
 #[inline(always)]
 pub fn rg11<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let (red, green) = halves(block);
-        let (red, green) = (eac::r11::<SIGNED>(red), eac::r11::<SIGNED>(green));
-        by_column(std::array::from_fn(|i| (u32::from(red[i]) | u32::from(green[i]) << 16).to_le_bytes()))
-    });
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (red, green) = halves(block);
+            let (red, green) = (eac::r11::<SIGNED>(red), eac::r11::<SIGNED>(green));
+            by_column(std::array::from_fn(|i| (u32::from(red[i]) | u32::from(green[i]) << 16).to_le_bytes()))
+        },
+    );
 }
 
-/// The PICA200's form of a block of ETC1: rows of RGBA8.
-pub(crate) fn etc1_texels(block: u64) -> [[[u8; 4]; 4]; 4] {
-    by_column(color::etc1(block))
+/// Rows of RGBA8 of a block of ETC1 as the PICA200 has it.
+pub(crate) fn pica_etc1(block: u64) -> [[[u8; 4]; 4]; 4] {
+    by_column(color::pica_etc1(block))
 }
 
 /// The two words of a block, the most significant byte first.
