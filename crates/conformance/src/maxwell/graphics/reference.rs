@@ -77,7 +77,7 @@ pub(super) fn vertex(varyings: &[&Varying]) -> String {
     }
     out.push_str(
         "void main() { const int k[6]=int[6](0,1,2,2,1,3); int i=k[gl_VertexIndex%6]; vec2 c=vec2(i&1,i>>1);\n\
-         float w=1.0+0.5*c.x; gl_Position=vec4((c*2.0-1.0)*0.9*w,0.25*w,w); gl_PointSize=1.0;\n",
+         float w=1.0+0.5*c.x; gl_Position=vec4((c*2.0-1.0)*0.9*w,0.05*w,w); gl_PointSize=1.0;\n",
     );
     for v in varyings {
         let of = match v.texel {
