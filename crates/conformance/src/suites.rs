@@ -71,7 +71,7 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "maxwell-graphics",
-        doc: "SM53 shaders of every stage: translated, and built into pipelines of the device",
+        doc: "SM53 shaders of every stage: translated, and drawn on the device beside the GLSL they were made from",
         engines: &["spirv", "glsl"],
         run: maxwell::graphics::shaders,
     },

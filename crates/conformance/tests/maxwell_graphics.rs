@@ -1,4 +1,4 @@
-//! The Maxwell graphics vectors: every shader lifted, checked, and translated.
+//! The Maxwell graphics vectors: every shader lifted, checked, translated, and drawn beside its source.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -85,13 +85,15 @@ impl Observer for Failures {
     fn total(&self, _cases: usize) {}
 
     fn case(&self, case: &Case) {
-        if let Verdict::Failed(e) = &case.verdict {
-            self.0.lock().unwrap().push(format!("{}: {e}", case.name));
+        match &case.verdict {
+            Verdict::Failed(e) => self.0.lock().unwrap().push(format!("{}: {e}", case.name)),
+            Verdict::Unconfirmed(e) => println!("{}: {e}", case.name),
+            Verdict::Passed => {}
         }
     }
 }
 
-/// The names of the shaders that no pipeline is made of, sorted.
+/// The names of the shaders that no pipeline is made of or that draw something else than their sources, sorted.
 fn refused(engine: &'static str) -> Option<Vec<String>> {
     if !glslang::available() || !xenoglot_vulkan::Device::list().is_ok_and(|d| !d.is_empty()) {
         skip("no Vulkan device, or no glslangValidator");
@@ -101,7 +103,9 @@ fn refused(engine: &'static str) -> Option<Vec<String>> {
     let request = Request { path: vectors(), engine, device: None, worker };
     let failures = Failures::default();
     let summary = Suite::find("maxwell-graphics").unwrap().run(&request, &failures).unwrap();
-    assert_eq!(summary.passed + summary.failed, 32);
+    // What the others are free to differ in is part of the suite.
+    assert_eq!(summary.passed + summary.failed + summary.unconfirmed, 32);
+    assert!(summary.unconfirmed <= 5);
     let failures = failures.0.into_inner().unwrap();
     failures.iter().for_each(|f| println!("{f}"));
     let mut names: Vec<String> =
@@ -111,7 +115,7 @@ fn refused(engine: &'static str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn every_shader_makes_a_pipeline_as_spirv() {
+fn every_shader_draws_what_its_source_does_as_spirv() {
     if let Some(refused) = refused("spirv") {
         // Votes need subgroups as wide as a warp, or a pass that makes them so.
         assert!(refused.iter().all(|name| name == "cs_vote.comp"), "{refused:?}");
@@ -119,7 +123,7 @@ fn every_shader_makes_a_pipeline_as_spirv() {
 }
 
 #[test]
-fn shaders_make_pipelines_as_glsl() {
+fn shaders_draw_what_their_sources_do_as_glsl() {
     if let Some(refused) = refused("glsl") {
         // GLSL is not written with 64-bit floats and halves; votes need subgroups as wide as a warp.
         const KNOWN: [&str; 4] = ["cs_vote.comp", "fs_double.frag", "fs_half_pack.frag", "fs_intmath.frag"];

@@ -28,7 +28,7 @@ fn vulkan_worker() {
 }
 
 fn rounds() -> u64 {
-    if std::env::var_os("XENOGLOT_LONG").is_some() { 4000 } else { 60 }
+    if std::env::var_os("XENOGLOT_LONG").is_some() { 2000 } else { 60 }
 }
 
 /// The sample of a seed, and the depth of its stack before that becomes data.

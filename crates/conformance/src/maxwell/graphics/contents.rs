@@ -19,8 +19,11 @@ pub(super) fn block(block: &Block, round: u32) -> Vec<u8> {
     } else if has("uint ") || has("ivec4") {
         (0..BLOCK_BYTES as u32 / 4).map(|i| i.wrapping_mul(0x9e37_79b1) >> 24).collect()
     } else {
-        let value = |i: u32| {
-            if (i % 16).is_multiple_of(5) { 1.0 } else { (i.wrapping_mul(0x9e37_79b1) >> 28) as f32 * 0.01 }
+        // What a tessellator makes of a triangle goes by its distance from the eye.
+        let value = |i: u32| match (has("eye"), i % 16 % 5) {
+            (true, _) => 40.0,
+            (false, 0) => 1.0,
+            _ => (i.wrapping_mul(0x9e37_79b1) >> 28) as f32 * 0.004,
         };
         let first = if members.starts_with("int ") { round } else { value(0).to_bits() };
         std::iter::once(first).chain((1..BLOCK_BYTES as u32 / 4).map(|i| value(i).to_bits())).collect()
@@ -85,24 +88,34 @@ pub(super) fn texture(o: &Opaque, element: u32) -> Contents {
 }
 
 /// What the driver keeps in constant bank 0: handles, which are not looked at, and where storage blocks lie.
-pub(super) fn driver_bank(base: u32, blocks: &[Block], compute: bool) -> Vec<u8> {
+///
+/// Workgroups are counted at 0x0c in compute. Fragment shaders find samples at 0x830, as halfwords with a coordinate in
+/// sixteenths at bit 12 and below it what IPA takes as an offset from the centre; all are at the centre here.
+pub(super) fn driver_bank(base: u32, blocks: &[Block], groups: Option<[u32; 3]>) -> Vec<u8> {
     let mut bank = vec![0; 0x1_0000];
     let mut put = |at: u32, word: u32| {
         if let Some(bytes) = bank.get_mut(at as usize..at as usize + 4) {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
     };
+    for (i, n) in (0..).zip(groups.into_iter().flatten()) {
+        put(0x0c + 4 * i, n);
+    }
+    (0..SAMPLES).for_each(|i| put(0x830 + 4 * i, 0x8000_8000));
     for block in blocks {
         if block.storage {
             let at = base + HANDLE_BYTES + 16 * block.binding;
             put(at, place(block));
             put(at + 8, BLOCK_BYTES as u32);
-        } else if compute {
+        } else if groups.is_some() {
             put(0x20 + 8 * block.binding, place(block));
         }
     }
     bank
 }
+
+/// Places of samples that shaders look up.
+const SAMPLES: u32 = 128;
 
 /// Bytes of a stage's handles: 32 of textures, 8 of images.
 const HANDLE_BYTES: u32 = 4 * 40;

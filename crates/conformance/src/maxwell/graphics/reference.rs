@@ -4,16 +4,16 @@ use super::source::Varying;
 use std::fmt::Write;
 use xenoglot_ir::module::Texel;
 
-/// The descriptor set of sources.
+/// The descriptor set of a shader's source; that of the tessellator's other half is the next.
 pub(super) const SET: u32 = 1;
 /// The bindings of storage blocks and samplers, which OpenGL counts on their own.
 pub(super) const STORAGE: u32 = 32;
 pub(super) const SAMPLER: u32 = 64;
 
-/// The source with one numbering for all bindings, and the names that Vulkan has.
+/// The source with one numbering for all bindings of a descriptor set, and the names that Vulkan has.
 ///
 /// Vulkan's GLSL has no rectangle samplers: they become plain ones, whose coordinates are divided by their size.
-pub(super) fn for_vulkan(source: &str) -> String {
+pub(super) fn for_vulkan(source: &str, set: u32) -> String {
     let mut out = String::new();
     let mut rest = source;
     while let Some(at) = rest.find("binding=") {
@@ -29,7 +29,7 @@ pub(super) fn for_vulkan(source: &str) -> String {
         } else {
             0
         };
-        let _ = write!(out, "{before}set={SET},binding={}", base + binding);
+        let _ = write!(out, "{before}set={set},binding={}", base + binding);
         rest = &digits[length..];
     }
     out.push_str(rest);
@@ -77,7 +77,7 @@ pub(super) fn vertex(varyings: &[&Varying]) -> String {
     }
     out.push_str(
         "void main() { const int k[6]=int[6](0,1,2,2,1,3); int i=k[gl_VertexIndex%6]; vec2 c=vec2(i&1,i>>1);\n\
-         float w=1.0+0.5*c.x; gl_Position=vec4((c*2.0-1.0)*0.9*w,0.25*w,w); gl_PointSize=1.0;\n",
+         float w=1.0+0.5*c.x; gl_Position=vec4((c*2.0-1.0)*0.9*w,0.05*w,w); gl_PointSize=1.0;\n",
     );
     for v in varyings {
         let of = match v.texel {

@@ -56,12 +56,12 @@ fn stub(source: &str, of: Stage) -> Result<Part, String> {
     Ok(Part { module: StageModule { stage: pipeline_stage(of), spirv }, bindings: Vec::new() })
 }
 
-/// The stage of a source, whose descriptors are in [`reference::SET`].
-fn source(shader: &Shader, round: u32) -> Result<Part, String> {
-    let text = reference::for_vulkan(&shader.source);
+/// The stage of a source, whose descriptors are in this set.
+fn source(shader: &Shader, set: u32, round: u32) -> Result<Part, String> {
+    let text = reference::for_vulkan(&shader.source, set);
     let mut part = stub(&text, shader.stage).map_err(|e| format!("its source: {e}"))?;
     let declarations = Declarations::read(&shader.source);
-    let slot = |binding, kind, count| DescriptorSlot { set: reference::SET, binding, kind, count };
+    let slot = |binding, kind, count| DescriptorSlot { set, binding, kind, count };
     for block in &declarations.blocks {
         let (base, kind) = match block.storage {
             true => (reference::STORAGE, DescriptorKind::Storage),
@@ -106,7 +106,10 @@ fn elements(
         DescriptorKind::Uniform => {
             let bank = slot.binding.wrapping_sub(layout::bank_binding(0));
             let mut data = match bank {
-                0 => contents::driver_bank(base, blocks, shader.stage == Stage::Compute),
+                0 => {
+                    let groups = (shader.stage == Stage::Compute).then_some([GROUPS, 1, 1]);
+                    contents::driver_bank(base, blocks, groups)
+                }
                 1 => compiler_constants(shader)?,
                 _ => {
                     let found = blocks.iter().find(|b| !b.storage && b.binding + 2 == bank);
@@ -136,7 +139,9 @@ fn elements(
 fn compiler_constants(shader: &Shader) -> Result<Vec<u8>, String> {
     let programs = maxwell::load(&shader.dksh).map_err(|e| e.to_string())?;
     let banks = programs.first().map(|p| &p.banks[..]).unwrap_or_default();
-    Ok(banks.iter().find(|b| b.0 == 1).map_or_else(Vec::new, |b| b.1.to_vec()))
+    // Nothing but zeros is room for which way rows are counted; 1 is downwards.
+    let given = banks.iter().find(|b| b.0 == 1).map(|b| b.1.to_vec());
+    Ok(given.filter(|data| data.iter().any(|&b| b != 0)).unwrap_or_else(|| 1f32.to_le_bytes().to_vec()))
 }
 
 /// How a pipeline around a shader is drawn.
@@ -187,7 +192,7 @@ fn scene(shader: &Shader, shaders: &[Shader], round: u32) -> Result<Scene, Strin
             scene.targets = vec![false; outputs.len().max(1)];
             scene.others = vec![
                 stub(&reference::vertex(&inputs), Stage::Vertex)?,
-                source(other, round)?,
+                source(other, reference::SET + 1, round)?,
                 stub(&reference::fragment(&outputs), Stage::Fragment)?,
             ];
             return Ok(scene);
@@ -196,7 +201,7 @@ fn scene(shader: &Shader, shaders: &[Shader], round: u32) -> Result<Scene, Strin
             let other = of_stage(Stage::TessControl)?;
             let before = Declarations::read(&other.source);
             scene.others.push(stub(&reference::vertex(&varyings(&before, false)), Stage::Vertex)?);
-            scene.others.push(source(other, round)?);
+            scene.others.push(source(other, reference::SET + 1, round)?);
         }
         Stage::Geometry => {
             scene.points = declarations.primitive == InputPrimitive::Points;
@@ -299,7 +304,8 @@ impl Engine {
                 false => 1,
             };
         for round in 0..rounds {
-            let parts = [source(shader, round)?, translation(shader, &lifted, spirv.clone(), round)?];
+            let parts =
+                [source(shader, reference::SET, round)?, translation(shader, &lifted, spirv.clone(), round)?];
             match shader.stage {
                 Stage::Compute => self.compare_memory(shader, &lifted.module, parts)?,
                 _ => self.compare_targets(&scene(shader, shaders, round)?, &parts)?,
