@@ -3,7 +3,7 @@
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, texture, tone, translate,
+    asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, texture, tone, translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -51,6 +51,8 @@ pub enum Command {
     Scenes(scenes::Args),
     /// Decode, describe and compare textures in KTX, KTX 2, DDS and .astc files.
     Texture(texture::Args),
+    /// Convert frames of luma and chroma in .y4m and raw files to RGB.
+    Yuv(yuv::Args),
     /// Send a WAV file through the filter of 48 tones.
     Tone(tone::Args),
     /// Find shader binaries inside other files.

@@ -2,14 +2,17 @@
 //!
 //! `commands` has one file per command. What they share: `cli` says what the arguments are, `source` finds and reads
 //! inputs, `program` makes programs of them, `batch` works on many at once and writes results in order, `draw` makes
-//! pictures, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
+//! pictures of graphs, `picture` writes those of pixels, `engine` says where codecs
+//! run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
 
 mod batch;
 mod bench;
 mod cli;
 mod commands;
 mod draw;
+mod engine;
 mod failure;
+mod picture;
 mod program;
 mod source;
 

@@ -133,6 +133,7 @@ impl LiftArgs {
             },
             count_steps: false,
             listing,
+            traceable: false,
         }
     }
 }

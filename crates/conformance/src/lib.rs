@@ -5,6 +5,8 @@
 //! their machine and driver with what we check it with.
 #![deny(missing_docs)]
 
+#[cfg(feature = "host")]
+mod host;
 pub mod input;
 pub mod maxwell;
 pub mod nds;

@@ -15,6 +15,13 @@ pub enum Verdict {
     Unconfirmed(String),
 }
 
+impl Verdict {
+    /// Passed if nothing differs.
+    pub fn of_differences(differences: &[String]) -> Verdict {
+        if differences.is_empty() { Verdict::Passed } else { Verdict::Failed(differences.join("; ")) }
+    }
+}
+
 /// A case and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Case {

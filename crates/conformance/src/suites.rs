@@ -54,7 +54,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "nds",
         doc: "Nintendo DS scenes: commands to vertices, polygons, colours, depths and attributes",
-        engines: &["cpu"],
+        engines: nds::ENGINES,
         run: nds::scenes,
     },
     Suite {

@@ -85,7 +85,7 @@ impl Host {
             translator: Translator::new(),
             device: isolated(request, worker(request)?),
             float_controls: spirv::FloatControls {
-                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve[1],
+                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve,
                 denorm_preserve: controls.denorm_preserve[1],
                 round_even: controls.rounding_mode_rte[1],
             },

@@ -8,7 +8,14 @@ use xenoglot_yuv::{
 };
 
 /// Engines of the suite.
-pub(crate) const ENGINES: &[&str] = &["cpu"];
+pub(crate) const ENGINES: &[&str] = &[
+    "cpu",
+    #[cfg(feature = "host")]
+    "compute",
+];
+
+/// Converts as [`convert`] does.
+type Convert = dyn Fn(&Frame<'_>, &Conversion, &mut [[f32; 4]]) -> Result<(), String>;
 
 const MAGIC: &[u8] = b"YUVVEC01";
 /// The difference allowed to filters in floats.
@@ -19,15 +26,32 @@ const MAX: u32 = 1 << 20;
 /// Runs the suite on a file or the files of a folder.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let mut cases = Vec::new();
+    let convert = engine(request)?;
     for (_, bytes) in input::with_magic(&request.path, MAGIC)? {
-        cases.extend(file(&bytes)?);
+        cases.extend(file(&bytes, &convert)?);
     }
     observer.total(cases.len());
     cases.iter().for_each(|case| observer.case(case));
     Ok(Summary::of(&cases))
 }
 
-fn file(bytes: &[u8]) -> Result<Vec<Case>, Error> {
+fn engine(request: &Request) -> Result<Box<Convert>, Error> {
+    match request.engine {
+        #[cfg(feature = "host")]
+        "compute" => {
+            let converter = xenoglot_yuv::compute::Converter::new(&crate::host::device(request)?)
+                .map_err(|e| Error::Device(e.to_string()))?;
+            Ok(Box::new(move |frame, conversion, texels| {
+                converter.convert(frame, conversion, texels).map_err(|e| e.to_string())
+            }))
+        }
+        _ => Ok(Box::new(|frame, conversion, texels| {
+            convert(frame, conversion, texels).map_err(|e| e.to_string())
+        })),
+    }
+}
+
+fn file(bytes: &[u8], convert: &Convert) -> Result<Vec<Case>, Error> {
     let mut reader = Reader::new(bytes);
     reader.take(MAGIC.len())?;
     let (width, height) = (reader.u32()?, reader.u32()?);
@@ -55,10 +79,11 @@ fn file(bytes: &[u8]) -> Result<Vec<Case>, Error> {
             let expected = reader.words(width * height * 3)?;
             let mut texels = vec![[0.0; 4]; width * height];
             let converted = Frame::tight(format, width, height, data)
+                .map_err(|e| e.to_string())
                 .and_then(|frame| convert(&frame, &conversion, &mut texels));
             let verdict = match converted {
                 Ok(()) => verdict(&texels, &expected),
-                Err(e) => Verdict::Failed(e.to_string()),
+                Err(e) => Verdict::Failed(e),
             };
             cases.push(Case { name: format!("{i}/{reconstruction:?} {format:?} {conversion:?}"), verdict });
         }

@@ -26,7 +26,8 @@ impl Observer for Failures {
 fn run(suite: &str, engine: &'static str, path: PathBuf) -> (Result<Summary, String>, Vec<String>) {
     let suite = Suite::find(suite).unwrap();
     let failures = Failures::default();
-    let request = Request { path, engine, device: None, worker: None };
+    let device = std::env::var("XENOGLOT_VULKAN_DEVICE").ok().filter(|name| !name.is_empty());
+    let request = Request { path, engine, device, worker: None };
     let summary = suite.run(&request, &failures).map_err(|e| e.to_string());
     (summary, failures.0.into_inner().unwrap())
 }
@@ -44,10 +45,34 @@ fn textures() {
     all_pass("texture", "cpu", 24 * 2050 * 4 + 18 * 2048 + 14 + 16 + 222);
 }
 
+/// The same blocks on the host's GPU; consoles' layouts have no programs.
+#[cfg(feature = "host")]
+#[test]
+fn textures_on_the_gpu() {
+    if device() {
+        all_pass("texture", "compute", 24 * 2050 * 4 + 18 * 2048);
+    }
+}
+
+/// Whether there is one; else says so.
+#[cfg(feature = "host")]
+fn device() -> bool {
+    use xenoglot_host::{Device, DeviceOptions};
+    Device::open(&DeviceOptions::from_env()).map_err(|e| skip(&e.to_string())).is_ok()
+}
+
 /// 552 cases by both definitions of reconstruction.
 #[test]
 fn frames() {
     all_pass("yuv", "cpu", 2 * 552);
+}
+
+#[cfg(feature = "host")]
+#[test]
+fn frames_on_the_gpu() {
+    if device() {
+        all_pass("yuv", "compute", 2 * 552);
+    }
 }
 
 /// Coefficients; five signals, each whole and in five sizes of blocks; two of powers; the mix.

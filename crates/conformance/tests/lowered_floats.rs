@@ -143,7 +143,7 @@ fn a_device_rounds_as_asked() {
     };
     let mut device = Isolated::new(worker, IsolatedOptions::default());
     let controls = xenoglot_spirv::FloatControls {
-        signed_zero_inf_nan: info.float_controls.signed_zero_inf_nan_preserve[1],
+        signed_zero_inf_nan: info.float_controls.signed_zero_inf_nan_preserve,
         denorm_preserve: info.float_controls.denorm_preserve[1],
         round_even: info.float_controls.rounding_mode_rte[1],
     };

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use xenoglot_conformance::nds::{judge, load, slopes};
 use xenoglot_conformance::{Request, Silent, Suite, Summary, Verdict};
+use xenoglot_host::{Device, DeviceOptions};
 use xenoglot_nds::raster::SlopeGaps;
 use xenoglot_testgen::skip::skip;
 
@@ -41,6 +42,18 @@ fn scenes_on_five_threads() {
 fn suite_of_scenes() {
     let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
     let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
+    assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
+}
+
+#[test]
+fn suite_of_scenes_on_the_hosts_gpu() {
+    if let Err(error) = Device::open(&DeviceOptions::from_env()) {
+        return skip(&error.to_string());
+    }
+    let device = DeviceOptions::from_env().selector;
+    let request = Request { path: vectors(), engine: "compute", device, worker: None };
+    let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
+    println!("nds, compute: {summary}");
     assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
 }
 

@@ -12,6 +12,7 @@ pub mod raster;
 pub mod seeds;
 mod texture;
 mod translate;
+mod yuv;
 
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
@@ -19,6 +20,7 @@ pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::texture;
 pub use translate::translate;
+pub use yuv::y4m;
 
 use bytes::Bytes;
 use xenoglot_capture::Capture;
@@ -46,7 +48,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -60,6 +62,7 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
+    Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.

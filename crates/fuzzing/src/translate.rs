@@ -72,6 +72,7 @@ pub fn translate(data: &[u8]) {
         wrapper,
         count_steps: flags & 0x10 != 0,
         records: [Records::Whole, Records::Outputs, Records::Packed][usize::from(flags >> 3) % 3],
+        traceable: flags & 0x81 == 0x80,
         limits: if flags & 0x20 != 0 {
             Limits::STACKS_AS_DATA
         } else {

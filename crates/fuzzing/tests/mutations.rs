@@ -114,3 +114,8 @@ fn nds() {
 fn texture() {
     run("texture");
 }
+
+#[test]
+fn y4m() {
+    run("y4m");
+}

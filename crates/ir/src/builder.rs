@@ -1,13 +1,17 @@
 //! Appends instructions to a block, inferring result types from the op table.
 
-use crate::entities::{Block, Func, Inst, Slot, Value, Var};
+mod lanes;
+mod slots;
+
+pub use lanes::ANY_LANE;
+
+use crate::entities::{Block, Func, Inst, Value, Var};
 use crate::flags::Flags;
 use crate::func::{Edge, Function, NO_GUEST, TermKind};
 use crate::imm::{Imm, Lanes, MemInfo};
 use crate::op::{Op, result_type};
 use crate::ty::{Bits, Kind, Type};
-use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
+use slots::Forward;
 use smallvec::{SmallVec, smallvec};
 
 /// A cursor at the end of a block.
@@ -19,17 +23,7 @@ pub struct Builder<'f> {
     pub func: &'f mut Function,
     block: Block,
     guest: u32,
-    forward: Option<Forward>,
-}
-
-/// What is known of slots in the block under the cursor.
-struct Forward {
-    current: SecondaryMap<Slot, PackedOption<Value>>,
-    known: SmallVec<[Slot; 32]>,
-    /// Whether sets wait for a later one that makes them needless.
-    defer: bool,
-    /// The guest address of the `slot_set` that is still to come, for those of the known ones that have one.
-    set: SecondaryMap<Slot, Option<u32>>,
+    forward: Option<Box<Forward>>,
 }
 
 impl<'f> Builder<'f> {
@@ -38,24 +32,12 @@ impl<'f> Builder<'f> {
         Builder { func, block, guest: NO_GUEST, forward: None }
     }
 
-    /// A cursor that forwards slots within a block: [`Builder::slot_get`] gives the value that was set or read last, and
-    /// of the [`Builder::slot_set`]s only the last is appended, when the block ends or the cursor leaves it. For front ends
-    /// whose instructions set many registers; an instruction that only moves may leave no trace. The last block under the
-    /// cursor has to be ended.
+    /// A cursor that forwards slots within a block: [`Builder::slot_get`] and [`Builder::slot_get_lanes`] give the values
+    /// that were set or read last, and of the sets only what is left of them is appended, when the block ends or the cursor
+    /// leaves it. For front ends whose instructions set many registers; an instruction that only moves may leave no trace.
+    /// The last block under the cursor has to be ended.
     pub fn forwarding(func: &'f mut Function, block: Block) -> Builder<'f> {
-        Builder::remembering(func, block, true)
-    }
-
-    /// A cursor that forwards slots within a block as [`Builder::forwarding`] does, but appends every
-    /// [`Builder::slot_set`] at once: each guest instruction that sets a register leaves its trace.
-    pub fn forwarding_reads(func: &'f mut Function, block: Block) -> Builder<'f> {
-        Builder::remembering(func, block, false)
-    }
-
-    fn remembering(func: &'f mut Function, block: Block, defer: bool) -> Builder<'f> {
-        let (current, set) = (SecondaryMap::default(), SecondaryMap::default());
-        let forward = Forward { current, known: SmallVec::new(), defer, set };
-        Builder { func, block, guest: NO_GUEST, forward: Some(forward) }
+        Builder { func, block, guest: NO_GUEST, forward: Some(Box::default()) }
     }
 
     /// The block under the cursor.
@@ -67,21 +49,6 @@ impl<'f> Builder<'f> {
     pub fn switch_to(&mut self, block: Block) {
         self.append_sets();
         self.block = block;
-    }
-
-    /// Appends the sets that are still to come, each at its own guest address.
-    fn append_sets(&mut self) {
-        let Some(mut forward) = self.forward.take() else { return };
-        let here = self.guest;
-        for slot in forward.known.drain(..) {
-            let value = forward.current[slot].take();
-            if let (Some(v), Some(guest)) = (value, forward.set[slot].take()) {
-                self.guest = guest;
-                self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
-            }
-        }
-        self.guest = here;
-        self.forward = Some(forward);
     }
 
     /// Sets the guest address of what follows; [`NO_GUEST`] for none.
@@ -184,40 +151,6 @@ impl<'f> Builder<'f> {
         match self.func.ty(scalar).with_lanes(lanes) {
             Some(ty) if lanes > 1 => self.convert(Op::Splat, Flags::NONE, scalar, ty),
             _ => scalar,
-        }
-    }
-
-    /// Reads a slot.
-    pub fn slot_get(&mut self, slot: Slot) -> Value {
-        if let Some(v) = self.forward.as_ref().and_then(|f| f.current[slot].expand()) {
-            return v;
-        }
-        let ty = self.func.slots[slot].ty;
-        let v = self.value(Op::SlotGet, Flags::NONE, Imm::Slot(slot), &[], ty);
-        if let Some(forward) = &mut self.forward {
-            forward.current[slot] = v.into();
-            forward.known.push(slot);
-        }
-        v
-    }
-
-    /// Writes a slot.
-    pub fn slot_set(&mut self, slot: Slot, v: Value) {
-        if let Some(forward) = &mut self.forward {
-            if forward.current[slot].is_none() {
-                forward.known.push(slot);
-            }
-            forward.current[slot] = v.into();
-            forward.set[slot] = forward.defer.then_some(self.guest);
-        }
-        if self.forward.as_ref().is_none_or(|f| !f.defer) {
-            self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
-            return;
-        }
-        // As `promote` names what it finds set.
-        let hint = &mut self.func.values[v].hint;
-        if hint.is_none() {
-            *hint = slot.into();
         }
     }
 

@@ -6,10 +6,11 @@
 use crate::entities::{Block, Const, Inst, Slot, Value};
 use crate::flags::Flags;
 use crate::imm::{Imm, named_enum};
+use crate::list::{ValueList, ValuePool};
 use crate::op::Op;
 use crate::ty::{Bits, Type};
+use cranelift_entity::PrimaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 use smallvec::{SmallVec, smallvec};
 
 /// Guest address of instructions that stand for none.
@@ -45,9 +46,9 @@ pub struct InstData {
     /// Its immediate.
     pub imm: Imm,
     /// Its operands.
-    pub args: EntityList<Value>,
+    pub args: ValueList,
     /// Its results; at most one unless it is a call.
-    pub results: EntityList<Value>,
+    pub results: ValueList,
     /// Address in the guest's code, or [`NO_GUEST`].
     pub guest: u32,
 }
@@ -58,7 +59,7 @@ pub struct Edge {
     /// The target.
     pub block: Block,
     /// One argument per parameter of the target.
-    pub args: EntityList<Value>,
+    pub args: ValueList,
 }
 
 named_enum! {
@@ -89,7 +90,7 @@ pub struct Terminator {
     /// How it ends.
     pub kind: TermKind,
     /// Operands.
-    pub args: EntityList<Value>,
+    pub args: ValueList,
     /// Outgoing edges in order.
     pub edges: SmallVec<[Edge; 2]>,
     /// Case values of a switch, distinct, one fewer than edges.
@@ -102,7 +103,7 @@ impl Terminator {
     fn new(kind: TermKind) -> Terminator {
         Terminator {
             kind,
-            args: EntityList::new(),
+            args: ValueList::EMPTY,
             edges: SmallVec::new(),
             cases: Vec::new(),
             guest: NO_GUEST,
@@ -114,7 +115,7 @@ impl Terminator {
 #[derive(Clone, Debug)]
 pub struct BlockData {
     /// Parameters.
-    pub params: EntityList<Value>,
+    pub params: ValueList,
     /// Instructions in order of execution.
     pub insts: Vec<Inst>,
     /// How it ends; [`TermKind::Unreachable`] until set.
@@ -152,7 +153,7 @@ pub struct Function {
     /// Bytes of private memory.
     pub private_size: u32,
     /// Operand storage.
-    pub pool: ListPool<Value>,
+    pub pool: ValuePool,
 }
 
 impl Function {
@@ -183,7 +184,7 @@ impl Function {
     /// A new block at the end of the layout, without parameters, ending in `unreachable`.
     pub fn add_block(&mut self) -> Block {
         let b = self.blocks.push(BlockData {
-            params: EntityList::new(),
+            params: ValueList::EMPTY,
             insts: Vec::new(),
             term: Terminator::new(TermKind::Unreachable),
         });
@@ -193,7 +194,7 @@ impl Function {
 
     /// A new last parameter of `block`. Edges to the block have to get an argument too.
     pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
-        let n = self.blocks[block].params.len(&self.pool) as u16;
+        let n = self.blocks[block].params.len() as u16;
         let v = self.values.push(ValueData { ty, def: ValueDef::Param(block, n), hint: None.into() });
         self.blocks[block].params.push(v, &mut self.pool);
         v
@@ -214,18 +215,18 @@ impl Function {
         results: &[Type],
         guest: u32,
     ) -> Inst {
-        let args = EntityList::from_slice(args, &mut self.pool);
+        let args = ValueList::from_slice(args, &mut self.pool);
         let inst = self.insts.next_key();
         let mut value = |n: usize, ty| {
             self.values.push(ValueData { ty, def: ValueDef::Inst(inst, n as u16), hint: None.into() })
         };
         let results = match *results {
-            [] => EntityList::new(),
-            [ty] => EntityList::from_slice(&[value(0, ty)], &mut self.pool),
+            [] => ValueList::EMPTY,
+            [ty] => ValueList::from_slice(&[value(0, ty)], &mut self.pool),
             _ => {
                 let values: SmallVec<[Value; 4]> =
                     results.iter().enumerate().map(|(n, &ty)| value(n, ty)).collect();
-                EntityList::from_slice(&values, &mut self.pool)
+                ValueList::from_slice(&values, &mut self.pool)
             }
         };
         self.insts.push(InstData { op, flags, imm, args, results, guest })
@@ -236,10 +237,8 @@ impl Function {
         self.insts.reserve(insts);
         self.values.reserve(insts);
         self.consts.reserve(insts / 4);
-        if self.pool.capacity() == 0 {
-            // A list of up to three values takes four words; most instructions have operands and a result.
-            self.pool = ListPool::with_capacity(insts * 8);
-        }
+        // Two operands and a result.
+        self.pool.reserve(insts * 3);
     }
 
     /// Operands of `inst`.
@@ -320,7 +319,7 @@ impl Function {
 
     /// An edge to `block` with `args`.
     pub fn make_edge(&mut self, block: Block, args: &[Value]) -> Edge {
-        Edge { block, args: EntityList::from_slice(args, &mut self.pool) }
+        Edge { block, args: ValueList::from_slice(args, &mut self.pool) }
     }
 
     /// Ends `block`.
@@ -333,7 +332,7 @@ impl Function {
         cases: Vec<u64>,
         guest: u32,
     ) {
-        let args = EntityList::from_slice(args, &mut self.pool);
+        let args = ValueList::from_slice(args, &mut self.pool);
         self.blocks[block].term = Terminator { kind, args, edges, cases, guest };
     }
 

@@ -17,6 +17,7 @@ pub mod flags;
 pub mod fold;
 pub mod func;
 pub mod imm;
+pub mod list;
 pub mod module;
 pub mod op;
 pub mod stage;

@@ -6,6 +6,7 @@ use common::any_module;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use xenoglot_ir::builder::ANY_LANE;
 use xenoglot_ir::text::{GuestStyle, Limits, Numbers, ParseErrorKind, Style, canonical, parse};
 use xenoglot_ir::*;
 
@@ -320,4 +321,37 @@ fn slots_are_forwarded_within_a_block() {
     assert_eq!(ops(second), [Op::SlotGet]);
     let set = f.blocks[first].insts[3];
     assert_eq!(f.args(set), [sum]);
+}
+
+/// Lanes come from where they were put: what was never in one vector is put together when it is read, and a block sets only
+/// what is wanted after it.
+#[test]
+fn lanes_of_slots_are_forwarded() {
+    let mut f = Function::new("main");
+    let [r0, r1, dead] = ["r0", "r1", "r2"].map(|name| f.add_slot(name, Type::F32X4));
+    let [first, second] = std::array::from_fn(|_| f.add_block());
+    let mut b = Builder::forwarding(&mut f, first);
+    let [x, y] = [1.0, 2.0].map(|v| b.f32(v));
+    let v = b.f32x4([3.0, 4.0, 5.0, 6.0]);
+    b.slot_set_lanes(r0, 0b0001, x);
+    b.slot_set_lanes(r0, 0b1010, y);
+    b.slot_set_lanes(r0, 0b0100, v);
+    b.slot_set_lanes(r1, 0b0011, v);
+    b.slot_set(dead, v);
+    // A scalar by itself, lanes of one vector, and lanes that may be anything.
+    assert_eq!((b.slot_get_lanes(r0, &[3]), b.slot_get_lanes(r0, &[0])), (y, x));
+    assert_eq!(b.slot_get_lanes(r1, &[0, 1, ANY_LANE, ANY_LANE]), v);
+    let z = b.slot_get_lanes(r0, &[2]);
+    let all = b.slot_get(r0);
+    assert_eq!(b.slot_get(r0), all);
+    b.slot_live_lanes(r1, 0b0001);
+    b.slot_live_lanes(dead, 0);
+    b.jump(second, &[]);
+    let op = |v| (f.insts[f.def_inst(v).unwrap()].op, f.args(f.def_inst(v).unwrap()).to_vec());
+    assert_eq!(op(z), (Op::Extract, vec![v]));
+    let (built, args) = op(all);
+    assert_eq!((built, args.len(), args[0], args[1], args[3]), (Op::Build, 4, x, y, y));
+    let sets: Vec<_> = f.blocks[first].insts.iter().filter(|&&i| f.insts[i].op == Op::SlotSet).collect();
+    assert_eq!(sets.iter().map(|&&i| f.args(i)[0]).collect::<Vec<_>>(), [all, v]);
+    assert!(!f.blocks[first].insts.iter().any(|&i| f.insts[i].op == Op::SlotGet));
 }

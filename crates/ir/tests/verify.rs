@@ -6,8 +6,9 @@ mod common;
 use common::any_module;
 use proptest::prelude::*;
 use std::sync::Mutex;
-use xenoglot_ir::entity::{EntityList, EntityRef};
+use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{BarrierInfo, FloatFormat, ImmKind, Order, Reduce, Scope, SubgroupInfo};
+use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::{Class, OPS, OpInfo, Sig};
 use xenoglot_ir::*;
@@ -296,7 +297,7 @@ fn damage(m: &mut Module, how: u8, pick: usize, id: u32) {
     };
     let f = &mut m.funcs[Func::new(pick % (last + 1))];
     let (value, list) =
-        (Value::from_u32(id), |f: &mut Function| EntityList::from_slice(&[Value::from_u32(id)], &mut f.pool));
+        (Value::from_u32(id), |f: &mut Function| ValueList::from_slice(&[Value::from_u32(id)], &mut f.pool));
     let inst = (!f.insts.is_empty()).then(|| Inst::new(pick % f.insts.len()));
     let block = (!f.blocks.is_empty()).then(|| Block::new(pick % f.blocks.len()));
     match (how % 12, inst, block) {
@@ -307,7 +308,7 @@ fn damage(m: &mut Module, how: u8, pick: usize, id: u32) {
         (4, _, Some(b)) => f.blocks[b].insts.push(Inst::from_u32(id)),
         (5, _, Some(b)) => f.blocks[b].term.args = list(f),
         (6, _, Some(b)) => {
-            f.blocks[b].term.edges.push(Edge { block: Block::from_u32(id), args: EntityList::new() })
+            f.blocks[b].term.edges.push(Edge { block: Block::from_u32(id), args: ValueList::EMPTY })
         }
         (7, Some(i), _) => f.insts[i].imm = Imm::Const(Const::from_u32(id)),
         (8, Some(i), _) => f.insts[i].imm = Imm::Func(Func::from_u32(id)),

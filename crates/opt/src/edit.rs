@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::{Cfg, Pred};
-use xenoglot_ir::entity::{EntityList, EntityRef as _, ListPool, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::entity::{EntityRef as _, SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::list::{ValueList, ValuePool};
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{
     Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, TermKind, Terminator, Type, Value,
@@ -136,12 +137,7 @@ pub(crate) fn rewrite(f: &mut Function, inst: Inst, op: Op, flags: Flags, imm: I
     data.op = op;
     data.flags = flags;
     data.imm = imm;
-    if data.args.len(pool) == args.len() {
-        data.args.as_mut_slice(pool).copy_from_slice(args);
-    } else {
-        data.args.clear(pool);
-        data.args = EntityList::from_slice(args, pool);
-    }
+    data.args.assign(args, pool);
 }
 
 /// Makes `inst` a constant; its result stays.
@@ -176,7 +172,7 @@ pub(crate) fn remove_unreachable(f: &mut Function, cfg: &Cfg) -> bool {
 pub(crate) fn take_term(term: &mut Terminator) -> Terminator {
     let none = Terminator {
         kind: TermKind::Unreachable,
-        args: EntityList::new(),
+        args: ValueList::EMPTY,
         edges: SmallVec::new(),
         cases: Vec::new(),
         guest: NO_GUEST,
@@ -197,7 +193,7 @@ pub(crate) fn remove_params(f: &mut Function, block: Block, preds: &[Pred], dead
     }
 }
 
-fn retain(list: &mut EntityList<Value>, pool: &mut ListPool<Value>, dead: &impl Fn(usize) -> bool) {
+fn retain(list: &mut ValueList, pool: &mut ValuePool, dead: &impl Fn(usize) -> bool) {
     let slice = list.as_mut_slice(pool);
     let mut kept = 0;
     for i in 0..slice.len() {
@@ -206,7 +202,7 @@ fn retain(list: &mut EntityList<Value>, pool: &mut ListPool<Value>, dead: &impl 
             kept += 1;
         }
     }
-    list.truncate(kept, pool);
+    list.truncate(kept);
 }
 
 /// The input of a builtin, declared if the module has none yet.

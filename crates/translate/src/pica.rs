@@ -65,6 +65,8 @@ pub struct Options {
     pub count_steps: bool,
     /// Whether the module carries the disassembly for comments.
     pub listing: bool,
+    /// Whether each instruction that writes a register leaves its trace ([`LiftOptions::traceable`]).
+    pub traceable: bool,
 }
 
 /// EMITs of an invocation of a geometry kernel that are stored.
@@ -84,6 +86,7 @@ pub fn lift_options(dvle: &Dvle, options: &Options) -> LiftOptions {
         wrapper,
         numeric: options.numeric,
         count_steps: options.count_steps,
+        traceable: options.traceable,
         ..LiftOptions::compute(dvle.main)
     }
 }

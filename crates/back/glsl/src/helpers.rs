@@ -3,12 +3,13 @@
 //! A helper is defined on scalars; its vector forms apply the scalar form to each lane (compilers take vectors
 //! apart anyway). Definitions follow the fold functions of the op table.
 
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use xenoglot_ir::Flags;
 use xenoglot_ir::imm::FloatFormat;
 
 /// Which variant of a helper: the width of its `Int` and `Float`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) enum Width {
     /// `uint` and `float`.
     #[default]
@@ -66,7 +67,7 @@ macro_rules! helpers {
     ($($id:ident $name:literal $ret:ident($($param:ident),*) $body:literal $(, in 330 $old:literal)?
         $(, after $($dep:ident),+)?;)+) => {
         /// A helper with a fixed definition.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u8)]
         pub(crate) enum Helper { $($id),+ }
 
@@ -251,7 +252,7 @@ impl Helper {
 }
 
 /// What is used.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     Fixed(Helper, Width),
     /// Conversion to an integer that saturates: signed, from, to.
@@ -267,6 +268,8 @@ enum Key {
 pub(crate) struct Helpers {
     /// With a mask of the widths used: bit n - 1 for n lanes.
     used: Vec<(Key, u8)>,
+    /// Definitions by helper, widths, version and qualifier: modules mostly use the same ones.
+    texts: FxHashMap<(Key, u8, bool, &'static str), String>,
 }
 
 const ZW: u8 = 1;
@@ -350,24 +353,31 @@ impl Helpers {
     }
 
     /// Writes the definitions of all helpers in use, a helper after those it calls.
-    pub(crate) fn write(&mut self, out: &mut String, is_330: bool, precise: &str) {
+    pub(crate) fn write(&mut self, out: &mut String, is_330: bool, precise: &'static str) {
         self.used.sort_unstable();
         for &(key, widths) in &self.used {
-            match key {
-                Key::Fixed(helper, width) => {
-                    let row = &ROWS[helper as usize];
-                    let body = if is_330 { row.body_330 } else { row.body };
-                    define(out, row.name, row.ret, row.params, body, width, widths, precise);
-                }
-                Key::Quantize(exp, mant) => {
-                    let (name, body) = quantize_body(exp, mant);
-                    define(out, &name, Float, &[Float], &body, Width::W32, widths, precise);
-                }
-                Key::Dot(lanes, flags) => define_dot(out, lanes, flags, precise),
-                Key::ToInt(signed, from, to) => define_to_int(out, signed, from, to, widths),
-            }
+            let text = self.texts.entry((key, widths, is_330, precise));
+            out.push_str(text.or_insert_with(|| definition(key, widths, is_330, precise)));
         }
     }
+}
+
+fn definition(key: Key, widths: u8, is_330: bool, precise: &str) -> String {
+    let mut out = String::new();
+    match key {
+        Key::Fixed(helper, width) => {
+            let row = &ROWS[helper as usize];
+            let body = if is_330 { row.body_330 } else { row.body };
+            define(&mut out, row.name, row.ret, row.params, body, width, widths, precise);
+        }
+        Key::Quantize(exp, mant) => {
+            let (name, body) = quantize_body(exp, mant);
+            define(&mut out, &name, Float, &[Float], &body, Width::W32, widths, precise);
+        }
+        Key::Dot(lanes, flags) => define_dot(&mut out, lanes, flags, precise),
+        Key::ToInt(signed, from, to) => define_to_int(&mut out, signed, from, to, widths),
+    }
+    out
 }
 
 fn quantize_body(exp: u8, mant: u8) -> (String, String) {

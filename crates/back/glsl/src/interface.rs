@@ -3,7 +3,7 @@
 use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::expr::Sel;
-use crate::literal::type_name;
+use crate::literal::{push_number, type_name};
 use crate::options::{Options, Target};
 use crate::writer::{Extension, ModuleNames, Writer, precise};
 use std::fmt::Write;
@@ -133,7 +133,8 @@ fn variable(
     if located || captured.is_some() {
         out.push_str("layout(");
         if located {
-            let _ = write!(out, "location = {location}");
+            out.push_str("location = ");
+            push_number(out, location);
             if component != 0 {
                 let _ = write!(out, ", component = {component}");
             }
@@ -158,7 +159,9 @@ fn variable(
         }
     }
     let precise = if input || var.ty.kind() != Kind::F32 { "" } else { precise(target) };
-    let _ = write!(out, "{} {precise}{} {name}", if input { "in" } else { "out" }, type_name(var.ty)?);
+    for part in [if input { "in " } else { "out " }, precise, type_name(var.ty)?, " ", name] {
+        out.push_str(part);
+    }
     if let Some(n) = var.array {
         match crate::stage::is_per_vertex(stage, var) {
             true => out.push_str("[]"),

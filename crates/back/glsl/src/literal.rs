@@ -4,13 +4,31 @@ use crate::error::Error;
 use std::fmt::Write;
 use xenoglot_ir::{Kind, Type};
 
+/// Writes a number in decimal: what `write!` costs shows where most of the text is numbers.
+pub(crate) fn push_number(out: &mut String, mut n: u32) {
+    let mut digits = [0; 10];
+    let mut at = digits.len();
+    while at > 0 {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&d| char::from(d)));
+}
+
 /// Writes one lane. Returns whether the text starts with a minus sign.
 pub(crate) fn lane(out: &mut String, kind: Kind, bits: u64) -> Result<bool, Error> {
     // Writing to a String cannot fail.
     let mut minus = false;
     let _ = match kind {
         Kind::Bool => out.write_str(if bits == 0 { "false" } else { "true" }),
-        Kind::I32 if bits < 0x1_0000 => write!(out, "{bits}u"),
+        Kind::I32 if bits < 0x1_0000 => {
+            push_number(out, bits as u32);
+            out.write_str("u")
+        }
         Kind::I32 if bits >= 0xffff_0000 => {
             minus = bits != 0xffff_ffff;
             if minus { write!(out, "-{}u", 0x1_0000_0000 - bits) } else { out.write_str("0xffffffffu") }

@@ -4,7 +4,7 @@
 use crate::buffers::{Buffers, Element, View};
 use crate::error::Error;
 use crate::expr::{ANY, Sel};
-use crate::literal::type_name;
+use crate::literal::{push_number, type_name};
 use crate::options::Target;
 use crate::plan::Mode;
 use crate::writer::{Extension, ModuleNames, Writer, precise};
@@ -153,9 +153,7 @@ impl Writer<'_> {
             self.array(memory)?;
             self.out.push('[');
             match constant {
-                Some(offset) => {
-                    let _ = write!(self.out, "{}", offset / (4 * per));
-                }
+                Some(offset) => push_number(self.out, offset / (4 * per)),
                 None => {
                     self.value(at, crate::expr::POSTFIX)?;
                     self.out.push_str(if per == 4 { " >> 4" } else { " >> 2" });

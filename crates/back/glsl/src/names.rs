@@ -1,6 +1,7 @@
 //! Identifiers: the module's names where GLSL allows them, something close where it does not.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Words that an identifier may not be, sorted: keywords and reserved words of all targets, the built-in functions
 /// the writer calls, and the writer's own fixed names. Words that start with a prefix in [`PREFIXES`] are not listed.
@@ -201,11 +202,13 @@ impl Namer {
     /// An identifier like `wish`.
     pub(crate) fn unique(&mut self, wish: &str) -> String {
         let base = clean(wish);
-        let Some(&next) = self.taken.get(&base) else {
-            self.taken.insert(base.clone(), 2);
-            return base;
+        let mut n = match self.taken.entry(base.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(2);
+                return base;
+            }
+            Entry::Occupied(next) => *next.get(),
         };
-        let mut n = next;
         let name = loop {
             let name = format!("{base}_{n}");
             n += 1;
@@ -219,10 +222,16 @@ impl Namer {
     }
 }
 
+/// Characters of an identifier.
+const MAX_LEN: usize = 200;
+
 /// `wish` as a legal identifier: no leading digit, no doubled or trailing underscore, no reserved word.
 fn clean(wish: &str) -> String {
+    if is_register(wish) && wish.len() < MAX_LEN {
+        return wish.to_owned();
+    }
     let mut name = String::with_capacity(wish.len() + 2);
-    for c in wish.chars().take(200) {
+    for c in wish.chars().take(MAX_LEN) {
         let c = if c.is_ascii_alphanumeric() { c } else { '_' };
         if c != '_' || !name.ends_with('_') {
             name.push(c);
@@ -230,9 +239,6 @@ fn clean(wish: &str) -> String {
     }
     let trimmed = name.trim_end_matches('_').len();
     name.truncate(trimmed);
-    if is_register(&name) {
-        return name;
-    }
     let reserved = RESERVED.binary_search(&name.as_str()).is_ok();
     let taken = reserved || prefixed(&name) || crate::helpers::is_helper_name(&name);
     if name.is_empty() {

@@ -153,7 +153,8 @@ impl Writer<'_> {
         if let &[v] = results
             && let Some(var) = self.vars.of(v).and_then(|n| self.vars.get(n))
         {
-            let _ = write!(self.out, "{} = ", var.name);
+            self.out.push_str(&var.name);
+            self.out.push_str(" = ");
         }
         let _ = write!(self.out, "{name}(");
         let mut first = true;

@@ -188,21 +188,23 @@ fn execution_modes(
         mode(ExecutionMode::MaximallyReconvergesKHR, &[]);
     }
     let controls = options.float_controls;
-    for (on, what, capability) in [
-        (
-            controls.signed_zero_inf_nan,
-            ExecutionMode::SignedZeroInfNanPreserve,
-            Capability::SignedZeroInfNanPreserve,
-        ),
-        (controls.denorm_preserve, ExecutionMode::DenormPreserve, Capability::DenormPreserve),
-        (controls.round_even, ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE),
+    let [half, single, double] = controls.signed_zero_inf_nan;
+    let signs = (ExecutionMode::SignedZeroInfNanPreserve, Capability::SignedZeroInfNanPreserve);
+    let denormals = (ExecutionMode::DenormPreserve, Capability::DenormPreserve);
+    let rounding = (ExecutionMode::RoundingModeRTE, Capability::RoundingModeRTE);
+    for (on, bits, (what, capability)) in [
+        (single, 32, signs),
+        (half, 16, signs),
+        (double, 64, signs),
+        (controls.denorm_preserve, 32, denormals),
+        (controls.round_even, 32, rounding),
     ] {
         if on {
             unit.capability(capability);
             if !unit.since(Version::V1_4) {
                 unit.extension("SPV_KHR_float_controls");
             }
-            mode(what, &[32]);
+            mode(what, &[bits]);
         }
     }
     Ok(modes)

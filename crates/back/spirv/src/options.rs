@@ -44,11 +44,11 @@ impl Version {
     }
 }
 
-/// Float controls (`SPV_KHR_float_controls`) for 32-bit floats. Each needs the matching property of the device.
+/// Float controls (`SPV_KHR_float_controls`), of 32-bit floats where nothing else is said. Each needs the matching property of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FloatControls {
-    /// Signs of zeros, infinities and NaNs survive.
-    pub signed_zero_inf_nan: bool,
+    /// Signs of zeros, infinities and NaNs survive, in floats of 16, 32 and 64 bits.
+    pub signed_zero_inf_nan: [bool; 3],
     /// Denormals are neither flushed nor read as zero.
     pub denorm_preserve: bool,
     /// Results are rounded to nearest even.
@@ -58,10 +58,10 @@ pub struct FloatControls {
 impl FloatControls {
     /// None of them.
     pub const NONE: FloatControls =
-        FloatControls { signed_zero_inf_nan: false, denorm_preserve: false, round_even: false };
+        FloatControls { signed_zero_inf_nan: [false; 3], denorm_preserve: false, round_even: false };
     /// All of them.
     pub const ALL: FloatControls =
-        FloatControls { signed_zero_inf_nan: true, denorm_preserve: true, round_even: true };
+        FloatControls { signed_zero_inf_nan: [true; 3], denorm_preserve: true, round_even: true };
 }
 
 /// The execution modes of a tessellator.

@@ -33,6 +33,8 @@ pub struct Report {
     pub one_core: Frames,
     /// Frames on all cores.
     pub all_cores: Frames,
+    /// Frames on the host's GPU, by scale, until they are in the processor's memory.
+    pub gpu: Vec<OnGpu>,
     /// Geometry commands a second, millions.
     pub commands: f64,
     /// Words of the queue a second, millions.
@@ -53,6 +55,20 @@ pub struct Frames {
     /// The frame with nothing in it.
     pub empty: Option<f64>,
 }
+
+/// Frames on a device.
+#[derive(Debug, Serialize)]
+pub struct OnGpu {
+    /// Its name.
+    pub device: String,
+    /// Pixels for each of the console's, along an axis.
+    pub scale: u32,
+    /// Times.
+    pub frames: Frames,
+}
+
+/// Resolutions that the host's GPU is measured with.
+const SCALES: [u32; 2] = [1, 4];
 
 struct Loaded {
     scene: Scene,
@@ -81,12 +97,43 @@ pub fn run(options: &Options) -> Result<Report> {
         bail!("{}: no scene called stress_...", options.scenes.display());
     }
     let repeats = if options.quick { 5 } else { 25 };
-    let bar = bar(2 * scenes.len());
-    let frames = |threads| frames(&scenes, threads, repeats, || bar.inc(1));
-    let (one_core, all_cores) = (frames(1), frames(0));
+    let bar = bar((2 + SCALES.len()) * scenes.len());
+    let on_cpu = |threads| {
+        let mut renderer = Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
+        let draw = |gpu: &Gpu| {
+            renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+            Ok(())
+        };
+        frames(&scenes, draw, repeats, || bar.inc(1))
+    };
+    let (one_core, all_cores) = (on_cpu(1)?, on_cpu(0)?);
+    let gpu = on_gpu(&scenes, repeats, || bar.inc(1))?;
     bar.finish_and_clear();
     let (commands, words) = geometry(&scenes, repeats);
-    Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, commands, words })
+    Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, gpu, commands, words })
+}
+
+/// Frames on the host's GPU; none if there is none.
+#[cfg(feature = "gpu")]
+fn on_gpu(scenes: &[Loaded], repeats: usize, done: impl Fn()) -> Result<Vec<OnGpu>> {
+    use xenoglot_host::{Device, DeviceOptions};
+    use xenoglot_nds::raster::Scale;
+    use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
+
+    let Ok(device) = Device::open(&DeviceOptions::from_env()) else { return Ok(Vec::new()) };
+    let mut renderer = ComputeRenderer::new(&device, Options::default())?;
+    let mut measured = |scale: Scale| {
+        renderer.set_options(Options { scale, ..Options::default() });
+        let draw = |gpu: &Gpu| Ok(renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?);
+        let frames = frames(scenes, draw, repeats, &done)?;
+        Ok(OnGpu { device: device.name().into(), scale: scale.get(), frames })
+    };
+    SCALES.iter().filter_map(|&scale| Scale::new(scale)).map(&mut measured).collect()
+}
+
+#[cfg(not(feature = "gpu"))]
+fn on_gpu(_: &[Loaded], _: usize, _: impl Fn()) -> Result<Vec<OnGpu>> {
+    Ok(Vec::new())
 }
 
 fn median(times: &mut [f64]) -> f64 {
@@ -94,29 +141,33 @@ fn median(times: &mut [f64]) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn frames(scenes: &[Loaded], threads: usize, repeats: usize, done: impl Fn()) -> Frames {
-    let mut renderer = Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
-    let mut time = |loaded: &Loaded| {
+fn frames(
+    scenes: &[Loaded],
+    mut draw: impl FnMut(&Gpu) -> Result<()>,
+    repeats: usize,
+    done: impl Fn(),
+) -> Result<Frames> {
+    let mut time = |loaded: &Loaded| -> Result<f64> {
         let once = |_| {
             let start = Instant::now();
-            renderer.draw(loaded.gpu.polygons(), loaded.gpu.registers(), &loaded.gpu.memory);
-            start.elapsed().as_secs_f64() * 1e3
+            draw(&loaded.gpu)?;
+            Ok(start.elapsed().as_secs_f64() * 1e3)
         };
-        let mut times: Vec<f64> = (0..repeats).map(once).collect();
+        let mut times = (0..repeats).map(once).collect::<Result<Vec<f64>>>()?;
         done();
-        median(&mut times)
+        Ok(median(&mut times))
     };
-    let timed: Vec<(&Loaded, f64)> = scenes.iter().map(|s| (s, time(s))).collect();
+    let timed = scenes.iter().map(|s| Ok((s, time(s)?))).collect::<Result<Vec<(&Loaded, f64)>>>()?;
     let stress = || timed.iter().filter(|(s, _)| s.name().starts_with("stress"));
     let mut times: Vec<f64> = stress().map(|t| t.1).collect();
     let (total, polygons): (f64, usize) = (times.iter().sum(), stress().map(|t| t.0.polygons()).sum());
-    Frames {
+    Ok(Frames {
         median: median(&mut times),
         mean: total / times.len() as f64,
         max: times.last().copied().unwrap_or(0.0),
         per_1000_polygons: total / polygons.max(1) as f64 * 1e3,
         empty: timed.iter().find(|(s, _)| s.name() == "empty_frame").map(|t| t.1),
-    }
+    })
 }
 
 /// Millions of commands and of words a second, with the queue, over all scenes: the best repetition of each.
@@ -144,13 +195,18 @@ impl fmt::Display for Report {
             "{:<10} {:>8} {:>8} {:>8} {:>14} {:>8}",
             "frames", "median", "mean", "max", "1000 polygons", "empty"
         )?;
-        for (name, frames) in [("one core", &self.one_core), ("all cores", &self.all_cores)] {
+        let on_gpu = self.gpu.iter().map(|gpu| (format!("GPU, {}x", gpu.scale), &gpu.frames));
+        let on_cpu = [("one core", &self.one_core), ("all cores", &self.all_cores)];
+        for (name, frames) in on_cpu.map(|(name, frames)| (name.into(), frames)).into_iter().chain(on_gpu) {
             let Frames { median, mean, max, per_1000_polygons, empty } = frames;
             let empty = empty.map_or_else(String::new, |e| format!("{e:.3}"));
             writeln!(
                 f,
                 "{name:<10} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8}"
             )?;
+        }
+        if let Some(gpu) = self.gpu.first() {
+            writeln!(f, "\nGPU: {}", gpu.device)?;
         }
         writeln!(f, "\ngeometry: {:.1} M commands/s, {:.1} M words/s", self.commands, self.words)
     }

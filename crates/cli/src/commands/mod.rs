@@ -20,6 +20,7 @@ pub mod scenes;
 pub mod texture;
 pub mod tone;
 pub mod translate;
+pub mod yuv;
 
 /// Does a command.
 pub fn run(command: Command) -> Result<bool> {
@@ -34,6 +35,7 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Render(args) => render::run(&args),
         Command::Scenes(args) => scenes::run(&args),
         Command::Texture(args) => texture::run(&args),
+        Command::Yuv(args) => yuv::run(&args),
         Command::Tone(args) => tone::run(&args),
         Command::Extract(args) => extract::run(&args),
         #[cfg(feature = "vulkan")]

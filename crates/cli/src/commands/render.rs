@@ -26,10 +26,10 @@ use xenoglot_pica::shader::{Choice, Engines, Native};
 #[derive(clap::Args)]
 pub struct Args {
     /// The capture (.xgc), or a Nintendo DS scene (.ndsf, also as zstd).
-    file: PathBuf,
+    pub file: PathBuf,
     /// The PNG to write, or the folder with `--all`.
     #[arg(short, long, value_name = "FILE|FOLDER")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// The frame to write, from 0; the last one if not given.
     #[arg(long, value_name = "N", conflicts_with = "all")]
     frame: Option<usize>,
@@ -39,9 +39,9 @@ pub struct Args {
     /// What shades vertices.
     #[arg(long, value_enum, default_value_t = EngineName::Interp)]
     engine: EngineName,
-    /// What draws pixels.
+    /// What draws pixels; a scene with --scale is drawn by the host's GPU.
     #[arg(long, value_enum, default_value_t = RendererName::Cpu)]
-    renderer: RendererName,
+    pub renderer: RendererName,
     /// A part of the name of the host's GPU; any if not given.
     #[cfg(feature = "gpu")]
     #[arg(long)]
@@ -52,15 +52,15 @@ pub struct Args {
     background: bool,
     /// Compare with the frames that the capture expects.
     #[arg(long)]
-    check: bool,
+    pub check: bool,
     /// Of a damaged file, play what is readable before the damage.
     #[arg(long)]
     recover: bool,
     /// Print an object with counts and messages.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
     #[command(flatten)]
-    scene: nds::Options,
+    pub scene: nds::Options,
 }
 
 /// Engines by name.
@@ -76,7 +76,7 @@ enum EngineName {
 
 /// Renderers by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum RendererName {
+pub enum RendererName {
     /// The CPU renderer.
     Cpu,
     /// The host's GPU; the CPU renderer where that cannot.
@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> Result<bool> {
         return Err(usage("nothing to do: give -o, --check or --json"));
     }
     if let Some(bytes) = nds::read(&args.file)? {
-        return nds::render(&args.file, &bytes, args.output.as_deref(), args.check, args.json, &args.scene);
+        return nds::render(args, &bytes);
     }
     let name = args.file.display();
     let (capture, damaged) = load(args)?;
@@ -171,12 +171,18 @@ fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
     }
 }
 
+/// The host's GPU that is asked for.
 #[cfg(feature = "gpu")]
-fn host_renderer(args: &Args) -> Result<HostRenderer> {
+pub fn device(args: &Args) -> Result<Device> {
     let mut options = DeviceOptions::from_env();
     options.selector = args.device.clone().or(options.selector);
+    Ok(Device::open(&options)?)
+}
+
+#[cfg(feature = "gpu")]
+fn host_renderer(args: &Args) -> Result<HostRenderer> {
     let compilation = if args.background { Compilation::Background } else { Compilation::Blocking };
-    Ok(HostRenderer::new(Arc::new(Programs::new(&Device::open(&options)?, compilation)))?)
+    Ok(HostRenderer::new(Arc::new(Programs::new(&device(args)?, compilation)))?)
 }
 
 fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<Outcome> {

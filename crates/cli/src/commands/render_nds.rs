@@ -1,6 +1,7 @@
 //! `xenoglot render` of Nintendo DS scenes.
 
-use super::render::save;
+use super::render::{Args, save};
+use crate::failure::usage;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::io::Read;
@@ -9,8 +10,7 @@ use xenoglot_nds::container::{FIRST, Limits, Scene};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::picture::{View, picture};
 use xenoglot_nds::play::play;
-use xenoglot_nds::raster::buffers::{HEIGHT, WIDTH};
-use xenoglot_nds::raster::{self, SlopeGaps};
+use xenoglot_nds::raster::{self, Frame, Scale, SlopeGaps};
 use xenoglot_pica::replay::Image;
 
 /// Most bytes of a file, unpacked.
@@ -34,6 +34,9 @@ pub struct Options {
     /// Draw edges without the gaps that the console has, as emulators do.
     #[arg(long)]
     continuous: bool,
+    /// Draw N pixels for each of the console's, along either axis: 1 to 16.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    scale: u32,
 }
 
 /// What can be drawn over a frame.
@@ -48,6 +51,10 @@ enum Overlay {
 }
 
 impl Options {
+    fn scale(&self) -> Result<Scale> {
+        Scale::new(self.scale).ok_or_else(|| usage("--scale is from 1 to 16"))
+    }
+
     fn view(&self) -> View {
         match self.overlay {
             Some(Overlay::Polygons) => View::Polygons,
@@ -108,40 +115,37 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
 }
 
 /// Plays a scene and writes what is asked for. False if it was checked and differs.
-pub fn render(
-    path: &Path,
-    bytes: &[u8],
-    output: Option<&Path>,
-    check: bool,
-    as_json: bool,
-    options: &Options,
-) -> Result<bool> {
-    let name = path.display();
-    let (scene, image) = parse(path, bytes)?;
+pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
+    let options = &args.scene;
+    let name = args.file.display();
+    let (scene, image) = parse(&args.file, bytes)?;
     // Expected results are those of an emulator.
-    let gaps = if options.continuous || check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
+    let gaps = if options.continuous || args.check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
     let gpu = Gpu::new(raster::Options { gaps, ..raster::Options::default() });
     let played = play(&scene, image.as_deref(), gpu).with_context(|| name.to_string())?;
     if played.gpu.frames() == 0 {
         bail!("{name}: nothing is shown");
     }
-    if check && scene.expected.is_empty() {
+    if args.check && scene.expected.is_empty() {
         bail!("{name}: no results are expected, so there is nothing to check");
     }
-    if let Some(output) = output {
-        let rgba = picture(&played.gpu, options.view()).into_flattened();
-        save(output, &Image { width: WIDTH as u32, height: HEIGHT as u32, rgba })?;
+    let scaled = scaled(args, &played.gpu, gaps)?;
+    let frame: &dyn Frame = scaled.as_deref().unwrap_or(played.gpu.renderer());
+    if let Some(output) = &args.output {
+        let rgba = picture(played.gpu.polygons(), frame, options.view()).into_flattened();
+        let [width, height] = frame.size().map(|size| size as u32);
+        save(output, &Image { width, height, rgba })?;
     }
-    let different = if check { played.differences(&scene) } else { Vec::new() };
+    let different = if args.check { played.differences_of(frame, &scene) } else { Vec::new() };
     let (polygons, vertices) = (played.gpu.polygons().polygons.len(), played.gpu.polygons().vertices.len());
     let frames = played.gpu.frames();
-    if as_json {
+    if args.json {
         let facts = json!({
             "title": scene.meta("name"),
             "frames": frames,
             "polygons": polygons,
             "vertices": vertices,
-            "files": output,
+            "files": args.output,
             "different": different,
         });
         println!("{}", serde_json::to_string_pretty(&facts)?);
@@ -150,4 +154,28 @@ pub fn render(
         different.iter().for_each(|different| println!("DIFFERENT {different}"));
     }
     Ok(different.is_empty())
+}
+
+/// The last frame as the host's GPU draws it, if it is to.
+#[cfg(feature = "gpu")]
+fn scaled(args: &Args, gpu: &Gpu, gaps: SlopeGaps) -> Result<Option<Box<dyn Frame>>> {
+    use super::render::{RendererName, device};
+    use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
+
+    let scale = args.scene.scale()?;
+    if scale == Scale::ONE && args.renderer != RendererName::Gpu {
+        return Ok(None);
+    }
+    let mut renderer = ComputeRenderer::new(&device(args)?, Options { gaps, scale, ..Options::default() })?;
+    renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?;
+    Ok(Some(Box::new(renderer)))
+}
+
+/// There is no other renderer.
+#[cfg(not(feature = "gpu"))]
+fn scaled(args: &Args, _: &Gpu, _: SlopeGaps) -> Result<Option<Box<dyn Frame>>> {
+    match args.scene.scale()? {
+        Scale::ONE => Ok(None),
+        _ => Err(usage("--scale needs the host's GPU, which this build is without")),
+    }
 }

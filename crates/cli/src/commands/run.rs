@@ -115,6 +115,7 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
         numeric: args.numeric.mode(),
         count_steps: true,
         listing: true,
+        traceable: args.trace.is_some(),
         ..Options::default()
     };
     let (mut module, _) = executable.lift(&options)?;

@@ -1,11 +1,13 @@
 //! `xenoglot texture`: textures in containers, decoded, described and compared.
 
 use crate::batch::{self, Artifact, BatchArgs};
+use crate::engine::EngineName;
+use crate::picture::{Picture, open_exr, values};
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use xenoglot_texture::container::{Limits, Texture, read};
+use xenoglot_texture::container::{Container, Image, Limits, Texture, read, write_ktx2};
 use xenoglot_texture::{Extent, Format, Profile, Texel, decode_into_parallel};
 
 /// Arguments of `texture`.
@@ -17,16 +19,22 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// KTX, KTX 2, DDS and .astc files to PNG.
+    /// KTX, KTX 2, DDS and .astc files to texels.
     Decode {
         #[command(flatten)]
         batch: BatchArgs,
+        /// What to write: PNG clamps to 0..=1 and rounds to eight bits, the others keep all bits.
+        #[arg(long, value_enum, default_value_t)]
+        to: To,
+        /// What decodes.
+        #[arg(long, value_enum, default_value_t)]
+        engine: EngineName,
         /// How ASTC blocks are read; as the file says if not given.
         #[arg(long, value_enum)]
         profile: Option<ProfileName>,
-        /// The level to decode, 0 the largest.
-        #[arg(long, default_value_t = 0)]
-        level: u32,
+        /// The level to decode, 0 the largest; if not given 0, or all for KTX 2.
+        #[arg(long)]
+        level: Option<u32>,
     },
     /// What a texture file holds.
     Info {
@@ -45,6 +53,20 @@ enum What {
     },
 }
 
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// A picture for each layer and face.
+    #[default]
+    Png,
+    /// OpenEXR: the same with floats.
+    Exr,
+    /// One file of plain texels.
+    Ktx2,
+}
+
+/// Decodes as [`decode_into_parallel`] does.
+type Engine = dyn Fn(Format, Extent, &[u8], &mut [u8]) -> Result<()> + Sync;
+
 #[derive(Clone, Copy, ValueEnum)]
 enum ProfileName {
     Ldr,
@@ -62,47 +84,34 @@ impl ProfileName {
     }
 }
 
-/// A picture of RGBA8.
-struct Picture {
-    width: u32,
-    height: u32,
-    rgba: Vec<u8>,
-}
-
 /// Does what is asked.
 pub fn run(args: &Args) -> Result<bool> {
     match &args.what {
-        What::Decode { batch, profile, level } => batch::run(
-            batch,
-            || (),
-            |(), _, bytes| {
-                let texture = read(bytes, &Limits::default())?;
-                let format = with_profile(texture.format, *profile);
-                let images = texture.images.iter().filter(|image| image.level == *level);
-                let artifacts: Vec<Result<Artifact>> = images
-                    .map(|image| {
-                        let picture = picture(format, image.extent, &image.data)?;
-                        let suffix = match (texture.layers, texture.faces) {
-                            (1, 1) => ".png".into(),
-                            _ => format!(".{}.{}.png", image.layer, image.face),
-                        };
-                        let artifact = Artifact::bytes(suffix, png(&picture)?);
-                        Ok(artifact.fact("width", picture.width).fact("height", picture.height))
-                    })
-                    .collect();
-                if artifacts.is_empty() {
-                    bail!("there is no level {level}");
-                }
-                Ok(artifacts)
-            },
-        ),
+        What::Decode { batch, to, engine, profile, level } => {
+            let engine = open(*engine)?;
+            batch::run(
+                batch,
+                || (),
+                |(), _, bytes| {
+                    let mut texture = read(bytes, &Limits::default())?;
+                    texture.format = with_profile(texture.format, *profile);
+                    match to {
+                        To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level)]),
+                        _ => pictures(&engine, &texture, *to, level.unwrap_or(0)),
+                    }
+                },
+            )
+        }
         What::Info { batch } => batch::run(
             batch,
             || (),
             |(), _, bytes| {
                 let texture = read(bytes, &Limits::default())?;
                 let facts = facts(&texture);
-                let lines = facts.iter().map(|(name, value)| format!("{name}: {value}\n"));
+                let lines = facts.iter().map(|(name, value)| match value {
+                    Value::String(text) => format!("{name}: {text}\n"),
+                    _ => format!("{name}: {value}\n"),
+                });
                 let artifact = Artifact::text(".txt", lines.collect());
                 Ok(vec![Ok(facts
                     .into_iter()
@@ -113,11 +122,75 @@ pub fn run(args: &Args) -> Result<bool> {
     }
 }
 
+fn open(engine: EngineName) -> Result<Box<Engine>> {
+    Ok(match engine {
+        EngineName::Cpu => {
+            Box::new(|format, extent, data, out| Ok(decode_into_parallel(format, extent, data, out)?))
+        }
+        #[cfg(feature = "gpu")]
+        EngineName::Compute => {
+            let decoder = xenoglot_texture::compute::Decoder::new(&crate::engine::device()?);
+            Box::new(move |format, extent, data, out| Ok(decoder.decode_into(format, extent, data, out)?))
+        }
+    })
+}
+
+/// The images of a level as files of their own.
+fn pictures(engine: &Engine, texture: &Texture<'_>, to: To, level: u32) -> batch::Outcome {
+    let images = texture.images.iter().filter(|image| image.level == level);
+    let artifact = |image: &Image<'_>| {
+        let texel = texture.format.texel();
+        let texels = decoded(engine, texture.format, image.extent, &image.data)?;
+        let [width, height] = size(image.extent)?;
+        let (ending, bytes) = match to {
+            To::Exr => ("exr", open_exr(texel, [width as usize, height as usize], &texels)?),
+            _ => ("png", picture(texel, image.extent, &texels)?.png()?),
+        };
+        let suffix = match (texture.layers, texture.faces) {
+            (1, 1) => format!(".{ending}"),
+            _ => format!(".{}.{}.{ending}", image.layer, image.face),
+        };
+        Ok(Artifact::bytes(suffix, bytes).fact("width", width).fact("height", height))
+    };
+    let artifacts: Vec<Result<Artifact>> = images.map(artifact).collect();
+    if artifacts.is_empty() {
+        bail!("there is no level {level}");
+    }
+    Ok(artifacts)
+}
+
+/// All images, or those of a level, as plain texels in one file.
+fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>) -> Result<Artifact> {
+    let format = texture.format;
+    let first = level.unwrap_or(0);
+    let images = texture.images.iter().filter(|image| level.is_none_or(|level| image.level == level));
+    let images: Vec<Image<'_>> = images
+        .map(|image| {
+            let data = decoded(engine, format, image.extent, &image.data)?.into();
+            Ok(Image { level: image.level - first, data, ..*image })
+        })
+        .collect::<Result<_>>()?;
+    let extent = images.first().with_context(|| format!("there is no level {first}"))?.extent;
+    let levels = if level.is_some() { 1 } else { texture.levels };
+    let extent = if level.is_some() { extent } else { texture.extent };
+    let plain = Texture {
+        container: Container::Ktx2,
+        format: Format::Plain(format.texel()),
+        extent,
+        levels,
+        images,
+        ..*texture
+    };
+    let srgb = matches!(format, Format::Astc(_, Profile::Srgb));
+    let artifact = Artifact::bytes(".ktx2", write_ktx2(&plain, srgb)?);
+    Ok(artifact.fact("width", extent.width).fact("height", extent.height).fact("levels", levels))
+}
+
 fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
     let Extent { width, height, depth } = texture.extent;
     vec![
-        ("container", format!("{:?}", texture.container).into()),
-        ("format", format!("{:?}", texture.format).into()),
+        ("container", texture.container.to_string().into()),
+        ("format", texture.format.to_string().into()),
         ("size", json!([width, height, depth])),
         ("levels", texture.levels.into()),
         ("layers", texture.layers.into()),
@@ -133,56 +206,38 @@ fn with_profile(format: Format, profile: Option<ProfileName>) -> Format {
     }
 }
 
-/// Decodes an image; slices lie below each other, what is wider than eight bits is clamped to 0..=1 and rounded.
-fn picture(format: Format, extent: Extent, data: &[u8]) -> Result<Picture> {
+/// Decodes an image.
+fn decoded(engine: &Engine, format: Format, extent: Extent, data: &[u8]) -> Result<Vec<u8>> {
     let bytes = format.output_bytes(extent).filter(|n| *n <= Limits::default().bytes);
     let mut texels = vec![0; bytes.context("the picture is too large")?];
-    decode_into_parallel(format, extent, data, &mut texels)?;
-    let height = extent.height.checked_mul(extent.depth).context("too many slices")?;
-    let texel = format.texel();
+    engine(format, extent, data, &mut texels)?;
+    Ok(texels)
+}
+
+/// Width, and rows of all slices, which lie below each other.
+fn size(extent: Extent) -> Result<[u32; 2]> {
+    Ok([extent.width, extent.height.checked_mul(extent.depth).context("too many slices")?])
+}
+
+/// Texels as a picture; what is wider than eight bits is clamped to 0..=1 and rounded.
+fn picture(texel: Texel, extent: Extent, texels: &[u8]) -> Result<Picture> {
+    let [width, height] = size(extent)?;
     let rgba = texels.chunks_exact(texel.bytes()).flat_map(|t| rgba8(texel, t)).collect();
-    Ok(Picture { width: extent.width, height, rgba })
+    Ok(Picture { width, height, rgba })
 }
 
 /// A texel in eight bits; of signed ones -1 is black and 1 white.
 fn rgba8(texel: Texel, bytes: &[u8]) -> [u8; 4] {
-    let word = |i: usize| u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]);
-    let unorm = |i: usize| ((u32::from(word(i)) * 255 + 32767) / 65535) as u8;
-    let snorm = |i: usize| ((i32::from(word(i) as i16) + 32767) * 255 / 65534) as u8;
-    let float = |value: f32| (value.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-    let single =
-        |i: usize| f32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
-    match texel {
-        Texel::R8Unorm => [bytes[0], 0, 0, 255],
-        Texel::Rg8Unorm => [bytes[0], bytes[1], 0, 255],
-        Texel::Rgba8 => [bytes[0], bytes[1], bytes[2], bytes[3]],
-        Texel::R16Unorm => [unorm(0), 0, 0, 255],
-        Texel::Rg16Unorm => [unorm(0), unorm(1), 0, 255],
-        Texel::R16Snorm => [snorm(0), 0, 0, 255],
-        Texel::Rg16Snorm => [snorm(0), snorm(1), 0, 255],
-        Texel::Rgba16Float => std::array::from_fn(|i| float(half(word(i)))),
-        Texel::Rgba32Float => std::array::from_fn(|i| float(single(i))),
+    if texel == Texel::Rgba8 {
+        return [bytes[0], bytes[1], bytes[2], bytes[3]];
     }
-}
-
-/// The value of a half; NaN is 0.
-fn half(bits: u16) -> f32 {
-    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));
-    let magnitude = match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => 0.0,
-        _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
+    let [r, g, b, a] = values(texel, bytes);
+    let color = match texel {
+        Texel::R16Snorm => [(r + 1.0) / 2.0, 0.0, 0.0, a],
+        Texel::Rg16Snorm => [(r + 1.0) / 2.0, (g + 1.0) / 2.0, 0.0, a],
+        _ => [r, g, b, a],
     };
-    if bits & 0x8000 == 0 { magnitude } else { -magnitude }
-}
-
-fn png(picture: &Picture) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, picture.width, picture.height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.write_header()?.write_image_data(&picture.rgba)?;
-    Ok(bytes)
+    color.map(|c| (c.clamp(0.0, 1.0) * 255.0 + 0.5) as u8)
 }
 
 /// A PNG, or the largest image of a texture.
@@ -192,7 +247,9 @@ fn load(path: &Path) -> Result<Picture> {
     if !bytes.starts_with(b"\x89PNG") {
         let texture = read(&bytes, &Limits::default()).with_context(context)?;
         let image = texture.images.first().with_context(context)?;
-        return picture(texture.format, image.extent, &image.data).with_context(context);
+        let engine = open(EngineName::Cpu)?;
+        let texels = decoded(&engine, texture.format, image.extent, &image.data).with_context(context)?;
+        return picture(texture.format.texel(), image.extent, &texels).with_context(context);
     }
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::normalize_to_color8());
@@ -226,7 +283,7 @@ fn compare(first: &Path, second: &Path, difference: Option<&Path>) -> Result<boo
     if let Some(path) = difference {
         let mut rgba: Vec<u8> = pairs().map(|(a, b)| a.abs_diff(*b)).collect();
         rgba.iter_mut().skip(3).step_by(4).for_each(|alpha| *alpha = 255);
-        let bytes = png(&Picture { width: a.width, height: a.height, rgba })?;
+        let bytes = Picture { width: a.width, height: a.height, rgba }.png()?;
         std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(squares == 0.0)

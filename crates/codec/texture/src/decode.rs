@@ -63,6 +63,21 @@ pub fn decode_into_parallel(
     Ok(())
 }
 
+/// The bytes of a picture and those of its texels.
+pub(crate) fn checked<'a>(
+    format: Format,
+    extent: Extent,
+    data: &'a [u8],
+    out: &'a mut [u8],
+) -> Result<(&'a [u8], &'a mut [u8]), Error> {
+    let too_large = Error::Extent(extent);
+    let needed = format.data_bytes(extent).ok_or(too_large)?;
+    let data = data.get(..needed).ok_or(Error::Data { needed, given: data.len() })?;
+    let (needed, given) = (format.output_bytes(extent).ok_or(too_large)?, out.len());
+    let out = out.get_mut(..needed).ok_or(Error::Output { needed, given })?;
+    Ok((data, out))
+}
+
 /// A picture cut into bands that decode independently: rows of blocks of a slice, or whole layers of blocks where a
 /// block has depth.
 struct Job<'a> {
@@ -81,10 +96,7 @@ impl<'a> Job<'a> {
         out: &'a mut [u8],
     ) -> Result<Option<Job<'a>>, Error> {
         let too_large = Error::Extent(extent);
-        let needed = format.data_bytes(extent).ok_or(too_large)?;
-        let data = data.get(..needed).ok_or(Error::Data { needed, given: data.len() })?;
-        let (needed, given) = (format.output_bytes(extent).ok_or(too_large)?, out.len());
-        let out = out.get_mut(..needed).ok_or(Error::Output { needed, given })?;
+        let (data, out) = checked(format, extent, data, out)?;
         if out.is_empty() {
             return Ok(None);
         }

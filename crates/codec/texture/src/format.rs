@@ -2,6 +2,7 @@
 
 use crate::astc::Footprint;
 use crate::console::pica;
+use std::fmt;
 
 /// A guest's texture format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -186,6 +187,71 @@ impl Format {
     }
 }
 
+/// Names as Vulkan has them, without what they all have in common; those of the PICA200 with its name before.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Format::Bc1 => "BC1_RGBA",
+            Format::Bc2 => "BC2",
+            Format::Bc3 => "BC3",
+            Format::Bc4Unorm => "BC4_UNORM",
+            Format::Bc4Snorm => "BC4_SNORM",
+            Format::Bc5Unorm => "BC5_UNORM",
+            Format::Bc5Snorm => "BC5_SNORM",
+            Format::Bc6hUfloat => "BC6H_UFLOAT",
+            Format::Bc6hSfloat => "BC6H_SFLOAT",
+            Format::Bc7 => "BC7",
+            Format::Etc1 => "ETC1_R8G8B8",
+            Format::Etc2Rgb => "ETC2_R8G8B8",
+            Format::Etc2Rgba1 => "ETC2_R8G8B8A1",
+            Format::Etc2Rgba8 => "ETC2_R8G8B8A8",
+            Format::EacR11Unorm => "EAC_R11_UNORM",
+            Format::EacR11Snorm => "EAC_R11_SNORM",
+            Format::EacRg11Unorm => "EAC_R11G11_UNORM",
+            Format::EacRg11Snorm => "EAC_R11G11_SNORM",
+            Format::Astc(footprint, profile) => return write!(f, "ASTC_{footprint}_{profile}"),
+            Format::Pica(format) => return write!(f, "PICA200_{format}"),
+            Format::Plain(texel) => return texel.fmt(f),
+        };
+        f.write_str(name)
+    }
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.size() {
+            [width, height, 1] => write!(f, "{width}x{height}"),
+            [width, height, depth] => write!(f, "{width}x{height}x{depth}"),
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Profile::LdrUnorm8 | Profile::LdrFloat16 => "UNORM",
+            Profile::Srgb => "SRGB",
+            Profile::Hdr => "SFLOAT",
+        })
+    }
+}
+
+impl fmt::Display for Texel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Texel::R8Unorm => "R8_UNORM",
+            Texel::Rg8Unorm => "R8G8_UNORM",
+            Texel::Rgba8 => "R8G8B8A8",
+            Texel::R16Unorm => "R16_UNORM",
+            Texel::R16Snorm => "R16_SNORM",
+            Texel::Rg16Unorm => "R16G16_UNORM",
+            Texel::Rg16Snorm => "R16G16_SNORM",
+            Texel::Rgba16Float => "R16G16B16A16_SFLOAT",
+            Texel::Rgba32Float => "R32G32B32A32_SFLOAT",
+        })
+    }
+}
+
 /// The size of a picture or volume in texels. Any of them may be zero, or no multiple of a block's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent {
@@ -211,4 +277,23 @@ impl Extent {
 
 fn product(sizes: [u32; 3]) -> Option<usize> {
     sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(usize::try_from(size).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Both outputs of ASTC's low dynamic range are of one format.
+    #[test]
+    fn names_tell_formats_apart() {
+        let names: Vec<String> = Format::compressed()
+            .filter(|format| !matches!(format, Format::Astc(_, Profile::LdrFloat16)))
+            .map(|format| format.to_string())
+            .collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        for name in ["BC1_RGBA", "ASTC_6x6_SRGB", "ASTC_4x3x3_SFLOAT", "PICA200_ETC1A4"] {
+            assert!(names.iter().any(|n| n == name), "{name}");
+        }
+    }
 }

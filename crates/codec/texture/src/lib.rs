@@ -10,7 +10,10 @@
 
 pub mod astc;
 mod bc;
+#[cfg(feature = "compute")]
+pub mod compute;
 pub mod console;
+#[cfg(feature = "containers")]
 pub mod container;
 mod decode;
 mod etc;

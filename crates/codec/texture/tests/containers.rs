@@ -1,8 +1,8 @@
 //! Files written here, whole and damaged.
 
 use proptest::prelude::*;
-use xenoglot_texture::container::{Container, Error, Limits, read};
-use xenoglot_texture::{Extent, Format, decode_into};
+use xenoglot_texture::container::{Container, Error, Image, Limits, Texture, read, write_ktx2};
+use xenoglot_texture::{Extent, Format, Profile, Texel, decode_into};
 
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
@@ -120,4 +120,62 @@ proptest! {
         ];
         let _ = read(&[magics[magic], &rest].concat(), &Limits::default());
     }
+}
+
+/// A texture with all images, of levels 0 and 1.
+fn texture(format: Format, extent: Extent, layers: u32, faces: u32) -> Texture<'static> {
+    let mut images = Vec::new();
+    for level in 0..2 {
+        let half = |size: u32| (size >> level).max(1);
+        let extent =
+            Extent { width: half(extent.width), height: half(extent.height), depth: half(extent.depth) };
+        for (layer, face) in (0..layers).flat_map(|layer| (0..faces).map(move |face| (layer, face))) {
+            let data: Vec<u8> = blocks(format.data_bytes(extent).unwrap());
+            let data = data.iter().map(|byte| byte ^ (16 * level + 4 * layer + face) as u8).collect();
+            images.push(Image { level, layer, face, extent, data });
+        }
+    }
+    Texture { container: Container::Ktx2, format, extent, levels: 2, layers, faces, images }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let plain = [
+        Texel::R8Unorm,
+        Texel::Rg8Unorm,
+        Texel::Rgba8,
+        Texel::R16Unorm,
+        Texel::R16Snorm,
+        Texel::Rg16Unorm,
+        Texel::Rg16Snorm,
+        Texel::Rgba16Float,
+        Texel::Rgba32Float,
+    ];
+    // ETC1 has no number of Vulkan, and both outputs of ASTC's low dynamic range are one format.
+    let blocks = Format::compressed().filter(|format| {
+        !matches!(format, Format::Etc1 | Format::Pica(_) | Format::Astc(_, Profile::LdrFloat16))
+    });
+    for format in plain.map(Format::Plain).into_iter().chain(blocks) {
+        let depth = format.block()[2];
+        for (extent, layers, faces) in [
+            (Extent { width: 9, height: 6, depth: if depth > 1 { 4 } else { 1 } }, 1, 1),
+            (Extent { width: 8, height: 8, depth: if depth > 1 { 7 } else { 1 } }, 3, 1),
+            (Extent { width: 4, height: 4, depth: if depth > 1 { 2 } else { 1 } }, 1, 6),
+        ] {
+            for srgb in [false, true] {
+                let written = texture(format, extent, layers, faces);
+                let bytes = write_ktx2(&written, srgb).unwrap_or_else(|e| panic!("{format}: {e}"));
+                assert_eq!(read(&bytes, &Limits::default()), Ok(written), "{format}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let mut missing = texture(Format::Bc7, Extent::flat(8, 8), 1, 1);
+    missing.images.pop();
+    assert_eq!(write_ktx2(&missing, false), Err(Error::Truncated("an image")));
+    let unknown = texture(Format::Etc1, Extent::flat(8, 8), 1, 1);
+    assert!(matches!(write_ktx2(&unknown, false), Err(Error::Format(_))));
 }

@@ -5,9 +5,12 @@
 //! [`Frame::new`] looks at all sizes; [`convert`] and [`convert_rgba8`] then go by rows, on all cores.
 #![deny(missing_docs)]
 
+#[cfg(feature = "compute")]
+pub mod compute;
 mod conversion;
 mod frame;
 mod sample;
+pub mod y4m;
 
 pub use conversion::{Component, Conversion, Filter, Model, Range, Reconstruction, Siting};
 pub use frame::{Error, Format, Frame, Layout, Plane, Subsampling};

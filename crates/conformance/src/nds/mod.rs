@@ -1,5 +1,7 @@
 //! Suites of the Nintendo DS's 3D engines.
 
+#[cfg(feature = "host")]
+pub mod compute;
 pub mod slopes;
 
 use crate::report::{Case, Observer, Summary, Verdict};
@@ -68,16 +70,24 @@ fn image_path(scene: &Path, name: &str) -> PathBuf {
 pub fn judge(loaded: &Loaded, threads: usize) -> Verdict {
     let options = Options { gaps: SlopeGaps::Continuous, threads, ..Options::default() };
     match play(&loaded.scene, loaded.image(), Gpu::new(options)) {
-        Ok(played) => {
-            let differences = played.differences(&loaded.scene);
-            if differences.is_empty() { Verdict::Passed } else { Verdict::Failed(differences.join("; ")) }
-        }
+        Ok(played) => Verdict::of_differences(&played.differences(&loaded.scene)),
         Err(error) => Verdict::Failed(error.to_string()),
     }
 }
 
+/// Engines of suite `nds`.
+pub(crate) const ENGINES: &[&str] = &[
+    "cpu",
+    #[cfg(feature = "host")]
+    "compute",
+];
+
 /// Suite `nds`.
 pub(crate) fn scenes(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    #[cfg(feature = "host")]
+    if request.engine == "compute" {
+        return compute::suite(request, observer);
+    }
     let scenes = load(&request.path)?;
     observer.total(scenes.len());
     let case = |loaded: &Loaded| {

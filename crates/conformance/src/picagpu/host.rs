@@ -4,19 +4,14 @@
 use super::compare;
 use super::format::Scene;
 use super::{run, scenes};
+use crate::host::device;
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
 use rayon::prelude::*;
 use std::sync::Arc;
-use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_host::Compilation;
 use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::shader::Engines;
-
-/// The device of the request.
-pub(super) fn device(request: &Request) -> Result<Device, Error> {
-    let options = DeviceOptions { selector: request.device.clone(), ..DeviceOptions::default() };
-    Device::open(&options).map_err(|e| Error::Device(e.to_string()))
-}
 
 /// Every scene on the device of the request.
 pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {

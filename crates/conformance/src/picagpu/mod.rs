@@ -90,7 +90,7 @@ fn engines(request: &Request) -> Result<Box<MakeEngines>, Error> {
         }),
         #[cfg(feature = "host")]
         "cpu-host" => {
-            let device = host::device(request)?;
+            let device = crate::host::device(request)?;
             Box::new(move || Ok(Engines::new(vec![Box::new(Host::new(&device, Compilation::Blocking))])))
         }
         _ => Box::new(|| Ok(Engines::default())),

@@ -1,6 +1,6 @@
 //! Files of ASTC blocks: `vectors/texture/FORMAT.md`, section astc.
 
-use super::{Strip, same};
+use super::{Decode, Strip, same};
 use crate::Error;
 use crate::input::Reader;
 use crate::report::{Case, Verdict};
@@ -14,7 +14,7 @@ const OUTPUTS: [(Profile, &str); 4] = [
     (Profile::Hdr, "hdr"),
 ];
 
-pub(super) fn cases(file: &str, bytes: &[u8]) -> Result<Vec<Case>, Error> {
+pub(super) fn cases(file: &str, bytes: &[u8], decode: &Decode) -> Result<Vec<Case>, Error> {
     let mut reader = Reader::new(bytes);
     reader.take(8)?;
     let size = [reader.u8()?, reader.u8()?, reader.u8()?];
@@ -35,7 +35,7 @@ pub(super) fn cases(file: &str, bytes: &[u8]) -> Result<Vec<Case>, Error> {
     let mut cases = Vec::with_capacity(checksums.len());
     for ((profile, output), checksums) in OUTPUTS.into_iter().zip(checksums.chunks_exact(count.max(1))) {
         let format = Format::Astc(footprint, profile);
-        let decoded = Strip { format, blocks }.decode()?;
+        let decoded = Strip { format, blocks }.decode(decode)?;
         for (i, (texels, &checksum)) in decoded.iter().zip(checksums).enumerate() {
             let mut verdict = Verdict::Passed;
             if i < full {

@@ -1,6 +1,6 @@
 //! Files of BC, ETC and EAC blocks: `vectors/texture/FORMAT.md`, section bc_etc.
 
-use super::Strip;
+use super::{Decode, Strip};
 use crate::Error;
 use crate::input::Reader;
 use crate::report::{Case, Verdict};
@@ -40,7 +40,7 @@ enum Kind {
     Exact,
 }
 
-pub(super) fn cases(file: &str, bytes: &[u8]) -> Result<Vec<Case>, Error> {
+pub(super) fn cases(file: &str, bytes: &[u8], decode: &Decode) -> Result<Vec<Case>, Error> {
     let malformed = |offset, what| Error::Malformed { offset, what };
     let (_, format) =
         FORMATS.into_iter().find(|(name, _)| *name == file).ok_or(malformed(0, "name of a file"))?;
@@ -60,7 +60,7 @@ pub(super) fn cases(file: &str, bytes: &[u8]) -> Result<Vec<Case>, Error> {
     let count = reader.u32()? as usize;
     let flags = reader.take(count)?;
     let blocks = reader.take(count.saturating_mul(block))?;
-    let decoded = Strip { format, blocks }.decode()?;
+    let decoded = Strip { format, blocks }.decode(decode)?;
     let mut cases = Vec::with_capacity(count);
     for (i, (texels, &flag)) in decoded.iter().zip(flags).enumerate() {
         let expected = reader.take(16 * components * size)?;

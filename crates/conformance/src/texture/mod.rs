@@ -10,10 +10,20 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use xenoglot_texture::{Extent, Format, decode_into};
 
-/// Engines of the suite.
-pub(crate) const ENGINES: &[&str] = &["cpu"];
+/// Engines of the suite. `compute` has no programs for consoles' layouts and leaves their files out.
+pub(crate) const ENGINES: &[&str] = &[
+    "cpu",
+    #[cfg(feature = "host")]
+    "compute",
+];
 
-/// Blocks of a file as one picture, a block high.
+/// Decodes as [`decode_into`] does.
+type Decode = dyn Fn(Format, Extent, &[u8], &mut [u8]) -> Result<(), String> + Sync;
+
+/// Most blocks of a picture.
+const STRIP: usize = 4096;
+
+/// Blocks of a file as pictures, a block high.
 struct Strip<'a> {
     format: Format,
     blocks: &'a [u8],
@@ -21,31 +31,57 @@ struct Strip<'a> {
 
 impl Strip<'_> {
     /// Decodes all blocks; the texels of each, in rows of slices.
-    fn decode(&self) -> Result<Vec<Vec<u8>>, Error> {
+    fn decode(&self, decode: &Decode) -> Result<Vec<Vec<u8>>, Error> {
         let [width, height, depth] = self.format.block();
-        let count = self.blocks.len() / self.format.block_bytes();
-        let extent = u32::try_from(count)
-            .ok()
-            .and_then(|count| Some(Extent { width: width.checked_mul(count)?, height, depth }))
-            .ok_or(Error::Malformed { offset: 0, what: "number of blocks" })?;
-        let bytes = self.format.output_bytes(extent).unwrap_or(usize::MAX).min(1 << 30);
-        let mut picture = vec![0; bytes];
-        decode_into(self.format, extent, self.blocks, &mut picture)
-            .map_err(|e| Error::Device(format!("{:?}: {e}", self.format)))?;
         let row = width as usize * self.format.texel().bytes();
-        let texels = |block: usize| {
-            picture.chunks_exact(row * count).flat_map(|r| &r[block * row..][..row]).copied().collect()
-        };
-        Ok((0..count).map(texels).collect())
+        let mut all = Vec::new();
+        for blocks in self.blocks.chunks(STRIP * self.format.block_bytes()) {
+            let count = blocks.len() / self.format.block_bytes();
+            let extent = Extent { width: width * count as u32, height, depth };
+            let mut picture = vec![0; self.format.output_bytes(extent).unwrap_or(0)];
+            decode(self.format, extent, blocks, &mut picture)
+                .map_err(|e| Error::Device(format!("{:?}: {e}", self.format)))?;
+            let texels = |block: usize| {
+                picture.chunks_exact(row * count).flat_map(|r| &r[block * row..][..row]).copied().collect()
+            };
+            all.extend((0..count).map(texels));
+        }
+        Ok(all)
+    }
+}
+
+struct Engine {
+    decode: Box<Decode>,
+    /// Whether it knows the layouts of consoles.
+    consoles: bool,
+}
+
+fn engine(request: &Request) -> Result<Engine, Error> {
+    match request.engine {
+        #[cfg(feature = "host")]
+        "compute" => {
+            let decoder = xenoglot_texture::compute::Decoder::new(&crate::host::device(request)?);
+            let decode: Box<Decode> = Box::new(move |format, extent, data, out| {
+                decoder.decode_into(format, extent, data, out).map_err(|e| e.to_string())
+            });
+            Ok(Engine { decode, consoles: false })
+        }
+        _ => {
+            let decode: Box<Decode> = Box::new(|format, extent, data, out| {
+                decode_into(format, extent, data, out).map_err(|e| e.to_string())
+            });
+            Ok(Engine { decode, consoles: true })
+        }
     }
 }
 
 /// What kind of a file it is, by its first bytes.
-fn cases(path: &Path, bytes: &[u8]) -> Option<Result<Vec<Case>, Error>> {
+fn cases(path: &Path, bytes: &[u8], engine: &Engine) -> Option<Result<Vec<Case>, Error>> {
     let name = path.file_name()?.to_str()?.split('.').next()?;
     Some(match bytes.get(..8)? {
-        b"ASTCVEC1" => astc::cases(name, bytes),
-        b"BCVEC001" => blocks::cases(name, bytes),
+        b"ASTCVEC1" => astc::cases(name, bytes, &engine.decode),
+        b"BCVEC001" => blocks::cases(name, bytes, &engine.decode),
+        _ if !engine.consoles => return None,
         b"PICAVEC1" => console::pica(bytes),
         b"DSTXVEC1" => console::ds(bytes),
         start if start.starts_with(b"L2B ") || start.starts_with(b"SURF ") => console::tegra(bytes),
@@ -56,10 +92,11 @@ fn cases(path: &Path, bytes: &[u8]) -> Option<Result<Vec<Case>, Error>> {
 /// Runs the suite on a file, a folder of files, or a folder of such folders.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let files = files(&request.path)?;
+    let engine = engine(request)?;
     let results: Vec<Option<Result<Vec<Case>, Error>>> = files
         .par_iter()
         .map(|path| match input::read(path) {
-            Ok(bytes) => cases(path, &bytes),
+            Ok(bytes) => cases(path, &bytes, &engine),
             Err(e) => Some(Err(e)),
         })
         .collect();

@@ -13,8 +13,8 @@ use xenoglot_pica_shader::float::{Denormals, F24};
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record;
 use xenoglot_pica_shader::lift::{
-    ClipSpace, GeometryWrapper, LiftError, LiftOptions, Lifted, Limits, Numeric, OutputMap, VertexOutputs,
-    Wrapper, lift,
+    ClipSpace, GeometryWrapper, LiftError, LiftOptions, Lifted, Limits, Numeric, OutputMap, Records,
+    VertexOutputs, Wrapper, lift,
 };
 use xenoglot_testgen::pica::{self, Category, Environment, Sample, environment};
 use xenoglot_testgen::pica_ref::{self, Arithmetic, End, Event, Job, State, Vec4};
@@ -174,6 +174,8 @@ struct Check<'s> {
     numeric: Numeric,
     contexts: Lifted,
     stacks: Lifted,
+    /// With nothing live at the end but the outputs; none for geometry programs.
+    outputs: Option<Lifted>,
 }
 
 #[derive(Default, Debug)]
@@ -188,11 +190,29 @@ struct Stats {
 
 impl<'s> Check<'s> {
     fn new(sample: &'s Sample, numeric: Numeric) -> Check<'s> {
-        let lifted =
-            |limits| lift(&sample.program, &options(sample, numeric, limits)).expect("every word decodes");
-        let (contexts, stacks) = (lifted(Limits::default()), lifted(Limits::STACKS_AS_DATA));
+        let lifted = |options: &LiftOptions| lift(&sample.program, options).expect("every word decodes");
+        let whole = options(sample, numeric, Limits::default());
+        // Every fourth with a trace of each instruction.
+        let contexts =
+            lifted(&LiftOptions { traceable: sample.program.code.len().is_multiple_of(4), ..whole });
+        let stacks = lifted(&options(sample, numeric, Limits::STACKS_AS_DATA));
         assert!(stacks.flow.stacks_as_data);
-        Check { sample, numeric, contexts, stacks }
+        let wrapper = Wrapper::Compute { workgroup: 1, persistent: false, geometry: None };
+        let outputs = LiftOptions { wrapper, records: Records::Outputs, ..whole };
+        let outputs = sample.geometry.is_none().then(|| lifted(&outputs));
+        Check { sample, numeric, contexts, stacks, outputs }
+    }
+
+    /// Whether a run of the program for its outputs only, from a fresh state, leaves the expected ones.
+    fn run_for_outputs(&self, environment: &Environment, expected: &State, fuel: u64) -> Result<(), String> {
+        let Some(lifted) = &self.outputs else { return Ok(()) };
+        let start = vec![0; state_size(self.sample) / 4];
+        let mut record = Record { state: start.clone(), ..Record::default() };
+        put(&mut record.state, STATE_OUTPUTS, &expected.outputs);
+        match run_lifted(lifted, self.sample, environment, &start, fuel) {
+            Some(got) => difference(&record, &got).map_or(Ok(()), |d| Err(format!("outputs: {d}"))),
+            None => Err("outputs: does not end".into()),
+        }
     }
 
     fn run(&self, environments: &[Environment], stats: &mut Stats) -> Result<(), String> {
@@ -202,7 +222,7 @@ impl<'s> Check<'s> {
         let mut records = [start.clone(), start];
         stats.programs += 1;
         stats.stacks_only += u32::from(self.contexts.flow.stacks_as_data);
-        for environment in environments {
+        for (number, environment) in environments.iter().enumerate() {
             let job = Job {
                 code: &sample.program.code,
                 descriptors: &sample.program.descriptors,
@@ -219,6 +239,9 @@ impl<'s> Check<'s> {
             let ended = reference.end == End::End;
             // Unending loops of NOPs take one instruction of IR per round at least.
             let fuel = if ended { 10_000_000 } else { 10 * u64::from(FUEL) };
+            if ended && number == 0 {
+                self.run_for_outputs(environment, &state, fuel)?;
+            }
             for (name, lifted, record) in [("contexts", &self.contexts, 0), ("stacks", &self.stacks, 1)] {
                 let got = run_lifted(lifted, sample, environment, &records[record], fuel);
                 match (ended, got) {

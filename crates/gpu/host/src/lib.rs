@@ -1,6 +1,6 @@
 //! Compute programs on the host's GPU, by wgpu.
 //!
-//! Programs are compute modules of the IR. On Vulkan the words of our SPIR-V writer reach the driver as they are; on
+//! Programs are compute modules of the IR, or WGSL. On Vulkan the words of our SPIR-V writer reach the driver as they are; on
 //! other hosts naga translates them, so that rounding is no better there than their compilers'.
 //!
 //! ```no_run

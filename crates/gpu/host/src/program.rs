@@ -98,13 +98,36 @@ impl Device {
             xenoglot_spirv::Options::for_naga()
         };
         let words = xenoglot_spirv::emit(module, &options).map_err(|e| refused(e.to_string()))?;
+        let make = || self.module(layout, &words);
+        self.compile(layout, ENTRY, make)
+    }
+
+    /// Compiles an entry point of WGSL whose bindings are the layout's, in group 0. Accesses outside of a buffer stay
+    /// in it, and loops end at some time.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if naga or the driver refuse it.
+    pub fn wgsl_program(&self, layout: &Layout, source: &str, entry: &str) -> Result<Program, Error> {
+        let source = || wgpu::ShaderSource::Wgsl(Cow::Borrowed(source));
+        let make = || {
+            self.raw
+                .create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(entry), source: source() })
+        };
+        self.compile(layout, entry, make)
+    }
+
+    fn compile(
+        &self,
+        layout: &Layout,
+        entry: &str,
+        module: impl Fn() -> wgpu::ShaderModule,
+    ) -> Result<Program, Error> {
         let compile = || {
-            let module = self.module(layout, &words);
             self.raw.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: None,
                 layout: Some(&layout.pipeline),
-                module: &module,
-                entry_point: Some(ENTRY),
+                module: &module(),
+                entry_point: Some(entry),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: false,
                     ..wgpu::PipelineCompilationOptions::default()

@@ -79,6 +79,23 @@ fn dispatches_see_what_came_before_them() {
 }
 
 #[test]
+fn programs_may_be_wgsl() {
+    let Some(device) = device() else { return };
+    let layout = device.layout(&[Binding::new(3, Access::ReadWrite)]);
+    let source = "
+        @group(0) @binding(3) var<storage, read_write> words: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) { words[i] += i * i; }";
+    let program = device.wgsl_program(&layout, source, "main").unwrap();
+    let words = device.buffer_of(&[100; 4]).unwrap();
+    let arguments = Arguments::new(&device, &layout, &[&words]).unwrap();
+    let mut commands = Commands::default();
+    commands.dispatch(&program, &arguments, &[], [1; 3]);
+    commands.submit(&device).unwrap();
+    assert_eq!(device.read(&[(&words, 0..16)]).unwrap(), [[100, 101, 104, 109]]);
+    assert!(matches!(device.wgsl_program(&layout, "fn", "main"), Err(Error::Program(_))));
+}
+
+#[test]
 fn background_programs_become_ready() {
     let Some(device) = device() else { return };
     let layout = layout(&device);

@@ -113,9 +113,15 @@ impl Gpu {
     /// The vertical blank: carries out a SWAP_BUFFERS, latches the registers and draws the frame. Whether there was a
     /// SWAP_BUFFERS; without one the same polygons are drawn again.
     pub fn vblank(&mut self) -> bool {
+        let swapped = self.swap();
+        self.renderer.draw(self.geometry.frame(), &self.registers, &self.memory);
+        swapped
+    }
+
+    /// The vertical blank of those who draw [`Gpu::polygons`] with a renderer of their own.
+    pub fn swap(&mut self) -> bool {
         let swapped = self.geometry.vblank();
         self.frames += u64::from(swapped);
-        self.renderer.draw(self.geometry.frame(), &self.registers, &self.memory);
         swapped
     }
 

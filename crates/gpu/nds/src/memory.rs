@@ -62,6 +62,15 @@ impl TextureMemory {
         self.palettes.iter().take(PALETTE_BYTES / 2).flat_map(|c| c.to_le_bytes()).collect()
     }
 
+    /// Both as words: texture memory, then the whole space of palettes.
+    #[cfg(feature = "compute")]
+    pub(crate) fn words(&self) -> Vec<u32> {
+        let textures = self.textures.as_chunks::<4>().0.iter().map(|&bytes| u32::from_le_bytes(bytes));
+        let palettes =
+            self.palettes.as_chunks::<2>().0.iter().map(|&[a, b]| u32::from(a) | u32::from(b) << 16);
+        textures.chain(palettes).collect()
+    }
+
     /// A byte of a texture.
     #[inline]
     pub fn byte(&self, address: u32) -> u8 {

@@ -1,9 +1,8 @@
 //! Frames as pictures of 8 bits a channel, for people.
 
 use crate::geometry::polygon::{Flags, PolygonList};
-use crate::gpu::Gpu;
-use crate::raster::buffers::{EDGES, HEIGHT, PixelFlags, WIDTH};
-use crate::raster::{SlopeGaps, slope};
+use crate::raster::buffers::{EDGES, PixelFlags, WIDTH};
+use crate::raster::{Frame, Scale, SlopeGaps, slope};
 
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +24,24 @@ pub enum View {
 /// Red, green, blue and alpha of each pixel of 8 bits.
 pub type Pixels = Vec<[u8; 4]>;
 
-/// A picture of the frame shown, 256 x 192, rows from top to bottom.
-pub fn picture(gpu: &Gpu, view: View) -> Pixels {
-    let rows = 0..HEIGHT;
+/// A picture of a frame that a renderer drew of `list`, rows from top to bottom.
+pub fn picture(list: &PolygonList, frame: &dyn Frame, view: View) -> Pixels {
     match view {
-        View::Color => rows.flat_map(|y| gpu.renderer().color_row(y).map(rgba)).collect(),
-        View::Depth => rows.flat_map(|y| depth_row(gpu, y)).collect(),
-        View::Attributes => rows.flat_map(|y| attributes(gpu, y).map(attribute_color)).collect(),
-        View::Edges => combined(gpu, edge_color),
-        View::Ids => combined(gpu, id_color),
+        View::Color => rows(frame).flat_map(|y| frame.shown_row(y)).map(rgba).collect(),
+        View::Depth => combined(frame, |_, depth, _| depth_color(depth)),
+        View::Attributes => combined(frame, |_, _, attributes| attribute_color(attributes)),
+        View::Edges => combined(frame, |color, _, attributes| edge_color(color, attributes)),
+        View::Ids => combined(frame, |color, _, attributes| id_color(color, attributes)),
         View::Polygons => {
-            let mut pixels = combined(gpu, |color, _| color);
-            outlines(gpu.polygons(), &mut pixels);
+            let mut pixels = combined(frame, |color, _, _| color);
+            outlines(list, frame.size(), &mut pixels);
             pixels
         }
     }
+}
+
+fn rows(frame: &dyn Frame) -> std::ops::Range<usize> {
+    0..frame.size()[1]
 }
 
 fn rgba(color: u32) -> [u8; 4] {
@@ -51,16 +53,9 @@ fn rgba(color: u32) -> [u8; 4] {
     [six(0), six(8), six(16), (alpha << 3 | alpha >> 2) as u8]
 }
 
-fn attributes(gpu: &Gpu, y: usize) -> [u32; WIDTH] {
-    gpu.renderer().attribute_row(y).copied().unwrap_or([0; WIDTH])
-}
-
-fn depth_row(gpu: &Gpu, y: usize) -> [[u8; 4]; WIDTH] {
-    let depths = gpu.renderer().depth_row(y).copied().unwrap_or([0; WIDTH]);
-    depths.map(|depth| {
-        let level = (depth >> 16) as u8;
-        [level, level, level, 255]
-    })
+fn depth_color(depth: u32) -> [u8; 4] {
+    let level = (depth >> 16) as u8;
+    [level, level, level, 255]
 }
 
 fn attribute_color(attributes: u32) -> [u8; 4] {
@@ -72,13 +67,14 @@ fn attribute_color(attributes: u32) -> [u8; 4] {
     [id << 2, coverage << 3, kind + edge, 255]
 }
 
-/// Colours, not scrolled, each with its attributes.
-fn combined(gpu: &Gpu, pixel: impl Fn([u8; 4], u32) -> [u8; 4]) -> Pixels {
-    let row = |y: usize| {
-        let colors = gpu.renderer().frame_row(y).copied().unwrap_or([0; WIDTH]);
-        colors.into_iter().zip(attributes(gpu, y))
-    };
-    (0..HEIGHT).flat_map(row).map(|(color, attributes)| pixel(rgba(color), attributes)).collect()
+/// Each pixel, not scrolled, by its colour, depth and attributes.
+fn combined(frame: &dyn Frame, pixel: impl Fn([u8; 4], u32, u32) -> [u8; 4]) -> Pixels {
+    let mut out = Vec::new();
+    for row in rows(frame).filter_map(|y| frame.row(y)) {
+        let all = row.color.iter().zip(row.depth).zip(row.attributes);
+        out.extend(all.map(|((&color, &depth), &attributes)| pixel(rgba(color), depth, attributes)));
+    }
+    out
 }
 
 fn edge_color([r, g, b, _]: [u8; 4], attributes: u32) -> [u8; 4] {
@@ -104,21 +100,22 @@ fn id_color([r, g, b, _]: [u8; 4], attributes: u32) -> [u8; 4] {
     [mix(x), mix(y), mix(z), 255]
 }
 
-fn outlines(list: &PolygonList, pixels: &mut [[u8; 4]]) {
+fn outlines(list: &PolygonList, [width, _]: [usize; 2], pixels: &mut [[u8; 4]]) {
+    let scale = Scale::new((width / WIDTH) as u32).unwrap_or_default();
     for &place in &list.order {
         let Some(polygon) = list.polygons.get(usize::from(place)) else { continue };
         if polygon.flags.contains(Flags::NEVER_DRAWN) {
             continue;
         }
         let [r, g, b] = distinct(place.into());
-        let at = |&index: &u16| list.vertices.get(usize::from(index)).map(|v| v.screen.map(i32::from));
+        let at = |&index: &u16| list.vertices.get(usize::from(index)).map(|v| scale.place(v));
         let corners = polygon.indices().iter().filter_map(at);
         let next = corners.clone().cycle().skip(1);
         for (from, to) in corners.zip(next) {
             for row in from[1].min(to[1])..=from[1].max(to[1]) {
                 let Some([first, last]) = slope(from, to, SlopeGaps::Continuous, row) else { continue };
-                for x in first.max(0)..=last.min(WIDTH as i32 - 1) {
-                    if let Some(pixel) = pixels.get_mut(row as usize * WIDTH + x as usize) {
+                for x in first.max(0)..=last.min(width as i32 - 1) {
+                    if let Some(pixel) = pixels.get_mut(row as usize * width + x as usize) {
                         *pixel = [r, g, b, 255];
                     }
                 }

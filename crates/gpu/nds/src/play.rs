@@ -5,6 +5,7 @@ use crate::geometry::GeometryEngine;
 use crate::geometry::fifo::CommandFifo;
 use crate::gpu::Gpu;
 use crate::memory::{PALETTE_BYTES, TEXTURE_BYTES};
+use crate::raster::Frame;
 use crate::results::{self, PROBE_BYTES, RESULTS};
 use thiserror::Error;
 
@@ -96,12 +97,17 @@ fn feed(gpu: &mut Gpu, mut words: &[u32]) {
 impl Played {
     /// How the results differ from what a scene expects: the first difference of each expected chunk.
     pub fn differences(&self, scene: &Scene) -> Vec<String> {
+        self.differences_of(self.gpu.renderer(), scene)
+    }
+
+    /// The same of the last frame as another renderer drew it, at the console's resolution.
+    pub fn differences_of(&self, frame: &dyn Frame, scene: &Scene) -> Vec<String> {
         let mut out = Vec::new();
         for expected in &scene.expected {
             if expected.tag == *b"XPRB" {
                 out.extend(difference("probes", PROBE_BYTES, &expected.bytes, &self.probes));
             } else if let Some(result) = RESULTS.iter().find(|r| r.tag == expected.tag) {
-                let got = (result.make)(&self.gpu);
+                let got = (result.make)(&self.gpu, frame);
                 out.extend(match result.part {
                     0 => polygon_difference(&expected.bytes, &got),
                     part => difference(result.name, part, &expected.bytes, &got),

@@ -43,8 +43,10 @@ impl Recorder {
 
     /// The scene, with all results of the frame that `gpu` shows.
     pub fn finish(self, meta: String, gpu: &Gpu) -> Scene {
-        let expected =
-            RESULTS.iter().map(|result| Expectation { tag: result.tag, bytes: (result.make)(gpu) }).collect();
+        let expected = RESULTS
+            .iter()
+            .map(|result| Expectation { tag: result.tag, bytes: (result.make)(gpu, gpu.renderer()) })
+            .collect();
         Scene { meta, stream: self.stream, expected, ..snapshot(gpu.registers(), &gpu.memory) }
     }
 }

@@ -65,6 +65,11 @@ impl Registers {
         Control::from_bits_truncate(self.control)
     }
 
+    /// Pixels up to this alpha are dropped: 0 if there is no alpha test.
+    pub fn alpha_dropped(&self) -> u32 {
+        if self.control().contains(Control::ALPHA_TEST) { u32::from(self.alpha_test_ref & 31) } else { 0 }
+    }
+
     /// Shift of the fog's step, 0 to 15.
     pub fn fog_shift(&self) -> u32 {
         u32::from(self.control >> 8 & 15)

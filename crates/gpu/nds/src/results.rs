@@ -4,7 +4,7 @@ use crate::geometry::Readback;
 use crate::geometry::polygon::{Polygon, PolygonList};
 use crate::geometry::vertex::Vertex;
 use crate::gpu::Gpu;
-use crate::raster::Renderer;
+use crate::raster::Frame;
 use crate::raster::buffers::{HEIGHT, WIDTH};
 
 /// GXSTAT's bits that results have.
@@ -23,25 +23,25 @@ pub struct Result {
     /// Bytes of a part, or 0 if parts differ.
     pub part: usize,
     /// Makes it.
-    pub make: fn(&Gpu) -> Vec<u8>,
+    pub make: fn(&Gpu, &dyn Frame) -> Vec<u8>,
 }
 
-/// All chunks that depend on the last frame alone.
+/// All chunks that depend on the last frame alone; frames are of the console's resolution.
 pub const RESULTS: [Result; 9] = [
-    Result { tag: *b"XSTA", name: "status", part: 4, make: status },
-    Result { tag: *b"XVTX", name: "vertices", part: VERTEX_BYTES, make: |gpu| vertices(gpu.polygons()) },
-    Result { tag: *b"XPOL", name: "polygons", part: 0, make: |gpu| polygons(gpu.polygons()) },
+    Result { tag: *b"XSTA", name: "status", part: 4, make: |gpu, _| status(gpu) },
+    Result { tag: *b"XVTX", name: "vertices", part: VERTEX_BYTES, make: |gpu, _| vertices(gpu.polygons()) },
+    Result { tag: *b"XPOL", name: "polygons", part: 0, make: |gpu, _| polygons(gpu.polygons()) },
     Result {
         tag: *b"XPCR",
         name: "polygon checksums",
         part: 4,
-        make: |gpu| polygon_checksums(gpu.polygons()),
+        make: |gpu, _| polygon_checksums(gpu.polygons()),
     },
-    Result { tag: *b"XORD", name: "order", part: 2, make: |gpu| order(gpu.polygons()) },
-    Result { tag: *b"XCOL", name: "colours", part: 1, make: |gpu| colors(gpu.renderer()) },
-    Result { tag: *b"XDEP", name: "depths", part: 1, make: |gpu| depths(gpu.renderer()) },
-    Result { tag: *b"XATT", name: "attributes", part: 1, make: |gpu| attributes(gpu.renderer()) },
-    Result { tag: *b"XCRC", name: "row checksums", part: 4, make: |gpu| row_checksums(gpu.renderer()) },
+    Result { tag: *b"XORD", name: "order", part: 2, make: |gpu, _| order(gpu.polygons()) },
+    Result { tag: *b"XCOL", name: "colours", part: 1, make: |_, frame| colors(frame) },
+    Result { tag: *b"XDEP", name: "depths", part: 1, make: |_, frame| depths(frame) },
+    Result { tag: *b"XATT", name: "attributes", part: 1, make: |_, frame| attributes(frame) },
+    Result { tag: *b"XCRC", name: "row checksums", part: 4, make: |_, frame| row_checksums(frame) },
 ];
 
 /// `XSTA`.
@@ -133,37 +133,42 @@ fn planes(words: impl Fn(usize) -> [u32; WIDTH], count: usize) -> Vec<u8> {
     (0..count).flat_map(|plane| rows.as_flattened().iter().map(move |w| w.to_le_bytes()[plane])).collect()
 }
 
+/// A row of `words`, as long as the console's.
+fn console_row(words: &[u32]) -> [u32; WIDTH] {
+    std::array::from_fn(|x| words.get(x).copied().unwrap_or(0))
+}
+
 /// `XCOL`.
-fn colors(renderer: &Renderer) -> Vec<u8> {
-    planes(|y| renderer.color_row(y), 4)
+fn colors(frame: &dyn Frame) -> Vec<u8> {
+    planes(|y| console_row(&frame.shown_row(y)), 4)
 }
 
-fn depth_row(renderer: &Renderer, y: usize) -> [u32; WIDTH] {
-    renderer.depth_row(y).copied().unwrap_or([0; WIDTH])
+fn depth_row(frame: &dyn Frame, y: usize) -> [u32; WIDTH] {
+    console_row(frame.row(y).map_or(&[], |row| row.depth))
 }
 
-fn attribute_row(renderer: &Renderer, y: usize) -> [u32; WIDTH] {
-    renderer.attribute_row(y).copied().unwrap_or([0; WIDTH])
+fn attribute_row(frame: &dyn Frame, y: usize) -> [u32; WIDTH] {
+    console_row(frame.row(y).map_or(&[], |row| row.attributes))
 }
 
 /// `XDEP`: differences along rows.
-fn depths(renderer: &Renderer) -> Vec<u8> {
+fn depths(frame: &dyn Frame) -> Vec<u8> {
     let row = |y| {
         let mut left = 0;
-        depth_row(renderer, y).map(|depth| depth.wrapping_sub(std::mem::replace(&mut left, depth)))
+        depth_row(frame, y).map(|depth| depth.wrapping_sub(std::mem::replace(&mut left, depth)))
     };
     planes(row, 3)
 }
 
 /// `XATT`.
-fn attributes(renderer: &Renderer) -> Vec<u8> {
-    planes(|y| attribute_row(renderer, y), 4)
+fn attributes(frame: &dyn Frame) -> Vec<u8> {
+    planes(|y| attribute_row(frame, y), 4)
 }
 
 /// `XCRC`.
-fn row_checksums(renderer: &Renderer) -> Vec<u8> {
+fn row_checksums(frame: &dyn Frame) -> Vec<u8> {
     let checksum =
         |row: [u32; WIDTH]| crc32fast::hash(row.map(u32::to_le_bytes).as_flattened()).to_le_bytes();
-    let depths = (0..HEIGHT).flat_map(|y| checksum(depth_row(renderer, y)));
-    depths.chain((0..HEIGHT).flat_map(|y| checksum(attribute_row(renderer, y)))).collect()
+    let depths = (0..HEIGHT).flat_map(|y| checksum(depth_row(frame, y)));
+    depths.chain((0..HEIGHT).flat_map(|y| checksum(attribute_row(frame, y)))).collect()
 }

@@ -346,13 +346,17 @@ macro_rules! destroy {
 
 destroy! {
     Buffer => destroy_buffer,
+    BufferView => destroy_buffer_view,
     DescriptorPool => destroy_descriptor_pool,
     DescriptorSetLayout => destroy_descriptor_set_layout,
     DeviceMemory => free_memory,
     Framebuffer => destroy_framebuffer,
+    Image => destroy_image,
+    ImageView => destroy_image_view,
     Pipeline => destroy_pipeline,
     PipelineLayout => destroy_pipeline_layout,
     RenderPass => destroy_render_pass,
+    Sampler => destroy_sampler,
     ShaderModule => destroy_shader_module,
 }
 

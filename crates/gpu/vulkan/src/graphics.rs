@@ -1,9 +1,9 @@
-//! Pipelines of several stages, built and not run: whether a driver takes them.
+//! Pipelines of several stages. Some are built and not run: whether a driver takes them.
 
 use crate::compute::{entry_name, first_pipeline};
 use crate::device::{Device, Owned, Shared};
 use crate::error::Named;
-use crate::job::{DescriptorKind, PipelineJob, PipelineStage};
+use crate::job::{DescriptorKind, PipelineJob, PipelineStage, StageModule};
 use crate::{Error, RunOutput};
 use ash::vk;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const PATCH_VERTICES: u32 = 3;
 
 /// Bytes of one value of a vertex input.
-const INPUT_BYTES: u32 = 16;
+pub(crate) const INPUT_BYTES: u32 = 16;
 
 impl PipelineStage {
     fn flag(self) -> vk::ShaderStageFlags {
@@ -28,7 +28,7 @@ impl PipelineStage {
     }
 }
 
-fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
+pub(crate) fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
     match kind {
         DescriptorKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
         DescriptorKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
@@ -40,7 +40,7 @@ fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
 }
 
 /// Four components of 32 bits.
-fn format(integers: bool) -> vk::Format {
+pub(crate) fn format(integers: bool) -> vk::Format {
     if integers { vk::Format::R32G32B32A32_UINT } else { vk::Format::R32G32B32A32_SFLOAT }
 }
 
@@ -55,30 +55,22 @@ impl Device {
     pub unsafe fn build_pipeline(&self, job: &PipelineJob) -> Result<Vec<RunOutput>, Error> {
         let shared = &self.shared;
         let (sets, layout) = layout(shared, job)?;
-        let mut modules = Vec::new();
-        for stage in &job.stages {
-            let create = vk::ShaderModuleCreateInfo::default().code(&stage.spirv);
-            // SAFETY: the module is valid, as the caller promises.
-            let raw =
-                unsafe { shared.raw.create_shader_module(&create, None) }.named("vkCreateShaderModule")?;
-            modules.push((stage.stage.flag(), Owned::new(shared, raw)));
-        }
-        let name = entry_name("main")?;
-        let stages: Vec<_> = modules
-            .iter()
-            .map(|(flag, module)| {
-                vk::PipelineShaderStageCreateInfo::default().stage(*flag).module(module.raw).name(&name)
-            })
-            .collect();
-        if let [(vk::ShaderStageFlags::COMPUTE, _)] = modules[..] {
-            let create = [vk::ComputePipelineCreateInfo::default().stage(stages[0]).layout(layout.raw)];
+        // SAFETY: passed on to the caller.
+        let modules = unsafe { modules(shared, job) }?;
+        if let [(vk::ShaderStageFlags::COMPUTE, module)] = &modules[..] {
+            let name = entry_name("main")?;
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module.raw)
+                .name(&name);
+            let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.raw)];
             // SAFETY: the module has this entry point, and the layout is the caller's promise.
             let made =
                 unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
             first_pipeline(shared, made, "vkCreateComputePipelines")?;
         } else {
             let pass = pass(shared, job)?;
-            draws(shared, job, &stages, layout.raw, pass.raw)?;
+            draws(shared, job, &modules, layout.raw, pass.raw, 1)?;
         }
         drop(sets);
         shared.check_validation()?;
@@ -86,9 +78,25 @@ impl Device {
     }
 }
 
-type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);
+pub(crate) type Modules = Vec<(vk::ShaderStageFlags, Owned<vk::ShaderModule>)>;
 
-fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
+/// The modules of the stages.
+///
+/// # Safety
+/// As for [`Device::prepare_compute`], for each module.
+pub(crate) unsafe fn modules(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Modules, Error> {
+    let module = |stage: &StageModule| {
+        let create = vk::ShaderModuleCreateInfo::default().code(&stage.spirv);
+        // SAFETY: the module is valid, as the caller promises.
+        let raw = unsafe { shared.raw.create_shader_module(&create, None) }.named("vkCreateShaderModule")?;
+        Ok((stage.stage.flag(), Owned::new(shared, raw)))
+    };
+    job.stages.iter().map(module).collect()
+}
+
+pub(crate) type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);
+
+pub(crate) fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
     let mut bindings: BTreeMap<(u32, u32), (DescriptorKind, u32)> = BTreeMap::new();
     for slot in &job.descriptors {
         bindings.insert((slot.set, slot.binding), (slot.kind, slot.count));
@@ -121,7 +129,7 @@ fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
 }
 
 /// A pass with the job's colour targets.
-fn pass(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Owned<vk::RenderPass>, Error> {
+pub(crate) fn pass(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Owned<vk::RenderPass>, Error> {
     let attachments: Vec<_> = job
         .targets
         .iter()
@@ -129,6 +137,8 @@ fn pass(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Owned<vk::RenderPass>
             vk::AttachmentDescription::default()
                 .format(format(integers))
                 .samples(vk::SampleCountFlags::TYPE_1)
+                .load_op(vk::AttachmentLoadOp::CLEAR)
+                .store_op(vk::AttachmentStoreOp::STORE)
                 .final_layout(vk::ImageLayout::GENERAL)
         })
         .collect();
@@ -146,13 +156,22 @@ fn pass(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Owned<vk::RenderPass>
     Ok(Owned::new(shared, pass))
 }
 
-fn draws(
+/// A pipeline that draws on targets of a size.
+pub(crate) fn draws(
     shared: &Arc<Shared>,
     job: &PipelineJob,
-    stages: &[vk::PipelineShaderStageCreateInfo],
+    modules: &Modules,
     layout: vk::PipelineLayout,
     pass: vk::RenderPass,
-) -> Result<(), Error> {
+    size: u32,
+) -> Result<Owned<vk::Pipeline>, Error> {
+    let name = entry_name("main")?;
+    let stages: Vec<_> = modules
+        .iter()
+        .map(|(flag, module)| {
+            vk::PipelineShaderStageCreateInfo::default().stage(*flag).module(module.raw).name(&name)
+        })
+        .collect();
     let mut bindings = Vec::new();
     let mut attributes = Vec::new();
     for (input, binding) in job.inputs.iter().zip(0..) {
@@ -176,8 +195,9 @@ fn draws(
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
     let tessellation =
         vk::PipelineTessellationStateCreateInfo::default().patch_control_points(PATCH_VERTICES);
-    let viewports = [vk::Viewport { width: 1.0, height: 1.0, max_depth: 1.0, ..Default::default() }];
-    let scissors = [vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() }];
+    let (width, extent) = (size as f32, vk::Extent2D { width: size, height: size });
+    let viewports = [vk::Viewport { width, height: width, max_depth: 1.0, ..Default::default() }];
+    let scissors = [vk::Rect2D { extent, ..Default::default() }];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let samples =
@@ -191,7 +211,7 @@ fn draws(
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let create = [vk::GraphicsPipelineCreateInfo::default()
-        .stages(stages)
+        .stages(&stages)
         .vertex_input_state(&vertex_input)
         .input_assembly_state(&assembly)
         .tessellation_state(&tessellation)
@@ -204,6 +224,5 @@ fn draws(
     // SAFETY: every state that rasterisation needs is there, the arrays live until the call returns, and that layout and
     // modules belong together is the caller's promise.
     let made = unsafe { shared.raw.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
-    first_pipeline(shared, made, "vkCreateGraphicsPipelines")?;
-    Ok(())
+    first_pipeline(shared, made, "vkCreateGraphicsPipelines")
 }

@@ -235,6 +235,7 @@ fn fits(job: &Job, outputs: &[RunOutput]) -> bool {
                 && job.runs.iter().zip(outputs).all(|(run, output)| buffers_fit(&run.buffers, output))
         }
         Job::Pipeline(_) => outputs.is_empty(),
+        Job::Render(job) => outputs.len() == 1 && outputs[0].buffers.len() >= job.pipeline.targets.len(),
     }
 }
 
@@ -290,6 +291,7 @@ fn run(
             Job::Compute(job) => device.run_compute(job),
             Job::Vertex(job) => device.run_vertex(job),
             Job::Pipeline(job) => device.build_pipeline(job),
+            Job::Render(job) => device.render(job),
         }
     }
 }

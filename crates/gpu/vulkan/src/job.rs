@@ -221,6 +221,84 @@ pub struct PipelineJob {
     pub points: bool,
 }
 
+/// What the texels of a texture are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbers {
+    /// Four singles.
+    Float,
+    /// Four signed words.
+    Signed,
+    /// Four unsigned words.
+    Unsigned,
+    /// One single, which is compared with.
+    Depth,
+}
+
+/// The dimensions of a texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TextureShape {
+    D1,
+    D2,
+    D3,
+    Cube,
+}
+
+/// A texture with its sampler, which repeats, and filters what is not of integers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextureContents {
+    /// Its dimensions.
+    pub shape: TextureShape,
+    /// It is seen with layers.
+    pub arrayed: bool,
+    /// What its texels are.
+    pub numbers: Numbers,
+    /// Width, height and depth of level 0.
+    pub size: [u32; 3],
+    /// Layers; faces count.
+    pub layers: u32,
+    /// Levels; one of several samples has one.
+    pub levels: u32,
+    /// Samples: where there are several, all texels are the first of `texels`.
+    pub samples: u32,
+    /// Level by level, and layer by layer in them, without gaps.
+    #[serde(with = "hex")]
+    pub texels: Vec<u8>,
+}
+
+/// What a descriptor is bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contents {
+    /// The bytes of a uniform or storage buffer.
+    Buffer(#[serde(with = "hex")] Vec<u8>),
+    /// A buffer read as texels of 16 bytes.
+    Texels(Numbers, #[serde(with = "hex")] Vec<u8>),
+    /// A texture.
+    Texture(TextureContents),
+}
+
+/// One draw with a pipeline, over colour targets of zeros.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenderJob {
+    /// The pipeline; it draws.
+    pub pipeline: PipelineJob,
+    /// For each of its descriptors, what each element is bound to.
+    pub contents: Vec<Vec<Contents>>,
+    /// For each of its inputs, a value for each vertex, as [`VertexInput::values`].
+    pub inputs: Vec<Vec<[u32; 4]>>,
+    /// Vertices of an instance.
+    pub vertices: u32,
+    /// Instances.
+    pub instances: u32,
+    /// Width and height of the targets.
+    pub size: u32,
+    /// Layers of the targets.
+    pub layers: u32,
+}
+
 /// Any kind of job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -231,6 +309,9 @@ pub enum Job {
     Vertex(VertexJob),
     /// A pipeline that is built.
     Pipeline(PipelineJob),
+    /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
+    /// layer, and after them the storage buffers in the order of descriptors.
+    Render(RenderJob),
 }
 
 /// What a dispatch or draw left behind.

@@ -9,8 +9,8 @@
 //! The Vulkan loader is opened when the first device is asked for. Building needs no system package, and a host without
 //! Vulkan gets [`Error::NoVulkan`].
 //!
-//! This crate knows nothing of the IR or of any guest machine: SPIR-V and bytes go in, bytes come out. It draws nothing:
-//! no images, no surfaces.
+//! This crate knows nothing of the IR or of any guest machine: SPIR-V and bytes go in, bytes come out. What it draws
+//! goes to images that are read back; there are no surfaces.
 //!
 //! # What lavapipe does with floats
 //!
@@ -60,6 +60,7 @@ mod instance;
 pub mod isolated;
 mod job;
 mod module;
+mod render;
 mod vertex;
 
 pub use compute::ComputePipeline;
@@ -67,8 +68,8 @@ pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
-    BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, DescriptorKind, DescriptorSlot, Job,
-    PipelineInput, PipelineJob, PipelineStage, RunOutput, Stage, StageModule, VertexInput, VertexJob,
-    VertexRun,
+    BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot,
+    Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, Stage, StageModule,
+    TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
 };
 pub use vertex::VertexPipeline;

@@ -251,7 +251,7 @@ fn entry(sink: &mut Sink) {
         return;
     }
     sink.place = Place::Func(f);
-    let params = f.entry().and_then(|b| f.blocks.get(b)).map_or(0, |b| b.params.len(&f.pool));
+    let params = f.entry().and_then(|b| f.blocks.get(b)).map_or(0, |b| b.params.len());
     if params != 0 || !f.returns.is_empty() {
         sink.report(format_args!("the entry of a shader takes and returns nothing"));
     }

@@ -163,7 +163,7 @@ fn function(t: &mut Tape, name: String, m: &Module, funcs: usize) -> Function {
     // Operands come last: uses may stand before definitions.
     for inst in insts {
         let args = some(t);
-        f.insts[inst].args = entity::EntityList::from_slice(&args, &mut f.pool);
+        f.insts[inst].args = xenoglot_ir::list::ValueList::from_slice(&args, &mut f.pool);
     }
     for &b in &all {
         let kind = t.of(TermKind::ALL);

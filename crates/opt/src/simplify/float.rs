@@ -4,7 +4,7 @@
 //! the zero rules matter to products only.
 
 use super::{Rule, Site, int};
-use xenoglot_ir::{Flags, Kind, Op, Round, Value};
+use xenoglot_ir::{Bits, Flags, Kind, Op, Round, Value};
 
 pub(super) fn rule(s: &mut Site<'_>) -> Rule {
     match *s.args.as_slice() {
@@ -73,13 +73,8 @@ fn without_zero_wins(s: &Site<'_>, a: Value, b: Value) -> Option<Flags> {
     let harmless =
         a == b || s.all_lanes(a, |l| finite_nonzero(kind, l)) || s.all_lanes(b, |l| finite_nonzero(kind, l));
     (s.flags.zero_wins() && harmless).then(|| {
-        let f = s.flags;
-        let keep = |flags: Flags, on: bool, with: fn(Flags) -> Flags| if on { with(flags) } else { flags };
-        let flags = Flags::NONE.with_round(f.round());
-        let flags = keep(flags, f.contract(), Flags::with_contract);
-        let flags = keep(flags, f.ftz(), Flags::with_ftz);
-        let flags = keep(flags, f.fmz(), Flags::with_fmz);
-        keep(flags, f.sat(), Flags::with_sat)
+        let flags = sum_flags(s.flags);
+        if s.flags.fmz() { flags.with_fmz() } else { flags }
     })
 }
 
@@ -132,9 +127,33 @@ fn product(s: &Site<'_>, a: Value, b: Value) -> Rule {
     }
 }
 
-fn fma(s: &Site<'_>, a: Value, b: Value, c: Value) -> Rule {
+/// Whether a product is a positive zero in all lanes, whatever a factor that is no constant may be.
+fn product_is_zero(s: &Site<'_>, a: Value, b: Value) -> bool {
+    let kind = s.f.ty(b).kind();
+    let is_zero = |v| s.all_lanes(v, |l| l & !sign(kind) == 0);
+    if s.flags.fmz() {
+        return is_zero(a) || is_zero(b);
+    }
+    let (Some(x), Some(y)) = (s.splat(a), s.splat(b)) else { return false };
+    let finite = |l| l & !sign(kind) == 0 || finite_nonzero(kind, l);
+    (is_zero(a) || is_zero(b)) && finite(x) && finite(y) && (x ^ y) & sign(kind) == 0
+}
+
+/// What of the flags of products and sums a sum has.
+fn sum_flags(f: Flags) -> Flags {
+    let keep = |flags: Flags, on: bool, with: fn(Flags) -> Flags| if on { with(flags) } else { flags };
+    let flags = keep(Flags::NONE.with_round(f.round()), f.contract(), Flags::with_contract);
+    keep(keep(flags, f.ftz(), Flags::with_ftz), f.sat(), Flags::with_sat)
+}
+
+fn fma(s: &mut Site<'_>, a: Value, b: Value, c: Value) -> Rule {
     if s.f.const_bits(a).is_some() && s.f.const_bits(b).is_none() {
         return Rule::flagged(Op::Fma, s.flags, &[b, a, c]);
+    }
+    if product_is_zero(s, a, b) {
+        let flags = sum_flags(s.flags);
+        let zero = s.constant(s.f.ty(c), Bits::default());
+        return Rule::flagged(Op::Fadd, flags, &[c, zero]);
     }
     if let Some(flags) = without_zero_wins(s, a, b) {
         return Rule::flagged(Op::Fma, flags, &[a, b, c]);

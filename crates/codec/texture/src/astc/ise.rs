@@ -26,7 +26,7 @@ enum Digit {
 }
 
 /// Every number of levels, the coarsest first.
-const LEVELS: [Levels; 21] = {
+pub const LEVELS: [Levels; 21] = {
     const DIGITS: [(Digit, u8); 21] = [
         (Digit::None, 1),  // 2
         (Digit::Trit, 0),  // 3
@@ -76,6 +76,17 @@ impl Levels {
         }
     }
 
+    /// Bits of a value, and values that share the bits of their digits, 1 if they have none.
+    #[cfg(feature = "compute")]
+    pub const fn bits_and_group(self) -> [u32; 2] {
+        let group = match self.digit {
+            Digit::None => 1,
+            Digit::Trit => 5,
+            Digit::Quint => 3,
+        };
+        [self.bits as u32, group]
+    }
+
     /// Bits of `count` values.
     #[inline(always)]
     pub const fn bits(self, count: u32) -> u32 {
@@ -96,15 +107,15 @@ pub fn finest(count: usize, room: u32) -> Option<(Levels, u32)> {
 }
 
 #[derive(Clone, Copy)]
-struct Finest {
+pub struct Finest {
     /// A row of [`LEVELS`].
-    row: u8,
+    pub row: u8,
     /// Bits of the values; none where not even the coarsest levels fit.
-    bits: u8,
+    pub bits: u8,
 }
 
 /// By half the count and the room.
-static FINEST: [[Finest; 128]; 10] = {
+pub static FINEST: [[Finest; 128]; 10] = {
     let mut table = [[Finest { row: 0, bits: 0 }; 128]; 10];
     let mut half = 1;
     while half < 10 {
@@ -229,7 +240,7 @@ const fn shared_mask(n: u32, widths: &[u32]) -> u64 {
 }
 
 /// Five digits of three in a byte each, by the eight bits they share.
-static TRITS: [u64; 256] = {
+pub static TRITS: [u64; 256] = {
     let mut table = [0; 256];
     let mut t = 0u64;
     while t < 256 {
@@ -255,7 +266,7 @@ static TRITS: [u64; 256] = {
 };
 
 /// Three digits of five in a byte each, by the seven bits they share.
-static QUINTS: [u32; 128] = {
+pub static QUINTS: [u32; 128] = {
     let mut table = [0; 128];
     let mut q = 0u32;
     while q < 128 {
@@ -315,7 +326,7 @@ const fn unquantized(value: u32, bits: u32, step: u32, pattern: &[u8], width: u3
 }
 
 /// Endpoint values by level.
-static VALUES: [[u8; 256]; 21] = {
+pub static VALUES: [[u8; 256]; 21] = {
     let mut table = [[0; 256]; 21];
     let mut row = COARSEST;
     while row < table.len() {
@@ -346,7 +357,7 @@ static VALUES: [[u8; 256]; 21] = {
 };
 
 /// Weights by level.
-static WEIGHTS: [[u8; 64]; 12] = {
+pub static WEIGHTS: [[u8; 64]; 12] = {
     let mut table = [[0; 64]; 12];
     let mut row = 0;
     while row < table.len() {

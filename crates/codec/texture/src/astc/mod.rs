@@ -7,10 +7,10 @@
 mod blend;
 mod endpoint;
 mod grid;
-mod ise;
+pub(crate) mod ise;
 mod mode;
 mod partition;
-mod shape;
+pub(crate) mod shape;
 mod void;
 
 use crate::format::Profile;

@@ -26,7 +26,7 @@ impl Shape {
             while a < 3 {
                 shape.places[a][i] = if texels < SMALL { 2 * at[a] } else { at[a] } as u8;
                 if size[a] > 1 {
-                    shape.ways[a][i] = ((1024 + size[a] / 2) / (size[a] - 1) * at[a]) as u16;
+                    shape.ways[a][i] = (step(size[a]) * at[a]) as u16;
                 }
                 a += 1;
             }
@@ -40,6 +40,11 @@ impl Shape {
     pub fn chunks(&self) -> usize {
         self.texels.div_ceil(CHUNK)
     }
+}
+
+/// What a step of a texel is in 1024ths of the way along an axis of `texels` texels, two at least.
+pub const fn step(texels: usize) -> usize {
+    (1024 + texels / 2) / (texels - 1)
 }
 
 /// In the order of [`Footprint::ALL`].

@@ -20,23 +20,23 @@ const G3: u8 = 10;
 const B3: u8 = 11;
 
 /// Bits of a block in their order: the component, and its bits from the first to the last, which may fall.
-type Run = (u8, u8, u8);
+pub type Run = (u8, u8, u8);
 
-struct Mode {
-    regions: u32,
+pub struct Mode {
+    pub regions: u32,
     /// Endpoints after the first are differences from it.
-    transformed: bool,
+    pub transformed: bool,
     /// Bits of an endpoint.
-    precision: u32,
+    pub precision: u32,
     /// Bits of the differences of red, green, blue.
-    deltas: [u32; 3],
+    pub deltas: [u32; 3],
     /// Bits before the runs.
-    header: u32,
-    runs: &'static [Run],
+    pub header: u32,
+    pub runs: &'static [Run],
 }
 
 #[rustfmt::skip]
-const MODES: [Mode; 14] = [
+pub const MODES: [Mode; 14] = [
     Mode { regions: 2, transformed: true, precision: 10, deltas: [5, 5, 5], header: 2, runs: &[
         (G2, 4, 4), (B2, 4, 4), (B3, 4, 4), (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 4), (G3, 4, 4), (G2, 0, 3),
         (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4), (B3, 2, 2), (R3, 0, 4),

@@ -6,19 +6,19 @@ use crate::rows;
 use crate::simd::Simd;
 
 /// The fields of a mode, in bits, in the order they lie in a block.
-struct Mode {
-    subsets: usize,
-    partition: u32,
-    rotation: u32,
-    selector: u32,
-    color: u32,
-    alpha: u32,
+pub struct Mode {
+    pub subsets: usize,
+    pub partition: u32,
+    pub rotation: u32,
+    pub selector: u32,
+    pub color: u32,
+    pub alpha: u32,
     /// A lowest bit for each endpoint.
-    own_lowest: bool,
+    pub own_lowest: bool,
     /// A lowest bit for both endpoints of a subset.
-    shared_lowest: bool,
-    index: u32,
-    second_index: u32,
+    pub shared_lowest: bool,
+    pub index: u32,
+    pub second_index: u32,
 }
 
 const fn mode(subsets: usize, widths: [u32; 5], lowest: [bool; 2], index: u32, second_index: u32) -> Mode {
@@ -38,7 +38,7 @@ const fn mode(subsets: usize, widths: [u32; 5], lowest: [bool; 2], index: u32, s
     }
 }
 
-const MODES: [Mode; 8] = [
+pub const MODES: [Mode; 8] = [
     mode(3, [4, 0, 0, 4, 0], [true, false], 3, 0),
     mode(2, [6, 0, 0, 6, 0], [false, true], 3, 0),
     mode(3, [6, 0, 0, 5, 0], [false, false], 2, 0),

@@ -3,8 +3,8 @@
 use crate::simd::Simd;
 
 /// Numerators of 255 / 186 and 255 / 378 over 65536: sixths of five and six bits to eight.
-const SCALE_5: u32 = 89_848;
-const SCALE_6: u32 = 44_211;
+pub const SCALE_5: u32 = 89_848;
+pub const SCALE_6: u32 = 44_211;
 const HALF: u32 = 0x8000;
 
 /// The four colours of a block.

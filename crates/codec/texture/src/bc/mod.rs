@@ -3,10 +3,10 @@
 //! BC1 to BC5 leave their rounding to the decoder; here results are the exact fractions rounded to the nearest, to 8
 //! bits where the texel has four components and to 16 where it has one or two.
 
-mod bc6h;
-mod bc7;
-mod color;
-mod partition;
+pub(crate) mod bc6h;
+pub(crate) mod bc7;
+pub(crate) mod color;
+pub(crate) mod partition;
 mod ramp;
 
 pub use bc6h::bc6h;

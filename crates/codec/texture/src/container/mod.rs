@@ -1,4 +1,4 @@
-//! Textures in files: KTX 1 and 2, DDS, `.astc`.
+//! Textures in files: KTX 1 and 2, DDS, `.astc`; KTX 2 is written, too.
 //!
 //! Readers borrow the images from the file. Nothing is allocated before the file was seen to hold what its header says,
 //! but for levels under Zstandard, which are unpacked up to [`Limits::bytes`].
@@ -11,6 +11,7 @@ mod names;
 
 use crate::format::{Extent, Format};
 use std::borrow::Cow;
+use std::fmt;
 use thiserror::Error;
 
 /// What a reader may use.
@@ -71,6 +72,17 @@ pub enum Container {
     Astc,
 }
 
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Container::Ktx1 => "KTX 1",
+            Container::Ktx2 => "KTX 2",
+            Container::Dds => "DDS",
+            Container::Astc => "ASTC",
+        })
+    }
+}
+
 /// A texture: images of a format by level, layer and face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Texture<'a> {
@@ -117,6 +129,15 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
         [0x13, 0xab, 0xa1, 0x5c, ..] => astc::read(bytes, limits),
         _ => Err(Error::Unknown),
     }
+}
+
+/// Writes a texture as KTX 2, its levels plain. The container it came from is of no matter, nor is the order of its
+/// images. `srgb` is what files say of formats that do not tell linear colours from sRGB themselves.
+///
+/// # Errors
+/// [`Error::Format`] for formats that Vulkan does not have, [`Error::Truncated`] if an image is missing or too short.
+pub fn write_ktx2(texture: &Texture<'_>, srgb: bool) -> Result<Vec<u8>, Error> {
+    ktx2::write(texture, srgb)
 }
 
 /// What a header says, before there are images.

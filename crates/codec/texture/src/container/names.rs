@@ -12,18 +12,22 @@ fn astc(index: u32, deep: bool, profile: Profile) -> Option<Format> {
     Some(Format::Astc(*footprints.get(index as usize)?, profile))
 }
 
+/// The first `VkFormat` of ASTC, of its floats, and of its footprints with depth.
+const ASTC: u32 = 157;
+const ASTC_FLOAT: u32 = 1_000_066_000;
+const ASTC_DEEP: u32 = 1_000_288_000;
+
 /// A `VkFormat`.
 pub fn vulkan(number: u32) -> Option<Format> {
-    const ASTC: u32 = 157;
-    const ASTC_FLOAT: u32 = 1_000_066_000;
-    const ASTC_DEEP: u32 = 1_000_288_000;
     let profiles = [Profile::LdrUnorm8, Profile::Srgb, Profile::Hdr];
     Some(match number {
         9 => Format::Plain(Texel::R8Unorm),
         16 => Format::Plain(Texel::Rg8Unorm),
         37 | 43 => Format::Plain(Texel::Rgba8),
         70 => Format::Plain(Texel::R16Unorm),
+        71 => Format::Plain(Texel::R16Snorm),
         77 => Format::Plain(Texel::Rg16Unorm),
+        78 => Format::Plain(Texel::Rg16Snorm),
         97 => Format::Plain(Texel::Rgba16Float),
         109 => Format::Plain(Texel::Rgba32Float),
         131..=134 => Format::Bc1,
@@ -49,6 +53,25 @@ pub fn vulkan(number: u32) -> Option<Format> {
             astc((number - ASTC_DEEP) / 3, true, profiles[(number - ASTC_DEEP) as usize % 3])?
         }
         _ => return None,
+    })
+}
+
+/// The number of a format that [`vulkan`] knows. `srgb` chooses where numbers tell linear colours from sRGB and formats do
+/// not.
+pub fn vulkan_number(format: Format, srgb: bool) -> Option<u32> {
+    let format = match format {
+        Format::Astc(footprint, Profile::LdrFloat16) => Format::Astc(footprint, Profile::LdrUnorm8),
+        _ => format,
+    };
+    let mut numbers = (1..=184).chain(ASTC_FLOAT..ASTC_FLOAT + 14).chain(ASTC_DEEP..ASTC_DEEP + 30);
+    let first = numbers.find(|&number| vulkan(number) == Some(format))?;
+    Some(match (format, srgb) {
+        // Those of BC1 without alpha come first.
+        (Format::Bc1, _) => 133 + u32::from(srgb),
+        (Format::Plain(Texel::Rgba8), true) => 43,
+        (Format::Bc2 | Format::Bc3 | Format::Bc7, true) => first + 1,
+        (Format::Etc2Rgb | Format::Etc2Rgba1 | Format::Etc2Rgba8, true) => first + 1,
+        _ => first,
     })
 }
 

@@ -3,11 +3,11 @@
 type Rgba = [u8; 4];
 
 /// Distances of the modifiers of a subblock: small and large.
-const MODIFIERS: [[u8; 2]; 8] =
+pub const MODIFIERS: [[u8; 2]; 8] =
     [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
 
 /// Distances of the modes T and H.
-const DISTANCES: [u8; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
+pub const DISTANCES: [u8; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 
 /// What a palette's four colours add to or take from the base, RGBA.
 #[derive(Clone, Copy)]
@@ -38,6 +38,15 @@ const STEPS: [[Steps; 8]; 2] = {
 pub fn etc1(block: u64) -> [Rgba; 16] {
     match differential(block) {
         true => subblocks(block, differential_bases(block), false),
+        false => subblocks(block, individual_bases(block), false),
+    }
+}
+
+/// ETC1 as the PICA200 has it: a second colour out of range is widened as the byte it is.
+pub fn pica_etc1(block: u64) -> [Rgba; 16] {
+    let bytes = |value: u64| (value as u8) << 3 | value as u8 >> 2;
+    match differential(block) {
+        true => subblocks(block, widened_bases(block, bytes), false),
         false => subblocks(block, individual_bases(block), false),
     }
 }
@@ -110,11 +119,17 @@ fn individual_bases(block: u64) -> [Rgba; 2] {
 
 #[inline(always)]
 fn differential_bases(block: u64) -> [Rgba; 2] {
+    widened_bases(block, extend5)
+}
+
+/// The bases of a differential block, with a widening of the second's components, which may be out of range.
+#[inline(always)]
+fn widened_bases(block: u64, widen: impl Fn(u64) -> u8) -> [Rgba; 2] {
     let first = |shift: u32| block >> (shift + 3) & 0x1f;
     let second = |shift: u32| first(shift).wrapping_add(delta(block, shift) as u64);
     [
         [extend5(first(56)), extend5(first(48)), extend5(first(40)), 255],
-        [extend5(second(56)), extend5(second(48)), extend5(second(40)), 255],
+        [widen(second(56)), widen(second(48)), widen(second(40)), 255],
     ]
 }
 

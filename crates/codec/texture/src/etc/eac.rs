@@ -1,6 +1,6 @@
 //! EAC: a base, a multiplier, and a table of eight modifiers.
 
-const MODIFIERS: [[i8; 8]; 16] = [
+pub const MODIFIERS: [[i8; 8]; 16] = [
     [-3, -6, -9, -15, 2, 5, 8, 14],
     [-3, -7, -10, -13, 2, 6, 9, 12],
     [-2, -5, -8, -13, 1, 4, 7, 12],

@@ -1,7 +1,7 @@
 //! ETC1, ETC2 and EAC.
 
-mod color;
-mod eac;
+pub(crate) mod color;
+pub(crate) mod eac;
 
 use crate::rows;
 
@@ -88,9 +88,9 @@ pub fn rg11<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
     );
 }
 
-/// The PICA200's form of a block of ETC1: rows of RGBA8.
-pub(crate) fn etc1_texels(block: u64) -> [[[u8; 4]; 4]; 4] {
-    by_column(color::etc1(block))
+/// Rows of RGBA8 of a block of ETC1 as the PICA200 has it.
+pub(crate) fn pica_etc1(block: u64) -> [[[u8; 4]; 4]; 4] {
+    by_column(color::pica_etc1(block))
 }
 
 /// The two words of a block, the most significant byte first.

@@ -1,7 +1,10 @@
-//! Suite `maxwell-graphics`: shaders compiled by uam, translated and built into pipelines
+//! Suite `maxwell-graphics`: shaders compiled by uam, translated, built into pipelines and compared with their sources
 //! (`vectors/maxwell/FORMAT.md`, section 3).
 
+mod contents;
 pub mod pipeline;
+mod reference;
+mod render;
 pub mod source;
 
 use crate::report::{Case, Observer, Summary, Verdict};
@@ -38,7 +41,7 @@ const STAGES: [(&str, Stage, u32); 6] = [
     ("comp", Stage::Compute, 0x0a0),
 ];
 
-fn stage(name: &str) -> Option<(Stage, u32)> {
+pub(crate) fn stage(name: &str) -> Option<(Stage, u32)> {
     let extension = name.rsplit('.').next()?;
     STAGES.iter().find(|s| s.0 == extension).map(|s| (s.1, s.2))
 }
@@ -117,7 +120,10 @@ pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summ
     let cases: Vec<Case> = shaders
         .iter()
         .map(|shader| {
-            let verdict = engine.build(shader).map_or_else(Verdict::Failed, |()| Verdict::Passed);
+            let verdict = engine
+                .build(shader)
+                .and_then(|()| engine.render(shader, &shaders))
+                .map_or_else(Verdict::Failed, |()| Verdict::Passed);
             let case = Case { name: shader.name.clone(), verdict };
             observer.case(&case);
             case

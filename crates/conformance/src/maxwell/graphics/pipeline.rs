@@ -21,7 +21,7 @@ const CONTROL: &str = "#version 450\nlayout(vertices = 3) out; void main() { \
 const EVALUATION: &str = "#version 450\nlayout(triangles) in; void main() { gl_Position = vec4(0); }\n";
 
 /// A device with a translator.
-pub struct Engine(Host);
+pub struct Engine(pub(super) Host);
 
 impl Engine {
     /// An engine on `device`, found for the same request.
@@ -40,14 +40,20 @@ impl Engine {
     /// # Errors
     /// What is not lifted or cannot be expressed, or the device's error.
     pub fn build(&mut self, shader: &Shader) -> Result<(), String> {
+        let (lifted, spirv) = self.translate(shader)?;
+        let job = Job::Pipeline(job(&lifted, spirv)?);
+        self.0.device.run(&job).map(|_| ()).map_err(|e| e.to_string())
+    }
+
+    /// Translates a shader; what it binds is in descriptor set 0.
+    pub(super) fn translate(&mut self, shader: &Shader) -> Result<(Lifted, Vec<u32>), String> {
         let mut lifted = shader.lift(0)?;
         xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
         let subgroup_width = self.0.subgroup_width;
         let options = xenoglot_opt::Options { lower_memory: true, subgroup_width, ..Default::default() };
         self.0.translator.optimize(&mut lifted.module, &options);
         let spirv = self.0.words_for(&lifted, shader.stage)?;
-        let job = Job::Pipeline(job(&lifted, spirv)?);
-        self.0.device.run(&job).map(|_| ()).map_err(|e| e.to_string())
+        Ok((lifted, spirv))
     }
 }
 
@@ -86,7 +92,7 @@ fn job(lifted: &Lifted, spirv: Vec<u32>) -> Result<PipelineJob, String> {
     })
 }
 
-fn descriptors(module: &Module) -> Vec<DescriptorSlot> {
+pub(super) fn descriptors(module: &Module) -> Vec<DescriptorSlot> {
     let slot = |r: &xenoglot_ir::module::ResourceData| {
         let kind = match r.kind {
             ResourceKind::UniformBuffer { .. } => DescriptorKind::Uniform,

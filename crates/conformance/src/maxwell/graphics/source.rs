@@ -37,6 +37,19 @@ pub struct Varying {
     pub texel: Texel,
     /// It is an output.
     pub output: bool,
+    /// It belongs to the patch.
+    pub patch: bool,
+}
+
+/// A uniform or storage block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its binding.
+    pub binding: u32,
+    /// It is a storage block.
+    pub storage: bool,
+    /// The declarations in it.
+    pub members: String,
 }
 
 /// What a source declares.
@@ -46,6 +59,8 @@ pub struct Declarations {
     pub samplers: Vec<Opaque>,
     /// Images.
     pub images: Vec<Opaque>,
+    /// Uniform and storage blocks.
+    pub blocks: Vec<Block>,
     /// Inputs and outputs with locations.
     pub varyings: Vec<Varying>,
     /// Primitives a geometry shader takes.
@@ -110,8 +125,18 @@ impl Declarations {
             rest = after;
             let declaration = after.split([';', '{']).next().unwrap_or_default();
             found.declare(layout, declaration);
+            let body = after[declaration.len()..].strip_prefix('{').and_then(|b| b.split('}').next());
+            found.declare_block(layout, declaration, body);
         }
         found
+    }
+
+    fn declare_block(&mut self, layout: &str, declaration: &str, body: Option<&str>) {
+        let storage = declaration.split_whitespace().any(|w| w == "buffer");
+        let is_block = storage || declaration.split_whitespace().any(|w| w == "uniform");
+        if let (true, Some(body), Some(binding)) = (is_block, body, layout_number(layout, "binding")) {
+            self.blocks.push(Block { binding, storage, members: body.to_owned() });
+        }
     }
 
     fn declare(&mut self, layout: &str, declaration: &str) {
@@ -139,7 +164,8 @@ impl Declarations {
             && (output || words.contains(&"in"))
             && let Some((components, texel)) = words.iter().find_map(|w| vector(w))
         {
-            self.varyings.push(Varying { location, components, texel, output });
+            let patch = words.contains(&"patch");
+            self.varyings.push(Varying { location, components, texel, output, patch });
         }
         if declaration.trim() == "in" {
             self.primitive = match layout.split(',').next().unwrap_or_default().trim() {

@@ -9,7 +9,7 @@
 //! a pop goes to a place of its own ([`Target::Pop`]).
 //!
 //! A stack is finite: pushing an entry that is there already, above the last call, drops it and what was above it.
-//! Such an entry is one that a branch jumped out of.
+//! Such an entry is one that a branch jumped out of. A pop that finds no entry of its kind ends the invocation.
 
 mod stack;
 mod table;
@@ -62,14 +62,6 @@ pub enum FlowError {
         from: u32,
         /// Where to.
         to: u32,
-    },
-    /// A pop without a push of its kind.
-    #[error("{address:#06x}: {op} without a matching push", op = .op.name())]
-    Unmatched {
-        /// Address of the instruction.
-        address: u32,
-        /// The operation.
-        op: Opcode,
     },
     /// An indirect branch whose table was not found.
     #[error("{address:#06x}: the targets of an indirect branch are not known")]
@@ -339,8 +331,7 @@ impl Explorer<'_> {
             Step::Pop(kind) if self.entries.is_some() => Target::Pop(kind),
             Step::Pop(kind) => match self.stacks.unwind(stack, kind) {
                 Some((target, rest)) => self.node(from, target, rest)?,
-                None if kind == Kind::Return => Target::End,
-                None => return Err(FlowError::Unmatched { address: from, op: inst.op }),
+                None => Target::End,
             },
             Step::End => Target::End,
         };

@@ -110,6 +110,16 @@ fn an_entry_that_a_loop_leaves_behind_does_not_pile_up() {
 }
 
 #[test]
+fn a_pop_of_nothing_ends_the_invocation() {
+    // As where the stack is data.
+    let f = flow(&[(0x08, pbk(0x08, 0x68)), (0x10, SYNC)]).unwrap();
+    assert_eq!(f.nodes[1].exit, Exit::Always(Target::End));
+    let limits = Limits { max_nodes: 1000, max_depth: 0 };
+    let f = explore(&code(&[(0x08, pbk(0x08, 0x68)), (0x10, SYNC)]), 0, &[], limits).unwrap();
+    assert_eq!(f.nodes[2].exit, Exit::Always(Target::Pop(Kind::Sync)));
+}
+
+#[test]
 fn recursion_makes_the_stack_data() {
     let f = flow(&[(0x08, cal(0x08, 0x08)), (0x10, RET)]).unwrap();
     assert_eq!(f.entries, [(Kind::Call, Target::Node(1))]);
@@ -119,8 +129,6 @@ fn recursion_makes_the_stack_data() {
 
 #[test]
 fn what_is_wrong_has_an_address() {
-    let unmatched = flow(&[(0x08, NOP), (0x10, SYNC)]);
-    assert_eq!(unmatched.unwrap_err(), FlowError::Unmatched { address: 0x10, op: Opcode::Sync });
     let outside = flow(&[(0x08, bra(0x08, 0x1000))]);
     assert_eq!(outside.unwrap_err(), FlowError::Outside { from: 0x08, to: 0x1000 });
     assert!(matches!(flow(&[(0x08, u64::MAX)]), Err(FlowError::Decode(_))));

@@ -5,6 +5,7 @@
 
 mod common;
 mod convert;
+mod encode;
 mod float;
 mod flow;
 mod form;
@@ -18,7 +19,7 @@ mod surface;
 mod texture;
 mod video;
 
-pub use form::{FORMS, Form, FormId, Forms};
+pub use form::{FORMS, Form, FormId, Forms, Src};
 pub(crate) use index::find;
 pub(crate) use spec::extract;
 pub use spec::{Choice, Field, Kind, ModSpec, OperandSpec, PartChoice, Place, RESERVED, Style, Ty};

@@ -34,6 +34,20 @@ impl Field {
         (Field::part(word, self.lo, self.len) | (Field::part(word, self.lo2, self.len2) << self.len)) as u32
     }
 
+    /// Its number of bits.
+    pub(super) const fn len(self) -> u8 {
+        self.len + self.len2
+    }
+
+    /// The word with a value in its place; bits beyond its own are dropped.
+    pub(super) const fn put(self, word: u64, value: u32) -> u64 {
+        let (low, high) = ((1u64 << self.len) - 1, (1u64 << self.len2) - 1);
+        let value = value as u64;
+        word & !(low << self.lo | high << self.lo2)
+            | (value & low) << self.lo
+            | ((value >> self.len) & high) << self.lo2
+    }
+
     /// Its value, its top bit being the sign.
     pub const fn signed(self, word: u64) -> i32 {
         let bits = (self.len + self.len2) as u32;
@@ -133,6 +147,10 @@ pub(super) const fn list(which: Mod, field: Field, values: &'static [Choice]) ->
 }
 
 impl ModSpec {
+    pub(super) const fn field(&self) -> Field {
+        self.field
+    }
+
     pub(super) const fn at(self, place: Place) -> ModSpec {
         ModSpec { place, ..self }
     }

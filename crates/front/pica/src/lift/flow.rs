@@ -262,16 +262,20 @@ struct Explorer<'p> {
     limits: Limits,
 }
 
+/// Nodes that there is room for at first: most programs have no more.
+const ROOM: usize = 256;
+
 /// Explores the program from `entry`. The entry must be below [`END_PC`].
 pub(super) fn explore(program: &Program, entry: u32, limits: Limits) -> Result<Flow, Stop> {
+    let words = program.code.len().min(END_PC as usize);
     let mut e = Explorer {
         program,
         contexts: Vec::new(),
         context_ids: HashMap::default(),
-        first: vec![None; program.code.len().min(END_PC as usize)],
+        first: vec![None; words],
         node_ids: HashMap::default(),
-        nodes: Vec::new(),
-        node_contexts: Vec::new(),
+        nodes: Vec::with_capacity(words.min(ROOM)),
+        node_contexts: Vec::with_capacity(words.min(ROOM)),
         words: 0,
         limits,
     };

@@ -2,6 +2,7 @@
 
 use super::flow::{Exit, Flow, LOOP_DEPTH, LoopEnd, Path, Target, Test};
 use super::insts::Cx;
+use super::live::Live;
 use super::regs::Scalar;
 use xenoglot_ir::{Block, Op, Value};
 
@@ -27,16 +28,18 @@ pub(super) fn count_steps(cx: &mut Cx, n: u32) {
 struct Emitter<'c, 'f> {
     cx: &'c mut Cx<'f>,
     flow: &'c Flow,
+    live: &'c [Live],
     blocks: Vec<Option<Block>>,
     pending: Vec<u32>,
     end: Block,
     count: bool,
 }
 
-/// Appends the program to the block under the cursor; every way out of it jumps to `end`.
-pub(super) fn emit(cx: &mut Cx, flow: &Flow, end: Block, count: bool) {
+/// Appends the program to the block under the cursor; every way out of it jumps to `end`. `live` has what is live after
+/// each node; all is after those it does not have.
+pub(super) fn emit(cx: &mut Cx, flow: &Flow, live: &[Live], end: Block, count: bool) {
     let blocks = vec![None; flow.nodes.len()];
-    let mut e = Emitter { cx, flow, blocks, pending: Vec::new(), end, count };
+    let mut e = Emitter { cx, flow, live, blocks, pending: Vec::new(), end, count };
     match flow.nodes.first() {
         Some(first) if first.preds == 1 => e.run(0),
         Some(_) => {
@@ -68,7 +71,8 @@ impl Emitter<'_, '_> {
         loop {
             let node = &self.flow.nodes[id as usize];
             self.cx.b.set_guest(node.pc);
-            self.cx.lift(&node.inst);
+            let live = self.live.get(id as usize).unwrap_or(&Live::ALL);
+            self.cx.lift(&node.inst, live);
             steps += 1;
             match node.exit {
                 Exit::Always(Path { enter: None, leave: None, target: Target::Node(next) })
@@ -78,11 +82,13 @@ impl Emitter<'_, '_> {
                 }
                 Exit::Always(path) => {
                     self.finish_count(steps);
+                    self.cx.leave(live);
                     return self.path(path);
                 }
                 Exit::If(t, yes, no) => {
                     let cond = test(self.cx, t);
                     self.finish_count(steps);
+                    self.cx.leave(live);
                     let (yes_block, no_block) = (self.path_block(yes), self.path_block(no));
                     self.cx.b.branch(cond, (yes_block, &[]), (no_block, &[]));
                     for (path, block) in [(yes, yes_block), (no, no_block)] {

@@ -6,13 +6,15 @@
 
 use super::Numeric;
 use super::layout::{UNIFORM_BOOLS, UNIFORM_INTS};
+use super::live::{self, Lanes, Live};
 use super::regs::{File, Regs, Scalar};
-use crate::desc::{Component, Descriptor, Mask, Modifier, Swizzle};
+use crate::desc::{Component, Descriptor, Modifier};
 use crate::inst::{Condition, ConditionMode, Dst, Index, Inst, Opcode, Operands, Relation, Src, SrcReg};
 use crate::program::Program;
+use xenoglot_ir::builder::ANY_LANE;
 use xenoglot_ir::imm::FloatFormat;
 use xenoglot_ir::{
-    Bits, Builder, Flags, Imm, Kind, Lanes, MemInfo, NanMode, Op, Resource, Space, Type, Value,
+    Bits, Block, Builder, Flags, Imm, Kind, MemInfo, NanMode, Op, Resource, Space, Type, Value,
 };
 
 /// Everything the lifter of one instruction needs.
@@ -29,18 +31,12 @@ pub(super) struct Cx<'f> {
     pub uniforms: Resource,
     /// v0 to v15, loaded in the prologue.
     pub inputs: [Option<Value>; 16],
+    /// c0 to c95, each in the block that loaded it last.
+    pub loaded: [Option<(Block, Value)>; 96],
     /// Geometry: which outputs EMIT copies.
     pub output_mask: u16,
     /// Geometry: where events go.
     pub events: Option<super::geometry::Events>,
-}
-
-/// The file of a destination, and its number there.
-fn file(dst: Dst) -> (File, u8) {
-    match dst {
-        Dst::Output(n) => (File::Output, n),
-        Dst::Temp(n) => (File::Temp, n),
-    }
 }
 
 /// The largest magnitude LIT leaves in y: 128 - 2^-8.
@@ -104,6 +100,22 @@ impl Cx<'_> {
         self.b.load(MemInfo::plain(Space::Uniform, Some(self.uniforms), 4), offset, Type::F32X4)
     }
 
+    /// Float uniform `n`, loaded once in a block.
+    fn float_uniform(&mut self, n: u8) -> Value {
+        let block = self.b.block();
+        if let Some(&Some((at, v))) = self.loaded.get(usize::from(n))
+            && at == block
+        {
+            return v;
+        }
+        let offset = self.b.i32(u32::from(n) * 16);
+        let v = self.uniform(offset);
+        if let Some(loaded) = self.loaded.get_mut(usize::from(n)) {
+            *loaded = Some((block, v));
+        }
+        v
+    }
+
     /// `c[n + index]`: an index outside -128..=127 counts as 0, the sum is taken modulo 128, and what does not
     /// exist reads 1.
     fn indexed_uniform(&mut self, n: u8, index: Scalar) -> Value {
@@ -132,10 +144,7 @@ impl Cx<'_> {
                 None => self.b.f32x4([0.0; 4]),
             },
             (SrcReg::Temp(n), _) => self.get_vector(File::Temp, n),
-            (SrcReg::Const(n), Index::None) => {
-                let offset = self.b.i32(u32::from(n) * 16);
-                self.uniform(offset)
-            }
+            (SrcReg::Const(n), Index::None) => self.float_uniform(n),
             (SrcReg::Const(n), Index::A0x) => self.indexed_uniform(n, Scalar::A0x),
             (SrcReg::Const(n), Index::A0y) => self.indexed_uniform(n, Scalar::A0y),
             (SrcReg::Const(n), Index::Al) => self.indexed_uniform(n, Scalar::Al),
@@ -143,21 +152,32 @@ impl Cx<'_> {
     }
 
     /// The first `lanes` lanes of a source after selection and negation.
-    fn source(&mut self, src: Src, m: Modifier, lanes: u8) -> Value {
-        let v = self.register(src);
-        let picked = m.swizzle.lanes().map(|c| c as u8);
-        let v = match Lanes::new(&picked[..usize::from(lanes.clamp(1, 4))]) {
-            Some(l) if lanes < 4 || m.swizzle != Swizzle::IDENTITY => self.b.shuffle(v, v, l),
-            _ => v,
-        };
-        if m.negate { self.b.op(Op::Fneg, &[v]) } else { v }
+    ///
+    /// Of lanes that are not `needed` nothing is said.
+    fn source(&mut self, src: Src, m: Modifier, lanes: u8, needed: Lanes) -> Value {
+        let mut picked = m.swizzle.lanes().map(|c| c as u8);
+        for (i, lane) in picked.iter_mut().enumerate() {
+            if needed >> i & 1 == 0 {
+                *lane = ANY_LANE;
+            }
+        }
+        self.selected(src, &picked[..usize::from(lanes.clamp(1, 4))], m.negate)
     }
 
-    /// The selected x component of a source, after negation.
-    fn scalar_source(&mut self, src: Src, m: Modifier) -> Value {
-        let v = self.register(src);
-        let v = self.b.extract(v, m.swizzle.lane(Component::X) as u8);
-        if m.negate { self.b.op(Op::Fneg, &[v]) } else { v }
+    /// What lane `c` of a source is after selection and negation.
+    fn component(&mut self, src: Src, m: Modifier, c: Component) -> Value {
+        self.selected(src, &[m.swizzle.lane(c) as u8], m.negate)
+    }
+
+    fn selected(&mut self, src: Src, lanes: &[u8], negate: bool) -> Value {
+        let v = if let SrcReg::Temp(n) = src.reg {
+            let slot = self.regs.vector(self.b.func, File::Temp, n);
+            self.b.slot_get_lanes(slot, lanes)
+        } else {
+            let v = self.register(src);
+            self.b.lanes(v, lanes)
+        };
+        if negate { self.b.op(Op::Fneg, &[v]) } else { v }
     }
 
     fn product_flags(&self) -> Flags {
@@ -172,60 +192,62 @@ impl Cx<'_> {
         }
     }
 
-    /// Writes the enabled components of a vector.
-    fn write(&mut self, dst: Dst, mask: Mask, v: Value) {
-        let (file, n) = file(dst);
-        match mask {
-            Mask::NONE => {}
-            Mask::ALL => self.set_vector(file, n, v),
-            _ => {
-                let old = self.get_vector(file, n);
-                let lanes = Component::ALL.map(|c| c as u8 + if mask.contains(c) { 4 } else { 0 });
-                if let Some(lanes) = Lanes::new(&lanes) {
-                    let merged = self.b.shuffle(old, v, lanes);
-                    self.set_vector(file, n, merged);
-                }
+    /// Writes components: those of a vector, or a scalar to each.
+    fn write(&mut self, dst: Dst, lanes: Lanes, v: Value) {
+        let (file, n) = match dst {
+            Dst::Output(n) => (File::Output, n),
+            Dst::Temp(n) => (File::Temp, n),
+        };
+        if lanes != 0 {
+            let slot = self.regs.vector(self.b.func, file, n);
+            self.b.slot_set_lanes(slot, lanes, v);
+        }
+    }
+
+    /// Says what of the registers is wanted after the block.
+    pub fn leave(&mut self, live: &Live) {
+        for (file, n, slot) in self.regs.vectors() {
+            self.b.slot_live_lanes(slot, live.vector(file, n));
+        }
+        let scalars = [
+            (Scalar::FlagX, live.flag_x),
+            (Scalar::FlagY, live.flag_y),
+            (Scalar::A0x, live.a0x),
+            (Scalar::A0y, live.a0y),
+        ];
+        for (s, live) in scalars {
+            if !live && let Some(slot) = self.regs.known_scalar(s) {
+                self.b.slot_live_lanes(slot, 0);
             }
         }
     }
 
-    /// Writes a scalar to all enabled components.
-    fn write_scalar(&mut self, dst: Dst, mask: Mask, v: Value) {
-        let mut lanes = Component::ALL.into_iter().filter(|&c| mask.contains(c));
-        match (lanes.next(), lanes.next()) {
-            (Some(only), None) => {
-                let (file, n) = file(dst);
-                let old = self.get_vector(file, n);
-                let merged = self.b.insert(old, only as u8, v);
-                self.set_vector(file, n, merged);
-            }
-            _ => {
-                let v = self.b.splat(v, 4);
-                self.write(dst, mask, v);
-            }
-        }
-    }
-
-    /// Lifts an instruction that is not flow. Flow instructions, NOP and END have no effect here.
-    pub fn lift(&mut self, inst: &Inst) {
+    /// Lifts what an instruction that is not flow does to what is live after it. Flow instructions, NOP and END have no
+    /// effect here.
+    pub fn lift(&mut self, inst: &Inst, after: &Live) {
         let d = self.program.descriptor(inst.desc().unwrap_or(0));
+        let needed = inst.dst().map_or(0, |dst| live::lanes(d.mask()) & after.lanes(dst));
         match inst.operands {
-            Operands::Unary { dst, src, .. } => self.unary(inst.op, dst, src, d),
-            Operands::Binary { dst, src, .. } => self.binary(inst.op, dst, src, d),
+            Operands::Unary { dst, src, .. } => self.unary(inst.op, (dst, needed), src, d, after),
+            Operands::Binary { .. } | Operands::Mad { .. } if needed == 0 => {}
+            Operands::Binary { dst, src, .. } => self.binary(inst.op, (dst, needed), src, d),
             Operands::Mad { dst, src, .. } => {
-                let [a, b, c] = [0, 1, 2].map(|i| self.source(src[i], d.source(i), 4));
+                let [a, b, c] = [0, 1, 2].map(|i| self.source(src[i], d.source(i), 4, needed));
                 let flags = self.product_flags();
                 let product = self.b.op_flags(Op::Fmul, flags, &[a, b]);
                 let product = self.rounded(product);
                 let sum = self.b.op(Op::Fadd, &[product, c]);
                 let sum = self.rounded(sum);
-                self.write(dst, d.mask(), sum);
+                self.write(dst, needed, sum);
             }
-            Operands::MoveAddress { src, .. } => self.move_address(src, d),
+            Operands::MoveAddress { src, .. } => self.move_address(src, d, after),
             Operands::Compare { src, x, y, .. } => {
-                let [a, b] = [0, 1].map(|i| self.source(src[i], d.source(i), 2));
-                for (lane, relation, flag) in [(0, x, Scalar::FlagX), (1, y, Scalar::FlagY)] {
-                    let (a, b) = (self.b.extract(a, lane), self.b.extract(b, lane));
+                let flags = [
+                    (after.flag_x, Component::X, x, Scalar::FlagX),
+                    (after.flag_y, Component::Y, y, Scalar::FlagY),
+                ];
+                for (_, c, relation, flag) in flags.into_iter().filter(|f| f.0) {
+                    let [a, b] = [0, 1].map(|i| self.component(src[i], d.source(i), c));
                     let holds = self.relation(relation, a, b);
                     self.set(flag, holds);
                 }
@@ -249,51 +271,69 @@ impl Cx<'_> {
         }
     }
 
-    fn unary(&mut self, op: Opcode, dst: Dst, src: Src, d: Descriptor) {
+    fn unary(&mut self, op: Opcode, (dst, needed): (Dst, Lanes), src: Src, d: Descriptor, after: &Live) {
+        let m = d.source(0);
         let scalar = match op {
+            Opcode::Lit => return self.lit((dst, needed), src, m, after),
+            _ if needed == 0 => return,
             Opcode::Rcp => Some(Op::Rcp),
             Opcode::Rsq => Some(Op::Rsqrt),
             Opcode::Ex2 => Some(Op::Exp2),
             Opcode::Lg2 => Some(Op::Log2),
             _ => None,
         };
-        if let Some(op) = scalar {
-            let x = self.scalar_source(src, d.source(0));
-            let v = self.b.op(op, &[x]);
-            let v = self.rounded(v);
-            return self.write_scalar(dst, d.mask(), v);
-        }
-        let v = self.source(src, d.source(0), 4);
-        let v = match op {
-            Opcode::Flr => {
-                let v = self.b.op(Op::Floor, &[v]);
+        let v = match scalar {
+            Some(op) => {
+                let x = self.component(src, m, Component::X);
+                let v = self.b.op(op, &[x]);
                 self.rounded(v)
             }
-            Opcode::Lit => self.lit(v),
-            _ => v, // MOV
+            None => {
+                let v = self.source(src, m, 4, needed);
+                if op == Opcode::Flr {
+                    let v = self.b.op(Op::Floor, &[v]);
+                    self.rounded(v)
+                } else {
+                    v // MOV
+                }
+            }
         };
-        self.write(dst, d.mask(), v);
+        self.write(dst, needed, v);
     }
 
-    fn lit(&mut self, v: Value) -> Value {
-        let [x, y, w] = [0, 1, 3].map(|lane| self.b.extract(v, lane));
+    fn lit(&mut self, (dst, needed): (Dst, Lanes), src: Src, m: Modifier, after: &Live) {
+        if needed == 0 && !after.flag_x && !after.flag_y {
+            return;
+        }
+        let [x, y, w] = [Component::X, Component::Y, Component::W].map(|c| self.component(src, m, c));
         let zero = self.b.f32(0.0);
+        for (live, v, flag) in [(after.flag_x, x, Scalar::FlagX), (after.flag_y, w, Scalar::FlagY)] {
+            if live {
+                let positive = self.b.op(Op::FcmpOle, &[zero, v]);
+                self.set(flag, positive);
+            }
+        }
         let second = Flags::NONE.with_nan(NanMode::Second);
         let (low, high) = (self.b.f32(-LIT_LIMIT), self.b.f32(LIT_LIMIT));
-        for (v, flag) in [(x, Scalar::FlagX), (w, Scalar::FlagY)] {
-            let positive = self.b.op(Op::FcmpOle, &[zero, v]);
-            self.set(flag, positive);
-        }
         let x = self.b.op_flags(Op::Fmax, second, &[x, zero]);
         let w = self.b.op_flags(Op::Fmax, second, &[w, zero]);
         let y = self.b.op_flags(Op::Fmax, second, &[y, low]);
         let y = self.b.op_flags(Op::Fmin, second, &[y, high]);
-        self.b.op(Op::Build, &[x, y, zero, w])
+        let v = self.b.op(Op::Build, &[x, y, zero, w]);
+        self.write(dst, needed, v);
     }
 
-    fn binary(&mut self, op: Opcode, dst: Dst, src: [Src; 2], d: Descriptor) {
-        let lanes = if op == Opcode::Dp3 { 3 } else { 4 };
-        let [a, b] = [0, 1].map(|i| self.source(src[i], d.source(i), lanes));
+    fn binary(&mut self, op: Opcode, (dst, needed): (Dst, Lanes), src: [Src; 2], d: Descriptor) {
+        const XYZ: Lanes = 7;
+        let (lanes, [in_a, in_b]) = match op {
+            Opcode::Dp3 => (3, [XYZ; 2]),
+            Opcode::Dp4 => (4, [live::ALL_LANES; 2]),
+            Opcode::Dph | Opcode::Dphi => (4, [XYZ, live::ALL_LANES]),
+            Opcode::Dst | Opcode::Dsti => return self.distance((dst, needed), src, d),
+            _ => (4, [needed; 2]),
+        };
+        let a = self.source(src[0], d.source(0), lanes, in_a);
+        let b = self.source(src[1], d.source(1), lanes, in_b);
         let zero_wins = self.product_flags();
         let second = Flags::NONE.with_nan(NanMode::Second);
         let v = match op {
@@ -303,7 +343,8 @@ impl Cx<'_> {
             Opcode::Min => self.b.op_flags(Op::Fmin, second, &[a, b]),
             Opcode::Sge | Opcode::Sgei => self.one_where(Op::FcmpOle, b, a),
             Opcode::Slt | Opcode::Slti => self.one_where(Op::FcmpOlt, a, b),
-            Opcode::Dp3 | Opcode::Dp4 | Opcode::Dph | Opcode::Dphi => {
+            _ => {
+                // The dot products
                 let a = if matches!(op, Opcode::Dph | Opcode::Dphi) {
                     let one = self.b.f32(1.0);
                     self.b.insert(a, 3, one)
@@ -311,21 +352,23 @@ impl Cx<'_> {
                     a
                 };
                 let dot = if op == Opcode::Dp3 { Op::Fdot3 } else { Op::Fdot4 };
-                let v = self.b.op_flags(dot, zero_wins, &[a, b]);
-                let v = self.rounded(v);
-                return self.write_scalar(dst, d.mask(), v);
-            }
-            _ => {
-                // DST, DSTI
-                let one = self.b.f32(1.0);
-                let [ay, by] = [a, b].map(|v| self.b.extract(v, 1));
-                let y = self.b.op_flags(Op::Fmul, zero_wins, &[ay, by]);
-                let (z, w) = (self.b.extract(a, 2), self.b.extract(b, 3));
-                self.b.op(Op::Build, &[one, y, z, w])
+                self.b.op_flags(dot, zero_wins, &[a, b])
             }
         };
         let v = self.rounded(v);
-        self.write(dst, d.mask(), v);
+        self.write(dst, needed, v);
+    }
+
+    /// DST, DSTI.
+    fn distance(&mut self, (dst, needed): (Dst, Lanes), src: [Src; 2], d: Descriptor) {
+        let mut part = |i: usize, c| self.component(src[i], d.source(i), c);
+        let (ay, by) = (part(0, Component::Y), part(1, Component::Y));
+        let (z, w) = (part(0, Component::Z), part(1, Component::W));
+        let (one, flags) = (self.b.f32(1.0), self.product_flags());
+        let y = self.b.op_flags(Op::Fmul, flags, &[ay, by]);
+        let v = self.b.op(Op::Build, &[one, y, z, w]);
+        let v = self.rounded(v);
+        self.write(dst, needed, v);
     }
 
     fn one_where(&mut self, op: Op, a: Value, b: Value) -> Value {
@@ -335,23 +378,29 @@ impl Cx<'_> {
     }
 
     /// MOVA: truncation; a NaN and what an `i32` cannot hold become the least `i32`, which counts as out of range.
-    fn move_address(&mut self, src: Src, d: Descriptor) {
+    fn move_address(&mut self, src: Src, d: Descriptor, after: &Live) {
         let m = d.source(0);
-        let source = self.register(src); // once: the index may be an address register written below
-        for (c, reg) in [(Component::X, Scalar::A0x), (Component::Y, Scalar::A0y)] {
-            if !d.mask().contains(c) {
-                continue;
+        // All reads come before the writes: the source's index may be one of the address registers.
+        let [x, y] = [(after.a0x, Component::X), (after.a0y, Component::Y)].map(|(live, c)| {
+            (live && d.mask().contains(c)).then(|| {
+                let v = self.component(src, m, c);
+                self.address(v)
+            })
+        });
+        for (v, reg) in [(x, Scalar::A0x), (y, Scalar::A0y)] {
+            if let Some(v) = v {
+                self.set(reg, v);
             }
-            let v = self.b.extract(source, m.swizzle.lane(c) as u8);
-            let v = if m.negate { self.b.op(Op::Fneg, &[v]) } else { v };
-            let magnitude = self.b.op(Op::Fabs, &[v]);
-            let limit = self.b.f32(2_147_483_648.0);
-            let fits = self.b.op(Op::FcmpOlt, &[magnitude, limit]);
-            let int = self.b.convert(Op::F2s, Flags::NONE.with_clamp(), v, Type::I32);
-            let out = self.b.i32(i32::MIN as u32);
-            let v = self.b.select(fits, int, out);
-            self.set(reg, v);
         }
+    }
+
+    fn address(&mut self, v: Value) -> Value {
+        let magnitude = self.b.op(Op::Fabs, &[v]);
+        let limit = self.b.f32(2_147_483_648.0);
+        let fits = self.b.op(Op::FcmpOlt, &[magnitude, limit]);
+        let int = self.b.convert(Op::F2s, Flags::NONE.with_clamp(), v, Type::I32);
+        let out = self.b.i32(i32::MIN as u32);
+        self.b.select(fits, int, out)
     }
 
     /// A constant of `Scalar`'s type.

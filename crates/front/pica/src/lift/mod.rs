@@ -12,6 +12,7 @@ mod geometry;
 mod graph;
 mod insts;
 pub mod layout;
+mod live;
 pub mod record;
 mod regs;
 mod stacks;
@@ -124,6 +125,9 @@ pub struct LiftOptions {
     pub count_steps: bool,
     /// What the compute wrapper of a vertex program loads and stores.
     pub records: Records,
+    /// Whether each instruction that writes a register leaves a `slot_set` at its address, for those who follow a run word
+    /// by word. Otherwise registers are forwarded within a block, and what only moves lanes leaves nothing.
+    pub traceable: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -137,6 +141,7 @@ impl LiftOptions {
             wrapper: Wrapper::Compute { workgroup: 64, persistent: false, geometry: None },
             count_steps: false,
             records: Records::default(),
+            traceable: false,
             limits: Limits::default(),
         }
     }
@@ -235,11 +240,16 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     let end = func.add_block();
     let mut cx = Cx {
         uniforms: wrap::uniforms(&mut module),
-        b: Builder::forwarding_reads(&mut func, entry),
+        b: if options.traceable {
+            Builder::new(&mut func, entry)
+        } else {
+            Builder::forwarding(&mut func, entry)
+        },
         regs: Regs::default(),
         program,
         numeric: options.numeric,
         inputs: [None; 16],
+        loaded: [None; 96],
         output_mask: 0,
         events: None,
     };
@@ -266,13 +276,21 @@ pub fn lift(program: &Program, options: &LiftOptions) -> Result<Lifted, LiftErro
     };
     cx.b.switch_to(start);
     match &flow {
-        Some(flow) => graph::emit(&mut cx, flow, end, options.count_steps),
+        Some(flow) => {
+            let live = if options.traceable {
+                Vec::new()
+            } else {
+                let (at_end, always) = wrap::live(options, outputs);
+                live::after_nodes(program, flow, at_end, always)
+            };
+            graph::emit(&mut cx, flow, &live, end, options.count_steps);
+        }
         None => stacks::emit(&mut cx, options.entry, end, options.count_steps)?,
     }
     cx.b.switch_to(end);
     cx.b.set_guest(NO_GUEST);
     match (options.wrapper, record) {
-        (Wrapper::Vertex(outputs), _) => wrap::vertex_outputs(&mut module, &mut cx, outputs),
+        (Wrapper::Vertex(mapped), _) => wrap::vertex_outputs(&mut module, &mut cx, mapped, outputs),
         (_, Some((record, persistent))) => {
             if options.records == Records::Whole || cx.events.is_some() {
                 wrap::compute_epilogue(&mut cx, record, options.count_steps, persistent);

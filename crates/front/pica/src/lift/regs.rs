@@ -106,6 +106,9 @@ pub(super) enum File {
 const FILES: usize = 3;
 
 impl File {
+    /// All of them.
+    pub const ALL: [File; FILES] = [File::Temp, File::Output, File::OtherBank];
+
     fn index(self) -> usize {
         match self {
             File::Temp => 0,
@@ -154,6 +157,19 @@ impl Regs {
     pub fn vector(&mut self, f: &mut Function, file: File, n: u8) -> Slot {
         *self.vectors[file.index()][usize::from(n & 15)]
             .get_or_insert_with(|| f.add_slot(file.name(n & 15), Type::F32X4))
+    }
+
+    /// The vector registers that were touched.
+    pub fn vectors(&self) -> impl Iterator<Item = (File, u8, Slot)> + use<> {
+        let vectors = self.vectors;
+        File::ALL.into_iter().flat_map(move |file| {
+            (0..16u8).filter_map(move |n| Some((file, n, vectors[file.index()][usize::from(n)]?)))
+        })
+    }
+
+    /// The slot of a scalar that was touched.
+    pub fn known_scalar(&self, s: Scalar) -> Option<Slot> {
+        self.scalars[s.index()]
     }
 
     /// Whether the register was ever touched.

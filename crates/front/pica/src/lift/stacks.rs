@@ -12,6 +12,7 @@ use super::flow::{CALL_DEPTH, Control, END_PC, IF_DEPTH, LOOP_DEPTH, Step, contr
 use super::graph::{count_steps, test};
 use super::insts::Cx;
 use super::layout::UNIFORM_INTS;
+use super::live::Live;
 use super::regs::Scalar;
 use crate::inst::Inst;
 use xenoglot_ir::{Block, MemInfo, NO_GUEST, Op, Space, Type, Value};
@@ -190,7 +191,7 @@ pub(super) fn emit(cx: &mut Cx, entry: u32, end: Block, count: bool) -> Result<(
         let (Some(inst), block) = (e.survey.insts[pc as usize], e.block(pc)) else { continue };
         e.cx.b.switch_to(block);
         e.cx.b.set_guest(pc);
-        e.cx.lift(&inst);
+        e.cx.lift(&inst, &Live::ALL);
         if count {
             count_steps(e.cx, 1);
         }

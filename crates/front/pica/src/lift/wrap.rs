@@ -3,9 +3,12 @@
 use super::geometry::Events;
 use super::insts::Cx;
 use super::layout::*;
+use super::live::Live;
 use super::regs::{File, Scalar, numbered};
+use super::{LiftOptions, Records, Wrapper};
 use crate::container::{Output, Semantic};
 use crate::desc::Component;
+use crate::inst::Dst;
 use xenoglot_ir::imm::Space;
 use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind,
@@ -122,14 +125,40 @@ pub(super) fn vertex_inputs(module: &mut Module, cx: &mut Cx, used: u16) {
     }
 }
 
-/// Writes the outputs of a vertex wrapper.
-pub(super) fn vertex_outputs(module: &mut Module, cx: &mut Cx, outputs: VertexOutputs) {
+/// What a wrapper reads at the end of the program, and what may be read at any time. `outputs` are those the program
+/// writes.
+pub(super) fn live(options: &LiftOptions, outputs: u16) -> (Live, Live) {
+    match options.wrapper {
+        Wrapper::Vertex(VertexOutputs::Registers(mask)) => (Live::outputs(mask), Live::NONE),
+        Wrapper::Vertex(VertexOutputs::Mapped(map, _)) => {
+            let mut live = Live::NONE;
+            for (register, component) in map.sources.into_iter().flatten() {
+                live.add(Dst::Output(register), 1 << component.index());
+            }
+            (live, Live::NONE)
+        }
+        // EMIT reads outputs, of both banks in turn.
+        Wrapper::Compute { geometry: Some(_), .. } => (Live::ALL, Live::outputs(u16::MAX)),
+        Wrapper::Compute { persistent: false, .. } if options.records != Records::Whole => {
+            (Live::outputs(outputs), Live::NONE)
+        }
+        Wrapper::Compute { .. } => (Live::ALL, Live::NONE),
+    }
+}
+
+/// Writes the outputs of a vertex wrapper. Those that the program does not write (`written`) are zero.
+pub(super) fn vertex_outputs(module: &mut Module, cx: &mut Cx, outputs: VertexOutputs, written: u16) {
     let (map, clip) = match outputs {
         VertexOutputs::Registers(mask) => {
+            let mut zero = None;
             for n in (0..16u8).filter(|n| mask >> n & 1 == 1) {
                 let at = Connection::Location { location: n.into(), component: 0 };
                 let var = variable(module, numbered("o", n), Direction::Output, Type::F32X4, at);
-                let v = cx.get_vector(File::Output, n);
+                let v = if written >> n & 1 == 1 {
+                    cx.get_vector(File::Output, n)
+                } else {
+                    *zero.get_or_insert_with(|| cx.b.f32x4([0.0; 4]))
+                };
                 cx.b.output(var, v);
             }
             return;

@@ -157,18 +157,42 @@ impl Polygon {
     }
 
     fn set_bounds(&mut self, vertices: &[Vertex]) {
-        // The first of the highest, and the first of the lowest that are rightmost.
-        let (mut top, mut bottom) = (192, [0, 0]);
-        for (i, vertex) in vertices.iter().enumerate() {
-            let [x, y] = vertex.screen;
-            if y < top {
-                (top, self.top) = (y, i as u8);
+        let bounds = Bounds::new(vertices.iter().map(|v| v.screen.map(i32::from)), SCREEN_ROWS);
+        (self.top, self.bottom) = (bounds.top, bounds.bottom);
+        (self.top_y, self.bottom_y) = (bounds.top_y as i16, bounds.bottom_y as i16);
+    }
+}
+
+/// Rows of the screen.
+const SCREEN_ROWS: i32 = 192;
+
+/// Where a polygon starts and ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Place of the first of the highest vertices.
+    pub top: u8,
+    /// Place of the first of the lowest that are rightmost.
+    pub bottom: u8,
+    /// Row of the highest, or the screen's last one if all are below.
+    pub top_y: i32,
+    /// Row of the lowest.
+    pub bottom_y: i32,
+}
+
+impl Bounds {
+    /// Of columns and rows of vertices, on a screen of so many rows.
+    pub fn new(places: impl Iterator<Item = [i32; 2]>, rows: i32) -> Bounds {
+        let mut out = Bounds { top: 0, bottom: 0, top_y: rows, bottom_y: 0 };
+        let mut bottom_x = 0;
+        for (i, [x, y]) in places.enumerate() {
+            if y < out.top_y {
+                (out.top_y, out.top) = (y, i as u8);
             }
-            if [y, x] > bottom {
-                (bottom, self.bottom) = ([y, x], i as u8);
+            if [y, x] > [out.bottom_y, bottom_x] {
+                (out.bottom_y, bottom_x, out.bottom) = (y, x, i as u8);
             }
         }
-        (self.top_y, self.bottom_y) = (top as i16, bottom[0] as i16);
+        out
     }
 }
 

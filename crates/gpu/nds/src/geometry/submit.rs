@@ -57,9 +57,11 @@ impl GeometryEngine {
         for (vertex, from) in vertices.iter_mut().zip(clipped.vertices()) {
             let [x, y, z, w] = from.position;
             let position = [x, y, z, w & W_MASK];
+            let place = self.viewport().transform(position);
             *vertex = Vertex {
                 position,
-                screen: self.viewport().transform(position),
+                screen: place.pixel,
+                fraction: place.fraction,
                 color: from.color5(),
                 clipped: from.clipped,
                 texcoord: from.texcoord,

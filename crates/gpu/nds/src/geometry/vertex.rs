@@ -7,6 +7,8 @@ pub struct Vertex {
     pub position: [i32; 4],
     /// Pixel: x of 9 bits, y of 8.
     pub screen: [u16; 2],
+    /// Sixteenths of a pixel that `screen` leaves out, for resolutions above the console's.
+    pub fraction: [u8; 2],
     /// Red, green and blue, 5 bits.
     pub color: [u8; 3],
     /// Made or moved by clipping.

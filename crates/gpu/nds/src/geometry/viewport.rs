@@ -1,5 +1,17 @@
 //! From clip coordinates to pixels.
 
+/// Bits of a pixel's fraction.
+const FRACTION: u32 = 4;
+
+/// A place on the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Pixel: x of 9 bits, y of 8.
+    pub pixel: [u16; 2],
+    /// Sixteenths of a pixel, 0 to 15: what the console's division leaves over.
+    pub fraction: [u8; 2],
+}
+
 /// VIEWPORT.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Viewport {
@@ -24,12 +36,12 @@ impl From<u32> for Viewport {
 }
 
 impl Viewport {
-    /// Pixel of a vertex: x of 9 bits, y of 8. A w of 0 leads to pixel 0, 0.
+    /// Place of a vertex. A w of 0 leads to pixel 0, 0.
     #[inline]
-    pub fn transform(&self, [x, y, _, w]: [i32; 4]) -> [u16; 2] {
+    pub fn transform(&self, [x, y, _, w]: [i32; 4]) -> Place {
         let w = w as u32;
         if w == 0 {
-            return [0, 0];
+            return Place::default();
         }
         let (mut across, mut down) = ((x as u32).wrapping_add(w), w.wrapping_sub(y as u32));
         let mut divisor = w;
@@ -38,9 +50,14 @@ impl Viewport {
             (across, down, divisor) = ((across as i32 >> 1) as u32, (down as i32 >> 1) as u32, divisor >> 1);
         }
         let divisor = divisor << 1;
-        let x = (across.wrapping_mul(self.width) / divisor).wrapping_add(self.left);
-        let y = (down.wrapping_mul(self.height) / divisor).wrapping_add(self.top);
-        [(x & 0x1ff) as u16, (y & 0xff) as u16]
+        let sixteenths = |numerator: u32| (u64::from(numerator) << FRACTION) / u64::from(divisor);
+        let (x, y) =
+            (sixteenths(across.wrapping_mul(self.width)), sixteenths(down.wrapping_mul(self.height)));
+        let pixel = |at: u64, first: u32| ((at >> FRACTION) as u32).wrapping_add(first);
+        Place {
+            pixel: [(pixel(x, self.left) & 0x1ff) as u16, (pixel(y, self.top) & 0xff) as u16],
+            fraction: [x, y].map(|at| (at & ((1 << FRACTION) - 1)) as u8),
+        }
     }
 }
 
@@ -53,16 +70,28 @@ mod tests {
     #[test]
     fn corners_of_the_screen() {
         let full = Viewport::from(FULL);
-        assert_eq!(full.transform([-4096, 4096, 0, 4096]), [0, 0]);
-        assert_eq!(full.transform([4096, -4096, 0, 4096]), [256, 192]);
-        assert_eq!(full.transform([0, 0, 0, 0x20001]), [128, 96]);
-        assert_eq!(full.transform([5, 5, 0, 0]), [0, 0]);
+        let pixel = |position| full.transform(position).pixel;
+        assert_eq!(pixel([-4096, 4096, 0, 4096]), [0, 0]);
+        assert_eq!(pixel([4096, -4096, 0, 4096]), [256, 192]);
+        assert_eq!(pixel([0, 0, 0, 0x20001]), [128, 96]);
+        assert_eq!(pixel([5, 5, 0, 0]), [0, 0]);
     }
 
     #[test]
     fn results_are_cut_to_nine_and_eight_bits() {
         let outside = Viewport::from(200 | 255 << 16 | 255 << 24);
-        assert!(outside.transform([4096, -4096, 0, 4096])[0] <= 0x1ff);
-        assert!(outside.transform([4096, -4096, 0, 4096])[1] <= 0xff);
+        let [x, y] = outside.transform([4096, -4096, 0, 4096]).pixel;
+        assert!(x <= 0x1ff && y <= 0xff);
+    }
+
+    #[test]
+    fn fractions_are_what_pixels_leave_out() {
+        let full = Viewport::from(FULL);
+        // 5 / 8 of the screen and 1 / 16384 of it: 160 and a 64th.
+        let place = full.transform([0x401, 0, 0, 0x1000]);
+        assert_eq!((place.pixel[0], place.fraction[0]), (160, 0));
+        let place = full.transform([0x408, 0, 0, 0x1000]);
+        assert_eq!((place.pixel[0], place.fraction[0]), (160, 4));
+        assert_eq!(full.transform([0x40f, 0, 0, 0x1000]).fraction[0], 7);
     }
 }

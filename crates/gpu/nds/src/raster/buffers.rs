@@ -1,5 +1,6 @@
 //! The buffers of a frame: two layers of colour, depth and attributes.
 
+use super::Scale;
 use crate::memory::TextureMemory;
 use crate::raster::shade::{Color, from_rgb555, pack};
 use crate::registers::{Control, Registers, color6};
@@ -67,11 +68,14 @@ pub struct Line {
 /// What an empty frame is filled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Clear {
-    color: Color,
-    attributes: u32,
-    depth: u32,
+    /// Colour.
+    pub color: Color,
+    /// Polygon id and fog.
+    pub attributes: u32,
+    /// Depth of 24 bits.
+    pub depth: u32,
     /// Offset of the image, if there is one.
-    image: Option<[u8; 2]>,
+    pub image: Option<[u8; 2]>,
 }
 
 /// A depth of 15 bits in 24.
@@ -99,17 +103,17 @@ impl Clear {
         (self.depth, self.attributes & OPAQUE_ID)
     }
 
-    /// Empties row `y`.
-    pub fn fill(&self, memory: &TextureMemory, y: usize, row: &mut Row) {
+    /// Empties row `y` of a frame whose pixels are `scale` to one of the image.
+    pub fn fill(&self, memory: &TextureMemory, scale: Scale, y: usize, row: &mut Row) {
         let Some([x_offset, y_offset]) = self.image else {
             row.color.fill(self.color);
             row.depth.fill(self.depth);
             row.attributes.fill(self.attributes);
             return;
         };
-        let line = u32::from(y_offset.wrapping_add(y as u8)) << 9;
+        let line = u32::from(y_offset.wrapping_add((y / scale.get() as usize) as u8)) << 9;
         for x in 0..WIDTH {
-            let at = line | u32::from(x_offset.wrapping_add(x as u8)) << 1;
+            let at = line | u32::from(x_offset.wrapping_add((x / scale.get() as usize) as u8)) << 1;
             let (color, depth) = (memory.half(0x40000 + at), memory.half(0x60000 + at));
             row.color[x] = from_rgb555(color, if color & 0x8000 != 0 { 31 } else { 0 });
             row.depth[x] = expand_depth(depth);
@@ -127,7 +131,7 @@ mod tests {
         let registers = Registers { clear_depth: 0x7fff, clear_color: 0x3f1f_ffff, ..Registers::default() };
         let mut row = Row::default();
         let clear = Clear::new(&registers);
-        clear.fill(&TextureMemory::default(), 0, &mut row);
+        clear.fill(&TextureMemory::default(), Scale::ONE, 0, &mut row);
         assert_eq!((row.depth[0], row.color[0]), (0xff_ffff, pack([63; 3], 31)));
         assert_eq!(row.attributes[0], 0x3f00_8000);
         assert_eq!(clear.border(), (0xff_ffff, 0x3f00_0000));
@@ -145,7 +149,7 @@ mod tests {
             ..Registers::default()
         };
         let mut row = Row::default();
-        Clear::new(&registers).fill(&memory, 1, &mut row);
+        Clear::new(&registers).fill(&memory, Scale::ONE, 1, &mut row);
         assert_eq!((row.color[1], row.depth[1]), (pack([63, 0, 0], 31), 0x3ff));
         assert_eq!((row.attributes[1], row.attributes[0]), (0x0100_8000, 0x0100_0000));
     }

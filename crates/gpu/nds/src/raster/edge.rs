@@ -97,10 +97,7 @@ impl Edge {
             x_length: x_length.max(1),
             y_length,
             is_right,
-            far_mask: match gaps {
-                SlopeGaps::Hardware => !511,
-                SlopeGaps::Continuous => !0,
-            },
+            far_mask: gaps.far_mask(),
             row,
             along: AlongEdge::default(),
         };
@@ -146,7 +143,9 @@ impl Edge {
         if self.x_major {
             let (near, far) = (self.near(), self.far());
             let first = if self.negative { self.x_length - 1 - far } else { near };
-            let start = ((first << 10) + 0x1ff).wrapping_mul(self.y_length) / self.x_length;
+            // (first + 1/2) * y_length / x_length with 10 bits; of its whole part nothing is kept.
+            let rest = first * self.y_length % self.x_length;
+            let start = ((rest << 10) + 0x1ff * self.y_length) / self.x_length;
             let step = (self.y_length << 10) / self.x_length;
             let coverage = Coverage::Rising { first: start as u32 & 0x3ff, step: step as u32 & 0x3ff };
             return EdgePixels { length: if swapped { 1 } else { far - near + 1 }, coverage };

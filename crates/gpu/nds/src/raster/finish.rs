@@ -16,8 +16,8 @@ pub type RowBits = [u64; WIDTH / 64];
 #[derive(Clone, Debug)]
 pub struct Finish {
     control: Control,
-    edge_colors: [Color; 8],
-    fog: Fog,
+    pub(super) edge_colors: [Color; 8],
+    pub(super) fog: Fog,
     /// Depth and id of what is outside of the screen.
     border: (u32, u32),
 }
@@ -92,12 +92,12 @@ impl Finish {
 
 /// Fog.
 #[derive(Clone, Debug)]
-struct Fog {
-    color: Color,
+pub(super) struct Fog {
+    pub(super) color: Color,
     alpha_only: bool,
-    offset: u32,
-    shift: u32,
-    table: [u32; FOG_ENTRIES],
+    pub(super) offset: u32,
+    pub(super) shift: u32,
+    pub(super) table: [u32; FOG_ENTRIES],
 }
 
 impl Fog {

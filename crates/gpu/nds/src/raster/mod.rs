@@ -1,18 +1,24 @@
 //! The rendering engine: polygons to pixels, row by row, in integers.
 
 pub mod buffers;
+#[cfg(feature = "compute")]
+pub mod compute;
 mod edge;
 mod fill;
 mod finish;
+mod frame;
 mod interpolate;
 mod polygon;
 mod renderer;
+mod scale;
 mod shade;
 mod shadow;
 mod span;
 mod texture;
 
+pub use frame::{Frame, FrameRow};
 pub use renderer::{Options, Renderer};
+pub use scale::Scale;
 
 /// What X-major edges do between rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +29,16 @@ pub enum SlopeGaps {
     Hardware,
     /// No gaps, as the oracle of `vectors/nds` has it.
     Continuous,
+}
+
+impl SlopeGaps {
+    /// Bits of an X-major edge's place that decide where its pixels of a row end.
+    fn far_mask(self) -> i32 {
+        match self {
+            SlopeGaps::Hardware => !511,
+            SlopeGaps::Continuous => !0,
+        }
+    }
 }
 
 /// Pixels of a line from `from` to `to` (column, row) in `row`, first and last, as a polygon's edge draws it; `None`

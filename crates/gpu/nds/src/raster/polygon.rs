@@ -1,11 +1,11 @@
 //! Polygons as the renderer takes them, and the two edges it follows down.
 
-use super::SlopeGaps;
 use super::buffers::PixelFlags;
 use super::edge::{Edge, End};
 use super::shade::Shader;
+use super::{Scale, SlopeGaps};
 use crate::geometry::clip::MAX_VERTICES;
-use crate::geometry::polygon::{Attributes, Flags, Polygon};
+use crate::geometry::polygon::{Attributes, Bounds, Flags, Polygon};
 use crate::geometry::vertex::Vertex;
 use crate::registers::Control;
 
@@ -15,9 +15,12 @@ pub const VALUES: usize = 6;
 /// A vertex as the renderer takes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RasterVertex {
-    end: End,
-    depth: i32,
-    values: [i32; VALUES],
+    /// Place and w.
+    pub end: End,
+    /// Depth of 24 bits.
+    pub depth: i32,
+    /// What is interpolated.
+    pub values: [i32; VALUES],
 }
 
 /// Which pixels pass the depth test.
@@ -84,16 +87,26 @@ pub struct RasterPolygon {
     pub attributes: u32,
     /// Colours.
     pub shader: Shader,
-    front: bool,
-    len: u8,
-    top: u8,
-    bottom: u8,
-    vertices: [RasterVertex; MAX_VERTICES],
+    /// Its front is seen.
+    pub front: bool,
+    /// Vertices it has.
+    pub len: u8,
+    /// Place of the top vertex.
+    pub top: u8,
+    /// Place of the bottom vertex.
+    pub bottom: u8,
+    /// Vertices.
+    pub vertices: [RasterVertex; MAX_VERTICES],
 }
 
 impl RasterPolygon {
     /// From polygon and vertex memory; `None` if it is never drawn.
-    pub fn new(polygon: &Polygon, memory: &[Vertex], control: Control) -> Option<RasterPolygon> {
+    pub fn new(
+        polygon: &Polygon,
+        memory: &[Vertex],
+        control: Control,
+        scale: Scale,
+    ) -> Option<RasterPolygon> {
         if polygon.flags.contains(Flags::NEVER_DRAWN) || polygon.len < 2 {
             return None;
         }
@@ -107,15 +120,18 @@ impl RasterPolygon {
             let vertex = memory.get(usize::from(index))?;
             let [r, g, b] = vertex.color9().map(i32::from);
             let [s, t] = vertex.texcoord.map(i32::from);
-            let [x, y] = vertex.screen.map(i32::from);
+            let [x, y] = scale.place(vertex);
             let w = polygon.w[i];
             *place =
                 RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [w, r, g, b, s, t] };
         }
         let shown = polygon.attributes & 0x3f00_8000;
+        let len = polygon.len.min(MAX_VERTICES as u8);
+        let places = vertices[..usize::from(len)].iter().map(|v| [v.end.x, v.end.y]);
+        let bounds = Bounds::new(places, scale.size()[1] as i32);
         Some(RasterPolygon {
-            top_y: polygon.top_y.into(),
-            bottom_y: polygon.bottom_y.into(),
+            top_y: bounds.top_y,
+            bottom_y: bounds.bottom_y,
             test: if bits.contains(Attributes::DEPTH_EQUAL) {
                 DepthTest::Equal { margin: if is_w { 0xff } else { 0x200 } }
             } else if front {
@@ -139,9 +155,9 @@ impl RasterPolygon {
             attributes: shown | if front { 0 } else { PixelFlags::BACK.bits() },
             shader: Shader::new(control, polygon.attributes, polygon.texture, polygon.palette),
             front,
-            len: polygon.len.min(MAX_VERTICES as u8),
-            top: polygon.top,
-            bottom: polygon.bottom,
+            len,
+            top: bounds.top,
+            bottom: bounds.bottom,
             vertices,
         })
     }

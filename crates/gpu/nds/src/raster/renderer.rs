@@ -1,13 +1,14 @@
 //! Frames.
 
-use super::SlopeGaps;
-use super::buffers::{Clear, HEIGHT, Line, WIDTH};
+use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
 use super::fill::{Code, FillState, Scratch, draw};
 use super::finish::{Finish, RowBits};
+use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::shade::Environment;
 use super::shadow::Stencil;
 use super::span::Span;
+use super::{Scale, SlopeGaps};
 use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
@@ -54,7 +55,9 @@ impl Default for Renderer {
 }
 
 /// What a frame's rows are drawn from.
-struct Frame<'a> {
+struct Scene<'a> {
+    scale: Scale,
+    has_masks: bool,
     clear: Clear,
     state: FillState<'a>,
     polygons: &'a [RasterPolygon],
@@ -81,31 +84,41 @@ impl Renderer {
 
     /// Draws a frame.
     pub fn draw(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory) {
+        self.draw_corner(list, registers, memory, Scale::ONE);
+    }
+
+    /// Draws the top left 256 x 192 pixels of a frame at a higher resolution: what renderers of whole ones are compared
+    /// with. At the right and bottom, outlines take what is beyond for the outside of the screen.
+    pub fn draw_corner(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        scale: Scale,
+    ) {
         let control = registers.control();
-        self.prepare(list, control);
+        self.prepare(list, control, scale);
         self.scroll_x = registers.scroll_x & 0x1ff;
         let clear = Clear::new(registers);
         let finish = Finish::new(registers, clear.border());
-        let frame = Frame {
+        // A mask outlives its row, so that rows with masks depend on each other.
+        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
+        let frame = Scene {
+            scale,
+            has_masks,
             clear,
             state: FillState {
                 environment: Environment::new(registers, memory),
-                alpha_ref: if control.contains(Control::ALPHA_TEST) {
-                    u32::from(registers.alpha_test_ref & 31)
-                } else {
-                    0
-                },
+                alpha_ref: registers.alpha_dropped(),
                 blending: control.contains(Control::BLENDING),
                 antialiasing: control.contains(Control::ANTIALIASING),
             },
             polygons: &self.polygons,
             by_row: &self.by_row,
             row_starts: &self.row_starts,
-            gaps: self.options.gaps,
+            gaps: if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous },
             code: if self.options.portable { Code::Portable } else { Code::best() },
         };
-        // A mask outlives its row, so that rows with masks depend on each other.
-        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
         let threads = match self.options.threads {
             _ if has_masks => 1,
             0 => rayon::current_num_threads(),
@@ -133,10 +146,10 @@ impl Renderer {
     }
 
     /// Takes the polygons over in drawing order and sorts them by row.
-    fn prepare(&mut self, list: &PolygonList, control: Control) {
+    fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
         self.polygons.clear();
         let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
-        self.polygons.extend(ordered.filter_map(|p| RasterPolygon::new(p, &list.vertices, control)));
+        self.polygons.extend(ordered.filter_map(|p| RasterPolygon::new(p, &list.vertices, control, scale)));
         let visible = |polygon: &RasterPolygon| {
             let rows = polygon.rows();
             rows.start.clamp(0, HEIGHT as i32) as usize..rows.end.clamp(0, HEIGHT as i32) as usize
@@ -191,14 +204,33 @@ impl Renderer {
     }
 }
 
+impl Frame for Renderer {
+    fn size(&self) -> [usize; 2] {
+        [WIDTH, HEIGHT]
+    }
+
+    fn scroll(&self) -> usize {
+        self.scroll_x.into()
+    }
+
+    fn row(&self, y: usize) -> Option<FrameRow<'_>> {
+        let Row { color, depth, attributes } = &self.lines.get(y)?.top;
+        Some(FrameRow { color, depth, attributes })
+    }
+}
+
 impl Band {
     /// Draws the rows from `first` on.
-    fn draw(&mut self, frame: &Frame, first: usize, lines: &mut [Line]) {
+    fn draw(&mut self, frame: &Scene, first: usize, lines: &mut [Line]) {
         self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
-        self.stencil = Stencil::default();
+        self.stencil.reset(frame.scale);
         for (i, line) in lines.iter_mut().enumerate() {
             let y = first + i;
-            frame.clear.fill(frame.state.environment.memory, y, &mut line.top);
+            frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
+            if frame.has_masks {
+                // A mark of two rows above may have pixels drawn under edges where nothing was kept.
+                line.under = Row::default();
+            }
             let (Some(&from), Some(&to)) = (frame.row_starts.get(y), frame.row_starts.get(y + 1)) else {
                 return;
             };
@@ -208,7 +240,7 @@ impl Band {
         }
     }
 
-    fn span(&mut self, frame: &Frame, place: usize, y: usize, is_first: bool, line: &mut Line) {
+    fn span(&mut self, frame: &Scene, place: usize, y: usize, is_first: bool, line: &mut Line) {
         let (Some(polygon), Some(walker)) = (frame.polygons.get(place), self.walkers.get_mut(place)) else {
             return;
         };

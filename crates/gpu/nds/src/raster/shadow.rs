@@ -1,5 +1,6 @@
 //! Shadow masks: where a mask polygon lies behind what is there.
 
+use super::Scale;
 use super::buffers::{EDGES, Line, WIDTH};
 use super::fill::{Scratch, depths, parts};
 use super::polygon::RasterPolygon;
@@ -13,24 +14,31 @@ pub const STENCIL_UNDER: u8 = 2;
 /// Marks of a row.
 pub type StencilRow = [u8; WIDTH];
 
-/// The mask: two rows, by parity, so that what is not cleared comes back two rows later.
+/// The mask: two rows of the console's, by parity, so that what is not cleared comes back two rows later.
 #[derive(Clone, Debug)]
 pub struct Stencil {
-    rows: [StencilRow; 2],
+    rows: Vec<StencilRow>,
     /// Whether the polygon drawn last, in whichever row, was a mask.
     after_mask: bool,
 }
 
 impl Default for Stencil {
     fn default() -> Stencil {
-        Stencil { rows: [[0; WIDTH]; 2], after_mask: false }
+        Stencil { rows: vec![[0; WIDTH]; 2], after_mask: false }
     }
 }
 
 impl Stencil {
+    /// Empties it, for a frame of a resolution.
+    pub fn reset(&mut self, scale: Scale) {
+        self.rows.clear();
+        self.rows.resize(2 * scale.get() as usize, [0; WIDTH]);
+        self.after_mask = false;
+    }
+
     /// Marks of row `y`.
     pub fn row(&self, y: usize) -> &StencilRow {
-        &self.rows[y % 2]
+        &self.rows[y % self.rows.len()]
     }
 
     /// Notes that a polygon other than a mask is drawn.
@@ -47,7 +55,8 @@ impl Stencil {
         line: &Line,
         scratch: &mut Scratch,
     ) {
-        let row = &mut self.rows[y % 2];
+        let rows = self.rows.len();
+        let row = &mut self.rows[y % rows];
         if !self.after_mask {
             row.fill(0);
         }

@@ -1,16 +1,14 @@
-//! Textures in guest memory: formats, tiles, decoding and a cache of decoded tiles.
+//! Textures in guest memory, and a cache of their decoded tiles. Formats and decoding are `xenoglot-texture`'s.
 //!
 //! A texture is a row-major array of 8×8 tiles; a texel's place in its tile is the z order of its coordinates
 //! (vectors/picagpu/FORMAT.md, section 5). Decoded texels are `u32`s of red, green, blue and alpha from the lowest
 //! byte. Coordinates here count from the first row in memory.
 
 pub mod cache;
-mod etc1;
-mod format;
 pub mod tiling;
 
 pub use cache::TileCache;
-pub use format::{Format, decode_tile, widen4, widen5, widen6};
+pub use xenoglot_texture::console::pica::{Format, decode_tile, widen4, widen5, widen6};
 
 /// A texture of one image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

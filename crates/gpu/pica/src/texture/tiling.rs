@@ -1,33 +1,17 @@
 //! The z order of pixels in an 8×8 tile.
 
-/// Pixels of a tile.
-pub const TILE: usize = 64;
+pub use xenoglot_texture::console::pica::{ROW_ORDER, TILE};
 
-/// Place of the pixel `8 * y + x` of a tile: x0 y0 x1 y1 x2 y2 from bit 0.
+/// Inverse of [`ROW_ORDER`]: the place of the pixel `8 * y + x` of a tile, x0 y0 x1 y1 x2 y2 from bit 0.
 pub const Z_ORDER: [u8; TILE] = {
     let mut table = [0; TILE];
     let mut i = 0;
     while i < TILE {
-        table[i] = interleave(i as u8 & 7, i as u8 >> 3);
+        table[ROW_ORDER[i] as usize] = i as u8;
         i += 1;
     }
     table
 };
-
-/// Inverse of [`Z_ORDER`]: `8 * y + x` of the pixel at a place.
-pub const ROW_ORDER: [u8; TILE] = {
-    let mut table = [0; TILE];
-    let mut i = 0;
-    while i < TILE {
-        table[Z_ORDER[i] as usize] = i as u8;
-        i += 1;
-    }
-    table
-};
-
-const fn interleave(x: u8, y: u8) -> u8 {
-    (x & 1) | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2 | (x & 4) << 2 | (y & 4) << 3
-}
 
 /// Index of the pixel (`x`, `y`) of an image whose rows of tiles hold `tiles_per_row` tiles.
 pub fn pixel_index(x: u32, y: u32, tiles_per_row: u32) -> u32 {
@@ -50,9 +34,12 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_inverse() {
-        for i in 0..TILE {
-            assert_eq!(usize::from(ROW_ORDER[usize::from(Z_ORDER[i])]), i);
+    fn places_interleave_coordinates() {
+        for (i, &place) in Z_ORDER.iter().enumerate() {
+            let bit = |value: usize, bit: usize| (value >> bit & 1) << (2 * bit);
+            let (x, y) = (i % 8, i / 8);
+            let expected = (0..3).map(|b| bit(x, b) | bit(y, b) << 1).sum::<usize>();
+            assert_eq!(usize::from(place), expected);
         }
     }
 }

@@ -1,0 +1,77 @@
+//! Pictures of pixels in files.
+
+use anyhow::{Context, Result};
+use exr::prelude::*;
+use std::io::Cursor;
+use xenoglot_texture::Texel;
+
+/// A picture of RGBA8.
+pub struct Picture {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Four bytes a pixel.
+    pub rgba: Vec<u8>,
+}
+
+impl Picture {
+    /// As a PNG.
+    pub fn png(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.write_header()?.write_image_data(&self.rgba)?;
+        Ok(bytes)
+    }
+}
+
+/// Texels in rows without padding as OpenEXR: halves as they are, others as singles.
+pub fn open_exr(texel: Texel, [width, height]: [usize; 2], texels: &[u8]) -> Result<Vec<u8>> {
+    let at = |place: Vec2<usize>| {
+        let start = (place.1 * width + place.0) * texel.bytes();
+        texels.get(start..start + texel.bytes()).unwrap_or(&[0; 16])
+    };
+    let mut file = Cursor::new(Vec::new());
+    let written = if texel == Texel::Rgba16Float {
+        let halves = SpecificChannels::rgba(|place| {
+            let half = |i: usize| f16::from_bits(word(at(place), i));
+            (half(0), half(1), half(2), half(3))
+        });
+        Image::from_channels((width, height), halves).write().to_buffered(&mut file)
+    } else {
+        let singles = SpecificChannels::rgba(|place| {
+            let [r, g, b, a] = values(texel, at(place));
+            (r, g, b, a)
+        });
+        Image::from_channels((width, height), singles).write().to_buffered(&mut file)
+    };
+    written.context("OpenEXR")?;
+    Ok(file.into_inner())
+}
+
+/// A texel as numbers; components that it has not are 0, alpha is 1.
+pub fn values(texel: Texel, bytes: &[u8]) -> [f32; 4] {
+    let byte = |i: usize| f32::from(bytes[i]) / 255.0;
+    let unorm = |i: usize| f32::from(word(bytes, i)) / 65535.0;
+    let snorm = |i: usize| f32::from(word(bytes, i) as i16) / 32767.0;
+    let half = |i: usize| f16::from_bits(word(bytes, i)).to_f32();
+    let single =
+        |i: usize| f32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
+    match texel {
+        Texel::R8Unorm => [byte(0), 0.0, 0.0, 1.0],
+        Texel::Rg8Unorm => [byte(0), byte(1), 0.0, 1.0],
+        Texel::Rgba8 => std::array::from_fn(byte),
+        Texel::R16Unorm => [unorm(0), 0.0, 0.0, 1.0],
+        Texel::Rg16Unorm => [unorm(0), unorm(1), 0.0, 1.0],
+        Texel::R16Snorm => [snorm(0), 0.0, 0.0, 1.0],
+        Texel::Rg16Snorm => [snorm(0), snorm(1), 0.0, 1.0],
+        Texel::Rgba16Float => std::array::from_fn(half),
+        Texel::Rgba32Float => std::array::from_fn(single),
+    }
+}
+
+/// The `i`th word of two bytes.
+fn word(bytes: &[u8], i: usize) -> u16 {
+    u16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]])
+}

@@ -1,0 +1,65 @@
+//! Which sources and tables a format's program is made of.
+
+use super::tables::{self, Tables};
+use crate::format::{Format, Texel};
+use std::fmt::Write;
+
+macro_rules! wgsl {
+    ($($name:literal),*) => {
+        &[$(include_str!(concat!("wgsl/", $name, ".wgsl"))),*]
+    };
+}
+
+/// Adds tables.
+type Add = fn(&mut Tables);
+
+/// The program of a format in WGSL, and its tables; nothing for formats that have none.
+pub fn program(format: Format) -> Option<(String, Vec<u32>)> {
+    let mut tables = Tables::default();
+    let (parts, add): (&[&str], &[Add]) = match format {
+        Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color]),
+        Format::Bc2 => (wgsl!("square", "bc_color", "bc2"), &[tables::bc_color]),
+        Format::Bc3 => (wgsl!("square", "bc_color", "bc_ramp", "bc3"), &[tables::bc_color]),
+        Format::Bc4Unorm | Format::Bc4Snorm => (wgsl!("square", "bc_ramp", "bc4"), &[]),
+        Format::Bc5Unorm | Format::Bc5Snorm => (wgsl!("square", "bc_ramp", "bc5"), &[]),
+        Format::Bc6hUfloat | Format::Bc6hSfloat => (wgsl!("square", "bc_index", "bc6h"), &[tables::bc6h]),
+        Format::Bc7 => (wgsl!("square", "bc_index", "bc7"), &[tables::bc7]),
+        Format::Etc1 => (wgsl!("square", "etc", "etc_color", "etc1"), &[tables::etc_color]),
+        Format::Etc2Rgb => (wgsl!("square", "etc", "etc_color", "etc2_rgb"), &[tables::etc_color]),
+        Format::Etc2Rgba1 => (wgsl!("square", "etc", "etc_color", "etc2_rgba1"), &[tables::etc_color]),
+        Format::Etc2Rgba8 => {
+            let parts = wgsl!("square", "etc", "etc_color", "eac", "etc2_rgba8");
+            (parts, &[tables::etc_color, tables::eac])
+        }
+        Format::EacR11Unorm | Format::EacR11Snorm => (wgsl!("square", "etc", "eac", "r11"), &[tables::eac]),
+        Format::EacRg11Unorm | Format::EacRg11Snorm => {
+            (wgsl!("square", "etc", "eac", "rg11"), &[tables::eac])
+        }
+        Format::Astc(..) => {
+            let parts =
+                wgsl!("astc/main", "astc/header", "astc/ise", "astc/endpoint", "astc/texel", "astc/void");
+            (parts, &[tables::astc])
+        }
+        Format::Pica(_) | Format::Plain(_) => return None,
+    };
+    add.iter().for_each(|add| add(&mut tables));
+    let mut source = tables.constants;
+    // Writing to a string cannot fail.
+    let _ = writeln!(source, "const SIGNED: bool = {};", is_signed(format));
+    let _ = writeln!(source, "const TEXELS: u32 = {}u;", texels_of_an_element(format));
+    let element = if format.texel().bytes() == 8 { "vec2<u32>" } else { "u32" };
+    let _ = writeln!(source, "alias Element = {element};");
+    let _ = writeln!(source, "alias Block = vec{}<u32>;", format.block_bytes() / 4);
+    source.push_str(include_str!("wgsl/common.wgsl"));
+    source.extend(parts.iter().copied());
+    Some((source, tables.words))
+}
+
+/// Texels that a lane makes of blocks of 4x4: those that fill a word.
+pub fn texels_of_an_element(format: Format) -> u32 {
+    if format.texel().bytes() == 2 { 2 } else { 1 }
+}
+
+fn is_signed(format: Format) -> bool {
+    format == Format::Bc6hSfloat || matches!(format.texel(), Texel::R16Snorm | Texel::Rg16Snorm)
+}

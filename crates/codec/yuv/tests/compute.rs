@@ -1,0 +1,91 @@
+//! Conversion on the host's GPU against that on the CPU.
+
+use xenoglot_host::{Device, DeviceOptions};
+use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::skip::skip;
+use xenoglot_yuv::compute::{Converter, Error};
+use xenoglot_yuv::{
+    Component, Conversion, Filter, Format, Frame, Layout, Model, Plane, Range, Reconstruction, Siting,
+    Subsampling, convert, convert_rgba8,
+};
+
+fn converter() -> Option<Converter> {
+    match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => Some(Converter::new(&device).unwrap()),
+        Err(error) => {
+            skip(&error.to_string());
+            None
+        }
+    }
+}
+
+fn layouts() -> impl Iterator<Item = (Layout, Subsampling)> {
+    let plain = [Layout::Planar, Layout::SemiPlanar, Layout::SemiPlanarSwapped];
+    let samplings = [Subsampling::S420, Subsampling::S422, Subsampling::S444];
+    let packed = [Layout::PackedYuyv, Layout::PackedUyvy].map(|layout| (layout, Subsampling::S422));
+    plain.into_iter().flat_map(move |layout| samplings.map(|s| (layout, s))).chain(packed)
+}
+
+fn any_conversion(rng: &mut Rng) -> Conversion {
+    let models = [Model::RgbIdentity, Model::YcbcrIdentity, Model::Bt709, Model::Bt601, Model::Bt2020];
+    let components = [Component::Zero, Component::One, Component::Red, Component::Green, Component::Blue];
+    let mut pick = |n: u32| rng.below(n) as usize;
+    let siting = [Siting::CositedEven, Siting::Midpoint];
+    Conversion {
+        model: models[pick(5)],
+        range: [Range::Full, Range::Narrow][pick(2)],
+        siting: [siting[pick(2)], siting[pick(2)]],
+        filter: [Filter::Nearest, Filter::Linear][pick(2)],
+        reconstruction: [Reconstruction::Explicit, Reconstruction::Implicit][pick(2)],
+        components: [components[pick(5)], components[pick(5)], components[pick(5)]],
+    }
+}
+
+#[test]
+fn frames_are_as_on_the_cpu() {
+    let Some(converter) = converter() else { return };
+    let mut rng = Rng::new(11);
+    for (layout, subsampling) in layouts() {
+        for bits in [8, 10, 12, 16] {
+            let format = Format { layout, subsampling, bits, high: rng.below(2) == 1 };
+            let (width, height) = (1 + rng.below(40) as usize, 1 + rng.below(20) as usize);
+            let gap = rng.below(5) as usize;
+            let planes: Vec<(Vec<u8>, usize)> = format
+                .planes(width, height)
+                .unwrap()
+                .into_iter()
+                .map(|(row, rows)| {
+                    let bytes = (0..(row + gap) * rows).map(|_| rng.next_u32() as u8).collect();
+                    (bytes, row + gap)
+                })
+                .collect();
+            let planes: Vec<Plane> =
+                planes.iter().map(|(data, pitch)| Plane { data, pitch: *pitch }).collect();
+            let frame = Frame::new(format, width, height, &planes).unwrap();
+            let conversion = any_conversion(&mut rng);
+            let (mut cpu, mut gpu) = (vec![[0.0; 4]; width * height], vec![[0.0; 4]; width * height]);
+            convert(&frame, &conversion, &mut cpu).unwrap();
+            converter.convert(&frame, &conversion, &mut gpu).unwrap();
+            for (cpu, gpu) in cpu.as_flattened().iter().zip(gpu.as_flattened()) {
+                assert!((cpu - gpu).abs() < 1e-5, "{format:?} {conversion:?}: {gpu}, not {cpu}");
+            }
+            let (mut cpu, mut gpu) = (vec![[0; 4]; width * height], vec![[0; 4]; width * height]);
+            convert_rgba8(&frame, &conversion, &mut cpu).unwrap();
+            converter.convert_rgba8(&frame, &conversion, &mut gpu).unwrap();
+            for (cpu, gpu) in cpu.as_flattened().iter().zip(gpu.as_flattened()) {
+                assert!(cpu.abs_diff(*gpu) <= 1, "{format:?} {conversion:?}: {gpu}, not {cpu}");
+            }
+        }
+    }
+}
+
+#[test]
+fn short_outputs_are_refused() {
+    let Some(converter) = converter() else { return };
+    let format = Format { layout: Layout::Planar, subsampling: Subsampling::S444, bits: 8, high: false };
+    let frame = Frame::tight(format, 4, 4, &[0; 48]).unwrap();
+    let result = converter.convert(&frame, &Conversion::default(), &mut [[0.0; 4]; 15]);
+    assert!(matches!(result, Err(Error::Size(_))), "{result:?}");
+    let empty = Frame::tight(format, 0, 4, &[]).unwrap();
+    converter.convert(&empty, &Conversion::default(), &mut []).unwrap();
+}

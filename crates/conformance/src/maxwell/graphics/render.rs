@@ -1,0 +1,368 @@
+//! A shader and the source it was made from, drawn with the same stages around them and the same contents, and compared.
+
+use super::pipeline::{Engine, descriptors};
+use super::source::{Declarations, Varying};
+use super::{Shader, contents, reference, stage};
+use xenoglot::maxwell;
+use xenoglot_ir::module::{Module, Texel};
+use xenoglot_maxwell::gpu::InputPrimitive;
+use xenoglot_maxwell::lift::{Lifted, layout};
+use xenoglot_vulkan::glslang::{self, Stage};
+use xenoglot_vulkan::{
+    BufferBinding, BufferKind, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot, Job,
+    PipelineInput, PipelineJob, PipelineStage, RenderJob, StageModule,
+};
+
+/// Width and height of targets.
+const SIZE: u32 = 64;
+/// Layers of targets: as many as faces of a cube.
+const LAYERS: u32 = 6;
+/// Quads on a side of the mesh that vertex shaders get.
+const QUADS: u32 = 6;
+/// Draws with different numbers where a block starts with one.
+const ROUNDS: u32 = 5;
+/// Workgroups of a compute shader.
+const GROUPS: u32 = 2;
+/// Greatest difference of a component; of those above 1, relative.
+const TOLERANCE: f32 = 1.0 / 255.0;
+
+/// Descriptors with what each element is bound to.
+type Bindings = Vec<(DescriptorSlot, Vec<Contents>)>;
+
+/// A stage with what it binds.
+struct Part {
+    module: StageModule,
+    bindings: Bindings,
+}
+
+fn pipeline_stage(of: Stage) -> PipelineStage {
+    match of {
+        Stage::Vertex => PipelineStage::Vertex,
+        Stage::TessControl => PipelineStage::TessControl,
+        Stage::TessEvaluation => PipelineStage::TessEval,
+        Stage::Geometry => PipelineStage::Geometry,
+        Stage::Fragment => PipelineStage::Fragment,
+        Stage::Compute => PipelineStage::Compute,
+    }
+}
+
+fn varyings(declarations: &Declarations, output: bool) -> Vec<&Varying> {
+    declarations.varyings.iter().filter(|v| v.output == output && !v.patch).collect()
+}
+
+/// A stage written here.
+fn stub(source: &str, of: Stage) -> Result<Part, String> {
+    let spirv = glslang::compile(source, of).map_err(|e| format!("{e}\n{source}"))?;
+    Ok(Part { module: StageModule { stage: pipeline_stage(of), spirv }, bindings: Vec::new() })
+}
+
+/// The stage of a source, whose descriptors are in [`reference::SET`].
+fn source(shader: &Shader, round: u32) -> Result<Part, String> {
+    let text = reference::for_vulkan(&shader.source);
+    let mut part = stub(&text, shader.stage).map_err(|e| format!("its source: {e}"))?;
+    let declarations = Declarations::read(&shader.source);
+    let slot = |binding, kind, count| DescriptorSlot { set: reference::SET, binding, kind, count };
+    for block in &declarations.blocks {
+        let (base, kind) = match block.storage {
+            true => (reference::STORAGE, DescriptorKind::Storage),
+            false => (0, DescriptorKind::Uniform),
+        };
+        let bytes = Contents::Buffer(contents::block(block, round));
+        part.bindings.push((slot(base + block.binding, kind, 1), vec![bytes]));
+    }
+    for sampler in &declarations.samplers {
+        let elements: Vec<Contents> = (0..sampler.count).map(|e| contents::texture(sampler, e)).collect();
+        let kind = match elements[..] {
+            [Contents::Texels(..), ..] => DescriptorKind::TexelBuffer,
+            _ => DescriptorKind::Texture,
+        };
+        part.bindings.push((slot(reference::SAMPLER + sampler.binding, kind, sampler.count), elements));
+    }
+    Ok(part)
+}
+
+/// The translation of a shader.
+fn translation(shader: &Shader, lifted: &Lifted, spirv: Vec<u32>, round: u32) -> Result<Part, String> {
+    let declarations = Declarations::read(&shader.source);
+    let bindings = descriptors(&lifted.module)
+        .into_iter()
+        .map(|slot| Ok((slot, elements(shader, &declarations, lifted, slot, round)?)))
+        .collect::<Result<_, String>>()?;
+    Ok(Part { module: StageModule { stage: pipeline_stage(shader.stage), spirv }, bindings })
+}
+
+/// What the elements of a translation's descriptor are bound to.
+fn elements(
+    shader: &Shader,
+    declarations: &Declarations,
+    lifted: &Lifted,
+    slot: DescriptorSlot,
+    round: u32,
+) -> Result<Vec<Contents>, String> {
+    let base = stage(&shader.name).map_or(0, |s| s.1);
+    let blocks = &declarations.blocks;
+    match slot.kind {
+        DescriptorKind::Storage => Ok(vec![Contents::Buffer(contents::memory(blocks, round))]),
+        DescriptorKind::Uniform => {
+            let bank = slot.binding.wrapping_sub(layout::bank_binding(0));
+            let mut data = match bank {
+                0 => contents::driver_bank(base, blocks, shader.stage == Stage::Compute),
+                1 => compiler_constants(shader)?,
+                _ => {
+                    let found = blocks.iter().find(|b| !b.storage && b.binding + 2 == bank);
+                    contents::block(found.ok_or(format!("no block is constant bank {bank}"))?, round)
+                }
+            };
+            data.resize(layout::BANK_SIZE as usize, 0);
+            Ok(vec![Contents::Buffer(data)])
+        }
+        DescriptorKind::Texture | DescriptorKind::TexelBuffer => {
+            let texture = lifted.info.textures.iter().find(|t| t.binding == slot.binding);
+            let first = texture.map(|t| t.handle.texture.offset.wrapping_sub(base) / 4);
+            let first = first.ok_or("a texture that its description does not have")?;
+            (first..first + slot.count)
+                .map(|n| {
+                    let found =
+                        declarations.samplers.iter().find(|s| (s.binding..s.binding + s.count).contains(&n));
+                    let sampler = found.ok_or(format!("no sampler has binding {n}"))?;
+                    Ok(contents::texture(sampler, n - sampler.binding))
+                })
+                .collect()
+        }
+        DescriptorKind::Image | DescriptorKind::ImageBuffer => Err("images are not compared".into()),
+    }
+}
+
+fn compiler_constants(shader: &Shader) -> Result<Vec<u8>, String> {
+    let programs = maxwell::load(&shader.dksh).map_err(|e| e.to_string())?;
+    let banks = programs.first().map(|p| &p.banks[..]).unwrap_or_default();
+    Ok(banks.iter().find(|b| b.0 == 1).map_or_else(Vec::new, |b| b.1.to_vec()))
+}
+
+/// How a pipeline around a shader is drawn.
+struct Scene {
+    /// Stages beside the shader.
+    others: Vec<Part>,
+    inputs: Vec<PipelineInput>,
+    values: Vec<Vec<[u32; 4]>>,
+    targets: Vec<bool>,
+    vertices: u32,
+    instances: u32,
+    layers: u32,
+    points: bool,
+}
+
+/// The stages around a shader; `shaders` is where the other half of a tessellator comes from.
+fn scene(shader: &Shader, shaders: &[Shader], round: u32) -> Result<Scene, String> {
+    let declarations = Declarations::read(&shader.source);
+    let (inputs, outputs) = (varyings(&declarations, false), varyings(&declarations, true));
+    let of_stage = |wanted: Stage| {
+        let found = shaders.iter().find(|s| s.stage == wanted);
+        found.ok_or("the tessellator's other half is missing".to_owned())
+    };
+    let mut scene = Scene {
+        others: Vec::new(),
+        inputs: Vec::new(),
+        values: Vec::new(),
+        targets: vec![false; outputs.len().max(1)],
+        vertices: 6,
+        instances: 1,
+        layers: 1,
+        points: false,
+    };
+    match shader.stage {
+        Stage::Vertex => {
+            scene.vertices = 6 * QUADS * QUADS;
+            scene.instances = 4;
+            for input in &inputs {
+                let integers = input.texel != Texel::Float;
+                scene.inputs.push(PipelineInput { location: input.location, integers });
+                scene.values.push((0..scene.vertices).map(|n| attribute(input, n)).collect());
+            }
+        }
+        Stage::TessControl => {
+            let other = of_stage(Stage::TessEvaluation)?;
+            let after = Declarations::read(&other.source);
+            let outputs = varyings(&after, true);
+            scene.targets = vec![false; outputs.len().max(1)];
+            scene.others = vec![
+                stub(&reference::vertex(&inputs), Stage::Vertex)?,
+                source(other, round)?,
+                stub(&reference::fragment(&outputs), Stage::Fragment)?,
+            ];
+            return Ok(scene);
+        }
+        Stage::TessEvaluation => {
+            let other = of_stage(Stage::TessControl)?;
+            let before = Declarations::read(&other.source);
+            scene.others.push(stub(&reference::vertex(&varyings(&before, false)), Stage::Vertex)?);
+            scene.others.push(source(other, round)?);
+        }
+        Stage::Geometry => {
+            scene.points = declarations.primitive == InputPrimitive::Points;
+            scene.layers = LAYERS;
+            scene.others.push(stub(&reference::vertex(&inputs), Stage::Vertex)?);
+        }
+        Stage::Fragment => {
+            let last = outputs.iter().map(|v| v.location + 1).max().unwrap_or(0);
+            let integers = |n| outputs.iter().any(|v| v.location == n && v.texel != Texel::Float);
+            scene.targets = (0..last).map(integers).collect();
+            scene.others.push(stub(&reference::vertex(&inputs), Stage::Vertex)?);
+            return Ok(scene);
+        }
+        Stage::Compute => return Err("a compute shader draws nothing".into()),
+    }
+    scene.others.push(stub(&reference::fragment(&outputs), Stage::Fragment)?);
+    Ok(scene)
+}
+
+/// A vertex's value of an input: at location 0 its place in a mesh.
+fn attribute(input: &Varying, vertex: u32) -> [u32; 4] {
+    const CORNERS: [(u32, u32); 6] = [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)];
+    let (quad, corner) = (vertex / 6, CORNERS[vertex as usize % 6]);
+    let [x, y] = [quad % QUADS + corner.0, quad / QUADS + corner.1].map(|n| n as f32 / QUADS as f32);
+    match (input.texel, input.location) {
+        (Texel::Float, 0) => [x * 1.8 - 0.9, y * 1.8 - 0.9, 0.1 + 0.3 * x * y, 1.0].map(f32::to_bits),
+        (Texel::Float, n) => [0.6 * x, 0.1 + 0.3 * y, 0.2 + 0.1 * n as f32, 0.25 * x * y].map(f32::to_bits),
+        _ => [vertex % 3, quad % 5, 2, 7],
+    }
+}
+
+fn job(scene: &Scene, part: &Part) -> RenderJob {
+    let mut bindings: Bindings = Vec::new();
+    for binding in scene.others.iter().chain([part]).flat_map(|p| &p.bindings) {
+        let place = |slot: &DescriptorSlot| (slot.set, slot.binding);
+        if bindings.iter().all(|b| place(&b.0) != place(&binding.0)) {
+            bindings.push(binding.clone());
+        }
+    }
+    let stages = scene.others.iter().chain([part]).map(|p| p.module.clone()).collect();
+    let (descriptors, contents) = bindings.into_iter().unzip();
+    RenderJob {
+        pipeline: PipelineJob {
+            stages,
+            descriptors,
+            inputs: scene.inputs.clone(),
+            targets: scene.targets.clone(),
+            points: scene.points,
+        },
+        contents,
+        inputs: scene.values.clone(),
+        vertices: scene.vertices,
+        instances: scene.instances,
+        size: SIZE,
+        layers: scene.layers,
+    }
+}
+
+fn near(integers: bool, want: u32, got: u32) -> bool {
+    if integers || want == got {
+        return want == got;
+    }
+    let (want, got) = (f32::from_bits(want), f32::from_bits(got));
+    (want.is_nan() && got.is_nan()) || (want - got).abs() <= TOLERANCE * want.abs().max(1.0)
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+}
+
+/// What differs between two targets.
+fn difference(integers: bool, want: &[u8], got: &[u8]) -> Option<String> {
+    let (want, got) = (words(want), words(got));
+    let pixels = want.chunks(4).zip(got.chunks(4)).enumerate();
+    let differ = |(_, (want, got)): &(usize, (&[u32], &[u32]))| {
+        want.iter().zip(*got).any(|(&want, &got)| !near(integers, want, got))
+    };
+    let all: Vec<_> = pixels.filter(differ).collect();
+    let (at, (want, got)) = all.first()?;
+    let text = |pixel: &[u32]| match integers {
+        true => format!("{pixel:x?}"),
+        false => format!("{:?}", pixel.iter().map(|&w| f32::from_bits(w)).collect::<Vec<_>>()),
+    };
+    let (row, layer) = (at / SIZE as usize, at / (SIZE * SIZE) as usize);
+    let place = format!("x {} y {} layer {layer}", at % SIZE as usize, row % SIZE as usize);
+    Some(format!("{} pixels differ, the first at {place}: {}, not {}", all.len(), text(got), text(want)))
+}
+
+impl Engine {
+    /// Runs a shader and its source and compares what they leave. `shaders` has the tessellator's other half.
+    ///
+    /// # Errors
+    /// What differs, or cannot be compared.
+    pub(super) fn render(&mut self, shader: &Shader, shaders: &[Shader]) -> Result<(), String> {
+        let (lifted, spirv) = self.translate(shader)?;
+        let starts_with_number = |m: &str| m.trim_start().starts_with("int ");
+        let rounds =
+            match Declarations::read(&shader.source).blocks.iter().any(|b| starts_with_number(&b.members)) {
+                true => ROUNDS,
+                false => 1,
+            };
+        for round in 0..rounds {
+            let parts = [source(shader, round)?, translation(shader, &lifted, spirv.clone(), round)?];
+            match shader.stage {
+                Stage::Compute => self.compare_memory(shader, &lifted.module, parts)?,
+                _ => self.compare_targets(&scene(shader, shaders, round)?, &parts)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_targets(&mut self, scene: &Scene, parts: &[Part; 2]) -> Result<(), String> {
+        let mut drawn = Vec::new();
+        for part in parts {
+            let outputs = self.0.device.run(&Job::Render(job(scene, part))).map_err(|e| e.to_string())?;
+            drawn.push(outputs.into_iter().next().ok_or("no output")?.buffers);
+        }
+        let [want, got] = &drawn[..] else { return Err("no output".into()) };
+        let targets = scene.targets.iter().zip(want.iter().zip(got)).enumerate();
+        let mut nothing = true;
+        for (n, (&integers, (want, got))) in targets {
+            nothing &= want.iter().all(|&byte| byte == 0);
+            if let Some(difference) = difference(integers, want, got) {
+                return Err(format!("target {n}: {difference}"));
+            }
+        }
+        if nothing { Err("its source draws nothing".into()) } else { Ok(()) }
+    }
+
+    /// Compares storage blocks.
+    fn compare_memory(&mut self, shader: &Shader, module: &Module, parts: [Part; 2]) -> Result<(), String> {
+        let mut written = Vec::new();
+        for part in parts {
+            let buffers = part.bindings.into_iter().filter_map(|(slot, contents)| {
+                let kind = match slot.kind {
+                    DescriptorKind::Storage => BufferKind::Storage,
+                    _ => BufferKind::Uniform,
+                };
+                let Some(Contents::Buffer(data)) = contents.into_iter().next() else { return None };
+                Some(BufferBinding { set: slot.set, binding: slot.binding, kind, data })
+            });
+            let buffers: Vec<BufferBinding> = buffers.collect();
+            let run =
+                ComputeRun { buffers: buffers.clone(), push_constants: Vec::new(), groups: [GROUPS, 1, 1] };
+            let job = ComputeJob { spirv: part.module.spirv, entry: "main".into(), runs: vec![run] };
+            let outputs = self.0.device.run(&Job::Compute(job)).map_err(|e| e.to_string())?;
+            let after = outputs.into_iter().next().ok_or("no output")?.buffers;
+            written.push(buffers.into_iter().zip(after).collect::<Vec<_>>());
+        }
+        let global = module.resources.values().find(|r| r.binding == layout::GLOBAL_BINDING);
+        if global.is_none() {
+            return Err("it writes nothing".into());
+        }
+        for block in Declarations::read(&shader.source).blocks.iter().filter(|b| b.storage) {
+            let find = |written: &[(BufferBinding, Vec<u8>)], binding| {
+                written.iter().find(|(b, _)| b.binding == binding).map(|(_, after)| after.clone())
+            };
+            let want = find(&written[0], reference::STORAGE + block.binding).ok_or("no block")?;
+            let got = find(&written[1], layout::GLOBAL_BINDING).ok_or("no global memory")?;
+            let got = words(got.get(contents::place(block) as usize..).unwrap_or_default());
+            let want = words(&want);
+            if let Some(at) = (0..want.len()).find(|&i| !near(false, want[i], got[i])) {
+                let (want, got) = (want[at], got[at]);
+                return Err(format!("block {}, word {at} is {got:#x}, not {want:#x}", block.binding));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Random Maxwell kernels: each is translated, and a device computes what the interpreter does, before and after the
+//! passes. `XENOGLOT_LONG` runs many more, `XENOGLOT_SEED` one.
+
+use std::path::PathBuf;
+use xenoglot::{Code, Target, Translator};
+use xenoglot_conformance::{Request, vulkan};
+use xenoglot_interp::{Bindings, Interpreter};
+use xenoglot_ir::{Module, verify};
+use xenoglot_maxwell::lift::{LiftOptions, Limits, layout};
+use xenoglot_opt::{Options, lower_floats};
+use xenoglot_testgen::maxwell::{Category, Sample, Words, program};
+use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::skip::skip;
+use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
+use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job};
+
+/// Lanes of a warp.
+const WARP: u8 = 32;
+/// Bytes of a constant bank on a device.
+const BANK_BYTES: usize = layout::BANK_SIZE as usize;
+/// Instructions in distinct contexts before the stack becomes data: large programs take devices long to compile.
+const MAX_NODES: usize = 1500;
+
+/// Not a test: what the other starts as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
+
+fn rounds() -> u64 {
+    if std::env::var_os("XENOGLOT_LONG").is_some() { 4000 } else { 60 }
+}
+
+/// The sample of a seed, and the depth of its stack before that becomes data.
+fn sample(words: &Words, seed: u64) -> (Category, Sample, u32) {
+    let mut rng = Rng::new(seed);
+    let category = Category::ALL[rng.below(4) as usize];
+    let size = 4 + rng.below(if category == Category::Misuse { 36 } else { 28 });
+    let depth = if rng.percent(20) { 0 } else { 16 };
+    (category, program(&mut rng, words, category, size), depth)
+}
+
+fn lift(sample: &Sample, max_depth: u32) -> Result<Module, String> {
+    let options =
+        LiftOptions { limits: Limits { max_nodes: MAX_NODES, max_depth }, ..LiftOptions::default() };
+    let module = sample.lift(&options).map_err(|e| e.to_string())?.module;
+    verify(&module).map_err(|e| e.to_string())?;
+    Ok(module)
+}
+
+fn interpret(sample: &Sample, module: &Module) -> Result<Vec<u8>, String> {
+    let mut bindings = Bindings::new(module);
+    let mut global = None;
+    for (resource, data) in module.resources.iter() {
+        let is_global = data.binding == layout::GLOBAL_BINDING;
+        bindings
+            .set_buffer(resource, if is_global { sample.memory.clone() } else { sample.constants.clone() });
+        global = if is_global { Some(resource) } else { global };
+    }
+    let global = global.ok_or("no global memory")?;
+    let mut interpreter = Interpreter::new(module).map_err(|e| e.to_string())?;
+    interpreter.set_subgroup_width(WARP);
+    interpreter.dispatch([1; 3], &mut bindings, &Default::default()).map_err(|e| e.to_string())?;
+    Ok(bindings.buffer(global).to_vec())
+}
+
+struct Engine {
+    translator: Translator,
+    device: Isolated,
+    spirv: xenoglot_spirv::Options,
+}
+
+impl Engine {
+    fn new(worker: WorkerCommand, info: &DeviceInfo) -> Engine {
+        let controls = &info.float_controls;
+        let spirv = xenoglot_spirv::Options {
+            float_controls: xenoglot_spirv::FloatControls {
+                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve,
+                denorm_preserve: controls.denorm_preserve[1],
+                round_even: controls.rounding_mode_rte[1],
+            },
+            subgroup_width: u8::try_from(info.limits.subgroup_size).unwrap_or(0),
+            ..Default::default()
+        };
+        let device = Isolated::new(worker, IsolatedOptions::default());
+        Engine { translator: Translator::new(), device, spirv }
+    }
+
+    fn run(&mut self, sample: &Sample, mut module: Module) -> Result<Vec<u8>, String> {
+        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
+        let subgroup_width = self.spirv.subgroup_width;
+        let options = Options { lower_memory: true, floats, subgroup_width, ..Options::default() };
+        self.translator.optimize(&mut module, &options);
+        verify(&module).map_err(|e| e.to_string())?;
+        let target = Target::Spirv(self.spirv.clone());
+        let Code::Words(spirv) = self.translator.emit(&module, &target).map_err(|e| e.to_string())? else {
+            return Err("no words".into());
+        };
+        let mut constants = sample.constants.clone();
+        constants.resize(BANK_BYTES, 0);
+        let buffer =
+            |binding, kind, data: &Vec<u8>| BufferBinding { set: 0, binding, kind, data: data.clone() };
+        let banks = module.resources.values().filter(|r| r.binding != layout::GLOBAL_BINDING);
+        let banks = banks.map(|r| buffer(r.binding, BufferKind::Uniform, &constants));
+        let global = buffer(layout::GLOBAL_BINDING, BufferKind::Storage, &sample.memory);
+        let buffers = [global].into_iter().chain(banks).collect();
+        let run = ComputeRun { buffers, push_constants: Vec::new(), groups: [1; 3] };
+        let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] });
+        let outputs = self.device.run(&job).map_err(|e| e.to_string())?;
+        outputs
+            .into_iter()
+            .next()
+            .and_then(|o| o.buffers.into_iter().next())
+            .ok_or_else(|| "no results".into())
+    }
+}
+
+/// The first word that differs.
+fn difference(want: &[u8], got: &[u8]) -> Option<String> {
+    let words =
+        |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect() };
+    let pairs = words(want).into_iter().zip(words(got));
+    let (at, (want, got)) = pairs.enumerate().find(|(_, (want, got))| want != got)?;
+    Some(format!("lane {} byte {} is {got:#x}, not {want:#x}", at / 64, at % 64 * 4))
+}
+
+fn check(engine: Option<&mut Engine>, words: &Words, seed: u64) -> Result<(), String> {
+    let (category, sample, depth) = sample(words, seed);
+    let module = lift(&sample, depth)?;
+    let want = interpret(&sample, &module)?;
+    let agree = |way: &str, got: Vec<u8>| match difference(&want, &got) {
+        Some(difference) => Err(format!("{way}: {difference}")),
+        None => Ok(()),
+    };
+    if category == Category::Structured {
+        agree("stack as data", interpret(&sample, &lift(&sample, 0)?)?)?;
+    }
+    let mut optimised = module.clone();
+    Translator::new().optimize(&mut optimised, &Options::default());
+    verify(&optimised).map_err(|e| e.to_string())?;
+    agree("optimised", interpret(&sample, &optimised)?)?;
+    if let Some(engine) = engine {
+        agree("device", engine.run(&sample, module)?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_device_computes_what_the_interpreter_does() {
+    let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
+    let request =
+        Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
+    let mut engine = match vulkan::device(&request) {
+        Ok(info) => Some(Engine::new(worker, &info)),
+        Err(e) => {
+            skip(&e.to_string());
+            None
+        }
+    };
+    let words = Words::new(&mut Rng::new(0));
+    let seeds = match std::env::var("XENOGLOT_SEED").ok().and_then(|s| s.parse().ok()) {
+        Some(seed) => seed..seed + 1,
+        None => 0..rounds(),
+    };
+    let mut failures = Vec::new();
+    for seed in seeds {
+        if let Err(e) = check(engine.as_mut(), &words, seed) {
+            let (category, sample, _) = sample(&words, seed);
+            let code: Vec<u64> = sample.code.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
+            if failures.is_empty() {
+                println!("{}", xenoglot_maxwell::disasm::listing(&code));
+            }
+            eprintln!("{category:?}, seed {seed}: {e}");
+            failures.push(format!("{category:?}, seed {seed}: {e}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}

@@ -1,0 +1,276 @@
+//! The renderer on the host's GPU (feature `compute`): what the CPU renderer draws, bit for bit, and the same at up to 16
+//! times the console's resolution.
+//!
+//! ```text
+//! polygons ─set_up─▶ spans ─┐
+//!     └────binning─▶ tiles ─┴─draw─▶ pixels ─cover, finish─▶ rows
+//! ```
+//!
+//! Everything is integers, so that every device gives the same. A frame is drawn in bands of rows: a pass over a band sets
+//! up each polygon's span of each row, `xenoglot-raster` finds the polygons of each tile, and then an invocation a pixel
+//! follows its tile's polygons in drawing order. What edge marking looks at in the rows around, and what shadow masks
+//! leave two rows below, are rows that a band keeps of the one before.
+//!
+//! Antialiased coverage of an X-major edge depends on how many of its pixels were drawn before one. Nothing else depends
+//! on it, so that it is found when all are drawn, from a bitmap of each span.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | `band` | how many rows a band has, and its polygons |
+//! | `layout` | the records that the passes read |
+//! | `history` | shadow masks over rows |
+//! | `wgsl/` | the passes: `spans`, `draw` with `colors`, `finish`; `frame` has what they share |
+
+mod band;
+mod history;
+mod layout;
+
+use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
+use xenoglot_raster::host::Binner;
+use xenoglot_raster::{TILE, wgsl};
+
+pub use xenoglot_host::Error;
+
+use super::frame::{Frame, FrameRow};
+use super::polygon::RasterPolygon;
+use super::shade::Environment;
+use super::{Scale, SlopeGaps};
+use crate::geometry::polygon::PolygonList;
+use crate::memory::TextureMemory;
+use crate::registers::{Control, Registers};
+use band::{Band, BandPolygons, Bands};
+use history::MaskHistory;
+use layout::{FINISHED_WORDS, FrameState, PIXEL_WORDS, SPAN_WORDS, Submitted};
+
+/// Invocations of a workgroup of `set_up` and of `draw_columns`.
+const GROUP: u32 = 64;
+
+/// The passes, compiled.
+#[derive(Clone, Debug)]
+struct Programs {
+    layout: Layout,
+    set_up: Program,
+    draw: Program,
+    draw_columns: Program,
+    cover: Program,
+    finish: Program,
+    binner: Binner,
+}
+
+impl Programs {
+    fn new(device: &Device) -> Result<Programs, Error> {
+        let bindings = (0..8).map(|i| Binding::new(i, if i < 3 { Access::Read } else { Access::ReadWrite }));
+        let layout = device.layout(&bindings.collect::<Vec<_>>());
+        let shared = [wgsl::GRID, include_str!("wgsl/frame.wgsl")].concat();
+        let colors = include_str!("wgsl/colors.wgsl");
+        let spans = [&shared, include_str!("wgsl/spans.wgsl")].concat();
+        let draw = [&shared, colors, include_str!("wgsl/draw.wgsl")].concat();
+        let finish = [&shared, colors, include_str!("wgsl/finish.wgsl")].concat();
+        let program = |source: &str, entry| device.wgsl_program(&layout, source, entry);
+        Ok(Programs {
+            set_up: program(&spans, "set_up")?,
+            draw: program(&draw, "draw")?,
+            draw_columns: program(&draw, "draw_columns")?,
+            cover: program(&finish, "cover")?,
+            finish: program(&finish, "finish")?,
+            binner: Binner::new(device)?,
+            layout,
+        })
+    }
+}
+
+/// How frames are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Gaps of edges at the console's resolution; above it there are none.
+    pub gaps: SlopeGaps,
+    /// Resolution.
+    pub scale: Scale,
+    /// Most rows of a band; 0 is as many as fit. Frames are the same.
+    pub band_rows: u32,
+}
+
+/// The renderer and the frame it drew last.
+#[derive(Debug)]
+pub struct ComputeRenderer {
+    device: Device,
+    programs: Programs,
+    options: Options,
+    polygons: Vec<Submitted>,
+    memory: Option<(TextureMemory, Buffer)>,
+    /// Colours, depths and attributes, row by row.
+    planes: [Vec<u32>; 3],
+    size: [usize; 2],
+    scroll_x: u16,
+}
+
+impl ComputeRenderer {
+    /// A renderer with an empty frame. Compiles its programs, which takes as long as the driver does.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if the driver refuses them.
+    pub fn new(device: &Device, options: Options) -> Result<ComputeRenderer, Error> {
+        let programs = Programs::new(device)?;
+        let planes = std::array::from_fn(|_| Vec::new());
+        let device = device.clone();
+        Ok(ComputeRenderer {
+            device,
+            programs,
+            options,
+            polygons: Vec::new(),
+            memory: None,
+            planes,
+            size: [0; 2],
+            scroll_x: 0,
+        })
+    }
+
+    /// Changes how frames are drawn from the next one on.
+    pub fn set_options(&mut self, options: Options) {
+        self.options = options;
+    }
+
+    /// Draws a frame and waits for it.
+    ///
+    /// # Errors
+    /// What the device says; the frame before is gone then.
+    pub fn draw(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+    ) -> Result<(), Error> {
+        let scale = self.options.scale;
+        let gaps = if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous };
+        self.take_over(list, registers.control());
+        self.upload(memory)?;
+        self.scroll_x = registers.scroll_x & 0x1ff;
+        let state = FrameState::new(registers, &Environment::new(registers, memory));
+        let [width, height] = scale.size().map(|size| size as u32);
+        let all = || self.polygons.iter().map(|submitted| (submitted, 0));
+        let has_masks = self.polygons.iter().any(Submitted::is_mask);
+        let by_columns = has_masks && MaskHistory::default().advance(0..height as i32, all(), 0).depends;
+
+        self.planes.iter_mut().for_each(Vec::clear);
+        self.size = scale.size();
+        let antialiasing = registers.control().contains(Control::ANTIALIASING);
+        let bands = Bands { width, height, scale, antialiasing, most_rows: self.options.band_rows };
+        let mut history = MaskHistory::default();
+        let mut before: Option<(Band, Buffer)> = None;
+        while let Some((band, polygons)) = bands.next(before.as_ref().map(|(band, _)| band), &self.polygons) {
+            let rows = band.first as i32..(band.first + band.rows) as i32;
+            let clears = if has_masks {
+                history.advance(rows, polygons.spans(&self.polygons), polygons.span_count).clears
+            } else {
+                Vec::new()
+            };
+            let frame = state.write(&band, gaps, polygons.len(), &clears);
+            let pixels =
+                self.draw_band(&band, &polygons, &frame, by_columns, antialiasing, before.as_ref())?;
+            before = Some((band, pixels));
+        }
+        Ok(())
+    }
+
+    /// Takes the polygons over in drawing order.
+    fn take_over(&mut self, list: &PolygonList, control: Control) {
+        let scale = self.options.scale;
+        self.polygons.clear();
+        let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
+        self.polygons.extend(ordered.filter_map(|submitted| {
+            let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale)?;
+            let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
+            Some(Submitted { polygon, attributes, texture, palette })
+        }));
+    }
+
+    /// Brings texture memory to the device, if it has changed.
+    fn upload(&mut self, memory: &TextureMemory) -> Result<(), Error> {
+        if self.memory.as_ref().is_none_or(|(there, _)| there != memory) {
+            let buffer = self.device.buffer_of(&memory.words())?;
+            self.memory = Some((memory.clone(), buffer));
+        }
+        Ok(())
+    }
+
+    /// Draws a band and appends the rows that are finished; the pixels it leaves.
+    fn draw_band(
+        &mut self,
+        band: &Band,
+        polygons: &BandPolygons,
+        frame: &[u32],
+        by_columns: bool,
+        antialiasing: bool,
+        before: Option<&(Band, Buffer)>,
+    ) -> Result<Buffer, Error> {
+        let Some((_, memory)) = &self.memory else {
+            return Err(Error::Arguments("no texture memory".into()));
+        };
+        let device = &self.device;
+        let grid = band.grid(polygons.len());
+        let buffer = |words: u64| device.buffer(4 * words);
+        let frame = device.buffer_of(frame)?;
+        let records = device.buffer_of(&polygons.records())?;
+        let bounds = device.buffer_of(&polygons.bounds)?;
+        let spans = buffer(SPAN_WORDS * u64::from(polygons.span_count.max(1)))?;
+        let (bins, tiles) = (buffer(grid.bin_words())?, buffer(grid.words())?);
+        let drawn = buffer(polygons.drawn_words.into())?;
+        let pixels = buffer(PIXEL_WORDS * band.pixels())?;
+        let finished_words = FINISHED_WORDS * u64::from(band.width) * u64::from(band.finish_rows);
+        let finished = buffer(finished_words)?;
+
+        let mut commands = Commands::default();
+        if let Some((band_before, pixels_before)) = before {
+            let bytes = |rows: u32| 4 * PIXEL_WORDS * u64::from(rows) * u64::from(band.width);
+            let last = bytes(band_before.rows)..bytes(band_before.rows + band_before.kept);
+            commands.copy(pixels_before, last, &pixels, 0);
+        }
+        let programs = &self.programs;
+        let arguments = [&frame, &records, memory, &spans, &tiles, &drawn, &pixels, &finished];
+        let arguments = Arguments::new(device, &programs.layout, &arguments)?;
+        let mut dispatch = |program, groups| commands.dispatch(program, &arguments, &[], groups);
+        let by_tile = |rows: u32| [band.width.div_ceil(TILE), rows.div_ceil(TILE), 1];
+        if polygons.len() > 0 {
+            dispatch(&programs.set_up, [polygons.most_rows.div_ceil(GROUP), polygons.len(), 1]);
+            programs.binner.record(device, &mut commands, &grid, &bounds, &bins, &tiles)?;
+        }
+        let mut dispatch = |program, groups| commands.dispatch(program, &arguments, &[], groups);
+        if by_columns {
+            dispatch(&programs.draw_columns, [band.width.div_ceil(GROUP), band.kept, 1]);
+        } else {
+            dispatch(&programs.draw, by_tile(band.rows));
+        }
+        if antialiasing {
+            dispatch(&programs.cover, by_tile(band.rows));
+        }
+        dispatch(&programs.finish, by_tile(band.finish_rows));
+        commands.submit(device)?;
+        let read = device.read(&[(&finished, 0..4 * finished_words)])?;
+        let words = read.first().map_or(&[][..], Vec::as_slice);
+        for (plane, words) in self.planes.iter_mut().zip(words.chunks_exact((words.len() / 3).max(1))) {
+            plane.extend_from_slice(words);
+        }
+        Ok(pixels)
+    }
+}
+
+impl Frame for ComputeRenderer {
+    fn size(&self) -> [usize; 2] {
+        self.size
+    }
+
+    fn scroll(&self) -> usize {
+        self.scroll_x.into()
+    }
+
+    fn row(&self, y: usize) -> Option<FrameRow<'_>> {
+        let start = y.checked_mul(self.size[0])?;
+        let row = start..start.checked_add(self.size[0])?;
+        let [color, depth, attributes] = &self.planes;
+        Some(FrameRow {
+            color: color.get(row.clone())?,
+            depth: depth.get(row.clone())?,
+            attributes: attributes.get(row)?,
+        })
+    }
+}

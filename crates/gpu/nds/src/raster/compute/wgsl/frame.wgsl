@@ -1,0 +1,224 @@
+// What the passes share: buffers, and the records in them. Rust's side of it is `layout.rs`.
+
+// DISP3DCNT.
+const HIGHLIGHT = 1u << 1u;
+const BLENDING = 1u << 3u;
+const ANTIALIASING = 1u << 4u;
+const EDGE_MARKING = 1u << 5u;
+const FOG_ALPHA_ONLY = 1u << 6u;
+const FOG_ENABLED = 1u << 7u;
+
+/// A frame, and the band of its rows at hand.
+struct Frame {
+    /// Columns, and rows of the band.
+    band: Grid,
+    /// Rows kept from the band before: those of two of the console's.
+    kept: u32,
+    /// The band's first row.
+    first: u32,
+    /// Rows of the frame.
+    height: u32,
+    scale: u32,
+    /// Rows that are finished: the first, and how many.
+    finish_first: u32,
+    finish_count: u32,
+    control: u32,
+    alpha_ref: u32,
+    clear_color: u32,
+    clear_attributes: u32,
+    clear_depth: u32,
+    /// Bit 16: there is an image; offsets of column and row in the low bytes.
+    clear_image: u32,
+    /// Bits of an X-major edge's place that decide where a row's pixels end.
+    far_mask: i32,
+    fog_color: u32,
+    fog_offset: u32,
+    fog_shift: u32,
+    edge_colors: array<u32, 8>,
+    toon: array<u32, 32>,
+    fog: array<u32, 34>,
+    /// A bit for each span: it is a mask's, which clears the row of the mask.
+    clears: array<u32>,
+}
+
+// Flags of a polygon: vertices [3:0], place of the top one [7:4] and of the bottom one [11:8].
+const FRONT = 1u << 12u;
+const W_BUFFERED = 1u << 13u;
+const WIREFRAME = 1u << 14u;
+const FILLS_EDGES = 1u << 15u;
+const SHADOW_MASK = 1u << 16u;
+const SHADOW = 1u << 17u;
+
+struct Vertex {
+    x: i32,
+    y: i32,
+    w: i32,
+    depth: i32,
+    /// 9 bits of red, green and blue.
+    rgb: u32,
+    /// s and t of 16 bits.
+    st: u32,
+}
+
+struct Polygon {
+    /// POLYGON_ATTR, TEXIMAGE_PARAM, PLTT_BASE.
+    attributes: u32,
+    texture: u32,
+    palette: u32,
+    flags: u32,
+    top_y: i32,
+    bottom_y: i32,
+    /// Its first row in the band, and how many it has there.
+    first: i32,
+    rows: u32,
+    /// Number of the first row's span.
+    span: u32,
+    /// Its bitmaps of drawn pixels: first word, words of a row, column of the first bit.
+    drawn: u32,
+    drawn_words: u32,
+    drawn_x: i32,
+    vertices: array<Vertex, 10>,
+}
+
+// Flags of a span: drawn edges, rows (the bits of a pixel's attributes), mask, interpolation, and by side whether
+// coverage rises; levels of coverage [12:8], [20:16].
+const FILLS_LEFT = 1u << 0u;
+const FILLS_RIGHT = 1u << 1u;
+const ROW_FLAGS = 12u;
+const CLEARS = 1u << 4u;
+const LINEAR = 1u << 5u;
+const RISING_LEFT = 1u << 6u;
+const RISING_RIGHT = 1u << 7u;
+
+/// A polygon's part of a row.
+struct Span {
+    /// First and last pixel, first after the left edge, first of the right edge.
+    start: i32,
+    end: i32,
+    inside: i32,
+    right: i32,
+    flags: u32,
+    /// Rising coverage by side: of the first pixel [9:0], what each drawn one adds [25:16].
+    rising: array<u32, 2>,
+    /// w of both ends.
+    w: u32,
+    depth: array<i32, 2>,
+    rgb: array<u32, 2>,
+    st: array<u32, 2>,
+    /// First word of its bitmap of drawn pixels.
+    drawn: u32,
+    drawn_x: i32,
+}
+
+// Attributes of a pixel.
+const LEFT_EDGE = 1u << 0u;
+const RIGHT_EDGE = 1u << 1u;
+const TOP_ROW = 1u << 2u;
+const BOTTOM_ROW = 1u << 3u;
+const BACK = 1u << 4u;
+const FOG = 1u << 15u;
+const TRANSLUCENT = 1u << 22u;
+const EDGES = 15u;
+const COVERAGE = 31u << 8u;
+const TRANSLUCENT_ID = 63u << 16u;
+const OPAQUE_ID = 63u << 24u;
+
+struct Layer {
+    color: u32,
+    depth: u32,
+    attributes: u32,
+}
+
+/// No coverage to be found.
+const SETTLED = 0xffffffffu;
+
+struct Pixel {
+    top: Layer,
+    under: Layer,
+    /// Span and side (bit 0) whose drawn pixels decide about the coverage on top, or `SETTLED`.
+    coverage: u32,
+    /// Marks of shadow masks after the row.
+    marks: u32,
+}
+
+@group(0) @binding(0) var<storage, read> frame: Frame;
+@group(0) @binding(1) var<storage, read> polygons: array<Polygon>;
+/// Texture memory, then palettes.
+@group(0) @binding(2) var<storage, read> memory: array<u32>;
+@group(0) @binding(3) var<storage, read_write> spans: array<Span>;
+@group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
+/// Bitmaps of the pixels of spans that were drawn.
+@group(0) @binding(5) var<storage, read_write> drawn: array<atomic<u32>>;
+@group(0) @binding(6) var<storage, read_write> pixels: array<Pixel>;
+/// Colours, depths and attributes of finished rows.
+@group(0) @binding(7) var<storage, read_write> finished: array<u32>;
+
+/// Place of a pixel of row `y`, which is in the band or one of the rows kept.
+fn pixel_place(x: u32, y: u32) -> u32 {
+    return (y + frame.kept - frame.first) * frame.band.size.x + x;
+}
+
+/// Bits `[31:0]` of `(a * b) >> shift`, where shift is 1 to 31.
+fn multiply_shift(a: u32, b: u32, shift: u32) -> u32 {
+    let low = (a & 0xffffu) * (b & 0xffffu);
+    let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
+    let cross = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
+    let high = (a >> 16u) * (b >> 16u) + (middle >> 16u) + (cross >> 16u);
+    return (((cross << 16u) | (low & 0xffffu)) >> shift) | (high << (32u - shift));
+}
+
+/// `(numerator << bits) / denominator`, where the denominator is below 2^29; 0 if it is 0.
+fn divide(numerator: u32, denominator: u32, bits: u32) -> u32 {
+    if denominator == 0u {
+        return 0u;
+    }
+    var quotient = numerator / denominator;
+    var rest = numerator % denominator;
+    var left = bits;
+    while left != 0u {
+        // Three bits more of a rest below 2^29 fit.
+        let count = min(left, 3u);
+        rest <<= count;
+        quotient = (quotient << count) + rest / denominator;
+        rest %= denominator;
+        left -= count;
+    }
+    return quotient;
+}
+
+/// 22 bits of the reciprocal of a length that depths are interpolated with.
+fn depth_reciprocal(length: i32) -> u32 {
+    return ((1u << 30u) / u32(length)) >> 8u;
+}
+
+/// A depth of 24 bits between two, at a factor of some bits.
+fn w_depth(a: i32, b: i32, factor: i32, bits: u32) -> i32 {
+    // In two parts, which fit 32 bits.
+    let difference = b - a;
+    let low = difference & ((1 << bits) - 1);
+    return a + (difference >> bits) * factor + ((low * factor) >> bits);
+}
+
+/// Between two values where w is level; falling ones from the other end.
+fn linear_value(a: i32, b: i32, at: i32, length: i32) -> i32 {
+    if a < b {
+        return a + (b - a) * at / length;
+    }
+    return b + (a - b) * (length - at) / length;
+}
+
+fn unpack_rgb9(rgb: u32) -> vec3<i32> {
+    return vec3<i32>((vec3(rgb) >> vec3(0u, 9u, 18u)) & vec3(511u));
+}
+
+fn pack_rgb9(rgb: vec3<i32>) -> u32 {
+    return u32(rgb.x) | (u32(rgb.y) << 9u) | (u32(rgb.z) << 18u);
+}
+
+fn unpack_st(st: u32) -> vec2<i32> {
+    return vec2(i32(st << 16u) >> 16u, i32(st) >> 16u);
+}
+
+fn pack_st(st: vec2<i32>) -> u32 {
+    return (u32(st.x) & 0xffffu) | (u32(st.y) << 16u);
+}

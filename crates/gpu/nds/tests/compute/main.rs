@@ -1,0 +1,115 @@
+//! The renderer on the host's GPU against the CPU renderer, pixel by pixel.
+
+mod scenes;
+
+use xenoglot_host::{Device, DeviceOptions};
+use xenoglot_nds::container::Scene;
+use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::play::play;
+use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
+use xenoglot_nds::raster::{self, Frame, Renderer, Scale, SlopeGaps};
+use xenoglot_testgen::skip::skip;
+
+/// Scenes of a run in CI, and of a long one.
+const SCENES: [u64; 2] = [48, 1000];
+/// The same at higher resolutions.
+const SCALED: [usize; 2] = [10, 200];
+
+fn renderer() -> Option<ComputeRenderer> {
+    let device = Device::open(&DeviceOptions::from_env());
+    match device.and_then(|device| ComputeRenderer::new(&device, Options::default())) {
+        Ok(renderer) => Some(renderer),
+        Err(error) => {
+            skip(&error.to_string());
+            None
+        }
+    }
+}
+
+fn gpu(scene: &Scene) -> Gpu {
+    play(scene, None, Gpu::new(raster::Options { threads: 1, ..raster::Options::default() })).unwrap().gpu
+}
+
+fn draw(renderer: &mut ComputeRenderer, gpu: &Gpu, options: Options) {
+    renderer.set_options(options);
+    renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory).unwrap();
+}
+
+/// The first pixel of the top left `columns` x `rows` that differs, if any.
+fn difference(expected: &dyn Frame, got: &dyn Frame, [columns, rows]: [usize; 2]) -> Option<String> {
+    for y in 0..rows {
+        let (e, g) = (expected.row(y).unwrap(), got.row(y).unwrap());
+        for (name, e, g) in [
+            ("colour", e.color, g.color),
+            ("depth", e.depth, g.depth),
+            ("attributes", e.attributes, g.attributes),
+        ] {
+            if let Some(x) = (0..columns).find(|&x| e[x] != g[x]) {
+                return Some(format!("{name} at {x}, {y}: {:08x}, expected {:08x}", g[x], e[x]));
+            }
+        }
+    }
+    None
+}
+
+fn is_long() -> bool {
+    std::env::var("XENOGLOT_LONG").is_ok_and(|v| v == "1")
+}
+
+fn seeds() -> std::ops::Range<u64> {
+    0..SCENES[usize::from(is_long())]
+}
+
+#[test]
+fn the_two_renderers_agree() {
+    let Some(mut compute) = renderer() else { return };
+    let mut different = Vec::new();
+    let mut drawn = 0;
+    for seed in seeds() {
+        let gpu = gpu(&scenes::scene(seed));
+        drawn += gpu.polygons().polygons.len();
+        let gaps = if seed % 2 == 0 { SlopeGaps::Hardware } else { SlopeGaps::Continuous };
+        let mut cpu = Renderer::new(raster::Options { gaps, threads: 1, ..raster::Options::default() });
+        cpu.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+        draw(&mut compute, &gpu, Options { gaps, ..Options::default() });
+        different.extend(difference(&cpu, &compute, [256, 192]).map(|d| format!("seed {seed}: {d}")));
+    }
+    println!("{} scenes with {drawn} polygons: {} differ", seeds().end, different.len());
+    assert!(different.is_empty(), "{different:#?}");
+}
+
+#[test]
+fn bands_of_any_height_are_one_frame() {
+    let Some(mut compute) = renderer() else { return };
+    for seed in 0..12 {
+        let gpu = gpu(&scenes::scene(seed));
+        let mut rows = Vec::new();
+        for band_rows in [0, 8, 50] {
+            draw(&mut compute, &gpu, Options { band_rows, ..Options::default() });
+            let row = |y| {
+                let row = compute.row(y).unwrap();
+                [row.color, row.depth, row.attributes].map(<[u32]>::to_vec)
+            };
+            rows.push((0..192).map(row).collect::<Vec<_>>());
+        }
+        assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}");
+    }
+}
+
+#[test]
+fn higher_resolutions_are_those_of_the_cpu_renderers_corner() {
+    let Some(mut compute) = renderer() else { return };
+    let mut different = Vec::new();
+    for seed in seeds().take(SCALED[usize::from(is_long())]) {
+        let scale = Scale::new([2, 3, 4, 7, 16][seed as usize % 5]).unwrap();
+        let gpu = gpu(&scenes::scene(seed));
+        let mut cpu = Renderer::new(raster::Options { threads: 1, ..raster::Options::default() });
+        cpu.draw_corner(gpu.polygons(), gpu.registers(), &gpu.memory, scale);
+        draw(&mut compute, &gpu, Options { scale, ..Options::default() });
+        assert_eq!(compute.size(), scale.size());
+        // Outlines of the corner's last column and row do not see what is beyond.
+        different
+            .extend(difference(&cpu, &compute, [255, 191]).map(|d| format!("seed {seed}, {scale:?}: {d}")));
+    }
+    assert!(different.is_empty(), "{different:#?}");
+}

@@ -1,0 +1,57 @@
+//! The programs on a device of the host.
+
+use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program};
+
+use crate::grid::Grid;
+use crate::wgsl;
+
+/// Invocations of a workgroup.
+const GROUP: u32 = 64;
+
+/// The programs, compiled.
+#[derive(Clone, Debug)]
+pub struct Binner {
+    layout: Layout,
+    coarse: Program,
+    fine: Program,
+}
+
+impl Binner {
+    /// Compiles them.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if the driver refuses them.
+    pub fn new(device: &Device) -> Result<Binner, Error> {
+        let bindings = [Access::Read, Access::Read, Access::ReadWrite, Access::ReadWrite];
+        let bindings: Vec<Binding> = (0..).zip(bindings).map(|(i, access)| Binding::new(i, access)).collect();
+        let layout = device.layout(&bindings);
+        let program = |entry| device.wgsl_program(&layout, wgsl::BINNING, entry);
+        let (coarse, fine) = (program("coarse")?, program("fine")?);
+        Ok(Binner { layout, coarse, fine })
+    }
+
+    /// Makes the bitmaps of tiles in `tiles`, of [`Grid::words`] words, by way of those of bins in `bins`, of
+    /// [`Grid::bin_words`]. `bounds` has [`crate::Bounds::words`] of each primitive.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`], [`Error::Arguments`].
+    pub fn record(
+        &self,
+        device: &Device,
+        commands: &mut Commands,
+        grid: &Grid,
+        bounds: &Buffer,
+        bins: &Buffer,
+        tiles: &Buffer,
+    ) -> Result<(), Error> {
+        let [width, height] = grid.size;
+        let size = device.buffer_of(&[width, height, grid.primitives, 0])?;
+        let arguments = Arguments::new(device, &self.layout, &[&size, bounds, bins, tiles])?;
+        let ([bin_columns, bin_rows], [columns, rows]) = (grid.bins(), grid.tiles());
+        let words = grid.primitive_words();
+        commands.dispatch(&self.coarse, &arguments, &[], [words.div_ceil(GROUP), bin_columns, bin_rows]);
+        let groups = [columns.div_ceil(GROUP), rows, grid.summary_words()];
+        commands.dispatch(&self.fine, &arguments, &[], groups);
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! Which primitives touch which tile of a frame.
+//!
+//! A frame is cut into tiles, and tiles into groups, its bins. Primitives come as [`Bounds`] in drawing order. First each
+//! bin gets a bitmap with a bit for each primitive that touches it (coarse), then each tile one of the primitives of its
+//! bin that touch the tile itself (fine). Bits are in drawing order, so whoever draws a tile follows them from the lowest
+//! up and blends in order, with no sorting and no lists whose length nobody knows beforehand.
+//!
+//! ```
+//! use xenoglot_raster::{Bounds, Grid, cpu};
+//!
+//! let grid = Grid { size: [256, 192], primitives: 2 };
+//! let bounds = [Bounds { low: [3, 3], high: [20, 9] }, Bounds { low: [16, 0], high: [16, 0] }];
+//! let tiles = cpu::bin(&grid, &bounds);
+//! assert_eq!(tiles.primitives(0, 0).collect::<Vec<_>>(), [0]);
+//! assert_eq!(tiles.primitives(2, 0).collect::<Vec<_>>(), [0, 1]);
+//! ```
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | `grid` | tiles, bins, and where their bitmaps lie |
+//! | `cpu` | the bitmaps made on the CPU: what the programs must make |
+//! | `wgsl` | the programs, and functions for those who read the bitmaps |
+//! | `host` | the programs on a device (feature `host`) |
+//!
+//! Nothing here knows what a primitive is, nor how a pixel is drawn.
+#![deny(missing_docs)]
+
+pub mod cpu;
+mod grid;
+#[cfg(feature = "host")]
+pub mod host;
+pub mod wgsl;
+
+pub use grid::{BIN, Bounds, Grid, TILE};

@@ -1,0 +1,31 @@
+//! The programs as WGSL, and functions for programs that read their bitmaps.
+
+/// Entry points `coarse` and `fine`.
+///
+/// Group 0: 0 the grid (columns, rows of pixels; primitives), 1 [`crate::Bounds::words`] of each primitive, 2 the words
+/// of bins, 3 the words of tiles. `coarse` runs over words of a bin in workgroups of 64, columns and rows of bins;
+/// `fine` over columns of tiles in workgroups of 64, rows of tiles, and words of the summary.
+pub const BINNING: &str = concat!(include_str!("grid.wgsl"), include_str!("binning.wgsl"));
+
+/// Functions that say where a tile's words are: `tile_base(grid, tile)`, `summary_words(grid)`, of a `Grid` whose
+/// members are `size` and `primitives`.
+///
+/// A tile is drawn so:
+///
+/// ```wgsl
+/// let base = tile_base(grid, tile);
+/// for (var s = 0u; s < summary_words(grid); s++) {
+///     var summary = tiles[base + s];
+///     while summary != 0u {
+///         let word = s * 32u + firstTrailingBit(summary);
+///         summary &= summary - 1u;
+///         var bits = tiles[base + summary_words(grid) + word];
+///         while bits != 0u {
+///             let primitive = word * 32u + firstTrailingBit(bits);
+///             bits &= bits - 1u;
+///             // Draw the primitive.
+///         }
+///     }
+/// }
+/// ```
+pub const GRID: &str = include_str!("grid.wgsl");
