@@ -28,8 +28,9 @@ const fn is_log(mode: u8) -> bool {
     matches!(mode, 2 | 3 | 7 | 11 | 14 | 15)
 }
 
-/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
-#[inline(always)]
+/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour. Nothing in
+/// lanes: compiled once for all instruction sets.
+#[inline(never)]
 pub fn pairs(header: &Header, packed: &ise::Packed, profile: Profile) -> [Pair; 4] {
     let values = ise::values(packed, header.value_levels);
     let mut pairs = [Pair::default(); 4];
