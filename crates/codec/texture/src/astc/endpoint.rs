@@ -28,8 +28,9 @@ const fn is_log(mode: u8) -> bool {
     matches!(mode, 2 | 3 | 7 | 11 | 14 | 15)
 }
 
-/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
-#[inline(always)]
+/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour. Nothing in
+/// lanes: compiled once for all instruction sets.
+#[inline(never)]
 pub fn pairs(header: &Header, packed: &ise::Packed, profile: Profile) -> [Pair; 4] {
     let values = ise::values(packed, header.value_levels);
     let mut pairs = [Pair::default(); 4];
@@ -68,45 +69,55 @@ fn widened_log(ends: Ends, log_alpha: bool) -> Pair {
 /// The modes of low dynamic range.
 #[inline(always)]
 fn low(mode: u8, v: &Values) -> Ends {
-    let clamped = |ends: Ends| ends.map(|end| end.map(|c| c.clamp(0, 255)));
     match mode {
-        0 => [[v[0], v[0], v[0], 255], [v[1], v[1], v[1], 255]],
+        0 | 4 => {
+            let (a, b) = if mode == 0 { (255, 255) } else { (v[2], v[3]) };
+            [[v[0], v[0], v[0], a], [v[1], v[1], v[1], b]]
+        }
         1 => {
             let base = v[0] >> 2 | v[1] & 0xc0;
             let top = (base + (v[1] & 0x3f)).min(255);
             [[base, base, base, 255], [top, top, top, 255]]
         }
-        4 => [[v[0], v[0], v[0], v[2]], [v[1], v[1], v[1], v[3]]],
         5 => {
             let ((l, dl), (a, da)) = (offset(v[0], v[1]), offset(v[2], v[3]));
-            clamped([[l, l, l, a], [l + dl, l + dl, l + dl, a + da]])
+            let (top, b) = ((l + dl).clamp(0, 255), (a + da).clamp(0, 255));
+            [[l, l, l, a], [top, top, top, b]]
         }
-        6 => [scaled(v, 255), [v[0], v[1], v[2], 255]],
-        10 => [scaled(v, v[4]), [v[0], v[1], v[2], v[5]]],
+        6 | 10 => {
+            let (a, b) = if mode == 6 { (255, 255) } else { (v[4], v[5]) };
+            let scaled = [(v[0] * v[3]) >> 8, (v[1] * v[3]) >> 8, (v[2] * v[3]) >> 8, a];
+            [scaled, [v[0], v[1], v[2], b]]
+        }
         8 | 12 => {
             let (a, b) = if mode == 8 { (255, 255) } else { (v[6], v[7]) };
             let ends = [[v[0], v[2], v[4], a], [v[1], v[3], v[5], b]];
-            if v[1] + v[3] + v[5] >= v[0] + v[2] + v[4] { ends } else { contracted(ends) }
+            contracted(ends, v[1] + v[3] + v[5] < v[0] + v[2] + v[4])
         }
         _ => {
             let ((r, dr), (g, dg), (b, db)) = (offset(v[0], v[1]), offset(v[2], v[3]), offset(v[4], v[5]));
             let (a, da) = if mode == 9 { (255, 0) } else { offset(v[6], v[7]) };
             let ends = [[r, g, b, a], [r + dr, g + dg, b + db, a + da]];
-            clamped(if dr + dg + db >= 0 { ends } else { contracted(ends) })
+            contracted(ends, dr + dg + db < 0).map(|end| end.map(|c| c.clamp(0, 255)))
         }
     }
 }
 
-/// The first endpoint as the second times a scale.
+/// If told so, the ends exchanged, red and green moved half of the way towards blue; without a branch, as either is as
+/// likely.
 #[inline(always)]
-fn scaled(v: &Values, alpha: i32) -> [i32; 4] {
-    [(v[0] * v[3]) >> 8, (v[1] * v[3]) >> 8, (v[2] * v[3]) >> 8, alpha]
-}
-
-/// The ends exchanged, red and green moved towards blue.
-#[inline(always)]
-fn contracted([first, second]: Ends) -> Ends {
-    [second, first].map(|[r, g, b, a]| [(r + b) >> 1, (g + b) >> 1, b, a])
+fn contracted([first, second]: Ends, told: bool) -> Ends {
+    let mask = -i32::from(told);
+    let mut ends = [[0; 4]; 2];
+    for c in 0..4 {
+        let difference = (first[c] ^ second[c]) & mask;
+        (ends[0][c], ends[1][c]) = (first[c] ^ difference, second[c] ^ difference);
+    }
+    for [r, g, b, _] in &mut ends {
+        *r += (*b - *r) >> 1 & mask;
+        *g += (*b - *g) >> 1 & mask;
+    }
+    ends
 }
 
 /// A base of eight bits, the highest of which is the offset's, and an offset of six bits with a sign.

@@ -209,7 +209,8 @@ fn group<S: Simd, const N: usize>(simd: S, bits: u64, n: u32, widths: &[u32; N])
     for (i, width) in widths.iter().enumerate() {
         low |= (bits >> at & ((1 << n) - 1)) << (8 * i);
         at += n;
-        shared |= (bits >> at & ((1 << width) - 1)) << have;
+        // Eight values of eight bits end with the word.
+        shared |= (bits.unbounded_shr(at) & ((1 << width) - 1)) << have;
         at += width;
         have += width;
     }

@@ -209,7 +209,8 @@ fn block_texels<S: Simd, B: Blend>(
     let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
     let weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
     let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
-    let values = ise::unpack(simd, values, header.value_levels, header.value_count);
+    // All that there may be, for a loop of a length that is known; what is not there reads as zero.
+    let values = ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES);
     grid::mix(&header, shape, &mut scratch.mix);
     let pairs = endpoint::pairs(&header, &values, profile);
     let points = ise::weights(simd, &weights, header.weight_levels);

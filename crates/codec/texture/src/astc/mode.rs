@@ -23,9 +23,8 @@ pub struct Header {
     pub seed: u16,
     /// Endpoint modes of the partitions.
     pub endpoint_modes: [u8; 4],
-    /// Where the values of the endpoints begin, how many there are and how fine.
+    /// Where the values of the endpoints begin, how fine they are and how many bits they take.
     pub values_at: u32,
-    pub value_count: usize,
     pub value_levels: Levels,
     pub value_bits: u32,
 }
@@ -78,11 +77,10 @@ impl Header {
             second_plane = Some((bits >> below) as u8 & 3);
         }
 
-        let value_count = value_count as usize;
-        if value_count > ise::MAX_VALUES {
+        if value_count as usize > ise::MAX_VALUES {
             return None;
         }
-        let (value_levels, value_bits) = ise::finest(value_count, below.checked_sub(values_at)?)?;
+        let (value_levels, value_bits) = ise::finest(value_count as usize, below.checked_sub(values_at)?)?;
         Some(Header {
             grid,
             weight_levels,
@@ -93,7 +91,6 @@ impl Header {
             seed,
             endpoint_modes,
             values_at,
-            value_count,
             value_levels,
             value_bits,
         })

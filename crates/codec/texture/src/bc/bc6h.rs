@@ -142,33 +142,36 @@ pub fn bc6h<S: Simd, const SIGNED: bool>(simd: S, width: usize, data: &[u8], out
         #[inline(always)]
         |block: &[u8; 16]| {
             let block = u128::from_le_bytes(*block);
-            let texels = match block as u32 & 0x1f {
-                low if low & 3 == 0 => decode::<S, 0, SIGNED>(simd, block),
-                low if low & 3 == 1 => decode::<S, 1, SIGNED>(simd, block),
-                0x02 => decode::<S, 2, SIGNED>(simd, block),
-                0x06 => decode::<S, 3, SIGNED>(simd, block),
-                0x0a => decode::<S, 4, SIGNED>(simd, block),
-                0x0e => decode::<S, 5, SIGNED>(simd, block),
-                0x12 => decode::<S, 6, SIGNED>(simd, block),
-                0x16 => decode::<S, 7, SIGNED>(simd, block),
-                0x1a => decode::<S, 8, SIGNED>(simd, block),
-                0x1e => decode::<S, 9, SIGNED>(simd, block),
-                0x03 => decode::<S, 10, SIGNED>(simd, block),
-                0x07 => decode::<S, 11, SIGNED>(simd, block),
-                0x0b => decode::<S, 12, SIGNED>(simd, block),
-                0x0f => decode::<S, 13, SIGNED>(simd, block),
-                _ => [u64::from(half::ONE) << 48; 16],
+            let (mode, ends) = match block as u32 & 0x1f {
+                low if low & 3 == 0 => (&MODES[0], endpoints::<0, SIGNED>(block)),
+                low if low & 3 == 1 => (&MODES[1], endpoints::<1, SIGNED>(block)),
+                0x02 => (&MODES[2], endpoints::<2, SIGNED>(block)),
+                0x06 => (&MODES[3], endpoints::<3, SIGNED>(block)),
+                0x0a => (&MODES[4], endpoints::<4, SIGNED>(block)),
+                0x0e => (&MODES[5], endpoints::<5, SIGNED>(block)),
+                0x12 => (&MODES[6], endpoints::<6, SIGNED>(block)),
+                0x16 => (&MODES[7], endpoints::<7, SIGNED>(block)),
+                0x1a => (&MODES[8], endpoints::<8, SIGNED>(block)),
+                0x1e => (&MODES[9], endpoints::<9, SIGNED>(block)),
+                0x03 => (&MODES[10], endpoints::<10, SIGNED>(block)),
+                0x07 => (&MODES[11], endpoints::<11, SIGNED>(block)),
+                0x0b => (&MODES[12], endpoints::<12, SIGNED>(block)),
+                0x0f => (&MODES[13], endpoints::<13, SIGNED>(block)),
+                _ => return by_row([(u64::from(half::ONE) << 48).to_le_bytes(); 16]),
             };
-            by_row(texels.map(u64::to_le_bytes))
+            by_row(texels::<S, SIGNED>(simd, block, mode.regions, &ends).map(u64::to_le_bytes))
         },
     );
 }
 
 #[inline(always)]
-fn decode<S: Simd, const M: usize, const SIGNED: bool>(simd: S, block: u128) -> [u64; 16] {
-    let mode = const { &MODES[M] };
-    let ends = endpoints::<M, SIGNED>(block);
-    let (regions, indices, weights) = if mode.regions == 1 {
+fn texels<S: Simd, const SIGNED: bool>(
+    simd: S,
+    block: u128,
+    regions: u32,
+    ends: &[[i32; 3]; 4],
+) -> [u64; 16] {
+    let (regions, indices, weights) = if regions == 1 {
         ([0; 16], simd.fields(widen((block >> 65) as u64, 4, 0), 4), &WEIGHTS[4])
     } else {
         let partition = (block >> 77) as usize & 31;
@@ -196,8 +199,8 @@ fn decode<S: Simd, const M: usize, const SIGNED: bool>(simd: S, block: u128) -> 
     texels
 }
 
-/// The endpoints, of 16 bits, or of 15 with a sign.
-#[inline(always)]
+/// The endpoints, of 16 bits, or of 15 with a sign. Nothing in lanes: compiled once for all instruction sets.
+#[inline(never)]
 fn endpoints<const M: usize, const SIGNED: bool>(block: u128) -> [[i32; 3]; 4] {
     let mode = const { &MODES[M] };
     let raw = [
