@@ -77,6 +77,9 @@ pub fn structure(function: &Function, options: &Options<'_>) -> Result<Tree, Gra
 
 /// Structures a graph.
 pub fn structure_graph(graph: &Graph, options: &Options<'_>) -> Tree {
+    if graph.successors(graph.entry()).is_empty() {
+        return Tree::of_one_block(graph);
+    }
     let limit = options.depth_limit.max(Options::MIN_DEPTH_LIMIT);
     let mut steps = 0;
     // At worst a loop costs two levels, one guard and itself, and the innermost region two more.

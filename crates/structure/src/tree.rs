@@ -9,7 +9,7 @@
 
 use xenoglot_ir::Block;
 
-use crate::graph::Edge;
+use crate::graph::{Edge, Graph};
 
 /// A variable of the structured form, assigned constants only. Both start undefined and are read only after being set.
 ///
@@ -146,6 +146,18 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Of a graph whose entry has no successors, as many straight shaders are.
+    pub(crate) fn of_one_block(graph: &Graph) -> Tree {
+        let entry = graph.entry();
+        Tree {
+            stmts: vec![Stmt::Block(entry), Stmt::Terminate(entry)],
+            arms: Vec::new(),
+            root: List { start: 0, len: 2 },
+            blocks: graph.block_count() as u32,
+            stats: Stats { blocks: 1, steps: 1, ..Stats::default() },
+        }
+    }
+
     /// The function's body.
     pub fn root(&self) -> List {
         self.root
