@@ -45,11 +45,9 @@ pub fn bc_color(tables: &mut Tables) {
 fn bc_index(tables: &mut Tables) {
     tables.words("TWO", partition::TWO);
     tables.words("ANCHOR_OF_TWO", partition::ANCHOR_OF_TWO.map(u32::from));
-    // Those of n bits begin at 2^n: as many as there are before, but for a few words that are not used.
-    let rows = partition::WEIGHTS.iter().enumerate().flat_map(|(bits, row)| {
-        let padding = (1usize << bits).saturating_sub(row.len());
-        row.iter().copied().chain(std::iter::repeat_n(0, padding))
-    });
+    // Those of n bits begin at 2^n: as many as there are before.
+    let rows =
+        partition::WEIGHTS.iter().enumerate().flat_map(|(bits, row)| row.iter().copied().take(1 << bits));
     tables.words("WEIGHTS", std::iter::once(0).chain(rows));
 }
 
