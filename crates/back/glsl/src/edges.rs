@@ -74,7 +74,7 @@ impl Writer<'_> {
         let mut done = vec![false; copies.len()];
         let mut ready: Vec<u32> =
             (0..copies.len() as u32).rev().filter(|&i| waiting[i as usize] == 0).collect();
-        let mut scan = 0;
+        let mut next = 0;
         let mut saved = 0;
         let mut opened = false;
         loop {
@@ -87,13 +87,11 @@ impl Writer<'_> {
                     self.release(value, to, &writer_of, &mut waiting, &mut ready);
                 }
             }
-            while done.get(scan).copied().unwrap_or(false) {
-                scan += 1;
+            // A value may read several variables, so that one saved value need not open all circles.
+            while copies.get(next).is_some_and(|c: &Copy| done[next] || c.saved.is_some()) {
+                next += 1;
             }
-            let Some(copy) = copies.get_mut(scan) else { break };
-            if copy.saved.is_some() {
-                return Err(Error::Malformed("a parallel copy writes one variable twice"));
-            }
+            let Some(copy) = copies.get_mut(next) else { break };
             if !opened {
                 self.line("{");
                 self.indent += 1;
@@ -115,6 +113,9 @@ impl Writer<'_> {
         if opened {
             self.indent -= 1;
             self.line("}");
+        }
+        if done.contains(&false) {
+            return Err(Error::Malformed("a parallel copy writes one variable twice"));
         }
         Ok(())
     }
