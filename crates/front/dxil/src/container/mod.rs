@@ -1,0 +1,1 @@
+//! DXBC containers: parts by four letters.

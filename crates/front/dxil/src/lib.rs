@@ -1,0 +1,12 @@
+//! DXIL: the shader code of Direct3D 12, shader models 6.0 to 6.7.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`container`] | DXBC containers and their parts |
+//! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
+//! | [`ops`] | the table of `dx.op` operations |
+#![deny(missing_docs)]
+
+pub mod bitcode;
+pub mod container;
+pub mod ops;

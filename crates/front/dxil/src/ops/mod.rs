@@ -1,0 +1,1 @@
+//! The operations a shader calls as `dx.op.*`, by number.
