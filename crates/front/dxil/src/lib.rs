@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`container`] | DXBC containers and their parts |
 //! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
+//! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
 #![deny(missing_docs)]
 
 pub mod bitcode;
 pub mod container;
+pub mod model;
 pub mod ops;
