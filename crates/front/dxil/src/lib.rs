@@ -6,9 +6,13 @@
 //! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
 //! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
+//! | [`program`] | what metadata says of a shader |
+//! | [`lift`] | modules to IR |
 #![deny(missing_docs)]
 
 pub mod bitcode;
 pub mod container;
+pub mod lift;
 pub mod model;
 pub mod ops;
+pub mod program;
