@@ -6,12 +6,14 @@
 //! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
 //! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
+//! | [`disasm`] | modules as LLVM's text |
 //! | [`program`] | what metadata says of a shader |
 //! | [`lift`] | modules to IR |
 #![deny(missing_docs)]
 
 pub mod bitcode;
 pub mod container;
+pub mod disasm;
 pub mod lift;
 pub mod model;
 pub mod ops;
