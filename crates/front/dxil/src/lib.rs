@@ -6,9 +6,11 @@
 //! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
 //! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
+//! | [`root_signature`] | root signatures: how registers are bound |
 #![deny(missing_docs)]
 
 pub mod bitcode;
 pub mod container;
 pub mod model;
 pub mod ops;
+pub mod root_signature;
