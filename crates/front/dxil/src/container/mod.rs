@@ -19,7 +19,6 @@
 
 mod digest;
 mod facts;
-mod number;
 mod program;
 mod psv;
 mod rdat;
@@ -34,13 +33,10 @@ pub use psv::{
     ResourceKind, SemanticKind, StageFacts, TessellatorDomain, TessellatorOutput,
 };
 pub use rdat::{
-    FunctionInfo, HitGroupType, Names, ResourceClass, ResourceFlags, ResourceInfo, RuntimeData, Subobject,
-    SubobjectContent,
+    FunctionInfo, HitGroupType, Names, ResourceFlags, ResourceInfo, RuntimeData, Subobject, SubobjectContent,
 };
 pub use reader::Words;
 pub use signature::{ComponentType, MinPrecision, Signature, SignatureElement, SystemValue};
-
-pub(crate) use number::numbered;
 
 use crate::root_signature::RootSignature;
 use reader::Reader;

@@ -1,11 +1,11 @@
 //! `PSV0`: what a pipeline is checked by. Its structures grew with versions 0 to 4; a size in front of each says how
 //! much of it there is.
 
-use super::number::numbered;
 use super::reader::{Reader, Words};
 use super::signature::ComponentType;
 use super::{ContainerError, Part};
 use crate::model::ShaderKind;
+use crate::number::numbered;
 use serde::Serialize;
 
 numbered! {

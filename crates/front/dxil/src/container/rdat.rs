@@ -4,23 +4,13 @@
 //! read here: later compilers append to them.
 
 use super::facts::Features;
-use super::number::numbered;
 use super::psv::ResourceKind;
 use super::reader::{Reader, Words};
 use super::{ContainerError, Part};
-use crate::model::{ShaderKind, Stages};
+use crate::model::{ResourceClass, ShaderKind, Stages};
+use crate::number::numbered;
 use bitflags::bitflags;
 use serde::{Serialize, Serializer};
-
-numbered! {
-    /// How a resource is reached.
-    ResourceClass {
-        0 Srv "SRV",
-        1 Uav "UAV",
-        2 Cbv "CBV",
-        3 Sampler "sampler",
-    }
-}
 
 numbered! {
     /// What a hit group's geometry is.

@@ -1,7 +1,7 @@
 //! `ISG1`, `OSG1`, `PSG1`: what goes in and out of a shader, by semantics.
 
-use super::number::numbered;
 use super::{ContainerError, Part};
+use crate::number::numbered;
 use serde::Serialize;
 
 numbered! {

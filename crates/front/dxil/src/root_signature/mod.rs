@@ -16,7 +16,8 @@ mod write;
 
 pub use validate::Violation;
 
-use crate::container::numbered;
+use crate::model::ResourceClass;
+use crate::number::numbered;
 use bitflags::bitflags;
 use serde::{Serialize, Serializer};
 
@@ -40,28 +41,6 @@ numbered! {
         5 Pixel "SHADER_VISIBILITY_PIXEL",
         6 Amplification "SHADER_VISIBILITY_AMPLIFICATION",
         7 Mesh "SHADER_VISIBILITY_MESH",
-    }
-}
-
-numbered! {
-    /// What the descriptors of a range are.
-    RangeType {
-        0 Srv "SRV",
-        1 Uav "UAV",
-        2 Cbv "CBV",
-        3 Sampler "Sampler",
-    }
-}
-
-impl RangeType {
-    /// The letter of its registers.
-    pub fn letter(self) -> char {
-        match self {
-            RangeType::Srv => 't',
-            RangeType::Uav => 'u',
-            RangeType::Cbv => 'b',
-            RangeType::Sampler => 's',
-        }
     }
 }
 
@@ -228,7 +207,7 @@ pub struct Register {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Range {
     /// What they are.
-    pub ty: RangeType,
+    pub class: ResourceClass,
     /// How many; all ones for as many as there are.
     pub count: u32,
     /// The first one's register.
@@ -244,13 +223,6 @@ impl Range {
     pub const UNBOUNDED: u32 = u32::MAX;
     /// The offset that follows the range in front.
     pub const APPEND: u32 = u32::MAX;
-
-    /// The place in the table of the register, if it is of this range; `start` is the range's.
-    pub(crate) fn place(&self, start: u32, register: Register) -> Option<u32> {
-        let index = register.number.checked_sub(self.register.number)?;
-        let inside = self.count == Range::UNBOUNDED || index < self.count;
-        (inside && register.space == self.register.space).then(|| start.checked_add(index))?
-    }
 }
 
 /// The places in a table where ranges start, as their offsets say.
@@ -279,7 +251,7 @@ pub enum ParameterKind {
     /// The address of a buffer.
     Descriptor {
         /// What it is to the shader; never a sampler.
-        ty: RangeType,
+        class: ResourceClass,
         /// Its register.
         register: Register,
         /// What may change.

@@ -60,8 +60,8 @@ fn print_parameter(f: &mut Formatter, parameter: &Parameter) -> fmt::Result {
             write!(f, "RootConstants(num32BitConstants={count}, b{}", register.number)?;
             print_space(f, *register)?;
         }
-        ParameterKind::Descriptor { ty, register, flags } => {
-            write!(f, "{}({}{}", ty.name(), ty.letter(), register.number)?;
+        ParameterKind::Descriptor { class, register, flags } => {
+            write!(f, "{}({}{}", class.name(), class.letter(), register.number)?;
             print_space(f, *register)?;
             print_flags(f, *flags)?;
         }
@@ -96,7 +96,7 @@ fn print_visibility(f: &mut Formatter, visibility: Visibility) -> fmt::Result {
 }
 
 fn print_range(f: &mut Formatter, range: &Range) -> fmt::Result {
-    write!(f, "{}({}{}", range.ty.name(), range.ty.letter(), range.register.number)?;
+    write!(f, "{}({}{}", range.class.name(), range.class.letter(), range.register.number)?;
     match range.count {
         1 => {}
         Range::UNBOUNDED => f.write_str(", numDescriptors=unbounded")?,

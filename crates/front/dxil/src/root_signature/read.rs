@@ -83,16 +83,16 @@ fn parameter(
     let ty = at.u32("type of parameter")?;
     let descriptor = match ty {
         parameter_type::TABLE | parameter_type::CONSTANTS => None,
-        parameter_type::CBV => Some(RangeType::Cbv),
-        parameter_type::SRV => Some(RangeType::Srv),
-        parameter_type::UAV => Some(RangeType::Uav),
+        parameter_type::CBV => Some(ResourceClass::Cbv),
+        parameter_type::SRV => Some(ResourceClass::Srv),
+        parameter_type::UAV => Some(ResourceClass::Uav),
         _ => return Err(at.bad(4, "type of parameter", ty)),
     };
     let visibility = at.number("visibility", Visibility::from_number)?;
     let mut at = start.seek(at.u32("offset of a parameter")?.into(), "parameter")?;
     let kind = match (ty, descriptor) {
-        (_, Some(ty)) => ParameterKind::Descriptor {
-            ty,
+        (_, Some(class)) => ParameterKind::Descriptor {
+            class,
             register: register(&mut at)?,
             flags: descriptor_flags(&mut at, version)?,
         },
@@ -109,7 +109,7 @@ fn parameter(
 
 fn range(at: &mut Reader, version: Version) -> Result<Range, ContainerError> {
     Ok(Range {
-        ty: at.number("type of range", RangeType::from_number)?,
+        class: at.number("class of a range", ResourceClass::from_number)?,
         count: at.u32("number of descriptors")?,
         register: register(at)?,
         flags: descriptor_flags(at, version)?,

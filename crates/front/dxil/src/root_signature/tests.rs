@@ -6,9 +6,9 @@ fn register(number: u32, space: u32) -> Register {
     Register { number, space }
 }
 
-fn range(ty: RangeType, number: u32, count: u32) -> Range {
+fn range(class: ResourceClass, number: u32, count: u32) -> Range {
     let flags = DescriptorFlags::empty();
-    Range { ty, count, register: register(number, 0), flags, offset: Range::APPEND }
+    Range { class, count, register: register(number, 0), flags, offset: Range::APPEND }
 }
 
 fn table(ranges: Vec<Range>) -> Parameter {
@@ -30,7 +30,7 @@ fn faults(signature: &RootSignature) -> Vec<(Place, Fault)> {
 
 #[test]
 fn sixty_four_words_fit() {
-    assert_eq!(faults(&signature(vec![constants(0, 63), table(vec![range(RangeType::Srv, 0, 1)])])), []);
+    assert_eq!(faults(&signature(vec![constants(0, 63), table(vec![range(ResourceClass::Srv, 0, 1)])])), []);
     let size = Fault::Size { size: 65, unit: "words", limit: 64 };
     assert_eq!(faults(&signature(vec![constants(0, 65)])), [(Place::Signature, size)]);
     let mut local = signature(vec![constants(0, 65)]);
@@ -44,7 +44,7 @@ fn sixty_four_words_fit() {
 #[test]
 fn records_align_addresses() {
     let descriptor = ParameterKind::Descriptor {
-        ty: RangeType::Srv,
+        class: ResourceClass::Srv,
         register: register(0, 0),
         flags: DescriptorFlags::empty(),
     };
@@ -56,11 +56,11 @@ fn records_align_addresses() {
 #[test]
 fn registers_are_bound_once() {
     let overlap = |letter, register, other| Fault::Overlap { letter, register, space: 0, other };
-    let both = signature(vec![table(vec![range(RangeType::Srv, 0, 4), range(RangeType::Srv, 3, 1)])]);
+    let both = signature(vec![table(vec![range(ResourceClass::Srv, 0, 4), range(ResourceClass::Srv, 3, 1)])]);
     assert_eq!(faults(&both), [(Place::Range(0, 1), overlap('t', 3, Place::Range(0, 0)))]);
 
     // Constants are constant buffers; stages that do not see each other's do not mind.
-    let mut parameters = vec![constants(0, 1), table(vec![range(RangeType::Cbv, 0, 1)])];
+    let mut parameters = vec![constants(0, 1), table(vec![range(ResourceClass::Cbv, 0, 1)])];
     let clash = [(Place::Range(1, 0), overlap('b', 0, Place::Parameter(0)))];
     assert_eq!(faults(&signature(parameters.clone())), clash);
     parameters[0].visibility = Visibility::Pixel;
@@ -70,9 +70,9 @@ fn registers_are_bound_once() {
 
     // A short range behind a long one does not hide it.
     let ranges = vec![
-        range(RangeType::Uav, 0, Range::UNBOUNDED),
-        range(RangeType::Uav, 1, 1),
-        range(RangeType::Uav, 5, 1),
+        range(ResourceClass::Uav, 0, Range::UNBOUNDED),
+        range(ResourceClass::Uav, 1, 1),
+        range(ResourceClass::Uav, 5, 1),
     ];
     let mut ranges = ranges;
     ranges[1].offset = 0;
@@ -81,21 +81,22 @@ fn registers_are_bound_once() {
         [(Place::Range(0, 1), overlap('u', 1, first)), (Place::Range(0, 2), overlap('u', 5, first))];
     assert_eq!(faults(&signature(vec![table(ranges)])), expected);
 
-    let mut samplers = signature(vec![table(vec![range(RangeType::Sampler, 0, 2)])]);
+    let mut samplers = signature(vec![table(vec![range(ResourceClass::Sampler, 0, 2)])]);
     samplers.samplers.push(StaticSampler::new(register(1, 0)));
     assert_eq!(faults(&samplers), [(Place::Sampler(0), overlap('s', 1, Place::Range(0, 0)))]);
 }
 
 #[test]
 fn tables_have_an_end() {
-    let unbounded = range(RangeType::Srv, 0, Range::UNBOUNDED);
-    let after = signature(vec![table(vec![unbounded, range(RangeType::Uav, 0, 1)])]);
+    let unbounded = range(ResourceClass::Srv, 0, Range::UNBOUNDED);
+    let after = signature(vec![table(vec![unbounded, range(ResourceClass::Uav, 0, 1)])]);
     assert_eq!(faults(&after), [(Place::Range(0, 1), Fault::AfterUnbounded)]);
-    let mixed = signature(vec![table(vec![range(RangeType::Srv, 0, 1), range(RangeType::Sampler, 0, 1)])]);
+    let mixed =
+        signature(vec![table(vec![range(ResourceClass::Srv, 0, 1), range(ResourceClass::Sampler, 0, 1)])]);
     assert_eq!(faults(&mixed), [(Place::Parameter(0), Fault::MixedHeaps)]);
-    let empty = signature(vec![table(vec![range(RangeType::Srv, 0, 0)])]);
+    let empty = signature(vec![table(vec![range(ResourceClass::Srv, 0, 0)])]);
     assert_eq!(faults(&empty), [(Place::Range(0, 0), Fault::Empty)]);
-    let mut beyond = range(RangeType::Srv, 0xffff_fffe, 3);
+    let mut beyond = range(ResourceClass::Srv, 0xffff_fffe, 3);
     beyond.offset = 0xffff_fffe;
     let overflow = Fault::RegisterOverflow { first: 0xffff_fffe, count: 3 };
     let expected = [(Place::Range(0, 0), Fault::TableOverflow), (Place::Range(0, 0), overflow)];
@@ -105,7 +106,7 @@ fn tables_have_an_end() {
 #[test]
 fn flags_must_agree() {
     let with = |flags| {
-        let mut range = range(RangeType::Srv, 0, 1);
+        let mut range = range(ResourceClass::Srv, 0, 1);
         range.flags = flags;
         faults(&signature(vec![table(vec![range])])).is_empty()
     };
@@ -153,22 +154,22 @@ fn any_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strate
 }
 
 fn any_range() -> impl Strategy<Value = Range> {
-    (any_of(RangeType::ALL), any::<u32>(), any_register(), any::<u32>(), any::<u32>()).prop_map(
-        |(ty, count, register, flags, offset)| {
+    (any_of(ResourceClass::ALL), any::<u32>(), any_register(), any::<u32>(), any::<u32>()).prop_map(
+        |(class, count, register, flags, offset)| {
             let flags = DescriptorFlags::from_bits_retain(flags);
-            Range { ty, count, register, flags, offset }
+            Range { class, count, register, flags, offset }
         },
     )
 }
 
 fn any_kind() -> impl Strategy<Value = ParameterKind> {
-    let ty = any_of(&[RangeType::Srv, RangeType::Uav, RangeType::Cbv]);
+    let class = any_of(&[ResourceClass::Srv, ResourceClass::Uav, ResourceClass::Cbv]);
     prop_oneof![
         (any_register(), any::<u32>())
             .prop_map(|(register, count)| ParameterKind::Constants { register, count }),
-        (ty, any_register(), any::<u32>()).prop_map(|(ty, register, flags)| {
+        (class, any_register(), any::<u32>()).prop_map(|(class, register, flags)| {
             let flags = DescriptorFlags::from_bits_retain(flags);
-            ParameterKind::Descriptor { ty, register, flags }
+            ParameterKind::Descriptor { class, register, flags }
         }),
         prop::collection::vec(any_range(), 0..5).prop_map(ParameterKind::Table),
     ]

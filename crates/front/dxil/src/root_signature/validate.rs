@@ -187,9 +187,9 @@ impl Validator {
         let (place, visibility) = (Place::Parameter(n), parameter.visibility);
         match &parameter.kind {
             ParameterKind::Constants { register, .. } => {
-                self.bind(place, RangeType::Cbv, *register, 1, visibility);
+                self.bind(place, ResourceClass::Cbv, *register, 1, visibility);
             }
-            ParameterKind::Descriptor { ty, register, flags } => {
+            ParameterKind::Descriptor { class, register, flags } => {
                 let allowed = DescriptorFlags::DATA_VOLATILE
                     | DescriptorFlags::DATA_STATIC_WHILE_SET_AT_EXECUTE
                     | DescriptorFlags::DATA_STATIC;
@@ -199,26 +199,26 @@ impl Validator {
                 {
                     self.fault(place, Fault::Flags(flags.bits()));
                 }
-                if *ty == RangeType::Sampler {
+                if *class == ResourceClass::Sampler {
                     self.fault(place, Fault::SamplerDescriptor);
                 }
-                self.bind(place, *ty, *register, 1, visibility);
+                self.bind(place, *class, *register, 1, visibility);
             }
             ParameterKind::Table(ranges) => self.table(version, n, ranges, visibility),
         }
     }
 
     fn table(&mut self, version: Version, n: usize, ranges: &[Range], visibility: Visibility) {
-        let is_sampler = |range: &Range| range.ty == RangeType::Sampler;
+        let is_sampler = |range: &Range| range.class == ResourceClass::Sampler;
         if ranges.iter().any(is_sampler) && !ranges.iter().all(is_sampler) {
             self.fault(Place::Parameter(n), Fault::MixedHeaps);
         }
         let mut unbounded = false;
         for (i, (range, start)) in ranges.iter().zip(starts(ranges)).enumerate() {
             let place = Place::Range(n, i);
-            let allowed = match range.ty {
+            let allowed = match range.class {
                 _ if version == Version::V1_0 => DescriptorFlags::empty(),
-                RangeType::Sampler => DescriptorFlags::DESCRIPTORS_VOLATILE,
+                ResourceClass::Sampler => DescriptorFlags::DESCRIPTORS_VOLATILE,
                 _ => DescriptorFlags::all().iter_names().map(|(_, flag)| flag).collect(),
             };
             if !allowed.contains(range.flags) || !agree(range.flags) {
@@ -233,7 +233,7 @@ impl Validator {
             } else if !unbounded && start.checked_add(range.count - 1).is_none() {
                 self.fault(place, Fault::TableOverflow);
             }
-            self.bind(place, range.ty, range.register, range.count, visibility);
+            self.bind(place, range.class, range.register, range.count, visibility);
         }
     }
 
@@ -254,10 +254,17 @@ impl Validator {
         for (field, _) in checks.into_iter().filter(|(_, good)| !good) {
             self.fault(place, Fault::Sampler(field));
         }
-        self.bind(place, RangeType::Sampler, sampler.register, 1, sampler.visibility);
+        self.bind(place, ResourceClass::Sampler, sampler.register, 1, sampler.visibility);
     }
 
-    fn bind(&mut self, place: Place, ty: RangeType, register: Register, count: u32, visibility: Visibility) {
+    fn bind(
+        &mut self,
+        place: Place,
+        class: ResourceClass,
+        register: Register,
+        count: u32,
+        visibility: Visibility,
+    ) {
         let Register { number: first, space } = register;
         if space >= RESERVED_SPACES {
             self.fault(place, Fault::ReservedSpace(space));
@@ -271,7 +278,7 @@ impl Validator {
             }),
         };
         let bound = Bound { first, last, visibility, place };
-        self.bound.entry((ty.letter(), space)).or_default().push(bound);
+        self.bound.entry((class.letter(), space)).or_default().push(bound);
     }
 
     /// Sweeps the ranges of each letter and space in the order of their registers. It is enough to know the one that

@@ -22,13 +22,13 @@ impl RootSignature {
                     contents.extend([register.number, register.space, *count]);
                     parameter_type::CONSTANTS
                 }
-                ParameterKind::Descriptor { ty, register, flags } => {
+                ParameterKind::Descriptor { class, register, flags } => {
                     contents.extend([register.number, register.space]);
                     contents.extend(self.flags_word(*flags));
-                    match ty {
-                        RangeType::Srv => parameter_type::SRV,
-                        RangeType::Uav => parameter_type::UAV,
-                        RangeType::Cbv | RangeType::Sampler => parameter_type::CBV,
+                    match class {
+                        ResourceClass::Srv => parameter_type::SRV,
+                        ResourceClass::Uav => parameter_type::UAV,
+                        ResourceClass::Cbv | ResourceClass::Sampler => parameter_type::CBV,
                     }
                 }
                 ParameterKind::Table(ranges) => {
@@ -36,7 +36,7 @@ impl RootSignature {
                     contents.reserve(ranges.len() * range_words(self.version) as usize);
                     for range in ranges {
                         let Register { number, space } = range.register;
-                        contents.extend([range.ty.number(), range.count, number, space]);
+                        contents.extend([range.class.number(), range.count, number, space]);
                         contents.extend(self.flags_word(range.flags));
                         contents.push(range.offset);
                     }
