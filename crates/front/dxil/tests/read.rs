@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use xenoglot_dxil::bitcode::{Limits, read};
+use xenoglot_dxil::container::bitcode;
 
 /// The containers of `vectors/dxil`, all folders.
 fn containers() -> Vec<(PathBuf, Vec<u8>)> {
@@ -20,20 +21,13 @@ fn containers() -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// The bitcode of a container's part `DXIL`.
-fn bitcode(bytes: &[u8]) -> &[u8] {
-    let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
-    let part = (0..word(28)).map(|i| word(32 + 4 * i)).find(|&at| &bytes[at..at + 4] == b"DXIL").unwrap();
-    let start = part + 8 + 8 + word(part + 24);
-    &bytes[start..start + word(part + 28)]
-}
-
 #[test]
 fn every_container_is_read() {
     let all = containers();
     assert_eq!(all.len(), 169);
     for (path, bytes) in &all {
-        let module = read(bitcode(bytes), &Limits::default()).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        let module = read(bitcode(bytes).unwrap().bytes, &Limits::default())
+            .unwrap_or_else(|e| panic!("{path:?}: {e}"));
         assert_eq!(module.triple, "dxil-ms-dx", "{path:?}");
         let ops = module.functions.iter().filter(|f| f.name.starts_with(b"dx.op."));
         assert!(ops.count() > 0, "{path:?}");

@@ -15,7 +15,7 @@ pub struct BitcodeError {
 /// What is wrong with bitcode.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ErrorKind {
-    /// Neither `BC 0xC0DE` nor the wrapper's magic number.
+    /// The magic number `BC 0xC0DE` is missing.
     #[error("no bitcode starts here")]
     Magic,
     /// The bytes end inside something.

@@ -1,6 +1,6 @@
 //! LLVM 3.7 bitcode as DXC writes it: bits, blocks and records, and the module they say.
 //!
-//! [`read`](read()) takes bitcode with or without its wrapper. What it gives keeps LLVM's numbers of types, values, blocks and
+//! What [`read`](read()) gives keeps LLVM's numbers of types, values, blocks and
 //! metadata; nothing here knows what a shader is. After it every number names something, values have the types that
 //! their users said, and aggregates consist of types with lower numbers, so that walks over types end. What depends on
 //! the order of execution (that a definition comes before its use) is not checked.

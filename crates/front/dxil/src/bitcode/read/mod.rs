@@ -14,9 +14,8 @@ use super::module::{
 use super::stream::{Item, Stream};
 use super::ty::{Type, TypeId};
 
-/// Magic number of bitcode, and of the wrapper that says where bitcode is.
+/// Magic number of bitcode.
 const MAGIC: [u8; 4] = *b"BC\xc0\xde";
-const WRAPPER: [u8; 4] = [0xde, 0xc0, 0x17, 0x0b];
 
 /// Reads a module.
 ///
@@ -27,7 +26,6 @@ pub fn read(bytes: &[u8], limits: &Limits) -> Result<Module, BitcodeError> {
     if bytes.len() > limits.bytes {
         return Err(whole(ErrorKind::Limit("bytes")));
     }
-    let bytes = unwrapped(bytes).map_err(whole)?;
     if !bytes.starts_with(&MAGIC) {
         return Err(whole(ErrorKind::Magic));
     }
@@ -43,20 +41,6 @@ pub fn read(bytes: &[u8], limits: &Limits) -> Result<Module, BitcodeError> {
     };
     reader.top().map_err(|kind| reader.stream.at(kind))?;
     Ok(reader.module)
-}
-
-/// What a wrapper holds (BitCodeFormat, "Bitcode Wrapper Format").
-fn unwrapped(bytes: &[u8]) -> Step<&[u8]> {
-    if !bytes.starts_with(&WRAPPER) {
-        return Ok(bytes);
-    }
-    let word =
-        |at: usize| bytes.get(at..at + 4).and_then(|b| b.first_chunk()).map(|b| u32::from_le_bytes(*b));
-    let range = word(8).zip(word(12)).and_then(|(at, size)| {
-        let at = at as usize;
-        bytes.get(at..at.checked_add(size as usize)?)
-    });
-    range.ok_or(ErrorKind::Truncated("the wrapper"))
 }
 
 /// Operands of a record, one after the other.
