@@ -7,14 +7,19 @@
 //! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
 //! | [`disasm`] | modules as LLVM's text |
+//! | [`root_signature`] | root signatures: how registers are bound |
+//! | [`binding`] | where registers are bound on the host |
 //! | [`program`] | what metadata says of a shader |
 //! | [`lift`] | modules to IR |
 #![deny(missing_docs)]
 
+pub mod binding;
 pub mod bitcode;
 pub mod container;
 pub mod disasm;
 pub mod lift;
 pub mod model;
+mod number;
 pub mod ops;
 pub mod program;
+pub mod root_signature;

@@ -1,5 +1,6 @@
 //! Shader models and kinds of shaders, by the numbers DXIL has for them.
 
+use crate::number::numbered;
 use bitflags::bitflags;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -29,6 +30,28 @@ impl fmt::Display for ShaderModel {
 impl Serialize for ShaderModel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+numbered! {
+    /// How a resource is reached.
+    ResourceClass {
+        0 Srv "SRV",
+        1 Uav "UAV",
+        2 Cbv "CBV",
+        3 Sampler "Sampler",
+    }
+}
+
+impl ResourceClass {
+    /// The letter of its registers.
+    pub fn letter(self) -> char {
+        match self {
+            ResourceClass::Srv => 't',
+            ResourceClass::Uav => 'u',
+            ResourceClass::Cbv => 'b',
+            ResourceClass::Sampler => 's',
+        }
     }
 }
 

@@ -4,18 +4,41 @@
 //! |---|---|---|
 //! | `DXIL`, `ILDB` | a program's header and bitcode, the second with debug information | [`Program`] |
 //! | `STAT` | the same for reflection: not the shader | [`Program`] |
+//! | `ISG1`, `OSG1`, `PSG1` | inputs, outputs, patch constants or outputs per primitive | [`Signature`] |
+//! | `PSV0` | what a pipeline is checked by | [`PipelineValidation`] |
+//! | `RTS0` | a root signature | [`RootSignature`] |
+//! | `SFI0` | what it needs of a device | [`Features`] |
+//! | `RDAT` | what a library's functions use | [`RuntimeData`] |
+//! | `HASH` | what debug information is found by | [`ShaderHash`] |
+//! | `ILDN` | the name of its file | text |
+//! | `VERS` | what compiled it | [`CompilerVersion`] |
 //!
 //! Layouts are those of DirectXShaderCompiler's `DxilContainer.h`. [`Container::parse`] checks the table of parts and
 //! nothing else; a part is read when it is asked for, so that damage in one does not hide the others. What is read
 //! borrows from the input.
 
 mod digest;
+mod facts;
 mod program;
-mod reader;
+mod psv;
+mod rdat;
+pub(crate) mod reader;
+mod signature;
 
 pub use digest::Digest;
+pub use facts::{CompilerVersion, Features, ShaderHash};
 pub use program::{Bitcode, Program, bitcode};
+pub use psv::{
+    Binding, BindingType, Dependencies, ElementFacts, Interpolation, OutputTopology, PipelineValidation,
+    ResourceKind, SemanticKind, StageFacts, TessellatorDomain, TessellatorOutput,
+};
+pub use rdat::{
+    FunctionInfo, HitGroupType, Names, ResourceFlags, ResourceInfo, RuntimeData, Subobject, SubobjectContent,
+};
+pub use reader::Words;
+pub use signature::{ComponentType, MinPrecision, Signature, SignatureElement, SystemValue};
 
+use crate::root_signature::RootSignature;
 use reader::Reader;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -32,6 +55,26 @@ impl FourCc {
     pub const ILDB: FourCc = FourCc(*b"ILDB");
     /// The shader for reflection.
     pub const STAT: FourCc = FourCc(*b"STAT");
+    /// Inputs.
+    pub const ISG1: FourCc = FourCc(*b"ISG1");
+    /// Outputs.
+    pub const OSG1: FourCc = FourCc(*b"OSG1");
+    /// Patch constants, or outputs per primitive.
+    pub const PSG1: FourCc = FourCc(*b"PSG1");
+    /// Pipeline state validation.
+    pub const PSV0: FourCc = FourCc(*b"PSV0");
+    /// The root signature.
+    pub const RTS0: FourCc = FourCc(*b"RTS0");
+    /// What the shader needs.
+    pub const SFI0: FourCc = FourCc(*b"SFI0");
+    /// A library's functions.
+    pub const RDAT: FourCc = FourCc(*b"RDAT");
+    /// The shader's hash.
+    pub const HASH: FourCc = FourCc(*b"HASH");
+    /// The name of the file with debug information.
+    pub const ILDN: FourCc = FourCc(*b"ILDN");
+    /// The compiler.
+    pub const VERS: FourCc = FourCc(*b"VERS");
     /// The container itself, in errors about its header.
     pub const CONTAINER: FourCc = FourCc(*b"DXBC");
 }
@@ -158,9 +201,35 @@ fn byte_count<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Err
 }
 
 impl<'a> Part<'a> {
-    fn reader(&self) -> Reader<'a> {
+    pub(crate) fn reader(&self) -> Reader<'a> {
         Reader::new(self.name, self.offset, self.data)
     }
+}
+
+/// What a part holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Content<'a> {
+    /// `DXIL`, `ILDB`, `STAT`.
+    Program(Program<'a>),
+    /// `ISG1`, `OSG1`, `PSG1`.
+    Signature(Signature<'a>),
+    /// `PSV0`.
+    PipelineValidation(Box<PipelineValidation<'a>>),
+    /// `RTS0`.
+    RootSignature(RootSignature),
+    /// `SFI0`.
+    Features(Features),
+    /// `RDAT`.
+    RuntimeData(RuntimeData<'a>),
+    /// `HASH`.
+    Hash(ShaderHash),
+    /// `ILDN`.
+    DebugName(&'a str),
+    /// `VERS`.
+    Compiler(CompilerVersion<'a>),
+    /// A part this crate does not read.
+    Opaque,
 }
 
 /// A container, its table of parts read.
@@ -211,10 +280,6 @@ impl<'a> Container<'a> {
         self.parts.iter().find(|part| part.name == name)
     }
 
-    fn required(&self, name: FourCc) -> Result<&Part<'a>, ContainerError> {
-        self.part(name).ok_or(ContainerError::Missing(name))
-    }
-
     /// Whether the digest is that of the contents. Costs a pass over them.
     pub fn digest(&self) -> Digest {
         Digest::of(self.bytes)
@@ -225,8 +290,46 @@ impl<'a> Container<'a> {
     /// # Errors
     /// There is neither, or its header is damaged. Containers of Direct3D 11 have neither.
     pub fn program(&self) -> Result<Program<'a>, ContainerError> {
-        let part = self.required(FourCc::DXIL).or_else(|e| self.part(FourCc::ILDB).ok_or(e))?;
-        Program::parse(part)
+        let part = self.part(FourCc::DXIL).or_else(|| self.part(FourCc::ILDB));
+        Program::parse(part.ok_or(ContainerError::Missing(FourCc::DXIL))?)
+    }
+
+    /// What a part holds.
+    ///
+    /// # Errors
+    /// The part is damaged.
+    pub fn content(&self, part: &Part<'a>) -> Result<Content<'a>, ContainerError> {
+        Ok(match part.name {
+            FourCc::DXIL | FourCc::ILDB | FourCc::STAT => Content::Program(Program::parse(part)?),
+            FourCc::ISG1 | FourCc::OSG1 | FourCc::PSG1 => Content::Signature(signature::parse(part)?),
+            FourCc::PSV0 => {
+                let kind = self.program().ok().map(|program| program.kind);
+                Content::PipelineValidation(Box::new(psv::parse(part, kind)?))
+            }
+            FourCc::RTS0 => Content::RootSignature(RootSignature::read(part)?),
+            FourCc::SFI0 => Content::Features(facts::features(part)?),
+            FourCc::RDAT => Content::RuntimeData(rdat::parse(part)?),
+            FourCc::HASH => Content::Hash(facts::hash(part)?),
+            FourCc::ILDN => Content::DebugName(facts::debug_name(part)?),
+            FourCc::VERS => Content::Compiler(facts::compiler(part)?),
+            _ => Content::Opaque,
+        })
+    }
+
+    /// A signature: of `ISG1`, `OSG1` or `PSG1`. Empty if there is no such part, as in libraries.
+    ///
+    /// # Errors
+    /// The part is damaged.
+    pub fn signature(&self, name: FourCc) -> Result<Signature<'a>, ContainerError> {
+        self.part(name).map_or(Ok(Vec::new()), signature::parse)
+    }
+
+    /// The root signature that the shader came with.
+    ///
+    /// # Errors
+    /// The part is damaged.
+    pub fn root_signature(&self) -> Result<Option<RootSignature>, ContainerError> {
+        self.part(FourCc::RTS0).map(RootSignature::read).transpose()
     }
 }
 

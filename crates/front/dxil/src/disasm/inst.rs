@@ -230,7 +230,16 @@ impl Writer<'_, '_> {
                 for (n, &arg) in args.iter().enumerate() {
                     write!(p, "{}", if n == 0 { "" } else { ", " })?;
                     match arg {
-                        Operand::Value(v) => self.typed(p, v)?,
+                        Operand::Value(v) => {
+                            if let Some(value) = p.module.value(Some(self.slots.body()), v) {
+                                p.ty(value.ty)?;
+                            }
+                            for attribute in self.groups.of_param(p.module, *attributes, n as u32 + 1) {
+                                write!(p, " {attribute}")?;
+                            }
+                            write!(p, " ")?;
+                            self.value(p, v)?;
+                        }
                         Operand::Block(b) => self.block(p, b)?,
                         Operand::Metadata(node) => {
                             write!(p, "metadata ")?;
