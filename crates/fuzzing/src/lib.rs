@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod dxil;
 mod maxwell;
 mod nds;
 mod picagpu;
@@ -14,6 +15,7 @@ mod texture;
 mod translate;
 mod yuv;
 
+pub use dxil::dxil;
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -48,7 +50,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -62,6 +64,7 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
+    Target { name: "dxil", run: dxil, seeds: dxil::containers },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 
