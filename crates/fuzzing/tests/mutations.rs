@@ -91,6 +91,16 @@ fn maxwell_container() {
 }
 
 #[test]
+fn dxil_container() {
+    run("dxil_container");
+}
+
+#[test]
+fn root_signature() {
+    run("root_signature");
+}
+
+#[test]
 fn structure() {
     run("structure");
 }

@@ -1,0 +1,88 @@
+//! What is in shaders of Direct3D 12.
+
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use xenoglot_dxil::container::{Container, Content, Format, FourCc, SubobjectContent};
+use xenoglot_dxil::root_signature::RootSignature;
+
+/// The facts of a container, or of bitcode.
+pub fn facts(bytes: &[u8], format: Format) -> Result<Map<String, Value>> {
+    match format {
+        Format::Container => Ok(container_facts(&Container::parse(bytes)?)),
+        Format::Bitcode | Format::WrappedBitcode => bitcode_facts(bytes),
+    }
+}
+
+fn container_facts(container: &Container) -> Map<String, Value> {
+    let mut facts = Map::new();
+    let (major, minor) = container.version;
+    facts.insert("version".into(), format!("{major}.{minor}").into());
+    facts.insert("digest".into(), json!(container.digest()));
+    facts.insert("parts".into(), json!(container.parts));
+    for part in &container.parts {
+        let name = match part.name {
+            FourCc::DXIL => "program",
+            FourCc::ILDB => "program with debug information",
+            FourCc::STAT => "program for reflection",
+            FourCc::ISG1 => "inputs",
+            FourCc::OSG1 => "outputs",
+            FourCc::PSG1 => "patch constants or primitive outputs",
+            FourCc::PSV0 => "pipeline",
+            FourCc::RTS0 => "root signature",
+            FourCc::SFI0 => "features",
+            FourCc::RDAT => "library",
+            FourCc::HASH => "hash",
+            FourCc::ILDN => "debug information",
+            FourCc::VERS => "compiler",
+            _ => continue,
+        };
+        let value = match container.content(part) {
+            Ok(Content::RootSignature(signature)) => root_signature(&signature),
+            Ok(Content::RuntimeData(data)) => {
+                let mut value = json!(data);
+                for (subobject, facts) in data.subobjects.iter().zip(list(&mut value["subobjects"])) {
+                    use SubobjectContent::{GlobalRootSignature, LocalRootSignature};
+                    if let GlobalRootSignature(bytes) | LocalRootSignature(bytes) = subobject.content {
+                        facts["root signature"] = match RootSignature::parse(bytes) {
+                            Ok(signature) => root_signature(&signature),
+                            Err(error) => json!({ "cannot be read": error.to_string() }),
+                        };
+                    }
+                }
+                value
+            }
+            Ok(content) => json!(content),
+            // The other parts are described all the same.
+            Err(error) => json!({ "cannot be read": error.to_string() }),
+        };
+        facts.insert(name.into(), value);
+    }
+    facts
+}
+
+fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
+}
+
+/// The root signature, as text too, and what devices would refuse.
+fn root_signature(signature: &RootSignature) -> Value {
+    let mut value = json!(signature);
+    value["text"] = signature.to_string().into();
+    let violations: Vec<String> = signature.validate().iter().map(ToString::to_string).collect();
+    value["violations"] = violations.into();
+    value
+}
+
+fn bitcode_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
+    let module = xenoglot::dxil::load(bytes)?;
+    let program = xenoglot::dxil::program(&module)?;
+    let facts = json!({
+        "model": program.model,
+        "kind": program.kind,
+        "entry": program.name,
+        "workgroup": program.threads,
+        "resources": program.resources.len(),
+        "functions": module.functions.len(),
+    });
+    Ok(Map::from_iter([("program".into(), facts)]))
+}
