@@ -14,12 +14,16 @@
 
 use crate::{Changed, Context, edit::Replaced};
 use xenoglot_ir::analysis::Cfg;
+use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::{Block, Function, Op, Value, ValueDef};
 
 #[derive(Default)]
 pub(crate) struct Buffers {
     /// The arguments of a block's parameters, edge by edge.
     args: Vec<Value>,
+    /// The blocks to look at, by number in reverse post-order.
+    stale: Vec<bool>,
+    users: Users,
 }
 
 /// Replaces copies until there are none.
@@ -39,24 +43,97 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
             }
         }
     }
-    // A replaced parameter can make a copy of one that was looked at before: a sweep that finds nothing ends it.
-    let mut again = true;
-    while again {
-        again = false;
-        for &block in cfg.rpo().iter().skip(1) {
-            again |= copy_propagate.params(f, cfg, replaced, block);
-        }
-    }
+    copy_propagate.all(f, cfg, replaced);
     let changed = !replaced.is_empty();
     replaced.apply(f);
     cx.end(Changed::insts_if(changed))
 }
 
+/// The blocks that get each parameter as an argument: lists, joined where a parameter takes the place of another.
+#[derive(Default)]
+struct Users {
+    /// First and last link of each parameter's list; links are counted from 1.
+    ends: SecondaryMap<Value, [u32; 2]>,
+    links: Vec<Link>,
+}
+
+struct Link {
+    /// A block's number in reverse post-order.
+    block: u32,
+    next: u32,
+}
+
+impl Users {
+    fn find(&mut self, f: &Function, cfg: &Cfg, replaced: &Replaced) {
+        self.links.clear();
+        self.ends.clear();
+        self.ends.resize(f.values.len());
+        for (number, &block) in cfg.rpo().iter().enumerate() {
+            for pred in cfg.preds(block) {
+                for &arg in f.edge_args(&f.edges(pred.block)[pred.edge as usize]) {
+                    let arg = replaced.resolve(arg);
+                    if matches!(f.values[arg].def, ValueDef::Param(..)) {
+                        self.links.push(Link { block: number as u32, next: 0 });
+                        let link = self.links.len() as u32;
+                        self.append(arg, [link, link]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn append(&mut self, value: Value, [first, last]: [u32; 2]) {
+        let ends = &mut self.ends[value];
+        match ends[1].checked_sub(1) {
+            Some(end) => self.links[end as usize].next = first,
+            None => ends[0] = first,
+        }
+        ends[1] = last;
+    }
+
+    /// `by` takes the place of `old`, whose users are marked in `stale`.
+    fn replace(&mut self, old: Value, by: Value, stale: &mut [bool]) {
+        let list = std::mem::take(&mut self.ends[old]);
+        let mut at = list[0];
+        while let Some(link) = at.checked_sub(1).map(|i| &self.links[i as usize]) {
+            stale[link.block as usize] = true;
+            at = link.next;
+        }
+        if list[0] != 0 {
+            self.append(by, list);
+        }
+    }
+}
+
 impl Buffers {
-    fn params(&mut self, f: &mut Function, cfg: &Cfg, replaced: &mut Replaced, block: Block) -> bool {
+    /// Replaces parameters of all blocks.
+    fn all(&mut self, f: &mut Function, cfg: &Cfg, replaced: &mut Replaced) {
+        let blocks = cfg.rpo();
+        if blocks.iter().skip(1).all(|&b| f.params(b).is_empty()) {
+            return;
+        }
+        self.users.find(f, cfg, replaced);
+        self.stale.clear();
+        self.stale.resize(blocks.len(), true);
+        // A replaced parameter can make a copy of one that was looked at before.
+        while self.stale.iter().skip(1).any(|&stale| stale) {
+            for (number, &block) in blocks.iter().enumerate().skip(1) {
+                if std::mem::take(&mut self.stale[number]) {
+                    self.params(f, cfg, replaced, block);
+                }
+            }
+        }
+    }
+
+    fn replace(&mut self, f: &mut Function, replaced: &mut Replaced, old: Value, by: Value) {
+        replaced.set(f, old, by);
+        self.users.replace(old, replaced.resolve(by), &mut self.stale);
+    }
+
+    fn params(&mut self, f: &mut Function, cfg: &Cfg, replaced: &mut Replaced, block: Block) {
         let n = f.params(block).len();
         if n == 0 {
-            return false;
+            return;
         }
         self.args.clear();
         for p in cfg.preds(block) {
@@ -64,9 +141,8 @@ impl Buffers {
             self.args.extend(f.edge_args(edge).iter().map(|&v| replaced.resolve(v)));
         }
         if self.args.len() != n * cfg.preds(block).len() {
-            return false; // an edge with too few arguments: not verified
+            return; // an edge with too few arguments: not verified
         }
-        let mut any = false;
         for k in 0..n {
             let param = f.params(block)[k];
             if replaced.resolve(param) != param {
@@ -78,8 +154,7 @@ impl Buffers {
                 if is_undef(f, v) {
                     continue;
                 }
-                replaced.set(f, param, v);
-                any = true;
+                self.replace(f, replaced, param, v);
                 continue;
             }
             let twin = (0..k).find(|&j| {
@@ -92,11 +167,9 @@ impl Buffers {
             });
             if let Some(j) = twin {
                 let earlier = f.params(block)[j];
-                replaced.set(f, param, earlier);
-                any = true;
+                self.replace(f, replaced, param, earlier);
             }
         }
-        any
     }
 }
 

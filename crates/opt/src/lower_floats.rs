@@ -107,9 +107,12 @@ fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
         }
         _ => false,
     };
+    if !asked {
+        return None;
+    }
     let (from, to) = (f.args(inst).first()?, f.result(inst)?);
     let (from, to) = (f.ty(*from).kind(), f.ty(to).kind());
-    asked.then_some(Shape { op: data.op, flags: data.flags.without_contract(), from, to })
+    Some(Shape { op: data.op, flags: data.flags.without_contract(), from, to })
 }
 
 /// What is added to +0, if that is what `inst` does.

@@ -98,6 +98,8 @@ mod tests {
         assert_eq!(detect(b"Lorem ipsum"), Format::Unknown);
         assert_eq!(detect(b""), Format::Unknown);
         assert_eq!(detect(b".\0"), Format::Unknown);
+        assert_eq!(detect(b"DXBC"), Format::Dxil(dxil::Format::Container));
+        assert_eq!(detect(b"BC\xc0\xde"), Format::Dxil(dxil::Format::Bitcode));
     }
 
     #[test]

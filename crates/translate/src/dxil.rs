@@ -15,6 +15,14 @@ pub fn load(bytes: &[u8]) -> Result<Module, Error> {
     Ok(bitcode::read(code.bytes, &bitcode::Limits::default())?)
 }
 
+/// A module as LLVM's text.
+///
+/// # Errors
+/// A text beyond all measure.
+pub fn disassemble(module: &Module) -> Result<String, Error> {
+    Ok(xenoglot_dxil::disasm::disassemble(module)?)
+}
+
 /// What a module's metadata says of its shader.
 ///
 /// # Errors

@@ -36,6 +36,11 @@ pub(crate) struct BlockInfo {
     /// Whether control gets there at all.
     pub(crate) reachable: bool,
     pub(crate) from: From,
+    /// How many blocks dominate it up to the loop header around it, or the entry.
+    depth: u32,
+    /// One of these blocks, or itself if it is a header or the entry: half of the way or less, so that a walk up takes
+    /// a logarithm of steps (the skew-binary lists of E. W. Myers, 1983).
+    jump: u32,
 }
 
 /// A range of places in the tree, both ends included.
@@ -115,8 +120,19 @@ impl Ssa {
             }
             From::Loop { pre, .. } => self.blocks[*pre as usize].reachable,
         };
-        self.blocks.push(BlockInfo { label, start, reachable, from });
-        self.blocks.len() as u32 - 1
+        let block = self.blocks.len() as u32;
+        let (depth, jump) = match from {
+            From::One(above) | From::Merge { head: above, .. } => {
+                let above_jump = self.blocks[above as usize].jump;
+                let [a, b, c] = [above, above_jump, self.blocks[above_jump as usize].jump]
+                    .map(|block| self.blocks[block as usize].depth);
+                let equal = a - b == b - c;
+                (a + 1, if equal { self.blocks[above_jump as usize].jump } else { above })
+            }
+            From::Entry | From::Loop { .. } => (0, block),
+        };
+        self.blocks.push(BlockInfo { label, start, reachable, from, depth, jump });
+        block
     }
 
     /// A block that `preds` lead to.
@@ -172,6 +188,11 @@ impl Ssa {
                 return id;
             }
             let info = &self.blocks[block as usize];
+            // No loop lies between, and what is written lies above: nothing stops the walk before.
+            if info.jump != block && before.is_none_or(|w| w.0 <= info.jump) {
+                block = info.jump;
+                continue;
+            }
             match &info.from {
                 From::Entry => return UNDEF,
                 From::One(p) => block = *p,

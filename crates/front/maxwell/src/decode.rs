@@ -36,7 +36,9 @@ pub fn decode(address: u32, word: u64) -> Result<Inst, DecodeError> {
     let error = |reason| DecodeError { address, word, reason };
     let id = isa::find(word).ok_or(error(Reason::Opcode))?;
     let form = &isa::FORMS[id];
-    if let Some(bad) = form.modifiers.iter().find(|m| m.choice(word).is_none()) {
+    if form.partial
+        && let Some(bad) = form.modifiers.iter().find(|m| m.choice(word).is_none())
+    {
         return Err(error(Reason::Modifier(bad.which)));
     }
     let guard = match form.guarded {

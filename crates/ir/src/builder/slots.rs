@@ -6,6 +6,7 @@ use crate::entities::{Slot, Value};
 use crate::flags::Flags;
 use crate::imm::Imm;
 use crate::op::Op;
+use crate::ty::Type;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -52,12 +53,30 @@ impl Default for Known {
 impl Builder<'_> {
     /// Reads a slot.
     pub fn slot_get(&mut self, slot: Slot) -> Value {
-        match &self.forward {
+        self.slot_get_as(slot, self.func.slots[slot].ty)
+    }
+
+    /// Reads a slot as a type of as many bits: the slot's own, or of a scalar slot any other scalar.
+    pub fn slot_get_as(&mut self, slot: Slot, ty: Type) -> Value {
+        let v = match &self.forward {
             None => self.found(slot),
             Some(forward) => match forward.slots[slot].whole.expand() {
                 Some(v) => v,
                 None => self.known_lanes(slot, &Parts::IN_ORDER[..self.lanes_of(slot)]),
             },
+        };
+        self.bitcast(v, ty)
+    }
+
+    /// The bits of `v` as a type of as many.
+    pub fn bitcast(&mut self, v: Value, ty: Type) -> Value {
+        if self.func.ty(v) == ty {
+            return v;
+        }
+        let source = self.func.def_inst(v).filter(|&i| self.func.insts[i].op == Op::Bitcast);
+        match source.and_then(|i| self.func.args(i).first().copied()) {
+            Some(source) if self.func.ty(source) == ty => source,
+            _ => self.convert(Op::Bitcast, Flags::NONE, v, ty),
         }
     }
 
@@ -77,9 +96,10 @@ impl Builder<'_> {
         }
     }
 
-    /// Writes a slot.
+    /// Writes a slot. `v` is of its type, or of a scalar slot any other scalar of as many bits.
     pub fn slot_set(&mut self, slot: Slot, v: Value) {
         if self.forward.is_none() {
+            let v = self.bitcast(v, self.func.slots[slot].ty);
             self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
             return;
         }
@@ -151,6 +171,7 @@ impl Builder<'_> {
                     Some(v) => v,
                     None => self.known_lanes(slot, &lanes[..self.lanes_of(slot)]),
                 };
+                let v = self.bitcast(v, self.func.slots[slot].ty);
                 if self.known(slot).found != v.into() {
                     self.inst(Op::SlotSet, Flags::NONE, Imm::Slot(slot), &[v], &[]);
                 }

@@ -1,16 +1,24 @@
 //! What is in shaders of Direct3D 12.
 
+use super::module_facts;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
+use xenoglot::dxil;
 use xenoglot_dxil::container::{Container, Content, Format, FourCc, SubobjectContent};
 use xenoglot_dxil::root_signature::RootSignature;
 
-/// The facts of a container, or of bitcode.
+/// The facts of a container's parts and of its shader.
 pub fn facts(bytes: &[u8], format: Format) -> Result<Map<String, Value>> {
-    match format {
-        Format::Container => Ok(container_facts(&Container::parse(bytes)?)),
-        Format::Bitcode | Format::WrappedBitcode => bitcode_facts(bytes),
+    if format != Format::Container {
+        return shader_facts(bytes);
     }
+    let mut facts = container_facts(&Container::parse(bytes)?);
+    match shader_facts(bytes) {
+        Ok(shader) => facts.extend(shader),
+        // The container is described all the same.
+        Err(error) => drop(facts.insert("cannot be read".into(), error.to_string().into())),
+    }
+    Ok(facts)
 }
 
 fn container_facts(container: &Container) -> Map<String, Value> {
@@ -73,16 +81,37 @@ fn root_signature(signature: &RootSignature) -> Value {
     value
 }
 
-fn bitcode_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
-    let module = xenoglot::dxil::load(bytes)?;
-    let program = xenoglot::dxil::program(&module)?;
-    let facts = json!({
-        "model": program.model,
-        "kind": program.kind,
-        "entry": program.name,
-        "workgroup": program.threads,
-        "resources": program.resources.len(),
-        "functions": module.functions.len(),
-    });
-    Ok(Map::from_iter([("program".into(), facts)]))
+/// What the bitcode says.
+fn shader_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
+    let module = dxil::load(bytes)?;
+    let program = dxil::program(&module)?;
+    let resources: Vec<Value> = program
+        .resources
+        .iter()
+        .map(|r| {
+            json!({
+                "class": r.class.name(),
+                "shape": format!("{:?}", r.shape),
+                "space": r.space,
+                "register": format!("{}{}", r.class.letter(), r.lower),
+                "count": r.count,
+                "bytes": r.bytes,
+            })
+        })
+        .collect();
+    let operations = module.functions.iter().filter(|f| f.name.starts_with(b"dx.op."));
+    let operations: Vec<_> = operations.map(|f| String::from_utf8_lossy(&f.name).into_owned()).collect();
+    let mut facts = Map::new();
+    facts.insert("shader model".into(), json!(program.model));
+    facts.insert("kind".into(), json!(program.kind));
+    facts.insert("entry".into(), program.name.clone().into());
+    facts.insert("workgroup".into(), json!(program.threads));
+    facts.insert("resources".into(), resources.into());
+    facts.insert("operations".into(), operations.into());
+    match dxil::lift(&module, &Default::default()) {
+        Ok(lifted) => facts.insert("module".into(), module_facts(&lifted.module)),
+        // The shader is described all the same.
+        Err(error) => facts.insert("cannot be lifted".into(), error.to_string().into()),
+    };
+    Ok(facts)
 }

@@ -246,14 +246,16 @@ pub fn explore(
     limits: Limits,
 ) -> Result<Flow, FlowError> {
     let run = |entries| {
+        // Most instructions are come to in one context.
+        let likely = (code.len() / WORD as usize).min(limits.max_nodes);
         let mut e = Explorer {
             code,
             constants,
             limits,
             stacks: Stacks::default(),
-            ids: HashMap::default(),
-            nodes: Vec::new(),
-            contexts: Vec::new(),
+            ids: HashMap::with_capacity_and_hasher(likely, FxBuildHasher),
+            nodes: Vec::with_capacity(likely),
+            contexts: Vec::with_capacity(likely),
             cases: 0,
             entries,
             numbers: HashMap::default(),

@@ -121,6 +121,15 @@ impl Row {
             modifiers: self.modifiers,
             operands: self.operands,
             guarded: self.guarded,
+            partial: {
+                let mut partial = false;
+                let mut at = 0;
+                while at < self.modifiers.len() {
+                    partial |= self.modifiers[at].is_partial();
+                    at += 1;
+                }
+                partial
+            },
         }
     }
 }
@@ -144,6 +153,8 @@ pub struct Form {
     pub operands: &'static [OperandSpec],
     /// Bits 16 to 19 are a guard.
     pub guarded: bool,
+    /// Some values of its modifiers are undefined.
+    pub(crate) partial: bool,
 }
 
 /// A form's number in [`FORMS`]; only the decoder makes one.

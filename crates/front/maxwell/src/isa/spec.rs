@@ -160,6 +160,24 @@ impl ModSpec {
         self.values.choice(self.field, word).filter(|c| c.1 != UNDEFINED)
     }
 
+    /// Whether some value of its bits is undefined.
+    pub(super) const fn is_partial(&self) -> bool {
+        match self.values {
+            Values::Always(_) | Values::Flag(_) | Values::Clear(_) => false,
+            Values::List(list) => {
+                let mut at = 0;
+                while at < list.len() {
+                    if list[at].1 == UNDEFINED {
+                        return true;
+                    }
+                    at += 1;
+                }
+                list.len() < 1 << self.field.len()
+            }
+            Values::By(..) | Values::ByNumber(..) | Values::UnlessAlone(..) => true,
+        }
+    }
+
     /// The same values for another modifier.
     pub(super) const fn of(self, which: Mod) -> ModSpec {
         ModSpec { which, ..self }

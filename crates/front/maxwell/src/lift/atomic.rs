@@ -64,7 +64,7 @@ impl Cx<'_> {
             Some(n) => self.set_reg(n, old),
             None => {}
         }
-        let resident = self.b.bool(true);
+        let resident = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, resident);
         Ok(())
     }

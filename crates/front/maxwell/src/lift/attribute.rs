@@ -61,7 +61,7 @@ impl Cx<'_> {
             let v = self.read_attribute(inst, word, vertex)?;
             let number = self.number(word);
             let here = self.op(Op::IcmpEq, &[address, number]);
-            result = self.b.select(here, v, result);
+            result = self.select(here, v, result);
         }
         Ok(result)
     }
@@ -92,7 +92,7 @@ impl Cx<'_> {
                 let number = self.number(word);
                 let here = self.op(Op::IcmpEq, &[address, number]);
                 let old = self.b.slot_get(slot);
-                let new = self.b.select(here, v, old);
+                let new = self.select(here, v, old);
                 self.b.slot_set(slot, new);
             }
         }
@@ -105,7 +105,7 @@ impl Cx<'_> {
         let offset = inst.operand(Role::Number).and_then(|o| o.imm()).unwrap_or(0);
         let (base, offset) = (self.reg(base), self.number(offset));
         let v = self.op(Op::Iadd, &[base, offset]);
-        let yes = self.b.bool(true);
+        let yes = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, yes);
         self.set_dst(inst, v)
     }

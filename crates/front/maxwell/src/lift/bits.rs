@@ -13,8 +13,8 @@ impl Cx<'_> {
     fn logic_pred(&mut self, inst: &Inst, v: Value) -> Lift<()> {
         let zero = self.zero();
         let p = match inst.get(Mod::PredOp)? {
-            PredOp::F => self.b.bool(false),
-            PredOp::T => self.b.bool(true),
+            PredOp::F => self.truth(false),
+            PredOp::T => self.truth(true),
             PredOp::Z => self.op(Op::IcmpEq, &[v, zero]),
             PredOp::Nz => self.op(Op::IcmpNe, &[v, zero]),
         };
@@ -60,7 +60,7 @@ impl Cx<'_> {
     fn below(&mut self, amount: Value, limit: u32, shifted: Value, beyond: Value) -> Value {
         let limit = self.number(limit);
         let fits = self.op(Op::IcmpUlt, &[amount, limit]);
-        self.b.select(fits, shifted, beyond)
+        self.select(fits, shifted, beyond)
     }
 
     /// SHL.
@@ -202,9 +202,9 @@ impl Cx<'_> {
                     self.op(Op::IcmpNe, &[bit, zero])
                 });
                 let s = s.map(|s| self.number(s));
-                let low = self.b.select(bits[0], s[1], s[0]);
-                let high = self.b.select(bits[0], s[3], s[2]);
-                self.b.select(bits[1], high, low)
+                let low = self.select(bits[0], s[1], s[0]);
+                let high = self.select(bits[0], s[3], s[2]);
+                self.select(bits[1], high, low)
             }
         };
         let v = self.op(Op::PermuteBytes, &[a, c, selector]);
@@ -225,7 +225,7 @@ impl Cx<'_> {
             let none = self.number(u32::MAX);
             let found = self.op(Op::IcmpNe, &[v, none]);
             let amount = self.op(Op::Isub, &[top, v]);
-            self.b.select(found, amount, none)
+            self.select(found, amount, none)
         } else {
             v
         };
@@ -272,7 +272,7 @@ impl Cx<'_> {
                 let v = self.op(Op::And, &[v, bit]);
                 self.op(Op::IcmpNe, &[v, zero])
             });
-            let v = self.b.select(enabled, new, old);
+            let v = self.select(enabled, new, old);
             match codes {
                 true => self.set_flag(super::regs::Flag::ALL[usize::from(i)], v),
                 false => self.set_pred(i, v),

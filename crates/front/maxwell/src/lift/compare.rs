@@ -1,7 +1,7 @@
 //! Comparisons, and operations on predicates.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, operand};
+use super::cx::{Cx, Lift, operand, written_pred};
 use super::float::arithmetic;
 use super::int::is_signed;
 use super::regs::Flag;
@@ -22,16 +22,16 @@ impl Cx<'_> {
     /// The result of a comparison by "less" and "equal", in that order where it holds for the first.
     fn relation(&mut self, how: IntCompare, less: Value, equal: Value) -> Value {
         match how {
-            IntCompare::F => self.b.bool(false),
-            IntCompare::T => self.b.bool(true),
+            IntCompare::F => self.truth(false),
+            IntCompare::T => self.truth(true),
             IntCompare::Lt => less,
             IntCompare::Eq => equal,
-            IntCompare::Ne => self.b.not(equal),
-            IntCompare::Ge => self.b.not(less),
+            IntCompare::Ne => self.not(equal),
+            IntCompare::Ge => self.not(less),
             IntCompare::Le => self.op(Op::Or, &[less, equal]),
             IntCompare::Gt => {
                 let at_most = self.op(Op::Or, &[less, equal]);
-                self.b.not(at_most)
+                self.not(at_most)
             }
         }
     }
@@ -40,8 +40,8 @@ impl Cx<'_> {
     pub fn int_compare(&mut self, how: IntCompare, signed: bool, a: Value, b: Value) -> Value {
         let (less, at_most) = if signed { (Op::IcmpSlt, Op::IcmpSle) } else { (Op::IcmpUlt, Op::IcmpUle) };
         match how {
-            IntCompare::F => self.b.bool(false),
-            IntCompare::T => self.b.bool(true),
+            IntCompare::F => self.truth(false),
+            IntCompare::T => self.truth(true),
             IntCompare::Lt => self.op(less, &[a, b]),
             IntCompare::Eq => self.op(Op::IcmpEq, &[a, b]),
             IntCompare::Le => self.op(at_most, &[a, b]),
@@ -70,7 +70,7 @@ impl Cx<'_> {
             self.op(Op::Xor, &[negative, overflow])
         } else {
             let no_borrow = self.op(Op::IaddCarryOut, &args);
-            self.b.not(no_borrow)
+            self.not(no_borrow)
         };
         let same = self.op(Op::IcmpEq, &[difference, zero]);
         let equal = self.op(Op::And, &[same, z]);
@@ -80,8 +80,8 @@ impl Cx<'_> {
     /// A comparison of floats of one type.
     pub fn float_compare(&mut self, how: FloatCompare, flags: Flags, a: Value, b: Value) -> Value {
         let (op, swapped) = match how {
-            FloatCompare::F => return self.b.bool(false),
-            FloatCompare::T => return self.b.bool(true),
+            FloatCompare::F => return self.truth(false),
+            FloatCompare::T => return self.truth(true),
             FloatCompare::Num => return self.op(Op::FcmpOrd, &[a, b]),
             FloatCompare::Nan => return self.op(Op::FcmpUno, &[a, b]),
             FloatCompare::Lt => (Op::FcmpOlt, false),
@@ -111,10 +111,13 @@ impl Cx<'_> {
     /// Combines a test with the source predicate and writes both predicates.
     pub fn set_preds(&mut self, inst: &Inst, test: Value) -> Lift<()> {
         let (p, op) = (self.pred_operand(inst, Role::Pred)?, inst.get(Mod::BoolOp)?);
-        let inverse = self.b.not(test);
-        let (yes, no) = (self.combine(op, test, p), self.combine(op, inverse, p));
-        self.set_dst_pred(inst, Role::DstPred, yes);
-        self.set_dst_pred(inst, Role::DstPred2, no);
+        for (role, inverted) in [(Role::DstPred, false), (Role::DstPred2, true)] {
+            if let Some(n) = written_pred(inst, role) {
+                let test = if inverted { self.not(test) } else { test };
+                let v = self.combine(op, test, p);
+                self.set_pred(n, v);
+            }
+        }
         Ok(())
     }
 
@@ -124,7 +127,7 @@ impl Cx<'_> {
         let test = self.combine(op, test, p);
         let yes = if inst.has(Mod::FloatResult) { 1f32.to_bits() } else { u32::MAX };
         let (yes, no) = (self.number(yes), self.zero());
-        let v = self.b.select(test, yes, no);
+        let v = self.select(test, yes, no);
         self.set_logic_flags(inst, v);
         self.set_dst(inst, v)
     }
@@ -158,7 +161,7 @@ impl Cx<'_> {
         let (a, b, c) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?, self.int(inst, Role::C)?);
         let zero = self.zero();
         let test = self.int_compare(inst.get(Mod::IntCompare)?, is_signed(inst), c, zero);
-        let v = self.b.select(test, a, b);
+        let v = self.select(test, a, b);
         self.set_dst(inst, v)
     }
 
@@ -168,7 +171,7 @@ impl Cx<'_> {
         let zero = self.b.f32(0.0);
         let flags = compare_flags(inst)?;
         let test = self.float_compare(inst.get(Mod::FloatCompare)?, flags, c, zero);
-        let v = self.b.select(test, a, b);
+        let v = self.select(test, a, b);
         self.set_dst(inst, v)
     }
 
@@ -216,10 +219,10 @@ impl Cx<'_> {
         let [z, s, c, o] = Flag::ALL.map(|flag| self.flag(flag));
         let less = self.op(Op::Xor, &[s, o]);
         let v = match test.0 {
-            0 => self.b.bool(false),
-            15 => self.b.bool(true),
+            0 => self.truth(false),
+            15 => self.truth(true),
             1 | 6 => {
-                let (not_zero, not_less) = (self.b.not(z), self.b.not(less));
+                let (not_zero, not_less) = (self.not(z), self.not(less));
                 match test.0 {
                     1 => {
                         let negative = self.op(Op::And, &[s, not_zero]);
@@ -229,7 +232,7 @@ impl Cx<'_> {
                 }
             }
             2 => {
-                let positive = self.b.not(s);
+                let positive = self.not(s);
                 self.op(Op::And, &[z, positive])
             }
             3 => {
@@ -238,35 +241,35 @@ impl Cx<'_> {
             }
             4 | 11 => {
                 let at_most = self.op(Op::Or, &[z, less]);
-                if test.0 == 11 { at_most } else { self.b.not(at_most) }
+                if test.0 == 11 { at_most } else { self.not(at_most) }
             }
-            5 => self.b.not(z),
+            5 => self.not(z),
             7 | 8 => {
                 let unordered = self.op(Op::And, &[z, s]);
-                if test.0 == 8 { unordered } else { self.b.not(unordered) }
+                if test.0 == 8 { unordered } else { self.not(unordered) }
             }
             9 => less,
             10 => z,
             12 => {
-                let (positive, either) = (self.b.not(s), self.op(Op::Or, &[z, o]));
+                let (positive, either) = (self.not(s), self.op(Op::Or, &[z, o]));
                 self.op(Op::Xor, &[positive, either])
             }
             13 => {
-                let not_zero = self.b.not(z);
+                let not_zero = self.not(z);
                 self.op(Op::Or, &[not_zero, s])
             }
             14 => {
-                let positive = self.b.not(s);
+                let positive = self.not(s);
                 let either = self.op(Op::Or, &[positive, z]);
                 self.op(Op::Xor, &[either, o])
             }
-            16 => self.b.not(o),
-            17 => self.b.not(c),
-            18 => self.b.not(s),
+            16 => self.not(o),
+            17 => self.not(c),
+            18 => self.not(s),
             19 | 20 => {
-                let not_zero = self.b.not(z);
+                let not_zero = self.not(z);
                 let higher = self.op(Op::And, &[c, not_zero]);
-                if test.0 == 20 { higher } else { self.b.not(higher) }
+                if test.0 == 20 { higher } else { self.not(higher) }
             }
             21 => s,
             22 => c,

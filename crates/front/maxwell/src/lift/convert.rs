@@ -156,7 +156,7 @@ impl Cx<'_> {
         let int = if bits == 64 || self.b.func.ty(v) == Type::F64 {
             let nan = self.op(Op::FcmpUno, &[v, v]);
             let top = self.b.constant(int_type(bits), Bits::scalar(1 << (bits - 1)));
-            self.b.select(nan, top, int)
+            self.select(nan, top, int)
         } else {
             int
         };

@@ -5,7 +5,8 @@ use super::handle::Bound;
 use super::interface::Io;
 use super::layout::{BANK_SIZE, bank_binding};
 use super::product::Piece;
-use super::regs::{Flag, Regs};
+use super::regs::{Flag, FlagSet, Regs};
+use super::value::Numbers;
 use crate::gpu::Shape;
 use crate::info::ShaderInfo;
 use crate::inst::{Guard, Inst, Operand, PT, Part, RZ, Role, Value as Named};
@@ -21,18 +22,14 @@ pub(super) type Lift<T> = Result<T, Unsupported>;
 /// Threads of a warp.
 pub(super) const WARP: u8 = 32;
 
-/// A constant operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Constant {
-    Bank(u8, i32),
-    Number(u32),
-}
-
-/// Values of constant operands in a block.
+/// Values that a block has already.
 #[derive(Default)]
 pub(super) struct Known {
     block: Option<Block>,
-    values: FxHashMap<Constant, Value>,
+    /// Words of constant banks.
+    words: FxHashMap<(u8, i32), Value>,
+    /// Halves of words: the upper ones, those with their sign.
+    pub halves: FxHashMap<(Value, bool, bool), Value>,
 }
 
 /// Everything the lifter of one instruction needs.
@@ -45,8 +42,12 @@ pub(super) struct Cx<'a> {
     /// What registers keep their old values without; none where all are written.
     pub guard: Option<Value>,
     pub banks: [Option<Resource>; 32],
-    /// Constant operands of the block under the cursor: the same one is the same value.
+    /// Numbers of the function.
+    pub numbers: Numbers,
+    /// What the block under the cursor has already.
     pub known: Known,
+    /// Flags that the program reads.
+    pub flags_read: FlagSet,
     /// Values that are parts of a product of words.
     pub pieces: FxHashMap<Value, Piece>,
     pub global: Option<Resource>,
@@ -61,20 +62,12 @@ pub(super) struct Cx<'a> {
 }
 
 impl Cx<'_> {
-    pub fn zero(&mut self) -> Value {
-        self.number(0)
-    }
-
     pub fn i64(&mut self, v: u64) -> Value {
         self.b.constant(Type::I64, Bits::scalar(v))
     }
 
-    pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
-        self.b.op(op, args)
-    }
-
     pub fn cast(&mut self, v: Value, ty: Type) -> Value {
-        if self.b.func.ty(v) == ty { v } else { self.b.convert(Op::Bitcast, Flags::NONE, v, ty) }
+        self.b.bitcast(v, ty)
     }
 
     pub fn convert(&mut self, op: Op, v: Value, ty: Type) -> Value {
@@ -83,15 +76,22 @@ impl Cx<'_> {
 
     /// Register `n`; zero for RZ.
     pub fn reg(&mut self, n: u8) -> Value {
+        self.reg_as(n, Type::I32)
+    }
+
+    /// Register `n` as a scalar of 32 bits; zero for RZ.
+    fn reg_as(&mut self, n: u8, ty: Type) -> Value {
         match self.regs.general(self.b.func, n) {
-            Some(slot) => self.b.slot_get(slot),
-            None => self.number(0),
+            Some(slot) => self.b.slot_get_as(slot, ty),
+            None => {
+                let zero = self.zero();
+                self.cast(zero, ty)
+            }
         }
     }
 
-    /// Writes register `n` where the guard holds.
+    /// Writes register `n` where the guard holds. `v` is any scalar of 32 bits.
     pub fn set_reg(&mut self, n: u8, v: Value) {
-        let v = self.cast(v, Type::I32);
         if let Some(slot) = self.regs.general(self.b.func, n) {
             let v = self.guarded(slot, v);
             self.b.slot_set(slot, v);
@@ -101,8 +101,8 @@ impl Cx<'_> {
     fn guarded(&mut self, slot: xenoglot_ir::Slot, v: Value) -> Value {
         match self.guard {
             Some(guard) => {
-                let old = self.b.slot_get(slot);
-                self.b.select(guard, v, old)
+                let old = self.b.slot_get_as(slot, self.b.func.ty(v));
+                self.select(guard, v, old)
             }
             None => v,
         }
@@ -116,8 +116,23 @@ impl Cx<'_> {
 
     /// Two words as one value of 64 bits.
     pub fn join(&mut self, words: [Value; 2], ty: Type) -> Value {
-        let v = self.op(Op::Build, &words);
+        let v = match self.was_split(words) {
+            Some(v) => v,
+            None => self.op(Op::Build, &words),
+        };
         self.cast(v, ty)
+    }
+
+    /// The pair of words that these are the first and the second of.
+    fn was_split(&self, words: [Value; 2]) -> Option<Value> {
+        let mut pairs = [0, 1].map(|lane| {
+            let inst = self.b.func.def_inst(words[lane])?;
+            let data = &self.b.func.insts[inst];
+            let is_lane = data.op == Op::Extract && data.imm == Imm::Lane(lane as u8);
+            self.b.func.args(inst).first().copied().filter(|&v| is_lane && self.b.func.ty(v) == Type::I32X2)
+        });
+        let [low, high] = [pairs[0].take()?, pairs[1].take()?];
+        (low == high).then_some(low)
     }
 
     /// The words of a 64-bit value.
@@ -138,7 +153,7 @@ impl Cx<'_> {
     pub fn pred(&mut self, n: u8) -> Value {
         match self.regs.pred(self.b.func, n) {
             Some(slot) => self.b.slot_get(slot),
-            None => self.b.bool(true),
+            None => self.truth(true),
         }
     }
 
@@ -161,12 +176,24 @@ impl Cx<'_> {
         self.b.slot_set(slot, v);
     }
 
-    /// Writes Z and S by a result, and the other flags.
-    pub fn set_flags(&mut self, result: Value, carry: Value, overflow: Value) {
+    /// Writes Z and S by a result, and the other flags, as far as the program reads them.
+    pub fn set_flags(
+        &mut self,
+        result: Value,
+        carry: impl FnOnce(&mut Self) -> Value,
+        overflow: impl FnOnce(&mut Self) -> Value,
+    ) {
         let zero = self.zero();
-        let z = self.op(Op::IcmpEq, &[result, zero]);
-        let s = self.op(Op::IcmpSlt, &[result, zero]);
-        for (flag, v) in Flag::ALL.into_iter().zip([z, s, carry, overflow]) {
+        self.set_flag_by(Flag::Zero, |cx| cx.op(Op::IcmpEq, &[result, zero]));
+        self.set_flag_by(Flag::Sign, |cx| cx.op(Op::IcmpSlt, &[result, zero]));
+        self.set_flag_by(Flag::Carry, carry);
+        self.set_flag_by(Flag::Overflow, overflow);
+    }
+
+    /// Writes a flag if the program reads it anywhere.
+    pub fn set_flag_by(&mut self, flag: Flag, v: impl FnOnce(&mut Self) -> Value) {
+        if self.flags_read.has(flag) {
+            let v = v(self);
             self.set_flag(flag, v);
         }
     }
@@ -174,8 +201,7 @@ impl Cx<'_> {
     /// [`Cx::set_flags`] where the instruction has `.CC`, C and O being clear.
     pub fn set_logic_flags(&mut self, inst: &Inst, result: Value) {
         if inst.has(Mod::Cc) {
-            let no = self.b.bool(false);
-            self.set_flags(result, no, no);
+            self.set_flags(result, |cx| cx.truth(false), |cx| cx.truth(false));
         }
     }
 
@@ -185,7 +211,7 @@ impl Cx<'_> {
             return None;
         }
         let p = self.pred(guard.pred);
-        Some(if guard.not { self.b.not(p) } else { p })
+        Some(if guard.not { self.not(p) } else { p })
     }
 
     /// The buffer of a constant bank.
@@ -204,39 +230,30 @@ impl Cx<'_> {
         }))
     }
 
-    /// The value of a constant operand, if the block has it.
-    fn known(&mut self, constant: Constant) -> Option<Value> {
+    /// What is known in the block under the cursor.
+    pub fn known_here(&mut self) -> &mut Known {
         let block = Some(self.b.block());
         if self.known.block != block {
             self.known.block = block;
-            self.known.values.clear();
+            self.known.words.clear();
+            self.known.halves.clear();
         }
-        self.known.values.get(&constant).copied()
-    }
-
-    /// A 32-bit number.
-    pub fn number(&mut self, v: u32) -> Value {
-        if let Some(known) = self.known(Constant::Number(v)) {
-            return known;
-        }
-        let value = self.b.i32(v);
-        self.known.values.insert(Constant::Number(v), value);
-        value
+        &mut self.known
     }
 
     /// A word of a constant bank.
     pub fn constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
-        if let Some(known) = self.known(Constant::Bank(bank, offset)) {
+        if let Some(&known) = self.known_here().words.get(&(bank, offset)) {
             return Ok(known);
         }
         let value = self.load_constant(bank, offset)?;
-        self.known.values.insert(Constant::Bank(bank, offset), value);
+        self.known.words.insert((bank, offset), value);
         Ok(value)
     }
 
     fn load_constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
         let resource = self.bank(bank)?;
-        let offset = self.b.i32(offset as u32 & (BANK_SIZE - 1) & !3);
+        let offset = self.number(offset as u32 & (BANK_SIZE - 1) & !3);
         Ok(self.b.load(MemInfo::plain(Space::Uniform, Some(resource), 2), offset, Type::I32))
     }
 
@@ -310,7 +327,10 @@ impl Cx<'_> {
     /// A single with all that is done to it.
     pub fn float(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
         let o = operand(inst, role)?;
-        let v = self.raw(&o)?;
+        let v = match o.value {
+            Named::Reg(n) => self.reg_as(n, Type::F32),
+            _ => self.raw(&o)?,
+        };
         let v = self.cast(v, Type::F32);
         Ok(self.with_signs(&o, v))
     }
@@ -330,9 +350,9 @@ impl Cx<'_> {
 
     /// A predicate operand; true where the form has none.
     pub fn pred_operand(&mut self, inst: &Inst, role: Role) -> Lift<Value> {
-        let Some(o) = inst.operand(role) else { return Ok(self.b.bool(true)) };
+        let Some(o) = inst.operand(role) else { return Ok(self.truth(true)) };
         let p = self.pred(o.pred().ok_or(Unsupported)?);
-        Ok(if o.inv || o.neg { self.b.not(p) } else { p })
+        Ok(if o.inv || o.neg { self.not(p) } else { p })
     }
 
     /// Writes the destination register.
@@ -351,7 +371,7 @@ impl Cx<'_> {
 
     /// Writes a predicate destination, if the form has it.
     pub fn set_dst_pred(&mut self, inst: &Inst, role: Role, v: Value) {
-        if let Some(n) = inst.operand(role).and_then(|o| o.pred()).filter(|&n| n != PT) {
+        if let Some(n) = written_pred(inst, role) {
             self.set_pred(n, v);
         }
     }
@@ -384,6 +404,11 @@ pub(super) fn warp() -> Imm {
 /// The operand of a role.
 pub(super) fn operand(inst: &Inst, role: Role) -> Lift<Operand> {
     inst.operand(role).ok_or(Unsupported)
+}
+
+/// The predicate that an operand is a destination of, if the form has it and it is not PT.
+pub(super) fn written_pred(inst: &Inst, role: Role) -> Option<u8> {
+    inst.operand(role).and_then(|o| o.pred()).filter(|&n| n != PT)
 }
 
 /// The destination register.

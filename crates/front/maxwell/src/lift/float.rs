@@ -34,10 +34,11 @@ impl Cx<'_> {
     fn set_float_dst(&mut self, inst: &Inst, v: Value) -> Lift<()> {
         let ty = self.b.func.ty(v);
         if inst.has(Mod::Cc) {
-            let (zero, no) = (self.b.constant(ty, Bits::scalar(0)), self.b.bool(false));
-            let (z, s) = (self.op(Op::FcmpUeq, &[v, zero]), self.op(Op::FcmpUlt, &[v, zero]));
-            for (flag, v) in Flag::ALL.into_iter().zip([z, s, no, no]) {
-                self.set_flag(flag, v);
+            let zero = self.b.constant(ty, Bits::scalar(0));
+            self.set_flag_by(Flag::Zero, |cx| cx.op(Op::FcmpUeq, &[v, zero]));
+            self.set_flag_by(Flag::Sign, |cx| cx.op(Op::FcmpUlt, &[v, zero]));
+            for flag in [Flag::Carry, Flag::Overflow] {
+                self.set_flag_by(flag, |cx| cx.truth(false));
             }
         }
         if ty == Type::F64 { self.set_dst64(inst, v) } else { self.set_dst(inst, v) }
@@ -86,7 +87,7 @@ impl Cx<'_> {
         let flags = compare_flags(inst)?;
         let (min, max) =
             (self.b.op_flags(Op::Fmin, flags, &[a, b]), self.b.op_flags(Op::Fmax, flags, &[a, b]));
-        let ordered = self.b.select(least, min, max);
+        let ordered = self.select(least, min, max);
         let nonzero = |o: &Operand| match o.value {
             Named::F32(v) => f32::from_bits(v).is_normal(),
             Named::F64(v) => f64::from_bits(v).is_normal(),
@@ -103,9 +104,9 @@ impl Cx<'_> {
             self.cast(v, bits)
         });
         let (either, both) = (self.op(Op::Or, &words), self.op(Op::And, &words));
-        let zeros = self.b.select(least, either, both);
+        let zeros = self.select(least, either, both);
         let (zeros, equal) = (self.cast(zeros, ty), self.b.op_flags(Op::FcmpOeq, flags, &[a, b]));
-        Ok(self.b.select(equal, zeros, ordered))
+        Ok(self.select(equal, zeros, ordered))
     }
 
     /// FMNMX.
@@ -188,7 +189,7 @@ impl Cx<'_> {
         ];
         let both = self.op(Op::And, &[tests[0], tests[1]]);
         let fast = self.op(Op::And, &[both, tests[2]]);
-        let slow = self.b.not(fast);
+        let slow = self.not(fast);
         self.set_dst_pred(inst, Role::DstPred, slow);
         Ok(())
     }

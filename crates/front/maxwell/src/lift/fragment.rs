@@ -57,7 +57,7 @@ impl Cx<'_> {
                     let v = self.cast(v, Type::F32);
                     let number = self.number(candidate.wrapping_sub(word));
                     let here = self.op(Op::IcmpEq, &[base, number]);
-                    result = self.b.select(here, v, result);
+                    result = self.select(here, v, result);
                 }
                 result
             }
@@ -107,7 +107,7 @@ impl Cx<'_> {
                 }
                 let back = self.location_input(word + 0x20, location + 2, component, how)?;
                 let facing = self.builtin(Builtin::FrontFacing, Type::BOOL);
-                self.b.select(facing, front, back)
+                self.select(facing, front, back)
             }
             Place::Builtin(Builtin::Position, lane) => self.frag_coord(lane),
             Place::Builtin(Builtin::PointCoord, lane) => {
@@ -178,7 +178,7 @@ impl Cx<'_> {
             PixldMode::MyIndex => self.zero(),
             PixldMode::Covered | PixldMode::Offset | PixldMode::CentroidOffset => return Err(Unsupported),
         };
-        let yes = self.b.bool(true);
+        let yes = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, yes);
         self.set_dst(inst, v)
     }
@@ -252,7 +252,7 @@ impl Cx<'_> {
         let Some((test, reference)) = self.io.state.alpha_test else { return };
         let (alpha, reference) = (self.cast(alpha, Type::F32), self.b.f32(reference));
         let passes = match test {
-            AlphaTest::Never => self.b.bool(false),
+            AlphaTest::Never => self.truth(false),
             AlphaTest::Less => self.op(Op::FcmpOlt, &[alpha, reference]),
             AlphaTest::Equal => self.op(Op::FcmpOeq, &[alpha, reference]),
             AlphaTest::LessEqual => self.op(Op::FcmpOle, &[alpha, reference]),
@@ -260,7 +260,7 @@ impl Cx<'_> {
             AlphaTest::NotEqual => self.op(Op::FcmpUne, &[alpha, reference]),
             AlphaTest::GreaterEqual => self.op(Op::FcmpOle, &[reference, alpha]),
         };
-        let fails = self.b.not(passes);
+        let fails = self.not(passes);
         self.b.inst(Op::DiscardIf, Flags::NONE, Imm::None, &[fails], &[]);
         if let Some(graphics) = &mut self.info.graphics {
             graphics.discards = true;

@@ -2,8 +2,9 @@
 
 use super::cx::Cx;
 use super::interface::Io;
-use super::regs::Regs;
+use super::regs::{FlagSet, Regs};
 use super::texture::named_shapes;
+use super::value::Numbers;
 use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
 use crate::flow::{self, ConstantBank, Flow};
 use crate::gpu::GpuAccessor;
@@ -88,7 +89,9 @@ pub fn lift_graphics(
         options: *options,
         guard: None,
         banks: Default::default(),
+        numbers: Numbers::new(entry),
         known: Default::default(),
+        flags_read: FlagSet::read_by_any(insts()),
         pieces: Default::default(),
         global: None,
         io,

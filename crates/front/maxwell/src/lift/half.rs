@@ -103,7 +103,7 @@ impl Cx<'_> {
         let [mut low, mut high] = self.half_test(inst)?;
         if inst.has(Mod::HAnd) {
             low = self.op(Op::And, &[low, high]);
-            high = self.b.not(low);
+            high = self.not(low);
         }
         let (p, op) = (self.pred_operand(inst, Role::Pred)?, Self::bool_op(inst)?);
         for (role, test) in [(Role::DstPred, low), (Role::DstPred2, high)] {
@@ -122,7 +122,7 @@ impl Cx<'_> {
         let words = [(tests[0], yes), (tests[1], yes << 16)].map(|(test, yes)| {
             let test = self.op(op, &[test, p]);
             let yes = self.number(yes);
-            self.b.select(test, yes, zero)
+            self.select(test, yes, zero)
         });
         let v = self.op(Op::Or, &words);
         self.set_dst(inst, v)

@@ -19,20 +19,23 @@ impl Cx<'_> {
         if !cc && !sat {
             return sum;
         }
-        let carry = carry.unwrap_or_else(|| self.b.bool(false));
-        let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
+        let args = [a, b, carry.unwrap_or_else(|| self.truth(false))];
         let result = if sat {
+            let overflow = self.op(Op::IaddOverflowOut, &args);
             let (zero, least, greatest) =
                 (self.zero(), self.number(i32::MIN as u32), self.number(i32::MAX as u32));
             let negative = self.op(Op::IcmpSlt, &[a, zero]);
-            let limit = self.b.select(negative, least, greatest);
-            self.b.select(overflow, limit, sum)
+            let limit = self.select(negative, least, greatest);
+            self.select(overflow, limit, sum)
         } else {
             sum
         };
         if cc {
-            let out = self.op(Op::IaddCarryOut, &[a, b, carry]);
-            self.set_flags(result, out, overflow);
+            self.set_flags(
+                result,
+                |cx| cx.op(Op::IaddCarryOut, &args),
+                |cx| cx.op(Op::IaddOverflowOut, &args),
+            );
         }
         result
     }
@@ -56,7 +59,7 @@ impl Cx<'_> {
         let carry = if extended {
             Some(self.flag(Flag::Carry))
         } else {
-            (plus_one || a.1 || b.1).then(|| self.b.bool(true))
+            (plus_one || a.1 || b.1).then(|| self.truth(true))
         };
         self.sum(inst, x, y, carry)
     }
@@ -79,8 +82,6 @@ impl Cx<'_> {
         let [a, b, c] = [Role::A, Role::B, Role::C].map(|role| self.int(inst, role));
         let (a, b, c) = (a?, b?, c?);
         let carry = inst.has(Mod::X).then(|| self.flag(Flag::Carry));
-        let none = self.b.bool(false);
-        let half = self.number(16);
         let shift: Iadd3Shift = inst.get(Mod::Iadd3Shift)?;
         if shift == Iadd3Shift::None && !inst.has(Mod::Cc) && carry.is_none() {
             let v = self.op(Op::Iadd3, &[a, b, c]);
@@ -93,6 +94,7 @@ impl Cx<'_> {
         {
             return self.set_dst(inst, v);
         }
+        let (none, half) = (self.truth(false), self.number(16));
         let first = self.op(Op::Iadd, &[a, b]);
         let first_carry = self.op(Op::IaddCarryOut, &[a, b, none]);
         let first = match shift {
@@ -106,10 +108,12 @@ impl Cx<'_> {
         let carry_in = carry.unwrap_or(none);
         let v = self.op(Op::IaddCarry, &[first, c, carry_in]);
         if inst.has(Mod::Cc) {
-            let out = self.op(Op::IaddCarryOut, &[first, c, carry_in]);
-            let out = if shift == Iadd3Shift::None { self.op(Op::Or, &[out, first_carry]) } else { out };
-            let overflow = self.op(Op::IaddOverflowOut, &[first, c, carry_in]);
-            self.set_flags(v, out, overflow);
+            let args = [first, c, carry_in];
+            let carry = |cx: &mut Self| {
+                let out = cx.op(Op::IaddCarryOut, &args);
+                if shift == Iadd3Shift::None { cx.op(Op::Or, &[out, first_carry]) } else { out }
+            };
+            self.set_flags(v, carry, |cx| cx.op(Op::IaddOverflowOut, &args));
         }
         self.set_dst(inst, v)
     }
@@ -138,7 +142,7 @@ impl Cx<'_> {
         };
         let v = self.signed_sum(inst, (a, negated), b);
         // The predicate is an address check of which nothing else is known: its users do not depend on it.
-        let no = self.b.bool(false);
+        let no = self.truth(false);
         self.set_dst_pred(inst, Role::DstPred, no);
         self.set_dst(inst, v)
     }
@@ -156,17 +160,15 @@ impl Cx<'_> {
         let mut equal = self.op(Op::IcmpEq, &[a, b]);
         if matches!(mode, MnmxMode::Xmed | MnmxMode::Xlo) {
             let (z, s) = (self.flag(Flag::Zero), self.flag(Flag::Sign));
-            less = self.b.select(z, less, s);
+            less = self.select(z, less, s);
             equal = self.op(Op::And, &[z, equal]);
         }
         let first = self.op(Op::IcmpEq, &[less, least]);
-        let v = self.b.select(first, a, b);
+        let v = self.select(first, a, b);
         if inst.has(Mod::Cc) {
-            let no = self.b.bool(false);
-            for (flag, v) in
-                [(Flag::Zero, equal), (Flag::Sign, less), (Flag::Carry, no), (Flag::Overflow, no)]
-            {
-                self.set_flag(flag, v);
+            let no = self.truth(false);
+            for (flag, v) in Flag::ALL.into_iter().zip([equal, less, no, no]) {
+                self.set_flag_by(flag, |_| v);
             }
         }
         self.set_dst(inst, v)
@@ -176,7 +178,7 @@ impl Cx<'_> {
     pub fn sel(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
         let p = self.pred_operand(inst, Role::Pred)?;
-        let v = self.b.select(p, a, b);
+        let v = self.select(p, a, b);
         self.set_dst(inst, v)
     }
 

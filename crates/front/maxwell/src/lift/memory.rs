@@ -100,7 +100,7 @@ impl Cx<'_> {
             return [address.low, address.high];
         }
         let [low, high] = [delta, delta >> 32].map(|word| self.number(word as u32));
-        let no = self.b.bool(false);
+        let no = self.truth(false);
         let carry = self.op(Op::IaddCarryOut, &[address.low, low, no]);
         [self.op(Op::Iadd, &[address.low, low]), self.op(Op::IaddCarry, &[address.high, high, carry])]
     }
@@ -111,7 +111,7 @@ impl Cx<'_> {
         let [low, high] = self.less(address, base);
         let (zero, outside) = (self.zero(), self.number(OUTSIDE));
         let inside = self.op(Op::IcmpEq, &[high, zero]);
-        self.b.select(inside, low, outside)
+        self.select(inside, low, outside)
     }
 
     /// The offset of an address in shared or local memory.
@@ -211,7 +211,7 @@ impl Cx<'_> {
             Some(if width.ty == words { v } else { cx.extend(v, width.signed) })
         })?;
         self.set_words(to, v.ok_or(Unsupported)?);
-        let resident = self.b.bool(true);
+        let resident = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, resident);
         Ok(())
     }
@@ -263,14 +263,21 @@ impl Cx<'_> {
             self.set_words(to, v);
             return Ok(());
         }
-        let resource = self.bank(bank)?;
-        let offset = self.number(offset as u32);
+        let at = self.number(offset as u32);
         let at = if index == RZ {
-            offset
+            at
         } else {
             let index = self.reg(index);
-            self.op(Op::Iadd, &[index, offset])
+            self.op(Op::Iadd, &[index, at])
         };
+        if let (Some(at), Kind::I32) = (self.known_number(at), width.ty.kind()) {
+            for (i, n) in (0..width.ty.lanes()).zip(to..) {
+                let v = self.constant(bank, at.wrapping_add(4 * u32::from(i)) as i32)?;
+                self.set_reg(n, v);
+            }
+            return Ok(());
+        }
+        let resource = self.bank(bank)?;
         let mem = MemInfo::plain(Space::Uniform, Some(resource), align(width.ty));
         let v = self.b.load(mem, at, width.ty);
         let v = if width.ty == width.words() { v } else { self.extend(v, width.signed) };
@@ -309,7 +316,7 @@ impl Cx<'_> {
             let v = self.b.load(mem, at, ty);
             let number = self.number(n.into());
             let here = self.op(Op::IcmpEq, &[wanted, number]);
-            result = self.b.select(here, v, result);
+            result = self.select(here, v, result);
         }
         Ok(result)
     }

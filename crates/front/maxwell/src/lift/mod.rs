@@ -32,6 +32,7 @@ mod special;
 mod stack;
 mod surface;
 mod texture;
+mod value;
 mod video;
 mod warp;
 
@@ -46,7 +47,9 @@ use cx::Cx;
 pub use graphics::{Shader, lift_graphics};
 use interface::Io;
 pub use perspective::cancel_perspective;
+use regs::FlagSet;
 use thiserror::Error;
+use value::Numbers;
 use xenoglot_ir::{Builder, Function, Module, Stage};
 
 /// A compute kernel.
@@ -152,7 +155,7 @@ pub struct Lifted {
 }
 
 /// What a lifted instruction usually makes.
-const INSTS_PER_NODE: usize = 8;
+const INSTS_PER_NODE: usize = 4;
 
 /// Lifts a compute kernel into a module whose entry function is `main`.
 ///
@@ -206,7 +209,9 @@ pub fn lift_compute_on(
         options: *options,
         guard: None,
         banks: [None; layout::BANKS as usize],
+        numbers: Numbers::new(entry),
         known: Default::default(),
+        flags_read: FlagSet::read_by_any(flow.nodes.iter().map(|n| &n.inst)),
         pieces: Default::default(),
         global: None,
         io: Io::new(gpu, None),

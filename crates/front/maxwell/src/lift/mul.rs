@@ -21,7 +21,7 @@ impl Cx<'_> {
                 let (signed, other) = if a_signed { (a, b) } else { (b, a) };
                 let (high, zero) = (self.op(Op::Umulh, &[a, b]), self.zero());
                 let negative = self.op(Op::IcmpSlt, &[signed, zero]);
-                let excess = self.b.select(negative, other, zero);
+                let excess = self.select(negative, other, zero);
                 self.op(Op::Isub, &[high, excess])
             }
         }
@@ -71,12 +71,11 @@ impl Cx<'_> {
         if !inst.has(Mod::X) && !inst.has(Mod::Cc) {
             return self.op(Op::Iadd, &[a, b]);
         }
-        let carry = if inst.has(Mod::X) { self.flag(Flag::Carry) } else { self.b.bool(false) };
+        let carry = if inst.has(Mod::X) { self.flag(Flag::Carry) } else { self.truth(false) };
         let v = self.op(Op::IaddCarry, &[a, b, carry]);
         if inst.has(Mod::Cc) {
-            let out = self.op(Op::IaddCarryOut, &[a, b, carry]);
-            let overflow = self.op(Op::IaddOverflowOut, &[a, b, carry]);
-            self.set_flags(v, out, overflow);
+            let args = [a, b, carry];
+            self.set_flags(v, |cx| cx.op(Op::IaddCarryOut, &args), |cx| cx.op(Op::IaddOverflowOut, &args));
         }
         v
     }
@@ -121,8 +120,15 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
+    /// A half of a word, which the other XMADs of a product take, too.
     fn half(&mut self, word: Value, part: Part, signed: bool) -> Value {
-        self.field(word, if part == Part::H1 { 16 } else { 0 }, 16, signed)
+        let key = (word, part == Part::H1, signed);
+        if let Some(&known) = self.known_here().halves.get(&key) {
+            return known;
+        }
+        let v = self.field(word, if key.1 { 16 } else { 0 }, 16, signed);
+        self.known.halves.insert(key, v);
+        v
     }
 
     /// `c - 0x10000` where `factor` is negative and the lower half of the other operand is not zero: what the unsigned
@@ -133,7 +139,7 @@ impl Cx<'_> {
         let other = self.op(Op::And, &[other, low]);
         let counts = self.op(Op::IcmpNe, &[other, zero]);
         let both = self.op(Op::And, &[negative, counts]);
-        let excess = self.b.select(both, unit, zero);
+        let excess = self.select(both, unit, zero);
         self.op(Op::Isub, &[c, excess])
     }
 }

@@ -1,6 +1,9 @@
 //! Guest registers as slots, made when first touched.
 
-use crate::inst::{PT, RZ};
+use crate::flow::is_flow;
+use crate::inst::{Inst, PT, RZ, Role, Value};
+use crate::modifier::Mod;
+use crate::opcode::Opcode;
 use xenoglot_ir::{Function, Slot, Type};
 
 /// A condition-code flag; its number is its bit where the codes are read as a whole.
@@ -14,6 +17,44 @@ pub(super) enum Flag {
 
 impl Flag {
     pub const ALL: [Flag; 4] = [Flag::Zero, Flag::Sign, Flag::Carry, Flag::Overflow];
+}
+
+/// A set of flags: bit n for the one with number n.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct FlagSet(u8);
+
+impl FlagSet {
+    const ALL: FlagSet = FlagSet(0xf);
+
+    pub fn has(self, flag: Flag) -> bool {
+        self.0 >> flag as u8 & 1 != 0
+    }
+
+    fn of(flags: &[Flag]) -> FlagSet {
+        FlagSet(flags.iter().fold(0, |bits, &flag| bits | 1 << flag as u8))
+    }
+
+    /// Those that an instruction may read.
+    fn read_by(inst: &Inst) -> FlagSet {
+        use Opcode::*;
+        let when = |reads: bool, flags: &[Flag]| if reads { FlagSet::of(flags) } else { FlagSet::default() };
+        match inst.op {
+            Cset | Csetp => FlagSet::ALL,
+            P2r | R2p => {
+                when(inst.operand(Role::File).is_some_and(|o| o.value == Value::CcRegister), &Flag::ALL)
+            }
+            Imnmx => when(inst.has(Mod::MnmxMode), &[Flag::Zero, Flag::Sign]),
+            Iset | Isetp => when(inst.has(Mod::X), &[Flag::Zero, Flag::Carry]),
+            Lop | Lop32i | Lop3 => when(inst.has(Mod::X), &[Flag::Zero]),
+            op if is_flow(op) => when(inst.operand(Role::Cc).is_some(), &Flag::ALL),
+            _ => when(inst.has(Mod::X), &[Flag::Carry]),
+        }
+    }
+
+    /// Those that any of the instructions may read.
+    pub fn read_by_any<'i>(insts: impl Iterator<Item = &'i Inst>) -> FlagSet {
+        insts.fold(FlagSet::default(), |set, inst| FlagSet(set.0 | FlagSet::read_by(inst).0))
+    }
 }
 
 /// Slots by register.

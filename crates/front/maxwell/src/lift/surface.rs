@@ -126,7 +126,7 @@ impl Cx<'_> {
     }
 
     fn resident_surface(&mut self, inst: &Inst) {
-        let yes = self.b.bool(true);
+        let yes = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, yes);
     }
 

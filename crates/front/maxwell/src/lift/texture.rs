@@ -331,7 +331,7 @@ impl Cx<'_> {
 
     /// The host's textures are resident as a whole.
     fn resident(&mut self, inst: &Inst) {
-        let yes = self.b.bool(true);
+        let yes = self.truth(true);
         self.set_dst_pred(inst, Role::DstPred, yes);
     }
 

@@ -39,7 +39,7 @@ impl Cx<'_> {
             ShflMode::Up => self.op(Op::IcmpSle, &[limit, from]),
             _ => self.op(Op::IcmpSle, &[from, limit]),
         };
-        let from = self.b.select(inside, from, lane);
+        let from = self.select(inside, from, lane);
         let v = self.b.op_imm(Op::SgShuffle, Flags::NONE, warp(), &[a, from]);
         self.set_dst_pred(inst, Role::DstPred, inside);
         self.set_dst(inst, v)
@@ -64,7 +64,7 @@ impl Cx<'_> {
         let [a, b] = [(a, one), (b, two)].map(|(v, negates)| {
             let negates = self.op(Op::IcmpEq, &[code, negates]);
             let negative = self.op(Op::Fneg, &[v]);
-            self.b.select(negates, negative, v)
+            self.select(negates, negative, v)
         });
         let v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
         self.set_dst(inst, v)
@@ -79,7 +79,7 @@ impl Cx<'_> {
         self.info.warp_operations = true;
         let ballot = self.ballot(p);
         let zero = self.zero();
-        let all = self.b.bool(true);
+        let all = self.truth(true);
         let v = match inst.get(Mod::VoteMode)? {
             VoteMode::Any => self.op(Op::IcmpNe, &[ballot, zero]),
             VoteMode::All => {
