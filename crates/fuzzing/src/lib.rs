@@ -5,7 +5,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
-mod dxil;
+mod dxbc;
 mod maxwell;
 mod nds;
 mod picagpu;
@@ -15,7 +15,7 @@ mod texture;
 mod translate;
 mod yuv;
 
-pub use dxil::{dxil_container, root_signature};
+pub use dxbc::{dxbc, root_signature};
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -59,8 +59,8 @@ pub const TARGETS: [Target; 16] = [
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
-    Target { name: "dxil_container", run: dxil_container, seeds: dxil::containers },
-    Target { name: "root_signature", run: root_signature, seeds: dxil::root_signatures },
+    Target { name: "dxbc", run: dxbc, seeds: dxbc::containers },
+    Target { name: "root_signature", run: root_signature, seeds: dxbc::root_signatures },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },

@@ -91,8 +91,8 @@ fn maxwell_container() {
 }
 
 #[test]
-fn dxil_container() {
-    run("dxil_container");
+fn dxbc() {
+    run("dxbc");
 }
 
 #[test]

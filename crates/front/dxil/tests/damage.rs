@@ -6,9 +6,12 @@ mod corpus;
 use corpus::{File, vectors};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use xenoglot_dxil::binding::{HeapSets, RootSignatureMap};
 use xenoglot_dxil::bitcode::{Limits, read};
 use xenoglot_dxil::container::{Container, bitcode};
+use xenoglot_dxil::lift::{LiftOptions, lift};
 use xenoglot_dxil::root_signature::RootSignature;
 
 thread_local! {
@@ -79,6 +82,7 @@ fn sample() -> Vec<File> {
 fn damage(changes: &[fn(u8, usize) -> u8], check: impl Fn(&[u8]) + Sync) {
     let files = sample();
     assert_eq!(files.len(), 20);
+    let most = AtomicUsize::new(0);
     let run = |file: &File| {
         let mut bytes = file.bytes.clone();
         for at in 0..bytes.len() {
@@ -86,6 +90,7 @@ fn damage(changes: &[fn(u8, usize) -> u8], check: impl Fn(&[u8]) + Sync) {
             for change in changes {
                 bytes[at] = change(byte, at);
                 let held = peak(|| check(&bytes));
+                most.fetch_max(held / bytes.len(), Relaxed);
                 let limit = BYTES_PER_BYTE * bytes.len();
                 assert!(held <= limit, "{}, {at:#x} = {:#x}: {held} bytes", file.name, bytes[at]);
             }
@@ -95,6 +100,7 @@ fn damage(changes: &[fn(u8, usize) -> u8], check: impl Fn(&[u8]) + Sync) {
         }
     };
     std::thread::scope(|scope| files.iter().for_each(|file| drop(scope.spawn(|| run(file)))));
+    println!("at most {} bytes for each byte of a file", most.into_inner());
 }
 
 const FLIP: fn(u8, usize) -> u8 = |byte, at| byte ^ 1 << (at % 8);
@@ -128,5 +134,14 @@ fn modules() {
         if let Ok(code) = bitcode(bytes) {
             let _ = read(code.bytes, &Limits::default());
         }
+    });
+}
+
+#[test]
+fn shaders() {
+    damage(&[FLIP], |bytes| {
+        let Ok(code) = bitcode(bytes) else { return };
+        let Ok(module) = read(code.bytes, &Limits::default()) else { return };
+        let _ = lift(&module, &LiftOptions::default());
     });
 }

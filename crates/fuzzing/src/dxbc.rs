@@ -7,7 +7,7 @@ use xenoglot_dxil::model::{ResourceClass, ShaderKind};
 use xenoglot_dxil::root_signature::{ParameterKind, RootSignature};
 
 /// Containers: parts lie inside the bytes, are read or refused, and so is the bitcode.
-pub fn dxil_container(data: &[u8]) {
+pub fn dxbc(data: &[u8]) {
     if let Ok(container) = Container::parse(data) {
         let all = data.as_ptr_range();
         for part in &container.parts {
