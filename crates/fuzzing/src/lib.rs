@@ -6,6 +6,7 @@
 
 mod bytes;
 mod dxbc;
+mod dxil;
 mod maxwell;
 mod nds;
 mod picagpu;
@@ -16,6 +17,7 @@ mod translate;
 mod yuv;
 
 pub use dxbc::{dxbc, root_signature};
+pub use dxil::dxil;
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -50,7 +52,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -66,6 +68,7 @@ pub const TARGETS: [Target; 16] = [
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
+    Target { name: "dxil", run: dxil, seeds: dxil::containers },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 

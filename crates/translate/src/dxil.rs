@@ -3,7 +3,7 @@
 use crate::Error;
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container;
-pub use xenoglot_dxil::lift::{LiftOptions, Lifted};
+pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::{lift as lifter, program};
 
 /// Reads the shader's module of a DXBC container or of bitcode.
