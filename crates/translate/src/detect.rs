@@ -102,6 +102,13 @@ mod tests {
         assert_eq!(detect(b"BC\xc0\xde"), Format::Dxil(dxil::Format::Bitcode));
     }
 
+    #[test]
+    fn direct3d_is_told_by_its_first_word() {
+        assert_eq!(detect(b"DXBC"), Format::Dxil(dxil::Format::Container));
+        assert_eq!(detect(b"BC\xc0\xde"), Format::Dxil(dxil::Format::Bitcode));
+        assert_eq!(detect(b"\xde\xc0\x17\x0b"), Format::Dxil(dxil::Format::WrappedBitcode));
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_something(bytes: Vec<u8>) {

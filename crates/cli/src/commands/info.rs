@@ -1,12 +1,14 @@
 //! `xenoglot info`: what is in a file.
 
+mod dxil;
+
 use crate::batch::{self, Artifact, BatchArgs, Content};
 use crate::program::{Executable, LiftArgs, Select, binaries, executables, maxwell_programs};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use xenoglot::detect::{Format, detect};
-use xenoglot::{dxil, maxwell};
+use xenoglot::maxwell;
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::container::{
     Constant, ConstantValue, Dvle, RegisterFile, Semantic, ShaderKind, Shbin,
@@ -34,7 +36,7 @@ pub fn run(args: &Args) -> Result<bool> {
             let facts = match format {
                 Format::IrText => ir_facts(bytes)?,
                 Format::Maxwell(_) => maxwell_facts(bytes, &args.select)?,
-                Format::Dxil(_) => dxil_facts(bytes)?,
+                Format::Dxil(format) => dxil::facts(bytes, format)?,
                 _ => binary_facts(bytes, &args.select)?,
             };
             let mut object = Map::new();
@@ -88,40 +90,6 @@ fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
     };
     let programs: Vec<Value> = maxwell_programs(bytes, select)?.into_iter().map(facts).collect();
     Ok(Map::from_iter([("programs".into(), programs.into())]))
-}
-
-fn dxil_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
-    let module = dxil::load(bytes)?;
-    let program = dxil::program(&module)?;
-    let resources: Vec<Value> = program
-        .resources
-        .iter()
-        .map(|r| {
-            json!({
-                "class": format!("{:?}", r.class),
-                "shape": format!("{:?}", r.shape),
-                "space": r.space,
-                "register": format!("{}{}", r.class.letter(), r.lower),
-                "count": r.count,
-                "bytes": r.bytes,
-            })
-        })
-        .collect();
-    let operations = module.functions.iter().filter(|f| f.name.starts_with(b"dx.op."));
-    let operations: Vec<_> = operations.map(|f| String::from_utf8_lossy(&f.name).into_owned()).collect();
-    let mut facts = Map::new();
-    facts.insert("shader model".into(), program.model.to_string().into());
-    facts.insert("kind".into(), program.kind.profile().into());
-    facts.insert("entry".into(), program.name.clone().into());
-    facts.insert("workgroup".into(), json!(program.threads));
-    facts.insert("resources".into(), resources.into());
-    facts.insert("operations".into(), operations.into());
-    match dxil::lift(&module, &Default::default()) {
-        Ok(lifted) => facts.insert("module".into(), module_facts(&lifted.module)),
-        // The module is described all the same.
-        Err(error) => facts.insert("cannot be lifted".into(), error.to_string().into()),
-    };
-    Ok(facts)
 }
 
 fn module_facts(module: &Module) -> Value {
