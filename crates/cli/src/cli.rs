@@ -14,7 +14,7 @@ Exit codes:
   2  the command line makes no sense; nothing was done
 
 Inputs are files, folders (all files in them) or `-` for standard input. What an input is, its content says: a PICA200 \
-shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal programs (cubin, DKSH, header with code), or any other file with shader binaries inside.";
+shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal programs (cubin, DKSH, header with code), a Direct3D 12 shader (DXBC container or bitcode), or any other file with shader binaries inside.";
 
 /// Translates machine code of graphics processors into the shader languages of today's.
 #[derive(Parser)]

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::rc::Rc;
 use xenoglot::detect::{Format, detect};
-use xenoglot::maxwell;
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
+use xenoglot::{dxil, maxwell};
 use xenoglot_ir::{Module, text, verify};
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_pica_shader::container::{Dvle, Shbin};
@@ -237,6 +237,10 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
+    }
+    if let Format::Dxil(_) = detect(bytes) {
+        let lifted = dxil::lift(&dxil::load(bytes)?, &dxil::LiftOptions::default())?;
+        return Ok(vec![Ok(Unit { module: lifted.module, suffix: String::new(), info: None })]);
     }
     let options = lift.options(listing);
     let unit = |e: Executable| {

@@ -5,6 +5,8 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod dxbc;
+mod dxil;
 mod maxwell;
 mod nds;
 mod picagpu;
@@ -14,6 +16,8 @@ mod texture;
 mod translate;
 mod yuv;
 
+pub use dxbc::{dxbc, root_signature};
+pub use dxil::dxil;
 pub use maxwell::maxwell_container;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -48,7 +52,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -57,11 +61,14 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
+    Target { name: "dxbc", run: dxbc, seeds: dxbc::containers },
+    Target { name: "root_signature", run: root_signature, seeds: dxbc::root_signatures },
     Target { name: "structure", run: structure, seeds: seeds::graphs },
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
+    Target { name: "dxil", run: dxil, seeds: dxil::containers },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 

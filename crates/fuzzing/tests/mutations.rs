@@ -91,6 +91,16 @@ fn maxwell_container() {
 }
 
 #[test]
+fn dxbc() {
+    run("dxbc");
+}
+
+#[test]
+fn root_signature() {
+    run("root_signature");
+}
+
+#[test]
 fn structure() {
     run("structure");
 }

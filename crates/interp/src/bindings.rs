@@ -3,7 +3,7 @@
 use crate::trap::Cause;
 use std::ops::Range;
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
-use xenoglot_ir::module::Direction;
+use xenoglot_ir::module::{Direction, ImageFormat};
 use xenoglot_ir::{Bits, Module, Resource, Type, Var};
 
 /// Elements of an output array that the interpreter keeps; a write past them is a [`Cause::Element`].
@@ -13,6 +13,8 @@ pub const MAX_ELEMENTS: u32 = 4096;
 #[derive(Clone, Debug)]
 pub struct Bindings {
     buffers: SecondaryMap<Resource, Option<Vec<u8>>>,
+    /// Formats of buffers of texels.
+    formats: SecondaryMap<Resource, Option<ImageFormat>>,
     inputs: SecondaryMap<Var, Option<Vec<Bits>>>,
     types: Vec<Type>,
     /// Where each variable's elements lie in `outputs`; empty for inputs.
@@ -38,6 +40,7 @@ impl Bindings {
             .collect();
         Bindings {
             buffers: SecondaryMap::new(),
+            formats: SecondaryMap::new(),
             inputs: SecondaryMap::new(),
             types: module.vars.values().map(|v| v.ty).collect(),
             places,
@@ -53,6 +56,17 @@ impl Bindings {
     /// Binds 32-bit words to a buffer, little-endian.
     pub fn set_words(&mut self, resource: Resource, words: &[u32]) {
         self.set_buffer(resource, words.iter().flat_map(|w| w.to_le_bytes()).collect());
+    }
+
+    /// Binds `bytes` to a buffer of texels of a format: one with 32 bits a component, accesses to others are
+    /// [`Cause::Unsupported`].
+    pub fn set_texels(&mut self, resource: Resource, bytes: Vec<u8>, format: ImageFormat) {
+        self.set_buffer(resource, bytes);
+        self.formats[resource] = Some(format);
+    }
+
+    pub(crate) fn texel_format(&self, resource: Resource) -> Option<ImageFormat> {
+        self.formats[resource]
     }
 
     /// The bytes of a buffer; empty if none is bound.

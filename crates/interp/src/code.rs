@@ -5,9 +5,10 @@ use smallvec::SmallVec;
 use thiserror::Error;
 use xenoglot_ir::entity::{EntityRef, PrimaryMap};
 use xenoglot_ir::fold::{Cx, Fold};
-use xenoglot_ir::imm::{BarrierInfo, MemInfo, Space, SubgroupInfo};
+use xenoglot_ir::imm::{BarrierInfo, Dim, MemInfo, Space, SubgroupInfo};
+use xenoglot_ir::module::Count;
 use xenoglot_ir::op::{Op, Sig};
-use xenoglot_ir::{Bits, Block, Func, Function, Imm, Inst, Module, TermKind, Type, Value, Var};
+use xenoglot_ir::{Bits, Block, Func, Function, Imm, Inst, Module, Resource, TermKind, Type, Value, Var};
 
 /// A module that no verifier would have let pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -54,6 +55,11 @@ pub(crate) enum Act {
     Helper,
     /// Orders memory only: the interpreter's memory is in order already.
     Nothing,
+    /// The number of a resource that is no array.
+    Handle(Resource),
+    /// A texel of a buffer.
+    TexelLoad,
+    TexelStore,
     Barrier(BarrierInfo),
     Subgroup(SubgroupInfo, Type),
     Unsupported,
@@ -269,6 +275,9 @@ impl<'m> Resolver<'m> {
     fn act(&mut self, inst: Inst, args: Span, has_result: bool, ty: Type) -> Result<Act, Invalid> {
         let data = &self.func.insts[inst];
         let info = data.op.info();
+        if let Some(act) = self.texels(inst, args) {
+            return Ok(act);
+        }
         if matches!(info.sig, Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate) {
             return Ok(Act::Unsupported);
         }
@@ -309,6 +318,22 @@ impl<'m> Resolver<'m> {
             _ if !matches!(info.fold, Fold::None) => Act::Fold,
             _ => Act::Unsupported,
         })
+    }
+
+    /// Ops on buffers of texels, and handles of them.
+    fn texels(&self, inst: Inst, args: Span) -> Option<Act> {
+        let data = &self.func.insts[inst];
+        match (data.op, data.imm) {
+            (Op::ResourceHandle, Imm::Resource(r)) => {
+                let resource = self.module.resources.get(r)?;
+                (args.len == 0 && resource.count == Count::One).then_some(Act::Handle(r))
+            }
+            (Op::TexFetch | Op::ImgLoad, Imm::Tex(t)) if t.dim == Dim::Buffer => {
+                (args.len == 2).then_some(Act::TexelLoad)
+            }
+            (Op::ImgStore, Imm::Tex(t)) if t.dim == Dim::Buffer => (args.len == 3).then_some(Act::TexelStore),
+            _ => None,
+        }
     }
 
     fn slot(&self, slot: xenoglot_ir::Slot) -> Result<u32, Invalid> {

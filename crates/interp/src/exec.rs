@@ -5,6 +5,7 @@ use crate::code::{Act, BlockCode, Code, FuncCode};
 use crate::memory::Region;
 use crate::order::Order;
 use crate::outcome::{End, Event, Limits, Stats, Visit};
+use crate::texel;
 use crate::trap::{At, Cause, Trap};
 use smallvec::SmallVec;
 use xenoglot_ir::entity::EntityRef;
@@ -401,6 +402,15 @@ impl Program<'_> {
                 return Ok(());
             }
             Act::Helper => Bits::scalar(u64::from(lane.helper)),
+            Act::Handle(resource) => Bits::scalar(resource.as_u32().into()),
+            Act::TexelLoad => texel::load(world.bindings, code.op, operand(lane, 0), operand(lane, 1))?,
+            Act::TexelStore => {
+                if !lane.helper {
+                    let [handle, index, value] = [0, 1, 2].map(|i| operand(lane, i));
+                    texel::store(world.bindings, code.op, handle, index, value)?;
+                }
+                return Ok(());
+            }
             Act::Nothing => return Ok(()),
             Act::Unsupported => return Err(Cause::Unsupported { op: code.op }),
             // Left to the caller of `body`, which never steps over them.

@@ -39,6 +39,7 @@ mod memory;
 mod order;
 mod outcome;
 mod subgroup;
+mod texel;
 mod trap;
 #[cfg(feature = "tree")]
 mod tree;

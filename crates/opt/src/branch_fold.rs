@@ -15,9 +15,14 @@
 //! In this order: branches and switches on constants and between equal edges become jumps; edges to blocks that
 //! only jump on go where those go; a branch whose edges then differ in a few arguments alone becomes `select`s,
 //! which cost nothing as both values exist; unreachable blocks go; a block joins the one it is the only way from.
+//!
+//! What invocations of a subgroup do together depends on which of them are in a loop together. Where there are ops of
+//! subgroups a constant branch stays if it is what holds its block in a loop, so that what stands before a `break` is not
+//! done after the loop.
 
 use crate::{Changed, Context, edit};
 use smallvec::{SmallVec, smallvec};
+use xenoglot_ir::analysis::loops::Loops;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::{Block, Flags, Function, Imm, Op, TermKind, Value, ValueDef};
 
@@ -38,14 +43,19 @@ pub(crate) struct Buffers {
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     let mut b = std::mem::take(&mut cx.branch_fold);
     let mut changed = Changed::NONE;
+    let together = has_subgroup_ops(f);
+    if together {
+        cx.analyses.ensure_loops(f);
+    }
+    let loops = together.then(|| cx.analyses.loops());
     for i in 0..f.layout.len() {
-        changed = changed.or(fold_term(f, f.layout[i]));
+        changed = changed.or(fold_term(f, f.layout[i], loops));
     }
     if b.find_empty(f) {
         for i in 0..f.layout.len() {
             let block = f.layout[i];
             if b.thread(f, block) {
-                changed = Changed::ALL.or(fold_term(f, block));
+                changed = Changed::ALL.or(fold_term(f, block, loops));
             }
         }
     }
@@ -59,18 +69,42 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 }
 
 /// Constant conditions, equal edges, negated conditions and selects.
-fn fold_term(f: &mut Function, block: Block) -> Changed {
+fn fold_term(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
     match f.term(block).kind {
-        TermKind::Branch => fold_branch(f, block),
-        TermKind::Switch => fold_switch(f, block),
+        TermKind::Branch => fold_branch(f, block, loops),
+        TermKind::Switch => fold_switch(f, block, loops),
         _ => Changed::NONE,
     }
 }
 
-fn fold_branch(f: &mut Function, block: Block) -> Changed {
+fn has_subgroup_ops(f: &Function) -> bool {
+    let is_one = |&i: &xenoglot_ir::Inst| matches!(f.insts[i].imm, Imm::Subgroup(_));
+    f.layout.iter().any(|&b| f.blocks[b].insts.iter().any(is_one))
+}
+
+/// Whether a block would leave a loop if it went on by edge `n` alone. The loops may be those of before: edges were only
+/// led past empty blocks since.
+fn leaves_loop(f: &Function, block: Block, n: usize, loops: &Loops) -> bool {
+    let edges = f.edges(block);
+    let mut around = loops.innermost(block);
+    while let Some(l) = around {
+        let inside = |e: usize| loops.contains(l, edges[e].block);
+        if !inside(n) && (0..edges.len()).any(inside) {
+            return true;
+        }
+        around = loops.loops()[l].parent.expand();
+    }
+    false
+}
+
+fn fold_branch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
     let (&[cond], [yes, no]) = (f.term_args(block), f.edges(block)) else { return Changed::NONE };
     if let Some(bits) = f.const_bits(cond) {
-        keep_edge(f, block, usize::from(bits.lane(0) == 0));
+        let taken = usize::from(bits.lane(0) == 0);
+        if loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
+            return Changed::NONE;
+        }
+        keep_edge(f, block, taken);
         return Changed::ALL;
     }
     if yes.block == no.block {
@@ -121,7 +155,7 @@ fn keep_edge(f: &mut Function, block: Block, n: usize) {
     f.set_term(block, TermKind::Jump, &[], smallvec![edge], Vec::new(), guest);
 }
 
-fn fold_switch(f: &mut Function, block: Block) -> Changed {
+fn fold_switch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
     let (&[v], term) = (f.term_args(block), f.term(block)) else { return Changed::NONE };
     let default = term.cases.len();
     if term.edges.len() != default + 1 {
@@ -129,6 +163,9 @@ fn fold_switch(f: &mut Function, block: Block) -> Changed {
     }
     if let Some(bits) = f.const_bits(v) {
         let taken = term.cases.iter().position(|&c| c == bits.lane(0)).unwrap_or(default);
+        if loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
+            return Changed::NONE;
+        }
         keep_edge(f, block, taken);
         return Changed::ALL;
     }

@@ -1,5 +1,6 @@
 //! What a file is, by its content.
 
+use xenoglot_dxil::container as dxil;
 use xenoglot_maxwell::container as maxwell;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -15,6 +16,8 @@ pub enum Format {
     IrText,
     /// NVIDIA Maxwell or Pascal programs.
     Maxwell(maxwell::Format),
+    /// A shader of Direct3D 12.
+    Dxil(dxil::Format),
     /// Anything else with PICA200 shader binaries inside.
     ContainsShbin,
     /// None of these.
@@ -29,6 +32,7 @@ impl Format {
             Format::PicaAssembly => "PICA200 assembly",
             Format::IrText => "Xenoglot IR text",
             Format::Maxwell(format) => format.name(),
+            Format::Dxil(format) => format.name(),
             Format::ContainsShbin => "file with PICA200 shader binaries inside",
             Format::Unknown => "unknown",
         }
@@ -49,6 +53,9 @@ pub fn detect(bytes: &[u8]) -> Format {
     }
     if let Some(format) = maxwell::detect(bytes) {
         return Format::Maxwell(format);
+    }
+    if let Some(format) = dxil::detect(bytes) {
+        return Format::Dxil(format);
     }
     let head = &bytes[..bytes.len().min(SNIFF)];
     // A multi-byte character may be cut at the end of the head.
@@ -91,6 +98,15 @@ mod tests {
         assert_eq!(detect(b"Lorem ipsum"), Format::Unknown);
         assert_eq!(detect(b""), Format::Unknown);
         assert_eq!(detect(b".\0"), Format::Unknown);
+        assert_eq!(detect(b"DXBC"), Format::Dxil(dxil::Format::Container));
+        assert_eq!(detect(b"BC\xc0\xde"), Format::Dxil(dxil::Format::Bitcode));
+    }
+
+    #[test]
+    fn direct3d_is_told_by_its_first_word() {
+        assert_eq!(detect(b"DXBC"), Format::Dxil(dxil::Format::Container));
+        assert_eq!(detect(b"BC\xc0\xde"), Format::Dxil(dxil::Format::Bitcode));
+        assert_eq!(detect(b"\xde\xc0\x17\x0b"), Format::Dxil(dxil::Format::WrappedBitcode));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use crate::Error;
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container;
-pub use xenoglot_dxil::lift::{LiftOptions, Lifted};
+pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::{lift as lifter, program};
 
 /// Reads the shader's module of a DXBC container or of bitcode.
@@ -13,6 +13,14 @@ use xenoglot_dxil::{lift as lifter, program};
 pub fn load(bytes: &[u8]) -> Result<Module, Error> {
     let code = container::bitcode(bytes)?;
     Ok(bitcode::read(code.bytes, &bitcode::Limits::default())?)
+}
+
+/// A module as LLVM's text.
+///
+/// # Errors
+/// A text beyond all measure.
+pub fn disassemble(module: &Module) -> Result<String, Error> {
+    Ok(xenoglot_dxil::disasm::disassemble(module)?)
 }
 
 /// What a module's metadata says of its shader.

@@ -86,6 +86,9 @@ pub enum Error {
     /// A DXIL shader cannot be lifted.
     #[error(transparent)]
     DxilLift(#[from] xenoglot_dxil::lift::LiftError),
+    /// A DXIL module's text is too long.
+    #[error(transparent)]
+    DxilText(#[from] xenoglot_dxil::disasm::Limit),
     /// SPIR-V cannot express a module.
     #[error(transparent)]
     Spirv(#[from] xenoglot_spirv::Error),

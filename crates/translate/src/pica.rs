@@ -38,7 +38,7 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Loaded>, Error> {
             let found = extract(bytes, &limits).found;
             Ok(found.into_iter().map(|f| Loaded { offset: f.offset, shbin: f.shbin }).collect())
         }
-        Format::IrText | Format::Maxwell(_) | Format::Unknown => Err(Error::UnknownFormat),
+        Format::IrText | Format::Maxwell(_) | Format::Dxil(_) | Format::Unknown => Err(Error::UnknownFormat),
     }
 }
 

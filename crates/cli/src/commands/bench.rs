@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
-use crate::bench::{codec, nds, pica, translate};
+use crate::bench::{codec, dxil, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -31,6 +31,8 @@ enum Machine {
     /// NVIDIA's Maxwell.
     #[cfg(feature = "vulkan")]
     Maxwell,
+    /// Direct3D 12's.
+    Dxil,
 }
 
 /// Arguments of `bench`.
@@ -57,6 +59,9 @@ pub struct Args {
     #[cfg(feature = "vulkan")]
     #[arg(long, value_name = "FILE", default_value = "vectors/maxwell/compute/public.tar.xz")]
     kernels: PathBuf,
+    /// The folders of shaders of `translate --machine dxil`.
+    #[arg(long, value_name = "FOLDER", default_values = ["vectors/dxil/compute", "vectors/dxil/fuzz"])]
+    shaders: Vec<PathBuf>,
     /// The scenes of `nds`.
     #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
     scenes: PathBuf,
@@ -73,6 +78,9 @@ pub fn run(args: &Args) -> Result<bool> {
             Machine::Maxwell => {
                 let options = maxwell::Options { kernels: &args.kernels, quick: args.quick };
                 print(args, &maxwell::run(&options)?)
+            }
+            Machine::Dxil => {
+                print(args, &dxil::run(&dxil::Options { shaders: &args.shaders, quick: args.quick })?)
             }
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),

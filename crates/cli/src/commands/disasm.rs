@@ -4,7 +4,7 @@ use crate::batch::{self, Artifact, BatchArgs};
 use crate::program::{Binary, Select, binaries, maxwell_programs};
 use anyhow::Result;
 use xenoglot::detect::{Format, detect};
-use xenoglot::maxwell;
+use xenoglot::{dxil, maxwell};
 use xenoglot_maxwell::disasm::listing;
 use xenoglot_pica_shader::container::{Limits, raw};
 use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble, disassemble_program};
@@ -54,6 +54,10 @@ pub fn run(args: &Args) -> Result<bool> {
                 return Ok(programs
                     .map(|(p, suffix)| Ok(sass(&suffix, p.code).fact("name", p.name)))
                     .collect());
+            }
+            if let Format::Dxil(_) = detect(bytes) {
+                let text = dxil::disassemble(&dxil::load(bytes)?)?;
+                return Ok(vec![Ok(Artifact::text(".ll", text))]);
             }
             let text = |b: Binary| {
                 Ok(Artifact::text(format!("{}.pica", b.suffix), disassemble(&b.shbin, &options))

@@ -1,5 +1,7 @@
 //! `xenoglot info`: what is in a file.
 
+mod dxil;
+
 use crate::batch::{self, Artifact, BatchArgs, Content};
 use crate::program::{Executable, LiftArgs, Select, binaries, executables, maxwell_programs};
 use anyhow::Result;
@@ -34,6 +36,7 @@ pub fn run(args: &Args) -> Result<bool> {
             let facts = match format {
                 Format::IrText => ir_facts(bytes)?,
                 Format::Maxwell(_) => maxwell_facts(bytes, &args.select)?,
+                Format::Dxil(format) => dxil::facts(bytes, format)?,
                 _ => binary_facts(bytes, &args.select)?,
             };
             let mut object = Map::new();

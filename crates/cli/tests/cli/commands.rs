@@ -26,6 +26,27 @@ fn info_describes_every_shader() {
 }
 
 #[test]
+fn info_describes_direct3d_containers() {
+    let file = |name: &str| {
+        let vectors = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/stages");
+        vectors.join(name).display().to_string()
+    };
+    let facts = &json(&["info", "--json", &file("cs_rootsig_embedded.dxil")])[0];
+    assert_eq!(facts["format"], "Direct3D container (DXBC)");
+    assert_eq!(facts["digest"], "unsigned");
+    assert_eq!((&facts["program"]["model"], &facts["program"]["kind"]), (&"6.0".into(), &"compute".into()));
+    assert_eq!(facts["pipeline"]["group_size"], serde_json::json!([64, 1, 1]));
+    let bindings = facts["pipeline"]["bindings"].as_array().unwrap();
+    let types: Vec<&str> = bindings.iter().filter_map(|b| b["ty"].as_str()).collect();
+    assert_eq!(types, ["CBV", "SRV structured", "UAV structured"]);
+    let signature = &facts["root signature"];
+    assert_eq!(signature["text"], "RootConstants(num32BitConstants=2, b0), SRV(t0), UAV(u0)");
+    assert_eq!(signature["parameters"].as_array().unwrap().len(), 3);
+    let text = text(&["info", &file("lib_hit_groups.dxil")]);
+    assert!(text.contains("unmangled: Hit") && text.contains("kind: closest-hit"), "{text}");
+}
+
+#[test]
 fn assembly_goes_around() {
     let dir = folder("around");
     for name in ["basic.v", "skin4.v", "subdivision.g"] {

@@ -2,6 +2,7 @@
 
 use crate::{Error, input};
 use std::path::{Path, PathBuf};
+use xenoglot_ir::module::ImageFormat;
 
 /// First line of a test.
 pub const MAGIC: &str = "dxt 1";
@@ -26,8 +27,8 @@ pub enum Kind {
     Raw,
     /// By records.
     Structured,
-    /// By texels.
-    Typed,
+    /// By texels of a format of 32-bit components.
+    Typed(ImageFormat),
     /// By rows of 16 bytes.
     ConstantBuffer,
 }
@@ -43,8 +44,6 @@ pub struct Resource {
     pub register: u32,
     /// How it is accessed.
     pub kind: Kind,
-    /// Format of texels, as DXGI calls it; `-` for others.
-    pub format: String,
     /// Contents.
     pub data: Vec<u8>,
 }
@@ -203,12 +202,27 @@ fn resource(fields: &[&str]) -> Option<Resource> {
         kind: match kind {
             "raw" => Kind::Raw,
             "structured" => Kind::Structured,
-            "typed" => Kind::Typed,
+            "typed" => Kind::Typed(texels(format)?),
             "cbuffer" => Kind::ConstantBuffer,
             _ => return None,
         },
-        format: format.into(),
         data: vec![0; bytes],
+    })
+}
+
+/// A format by its name in DXGI.
+fn texels(name: &str) -> Option<ImageFormat> {
+    Some(match name {
+        "R32_FLOAT" => ImageFormat::R32f,
+        "R32_SINT" => ImageFormat::R32i,
+        "R32_UINT" => ImageFormat::R32ui,
+        "R32G32_FLOAT" => ImageFormat::Rg32f,
+        "R32G32_SINT" => ImageFormat::Rg32i,
+        "R32G32_UINT" => ImageFormat::Rg32ui,
+        "R32G32B32A32_FLOAT" => ImageFormat::Rgba32f,
+        "R32G32B32A32_SINT" => ImageFormat::Rgba32i,
+        "R32G32B32A32_UINT" => ImageFormat::Rgba32ui,
+        _ => return None,
     })
 }
 

@@ -1,11 +1,15 @@
 //! The `spirv` and `glsl` engines: translated shaders on a Vulkan device, in a worker process.
 
-use super::format::{Kind, Test, Vector};
+use super::format::{Class, Kind, Test, Vector};
 use super::{compare, lifted};
 use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
+use xenoglot::dxil::Bounds;
+use xenoglot_ir::module::ImageFormat;
 use xenoglot_opt::lower_floats;
-use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, glslang};
+use xenoglot_vulkan::{
+    BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, TexelFormat, glslang,
+};
 
 /// A device with a translator: one per thread.
 pub struct Engine(Host);
@@ -24,7 +28,8 @@ impl Engine {
     /// # Errors
     /// What the language cannot express, the device's error, or what differs.
     pub fn run(&mut self, vector: &Vector) -> Result<(), String> {
-        let mut module = lifted(vector)?;
+        // No test goes outside of its buffers, and checks are most of what a driver would compile.
+        let mut module = lifted(vector, Bounds::Device)?;
         // Vulkan promises no `fma` that rounds once.
         let floats = lower_floats::Options { fma: true, ..Default::default() };
         self.0.translator.optimize(&mut module, &xenoglot_opt::Options { floats, ..Default::default() });
@@ -42,11 +47,28 @@ fn buffers(test: &Test) -> Vec<BufferBinding> {
     let buffer = |r: &super::format::Resource| BufferBinding {
         set: r.space,
         binding: r.register,
-        kind: match r.kind {
-            Kind::ConstantBuffer => BufferKind::Uniform,
-            _ => BufferKind::Storage,
+        kind: match (r.kind, r.class) {
+            (Kind::ConstantBuffer, _) => BufferKind::Uniform,
+            (Kind::Typed(format), Class::Uav) => BufferKind::StorageTexel(texels(format)),
+            (Kind::Typed(format), _) => BufferKind::UniformTexel(texels(format)),
+            (Kind::Raw | Kind::Structured, _) => BufferKind::Storage,
         },
         data: r.data.clone(),
     };
     test.resources.iter().map(buffer).collect()
+}
+
+fn texels(format: ImageFormat) -> TexelFormat {
+    match format {
+        ImageFormat::R32i => TexelFormat::R32Sint,
+        ImageFormat::R32ui => TexelFormat::R32Uint,
+        ImageFormat::Rg32f => TexelFormat::R32G32Sfloat,
+        ImageFormat::Rg32i => TexelFormat::R32G32Sint,
+        ImageFormat::Rg32ui => TexelFormat::R32G32Uint,
+        ImageFormat::Rgba32f => TexelFormat::R32G32B32A32Sfloat,
+        ImageFormat::Rgba32i => TexelFormat::R32G32B32A32Sint,
+        ImageFormat::Rgba32ui => TexelFormat::R32G32B32A32Uint,
+        // The reader takes no others.
+        _ => TexelFormat::R32Sfloat,
+    }
 }

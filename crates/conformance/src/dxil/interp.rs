@@ -1,6 +1,6 @@
 //! The `interp` engine: workgroups one after the other on the IR interpreter.
 
-use super::format::Test;
+use super::format::{Kind, Test};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Module, Resource};
 
@@ -21,8 +21,10 @@ pub fn run(test: &Test, module: &Module) -> Result<Vec<Vec<u8>>, String> {
     let bound: Vec<Option<Resource>> =
         test.resources.iter().map(|r| resource(module, r.space, r.register)).collect();
     for (r, id) in test.resources.iter().zip(&bound) {
-        if let Some(id) = *id {
-            bindings.set_buffer(id, r.data.clone());
+        match (*id, r.kind) {
+            (Some(id), Kind::Typed(format)) => bindings.set_texels(id, r.data.clone(), format),
+            (Some(id), _) => bindings.set_buffer(id, r.data.clone()),
+            (None, _) => {}
         }
     }
     interpreter.dispatch(test.groups, &mut bindings, &LIMITS).map_err(|t| t.to_string())?;

@@ -9,7 +9,7 @@ use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Test, Vector};
 use rayon::prelude::*;
-use xenoglot::dxil::{LiftOptions, lift, load};
+use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
 use xenoglot_ir::Module;
 
 /// Suite `dxil`: every shader at the path. Those without a test beside them are only translated.
@@ -34,16 +34,15 @@ pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summ
     Ok(Summary::total(summaries?))
 }
 
-fn lifted(vector: &Vector) -> Result<Module, String> {
+fn lifted(vector: &Vector, bounds: Bounds) -> Result<Module, String> {
     let module = load(&vector.container).map_err(|e| e.to_string())?;
-    let lifted = lift(&module, &LiftOptions::default()).map_err(|e| e.to_string())?;
-    xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
-    Ok(lifted.module)
+    let options = LiftOptions { bounds, ..LiftOptions::default() };
+    Ok(lift(&module, &options).map_err(|e| e.to_string())?.module)
 }
 
 /// Runs a shader as lifted and optimised.
 fn interpreted(vector: &Vector) -> Result<(), String> {
-    let mut module = lifted(vector)?;
+    let mut module = lifted(vector, Bounds::Checked)?;
     let Some(test) = &vector.test else { return Ok(()) };
     for way in ["as lifted", "optimised"] {
         if way == "optimised" {

@@ -6,6 +6,7 @@
 //! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
 //! | [`model`] | shader models and kinds of shaders |
 //! | [`ops`] | the table of `dx.op` operations |
+//! | [`disasm`] | modules as LLVM's text |
 //! | [`root_signature`] | root signatures: how registers are bound |
 //! | [`binding`] | where registers are bound on the host |
 //! | [`program`] | what metadata says of a shader |
@@ -15,6 +16,7 @@
 pub mod binding;
 pub mod bitcode;
 pub mod container;
+pub mod disasm;
 pub mod lift;
 pub mod model;
 mod number;

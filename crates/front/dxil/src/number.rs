@@ -14,8 +14,8 @@ macro_rules! numbered {
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
             /// The value of a number.
-            pub fn from_number(number: u32) -> Option<$name> {
-                match number {
+            pub fn from_number(number: impl TryInto<u32>) -> Option<$name> {
+                match number.try_into().ok()? {
                     $($number => Some($name::$variant),)*
                     _ => None,
                 }

@@ -4,6 +4,7 @@
 //! numbers.
 
 use crate::bitcode::{Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
+pub use crate::model::ResourceClass as Class;
 use crate::model::{ShaderKind, ShaderModel};
 use bitflags::bitflags;
 use thiserror::Error;
@@ -42,34 +43,6 @@ bitflags! {
         const EARLY_DEPTH_STENCIL = 1 << 3;
         /// 16-bit types have 16 bits, and not at least 16.
         const NATIVE_LOW_PRECISION = 1 << 23;
-    }
-}
-
-/// Classes of resources, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// Read: registers t.
-    Srv,
-    /// Read and written: registers u.
-    Uav,
-    /// Constant buffer: registers b.
-    Cbv,
-    /// Sampler: registers s.
-    Sampler,
-}
-
-impl Class {
-    /// All, by number.
-    pub const ALL: [Class; 4] = [Class::Srv, Class::Uav, Class::Cbv, Class::Sampler];
-
-    /// The class of a number.
-    pub fn from_number(number: u64) -> Option<Class> {
-        Class::ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
-    /// The letter of its registers.
-    pub fn letter(self) -> char {
-        ['t', 'u', 'b', 's'][self as usize]
     }
 }
 
@@ -301,7 +274,7 @@ impl Reader<'_> {
 
     fn resources(&self, lists: MetadataId) -> Option<Vec<Resource>> {
         let mut all = Vec::new();
-        for (class, list) in Class::ALL.into_iter().zip(self.metadata.list(lists)?) {
+        for (class, list) in Class::ALL.iter().copied().zip(self.metadata.list(lists)?) {
             for &item in list.and_then(|l| self.metadata.list(l)).unwrap_or_default() {
                 all.push(self.resource(class, self.metadata.list(item?)?)?);
             }

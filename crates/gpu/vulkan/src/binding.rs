@@ -3,7 +3,7 @@
 use crate::device::{HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::module::Interface;
-use crate::{BufferBinding, BufferKind, Error};
+use crate::{BufferBinding, BufferKind, Error, TexelFormat};
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub(crate) struct Program {
 /// Descriptor sets filled with a run's buffers.
 pub(crate) struct Bound {
     pub sets: Vec<vk::DescriptorSet>,
+    // Views before their buffers: fields drop in this order.
+    views: Vec<Owned<vk::BufferView>>,
     /// For each buffer of the run the copy on the device, if the module uses it.
     buffers: Vec<Option<HostBuffer>>,
     _pool: Option<Owned<vk::DescriptorPool>>,
@@ -30,6 +32,22 @@ fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
     match kind {
         BufferKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
         BufferKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
+        BufferKind::UniformTexel(_) => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+        BufferKind::StorageTexel(_) => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
+    }
+}
+
+fn format(texels: TexelFormat) -> vk::Format {
+    match texels {
+        TexelFormat::R32Sfloat => vk::Format::R32_SFLOAT,
+        TexelFormat::R32Sint => vk::Format::R32_SINT,
+        TexelFormat::R32Uint => vk::Format::R32_UINT,
+        TexelFormat::R32G32Sfloat => vk::Format::R32G32_SFLOAT,
+        TexelFormat::R32G32Sint => vk::Format::R32G32_SINT,
+        TexelFormat::R32G32Uint => vk::Format::R32G32_UINT,
+        TexelFormat::R32G32B32A32Sfloat => vk::Format::R32G32B32A32_SFLOAT,
+        TexelFormat::R32G32B32A32Sint => vk::Format::R32G32B32A32_SINT,
+        TexelFormat::R32G32B32A32Uint => vk::Format::R32G32B32A32_UINT,
     }
 }
 
@@ -77,6 +95,7 @@ impl Program {
         }
         let mut bound = Bound {
             sets: Vec::new(),
+            views: Vec::new(),
             buffers: std::iter::repeat_with(|| None).take(buffers.len()).collect(),
             _pool: None,
         };
@@ -86,7 +105,7 @@ impl Program {
             let (Some(buffer), Some(slot)) = (buffers.get(index), bound.buffers.get_mut(index)) else {
                 return Err(missing);
             };
-            if buffer.kind != kind {
+            if !buffer.kind.fits(kind) {
                 return Err(Error::BindingKind { set, binding, declared: kind, bound: buffer.kind });
             }
             *slot = Some(self.upload(buffer)?);
@@ -100,6 +119,12 @@ impl Program {
         let (usage, limit) = match buffer.kind {
             BufferKind::Uniform => (vk::BufferUsageFlags::UNIFORM_BUFFER, limits.uniform_buffer_bytes),
             BufferKind::Storage => (vk::BufferUsageFlags::STORAGE_BUFFER, limits.storage_buffer_bytes),
+            BufferKind::UniformTexel(_) => {
+                (vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER, limits.storage_buffer_bytes)
+            }
+            BufferKind::StorageTexel(_) => {
+                (vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER, limits.storage_buffer_bytes)
+            }
         };
         let what = || {
             format!("the {} buffer at set {}, binding {}, in bytes,", buffer.kind, buffer.set, buffer.binding)
@@ -115,7 +140,14 @@ impl Program {
         let device = &self.shared.raw;
         let count = self.interface.buffers.len() as u32;
         let size = |kind| vk::DescriptorPoolSize { ty: descriptor_type(kind), descriptor_count: count };
-        let sizes = [size(BufferKind::Uniform), size(BufferKind::Storage)];
+        let any = TexelFormat::R32Uint;
+        let sizes = [
+            BufferKind::Uniform,
+            BufferKind::Storage,
+            BufferKind::UniformTexel(any),
+            BufferKind::StorageTexel(any),
+        ]
+        .map(size);
         let create =
             vk::DescriptorPoolCreateInfo::default().max_sets(self.sets.len() as u32).pool_sizes(&sizes);
         // SAFETY: neither count is zero: a set exists for the sake of a buffer.
@@ -131,11 +163,26 @@ impl Program {
         for (buffer, copy) in buffers.iter().zip(&bound.buffers) {
             let (Some(copy), Some(&set)) = (copy, bound.sets.get(buffer.set as usize)) else { continue };
             let range = [vk::DescriptorBufferInfo::default().buffer(copy.buffer.raw).range(copy.size)];
+            let mut views = [vk::BufferView::null()];
             let write = vk::WriteDescriptorSet::default()
                 .dst_set(set)
                 .dst_binding(buffer.binding)
-                .descriptor_type(descriptor_type(buffer.kind))
-                .buffer_info(&range);
+                .descriptor_type(descriptor_type(buffer.kind));
+            let write = match buffer.kind {
+                BufferKind::Uniform | BufferKind::Storage => write.buffer_info(&range),
+                BufferKind::UniformTexel(texels) | BufferKind::StorageTexel(texels) => {
+                    let create = vk::BufferViewCreateInfo::default()
+                        .buffer(copy.buffer.raw)
+                        .format(format(texels))
+                        .range(vk::WHOLE_SIZE);
+                    // SAFETY: the buffer is alive and was made for such views.
+                    let view =
+                        unsafe { device.create_buffer_view(&create, None) }.named("vkCreateBufferView")?;
+                    views[0] = view;
+                    bound.views.push(Owned::new(&self.shared, view));
+                    write.texel_buffer_view(&views)
+                }
+            };
             // SAFETY: the layout has this binding with this type, as only buffers the module uses have a copy.
             unsafe { device.update_descriptor_sets(&[write], &[]) };
         }
@@ -184,7 +231,7 @@ impl Bound {
     /// The contents of the run's buffers, in the run's order and sizes.
     pub(crate) fn read(&self, buffers: &[BufferBinding]) -> Result<Vec<Vec<u8>>, Error> {
         let contents = |(buffer, copy): (&BufferBinding, &Option<HostBuffer>)| match copy {
-            Some(copy) if buffer.kind == BufferKind::Storage => copy.read(buffer.data.len() as u64),
+            Some(copy) if buffer.kind.is_written() => copy.read(buffer.data.len() as u64),
             _ => Ok(buffer.data.clone()),
         };
         buffers.iter().zip(&self.buffers).map(contents).collect()

@@ -41,6 +41,38 @@ pub enum BufferKind {
     Uniform,
     /// Read and written.
     Storage,
+    /// Texels that are read.
+    UniformTexel(TexelFormat),
+    /// Texels that are read and written.
+    StorageTexel(TexelFormat),
+}
+
+/// Formats of buffers of texels, by the names of Vulkan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are those of VkFormat")]
+pub enum TexelFormat {
+    R32Sfloat,
+    R32Sint,
+    R32Uint,
+    R32G32Sfloat,
+    R32G32Sint,
+    R32G32Uint,
+    R32G32B32A32Sfloat,
+    R32G32B32A32Sint,
+    R32G32B32A32Uint,
+}
+
+impl BufferKind {
+    /// Whether shaders write such buffers.
+    pub fn is_written(self) -> bool {
+        matches!(self, BufferKind::Storage | BufferKind::StorageTexel(_))
+    }
+
+    /// Whether a shader that declares one may be given the other: formats of texels are not declared.
+    pub(crate) fn fits(self, other: BufferKind) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
 }
 
 impl fmt::Display for BufferKind {
@@ -48,6 +80,8 @@ impl fmt::Display for BufferKind {
         f.write_str(match self {
             BufferKind::Uniform => "uniform",
             BufferKind::Storage => "storage",
+            BufferKind::UniformTexel(_) => "uniform texel",
+            BufferKind::StorageTexel(_) => "storage texel",
         })
     }
 }

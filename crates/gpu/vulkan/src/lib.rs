@@ -71,6 +71,6 @@ pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
     BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot,
     Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, SampleJob, SampledFrame,
-    Stage, StageModule, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
+    Stage, StageModule, TexelFormat, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
 };
 pub use vertex::VertexPipeline;

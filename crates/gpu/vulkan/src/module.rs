@@ -4,8 +4,8 @@
 //! itself, so that a mismatch becomes a typed error. It reads the declarations in front of the first function and
 //! judges nothing else: validity stays the caller's promise.
 
-use crate::{BufferKind, Error, Stage};
-use spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
+use crate::{BufferKind, Error, Stage, TexelFormat};
+use spirv::{Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an entry point's pipeline needs to be built and fed.
@@ -41,6 +41,10 @@ enum Type {
     Of(u32, Shape),
     Struct,
     Pointer(u32),
+    /// A buffer of texels.
+    Texels {
+        written: bool,
+    },
     Opaque,
 }
 
@@ -174,6 +178,10 @@ impl Declarations {
             }
             Op::TypeStruct => self.add_type(operand(0)?, Type::Struct),
             Op::TypePointer => self.add_type(operand(0)?, Type::Pointer(operand(2)?)),
+            Op::TypeImage if operand(2)? == Dim::DimBuffer as u32 => {
+                const STORAGE: u32 = 2;
+                self.add_type(operand(0)?, Type::Texels { written: operand(6)? == STORAGE });
+            }
             Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => {
                 self.add_type(operand(0)?, Type::Opaque);
             }
@@ -228,15 +236,23 @@ impl Declarations {
         match class {
             StorageClass::PushConstant => to.push_constants = true,
             StorageClass::UniformConstant | StorageClass::Uniform | StorageClass::StorageBuffer => {
-                let Some((block, Type::Struct)) = self.pointee(pointer) else {
-                    return Err(Error::Unsupported(format!(
-                        "a way to bind %{id}, which is not a single buffer"
-                    )));
-                };
-                let old_storage = self.decorations.get(&block).is_some_and(|d| d.buffer_block);
-                let kind = match class {
-                    StorageClass::Uniform if !old_storage => BufferKind::Uniform,
-                    _ => BufferKind::Storage,
+                // The format is the binding's.
+                let format = TexelFormat::R32Uint;
+                let kind = match self.pointee(pointer) {
+                    Some((block, Type::Struct)) => {
+                        let old_storage = self.decorations.get(&block).is_some_and(|d| d.buffer_block);
+                        match class {
+                            StorageClass::Uniform if !old_storage => BufferKind::Uniform,
+                            _ => BufferKind::Storage,
+                        }
+                    }
+                    Some((_, Type::Texels { written: true })) => BufferKind::StorageTexel(format),
+                    Some((_, Type::Texels { written: false })) => BufferKind::UniformTexel(format),
+                    _ => {
+                        return Err(Error::Unsupported(format!(
+                            "a way to bind %{id}, which is not a single buffer"
+                        )));
+                    }
                 };
                 let at = self.decorations.get(&id).and_then(|d| Some((d.set.unwrap_or(0), d.binding?)));
                 let Some((set, binding)) = at else {

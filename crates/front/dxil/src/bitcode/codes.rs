@@ -264,6 +264,13 @@ operators! {
     }
 }
 
+impl Predicate {
+    /// The instruction that compares so: `icmp` or `fcmp`.
+    pub fn instruction(self) -> &'static str {
+        if self as u8 >= Predicate::IntEq as u8 { "icmp" } else { "fcmp" }
+    }
+}
+
 operators! {
     /// What an atomic access makes of what is in memory.
     RmwOp "atomic operation" {

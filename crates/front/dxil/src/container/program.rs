@@ -33,9 +33,8 @@ impl<'a> Program<'a> {
     pub(super) fn parse(part: &Part<'a>) -> Result<Program<'a>, ContainerError> {
         let mut header = part.reader();
         let version = header.u32("version of the program")?;
-        let [minor_and_major, _, kind, _] = version.to_le_bytes();
-        let kind = u32::from(u16::from_le_bytes([kind, 0]));
-        let kind = ShaderKind::from_number(kind).ok_or_else(|| header.bad(4, "kind of shader", version))?;
+        let kind = ShaderKind::from_number(version >> 16);
+        let kind = kind.ok_or_else(|| header.bad(4, "kind of shader", version))?;
         let words = header.u32("size of the program")?;
         let size = u64::from(words) * 4;
         // The size counts the header.
@@ -54,7 +53,7 @@ impl<'a> Program<'a> {
         let offset = place.offset();
         let bitcode = place.bytes(size.into(), "bitcode")?;
         Ok(Program {
-            model: ShaderModel { major: minor_and_major >> 4, minor: minor_and_major & 15 },
+            model: ShaderModel { major: (version >> 4 & 15) as u8, minor: (version & 15) as u8 },
             kind,
             dxil: (dxil_major, dxil_minor),
             offset: u32::try_from(offset).map_err(|_| place.bad(0, "offset of the bitcode", offset))?,

@@ -10,6 +10,9 @@ use xenoglot_ir::{Block, NO_GUEST, Type, Value};
 
 /// Lifts the body, what can be reached of it.
 pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
+    if cx.body.blocks.is_empty() {
+        return Err(LiftError::Entry);
+    }
     let order = order(cx);
     let mut graph = Graph { blocks: vec![None; cx.body.blocks.len()], incoming: FxHashMap::default() };
     for &block in &order {

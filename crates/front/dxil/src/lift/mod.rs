@@ -22,7 +22,7 @@ use crate::model::ShaderKind;
 use crate::program::{Program, ProgramError};
 use cx::Cx;
 use thiserror::Error;
-use xenoglot_ir::{Function, Module as IrModule, Stage};
+use xenoglot_ir::{Function, Module as IrModule, Stage, verify};
 
 /// Bounds on the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +40,21 @@ impl Default for Limits {
     }
 }
 
+/// Who sees to accesses outside of buffers, which D3D defines: loads give 0, stores are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Bounds {
+    /// The code, before each access: right everywhere, and much to compile for the driver.
+    #[default]
+    Checked,
+    /// The device: Vulkan's `robustBufferAccess2`, or a program of which it is known that it stays inside.
+    Device,
+}
+
 /// How to lift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LiftOptions {
+    /// Who sees to accesses outside of buffers.
+    pub bounds: Bounds,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -68,6 +80,9 @@ pub enum LiftError {
     /// More instructions than the limit.
     #[error("more instructions than the limit")]
     Instructions,
+    /// Bitcode that breaks LLVM's rules, of types or of definitions that come before their uses, in the IR's terms.
+    #[error("the shader is not sound: {0}")]
+    Unsound(String),
     /// A phi that says nothing of an edge, or stands behind other instructions.
     #[error("block {0}: a phi that does not fit the graph")]
     Phi(u32),
@@ -119,7 +134,7 @@ pub struct Lifted {
     pub program: Program,
 }
 
-/// Lifts the entry point of a module.
+/// Lifts the entry point of a module. What comes of it is verified.
 ///
 /// # Errors
 /// See [`LiftError`].
@@ -148,6 +163,9 @@ pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError>
     flow::emit(&mut cx)?;
     cx.finish();
     ir.entry = Some(ir.funcs.push(func)).into();
+    // The bitcode's reader does not look for this, as what is sound is sound in the IR, too.
+    verify(&ir)
+        .map_err(|e| LiftError::Unsound(e.errors.first().map(|e| e.to_string()).unwrap_or_default()))?;
     Ok(Lifted { module: ir, program })
 }
 

@@ -2,7 +2,7 @@
 
 use super::cx::Cx;
 use super::val::Val;
-use super::{Lift, Stop};
+use super::{Bounds, Lift, Stop};
 use crate::bitcode::ValueId;
 use crate::program::{Class, Component, Resource as Declared, Shape};
 use rustc_hash::FxHashMap;
@@ -61,7 +61,10 @@ impl Cx<'_> {
             set: declared.space,
             binding: register,
             count: Count::One,
-            oob: OutOfBounds::Zero,
+            oob: match self.options.bounds {
+                Bounds::Checked => OutOfBounds::Zero,
+                Bounds::Device => OutOfBounds::Undefined,
+            },
         });
         self.bound.resources.insert(key, resource);
         Ok(resource)

@@ -159,7 +159,7 @@ pub struct OpInfo {
     pub overloads: Overloads,
     /// What it does to memory.
     pub effect: Effect,
-    /// The shaders that may use it; libraries may use all.
+    /// The shaders that may use it; a library holds shaders of any kind.
     pub stages: Stages,
     /// The shader model it came with.
     pub since: ShaderModel,

@@ -16,8 +16,7 @@ const SM_6_6: ShaderModel = ShaderModel::sm6(6);
 const SM_6_7: ShaderModel = ShaderModel::sm6(7);
 
 const ALL: Stages = Stages::ALL;
-const LIBRARY: Stages = ShaderKind::Library.set();
-const PIXEL: Stages = ShaderKind::Pixel.set().union(LIBRARY);
+const PIXEL: Stages = ShaderKind::Pixel.set();
 const GEOMETRY: Stages = ShaderKind::Geometry.set();
 const HULL: Stages = ShaderKind::Hull.set();
 const DOMAIN: Stages = ShaderKind::Domain.set();
@@ -30,19 +29,17 @@ const GROUPS: Stages = ShaderKind::Compute.set().union(MESH).union(AMPLIFICATION
 /// Shaders with quads, of which derivatives are taken.
 const QUADS: Stages = GROUPS.union(PIXEL);
 /// Shaders that run per view.
-const VIEW: Stages = ShaderKind::Vertex.set().union(PRIMITIVE).union(ShaderKind::Pixel.set()).union(MESH);
+const VIEW: Stages = ShaderKind::Vertex.set().union(PRIMITIVE).union(PIXEL).union(MESH);
 const ANY_HIT: Stages = ShaderKind::AnyHit.set();
-const INTERSECTION: Stages = ShaderKind::Intersection.set().union(LIBRARY);
+const INTERSECTION: Stages = ShaderKind::Intersection.set();
 /// Shaders that have a hit, or a candidate of one.
 const HIT: Stages = INTERSECTION.union(ANY_HIT).union(ShaderKind::ClosestHit.set());
 /// Shaders that have a ray.
 const RAY: Stages = HIT.union(ShaderKind::Miss.set());
 const RAYTRACING: Stages = RAY.union(ShaderKind::RayGeneration.set()).union(ShaderKind::Callable.set());
 /// Shaders that may trace rays.
-const TRACE: Stages = LIBRARY
-    .union(ShaderKind::RayGeneration.set())
-    .union(ShaderKind::ClosestHit.set())
-    .union(ShaderKind::Miss.set());
+const TRACE: Stages =
+    ShaderKind::RayGeneration.set().union(ShaderKind::ClosestHit.set()).union(ShaderKind::Miss.set());
 /// Shaders that may call others.
 const CALL: Stages = TRACE.union(ShaderKind::Callable.set());
 

@@ -140,26 +140,6 @@ impl RootSignature {
         validator.violations.sort_by_key(|v| v.place);
         validator.violations
     }
-
-    /// Whether its arguments lie in shader records.
-    pub fn is_local(&self) -> bool {
-        self.flags.contains(RootFlags::LOCAL_ROOT_SIGNATURE)
-    }
-
-    /// Where the arguments lie in a shader record: byte offsets behind the shader's identifier, a parameter each, and
-    /// the size of all. Constants are aligned to their words, addresses and handles of tables to 8 bytes.
-    pub fn record_layout(&self) -> (Vec<u64>, u64) {
-        let mut end = 0u64;
-        let offsets = self.parameters.iter().map(|parameter| {
-            let (start, size) = match parameter.kind {
-                ParameterKind::Constants { count, .. } => (end, u64::from(count) * 4),
-                _ => (end.next_multiple_of(8), 8),
-            };
-            end = start + size;
-            start
-        });
-        (offsets.collect(), end)
-    }
 }
 
 impl Validator {

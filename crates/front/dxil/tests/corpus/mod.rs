@@ -46,6 +46,11 @@ pub fn vectors() -> Vec<File> {
     files
 }
 
+/// Our own.
+pub fn own_files() -> Vec<File> {
+    read(&tests().join("containers"))
+}
+
 /// Our own, by name.
 pub fn own(name: &str) -> Vec<u8> {
     std::fs::read(tests().join("containers").join(name).with_extension("dxil")).unwrap()

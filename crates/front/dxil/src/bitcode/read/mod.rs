@@ -156,6 +156,10 @@ impl Reader<'_> {
         if !found {
             return Err(ErrorKind::Truncated("the file"));
         }
+        let defined = self.module.functions.iter().filter(|f| f.body.is_some()).count();
+        if self.bodies < defined {
+            return Err(ErrorKind::missing("function", self.bodies as u64));
+        }
         self.check_initializers()
     }
 

@@ -1,0 +1,160 @@
+//! What translating DXIL costs: the shaders of folders, from container to SPIR-V.
+
+use crate::batch::bar;
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use xenoglot::dxil::{LiftOptions, lift, load};
+use xenoglot::{Code, Target, Translator};
+use xenoglot_opt::Options as OptOptions;
+
+/// What is measured.
+pub struct Options<'a> {
+    /// Folders of containers.
+    pub shaders: &'a [PathBuf],
+    /// Fewer repetitions.
+    pub quick: bool,
+}
+
+/// Microseconds of the fastest repetition of each stage, and sizes.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Row {
+    /// The folder.
+    pub folder: String,
+    /// Shaders that were translated.
+    pub shaders: usize,
+    /// Instructions of LLVM.
+    pub insts: usize,
+    /// Reading containers and bitcode.
+    pub read: f64,
+    /// Lifting.
+    pub lift: f64,
+    /// Passes.
+    pub optimise: f64,
+    /// Writing SPIR-V.
+    pub emit: f64,
+    /// Words of SPIR-V.
+    pub words: usize,
+    /// Shaders that were not translated, and why.
+    pub refused: Vec<String>,
+}
+
+impl Row {
+    fn total(&self) -> f64 {
+        self.read + self.lift + self.optimise + self.emit
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// By folder.
+    pub folders: Vec<Row>,
+}
+
+struct Bench {
+    translator: Translator,
+    target: Target,
+    repetitions: usize,
+    patience: Duration,
+}
+
+impl Bench {
+    fn measure(&mut self, bytes: &[u8], row: &mut Row) -> Result<()> {
+        let mut best = [f64::INFINITY; 4];
+        let begin = Instant::now();
+        let (mut insts, mut size) = (0, 0);
+        for n in 0..self.repetitions {
+            if n > 0 && begin.elapsed() > self.patience {
+                break;
+            }
+            let start = Instant::now();
+            let module = load(bytes)?;
+            let read = start.elapsed();
+            let mut lifted = lift(&module, &LiftOptions::default())?;
+            let lifting = start.elapsed();
+            self.translator.optimize(&mut lifted.module, &OptOptions::default());
+            let optimised = start.elapsed();
+            let code = self.translator.emit(&lifted.module, &self.target)?;
+            let stages = [read, lifting - read, optimised - lifting, start.elapsed() - optimised];
+            for (best, took) in best.iter_mut().zip(stages) {
+                *best = best.min(took.as_secs_f64() * 1e6);
+            }
+            insts = module.functions.iter().flat_map(|f| &f.body).map(|b| b.insts.len()).sum();
+            if let Code::Words(words) = code {
+                size = words.len();
+            }
+        }
+        row.shaders += 1;
+        row.insts += insts;
+        row.words += size;
+        for (sum, best) in
+            [&mut row.read, &mut row.lift, &mut row.optimise, &mut row.emit].into_iter().zip(best)
+        {
+            *sum += best;
+        }
+        Ok(())
+    }
+}
+
+/// Measures.
+pub fn run(options: &Options) -> Result<Report> {
+    let mut bench = Bench {
+        translator: Translator::new(),
+        target: Target::Spirv(xenoglot_spirv::Options::default()),
+        repetitions: if options.quick { 3 } else { 51 },
+        patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
+    };
+    let mut folders = Vec::new();
+    for folder in options.shaders {
+        let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+        let mut files: Vec<PathBuf> = entries.map(|e| Ok(e?.path())).collect::<std::io::Result<_>>()?;
+        files.retain(|f| f.extension().is_some_and(|e| e == "dxil"));
+        files.sort();
+        if files.is_empty() {
+            bail!("{}: no containers", folder.display());
+        }
+        let mut row = Row { folder: folder.display().to_string(), ..Row::default() };
+        let progress = bar(files.len());
+        for file in &files {
+            let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
+            if let Err(error) = bench.measure(&bytes, &mut row) {
+                row.refused.push(format!("{}: {error:#}", file.display()));
+            }
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        folders.push(row);
+    }
+    Ok(Report { folders })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:>9}{:>14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>14}  folder (µs a shader)",
+            "shaders", "instructions", "read", "lift", "optimise", "SPIR-V", "together", "words/inst"
+        )?;
+        for row in &self.folders {
+            let mean = |sum: f64| sum / row.shaders.max(1) as f64;
+            writeln!(
+                f,
+                "{:>9}{:>14}{:>10.1}{:>10.1}{:>10.1}{:>10.1}{:>12.1}{:>14.1}  {}",
+                row.shaders,
+                row.insts,
+                mean(row.read),
+                mean(row.lift),
+                mean(row.optimise),
+                mean(row.emit),
+                mean(row.total()),
+                row.words as f64 / row.insts.max(1) as f64,
+                row.folder
+            )?;
+        }
+        let mut refused = self.folders.iter().flat_map(|row| &row.refused);
+        refused.try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}

@@ -1,0 +1,40 @@
+//! Shaders of Direct3D 12.
+
+use std::path::Path;
+use xenoglot::Error;
+use xenoglot::dxil::{LiftOptions, disassemble, lift, load};
+use xenoglot_interp::Interpreter;
+use xenoglot_opt::pipeline::{Options as OptOptions, Verify};
+use xenoglot_opt::{Context, optimize};
+
+/// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
+/// emitted or refused, or it is refused with an error.
+pub fn dxil(data: &[u8]) {
+    let Ok(module) = load(data) else { return };
+    match disassemble(&module) {
+        Ok(_) | Err(Error::DxilText(_)) => {}
+        Err(e) => panic!("{e}"),
+    }
+    let mut module = match lift(&module, &LiftOptions::default()) {
+        Ok(lifted) => lifted.module,
+        Err(Error::DxilLift(_)) => return,
+        Err(e) => panic!("{e}"),
+    };
+    if let Err(errors) = optimize(&mut module, &mut Context::new(), &OptOptions::default(), &mut Verify) {
+        panic!("{errors}");
+    }
+    Interpreter::new(&module).expect("verified modules are whole");
+    let _ = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::default());
+}
+
+/// The smaller containers of the project's vectors.
+pub fn containers() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/compute");
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = files.map(|f| f.path()).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "dxil"));
+    paths.sort();
+    let mut all: Vec<Vec<u8>> = paths.iter().filter_map(|p| std::fs::read(p).ok()).collect();
+    all.retain(|bytes| bytes.len() < 1 << 12);
+    all
+}
