@@ -5,6 +5,7 @@
 //! their machine and driver with what we check it with.
 #![deny(missing_docs)]
 
+pub mod dxil;
 #[cfg(feature = "host")]
 mod host;
 pub mod input;
@@ -89,6 +90,16 @@ pub enum Error {
     /// The engine's device or tools are not there.
     #[error("{0}")]
     Device(String),
+    /// A line of a text is not of the suite's format.
+    #[error("{}: line {line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A file ends early.
     #[error("{offset:#x}: {needed} more bytes were expected")]
     Truncated {

@@ -1,7 +1,7 @@
 //! The table of suites.
 
 use crate::report::{Observer, Summary};
-use crate::{Error, maxwell, nds, pica, picagpu, texture, tone, yuv};
+use crate::{Error, dxil, maxwell, nds, pica, picagpu, texture, tone, yuv};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -80,6 +80,12 @@ pub const SUITES: &[Suite] = &[
         doc: "SM53 instruction words: the text of the vendor's disassembler",
         engines: &["disasm"],
         run: maxwell::decode::words,
+    },
+    Suite {
+        name: "dxil",
+        doc: "DXIL compute shaders: buffers after a dispatch, and the traces of random control flow",
+        engines: &["interp", "spirv", "glsl"],
+        run: dxil::shaders,
     },
     Suite {
         name: "texture",

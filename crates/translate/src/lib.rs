@@ -25,11 +25,13 @@
 //! ```
 //!
 //! * [`detect`] says what a file is.
-//! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal.
+//! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal,
+//!   [`dxil`] shaders of Direct3D 12.
 //! * [`Translator`] optimises modules and writes SPIR-V, GLSL and, with feature `naga`, WGSL, MSL and HLSL.
 #![deny(missing_docs)]
 
 pub mod detect;
+pub mod dxil;
 pub mod maxwell;
 pub mod pica;
 mod target;
@@ -75,6 +77,15 @@ pub enum Error {
     /// A Maxwell program cannot be lifted.
     #[error(transparent)]
     MaxwellLift(#[from] xenoglot_maxwell::lift::LiftError),
+    /// A DXBC container is damaged.
+    #[error(transparent)]
+    DxilContainer(#[from] xenoglot_dxil::container::ContainerError),
+    /// Bitcode is damaged.
+    #[error(transparent)]
+    Bitcode(#[from] xenoglot_dxil::bitcode::BitcodeError),
+    /// A DXIL shader cannot be lifted.
+    #[error(transparent)]
+    DxilLift(#[from] xenoglot_dxil::lift::LiftError),
     /// SPIR-V cannot express a module.
     #[error(transparent)]
     Spirv(#[from] xenoglot_spirv::Error),

@@ -1,6 +1,6 @@
 //! Decoders on the host's GPU against those on the CPU: random blocks, and pictures of odd sizes.
 
-use xenoglot_host::{Commands, Device, DeviceOptions};
+use xenoglot_host::{Commands, Device, DeviceOptions, TextureFormat, TextureShape};
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_texture::compute::{Decoder, Error};
@@ -69,6 +69,50 @@ fn sizes_need_not_be_multiples_of_blocks() {
     }
 }
 
+/// The CPU's texels from those of a texture: numbers of 16 bits are singles there.
+fn from_texture(texel: Texel, bytes: &[u8]) -> Vec<u8> {
+    let scale = match texel {
+        Texel::R16Unorm | Texel::Rg16Unorm => 65535.0,
+        Texel::R16Snorm | Texel::Rg16Snorm => 32767.0,
+        _ => return bytes.to_vec(),
+    };
+    let singles = bytes.as_chunks().0.iter().map(|single| f32::from_le_bytes(*single) * scale);
+    singles.flat_map(|x| (x.round() as i32 as u16).to_le_bytes()).collect()
+}
+
+/// NaNs are all the same.
+fn halves(bytes: &[u8]) -> Vec<u16> {
+    let canonical = |half: u16| if half & 0x7fff > 0x7c00 { 0x7e00 } else { half };
+    bytes.as_chunks().0.iter().map(|half| canonical(u16::from_le_bytes(*half))).collect()
+}
+
+#[test]
+fn textures_have_the_same_texels() {
+    let Some(decoder) = decoder() else { return };
+    let mut rng = Rng::new(8);
+    let device = decoder.device();
+    for format in formats() {
+        for (shape, depth) in [(TextureShape::Layers, 1), (TextureShape::Volume, 3)] {
+            let extent = Extent { width: 37, height: 14, depth };
+            let words: Vec<u32> =
+                (0..format.data_bytes(extent).unwrap() / 4).map(|_| rng.next_u32()).collect();
+            let mut expected = vec![0; format.output_bytes(extent).unwrap()];
+            decode_into(format, extent, bytemuck::cast_slice(&words), &mut expected).unwrap();
+            let blocks = device.buffer_of(&words).unwrap();
+            let texture = device.texture(Decoder::texture_format(format), shape, [37, 14, depth]).unwrap();
+            let mut commands = Commands::default();
+            decoder.record_texture(&mut commands, format, extent, &blocks, &texture).unwrap();
+            commands.submit(device).unwrap();
+            let got = from_texture(format.texel(), &device.read_texture(&texture).unwrap());
+            let equal = match format.texel() {
+                Texel::Rgba16Float => halves(&got) == halves(&expected),
+                _ => got == expected,
+            };
+            assert!(equal, "{format} {shape:?}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_is_a_typed_error() {
     let Some(decoder) = decoder() else { return };
@@ -82,6 +126,11 @@ fn what_cannot_be_is_a_typed_error() {
     for (blocks, texels) in [(&small, &large), (&large, &small)] {
         let recorded = decoder.record(&mut commands, Format::Bc1, extent, blocks, texels);
         assert!(matches!(recorded, Err(Error::Size(_))), "{recorded:?}");
+    }
+    for (format, side) in [(TextureFormat::Rgba16Float, 8), (TextureFormat::Rgba8Unorm, 9)] {
+        let other = decoder.device().texture(format, TextureShape::Layers, [8, side, 1]).unwrap();
+        let recorded = decoder.record_texture(&mut commands, Format::Bc1, extent, &large, &other);
+        assert!(matches!(recorded, Err(Error::Texture { .. })), "{recorded:?}");
     }
     let wide = Extent::flat(u32::MAX, u32::MAX);
     assert!(decoder.record(&mut commands, Format::Bc1, wide, &small, &large).is_err());

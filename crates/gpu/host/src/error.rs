@@ -35,6 +35,14 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A texture is larger than the device allows, or memory is full.
+    #[error("no texture of {}x{}x{} texels: {reason}", size[0], size[1], size[2])]
+    Texture {
+        /// Texels along each axis.
+        size: [u32; 3],
+        /// Why not.
+        reason: String,
+    },
     /// Arguments do not fit their layout, or a command its buffers.
     #[error("bad arguments: {0}")]
     Arguments(String),

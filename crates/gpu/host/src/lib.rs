@@ -24,6 +24,7 @@
 //! |---|---|
 //! | `device` | choosing and opening a device |
 //! | `buffer` | buffers, and reading them back |
+//! | `texture` | textures that programs write, and reading them back |
 //! | `program` | layouts, programs, arguments |
 //! | `commands` | dispatches in order |
 //! | `rehearsal` | for drivers that compile when a program first runs |
@@ -40,10 +41,12 @@ mod error;
 mod program;
 mod rehearsal;
 mod table;
+mod texture;
 
 pub use buffer::Buffer;
 pub use commands::Commands;
 pub use device::{DEVICE_VARIABLE, Device, DeviceOptions};
 pub use error::Error;
-pub use program::{Access, Arguments, Binding, Layout, Program};
+pub use program::{Access, Argument, Arguments, Binding, Layout, Program};
 pub use table::{Compilation, State, Table};
+pub use texture::{Texture, TextureFormat, TextureShape};

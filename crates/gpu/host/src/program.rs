@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use xenoglot_ir::{Module, verify};
 
-use crate::{Buffer, Device, Error};
+use crate::{Buffer, Device, Error, Texture, TextureFormat, TextureShape};
 
 /// The entry point's name in modules of our SPIR-V writer.
 const ENTRY: &str = "main";
 
-/// What a program does with a buffer.
+/// What a program does with an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A uniform buffer of so many bytes, at an offset that each dispatch says.
@@ -21,9 +21,16 @@ pub enum Access {
     Read,
     /// A storage buffer that is read and written.
     ReadWrite,
+    /// A texture that is written.
+    WriteTexture {
+        /// Its texels.
+        format: TextureFormat,
+        /// Its third axis.
+        shape: TextureShape,
+    },
 }
 
-/// A buffer of a layout.
+/// An argument of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
     /// Its binding in set 0.
@@ -39,7 +46,7 @@ impl Binding {
     }
 }
 
-/// The buffers of programs. Programs of one layout take the same arguments; they need not use all of them.
+/// The arguments of programs. Programs of one layout take the same arguments; they need not use all of them.
 #[derive(Clone, Debug)]
 pub struct Layout {
     bindings: Vec<Binding>,
@@ -60,7 +67,16 @@ pub struct Program {
     pub(crate) raw: wgpu::ComputePipeline,
 }
 
-/// Buffers for the programs of a layout.
+/// What a binding of a layout is given.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A buffer.
+    Buffer(Buffer),
+    /// A texture, all of it.
+    Texture(Texture),
+}
+
+/// Buffers and textures for the programs of a layout.
 #[derive(Clone, Debug)]
 pub struct Arguments {
     pub(crate) raw: wgpu::BindGroup,
@@ -156,19 +172,26 @@ impl Device {
 }
 
 fn entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
-    let (ty, size) = match binding.access {
-        Access::Uniform { size } => (wgpu::BufferBindingType::Uniform, Some(size)),
-        Access::Read => (wgpu::BufferBindingType::Storage { read_only: true }, None),
-        Access::ReadWrite => (wgpu::BufferBindingType::Storage { read_only: false }, None),
+    let buffer = |ty, size: Option<u32>| wgpu::BindingType::Buffer {
+        ty,
+        has_dynamic_offset: size.is_some(),
+        min_binding_size: size.and_then(|size| wgpu::BufferSize::new(size.into())),
+    };
+    let storage = |read_only| buffer(wgpu::BufferBindingType::Storage { read_only }, None);
+    let ty = match binding.access {
+        Access::Uniform { size } => buffer(wgpu::BufferBindingType::Uniform, Some(size)),
+        Access::Read => storage(true),
+        Access::ReadWrite => storage(false),
+        Access::WriteTexture { format, shape } => wgpu::BindingType::StorageTexture {
+            access: wgpu::StorageTextureAccess::WriteOnly,
+            format: format.raw(),
+            view_dimension: shape.raw(),
+        },
     };
     wgpu::BindGroupLayoutEntry {
         binding: binding.number,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer {
-            ty,
-            has_dynamic_offset: size.is_some(),
-            min_binding_size: size.and_then(|size| wgpu::BufferSize::new(size.into())),
-        },
+        ty,
         count: None,
     }
 }
@@ -197,22 +220,46 @@ impl Arguments {
     /// `buffers` in the order of their bindings' numbers.
     ///
     /// # Errors
-    /// [`Error::Arguments`] if they are not as many as the layout's bindings, or too small for a uniform buffer.
+    /// As [`Arguments::of`].
     pub fn new(device: &Device, layout: &Layout, buffers: &[&Buffer]) -> Result<Arguments, Error> {
+        let arguments: Vec<Argument> = buffers.iter().map(|&b| Argument::Buffer(b.clone())).collect();
+        Arguments::of(device, layout, &arguments)
+    }
+
+    /// `arguments` in the order of their bindings' numbers.
+    ///
+    /// # Errors
+    /// [`Error::Arguments`] if they are not as many as the layout's bindings, not of their kinds, or too small for a
+    /// uniform buffer.
+    pub fn of(device: &Device, layout: &Layout, arguments: &[Argument]) -> Result<Arguments, Error> {
+        enum Bound<'a> {
+            Buffer(&'a wgpu::Buffer),
+            View(wgpu::TextureView),
+        }
+        let bound: Vec<Bound<'_>> = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Buffer(buffer) => Bound::Buffer(&buffer.raw),
+                Argument::Texture(texture) => Bound::View(texture.view()),
+            })
+            .collect();
         let entries: Vec<wgpu::BindGroupEntry> = layout
             .bindings
             .iter()
-            .zip(buffers)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+            .zip(&bound)
+            .map(|(binding, bound)| wgpu::BindGroupEntry {
                 binding: binding.number,
-                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: &buffer.raw,
-                    offset: 0,
-                    size: match binding.access {
-                        Access::Uniform { size } => wgpu::BufferSize::new(size.into()),
-                        Access::Read | Access::ReadWrite => None,
-                    },
-                }),
+                resource: match bound {
+                    Bound::View(view) => wgpu::BindingResource::TextureView(view),
+                    Bound::Buffer(buffer) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                        buffer,
+                        offset: 0,
+                        size: match binding.access {
+                            Access::Uniform { size } => wgpu::BufferSize::new(size.into()),
+                            _ => None,
+                        },
+                    }),
+                },
             })
             .collect();
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries };

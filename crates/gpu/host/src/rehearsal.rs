@@ -5,12 +5,12 @@
 
 use xenoglot_ir::Module;
 
-use crate::{Access, Arguments, Buffer, Commands, Device, Error, Layout};
+use crate::{Access, Argument, Arguments, Commands, Device, Error, Layout};
 
 /// Bytes of storage buffers.
 const STORAGE: u64 = 4096;
 
-/// Another opening of a device, and buffers of zeros.
+/// Another opening of a device, with buffers and textures of zeros.
 pub(crate) struct Rehearsal {
     device: Device,
     layout: Layout,
@@ -23,14 +23,16 @@ impl Rehearsal {
     pub fn new(device: &Device, layout: &Layout) -> Result<Option<Rehearsal>, Error> {
         let Some(device) = device.twin()? else { return Ok(None) };
         let layout = device.layout(layout.bindings());
-        let size = |access: Access| match access {
-            Access::Uniform { size } => size.into(),
-            Access::Read | Access::ReadWrite => STORAGE,
+        let argument = |access: Access| match access {
+            Access::Uniform { size } => device.buffer(size.into()).map(Argument::Buffer),
+            Access::Read | Access::ReadWrite => device.buffer(STORAGE).map(Argument::Buffer),
+            Access::WriteTexture { format, shape } => {
+                device.texture(format, shape, [1; 3]).map(Argument::Texture)
+            }
         };
         let bindings = layout.bindings();
-        let buffers: Vec<Buffer> =
-            bindings.iter().map(|binding| device.buffer(size(binding.access))).collect::<Result<_, _>>()?;
-        let arguments = Arguments::new(&device, &layout, &buffers.iter().collect::<Vec<_>>())?;
+        let given = bindings.iter().map(|binding| argument(binding.access)).collect::<Result<Vec<_>, _>>()?;
+        let arguments = Arguments::of(&device, &layout, &given)?;
         let uniforms = bindings.iter().filter(|binding| matches!(binding.access, Access::Uniform { .. }));
         let offsets = vec![0; uniforms.count()];
         Ok(Some(Rehearsal { device, layout, arguments, offsets }))

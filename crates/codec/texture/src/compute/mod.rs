@@ -1,9 +1,10 @@
 //! ASTC, BC, ETC and EAC on the host's GPU, bit for bit as on the CPU.
 //!
 //! A [`Decoder`] is for a device. [`Decoder::record`] puts the decoding of a picture among other commands: blocks and
-//! texels are buffers of the device, and nobody waits. [`Decoder::decode_into`] takes blocks there and brings texels back.
+//! texels are buffers of the device, and nobody waits. [`Decoder::record_texture`] writes a texture instead, ready to be
+//! sampled. [`Decoder::decode_into`] takes blocks there and brings texels back.
 //!
-//! All arithmetic is of integers, and the tables are those of the CPU's decoders, in a storage buffer.
+//! All arithmetic of decoding is of integers, and the tables are those of the CPU's decoders, in a storage buffer.
 
 mod source;
 mod tables;
@@ -11,14 +12,16 @@ mod tables;
 use crate::astc::shape;
 use crate::decode;
 use crate::format::{Extent, Format, Profile};
+use source::Target;
 use std::sync::OnceLock;
 use thiserror::Error;
 use xenoglot_host::{
-    Access, Arguments, Binding, Buffer, Commands, Device, Error as HostError, Layout, Program,
+    Access, Argument, Arguments, Binding, Buffer, Commands, Device, Error as HostError, Layout, Program,
+    Texture, TextureFormat,
 };
 
-/// Programs: one for each of [`Format::BC_ETC`], and one for ASTC.
-const PROGRAMS: usize = Format::BC_ETC.len() + 1;
+/// Programs of a target: one for each of [`Format::BC_ETC`], and two for ASTC, to bytes and to halves.
+const PROGRAMS: usize = Format::BC_ETC.len() + 2;
 
 /// Why nothing was decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -29,6 +32,14 @@ pub enum Error {
     /// Sizes that do not fit each other.
     #[error(transparent)]
     Size(#[from] decode::Error),
+    /// A texture has not the texels of the format, or not as many as the extent along each axis.
+    #[error("a texture of {format:?}, {size:?} is not for the picture")]
+    Texture {
+        /// What it is made of.
+        format: TextureFormat,
+        /// Texels along each axis.
+        size: [u32; 3],
+    },
     /// The device would need more workgroups along an axis than it has.
     #[error("an extent of {0:?} is too large for the device")]
     Extent(Extent),
@@ -40,13 +51,13 @@ pub enum Error {
 /// Decoders on a device. Programs are compiled when they are needed first.
 pub struct Decoder {
     device: Device,
-    layout: Layout,
-    programs: [OnceLock<Result<Ready, HostError>>; PROGRAMS],
+    programs: [[OnceLock<Result<Ready, HostError>>; PROGRAMS]; Target::ALL.len()],
 }
 
 /// A program and its tables.
 #[derive(Clone)]
 struct Ready {
+    layout: Layout,
     program: Program,
     tables: Buffer,
 }
@@ -57,14 +68,8 @@ const PICTURE_WORDS: usize = 16;
 impl Decoder {
     /// Decoders on a device.
     pub fn new(device: &Device) -> Decoder {
-        let bindings = [
-            Binding::new(0, Access::Uniform { size: 4 * PICTURE_WORDS as u32 }),
-            Binding::new(1, Access::Read),
-            Binding::new(2, Access::Read),
-            Binding::new(3, Access::ReadWrite),
-        ];
-        let layout = device.layout(&bindings);
-        Decoder { device: device.clone(), layout, programs: [const { OnceLock::new() }; PROGRAMS] }
+        let programs = Target::ALL.map(|_| [const { OnceLock::new() }; PROGRAMS]);
+        Decoder { device: device.clone(), programs }
     }
 
     /// Its device.
@@ -98,16 +103,55 @@ impl Decoder {
         blocks: &Buffer,
         texels: &Buffer,
     ) -> Result<(), Error> {
+        let needed = Decoder::output_bytes(format, extent).ok_or(Error::Extent(extent))?;
+        if (needed as u64) > texels.size() {
+            return Err(decode::Error::Output { needed, given: texels.size() as usize }.into());
+        }
+        self.put(commands, format, extent, blocks, Target::Buffer, Argument::Buffer(texels.clone()))
+    }
+
+    /// What a texture for [`Decoder::record_texture`] is made of: formats that every device samples with filters, or, for
+    /// components of 16 bits, singles. sRGB is for a view to say.
+    pub fn texture_format(format: Format) -> TextureFormat {
+        source::texture_format(format)
+    }
+
+    /// As [`Decoder::record`], to a texture of [`Decoder::texture_format`] and the extent's size; slices are layers or
+    /// depth, as the texture has them. Components of 16 bits are within what the device's division leaves of their value.
+    ///
+    /// # Errors
+    /// As [`Decoder::record`], and [`Error::Texture`] if the texture is another.
+    pub fn record_texture(
+        &self,
+        commands: &mut Commands,
+        format: Format,
+        extent: Extent,
+        blocks: &Buffer,
+        texture: &Texture,
+    ) -> Result<(), Error> {
+        let Extent { width, height, depth } = extent;
+        if texture.format() != Decoder::texture_format(format) || texture.size() != [width, height, depth] {
+            return Err(Error::Texture { format: texture.format(), size: texture.size() });
+        }
+        let target = Target::Texture(texture.shape());
+        self.put(commands, format, extent, blocks, target, Argument::Texture(texture.clone()))
+    }
+
+    fn put(
+        &self,
+        commands: &mut Commands,
+        format: Format,
+        extent: Extent,
+        blocks: &Buffer,
+        target: Target,
+        texels: Argument,
+    ) -> Result<(), Error> {
         let too_large = || Error::Extent(extent);
         let needed = format.data_bytes(extent).ok_or_else(too_large)?;
         if (needed as u64) > blocks.size() {
             return Err(decode::Error::Data { needed, given: blocks.size() as usize }.into());
         }
-        let needed = Decoder::output_bytes(format, extent).ok_or_else(too_large)?;
-        if (needed as u64) > texels.size() {
-            return Err(decode::Error::Output { needed, given: texels.size() as usize }.into());
-        }
-        let Ready { program, tables } = self.program(format)?;
+        let Ready { layout, program, tables } = self.program(format, target)?;
         if needed == 0 {
             return Ok(());
         }
@@ -116,7 +160,8 @@ impl Decoder {
             return Err(too_large());
         }
         let uniform = self.device.buffer_of(&picture)?;
-        let arguments = Arguments::new(&self.device, &self.layout, &[&uniform, &tables, blocks, texels])?;
+        let [uniform, tables, blocks] = [uniform, tables, blocks.clone()].map(Argument::Buffer);
+        let arguments = Arguments::of(&self.device, &layout, &[uniform, tables, blocks, texels])?;
         commands.dispatch(&program, &arguments, &[0], groups);
         Ok(())
     }
@@ -152,18 +197,32 @@ impl Decoder {
         Ok(())
     }
 
-    fn program(&self, format: Format) -> Result<Ready, Error> {
+    fn program(&self, format: Format, target: Target) -> Result<Ready, Error> {
         let unknown = || Error::Format(format);
-        let number = match format {
-            Format::Astc(..) => Format::BC_ETC.len(),
+        let number = match (format, target) {
+            (Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr), Target::Texture(_)) => PROGRAMS - 1,
+            (Format::Astc(..), _) => PROGRAMS - 2,
             _ => Format::BC_ETC.iter().position(|&f| f == format).ok_or_else(unknown)?,
         };
         let compile = || {
-            let (source, tables) = source::program(format).unwrap_or_default();
-            let program = self.device.wgsl_program(&self.layout, &source, "main")?;
-            Ok(Ready { program, tables: self.device.buffer_of(&tables)? })
+            let (source, tables) = source::program(format, target).unwrap_or_default();
+            let output = match target {
+                Target::Buffer => Access::ReadWrite,
+                Target::Texture(shape) => {
+                    Access::WriteTexture { format: source::texture_format(format), shape }
+                }
+            };
+            let uniform = Access::Uniform { size: 4 * PICTURE_WORDS as u32 };
+            let accesses = [uniform, Access::Read, Access::Read, output];
+            let bindings: Vec<Binding> =
+                (0..).zip(accesses).map(|(n, access)| Binding::new(n, access)).collect();
+            let layout = self.device.layout(&bindings);
+            let program = self.device.wgsl_program(&layout, &source, "main")?;
+            Ok(Ready { layout, program, tables: self.device.buffer_of(&tables)? })
         };
-        Ok(self.programs.get(number).ok_or_else(unknown)?.get_or_init(compile).clone()?)
+        let of_target = Target::ALL.iter().zip(&self.programs).find(|(t, _)| **t == target);
+        let program = of_target.and_then(|(_, programs)| programs.get(number)).ok_or_else(unknown)?;
+        Ok(program.get_or_init(compile).clone()?)
     }
 }
 

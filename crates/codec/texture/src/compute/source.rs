@@ -3,6 +3,7 @@
 use super::tables::{self, Tables};
 use crate::format::{Format, Texel};
 use std::fmt::Write;
+use xenoglot_host::{TextureFormat, TextureShape};
 
 macro_rules! wgsl {
     ($($name:literal),*) => {
@@ -13,8 +14,32 @@ macro_rules! wgsl {
 /// Adds tables.
 type Add = fn(&mut Tables);
 
+/// Where texels go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To a buffer.
+    Buffer,
+    /// To a texture of [`texture_format`].
+    Texture(TextureShape),
+}
+
+impl Target {
+    pub const ALL: [Target; 3] =
+        [Target::Buffer, Target::Texture(TextureShape::Layers), Target::Texture(TextureShape::Volume)];
+}
+
+/// What a texture of the format's texels is made of.
+pub fn texture_format(format: Format) -> TextureFormat {
+    match format.texel() {
+        Texel::R16Unorm | Texel::R16Snorm => TextureFormat::R32Float,
+        Texel::Rg16Unorm | Texel::Rg16Snorm => TextureFormat::Rg32Float,
+        Texel::Rgba16Float => TextureFormat::Rgba16Float,
+        _ => TextureFormat::Rgba8Unorm,
+    }
+}
+
 /// The program of a format in WGSL, and its tables; nothing for formats that have none.
-pub fn program(format: Format) -> Option<(String, Vec<u32>)> {
+pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
     let mut tables = Tables::default();
     let (parts, add): (&[&str], &[Add]) = match format {
         Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color]),
@@ -50,9 +75,39 @@ pub fn program(format: Format) -> Option<(String, Vec<u32>)> {
     let element = if format.texel().bytes() == 8 { "vec2<u32>" } else { "u32" };
     let _ = writeln!(source, "alias Element = {element};");
     let _ = writeln!(source, "alias Block = vec{}<u32>;", format.block_bytes() / 4);
+    if let Target::Texture(shape) = target {
+        let shape = match shape {
+            TextureShape::Layers => "2d_array",
+            TextureShape::Volume => "3d",
+        };
+        let texel = texture_format(format).wgsl();
+        let _ =
+            writeln!(source, "@group(0) @binding(3) var texels: texture_storage_{shape}<{texel}, write>;");
+    }
     source.push_str(include_str!("wgsl/common.wgsl"));
-    source.extend(parts.iter().copied());
+    source.extend(parts.iter().chain(outputs(format, target)).copied());
     Some((source, tables.words))
+}
+
+/// How texels get where they go.
+fn outputs(format: Format, target: Target) -> impl Iterator<Item = &'static &'static str> {
+    let astc = matches!(format, Format::Astc(..));
+    let place: &[&str] = match target {
+        Target::Buffer if astc => wgsl!("astc/buffer"),
+        Target::Buffer => wgsl!("buffer"),
+        Target::Texture(TextureShape::Layers) => wgsl!("layers"),
+        Target::Texture(TextureShape::Volume) => wgsl!("volume"),
+    };
+    let texel: &[&str] = match (target, format.texel()) {
+        (Target::Buffer, _) => &[],
+        (_, Texel::Rgba16Float) if astc => wgsl!("emit_half", "astc/halves"),
+        (_, Texel::Rgba16Float) => wgsl!("emit_half"),
+        (_, Texel::R16Unorm | Texel::R16Snorm) => wgsl!("unpacked", "emit_r16"),
+        (_, Texel::Rg16Unorm | Texel::Rg16Snorm) => wgsl!("unpacked", "emit_rg16"),
+        _ if astc => wgsl!("emit_rgba8", "astc/bytes"),
+        _ => wgsl!("emit_rgba8"),
+    };
+    place.iter().chain(texel)
 }
 
 /// Texels that a lane makes of blocks of 4x4: those that fill a word.

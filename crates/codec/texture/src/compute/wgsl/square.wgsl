@@ -1,8 +1,6 @@
 // Blocks of 4x4 texels: a lane makes an element of the output, so that rows are written in one go and the lanes of a
 // block read it together.
 
-@group(0) @binding(3) var<storage, read_write> texels: array<Element>;
-
 @compute @workgroup_size(16, 4)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= picture.pitch || id.y >= picture.size.y {
@@ -11,5 +9,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = id.x * TEXELS;
     let row = id.z * picture.blocks.y + id.y / 4u;
     let block = blocks[row * picture.blocks.x + x / 4u];
-    texels[(id.z * picture.size.y + id.y) * picture.pitch + id.x] = element(block, x & 3u, id.y & 3u);
+    emit(id, element(block, x & 3u, id.y & 3u));
 }

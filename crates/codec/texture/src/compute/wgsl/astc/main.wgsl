@@ -2,8 +2,6 @@
 // endpoints, and then each makes every sixteenth texel. All of them read the header, which costs no more than one of them
 // doing so.
 
-@group(0) @binding(3) var<storage, read_write> texels: array<u32>;
-
 // Profiles of `Profile::ALL`; those from the third on are of floats.
 const SRGB: u32 = 1u;
 const FLOAT16: u32 = 2u;
@@ -25,16 +23,6 @@ fn values_of(at: u32) -> Values {
         vec4(values[at], values[at + 1u], values[at + 2u], values[at + 3u]),
         vec4(values[at + 4u], values[at + 5u], values[at + 6u], values[at + 7u]),
     );
-}
-
-fn store(at: vec3<u32>, color: vec4<u32>) {
-    let texel = (at.z * picture.size.y + at.y) * picture.size.x + at.x;
-    if picture.profile < FLOAT16 {
-        texels[texel] = color.x | (color.y << 8u) | (color.z << 16u) | (color.w << 24u);
-    } else {
-        texels[2u * texel] = color.x | (color.y << 16u);
-        texels[2u * texel + 1u] = color.z | (color.w << 16u);
-    }
 }
 
 @compute @workgroup_size(64)

@@ -1,0 +1,34 @@
+//! The `interp` engine: workgroups one after the other on the IR interpreter.
+
+use super::format::Test;
+use xenoglot_interp::{Bindings, Interpreter, Limits};
+use xenoglot_ir::{Module, Resource};
+
+/// Instructions a dispatch may take: a hundred times what the longest one takes.
+const LIMITS: Limits = Limits { fuel: 200_000_000, call_depth: 64, memory: 256 << 20, events: 0, trace: 0 };
+
+fn resource(module: &Module, set: u32, binding: u32) -> Option<Resource> {
+    module.resources.iter().find(|(_, r)| (r.set, r.binding) == (set, binding)).map(|(id, _)| id)
+}
+
+/// The test's resources after the dispatch.
+///
+/// # Errors
+/// What stopped it.
+pub fn run(test: &Test, module: &Module) -> Result<Vec<Vec<u8>>, String> {
+    let mut interpreter = Interpreter::new(module).map_err(|e| e.to_string())?;
+    let mut bindings = Bindings::new(module);
+    let bound: Vec<Option<Resource>> =
+        test.resources.iter().map(|r| resource(module, r.space, r.register)).collect();
+    for (r, id) in test.resources.iter().zip(&bound) {
+        if let Some(id) = *id {
+            bindings.set_buffer(id, r.data.clone());
+        }
+    }
+    interpreter.dispatch(test.groups, &mut bindings, &LIMITS).map_err(|t| t.to_string())?;
+    let after = |(r, id): (&super::format::Resource, &Option<Resource>)| match *id {
+        Some(id) => bindings.buffer(id).to_vec(),
+        None => r.data.clone(),
+    };
+    Ok(test.resources.iter().zip(&bound).map(after).collect())
+}

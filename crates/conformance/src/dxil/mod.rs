@@ -1,0 +1,80 @@
+//! Suite of DXIL shaders.
+
+pub mod format;
+mod gpu;
+mod interp;
+
+use crate::report::{Case, Observer, Summary, Verdict};
+use crate::vulkan::{self, Language};
+use crate::{Error, Request};
+use format::{Test, Vector};
+use rayon::prelude::*;
+use xenoglot::dxil::{LiftOptions, lift, load};
+use xenoglot_ir::Module;
+
+/// Suite `dxil`: every shader at the path. Those without a test beside them are only translated.
+pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
+    let vectors = format::read(&request.path)?;
+    observer.total(vectors.len());
+    if request.engine == "interp" {
+        let run = |v: &Vector| report(v, interpreted(v), observer);
+        return Ok(Summary::total(vectors.par_iter().map(run).collect::<Vec<_>>()));
+    }
+    let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
+    let device = vulkan::device(request)?;
+    // An engine is a process with a device: one for a share of the shaders.
+    let share = vectors.len().div_ceil(rayon::current_num_threads()).max(1);
+    let summaries: Result<Vec<Summary>, Error> = vectors
+        .par_chunks(share)
+        .map(|share| {
+            let mut engine = gpu::Engine::new(language, request, &device)?;
+            Ok(Summary::total(share.iter().map(|v| report(v, engine.run(v), observer))))
+        })
+        .collect();
+    Ok(Summary::total(summaries?))
+}
+
+fn lifted(vector: &Vector) -> Result<Module, String> {
+    let module = load(&vector.container).map_err(|e| e.to_string())?;
+    let lifted = lift(&module, &LiftOptions::default()).map_err(|e| e.to_string())?;
+    xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
+    Ok(lifted.module)
+}
+
+/// Runs a shader as lifted and optimised.
+fn interpreted(vector: &Vector) -> Result<(), String> {
+    let mut module = lifted(vector)?;
+    let Some(test) = &vector.test else { return Ok(()) };
+    for way in ["as lifted", "optimised"] {
+        if way == "optimised" {
+            let mut context = xenoglot_opt::Context::new();
+            let Ok(()) = xenoglot_opt::optimize(&mut module, &mut context, &Default::default(), &mut ());
+        }
+        interp::run(test, &module)
+            .and_then(|after| compare(test, &after))
+            .map_err(|e| format!("{way}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Whether resources, in the test's order, are as expected.
+fn compare(test: &Test, after: &[Vec<u8>]) -> Result<(), String> {
+    for expected in &test.expected {
+        let is = |r: &format::Resource| {
+            (r.class, r.space, r.register) == (expected.class, expected.space, expected.register)
+        };
+        let found = test.resources.iter().position(is).and_then(|i| after.get(i));
+        let got = found.ok_or("an expectation of a resource that there is not")?;
+        if let Some(difference) = expected.difference(got) {
+            return Err(difference);
+        }
+    }
+    Ok(())
+}
+
+fn report(vector: &Vector, result: Result<(), String>, observer: &dyn Observer) -> Summary {
+    let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+    let case = Case { name: vector.name.clone(), verdict };
+    observer.case(&case);
+    Summary::of([&case])
+}

@@ -1,0 +1,104 @@
+//! The DXIL vectors of the project on every engine, and hostile tests.
+
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use xenoglot_conformance::dxil::format::parse;
+use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
+use xenoglot_testgen::skip::skip;
+use xenoglot_vulkan::glslang;
+use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
+
+fn vectors(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil").join(folder)
+}
+
+#[derive(Default)]
+struct Failures(Mutex<Vec<String>>);
+
+impl Observer for Failures {
+    fn total(&self, _cases: usize) {}
+
+    fn case(&self, case: &Case) {
+        if let Verdict::Failed(d) = &case.verdict {
+            self.0.lock().unwrap().push(format!("{}: {d}", case.name));
+        }
+    }
+}
+
+fn request(folder: &str, engine: &'static str) -> Request {
+    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    Request { path: vectors(folder), engine, device: None, worker }
+}
+
+/// Runs a folder and expects all of it to pass.
+fn all_pass(folder: &str, engine: &'static str, count: usize) {
+    let failures = Failures::default();
+    let summary = Suite::find("dxil").unwrap().run(&request(folder, engine), &failures).unwrap();
+    let mut failures = failures.0.into_inner().unwrap();
+    failures.sort();
+    println!("dxil {folder} on {engine}: {summary}");
+    assert!(failures.is_empty(), "{failures:#?}");
+    assert_eq!(summary, Summary { passed: count, failed: 0, unconfirmed: 0 });
+}
+
+/// Whether an engine's device is there: lavapipe, of which it is known what it has.
+fn device_for(engine: &'static str) -> bool {
+    match xenoglot_conformance::vulkan::device(&request("compute", engine)) {
+        Ok(device) if device.name.contains("llvmpipe") => {}
+        Ok(device) => {
+            skip(&format!("what {} may lack is not known", device.name));
+            return false;
+        }
+        Err(e) => {
+            skip(&e.to_string());
+            return false;
+        }
+    }
+    if engine == "glsl" && !glslang::available() {
+        skip("glslangValidator is not installed");
+        return false;
+    }
+    true
+}
+
+/// Not a test: what the others start as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
+
+#[test]
+fn compute_on_the_interpreter() {
+    all_pass("compute", "interp", 32);
+}
+
+#[test]
+fn control_flow_on_the_interpreter() {
+    all_pass("fuzz", "interp", 100);
+}
+
+#[test]
+fn compute_as_spirv() {
+    if device_for("spirv") {
+        all_pass("compute", "spirv", 32);
+    }
+}
+
+#[test]
+fn control_flow_as_spirv() {
+    if device_for("spirv") {
+        all_pass("fuzz", "spirv", 100);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_test_is_read_or_refused(text: String, words: Vec<u32>) {
+        let path = Path::new("x.test");
+        let _ = parse(path, &text);
+        let _ = parse(path, &format!("dxt 1\n{text}"));
+        let data: Vec<String> = words.iter().map(|w| format!("{w:x}")).collect();
+        let _ = parse(path, &format!("dxt 1\nresource uav 0 0 raw 8 0 -\ninit\n{}\nend\n{text}", data.join("\n")));
+    }
+}

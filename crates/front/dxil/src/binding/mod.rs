@@ -1,0 +1,302 @@
+//! Where the registers of a shader are bound on the host.
+//!
+//! A shader says registers and spaces; what they are is up to whoever runs it. The lifter asks a [`Remapper`] for
+//! each resource, each row of a signature and each heap. Two come with the crate: [`RegisterSpaces`], a descriptor set
+//! per space, and [`RootSignatureMap`], the binding model of Direct3D 12: constants and addresses in push constants or
+//! shader records, tables as places in global heaps.
+
+mod root;
+
+pub use root::{HeapSets, RootSignatureMap};
+
+use crate::model::{ResourceClass, ShaderKind};
+use crate::root_signature::Register;
+use serde::Serialize;
+use thiserror::Error;
+
+/// Registers of a shader that are declared together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// How they are reached.
+    pub class: ResourceClass,
+    /// The first.
+    pub first: Register,
+    /// How many; none for as many as there are.
+    pub count: Option<u32>,
+    /// The shader that declares them.
+    pub stage: ShaderKind,
+}
+
+impl Registers {
+    /// The last register's number.
+    fn last(&self) -> u32 {
+        self.count.map_or(u32::MAX, |count| self.first.number.saturating_add(count.saturating_sub(1)))
+    }
+}
+
+/// A descriptor of a set, or the first of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Slot {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in it.
+    pub binding: u32,
+}
+
+/// Where an argument of the root signature lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Argument {
+    /// From this word of the push constants on.
+    Push(u32),
+    /// From this byte of the shader record on, behind the shader's identifier.
+    Record(u32),
+}
+
+/// A heap of descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Heap {
+    /// SRVs, UAVs and CBVs.
+    Resources,
+    /// Samplers.
+    Samplers,
+}
+
+impl Heap {
+    /// The heap of a class's descriptors.
+    pub fn of(class: ResourceClass) -> Heap {
+        if class == ResourceClass::Sampler { Heap::Samplers } else { Heap::Resources }
+    }
+}
+
+/// What a descriptor of a heap is to the host. A heap is bound as an array of each that is used: a descriptor of
+/// Direct3D has no type until a shader uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DescriptorKind {
+    /// A sampled image.
+    SampledImage,
+    /// A storage image.
+    StorageImage,
+    /// A buffer of texels that is read.
+    UniformTexelBuffer,
+    /// A buffer of texels that is written, too.
+    StorageTexelBuffer,
+    /// A uniform buffer.
+    UniformBuffer,
+    /// A storage buffer.
+    StorageBuffer,
+    /// An acceleration structure.
+    AccelerationStructure,
+    /// The counter of a structured buffer.
+    Counter,
+    /// A sampler.
+    Sampler,
+}
+
+/// What registers are bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// Descriptors of a set: the first register is the slot's first element.
+    Slot(Slot),
+    /// A constant buffer's contents.
+    Constants {
+        /// Where they begin.
+        at: Argument,
+        /// Words.
+        words: u32,
+    },
+    /// A buffer or acceleration structure by its 64-bit address.
+    Address {
+        /// Where the address lies.
+        at: Argument,
+    },
+    /// Descriptors of a heap: the first register is at the table's place and `offset`.
+    Table {
+        /// Where the table's place in the heap lies: a word, or a 64-bit handle in shader records.
+        at: Argument,
+        /// The heap.
+        heap: Heap,
+        /// Descriptors from there to the first register.
+        offset: u32,
+    },
+    /// A sampler of the root signature.
+    StaticSampler {
+        /// Its number there.
+        index: u32,
+        /// Where it is bound.
+        slot: Slot,
+    },
+}
+
+/// A row of an input or output signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageVariable<'a> {
+    /// The semantic's name.
+    pub semantic: &'a str,
+    /// The semantic's index.
+    pub index: u32,
+    /// The register it was given.
+    pub row: u32,
+    /// Its first component: 0 to 3.
+    pub column: u8,
+    /// The geometry shader's stream it goes to.
+    pub stream: u8,
+}
+
+/// Where a variable lies on the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Location.
+    pub location: u32,
+    /// First component: 0 to 3.
+    pub component: u8,
+}
+
+/// Where an output is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamOutput {
+    /// The buffer.
+    pub buffer: u32,
+    /// Byte offset in a vertex.
+    pub offset: u32,
+    /// Bytes of a vertex.
+    pub stride: u32,
+}
+
+/// Why registers cannot be bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BindError {
+    /// Nothing is bound there.
+    #[error("nothing is bound to {letter}{number}, space {space}")]
+    Unbound {
+        /// The letter of the register.
+        letter: char,
+        /// Its number.
+        number: u32,
+        /// Its space.
+        space: u32,
+    },
+    /// An array goes beyond what it is bound to.
+    #[error("{letter}{first} to {letter}{last}, space {space}, are not bound to one range")]
+    Partial {
+        /// The letter of the registers.
+        letter: char,
+        /// The first's number.
+        first: u32,
+        /// The last's number.
+        last: u32,
+        /// Their space.
+        space: u32,
+    },
+    /// No binding that large.
+    #[error("{letter}{number}, space {space}, has no binding")]
+    Range {
+        /// The letter of the register.
+        letter: char,
+        /// Its number.
+        number: u32,
+        /// Its space.
+        space: u32,
+    },
+    /// Direct access to a heap that is not bound.
+    #[error("shaders may not index the heap of {0:?}")]
+    Heap(Heap),
+}
+
+impl BindError {
+    fn unbound(registers: &Registers) -> BindError {
+        let Register { number, space } = registers.first;
+        BindError::Unbound { letter: registers.class.letter(), number, space }
+    }
+}
+
+/// Says where things are bound. Answers must not change while a shader is translated.
+pub trait Remapper {
+    /// Where registers are bound.
+    ///
+    /// # Errors
+    /// They are not.
+    fn resource(&self, registers: &Registers) -> Result<Target, BindError>;
+
+    /// Where the counter of a structured buffer is bound; asked only for buffers with one.
+    ///
+    /// # Errors
+    /// It is not.
+    fn counter(&self, registers: &Registers) -> Result<Target, BindError>;
+
+    /// Where a heap is bound as an array of `kind`: for tables, and for shaders that index it.
+    ///
+    /// # Errors
+    /// It is not.
+    fn heap(&self, heap: Heap, kind: DescriptorKind) -> Result<Slot, BindError>;
+
+    /// Whether shaders may index a heap.
+    fn is_heap_indexed(&self, heap: Heap) -> bool;
+
+    /// Words of push constants that [`resource`](Remapper::resource) speaks of.
+    fn push_words(&self) -> u32 {
+        0
+    }
+
+    /// Where an input lies: by default at its register.
+    fn input(&self, _stage: ShaderKind, variable: &StageVariable) -> Location {
+        Location { location: variable.row, component: variable.column }
+    }
+
+    /// Where an output lies: by default at its register.
+    fn output(&self, _stage: ShaderKind, variable: &StageVariable) -> Location {
+        Location { location: variable.row, component: variable.column }
+    }
+
+    /// Where an output is captured: by default nowhere.
+    fn stream_output(&self, _stage: ShaderKind, _variable: &StageVariable) -> Option<StreamOutput> {
+        None
+    }
+}
+
+/// A descriptor set for each space, with a binding for each register.
+///
+/// Registers of different classes may share their numbers; `shifts` keeps them apart where they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterSpaces {
+    /// Added to registers, by [`ResourceClass`].
+    pub shifts: [u32; 4],
+    /// Added to a UAV's register for its counter, on top of its shift.
+    pub counter_shift: u32,
+    /// The sets that heaps are bound in, if shaders may index them.
+    pub heaps: Option<HeapSets>,
+}
+
+impl RegisterSpaces {
+    fn slot(&self, registers: &Registers, shift: u32) -> Result<Target, BindError> {
+        let Register { number, space } = registers.first;
+        let binding = number.checked_add(shift);
+        let binding = binding.ok_or(BindError::Range { letter: registers.class.letter(), number, space })?;
+        Ok(Target::Slot(Slot { set: space, binding }))
+    }
+}
+
+impl Remapper for RegisterSpaces {
+    fn resource(&self, registers: &Registers) -> Result<Target, BindError> {
+        self.slot(registers, self.shifts[registers.class as usize])
+    }
+
+    fn counter(&self, registers: &Registers) -> Result<Target, BindError> {
+        let shift = self.shifts[registers.class as usize].saturating_add(self.counter_shift);
+        self.slot(registers, shift)
+    }
+
+    fn heap(&self, heap: Heap, kind: DescriptorKind) -> Result<Slot, BindError> {
+        self.heaps.map(|sets| sets.slot(heap, kind)).ok_or(BindError::Heap(heap))
+    }
+
+    fn is_heap_indexed(&self, _heap: Heap) -> bool {
+        self.heaps.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+//! DXIL: the shader code of Direct3D 12, shader models 6.0 to 6.7.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | [`container`] | DXBC containers and their parts |
+//! | [`bitcode`] | LLVM 3.7 bitcode: bits, blocks, and the module they say |
+//! | [`model`] | shader models and kinds of shaders |
+//! | [`ops`] | the table of `dx.op` operations |
+//! | [`root_signature`] | root signatures: how registers are bound |
+//! | [`binding`] | where registers are bound on the host |
+//! | [`program`] | what metadata says of a shader |
+//! | [`lift`] | modules to IR |
+#![deny(missing_docs)]
+
+pub mod binding;
+pub mod bitcode;
+pub mod container;
+pub mod lift;
+pub mod model;
+mod number;
+pub mod ops;
+pub mod program;
+pub mod root_signature;

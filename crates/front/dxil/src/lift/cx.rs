@@ -1,0 +1,231 @@
+//! What the lifter of one instruction works with: values, types, the function being made.
+
+use super::int::Scalar;
+use super::memory::Memory;
+use super::resource::Bound;
+use super::val::Val;
+use super::{Lift, LiftError, LiftOptions, Stop};
+use crate::bitcode::{Body, Constant, Def, Inst, InstKind, Module, TypeId, ValueId};
+use crate::program::{Program, ShaderFlags};
+use rustc_hash::FxHashMap;
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
+use xenoglot_ir::{Block, Builder, Flags, Function, Imm, Module as IrModule, Op, Type, Value, Var};
+
+/// Everything the lifter of one instruction needs.
+pub(super) struct Cx<'a> {
+    pub module: &'a Module,
+    pub body: &'a Body,
+    pub program: &'a Program,
+    pub options: LiftOptions,
+    pub ir: &'a mut IrModule,
+    pub b: Builder<'a>,
+    /// The IR's first block: constants, and memory that starts with something.
+    prelude: Block,
+    /// Constants that are there, by type and bits.
+    pub known: FxHashMap<(Type, u64), Value>,
+    /// Values of the function, the first one's number being the count of the module's.
+    values: Vec<Option<Val>>,
+    /// Which members of an aggregate that an instruction gives are ever looked at, by the value's place in the function.
+    pub used: FxHashMap<u32, u32>,
+    pub memory: Memory,
+    pub bound: Bound,
+    builtins: FxHashMap<Builtin, Var>,
+    /// Whether 16-bit types have 16 bits.
+    pub native16: bool,
+    /// The instruction being lifted.
+    pub at: u32,
+    /// Constant expressions that the one being lifted is in.
+    pub expressions: u32,
+}
+
+impl<'a> Cx<'a> {
+    pub fn new(
+        module: &'a Module,
+        body: &'a Body,
+        program: &'a Program,
+        options: LiftOptions,
+        ir: &'a mut IrModule,
+        func: &'a mut Function,
+    ) -> Result<Cx<'a>, LiftError> {
+        let prelude = func.add_block();
+        let memory = Memory::new(module, program, options.limits, ir)?;
+        Ok(Cx {
+            module,
+            body,
+            program,
+            options,
+            ir,
+            b: Builder::new(func, prelude),
+            prelude,
+            known: FxHashMap::default(),
+            values: vec![None; body.values.len()],
+            used: used_members(module, body),
+            memory,
+            bound: Bound::default(),
+            builtins: FxHashMap::default(),
+            native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
+            at: 0,
+            expressions: 0,
+        })
+    }
+
+    /// Puts what `f` appends in front of everything else.
+    pub fn in_prelude<T>(&mut self, f: impl FnOnce(&mut Builder<'a>) -> T) -> T {
+        let here = self.b.block();
+        self.b.switch_to(self.prelude);
+        let made = f(&mut self.b);
+        self.b.switch_to(here);
+        made
+    }
+
+    /// Ends the first block and tells the sizes of memory.
+    pub fn finish(&mut self) {
+        self.b.func.private_size = self.memory.private_size();
+    }
+
+    pub fn prelude(&self) -> Block {
+        self.prelude
+    }
+
+    pub fn ty(&self, v: Value) -> Type {
+        self.b.func.ty(v)
+    }
+
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        self.b.op(op, args)
+    }
+
+    /// An instruction with one result of a type.
+    pub fn inst(&mut self, op: Op, imm: Imm, args: &[Value], ty: Type) -> Value {
+        let inst = self.b.inst(op, Flags::NONE, imm, args, &[ty]);
+        self.b.func.results(inst)[0]
+    }
+
+    /// The type of a value of LLVM.
+    pub fn type_of(&self, id: ValueId) -> Lift<TypeId> {
+        self.module.value(Some(self.body), id).map(|v| v.ty).ok_or(Stop::Undefined(id.0))
+    }
+
+    pub fn def(&self, id: ValueId) -> Lift<&'a Def> {
+        let (module, body) = (self.module, self.body);
+        module.value(Some(body), id).map(|v| &v.def).ok_or(Stop::Undefined(id.0))
+    }
+
+    /// A value.
+    pub fn value(&mut self, id: ValueId) -> Lift<Val> {
+        let local = (id.0 as usize).checked_sub(self.module.values.len());
+        if let Some(Some(known)) = local.and_then(|i| self.values.get(i)) {
+            return Ok(known.clone());
+        }
+        match self.def(id)? {
+            Def::Global(index) => self.global(*index),
+            Def::Constant(constant) => {
+                let ty = self.type_of(id)?;
+                let v = self.lift_constant(constant, ty, 0)?;
+                // Constants stand in front of everything, expressions where they are used.
+                let plain = matches!(constant, Constant::Integer(_) | Constant::Float(_) | Constant::Undef);
+                if let (Some(i), true) = (local, plain) {
+                    self.values[i] = Some(v.clone());
+                }
+                Ok(v)
+            }
+            _ => Err(Stop::Undefined(id.0)),
+        }
+    }
+
+    /// A scalar; zero where it is undefined.
+    pub fn scalar(&mut self, id: ValueId) -> Lift<Value> {
+        let ty = self.type_of(id)?;
+        let v = self.value(id)?;
+        self.scalar_of(v, ty)
+    }
+
+    pub fn scalar_of(&mut self, v: Val, ty: TypeId) -> Lift<Value> {
+        match v {
+            Val::Scalar(v) => Ok(v),
+            Val::Undef => {
+                let ty = self.scalar_type(ty)?.ty;
+                Ok(self.constant(ty, 0))
+            }
+            _ => Err(Stop::Unsupported("a value that is no scalar")),
+        }
+    }
+
+    /// The scalar type of a value.
+    pub fn scalar_type_of(&self, id: ValueId) -> Lift<Scalar> {
+        self.scalar_type(self.type_of(id)?)
+    }
+
+    /// A constant integer of LLVM, with zeros above.
+    pub fn integer(&self, id: ValueId) -> Lift<u64> {
+        match self.def(id)? {
+            Def::Constant(Constant::Integer(n)) => Ok(*n),
+            Def::Constant(Constant::Null | Constant::Undef) => Ok(0),
+            _ => Err(Stop::Unsupported("an operand that is not constant")),
+        }
+    }
+
+    pub fn is_undef(&self, id: ValueId) -> bool {
+        matches!(self.def(id), Ok(Def::Constant(Constant::Undef)))
+    }
+
+    /// Gives a value of the function its meaning.
+    pub fn set(&mut self, id: ValueId, v: Val) {
+        let local = (id.0 as usize).wrapping_sub(self.module.values.len());
+        if let Some(slot) = self.values.get_mut(local) {
+            *slot = Some(v);
+        }
+    }
+
+    /// Which members of an instruction's result are looked at, a bit each; all of what is used as a whole.
+    pub fn used_members(&self, result: Option<ValueId>) -> u32 {
+        result.and_then(|id| self.used.get(&id.0).copied()).unwrap_or(0)
+    }
+
+    /// A builtin input.
+    pub fn builtin(&mut self, builtin: Builtin, ty: Type) -> Value {
+        let ir = &mut *self.ir;
+        let var = *self.builtins.entry(builtin).or_insert_with(|| {
+            ir.vars.push(VarData {
+                name: builtin.name().into(),
+                direction: Direction::Input,
+                ty,
+                semantic: Semantic::Builtin(builtin),
+                interpolation: Interpolation::Flat,
+                array: None,
+            })
+        });
+        self.b.input(var, ty)
+    }
+}
+
+/// For each aggregate that an instruction gives, a bit for each of its first 32 members that something looks at; all ones
+/// where it is used as a whole.
+fn used_members(module: &Module, body: &Body) -> FxHashMap<u32, u32> {
+    let mut used = FxHashMap::default();
+    let base = module.values.len() as u32;
+    let mut note = |id: ValueId, bits: u32| {
+        if id.0 >= base {
+            *used.entry(id.0).or_insert(0) |= bits;
+        }
+    };
+    let member = |index: Option<&u32>| index.and_then(|&i| 1u32.checked_shl(i)).unwrap_or(0);
+    for Inst { kind, .. } in &body.insts {
+        match kind {
+            InstKind::ExtractValue { aggregate, indices } => note(*aggregate, member(indices.first())),
+            InstKind::InsertValue { aggregate, value, .. } => {
+                note(*aggregate, u32::MAX);
+                note(*value, u32::MAX);
+            }
+            InstKind::Select(args) => args.iter().for_each(|&a| note(a, u32::MAX)),
+            InstKind::Phi(incoming) => incoming.iter().for_each(|&(v, _)| note(v, u32::MAX)),
+            InstKind::Store { value, .. } => note(*value, u32::MAX),
+            InstKind::Return(Some(value)) => note(*value, u32::MAX),
+            InstKind::ExtractElement([vector, _]) => note(*vector, u32::MAX),
+            InstKind::InsertElement([vector, ..]) => note(*vector, u32::MAX),
+            InstKind::ShuffleVector([a, b, _]) => [*a, *b].into_iter().for_each(|v| note(v, u32::MAX)),
+            _ => {}
+        }
+    }
+    used
+}

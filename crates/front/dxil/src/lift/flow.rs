@@ -1,0 +1,233 @@
+//! Blocks, phis and terminators.
+
+use super::cx::Cx;
+use super::memory::Region;
+use super::val::Val;
+use super::{Lift, LiftError, Stop, mnemonic};
+use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use xenoglot_ir::{Block, NO_GUEST, Type, Value};
+
+/// Lifts the body, what can be reached of it.
+pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
+    let order = order(cx);
+    let mut graph = Graph { blocks: vec![None; cx.body.blocks.len()], incoming: FxHashMap::default() };
+    for &block in &order {
+        let ir = cx.b.func.add_block();
+        graph.blocks[block.0 as usize] = Some(ir);
+        params(cx, &mut graph, block, ir)?;
+    }
+    for &block in &order {
+        let Some(ir) = graph.find(block) else { continue };
+        cx.b.switch_to(ir);
+        let (first, insts) = cx.body.block(block);
+        for (at, inst) in (first..).zip(insts) {
+            cx.at = at;
+            cx.b.set_guest(at);
+            if cx.b.func.insts.len() > cx.options.limits.instructions {
+                return Err(LiftError::Instructions);
+            }
+            let lifted = match &inst.kind {
+                InstKind::Phi(_) => Ok(()),
+                _ => match terminator(cx, &graph, block, &inst.kind) {
+                    Some(done) => done,
+                    None => cx.lift_inst(inst),
+                },
+            };
+            lifted.map_err(|stop| explained(cx, inst, stop))?;
+        }
+    }
+    cx.b.switch_to(cx.prelude());
+    cx.b.set_guest(NO_GUEST);
+    match order.first().and_then(|&b| graph.find(b)) {
+        Some(entry) => cx.b.jump(entry, &[]),
+        None => return Err(LiftError::Entry),
+    }
+    Ok(())
+}
+
+fn explained(cx: &Cx<'_>, inst: &Inst, stop: Stop) -> LiftError {
+    match stop {
+        Stop::Error(e) => e,
+        Stop::Undefined(value) => LiftError::Order { inst: cx.at, value },
+        Stop::Unsupported(why) => {
+            LiftError::Unsupported { inst: cx.at, text: mnemonic(cx.module, cx.body, &inst.kind), why }
+        }
+    }
+}
+
+/// The graph in the IR.
+struct Graph {
+    /// Where blocks are; none for those that nothing reaches.
+    blocks: Vec<Option<Block>>,
+    /// What the phis of a block are, coming from another (second).
+    incoming: FxHashMap<(BlockId, BlockId), Vec<ValueId>>,
+}
+
+impl Graph {
+    fn find(&self, block: BlockId) -> Option<Block> {
+        self.blocks.get(block.0 as usize).copied().flatten()
+    }
+}
+
+/// Where a block goes, in order.
+fn successors(kind: &InstKind) -> impl DoubleEndedIterator<Item = BlockId> {
+    let (first, second, cases): (_, _, &[(ValueId, BlockId)]) = match kind {
+        InstKind::Jump(to) => (Some(*to), None, &[]),
+        InstKind::Branch { targets: [yes, no], .. } => (Some(*yes), Some(*no), &[]),
+        InstKind::Switch { default, cases, .. } => (Some(*default), None, cases),
+        _ => (None, None, &[]),
+    };
+    first.into_iter().chain(second).chain(cases.iter().map(|&(_, b)| b))
+}
+
+/// The blocks that are reached in reverse postorder: definitions come before their uses.
+fn order(cx: &Cx<'_>) -> Vec<BlockId> {
+    let next = |block: BlockId| cx.body.block(block).1.last().map(|i| &i.kind);
+    let mut seen = vec![false; cx.body.blocks.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![(BlockId(0), next(BlockId(0)).map(|k| successors(k).rev()))];
+    seen.iter_mut().take(1).for_each(|s| *s = true);
+    while let Some((block, rest)) = stack.last_mut() {
+        match rest.as_mut().and_then(Iterator::next) {
+            Some(to) => {
+                if let Some(seen) = seen.get_mut(to.0 as usize)
+                    && !std::mem::replace(seen, true)
+                {
+                    stack.push((to, next(to).map(|k| successors(k).rev())));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// The phis of a block.
+fn phis<'a>(
+    body: &'a Body,
+    block: BlockId,
+) -> impl Iterator<Item = (u32, &'a Inst, &'a [(ValueId, BlockId)])> {
+    let (first, insts) = body.block(block);
+    (first..).zip(insts).map_while(|(at, inst)| match &inst.kind {
+        InstKind::Phi(incoming) => Some((at, inst, &**incoming)),
+        _ => None,
+    })
+}
+
+/// Makes a block's phis its parameters.
+fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Result<(), LiftError> {
+    let insts = cx.body.block(block).1;
+    let misplaced = |(i, inst): (usize, &Inst)| {
+        matches!(inst.kind, InstKind::Phi(_)) && i > 0 && !matches!(insts[i - 1].kind, InstKind::Phi(_))
+    };
+    // The first block has nothing before it that a phi could tell apart.
+    let entry = block == BlockId(0) && matches!(insts.first(), Some(Inst { kind: InstKind::Phi(_), .. }));
+    if entry || insts.iter().enumerate().any(misplaced) {
+        return Err(LiftError::Phi(block.0));
+    }
+    for (n, (at, inst, incoming)) in phis(cx.body, block).enumerate() {
+        cx.at = at;
+        let Some(result) = inst.result else { continue };
+        for &(value, from) in incoming {
+            let values = graph.incoming.entry((block, from)).or_default();
+            // A block that branches here twice is named twice, with the same value.
+            if values.len() == n {
+                values.push(value);
+            }
+        }
+        let v = cx.type_of(result).and_then(|ty| param(cx, ir, ty));
+        let v = v.map_err(|stop| explained(cx, inst, stop))?;
+        cx.set(result, v);
+    }
+    Ok(())
+}
+
+fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
+    if let Some(&Llvm::Pointer { space, .. }) = cx.module.types.get(ty) {
+        let region = Region::of_space(space)?;
+        let address = cx.b.func.add_param(ir, Type::I32);
+        return Ok(Val::Pointer(cx.memory.anywhere(region, address)));
+    }
+    let scalar = cx.scalar_type(ty)?;
+    Ok(Val::Scalar(cx.b.func.add_param(ir, scalar.ty)))
+}
+
+/// What the phis of `to` become on the way from `from`.
+fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Block, Vec<Value>)> {
+    let target = graph.find(to).ok_or(Stop::Error(LiftError::Phi(to.0)))?;
+    let mut args = Vec::new();
+    let values = graph.incoming.get(&(to, from)).map_or(&[][..], Vec::as_slice);
+    if values.len() != cx.b.func.params(target).len() {
+        return Err(LiftError::Phi(to.0).into());
+    }
+    for &value in values {
+        let ty = cx.type_of(value)?;
+        let v = cx.value(value)?;
+        args.push(match v {
+            Val::Pointer(pointer) => cx.address(&pointer)?,
+            Val::Undef if cx.module.types.pointee(ty).is_some() => cx.i32(0),
+            v => cx.scalar_of(v, ty)?,
+        });
+    }
+    Ok((target, args))
+}
+
+/// Ends a block; `None` if the instruction is no terminator.
+fn terminator(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> Option<Lift<()>> {
+    match kind {
+        InstKind::Return(None) => {
+            cx.b.ret(&[]);
+            Some(Ok(()))
+        }
+        InstKind::Unreachable => {
+            cx.b.unreachable();
+            Some(Ok(()))
+        }
+        InstKind::Jump(_) | InstKind::Branch { .. } | InstKind::Switch { .. } => {
+            Some(transfer(cx, graph, from, kind))
+        }
+        _ => None,
+    }
+}
+
+fn transfer(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> Lift<()> {
+    match kind {
+        InstKind::Jump(to) => {
+            let (block, args) = edge(cx, graph, from, *to)?;
+            cx.b.jump(block, &args);
+        }
+        InstKind::Branch { condition, targets: [yes, no] } => {
+            let condition = cx.scalar(*condition)?;
+            let (yes, yes_args) = edge(cx, graph, from, *yes)?;
+            let (no, no_args) = edge(cx, graph, from, *no)?;
+            cx.b.branch(condition, (yes, &yes_args), (no, &no_args));
+        }
+        InstKind::Switch { value, default, cases } => {
+            let mut v = cx.scalar(*value)?;
+            if cx.ty(v) == Type::BOOL {
+                v = cx.resize(v, Type::I32);
+            }
+            let mut seen = FxHashSet::default();
+            let mut edges = Vec::with_capacity(cases.len());
+            for &(case, to) in cases {
+                let number = cx.integer(case)?;
+                // Of equal cases the first one counts.
+                if seen.insert(number) {
+                    let (block, args) = edge(cx, graph, from, to)?;
+                    edges.push((number, block, args));
+                }
+            }
+            let (default, default_args) = edge(cx, graph, from, *default)?;
+            let cases: Vec<(u64, Block, &[Value])> =
+                edges.iter().map(|(n, b, args)| (*n, *b, args.as_slice())).collect();
+            cx.b.switch(v, &cases, (default, &default_args));
+        }
+        _ => {}
+    }
+    Ok(())
+}

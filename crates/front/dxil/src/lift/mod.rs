@@ -1,0 +1,186 @@
+//! From a module of LLVM to IR.
+//!
+//! [`lift`](lift()) takes the entry point. Blocks become blocks, phis their parameters; aggregates are taken apart; what
+//! functions called `dx.op` do is in `ops/`, files named after what they are about. Integers of odd widths live in the next
+//! wider type with zeros above. Memory of the invocation and of the workgroup is bytes; constants in memory are read
+//! where they are known.
+//!
+//! Resources are bound plainly: a register space is a descriptor set and a register is a binding.
+
+mod constants;
+mod cx;
+mod flow;
+mod insts;
+mod int;
+mod memory;
+mod ops;
+mod resource;
+mod val;
+
+use crate::bitcode::{InstKind, Module};
+use crate::model::ShaderKind;
+use crate::program::{Program, ProgramError};
+use cx::Cx;
+use thiserror::Error;
+use xenoglot_ir::{Function, Module as IrModule, Stage};
+
+/// Bounds on the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory of a workgroup, and of an invocation.
+    pub memory: u32,
+    /// Instructions of IR.
+    pub instructions: usize,
+}
+
+impl Default for Limits {
+    /// D3D12 has 32 KiB of memory for a workgroup and 16 KiB of indexable registers.
+    fn default() -> Limits {
+        Limits { memory: 1 << 20, instructions: 1 << 22 }
+    }
+}
+
+/// How to lift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LiftOptions {
+    /// Bounds on the work.
+    pub limits: Limits,
+}
+
+/// Why a shader cannot be lifted.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LiftError {
+    /// Its metadata is not a shader's.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A stage without lifting.
+    #[error("shaders of kind {} are not supported", .0.profile())]
+    Stage(ShaderKind),
+    /// The entry point has no code, or takes or returns something.
+    #[error("the entry point is no shader's function")]
+    Entry,
+    /// A workgroup of no or too many invocations.
+    #[error("a workgroup of {0:?} invocations; 1 to 1024 are possible")]
+    Workgroup([u32; 3]),
+    /// More memory than the limit.
+    #[error("more memory than the limit")]
+    Memory,
+    /// More instructions than the limit.
+    #[error("more instructions than the limit")]
+    Instructions,
+    /// A phi that says nothing of an edge, or stands behind other instructions.
+    #[error("block {0}: a phi that does not fit the graph")]
+    Phi(u32),
+    /// A value that is used where no definition reaches.
+    #[error("instruction {inst}: value {value} is used before it is defined")]
+    Order {
+        /// The instruction's number in its function.
+        inst: u32,
+        /// The value's number.
+        value: u32,
+    },
+    /// An instruction, or a form of it, that has no lifting.
+    #[error("instruction {inst}: `{text}` is not supported{}{}", if .why.is_empty() { "" } else { ": " }, .why)]
+    Unsupported {
+        /// The instruction's number in its function.
+        inst: u32,
+        /// Its operator, or the name of the function that it calls.
+        text: String,
+        /// What of it is not supported, if it is not all.
+        why: &'static str,
+    },
+}
+
+/// What stops the lifter of one instruction; which is known further up.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// Something that is not supported, in words if it is not the instruction as a whole.
+    Unsupported(&'static str),
+    /// A value without definition so far.
+    Undefined(u32),
+    /// An error that names what it is about itself.
+    Error(LiftError),
+}
+
+impl From<LiftError> for Stop {
+    fn from(error: LiftError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+pub(crate) type Lift<T> = Result<T, Stop>;
+
+/// A lifted shader.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    /// The module.
+    pub module: IrModule,
+    /// What the metadata says of it.
+    pub program: Program,
+}
+
+/// Lifts the entry point of a module.
+///
+/// # Errors
+/// See [`LiftError`].
+pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError> {
+    let program = Program::of(module)?;
+    let stage = match program.kind {
+        ShaderKind::Compute => Stage::Compute,
+        other => return Err(LiftError::Stage(other)),
+    };
+    let size = program.threads;
+    let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
+    if !(1..=1024).contains(&count) {
+        return Err(LiftError::Workgroup(size));
+    }
+    let function = module.functions.get(program.function as usize).ok_or(LiftError::Entry)?;
+    let body = function.body.as_ref().ok_or(LiftError::Entry)?;
+    // Values start with the function's arguments.
+    if body.values.first().is_some_and(|v| matches!(v.def, crate::bitcode::Def::Argument(_))) {
+        return Err(LiftError::Entry);
+    }
+    let mut ir = IrModule::new(stage, program.name.clone());
+    ir.workgroup = size;
+    let mut func = Function::new("main");
+    func.reserve(2 * body.insts.len());
+    let mut cx = Cx::new(module, body, &program, *options, &mut ir, &mut func)?;
+    flow::emit(&mut cx)?;
+    cx.finish();
+    ir.entry = Some(ir.funcs.push(func)).into();
+    Ok(Lifted { module: ir, program })
+}
+
+/// An instruction's operator, or the name of the function that it calls.
+fn mnemonic(module: &Module, body: &crate::bitcode::Body, kind: &InstKind) -> String {
+    let name = match kind {
+        InstKind::Call { callee, .. } => {
+            let callee = module.value(Some(body), *callee).map(|v| &v.def);
+            let Some(crate::bitcode::Def::Function(index)) = callee else { return "call".into() };
+            let name = module.functions.get(*index as usize).map_or(&[][..], |f| &f.name);
+            return String::from_utf8_lossy(name).into_owned();
+        }
+        InstKind::Binary { op, .. } => op.name(),
+        InstKind::Cast { op, .. } => op.name(),
+        InstKind::Gep { .. } => "getelementptr",
+        InstKind::Select(_) => "select",
+        InstKind::ExtractElement(_) => "extractelement",
+        InstKind::InsertElement(_) => "insertelement",
+        InstKind::ShuffleVector(_) => "shufflevector",
+        InstKind::Compare { predicate, .. } => predicate.name(),
+        InstKind::Return(_) => "ret",
+        InstKind::Jump(_) | InstKind::Branch { .. } => "br",
+        InstKind::Switch { .. } => "switch",
+        InstKind::Unreachable => "unreachable",
+        InstKind::Phi(_) => "phi",
+        InstKind::Alloca { .. } => "alloca",
+        InstKind::Load { .. } => "load",
+        InstKind::Store { .. } => "store",
+        InstKind::ExtractValue { .. } => "extractvalue",
+        InstKind::InsertValue { .. } => "insertvalue",
+        InstKind::AtomicRmw { .. } => "atomicrmw",
+        InstKind::CompareExchange { .. } => "cmpxchg",
+        InstKind::Fence(_) => "fence",
+    };
+    name.into()
+}

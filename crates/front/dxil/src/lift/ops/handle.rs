@@ -1,0 +1,75 @@
+//! Handles of resources.
+
+use super::{Call, Made};
+use crate::bitcode::ValueId;
+use crate::lift::cx::Cx;
+use crate::lift::val::Val;
+use crate::lift::{Lift, Stop};
+use crate::ops::Op;
+use crate::program::{Class, Component, Resource as Declared, Shape};
+
+impl Cx<'_> {
+    pub(super) fn handles(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let v = match call.op {
+            // Class, number in the class, register, whether it is not uniform.
+            Op::CreateHandle => {
+                let class = self.class(call.arg(0)?)?;
+                let id = self.integer(call.arg(1)?)? as u32;
+                let declared = *self.program.resource(class, id).ok_or(UNDECLARED)?;
+                self.handle(declared, call.arg(2)?)?
+            }
+            // The binding, register, whether it is not uniform.
+            Op::CreateHandleFromBinding => {
+                let ty = self.type_of(call.arg(0)?)?;
+                let binding = self.value(call.arg(0)?)?;
+                let mut field = |n: usize| -> Lift<u64> {
+                    let of = self.module.types.member(ty, n as u64).ok_or(UNDECLARED)?;
+                    let v = self.scalar_of(binding.member(n).ok_or(UNDECLARED)?, of)?;
+                    self.b.func.const_bits(v).map(|b| b.lane(0)).ok_or(UNDECLARED)
+                };
+                let [lower, space, class] = [field(0)?, field(2)?, field(3)?];
+                let class = Class::from_number(class).ok_or(UNDECLARED)?;
+                let declared = self.program.resource_at(class, space as u32, lower as u32);
+                let declared = *declared.ok_or(UNDECLARED)?;
+                self.handle(declared, call.arg(1)?)?
+            }
+            // The handle, and what is known of the resource in two words.
+            Op::AnnotateHandle => {
+                let mut handle = self.handle_of(call.arg(0)?)?;
+                let ty = self.type_of(call.arg(1)?)?;
+                let properties = self.value(call.arg(1)?)?;
+                let mut word = |n: usize| -> Lift<u64> {
+                    let of = self.module.types.member(ty, n as u64).ok_or(UNDECLARED)?;
+                    let v = self.scalar_of(properties.member(n).ok_or(UNDECLARED)?, of)?;
+                    self.b.func.const_bits(v).map(|b| b.lane(0)).ok_or(UNDECLARED)
+                };
+                let words = [word(0)? as u32, word(1)? as u32];
+                annotate(&mut handle.declared, words);
+                Val::Handle(handle)
+            }
+            _ => return Ok(Made::Not),
+        };
+        Ok(Made::Value(v))
+    }
+
+    fn class(&self, id: ValueId) -> Lift<Class> {
+        Class::from_number(self.integer(id)?).ok_or(UNDECLARED)
+    }
+}
+
+const UNDECLARED: Stop = Stop::Unsupported("a resource that is not declared");
+
+/// What the words of `%dx.types.ResourceProperties` say: the shape in the first one's low byte; in the second one the
+/// stride, the size of a constant buffer, or a texel's component type and count.
+fn annotate(declared: &mut Declared, [first, second]: [u32; 2]) {
+    let Some(shape) = Shape::from_number((first & 0xff).into()) else { return };
+    declared.shape = shape;
+    match shape {
+        Shape::StructuredBuffer | Shape::ConstantBuffer => declared.bytes = second,
+        Shape::RawBuffer | Shape::Sampler | Shape::AccelerationStructure => {}
+        _ => {
+            declared.component = Component::from_number((second & 0xff).into());
+            declared.components = ((second >> 8 & 0xff) as u8).clamp(1, 4);
+        }
+    }
+}

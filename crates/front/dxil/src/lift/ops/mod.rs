@@ -1,0 +1,91 @@
+//! What functions called `dx.op` do.
+
+mod bits;
+mod buffer;
+mod compute;
+mod convert;
+mod handle;
+mod math;
+mod wave;
+
+use super::cx::Cx;
+use super::int::Scalar;
+use super::val::Val;
+use super::{Lift, Stop};
+use crate::bitcode::{Operand, ValueId};
+use crate::ops::Op;
+use xenoglot_ir::Value;
+
+/// A call of a function called `dx.op`.
+pub(super) struct Call<'c> {
+    /// The operation.
+    pub op: Op,
+    /// Its result.
+    pub result: Option<ValueId>,
+    /// Its operands behind its number.
+    args: &'c [Operand],
+}
+
+impl Call<'_> {
+    /// An operand.
+    pub fn arg(&self, n: usize) -> Lift<ValueId> {
+        self.args.get(n).and_then(|a| a.value()).ok_or(Stop::Unsupported("an operand is missing"))
+    }
+}
+
+impl Cx<'_> {
+    /// Lifts a call; what it gives.
+    pub(super) fn dx_op(
+        &mut self,
+        result: Option<ValueId>,
+        name: &[u8],
+        args: &[Operand],
+    ) -> Lift<Option<Val>> {
+        let (number, args) = args.split_first().ok_or(Stop::Unsupported("an operand is missing"))?;
+        let number = self.integer(number.value().ok_or(Stop::Unsupported(""))?)?;
+        let op =
+            u32::try_from(number).ok().and_then(Op::from_number).ok_or(Stop::Unsupported("its number"))?;
+        let name = std::str::from_utf8(name).unwrap_or_default();
+        // The number and the name have to agree, or operands would not be what the table says.
+        if op.info().overload_in(name).is_none() || op.info().operands.len() > args.len() {
+            return Err(Stop::Unsupported("its name or operands"));
+        }
+        let call = Call { op, result, args };
+        for family in
+            [Cx::handles, Cx::math, Cx::bit_ops, Cx::conversions, Cx::compute, Cx::waves, Cx::buffers]
+        {
+            match family(self, &call)? {
+                Made::Not => {}
+                Made::Nothing => return Ok(None),
+                Made::Value(v) => return Ok(Some(v)),
+            }
+        }
+        Err(Stop::Unsupported(""))
+    }
+
+    /// The operand `n` of a call as a scalar.
+    fn arg(&mut self, call: &Call<'_>, n: usize) -> Lift<Value> {
+        self.scalar(call.arg(n)?)
+    }
+
+    /// The scalar type of operand `n`.
+    fn arg_type(&self, call: &Call<'_>, n: usize) -> Lift<Scalar> {
+        self.scalar_type_of(call.arg(n)?)
+    }
+}
+
+/// What a family of operations made of a call.
+pub(super) enum Made {
+    /// It is not one of the family.
+    Not,
+    /// It has no result.
+    Nothing,
+    /// Its result.
+    Value(Val),
+}
+
+impl From<Value> for Made {
+    fn from(v: Value) -> Made {
+        Made::Value(Val::Scalar(v))
+    }
+}

@@ -1,0 +1,43 @@
+//! What values of LLVM are while they are lifted.
+
+use super::memory::Pointer;
+use super::resource::Handle;
+use std::rc::Rc;
+use xenoglot_ir::Value;
+
+/// A value of LLVM.
+#[derive(Clone, Debug)]
+pub(super) enum Val {
+    /// A scalar.
+    Scalar(Value),
+    /// Any value of its type.
+    Undef,
+    /// An address.
+    Pointer(Pointer),
+    /// A handle of a resource.
+    Handle(Handle),
+    /// Members of a structure, an array or a vector.
+    Members(Rc<[Val]>),
+}
+
+impl Val {
+    pub fn members(values: impl IntoIterator<Item = Val>) -> Val {
+        Val::Members(values.into_iter().collect())
+    }
+
+    pub fn scalars(values: impl IntoIterator<Item = Value>) -> Val {
+        Val::members(values.into_iter().map(Val::Scalar))
+    }
+
+    /// A member; undefined of what is undefined.
+    pub fn member(&self, index: usize) -> Option<Val> {
+        match self {
+            Val::Undef => Some(Val::Undef),
+            Val::Members(members) => members.get(index).cloned(),
+            _ => None,
+        }
+    }
+}
+
+/// Members an aggregate may have while it is a value. Arrays are in memory and not counted.
+pub(super) const MOST_MEMBERS: u64 = 64;

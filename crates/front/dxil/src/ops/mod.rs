@@ -1,0 +1,204 @@
+//! The operations of DXIL: functions `dx.op.CLASS.OVERLOAD` whose first argument is the number of an operation.
+//!
+//! The [table](Op) has every operation of shader models 6.0 to 6.7, a row each. Numbers, names, classes, types and
+//! attributes are those of DirectXShaderCompiler's documentation (`docs/DXIL.rst`, `utils/hct/hctdb.py`).
+
+mod table;
+
+pub use table::Op;
+
+use crate::model::{ShaderModel, Stages};
+use bitflags::bitflags;
+
+bitflags! {
+    /// The types an operation is there for. Empty: it is not overloaded, and its function's name ends with the class.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Overloads: u16 {
+        /// `half`.
+        const F16 = 1 << 0;
+        /// `float`.
+        const F32 = 1 << 1;
+        /// `double`.
+        const F64 = 1 << 2;
+        /// A bit.
+        const I1 = 1 << 3;
+        /// An integer of 8 bits.
+        const I8 = 1 << 4;
+        /// An integer of 16 bits.
+        const I16 = 1 << 5;
+        /// An integer of 32 bits.
+        const I32 = 1 << 6;
+        /// An integer of 64 bits.
+        const I64 = 1 << 7;
+        /// A structure of the shader, by pointer.
+        const STRUCT = 1 << 8;
+        /// A resource as a library's global variable holds it.
+        const OBJECT = 1 << 9;
+    }
+}
+
+impl Overloads {
+    /// A letter for each, in the order of the flags.
+    const LETTERS: &[u8; 10] = b"hfd18wiluo";
+    /// How names of functions end, in the order of the flags; the last two end with a type's name.
+    const SUFFIXES: [&str; 8] = ["f16", "f32", "f64", "i1", "i8", "i16", "i32", "i64"];
+
+    const fn parse(letters: &str) -> Overloads {
+        let letters = letters.as_bytes();
+        let (mut bits, mut at) = (0, 0);
+        while at < letters.len() {
+            let mut flag = 0;
+            while Self::LETTERS[flag] != letters[at] {
+                flag += 1;
+            }
+            bits |= 1 << flag;
+            at += 1;
+        }
+        Overloads::from_bits_retain(bits)
+    }
+
+    /// Whether the name of a function may end with `suffix`, which is empty or begins behind a dot.
+    pub fn allow(self, suffix: &str) -> bool {
+        match Self::SUFFIXES.iter().position(|&s| s == suffix) {
+            Some(flag) => self.bits() & 1 << flag != 0,
+            None if suffix.is_empty() => self.is_empty(),
+            None => self.intersects(Overloads::STRUCT | Overloads::OBJECT),
+        }
+    }
+}
+
+/// What an operation does to memory and control flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Its result depends on its operands alone.
+    ReadNone,
+    /// Reads.
+    ReadOnly,
+    /// Reads and writes, or depends on other invocations.
+    ReadWrite,
+    /// Must not be duplicated.
+    NoDuplicate,
+    /// Ends the shader.
+    NoReturn,
+}
+
+/// The type of an operand or a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The overload's type.
+    Overload,
+    /// A bit.
+    I1,
+    /// An integer of 8 bits.
+    I8,
+    /// An integer of 16 bits.
+    I16,
+    /// An integer of 32 bits.
+    I32,
+    /// An integer of 64 bits.
+    I64,
+    /// `half`.
+    F16,
+    /// `float`.
+    F32,
+    /// `double`.
+    F64,
+    /// `%dx.types.Handle`.
+    Handle,
+    /// A pointer to floats: an indexable register.
+    FloatPtr,
+    /// A pointer to a structure of the shader.
+    UserStruct,
+    /// A resource as a library's global variable holds it.
+    Object,
+    /// `%dx.types.ResourceProperties`: two words.
+    ResourceProperties,
+    /// `%dx.types.ResBind`: lower and upper bound, space, class.
+    ResourceBinding,
+    /// Nothing.
+    Void,
+    /// `%dx.types.ResRet`: four of the overload's type and the status of residency.
+    ResourceReturn,
+    /// `%dx.types.CBufRet`: the 16 bytes of a row as the overload's type.
+    CBufferReturn,
+    /// `%dx.types.Dimensions`: width, height, depth or elements, levels or samples.
+    Dimensions,
+    /// `%dx.types.splitdouble`: low and high word.
+    SplitDouble,
+    /// `%dx.types.twoi32`.
+    TwoI32,
+    /// `%dx.types.i32c`: a word and a bit.
+    I32WithCarry,
+    /// `%dx.types.fouri32`.
+    FourI32,
+    /// `%dx.types.SamplePos`: x and y as `float`.
+    SamplePosition,
+    /// A vector of four of the overload's type.
+    Vector4,
+}
+
+/// An operand behind the operation's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Its name in disassembly.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The operation.
+    pub op: Op,
+    /// Its name in disassembly.
+    pub name: &'static str,
+    /// Its class: what follows `dx.op.` in the name of its function, which operations of the same type share.
+    pub class: &'static str,
+    /// The types it is there for.
+    pub overloads: Overloads,
+    /// What it does to memory.
+    pub effect: Effect,
+    /// The shaders that may use it; libraries may use all.
+    pub stages: Stages,
+    /// The shader model it came with.
+    pub since: ShaderModel,
+    /// Its result.
+    pub result: Kind,
+    /// Its operands behind its number.
+    pub operands: &'static [Operand],
+}
+
+impl OpInfo {
+    /// The overload in the name of a function, empty if there is none; `None` if it is not this operation's function.
+    pub fn overload_in<'a>(&self, function: &'a str) -> Option<&'a str> {
+        let rest = function.strip_prefix("dx.op.")?.strip_prefix(self.class)?;
+        let suffix = if rest.is_empty() { rest } else { rest.strip_prefix('.')? };
+        self.overloads.allow(suffix).then_some(suffix)
+    }
+}
+
+impl Op {
+    /// The operation of a number.
+    pub fn from_number(number: u32) -> Option<Op> {
+        Op::all().get(usize::try_from(number).ok()?).map(|row| row.op)
+    }
+
+    /// Its number.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// Its row.
+    pub fn info(self) -> &'static OpInfo {
+        &Op::all()[self as usize]
+    }
+
+    /// Every row, by number.
+    pub fn all() -> &'static [OpInfo] {
+        table::ROWS
+    }
+}
+
+#[cfg(test)]
+mod tests;

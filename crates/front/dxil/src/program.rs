@@ -1,0 +1,374 @@
+//! What a module's metadata says of its shader: entry point, resources, properties.
+//!
+//! Source: "Metadata" and "Resources" of DXIL.rst in DirectXShaderCompiler's documentation, and its `DxilConstants.h` for
+//! numbers.
+
+use crate::bitcode::{Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
+use crate::model::{ShaderKind, ShaderModel};
+use bitflags::bitflags;
+use thiserror::Error;
+
+/// Why metadata does not describe a shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the metadata has no usable {0}")]
+pub struct ProgramError(pub &'static str);
+
+/// A module's shader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Shader model.
+    pub model: ShaderModel,
+    /// What it is for.
+    pub kind: ShaderKind,
+    /// Index of the entry function in the module.
+    pub function: u32,
+    /// Its name.
+    pub name: String,
+    /// Properties.
+    pub flags: ShaderFlags,
+    /// Invocations of a workgroup along x, y and z; ones for shaders without.
+    pub threads: [u32; 3],
+    /// Resources of all classes.
+    pub resources: Vec<Resource>,
+}
+
+bitflags! {
+    /// Properties of a shader (`dx.entryPoints`, tag 0): those that change how it is translated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct ShaderFlags: u64 {
+        /// Nothing is refactored.
+        const DISABLE_OPTIMIZATIONS = 1 << 0;
+        /// Depth and stencil tests come before the shader.
+        const EARLY_DEPTH_STENCIL = 1 << 3;
+        /// 16-bit types have 16 bits, and not at least 16.
+        const NATIVE_LOW_PRECISION = 1 << 23;
+    }
+}
+
+/// Classes of resources, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Read: registers t.
+    Srv,
+    /// Read and written: registers u.
+    Uav,
+    /// Constant buffer: registers b.
+    Cbv,
+    /// Sampler: registers s.
+    Sampler,
+}
+
+impl Class {
+    /// All, by number.
+    pub const ALL: [Class; 4] = [Class::Srv, Class::Uav, Class::Cbv, Class::Sampler];
+
+    /// The class of a number.
+    pub fn from_number(number: u64) -> Option<Class> {
+        Class::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// The letter of its registers.
+    pub fn letter(self) -> char {
+        ['t', 'u', 'b', 's'][self as usize]
+    }
+}
+
+/// Shapes of resources, by number from 1 on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// A line of texels.
+    Texture1D,
+    /// A plane.
+    Texture2D,
+    /// A plane with samples.
+    Texture2DMS,
+    /// A volume.
+    Texture3D,
+    /// Six planes.
+    TextureCube,
+    /// Lines.
+    Texture1DArray,
+    /// Planes.
+    Texture2DArray,
+    /// Planes with samples.
+    Texture2DMSArray,
+    /// Cubes.
+    TextureCubeArray,
+    /// A buffer of texels.
+    TypedBuffer,
+    /// A buffer of bytes.
+    RawBuffer,
+    /// A buffer of records.
+    StructuredBuffer,
+    /// A constant buffer.
+    ConstantBuffer,
+    /// A sampler.
+    Sampler,
+    /// A constant buffer read as a buffer of texels.
+    TextureBuffer,
+    /// An acceleration structure.
+    AccelerationStructure,
+    /// A map of what was sampled.
+    FeedbackTexture2D,
+    /// Maps of what was sampled.
+    FeedbackTexture2DArray,
+}
+
+impl Shape {
+    const ALL: [Shape; 18] = [
+        Shape::Texture1D,
+        Shape::Texture2D,
+        Shape::Texture2DMS,
+        Shape::Texture3D,
+        Shape::TextureCube,
+        Shape::Texture1DArray,
+        Shape::Texture2DArray,
+        Shape::Texture2DMSArray,
+        Shape::TextureCubeArray,
+        Shape::TypedBuffer,
+        Shape::RawBuffer,
+        Shape::StructuredBuffer,
+        Shape::ConstantBuffer,
+        Shape::Sampler,
+        Shape::TextureBuffer,
+        Shape::AccelerationStructure,
+        Shape::FeedbackTexture2D,
+        Shape::FeedbackTexture2DArray,
+    ];
+
+    /// The shape of a number.
+    pub fn from_number(number: u64) -> Option<Shape> {
+        Shape::ALL.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
+    }
+}
+
+/// Kinds of a texel's components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Component {
+    /// Signed integers.
+    Sint,
+    /// Unsigned integers.
+    Uint,
+    /// Floats and fractions.
+    Float,
+}
+
+impl Component {
+    /// The kind of a component type's number, as metadata and annotations of handles have it.
+    pub fn from_number(number: u64) -> Option<Component> {
+        match number {
+            // i1, i16, i32, i64 and four packed signed bytes.
+            1 | 2 | 4 | 6 | 17 => Some(Component::Sint),
+            3 | 5 | 7 | 18 => Some(Component::Uint),
+            8..=16 => Some(Component::Float),
+            _ => None,
+        }
+    }
+}
+
+/// Registers that are read or written in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Class.
+    pub class: Class,
+    /// Its number within the class, which handles are created by.
+    pub id: u32,
+    /// Register space.
+    pub space: u32,
+    /// First register.
+    pub lower: u32,
+    /// Number of registers; `None` without bound.
+    pub count: Option<u32>,
+    /// Shape.
+    pub shape: Shape,
+    /// Components of texels, if it has texels.
+    pub component: Option<Component>,
+    /// How many components the declaration gives a texel, 1 to 4.
+    pub components: u8,
+    /// Bytes of a structured buffer's record, or of a constant buffer.
+    pub bytes: u32,
+}
+
+impl Program {
+    /// The shader of a module; of several the first.
+    ///
+    /// # Errors
+    /// Metadata that is missing or not as DXIL has it.
+    pub fn of(module: &Module) -> Result<Program, ProgramError> {
+        let read = Reader { module, metadata: &module.metadata };
+        let (name, model) = read.shader_model().ok_or(ProgramError("shader model"))?;
+        let kind = kind_of(&name).ok_or(ProgramError("shader model"))?;
+        let entries = module.metadata.named("dx.entryPoints").unwrap_or_default();
+        let entry =
+            entries.first().and_then(|&e| module.metadata.list(e)).ok_or(ProgramError("entry point"))?;
+        let function = entry.first().copied().flatten().and_then(|f| read.function(f));
+        let mut program = Program {
+            model,
+            kind,
+            function: function.ok_or(ProgramError("entry point"))?,
+            name: entry.get(1).copied().flatten().and_then(|n| read.text(n)).unwrap_or_default(),
+            flags: ShaderFlags::default(),
+            threads: [1; 3],
+            resources: Vec::new(),
+        };
+        if let Some(Some(properties)) = entry.get(4) {
+            read.properties(*properties, &mut program).ok_or(ProgramError("properties"))?;
+        }
+        if let Some(&lists) = module.metadata.named("dx.resources").and_then(|r| r.first()) {
+            program.resources = read.resources(lists).ok_or(ProgramError("list of resources"))?;
+        }
+        Ok(program)
+    }
+
+    /// The resource of a class with a number.
+    pub fn resource(&self, class: Class, id: u32) -> Option<&Resource> {
+        self.resources.iter().find(|r| r.class == class && r.id == id)
+    }
+
+    /// The resource of a class that has a register.
+    pub fn resource_at(&self, class: Class, space: u32, register: u32) -> Option<&Resource> {
+        self.resources.iter().find(|r| {
+            let within = register.checked_sub(r.lower).is_some_and(|n| r.count.is_none_or(|count| n < count));
+            r.class == class && r.space == space && within
+        })
+    }
+}
+
+fn kind_of(profile: &str) -> Option<ShaderKind> {
+    ShaderKind::ALL.into_iter().find(|k| k.profile() == profile)
+}
+
+struct Reader<'m> {
+    module: &'m Module,
+    metadata: &'m Metadata,
+}
+
+impl Reader<'_> {
+    fn text(&self, id: MetadataId) -> Option<String> {
+        match self.metadata.get(id)? {
+            Node::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
+        }
+    }
+
+    fn integer(&self, id: Option<MetadataId>) -> Option<u64> {
+        self.module.metadata_integer(id?)
+    }
+
+    fn integer32(&self, list: &[Option<MetadataId>], at: usize) -> Option<u32> {
+        u32::try_from(self.integer(*list.get(at)?)?).ok()
+    }
+
+    fn function(&self, id: MetadataId) -> Option<u32> {
+        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        match self.module.values.get(v.0 as usize)?.def {
+            Def::Function(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    fn shader_model(&self) -> Option<(String, ShaderModel)> {
+        let list = self.metadata.list(*self.metadata.named("dx.shaderModel")?.first()?)?;
+        let part = |at: usize| u8::try_from(self.integer32(list, at)?).ok();
+        let model = ShaderModel { major: part(1)?, minor: part(2)? };
+        Some((self.text((*list.first()?)?)?, model))
+    }
+
+    /// Tags and what they have.
+    fn properties(&self, id: MetadataId, program: &mut Program) -> Option<()> {
+        const FLAGS: u64 = 0;
+        const THREADS: u64 = 4;
+        const MESH: u64 = 9;
+        const AMPLIFICATION: u64 = 10;
+        for pair in self.metadata.list(id)?.chunks_exact(2) {
+            match self.integer(pair[0])? {
+                FLAGS => program.flags = ShaderFlags::from_bits_truncate(self.integer(pair[1])?),
+                THREADS => program.threads = self.threads(self.metadata.list(pair[1]?)?)?,
+                // Their first item is the list of threads.
+                MESH | AMPLIFICATION => {
+                    let threads = (*self.metadata.list(pair[1]?)?.first()?)?;
+                    program.threads = self.threads(self.metadata.list(threads)?)?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn threads(&self, list: &[Option<MetadataId>]) -> Option<[u32; 3]> {
+        Some([self.integer32(list, 0)?, self.integer32(list, 1)?, self.integer32(list, 2)?])
+    }
+
+    fn resources(&self, lists: MetadataId) -> Option<Vec<Resource>> {
+        let mut all = Vec::new();
+        for (class, list) in Class::ALL.into_iter().zip(self.metadata.list(lists)?) {
+            for &item in list.and_then(|l| self.metadata.list(l)).unwrap_or_default() {
+                all.push(self.resource(class, self.metadata.list(item?)?)?);
+            }
+        }
+        Some(all)
+    }
+
+    /// Six fields that all classes have, then those of the class, then tags.
+    fn resource(&self, class: Class, fields: &[Option<MetadataId>]) -> Option<Resource> {
+        let field = |at: usize| self.integer(*fields.get(at)?);
+        let (shape, tags) = match class {
+            Class::Srv => (Shape::from_number(field(6)?)?, 8),
+            Class::Uav => (Shape::from_number(field(6)?)?, 10),
+            Class::Cbv => (Shape::ConstantBuffer, 7),
+            Class::Sampler => (Shape::Sampler, 7),
+        };
+        let mut resource = Resource {
+            class,
+            id: self.integer32(fields, 0)?,
+            space: self.integer32(fields, 3)?,
+            lower: self.integer32(fields, 4)?,
+            count: Some(self.integer32(fields, 5)?).filter(|&n| n != u32::MAX),
+            shape,
+            component: None,
+            components: self.components((*fields.get(1)?)?),
+            bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
+        };
+        let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
+        for pair in tags.unwrap_or_default().chunks_exact(2) {
+            match self.integer(pair[0])? {
+                0 => resource.component = Component::from_number(self.integer(pair[1])?),
+                1 => resource.bytes = u32::try_from(self.integer(pair[1])?).ok()?,
+                _ => {}
+            }
+        }
+        Some(resource)
+    }
+
+    /// Components of a texel by the type of the resource's global variable: a structure of a scalar or vector.
+    fn components(&self, global: MetadataId) -> u8 {
+        let lanes = || {
+            let Node::Value(v) = self.metadata.get(global)? else { return None };
+            let value = self.module.values.get(v.0 as usize)?;
+            let mut ty = match value.def {
+                Def::Constant(Constant::Undef | Constant::Null) | Def::Global(_) => {
+                    self.module.types.pointee(value.ty)?.0
+                }
+                _ => return None,
+            };
+            // Arrays of resources, then the class, then its texel.
+            while let Some(member) = self.first_member(ty) {
+                ty = member;
+            }
+            match self.module.types.get(ty)? {
+                Type::Vector { count, .. } => u8::try_from(*count).ok(),
+                _ => Some(1),
+            }
+        };
+        lanes().unwrap_or(1).clamp(1, 4)
+    }
+
+    /// The first member of a structure or array; members have lower numbers than what they are in.
+    fn first_member(&self, ty: TypeId) -> Option<TypeId> {
+        match self.module.types.get(ty)? {
+            Type::Array { of, .. } => Some(*of),
+            Type::Struct { fields, .. } => fields.first().copied(),
+            _ => None,
+        }
+    }
+}

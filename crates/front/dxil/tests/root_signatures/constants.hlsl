@@ -1,0 +1,1 @@
+#define RS "RootConstants(num32BitConstants=4, b0), RootConstants(num32BitConstants=1, b1, space=7, visibility=SHADER_VISIBILITY_VERTEX), RootConstants(num32BitConstants=20, b2, visibility=SHADER_VISIBILITY_MESH)"

@@ -1,0 +1,1 @@
+#define RS "CBV(b0, flags=DATA_STATIC), SRV(t0, flags=DATA_VOLATILE), UAV(u0, flags=DATA_STATIC_WHILE_SET_AT_EXECUTE), UAV(u1), CBV(b1)"

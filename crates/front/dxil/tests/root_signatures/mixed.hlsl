@@ -1,0 +1,1 @@
+#define RS "RootFlags(ALLOW_INPUT_ASSEMBLER_INPUT_LAYOUT), RootConstants(num32BitConstants=4, b0), CBV(b1, visibility=SHADER_VISIBILITY_PIXEL), SRV(t0, space=1, flags=DATA_STATIC), UAV(u0), DescriptorTable(SRV(t1, numDescriptors=4), CBV(b2)), DescriptorTable(Sampler(s0)), StaticSampler(s1, filter=FILTER_MIN_MAG_MIP_POINT, addressU=TEXTURE_ADDRESS_CLAMP)"

@@ -1,0 +1,1 @@
+#define RS "DescriptorTable(SRV(t0, numDescriptors=4), UAV(u0), CBV(b0, numDescriptors=2, space=3, offset=16)), DescriptorTable(Sampler(s0, numDescriptors=8), visibility=SHADER_VISIBILITY_PIXEL), DescriptorTable(SRV(t4))"

@@ -1,0 +1,1 @@
+#define RS "DescriptorTable(CBV(b0), SRV(t0, numDescriptors=unbounded)), DescriptorTable(UAV(u0, numDescriptors=unbounded, space=1), SRV(t0, space=2, numDescriptors=unbounded, offset=0)), DescriptorTable(Sampler(s0, numDescriptors=unbounded))"
