@@ -98,11 +98,14 @@ impl Default for Workgroup {
     }
 }
 
-fn parse_workgroup(text: &str) -> Result<Workgroup, String> {
-    let sizes: Vec<u32> = text.split(',').map_while(|n| n.trim().parse().ok()).collect();
-    match *sizes {
-        [x, y, z] => Ok(Workgroup([x, y, z])),
-        _ => Err("not a workgroup: three numbers separated by commas".into()),
+/// Parses one to three sizes; those not given are 1.
+pub fn parse_workgroup(text: &str) -> Result<Workgroup, String> {
+    let sizes: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match sizes.as_deref() {
+        Ok(&[x]) => Ok(Workgroup([x, 1, 1])),
+        Ok(&[x, y]) => Ok(Workgroup([x, y, 1])),
+        Ok(&[x, y, z]) => Ok(Workgroup([x, y, z])),
+        _ => Err("one to three numbers separated by commas".into()),
     }
 }
 

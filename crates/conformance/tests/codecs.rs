@@ -5,6 +5,12 @@ use std::sync::Mutex;
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
 use xenoglot_testgen::skip::skip;
 use xenoglot_tone::Engine;
+use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
+
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
 
 fn vectors(suite: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors")).join(suite)
@@ -27,7 +33,8 @@ fn run(suite: &str, engine: &'static str, path: PathBuf) -> (Result<Summary, Str
     let suite = Suite::find(suite).unwrap();
     let failures = Failures::default();
     let device = std::env::var("XENOGLOT_VULKAN_DEVICE").ok().filter(|name| !name.is_empty());
-    let request = Request { path, engine, device, worker: None };
+    let worker = WorkerCommand::this_test("vulkan_worker").ok();
+    let request = Request { path, engine, device, worker };
     let summary = suite.run(&request, &failures).map_err(|e| e.to_string());
     (summary, failures.0.into_inner().unwrap())
 }
@@ -72,6 +79,15 @@ fn frames() {
 fn frames_on_the_gpu() {
     if device() {
         all_pass("yuv", "compute", 2 * 552);
+    }
+}
+
+/// The host's own samplers, where it has them, for those of the cases that it does.
+#[test]
+fn frames_by_the_hosts_sampler() {
+    match run("yuv", "sampler", vectors("yuv")).0 {
+        Ok(summary) => assert!(summary.failed == 0 && summary.passed > 0, "{summary:?}"),
+        Err(e) => skip(&e),
     }
 }
 

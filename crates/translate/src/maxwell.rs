@@ -5,6 +5,7 @@ use xenoglot_ir::stage;
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
 use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
 use xenoglot_maxwell::info::ShaderInfo;
+use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, cancel_perspective, lift_compute_on, lift_graphics,
 };
@@ -207,7 +208,7 @@ pub fn lift_on(
                 entry: program.entry,
                 workgroup: workgroup.unwrap_or(options.workgroup),
                 shared_bytes,
-                local_bytes: local_bytes.saturating_add(15) & !15,
+                local_bytes: stack_bytes(local_bytes),
                 constants: &constants,
             };
             lift_compute_on(&kernel, &options.lift, gpu)?

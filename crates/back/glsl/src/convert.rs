@@ -86,6 +86,20 @@ impl Writer<'_> {
                 sel.write(self.out);
                 return Ok(());
             }
+            (Kind::F16, Kind::F32) if to.is_scalar() => {
+                self.out.push_str("uintBitsToFloat(");
+                self.around("packFloat2x16", a, whole, Sel::all(to))?;
+                self.out.push(')');
+                return Ok(());
+            }
+            (Kind::F32, Kind::F16) if from.is_scalar() => {
+                Extension::of(Kind::F16).iter().for_each(|extension| self.extension(*extension));
+                self.out.push_str("unpackFloat2x16(");
+                self.cast(a, "floatBitsToUint", whole)?;
+                self.out.push(')');
+                sel.write(self.out);
+                return Ok(());
+            }
             (Kind::F16, Kind::I32) if to.is_scalar() => return self.around("packFloat2x16", a, whole, sel),
             (Kind::I32, Kind::F16) if from.is_scalar() => {
                 return self.around("unpackFloat2x16", a, whole, sel);

@@ -1,7 +1,7 @@
-//! `xenoglot run`: a shader on given inputs.
+//! `xenoglot run`: a shader on given inputs, a kernel on given arguments.
 
 use crate::failure::usage;
-use crate::program::{NumericArg, Select, executables};
+use crate::program::{NumericArg, Select, Workgroup, executables, parse_workgroup};
 use crate::source::sources;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -9,12 +9,15 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
+use xenoglot::detect::{Format, detect};
 use xenoglot::pica::{Options, Shape};
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::container::Dvle;
 use xenoglot_pica_shader::names::Names;
 
+mod arguments;
 mod engine;
+mod kernel;
 mod values;
 
 use engine::{Event, Run};
@@ -29,7 +32,14 @@ const INPUTS_HELP: &str = r#"The file of --inputs:
 Names are registers (c0-c95, i0-i3, b0-b15, v0-v15) or those of the shader's uniform table, with an optional [index]. \
 A number of values beyond four goes on with the next register. Values are numbers, "inf", "-inf", "nan", or bits \
 such as "0x3f800000". What is not given is 0, the fourth component of an input that was given 1. Constants of the \
-shader are loaded first."#;
+shader are loaded first.
+
+Arguments of a kernel (--args), one for each of its parameters:
+  42  -1  0x10  1.5  nan     a number with the size of the parameter
+  u32[64]                    the address of a buffer of 64 zeros
+  f32[8]=1,2.5               of one with these numbers first; without the 8, of these alone
+  u8[]=@data.bin             of one with the bytes of a file
+Types are u8, i8, u16, i16, u32, i32, u64, i64, f32 and f64. Every buffer is printed as the kernel left it."#;
 
 /// Where to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -59,6 +69,15 @@ pub struct Args {
     /// A uniform: `c0=1,2,3,4`, `mvp=` and 16 numbers, `i0=3,0,1,0`, `b1=true`.
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
     uniform: Vec<String>,
+    /// Arguments of a kernel; --help says what they look like.
+    #[arg(long, value_name = "ARGUMENT", num_args = 1.., allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// Workgroups of a kernel along x, y and z.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "1,1,1")]
+    grid: Workgroup,
+    /// Invocations of a kernel's workgroup along x, y and z.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
+    workgroup: Workgroup,
     /// Where to run.
     #[arg(long, value_enum, default_value_t)]
     backend: Backend,
@@ -75,7 +94,7 @@ pub struct Args {
     /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     trace: Option<usize>,
-    /// Instructions of IR a vertex may take. Interpreter only.
+    /// Instructions of IR a vertex, or a kernel, may take. Interpreter only.
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     fuel: u64,
     /// Show all registers, not only those with something in them.
@@ -104,7 +123,15 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
-    let mut found = executables(&source.read()?, &args.select)?.into_iter();
+    let bytes = source.read()?;
+    if detect(&bytes) == Format::Maxwell(xenoglot_maxwell::container::Format::Cubin) {
+        let text = kernel::run(args, &source.name, &bytes)?;
+        return Ok(std::io::stdout().lock().write_all(text.as_bytes())?);
+    }
+    if !args.args.is_empty() {
+        return Err(usage("--args are of kernels"));
+    }
+    let mut found = executables(&bytes, &args.select)?.into_iter();
     let (Some(executable), None) = (found.next(), found.next()) else {
         bail!("several executables inside: choose one with --entry or --at");
     };

@@ -2,6 +2,8 @@
 
 use crate::common::{folder, json, run, run_with, shader, shaders, text};
 use std::fs;
+#[cfg(feature = "vulkan")]
+use std::path::Path;
 
 #[test]
 fn help_names_commands_and_exit_codes() {
@@ -196,6 +198,52 @@ fn run_shows_events_of_geometry_programs() {
     let args = ["run", &shader("billboard.g.pica"), "--input", "v0=1,2,3,1", "--input", "v1=1,1,1,1"];
     let text = text(&args);
     assert!(text.contains("event 0: vertex"), "{text}");
+}
+
+/// A kernel of `vectors/maxwell/compute` as a file.
+#[cfg(feature = "vulkan")]
+fn kernel(name: &str) -> String {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/maxwell/compute/public.tar.xz");
+    let corpus = xenoglot_conformance::maxwell::format::Corpus::read(&corpus).unwrap();
+    let path = folder(&format!("kernel {name}")).join("kernel.cubin");
+    fs::write(&path, &corpus.cubins[&format!("{name}.cubin")]).unwrap();
+    path.display().to_string()
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn run_takes_arguments_of_kernels() {
+    // Sorts 64 numbers in shared memory.
+    for name in ["bitonic_sort.o3", "bitonic_sort.o0"] {
+        let kernel = kernel(name);
+        let input = format!(
+            "u32[]={}",
+            (0..64).rev().map(|n: u32| (3 * n).to_string()).collect::<Vec<_>>().join(",")
+        );
+        let args = ["run", &kernel, "--workgroup", "64", "--args", &input, "u32[64]"];
+        let result = json(&[&args[..], &["--json"]].concat());
+        assert_eq!(result["kernel"], "bitonic_sort");
+        let sorted: Vec<u32> = (0..64).map(|n| 3 * n).collect();
+        assert_eq!(
+            result["buffers"][1],
+            serde_json::json!({ "argument": 1, "type": "u32", "values": sorted })
+        );
+        let shown = text(&args);
+        assert!(shown.contains("argument 1: u32[64]\n       0:   0   3   6"), "{shown}");
+    }
+    let kernel = kernel("bitonic_sort.o3");
+    for (args, code) in [
+        (&["--args", "u32[64]"][..], 2),
+        (&["--args", "u32[64]", "u33[1]"], 2),
+        (&["--args", "u32[64]", "1.5e"], 2),
+        (&["--args", "0", "0", "--workgroup", "64"], 0),
+        (&["--args", "0", "0", "--fuel", "10"], 1),
+        (&["--args", "0", "0", "--kernel", "other"], 1),
+        (&["--args", "0", "0", "--input", "v0=1"], 2),
+    ] {
+        run(&[&["run", &kernel][..], args].concat(), code);
+    }
+    run(&["run", &shader("basic.v.pica"), "--args", "1"], 2);
 }
 
 #[test]

@@ -138,7 +138,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Test, Error> {
     }
     // Where data lines go.
     let mut data: Option<Vec<u32>> = None;
-    while let Some((line, text)) = lines.next() {
+    for (line, text) in lines {
         let bad = |what| Error::Line { path: path.into(), line, what };
         let fields: Vec<&str> = text.split_whitespace().collect();
         let Some((&keyword, rest)) = fields.split_first() else { continue };

@@ -32,7 +32,8 @@ impl Engine {
         let mut module = lifted(vector, Bounds::Device)?;
         // Vulkan promises no `fma` that rounds once.
         let floats = lower_floats::Options { fma: true, ..Default::default() };
-        self.0.translator.optimize(&mut module, &xenoglot_opt::Options { floats, ..Default::default() });
+        let options = xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() };
+        self.0.translator.optimize(&mut module, &options);
         let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
         let Some(test) = &vector.test else { return Ok(()) };
         let run = ComputeRun { buffers: buffers(test), push_constants: Vec::new(), groups: test.groups };

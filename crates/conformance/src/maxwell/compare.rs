@@ -145,21 +145,22 @@ fn difference(kernel: &str, buffer: &Buffer, got: &[u8]) -> Option<Verdict> {
 
 /// How a launch that left `memory` ended.
 pub fn judge(launch: &Launch, memory: &[u8]) -> Verdict {
-    if memory.len() != launch.memory.len() {
-        let (got, want) = (memory.len(), launch.memory.len());
+    let before = launch.memory.bytes();
+    if memory.len() != before.len() {
+        let (got, want) = (memory.len(), before.len());
         return Verdict::Failed(format!("{got} bytes of memory, expected {want}"));
     }
     let mut covered = vec![false; memory.len()];
     let mut unconfirmed = None;
-    for (buffer, &place) in launch.kernel.buffers.iter().zip(&launch.places) {
-        let range = place..place + buffer.before.len();
+    for (buffer, range) in launch.kernel.buffers.iter().zip(launch.memory.buffers()) {
+        let range = range.clone();
         covered[range.clone()].fill(true);
         match difference(&launch.kernel.name, buffer, &memory[range]) {
             Some(failed @ Verdict::Failed(_)) => return failed,
             other => unconfirmed = unconfirmed.or(other),
         }
     }
-    match (0..memory.len()).find(|&i| !covered[i] && memory[i] != launch.memory[i]) {
+    match (0..memory.len()).find(|&i| !covered[i] && memory[i] != before[i]) {
         Some(i) => Verdict::Failed(format!("byte {i:#x} of memory, outside all buffers, was written")),
         None => unconfirmed.unwrap_or(Verdict::Passed),
     }

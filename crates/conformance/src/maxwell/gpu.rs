@@ -36,7 +36,7 @@ impl Engine {
             set: 0,
             binding: layout::GLOBAL_BINDING,
             kind: BufferKind::Storage,
-            data: launch.memory.clone(),
+            data: launch.memory.bytes().to_vec(),
         };
         let banks = launch.banks.iter().map(|(bank, data)| BufferBinding {
             set: 0,

@@ -31,7 +31,7 @@ pub fn run(launch: &Launch, module: &Module) -> Result<Vec<u8>, String> {
     let Some(global) = resource(module, layout::GLOBAL_BINDING) else {
         return Err("the module has no global memory".into());
     };
-    bindings.set_buffer(global, launch.memory.clone());
+    bindings.set_buffer(global, launch.memory.bytes().to_vec());
     interpreter.dispatch(launch.kernel.grid, &mut bindings, &LIMITS).map_err(|t| t.to_string())?;
     Ok(bindings.buffer(global).to_vec())
 }

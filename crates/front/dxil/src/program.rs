@@ -3,6 +3,10 @@
 //! Source: "Metadata" and "Resources" of DXIL.rst in DirectXShaderCompiler's documentation, and its `DxilConstants.h` for
 //! numbers.
 
+mod signature;
+
+pub use signature::{Element, Semantic};
+
 use crate::bitcode::{Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
 pub use crate::model::ResourceClass as Class;
 use crate::model::{ShaderKind, ShaderModel};
@@ -21,8 +25,8 @@ pub struct Program {
     pub model: ShaderModel,
     /// What it is for.
     pub kind: ShaderKind,
-    /// Index of the entry function in the module.
-    pub function: u32,
+    /// Index of the entry function in the module; a library has none.
+    pub function: Option<u32>,
     /// Its name.
     pub name: String,
     /// Properties.
@@ -31,6 +35,10 @@ pub struct Program {
     pub threads: [u32; 3],
     /// Resources of all classes.
     pub resources: Vec<Resource>,
+    /// What it takes from the stage before.
+    pub inputs: Vec<Element>,
+    /// What it gives to the next stage.
+    pub outputs: Vec<Element>,
 }
 
 bitflags! {
@@ -178,12 +186,19 @@ impl Program {
         let mut program = Program {
             model,
             kind,
-            function: function.ok_or(ProgramError("entry point"))?,
+            function,
             name: entry.get(1).copied().flatten().and_then(|n| read.text(n)).unwrap_or_default(),
             flags: ShaderFlags::default(),
             threads: [1; 3],
             resources: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
         };
+        if let Some(&Some(lists)) = entry.get(2) {
+            let list = |at: usize| module.metadata.list(lists).and_then(|l| l.get(at).copied().flatten());
+            program.inputs = read.signature(list(0)).ok_or(ProgramError("signature"))?;
+            program.outputs = read.signature(list(1)).ok_or(ProgramError("signature"))?;
+        }
         if let Some(Some(properties)) = entry.get(4) {
             read.properties(*properties, &mut program).ok_or(ProgramError("properties"))?;
         }

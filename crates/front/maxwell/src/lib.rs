@@ -11,6 +11,7 @@
 //! | [`lift`] | instructions to IR |
 //! | [`gpu`] | what only the running GPU knows: textures, state |
 //! | [`info`] | what a shader uses and binds |
+//! | [`launch`] | what a driver sets up before a kernel runs |
 //! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
 #![deny(missing_docs)]
 
@@ -23,6 +24,7 @@ pub mod gpu;
 pub mod info;
 pub mod inst;
 pub mod isa;
+pub mod launch;
 pub mod lift;
 pub mod modifier;
 mod number;

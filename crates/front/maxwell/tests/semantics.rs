@@ -3,6 +3,7 @@
 mod common;
 
 use common::{lift, run, set, store};
+use xenoglot_ir::{Op, Type};
 use xenoglot_maxwell::decode;
 
 /// `P2R R14, PR, RZ, 0x7f`: every predicate.
@@ -171,4 +172,66 @@ fn predicates() {
     ];
     check(&negative, &[(7, 4), (0, 5)], &[(14, 1)]);
     check(&negative, &[(7, 5), (0, 5)], &[(14, 0)]);
+}
+
+#[test]
+fn constants_are_folded_while_lifting() {
+    // A shift by a number that is moved to its register: neither a comparison nor a choice is left of the clamp.
+    let program = [set(0, 3), 0x5c48_0000_0007_0200, store(0)];
+    assert_eq!(decode(8, program[1]).map(|i| i.to_string()).as_deref(), Ok("SHL R0, R2, R0"));
+    let text = lift(&program, 16).unwrap()[0].to_string();
+    assert!(text.contains(" shl ") && !text.contains("select"), "{text}");
+}
+
+#[test]
+fn flags_are_written_where_the_program_reads_them() {
+    let sum = (0x5c11_8000_0007_0700, "IADD R0.CC, R7, -R0");
+    let carry = (0x5c10_0800_0007_0505, "IADD.X R5, R5, R0");
+    check(&[sum, carry], &[(7, 4), (0, 9), (5, 0)], &[(0, !4), (5, !4)]);
+    let flags = |program: &[u64]| {
+        let text = lift(program, 16).unwrap()[0].to_string();
+        ["cc_z", "cc_s", "cc_c", "cc_o"].map(|flag| text.contains(flag))
+    };
+    assert_eq!(flags(&[sum.0, store(0)]), [false; 4]);
+    assert_eq!(flags(&[sum.0, carry.0, store(5)]), [false, false, true, false]);
+}
+
+#[test]
+fn a_constant_at_a_known_index_is_a_word_of_its_bank() {
+    // LDC.64 R4, c[0x0][R4+0x140] with 8 in R4.
+    const LDC: u64 = 0xef95_0000_1407_0404;
+    assert_eq!(decode(8, LDC).map(|i| i.to_string()).as_deref(), Ok("LDC.64 R4, c[0x0][R4+0x140]"));
+    let [lifted, optimised] = lift(&[set(4, 8), LDC, store(4), store(5)], 16).unwrap();
+    assert!(!lifted.to_string().contains("iadd"), "{lifted}");
+    let word = |n: u32| n.wrapping_mul(0x9e37_79b9);
+    for module in [lifted, optimised] {
+        let memory = run(&module);
+        assert_eq!((memory[4], memory[5]), (word(0x148 / 4), word(0x14c / 4)));
+    }
+}
+
+#[test]
+fn a_vote_of_graphics_stages_changes_nothing() {
+    // VOTE.VTG.R 0x0.
+    const VOTE: u64 = 0x50e0_0000_0007_0000;
+    assert_eq!(decode(8, VOTE).map(|i| i.to_string()).as_deref(), Ok("VOTE.VTG.R 0x0"));
+    check(&[(VOTE, "VOTE.VTG.R 0x0")], &[(3, 7)], &[(3, 7)]);
+}
+
+#[test]
+fn registers_change_their_types_through_integers() {
+    // The halves of a packed sum as a single: no host casts the one to the other.
+    let sum = (0x5d10_0000_0007_0202, "HADD2 R2, R2, R0");
+    let single = (0x5c58_0000_0057_020b, "FADD R11, R2, R5");
+    check(&[sum, single], &[(2, 0x3c00_0000), (0, 0x0000_0000), (5, 0)], &[(11, 0x3c00_0000)]);
+    let [lifted, _] = lift(&[sum.0, single.0, store(11)], 16).unwrap();
+    let func = lifted.funcs.values().next().unwrap();
+    let casts = func.insts.keys().filter(|&i| func.insts[i].op == Op::Bitcast);
+    let types: Vec<[Type; 2]> =
+        casts.map(|i| [func.args(i)[0], func.results(i)[0]].map(|v| func.ty(v))).collect();
+    assert!(
+        types.contains(&[Type::F16X2, Type::I32]) && types.contains(&[Type::I32, Type::F32]),
+        "{types:?}"
+    );
+    assert!(types.iter().all(|pair| pair.contains(&Type::I32)), "{types:?}");
 }

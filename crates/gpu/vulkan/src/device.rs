@@ -97,6 +97,7 @@ pub(crate) struct Shared {
     pub raw: ash::Device,
     pub info: DeviceInfo,
     pub transform_feedback: Option<ash::ext::transform_feedback::Device>,
+    physical: vk::PhysicalDevice,
     memory_types: Vec<vk::MemoryType>,
     queue: Mutex<Queue>,
     /// The queue takes draws, not only dispatches.
@@ -167,6 +168,7 @@ impl Shared {
             raw,
             info,
             transform_feedback,
+            physical,
             memory_types: memory.memory_types_as_slice().to_vec(),
             queue: Mutex::new(Queue {
                 raw: queue,
@@ -249,6 +251,14 @@ impl Shared {
             self.check_validation()?;
             Ok(elapsed)
         }
+    }
+
+    /// What can be done with images of a format whose tiling is the driver's.
+    pub(crate) fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+        // SAFETY: the physical device comes from this instance.
+        let properties =
+            unsafe { self.instance.raw.get_physical_device_format_properties(self.physical, format) };
+        properties.optimal_tiling_features
     }
 
     fn is_stuck(&self) -> bool {
@@ -357,6 +367,7 @@ destroy! {
     PipelineLayout => destroy_pipeline_layout,
     RenderPass => destroy_render_pass,
     Sampler => destroy_sampler,
+    SamplerYcbcrConversion => destroy_sampler_ycbcr_conversion,
     ShaderModule => destroy_shader_module,
 }
 

@@ -59,6 +59,7 @@ pub struct Features {
     pub geometry_shader: bool,
     pub tessellation_shader: bool,
     pub robust_buffer_access: bool,
+    pub sampler_ycbcr_conversion: bool,
 }
 
 /// `VkPhysicalDeviceFloatControlsProperties`, each entry as [for f16, for f32, for f64].
@@ -224,6 +225,7 @@ impl FeatureChain {
             geometry_shader: on(self.core.geometry_shader),
             tessellation_shader: on(self.core.tessellation_shader),
             robust_buffer_access: on(self.core.robust_buffer_access),
+            sampler_ycbcr_conversion: on(self.v11.sampler_ycbcr_conversion),
         }
     }
 }

@@ -333,6 +333,43 @@ pub struct RenderJob {
     pub layers: u32,
 }
 
+/// A frame of Y′CbCr, and how it is sampled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledFrame {
+    /// Width and height in luma samples.
+    pub size: [u32; 2],
+    /// Planes: 2 with pairs of Cb and Cr in the second, or 3.
+    pub planes: u32,
+    /// Luma samples to a chroma sample along x and y: 1 or 2.
+    pub subsampling: [u32; 2],
+    /// Bits of a sample: 8, or 10, 12, 16, in the high bits of words.
+    pub bits: u32,
+    /// The planes one after the other, without gaps.
+    #[serde(with = "hex")]
+    pub data: Vec<u8>,
+    /// The model, by Vulkan's number of it.
+    pub model: u32,
+    /// The range is narrow.
+    pub narrow: bool,
+    /// Along x and y: chroma lies half way between luma samples, not at the even ones.
+    pub midpoint: [bool; 2],
+    /// The filter is linear, not the nearest sample's.
+    pub linear: bool,
+    /// Chroma is brought to luma's resolution first.
+    pub explicit: bool,
+}
+
+/// A frame that is sampled through the host's own conversion, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleJob {
+    /// A compute module, its entry point `main`, of workgroups of one invocation, one for each texel along x and y. Its
+    /// texture with sampler is at set 0, binding 0; at binding 1 is a storage buffer of 16 bytes for each texel.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+    /// The frame.
+    pub frame: SampledFrame,
+}
+
 /// Any kind of job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -346,6 +383,8 @@ pub enum Job {
     /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
     /// layer, and after them the storage buffers in the order of descriptors.
     Render(RenderJob),
+    /// A frame that is sampled. Its only output has the storage buffer.
+    Sample(SampleJob),
 }
 
 /// What a dispatch or draw left behind.

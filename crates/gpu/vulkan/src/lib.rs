@@ -62,6 +62,7 @@ mod job;
 mod module;
 mod render;
 mod vertex;
+mod ycbcr;
 
 pub use compute::ComputePipeline;
 pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
@@ -69,7 +70,7 @@ pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
     BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot,
-    Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, Stage, StageModule,
-    TexelFormat, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
+    Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, SampleJob, SampledFrame,
+    Stage, StageModule, TexelFormat, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
 };
 pub use vertex::VertexPipeline;

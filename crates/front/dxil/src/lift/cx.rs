@@ -1,6 +1,7 @@
 //! What the lifter of one instruction works with: values, types, the function being made.
 
 use super::int::Scalar;
+use super::interface::Interface;
 use super::memory::Memory;
 use super::resource::Bound;
 use super::val::Val;
@@ -29,9 +30,12 @@ pub(super) struct Cx<'a> {
     pub used: FxHashMap<u32, u32>,
     pub memory: Memory,
     pub bound: Bound,
+    pub interface: Interface,
     builtins: FxHashMap<Builtin, Var>,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
+    /// Where the shader returns.
+    pub end: Option<Block>,
     /// The instruction being lifted.
     pub at: u32,
     /// Constant expressions that the one being lifted is in.
@@ -62,8 +66,10 @@ impl<'a> Cx<'a> {
             used: used_members(module, body),
             memory,
             bound: Bound::default(),
+            interface: Interface::default(),
             builtins: FxHashMap::default(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
+            end: None,
             at: 0,
             expressions: 0,
         })
@@ -81,6 +87,12 @@ impl<'a> Cx<'a> {
     /// Ends the first block and tells the sizes of memory.
     pub fn finish(&mut self) {
         self.b.func.private_size = self.memory.private_size();
+    }
+
+    /// The block that returns.
+    pub fn end(&mut self) -> Block {
+        let func = &mut *self.b.func;
+        *self.end.get_or_insert_with(|| func.add_block())
     }
 
     pub fn prelude(&self) -> Block {

@@ -40,8 +40,13 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
             lifted.map_err(|stop| explained(cx, inst, stop))?;
         }
     }
-    cx.b.switch_to(cx.prelude());
     cx.b.set_guest(NO_GUEST);
+    if let Some(end) = cx.end {
+        cx.b.switch_to(end);
+        cx.write_outputs();
+        cx.b.ret(&[]);
+    }
+    cx.b.switch_to(cx.prelude());
     match order.first().and_then(|&b| graph.find(b)) {
         Some(entry) => cx.b.jump(entry, &[]),
         None => return Err(LiftError::Entry),
@@ -111,10 +116,7 @@ fn order(cx: &Cx<'_>) -> Vec<BlockId> {
 }
 
 /// The phis of a block.
-fn phis<'a>(
-    body: &'a Body,
-    block: BlockId,
-) -> impl Iterator<Item = (u32, &'a Inst, &'a [(ValueId, BlockId)])> {
+fn phis(body: &Body, block: BlockId) -> impl Iterator<Item = (u32, &Inst, &[(ValueId, BlockId)])> {
     let (first, insts) = body.block(block);
     (first..).zip(insts).map_while(|(at, inst)| match &inst.kind {
         InstKind::Phi(incoming) => Some((at, inst, &**incoming)),
@@ -184,7 +186,9 @@ fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Blo
 fn terminator(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> Option<Lift<()>> {
     match kind {
         InstKind::Return(None) => {
-            cx.b.ret(&[]);
+            // One block for all returns: outputs may be met after a return.
+            let end = cx.end();
+            cx.b.jump(end, &[]);
             Some(Ok(()))
         }
         InstKind::Unreachable => {

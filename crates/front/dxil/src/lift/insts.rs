@@ -9,6 +9,9 @@ use crate::bitcode::{
 };
 use xenoglot_ir::{DivZero, Flags, Op, Type, Value};
 
+/// What is done to two scalars of one type.
+type Lane<'f> = dyn FnMut(&mut Cx<'_>, Scalar, [Value; 2]) -> Lift<Value> + 'f;
+
 /// Divisions by zero give all ones in D3D.
 fn division() -> Flags {
     Flags::NONE.with_div_zero(DivZero::Ones)
@@ -106,25 +109,24 @@ impl Cx<'_> {
     }
 
     /// Each member of a vector, or the scalar.
-    fn each(
-        &mut self,
-        ty: TypeId,
-        args: &[Val],
-        f: &mut dyn FnMut(&mut Self, Scalar, &[Value]) -> Lift<Value>,
-    ) -> Lift<Val> {
-        if let Some(Llvm::Vector { of, .. }) = self.module.types.get(ty) {
-            let count = self.members_of(ty)?.unwrap_or(0);
-            let mut members = Vec::new();
-            for i in 0..count as usize {
-                let lane: Option<Vec<Val>> = args.iter().map(|a| a.member(i)).collect();
-                let lane = lane.ok_or(Stop::Unsupported("a vector"))?;
-                members.push(self.each(*of, &lane, f)?);
-            }
-            return Ok(Val::members(members));
+    fn each(&mut self, ty: TypeId, args: &[Val; 2], f: &mut Lane<'_>) -> Lift<Val> {
+        let Some(&Llvm::Vector { of, .. }) = self.module.types.get(ty) else {
+            return self.lane(ty, args, f).map(Val::Scalar);
+        };
+        let count = self.members_of(ty)?.unwrap_or(0);
+        let mut members = Vec::new();
+        for i in 0..count as usize {
+            let lane = |v: &Val| v.member(i).ok_or(Stop::Unsupported("a vector"));
+            let args = [lane(&args[0])?, lane(&args[1])?];
+            members.push(self.lane(of, &args, f)?);
         }
+        Ok(Val::scalars(members))
+    }
+
+    fn lane(&mut self, ty: TypeId, [a, b]: &[Val; 2], f: &mut Lane<'_>) -> Lift<Value> {
         let scalar = self.scalar_type(ty)?;
-        let values: Lift<Vec<Value>> = args.iter().map(|a| self.scalar_of(a.clone(), ty)).collect();
-        Ok(Val::Scalar(f(self, scalar, &values?)?))
+        let args = [self.scalar_of(a.clone(), ty)?, self.scalar_of(b.clone(), ty)?];
+        f(self, scalar, args)
     }
 
     /// An operation on two values of one type.
@@ -132,8 +134,8 @@ impl Cx<'_> {
         let ty = self.type_of(args[0])?;
         let args = [self.value(args[0])?, self.value(args[1])?];
         self.each(ty, &args, &mut |cx, scalar, v| match scalar.is_int() {
-            true => Ok(cx.integer_binary(op, scalar, [v[0], v[1]])),
-            false => cx.float_binary(op, [v[0], v[1]], flags),
+            true => Ok(cx.integer_binary(op, scalar, v)),
+            false => cx.float_binary(op, v, flags),
         })
     }
 

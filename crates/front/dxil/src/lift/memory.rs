@@ -478,7 +478,7 @@ impl Cx<'_> {
             match constant {
                 Constant::Aggregate(members) => value = *members.get(index as usize)?,
                 Constant::Data(data) => return data.get(index as usize).copied().filter(|_| offset == 0),
-                Constant::Null | Constant::Undef => return (offset % 4 == 0).then_some(0),
+                Constant::Null | Constant::Undef => return offset.is_multiple_of(4).then_some(0),
                 _ => return None,
             }
         }

@@ -12,6 +12,7 @@ mod cx;
 mod flow;
 mod insts;
 mod int;
+mod interface;
 mod memory;
 mod ops;
 mod resource;
@@ -142,6 +143,8 @@ pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError>
     let program = Program::of(module)?;
     let stage = match program.kind {
         ShaderKind::Compute => Stage::Compute,
+        ShaderKind::Vertex => Stage::Vertex,
+        ShaderKind::Pixel => Stage::Fragment,
         other => return Err(LiftError::Stage(other)),
     };
     let size = program.threads;
@@ -149,7 +152,7 @@ pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError>
     if !(1..=1024).contains(&count) {
         return Err(LiftError::Workgroup(size));
     }
-    let function = module.functions.get(program.function as usize).ok_or(LiftError::Entry)?;
+    let function = program.function.and_then(|f| module.functions.get(f as usize)).ok_or(LiftError::Entry)?;
     let body = function.body.as_ref().ok_or(LiftError::Entry)?;
     // Values start with the function's arguments.
     if body.values.first().is_some_and(|v| matches!(v.def, crate::bitcode::Def::Argument(_))) {

@@ -100,6 +100,33 @@ fn kind(declared: &Declared) -> Lift<ResourceKind> {
             let format = format(texel, declared.components);
             ResourceKind::Image { dim: Dim::Buffer, arrayed: false, access, format }
         }
+        (Class::Sampler, _) => ResourceKind::Sampler,
+        (Class::Srv | Class::Uav, shape) => {
+            let (dim, arrayed, multisampled) = texture(shape)?;
+            match declared.class {
+                Class::Srv => ResourceKind::Texture { dim, arrayed, multisampled, texel },
+                _ if multisampled => return Err(Stop::Unsupported("a resource of this shape")),
+                _ => {
+                    let format = format(texel, declared.components);
+                    ResourceKind::Image { dim, arrayed, access, format }
+                }
+            }
+        }
+    })
+}
+
+/// What a texture's shape is in the IR: its dimensions, whether it has layers, whether it has samples.
+pub(super) fn texture(shape: Shape) -> Lift<(Dim, bool, bool)> {
+    Ok(match shape {
+        Shape::Texture1D => (Dim::D1, false, false),
+        Shape::Texture2D => (Dim::D2, false, false),
+        Shape::Texture2DMS => (Dim::D2, false, true),
+        Shape::Texture3D => (Dim::D3, false, false),
+        Shape::TextureCube => (Dim::Cube, false, false),
+        Shape::Texture1DArray => (Dim::D1, true, false),
+        Shape::Texture2DArray => (Dim::D2, true, false),
+        Shape::Texture2DMSArray => (Dim::D2, true, true),
+        Shape::TextureCubeArray => (Dim::Cube, true, false),
         _ => return Err(Stop::Unsupported("a resource of this shape")),
     })
 }

@@ -8,6 +8,9 @@ use crate::modifier::{Mod, OutMode};
 use crate::sph::Stage;
 use xenoglot_ir::{Flags, Imm, Op, Value};
 
+/// The attribute that says which viewports a primitive goes to.
+const VIEWPORT_MASK: u32 = 0x3a0;
+
 /// Words of an access.
 fn count(inst: &Inst) -> u8 {
     inst.modifier(Mod::AttrSize).clamp(1, 4)
@@ -80,7 +83,12 @@ impl Cx<'_> {
         let values: Vec<Value> = (0..count(inst)).map(|i| self.reg(register(i))).collect();
         let patch = inst.has(Mod::Patch);
         if index == RZ {
-            return self.write_outputs(byte_offset(offset)?, patch, &values);
+            let first = byte_offset(offset)?;
+            // No host but one vendor's sends a primitive to several viewports.
+            if (first..first + 4 * values.len() as u32).contains(&VIEWPORT_MASK) && !patch {
+                return Err(Unsupported);
+            }
+            return self.write_outputs(first, patch, &values);
         }
         if patch || self.io.stage() == Some(Stage::TessControl) {
             return Err(Unsupported);

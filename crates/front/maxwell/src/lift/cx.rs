@@ -90,8 +90,9 @@ impl Cx<'_> {
         }
     }
 
-    /// Writes register `n` where the guard holds. `v` is any scalar of 32 bits.
+    /// Writes register `n` where the guard holds: 32 bits, of which singles are kept as what they are in the block.
     pub fn set_reg(&mut self, n: u8, v: Value) {
+        let v = if self.b.func.ty(v) == Type::F32 { v } else { self.cast(v, Type::I32) };
         if let Some(slot) = self.regs.general(self.b.func, n) {
             let v = self.guarded(slot, v);
             self.b.slot_set(slot, v);

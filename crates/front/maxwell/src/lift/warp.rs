@@ -70,10 +70,10 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
-    /// VOTE.
+    /// VOTE. That of graphics stages (`.VTG`) has no destination: nothing an invocation sees depends on it.
     pub fn vote(&mut self, inst: &Inst) -> Lift<()> {
         if inst.operand(Role::DstPred).is_none() {
-            return Err(Unsupported); // VOTE.VTG
+            return Ok(());
         }
         let p = self.pred_operand(inst, Role::Pred)?;
         self.info.warp_operations = true;

@@ -46,7 +46,7 @@ impl Cx<'_> {
     }
 
     /// The scalar type of a call's result, or of a member of it.
-    fn result_scalar(&self, call: &Call<'_>, member: Option<u64>) -> Lift<Type> {
+    pub(super) fn result_scalar(&self, call: &Call<'_>, member: Option<u64>) -> Lift<Type> {
         let result = self.type_of(call.result.ok_or(Stop::Unsupported("no result"))?)?;
         let ty = match member {
             None => result,

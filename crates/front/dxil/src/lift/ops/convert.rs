@@ -34,9 +34,9 @@ impl Cx<'_> {
                 let half = self.cast(bits, Type::F16);
                 self.b.convert(Op::F2f, Flags::NONE, half, Type::F32).into()
             }
-            Dx::LegacyDoubleToFloat => self.to_float(call, Type::F32)?,
-            Dx::LegacyDoubleToSInt32 => self.to_integer(call, Op::F2s)?,
-            Dx::LegacyDoubleToUInt32 => self.to_integer(call, Op::F2u)?,
+            Dx::LegacyDoubleToFloat => self.as_float(call, Type::F32)?,
+            Dx::LegacyDoubleToSInt32 => self.as_integer(call, Op::F2s)?,
+            Dx::LegacyDoubleToUInt32 => self.as_integer(call, Op::F2u)?,
             Dx::BitcastI16toF16 | Dx::BitcastF16toI16 if !self.native16 => return Err(Stop::Unsupported("")),
             Dx::BitcastI16toF16 => self.bits_as(call, Type::F16)?,
             Dx::BitcastF16toI16 => self.bits_as(call, Type::scalar(Kind::I16))?,
@@ -48,12 +48,12 @@ impl Cx<'_> {
         })
     }
 
-    fn to_float(&mut self, call: &Call<'_>, ty: Type) -> Lift<Made> {
+    fn as_float(&mut self, call: &Call<'_>, ty: Type) -> Lift<Made> {
         let v = self.arg(call, 0)?;
         Ok(self.float(v, ty).into())
     }
 
-    fn to_integer(&mut self, call: &Call<'_>, op: Op) -> Lift<Made> {
+    fn as_integer(&mut self, call: &Call<'_>, op: Op) -> Lift<Made> {
         let v: Value = self.arg(call, 0)?;
         Ok(self.b.convert(op, Flags::NONE.with_clamp(), v, Type::I32).into())
     }

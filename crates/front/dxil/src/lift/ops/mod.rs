@@ -6,6 +6,8 @@ mod compute;
 mod convert;
 mod handle;
 mod math;
+mod stage;
+mod texture;
 mod wave;
 
 use super::cx::Cx;
@@ -51,9 +53,17 @@ impl Cx<'_> {
             return Err(Stop::Unsupported("its name or operands"));
         }
         let call = Call { op, result, args };
-        for family in
-            [Cx::handles, Cx::math, Cx::bit_ops, Cx::conversions, Cx::compute, Cx::waves, Cx::buffers]
-        {
+        for family in [
+            Cx::handles,
+            Cx::math,
+            Cx::bit_ops,
+            Cx::conversions,
+            Cx::compute,
+            Cx::waves,
+            Cx::buffers,
+            Cx::textures,
+            Cx::stages,
+        ] {
             match family(self, &call)? {
                 Made::Not => {}
                 Made::Nothing => return Ok(None),

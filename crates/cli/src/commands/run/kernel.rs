@@ -1,0 +1,225 @@
+//! Runs a kernel of a cubin: its buffers laid out in global memory, and what it leaves in them printed.
+
+use super::arguments::{Argument, Element, encode};
+use super::{Args, Backend};
+use crate::failure::usage;
+use crate::program::Select;
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use xenoglot_interp::{Bindings, Interpreter, Limits};
+use xenoglot_ir::{Module, Resource};
+use xenoglot_maxwell::container::{Cubin, Kernel};
+use xenoglot_maxwell::launch::{Launch, Memory, put, stack_bytes};
+use xenoglot_maxwell::lift::layout::{BANK_SIZE, GLOBAL_BINDING, bank_binding};
+use xenoglot_maxwell::lift::{self, ConstantBank, GlobalMemory, LiftOptions, lift_compute};
+
+/// Guest address of global memory.
+const BASE: u64 = 0x1_0000_0000;
+
+/// Threads of a warp.
+const WARP: u8 = 32;
+
+/// A kernel with all that it runs on.
+struct Run<'a> {
+    kernel: &'a Kernel<'a>,
+    grid: [u32; 3],
+    workgroup: [u32; 3],
+    memory: Memory,
+    /// What is in each buffer, and the number of its argument.
+    buffers: Vec<(usize, Element)>,
+    /// Constant banks by number.
+    banks: Vec<(u32, Vec<u8>)>,
+}
+
+/// Runs the kernel that the arguments choose; gives what is to be printed.
+pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
+    if !args.input.is_empty() || !args.uniform.is_empty() || args.inputs.is_some() || args.trace.is_some() {
+        return Err(usage(
+            "a kernel takes --args; --input, --uniform, --inputs and --trace are of PICA200 shaders",
+        ));
+    }
+    let cubin = Cubin::parse(bytes)?;
+    let mut run = Run::new(args, choose(&cubin, &args.select)?)?;
+    let module = run.lift()?;
+    let left = match args.backend {
+        Backend::Interp => run.interpret(module, args)?,
+        #[cfg(feature = "vulkan")]
+        Backend::Vulkan => run.vulkan(module, args.device.as_deref())?,
+    };
+    Ok(if args.json { format!("{:#}\n", run.json(name, &left)) } else { run.text(&left) })
+}
+
+fn choose<'c, 'a>(cubin: &'c Cubin<'a>, select: &Select) -> Result<&'c Kernel<'a>> {
+    let chosen = |&(n, kernel): &(usize, &Kernel)| {
+        select.entry.is_none_or(|entry| entry == n)
+            && select.kernel.as_ref().is_none_or(|k| *k == kernel.name)
+    };
+    let mut found = cubin.kernels.iter().enumerate().filter(chosen);
+    match (found.next(), found.next()) {
+        (Some((_, kernel)), None) => Ok(kernel),
+        (Some(_), Some(_)) => bail!("several kernels inside: choose one with --kernel or --entry"),
+        (None, _) => bail!("there is no such kernel inside"),
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(args: &Args, kernel: &'a Kernel<'a>) -> Result<Run<'a>> {
+        let (grid, workgroup) = (args.grid.0, args.workgroup.0);
+        let options = LiftOptions::default();
+        let launch = Launch {
+            grid,
+            workgroup,
+            shared_window: options.shared_window,
+            local_window: options.local_window,
+            local_bytes: stack_bytes(kernel.local_bytes),
+        };
+        let mut bank = vec![0; kernel.bank0_bytes.min(BANK_SIZE) as usize];
+        launch.fill(&mut bank)?;
+        if args.args.len() != kernel.params.len() {
+            let (given, wanted) = (args.args.len(), kernel.params.len());
+            return Err(usage(format!("{}: {given} arguments for {wanted} parameters", kernel.name)));
+        }
+        let (mut memory, mut buffers) = (Memory::new(BASE), Vec::new());
+        for (n, (text, param)) in args.args.iter().zip(&kernel.params).enumerate() {
+            let bytes = Argument::parse(text).and_then(|argument| {
+                Ok(match argument {
+                    Argument::Number(number) => encode(&number, param.size as usize)?,
+                    Argument::Buffer { element, bytes } if param.size == 8 => {
+                        buffers.push((n, element));
+                        memory.add(&bytes).to_le_bytes().to_vec()
+                    }
+                    Argument::Buffer { .. } => bail!("the parameter has {} bytes: no address", param.size),
+                })
+            });
+            let bytes = bytes.map_err(|e| usage(format!("argument {n}, {text}: {e:#}")))?;
+            put(&mut bank, param.offset, &bytes)?;
+        }
+        let others = kernel.banks.iter().map(|bank| (bank.bank, bank.data.to_vec()));
+        let banks = std::iter::once((0, bank)).chain(others).collect();
+        Ok(Run { kernel, grid, workgroup, memory, buffers, banks })
+    }
+
+    fn lift(&self) -> Result<Module> {
+        let constants: Vec<ConstantBank> =
+            self.kernel.banks.iter().map(|b| ConstantBank { bank: b.bank, data: b.data }).collect();
+        let program = lift::Kernel {
+            code: self.kernel.code,
+            entry: self.kernel.entry,
+            workgroup: self.workgroup,
+            shared_bytes: self.kernel.shared_bytes,
+            local_bytes: stack_bytes(self.kernel.local_bytes),
+            constants: &constants,
+        };
+        let options = LiftOptions { global: GlobalMemory::Window { base: BASE }, ..LiftOptions::default() };
+        let lifted = lift_compute(&program, &options).with_context(|| self.kernel.name.clone())?;
+        match lifted.info.textures.len() + lifted.info.images.len() {
+            0 => Ok(lifted.module),
+            _ => bail!("{} uses textures or images, which cannot be given", self.kernel.name),
+        }
+    }
+
+    /// Global memory after a run on the interpreter.
+    fn interpret(&mut self, mut module: Module, args: &Args) -> Result<Vec<u8>> {
+        if args.optimized {
+            xenoglot::Translator::new().optimize(&mut module, &Default::default());
+        }
+        let mut interpreter = Interpreter::new(&module)?;
+        interpreter.set_subgroup_width(WARP);
+        let mut bindings = Bindings::new(&module);
+        let resource = |binding: u32| -> Option<Resource> {
+            module.resources.iter().find(|(_, r)| r.binding == binding).map(|(id, _)| id)
+        };
+        for (bank, data) in &self.banks {
+            if let Some(id) = resource(bank_binding(*bank)) {
+                bindings.set_buffer(id, data.clone());
+            }
+        }
+        let global = resource(GLOBAL_BINDING);
+        if let Some(id) = global {
+            bindings.set_buffer(id, self.memory.bytes().to_vec());
+        }
+        let limits = Limits { fuel: args.fuel, ..Limits::default() };
+        interpreter.dispatch(self.grid, &mut bindings, &limits).map_err(|trap| anyhow!("{trap}"))?;
+        Ok(global.map_or_else(|| self.memory.bytes().to_vec(), |id| bindings.buffer(id).to_vec()))
+    }
+
+    /// Global memory after a run on a Vulkan device, in a worker process: a driver may not survive a shader.
+    #[cfg(feature = "vulkan")]
+    fn vulkan(&mut self, mut module: Module, device: Option<&str>) -> Result<Vec<u8>> {
+        use xenoglot::{Code, Target, Translator};
+        use xenoglot_opt::lower_floats;
+        use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+        use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+
+        let mut options = IsolatedOptions::default();
+        if device.is_some() {
+            options.device.selector = device.map(str::to_owned);
+        }
+        let selector = options.device.selector.clone().unwrap_or_default().to_lowercase();
+        let mut isolated = Isolated::new(WorkerCommand::this_program()?, options);
+        let devices = isolated.devices()?.into_iter().filter(|d| d.name.to_lowercase().contains(&selector));
+        let device = devices.min_by_key(|d| d.kind).context("there is no such Vulkan device")?;
+        let subgroup_width = u8::try_from(device.limits.subgroup_size).unwrap_or(0);
+        // Vulkan promises neither directed rounding nor an `fma` that rounds once.
+        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
+        let options =
+            xenoglot_opt::Options { lower_memory: true, floats, subgroup_width, ..Default::default() };
+        let mut translator = Translator::new();
+        translator.optimize(&mut module, &options);
+        let target = Target::Spirv(xenoglot_spirv::Options { subgroup_width, ..Default::default() });
+        let Code::Words(spirv) = translator.emit(&module, &target)? else { bail!("SPIR-V is words") };
+        let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
+        let mut buffers = vec![buffer(GLOBAL_BINDING, BufferKind::Storage, self.memory.bytes().to_vec())];
+        for (bank, data) in &self.banks {
+            let mut data = data.clone();
+            data.resize(BANK_SIZE as usize, 0);
+            buffers.push(buffer(bank_binding(*bank), BufferKind::Uniform, data));
+        }
+        let run = ComputeRun { buffers, push_constants: Vec::new(), groups: self.grid };
+        let job = ComputeJob { spirv, entry: "main".into(), runs: vec![run] };
+        let outputs = isolated.run(&Job::Compute(job))?;
+        let memory = outputs.into_iter().next().and_then(|o| o.buffers.into_iter().next());
+        memory.context("results are missing")
+    }
+
+    /// The buffers after a run: the numbers of their arguments, what is in them, their bytes.
+    fn left<'r>(&'r self, memory: &'r [u8]) -> impl Iterator<Item = (usize, Element, &'r [u8])> {
+        let places = self.memory.buffers().iter().map(|place| memory.get(place.clone()).unwrap_or_default());
+        self.buffers.iter().zip(places).map(|(&(n, element), bytes)| (n, element, bytes))
+    }
+
+    fn json(&self, input: &str, memory: &[u8]) -> Value {
+        let buffer = |(n, element, bytes): (usize, Element, &[u8])| {
+            let values: Vec<Value> = element.decode(bytes).map(|number| number.json()).collect();
+            json!({ "argument": n, "type": element.name(), "values": values })
+        };
+        json!({
+            "input": input,
+            "kernel": self.kernel.name,
+            "grid": self.grid,
+            "workgroup": self.workgroup,
+            "buffers": self.left(memory).map(buffer).collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self, memory: &[u8]) -> String {
+        /// Numbers of a line.
+        const LINE: usize = 8;
+        let mut out = format!("{}\n", self.kernel.name);
+        for (n, element, bytes) in self.left(memory) {
+            let numbers: Vec<String> = element.decode(bytes).map(|number| number.to_string()).collect();
+            let width = numbers.iter().map(String::len).max().unwrap_or(0);
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "argument {n}: {}[{}]", element.name(), numbers.len());
+            for (line, numbers) in numbers.chunks(LINE).enumerate() {
+                let _ = write!(out, "  {:>6}:", line * LINE);
+                for number in numbers {
+                    let _ = write!(out, " {number:>width$}");
+                }
+                out.push('\n');
+            }
+        }
+        out
+    }
+}

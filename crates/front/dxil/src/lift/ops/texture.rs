@@ -1,0 +1,223 @@
+//! Textures, images and samplers.
+
+use super::{Call, Made};
+use crate::lift::cx::Cx;
+use crate::lift::resource::{Handle, texture};
+use crate::lift::val::Val;
+use crate::lift::{Lift, Stop};
+use crate::ops::Op as Dx;
+use crate::program::{Class, Component};
+use xenoglot_ir::imm::{TexInfo, TexOperands};
+use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
+
+/// What a residency status says where everything is there.
+const MAPPED: u32 = 1;
+
+impl Cx<'_> {
+    pub(super) fn textures(&mut self, call: &Call<'_>) -> Lift<Made> {
+        match call.op {
+            Dx::Sample | Dx::SampleBias | Dx::SampleLevel | Dx::SampleGrad => self.sample(call),
+            Dx::SampleCmp | Dx::SampleCmpLevelZero => self.sample(call),
+            Dx::TextureGather | Dx::TextureGatherCmp => self.gather(call),
+            Dx::TextureLoad => self.texture_load(call),
+            Dx::TextureStore => self.texture_store(call),
+            Dx::CalculateLOD => self.lod(call),
+            Dx::CheckAccessFullyMapped => {
+                let status = self.arg(call, 0)?;
+                let zero = self.constant(self.ty(status), 0);
+                Ok(self.op(Op::IcmpNe, &[status, zero]).into())
+            }
+            _ => Ok(Made::Not),
+        }
+    }
+
+    /// The handle of operand 0 and its shape.
+    fn texture(&mut self, call: &Call<'_>) -> Lift<(Handle, TexInfo)> {
+        let handle = self.handle_of(call.arg(0)?)?;
+        let (dim, arrayed, multisampled) = texture(handle.declared.shape)?;
+        let operands = TexOperands(0);
+        Ok((handle, TexInfo { dim, arrayed, multisampled, shadow: false, operands, component: 0 }))
+    }
+
+    /// Operands from `first` on as a vector, or one of them.
+    fn vector(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Value> {
+        let values = (0..usize::from(lanes)).map(|n| self.arg(call, first + n)).collect::<Lift<Vec<_>>>()?;
+        Ok(match *values {
+            [v] => v,
+            _ => self.op(Op::Build, &values),
+        })
+    }
+
+    /// The offset in operands from `first` on, if there is one that is not zero; it is constant.
+    fn offset(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Option<Value>> {
+        for n in 0..usize::from(lanes) {
+            if !matches!(self.integer(call.arg(first + n)?), Ok(0)) {
+                return self.vector(call, first, lanes).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A texel's lanes as a result's members, and the status.
+    fn texel_members(&mut self, call: &Call<'_>, texel: Value) -> Lift<Made> {
+        let ty = self.result_scalar(call, Some(0))?;
+        let used = self.used_members(call.result);
+        let mut members = Vec::new();
+        for lane in 0..4 {
+            members.push(match used >> lane & 1 {
+                0 => Val::Undef,
+                _ => {
+                    let v = if self.ty(texel).is_scalar() { texel } else { self.b.extract(texel, lane) };
+                    Val::Scalar(if ty.kind().is_float() { self.float(v, ty) } else { self.resize(v, ty) })
+                }
+            });
+        }
+        members.push(Val::Scalar(self.i32(MAPPED)));
+        Ok(Made::Value(Val::members(members)))
+    }
+
+    fn texel_type(&self, handle: &Handle) -> Type {
+        match handle.declared.component {
+            Some(Component::Sint | Component::Uint) => Type::I32X4,
+            _ => Type::F32X4,
+        }
+    }
+
+    /// Texture, sampler, four coordinates, three offsets, then what the operation adds.
+    fn sample(&mut self, call: &Call<'_>) -> Lift<Made> {
+        const MORE: usize = 9;
+        let (handle, mut info) = self.texture(call)?;
+        let sampler = self.handle_of(call.arg(1)?)?;
+        let spatial = info.spatial();
+        let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
+        args.push(self.vector(call, 2, spatial + u8::from(info.arrayed))?);
+        let mut operands = 0;
+        let mut clamp = None;
+        match call.op {
+            Dx::SampleCmp | Dx::SampleCmpLevelZero => {
+                info.shadow = true;
+                operands |= TexOperands::COMPARE.0;
+                args.push(self.arg(call, MORE)?);
+                match call.op {
+                    Dx::SampleCmp => clamp = Some(MORE + 1),
+                    _ => {
+                        operands |= TexOperands::LOD.0;
+                        let level = self.f32(0.0);
+                        args.push(level);
+                    }
+                }
+            }
+            Dx::SampleBias => {
+                operands |= TexOperands::BIAS.0;
+                args.push(self.arg(call, MORE)?);
+                clamp = Some(MORE + 1);
+            }
+            Dx::SampleLevel => {
+                operands |= TexOperands::LOD.0;
+                args.push(self.arg(call, MORE)?);
+            }
+            Dx::SampleGrad => {
+                operands |= TexOperands::GRAD.0;
+                args.push(self.vector(call, MORE, spatial)?);
+                args.push(self.vector(call, MORE + 3, spatial)?);
+                clamp = Some(MORE + 6);
+            }
+            _ => clamp = Some(MORE),
+        }
+        if let Some(offset) = self.offset(call, 6, spatial)? {
+            operands |= TexOperands::OFFSET.0;
+            args.push(offset);
+        }
+        if let Some(n) = clamp
+            && !self.is_undef(call.arg(n)?)
+        {
+            operands |= TexOperands::MIN_LOD.0;
+            args.push(self.arg(call, n)?);
+        }
+        info.operands = TexOperands(operands);
+        let ty = if info.shadow { Type::F32 } else { self.texel_type(&handle) };
+        let texel = self.inst(Op::TexSample, Imm::Tex(info), &args, ty);
+        self.texel_members(call, texel)
+    }
+
+    /// Texture, sampler, four coordinates, two offsets, the channel, and what is compared with.
+    fn gather(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let (handle, mut info) = self.texture(call)?;
+        let sampler = self.handle_of(call.arg(1)?)?;
+        let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
+        args.push(self.vector(call, 2, info.spatial() + u8::from(info.arrayed))?);
+        let mut operands = 0;
+        info.component = self.integer(call.arg(8)?)? as u8 & 3;
+        if call.op == Dx::TextureGatherCmp {
+            info.shadow = true;
+            operands |= TexOperands::COMPARE.0;
+            args.push(self.arg(call, 9)?);
+        }
+        // Cubes have no offsets.
+        if info.spatial() == 2
+            && let Some(offset) = self.offset(call, 6, 2)?
+        {
+            operands |= TexOperands::OFFSET.0;
+            args.push(offset);
+        }
+        info.operands = TexOperands(operands);
+        let texel = self.inst(Op::TexGather, Imm::Tex(info), &args, self.texel_type(&handle));
+        self.texel_members(call, texel)
+    }
+
+    /// Texture, level or sample, three coordinates, three offsets.
+    fn texture_load(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let (handle, mut info) = self.texture(call)?;
+        let spatial = info.spatial();
+        let coordinates = self.vector(call, 2, spatial + u8::from(info.arrayed))?;
+        let ty = self.texel_type(&handle);
+        if handle.declared.class == Class::Uav {
+            let args = [self.opaque(&handle, Kind::Img)?, coordinates];
+            let texel = self.inst(Op::ImgLoad, Imm::Tex(info), &args, ty);
+            return self.texel_members(call, texel);
+        }
+        let mut args = vec![self.opaque(&handle, Kind::Tex)?, coordinates];
+        let level = self.arg(call, 1)?;
+        let offset = self.offset(call, 5, spatial)?;
+        let mut operands = 0;
+        if !info.multisampled {
+            operands |= TexOperands::LOD.0;
+            args.push(level);
+        }
+        if let Some(offset) = offset {
+            operands |= TexOperands::OFFSET.0;
+            args.push(offset);
+        }
+        if info.multisampled {
+            operands |= TexOperands::SAMPLE.0;
+            args.push(level);
+        }
+        info.operands = TexOperands(operands);
+        let texel = self.inst(Op::TexFetch, Imm::Tex(info), &args, ty);
+        self.texel_members(call, texel)
+    }
+
+    /// Image, three coordinates, four values, their mask.
+    fn texture_store(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let (handle, info) = self.texture(call)?;
+        let coordinates = self.vector(call, 1, info.spatial() + u8::from(info.arrayed))?;
+        let texel = self.vector(call, 4, 4)?;
+        if !matches!(self.ty(texel), Type::F32X4 | Type::I32X4) {
+            return Err(Stop::Unsupported("texels of this type"));
+        }
+        let image = self.opaque(&handle, Kind::Img)?;
+        self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(info), &[image, coordinates, texel], &[]);
+        Ok(Made::Nothing)
+    }
+
+    /// Texture, sampler, three coordinates, whether the level is held within the texture's.
+    fn lod(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let (handle, info) = self.texture(call)?;
+        let sampler = self.handle_of(call.arg(1)?)?;
+        let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
+        args.push(self.vector(call, 2, info.spatial())?);
+        let clamped = self.integer(call.arg(5)?)? != 0;
+        let levels = self.inst(Op::TexQueryLod, Imm::Tex(info), &args, Type::F32X2);
+        Ok(self.b.extract(levels, u8::from(!clamped)).into())
+    }
+}
