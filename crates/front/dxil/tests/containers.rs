@@ -6,8 +6,9 @@ mod corpus;
 use corpus::{own, vectors};
 use std::collections::{BTreeMap, BTreeSet};
 use xenoglot_dxil::container::{
-    BindingType, Container, Content, Digest, Features, FourCc, HitGroupType, PipelineValidation, RuntimeData,
-    StageFacts, SubobjectContent, SystemValue, bitcode,
+    BindingType, Container, Content, Digest, Features, FourCc, HitGroupType, OutputTopology,
+    PipelineValidation, RuntimeData, StageFacts, SubobjectContent, SystemValue, TessellatorDomain,
+    TessellatorOutput, bitcode,
 };
 use xenoglot_dxil::model::{ResourceClass, ShaderKind, ShaderModel};
 use xenoglot_dxil::root_signature::RootSignature;
@@ -159,6 +160,47 @@ fn signatures_and_dependencies_on_views() {
     let pairs: Vec<(usize, usize)> =
         (0..12).flat_map(|o| (0..12).map(move |i| (o, i))).filter(|&(o, i)| table.depends(i, o)).collect();
     assert_eq!(pairs, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (4, 9), (5, 5), (5, 8)]);
+}
+
+/// Stages by the compiler's listing ("Pipeline Runtime Information"), sizes by the sources.
+#[test]
+fn stages_have_their_facts() {
+    let files = vectors();
+    let vector = |name: &str| {
+        let file = files.iter().find(|file| file.name == name).unwrap();
+        validation(&Container::parse(&file.bytes).unwrap()).stage
+    };
+    use StageFacts as S;
+    use TessellatorDomain as Domain;
+    let (quads, ccw) = (Domain::Quad, TessellatorOutput::TriangleCcw);
+    let grow = S::Hull { input_points: 4, output_points: 16, domain: quads, output: ccw };
+    assert_eq!(vector("hs_quad_grow"), grow);
+    let (tris, cw) = (Domain::Tri, TessellatorOutput::TriangleCw);
+    assert_eq!(vector("hs_tri"), S::Hull { input_points: 3, output_points: 3, domain: tris, output: cw });
+    let domain = |input_points, domain| S::Domain { input_points, writes_position: true, domain };
+    assert_eq!(vector("ds_tri"), domain(3, tris));
+    assert_eq!(vector("ds_quad_iso"), domain(16, quads));
+    let geometry = |input_primitive, topology, streams, max_vertices| S::Geometry {
+        input_primitive,
+        topology,
+        streams,
+        writes_position: true,
+        max_vertices,
+    };
+    assert_eq!(vector("gs_expand"), geometry(1, OutputTopology::TriangleStrip, 1, 4));
+    assert_eq!(vector("gs_streams_instanced"), geometry(6, OutputTopology::PointList, 3, 6));
+    assert_eq!(vector("ps_depth_cons"), S::Pixel { writes_depth: true, per_sample: true });
+    assert_eq!(vector("ps_mrt"), S::Pixel { writes_depth: true, per_sample: false });
+    assert_eq!(vector("ps_derivs_discard"), S::Pixel { writes_depth: false, per_sample: false });
+    assert_eq!(vector("as_cull"), S::Amplification { payload_bytes: 4 + 8 * 12 });
+    let bytes = own("mesh");
+    let S::Mesh { payload_bytes, max_vertices, max_primitives, topology, .. } =
+        validation(&Container::parse(&bytes).unwrap()).stage
+    else {
+        panic!()
+    };
+    assert_eq!((payload_bytes, max_vertices, max_primitives), (8, 4, 3));
+    assert_eq!(topology, OutputTopology::LineList);
 }
 
 #[test]

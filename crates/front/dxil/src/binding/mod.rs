@@ -191,7 +191,7 @@ pub enum BindError {
         /// Their space.
         space: u32,
     },
-    /// No binding that large.
+    /// Its binding, or its place in a table, would be beyond the last.
     #[error("{letter}{number}, space {space}, has no binding")]
     Range {
         /// The letter of the register.
@@ -210,6 +210,11 @@ impl BindError {
     fn unbound(registers: &Registers) -> BindError {
         let Register { number, space } = registers.first;
         BindError::Unbound { letter: registers.class.letter(), number, space }
+    }
+
+    fn beyond(registers: &Registers) -> BindError {
+        let Register { number, space } = registers.first;
+        BindError::Range { letter: registers.class.letter(), number, space }
     }
 }
 
@@ -273,8 +278,7 @@ pub struct RegisterSpaces {
 impl RegisterSpaces {
     fn slot(&self, registers: &Registers, shift: u32) -> Result<Target, BindError> {
         let Register { number, space } = registers.first;
-        let binding = number.checked_add(shift);
-        let binding = binding.ok_or(BindError::Range { letter: registers.class.letter(), number, space })?;
+        let binding = number.checked_add(shift).ok_or(BindError::beyond(registers))?;
         Ok(Target::Slot(Slot { set: space, binding }))
     }
 }

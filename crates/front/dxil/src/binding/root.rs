@@ -119,7 +119,7 @@ impl RootSignatureMap {
             return Ok(match bound.target {
                 Target::Table { at, heap, offset } => {
                     let offset = offset.checked_add(first - bound.first);
-                    Target::Table { at, heap, offset: offset.ok_or(BindError::unbound(registers))? }
+                    Target::Table { at, heap, offset: offset.ok_or(BindError::beyond(registers))? }
                 }
                 target => target,
             });

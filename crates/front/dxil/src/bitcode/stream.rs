@@ -343,7 +343,7 @@ mod tests {
     impl Writer {
         fn put(&mut self, value: u64, width: u32) -> &mut Writer {
             for bit in 0..width {
-                if self.at % 8 == 0 {
+                if self.at.is_multiple_of(8) {
                     self.bytes.push(0);
                 }
                 let last = self.bytes.len() - 1;
@@ -354,7 +354,7 @@ mod tests {
         }
 
         fn align(&mut self) -> &mut Writer {
-            while self.at % 32 != 0 {
+            while !self.at.is_multiple_of(32) {
                 self.put(0, 1);
             }
             self
