@@ -69,10 +69,10 @@ pub fn run(module: &mut Module, options: Options) -> Changed {
             for inst in insts {
                 let mut b = Builder::new(&mut module.funcs[func], block);
                 b.set_guest(b.func.insts[inst].guest);
+                if options.zeros {
+                    keep_zero(&mut b, inst);
+                }
                 let Some(shape) = lowering(b.func, inst, options) else {
-                    if options.zeros {
-                        keep_zero(&mut b, inst);
-                    }
                     append(&mut b, inst);
                     continue;
                 };
@@ -123,7 +123,8 @@ fn zero_sum(f: &Function, inst: Inst) -> Option<Value> {
         let lanes = usize::from(f.ty(v).lanes());
         f.const_bits(v).is_some_and(|bits| (0..lanes).all(|i| bits.lane(i) == 0))
     };
-    let adds = data.op == Op::Fadd && !data.flags.contract() && is_natural(data.flags);
+    // Rounded down, `x + 0` is `x`: what drivers make of it is right.
+    let adds = data.op == Op::Fadd && !data.flags.contract() && data.flags.round() != Round::Down;
     adds.then(|| if is_zero(&y) { Some(x) } else { is_zero(&x).then_some(y) }).flatten()
 }
 

@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
     uniform: Vec<String>,
     /// Arguments of a kernel; --help says what they look like.
-    #[arg(long, value_name = "ARGUMENT", num_args = 1.., allow_hyphen_values = true)]
+    #[arg(long, value_name = "ARGUMENT", num_args = 1.., allow_negative_numbers = true)]
     args: Vec<String>,
     /// Workgroups of a kernel along x, y and z.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "1,1,1")]

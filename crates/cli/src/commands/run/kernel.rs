@@ -20,6 +20,10 @@ const BASE: u64 = 0x1_0000_0000;
 /// Threads of a warp.
 const WARP: u8 = 32;
 
+/// How long a device may take: one of software needs a while for long kernels.
+#[cfg(feature = "vulkan")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
+
 /// A kernel with all that it runs on.
 struct Run<'a> {
     kernel: &'a Kernel<'a>,
@@ -152,7 +156,8 @@ impl<'a> Run<'a> {
         use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
         use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
 
-        let mut options = IsolatedOptions::default();
+        let mut options = IsolatedOptions { timeout: PATIENCE, ..IsolatedOptions::default() };
+        options.device.timeout_ms = PATIENCE.as_millis() as u64;
         if device.is_some() {
             options.device.selector = device.map(str::to_owned);
         }

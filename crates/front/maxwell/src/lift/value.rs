@@ -97,6 +97,7 @@ impl Cx<'_> {
                 &[a, _],
             )
             | (Op::Iadd | Op::Or | Op::Xor, &[Some(0), _], &[_, a]) => Some(a),
+            (Op::Shl | Op::Ushr | Op::Sshr, &[Some(0), _], &[zero, _]) => Some(zero),
             (Op::And, &[_, Some(k)], &[a, b]) | (Op::And, &[Some(k), _], &[b, a]) => {
                 let all = self.b.func.ty(a).kind().mask() as u32;
                 (k == all).then_some(a).or((k == 0).then_some(b))
