@@ -55,6 +55,38 @@ impl ResourceClass {
     }
 }
 
+numbered! {
+    /// The shape of a resource.
+    ResourceKind {
+        0 Invalid "invalid",
+        1 Texture1D "Texture1D",
+        2 Texture2D "Texture2D",
+        3 Texture2DMS "Texture2DMS",
+        4 Texture3D "Texture3D",
+        5 TextureCube "TextureCube",
+        6 Texture1DArray "Texture1DArray",
+        7 Texture2DArray "Texture2DArray",
+        8 Texture2DMSArray "Texture2DMSArray",
+        9 TextureCubeArray "TextureCubeArray",
+        10 TypedBuffer "TypedBuffer",
+        11 RawBuffer "RawBuffer",
+        12 StructuredBuffer "StructuredBuffer",
+        13 CBuffer "CBuffer",
+        14 Sampler "Sampler",
+        15 TBuffer "TBuffer",
+        16 AccelerationStructure "RTAccelerationStructure",
+        17 FeedbackTexture2D "FeedbackTexture2D",
+        18 FeedbackTexture2DArray "FeedbackTexture2DArray",
+    }
+}
+
+impl ResourceKind {
+    /// The shape of a number that a resource is declared with: all but the invalid one.
+    pub(crate) fn declared(number: u64) -> Option<ResourceKind> {
+        ResourceKind::from_number(number).filter(|&kind| kind != ResourceKind::Invalid)
+    }
+}
+
 /// What a shader is for. Numbers are those of the program header, PSV0 and RDAT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ mod signature;
 pub use signature::{Element, Semantic};
 
 use crate::bitcode::{Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
-pub use crate::model::ResourceClass as Class;
+pub use crate::model::{ResourceClass as Class, ResourceKind as Shape};
 use crate::model::{ShaderKind, ShaderModel};
 use bitflags::bitflags;
 use thiserror::Error;
@@ -51,75 +51,6 @@ bitflags! {
         const EARLY_DEPTH_STENCIL = 1 << 3;
         /// 16-bit types have 16 bits, and not at least 16.
         const NATIVE_LOW_PRECISION = 1 << 23;
-    }
-}
-
-/// Shapes of resources, by number from 1 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// A line of texels.
-    Texture1D,
-    /// A plane.
-    Texture2D,
-    /// A plane with samples.
-    Texture2DMS,
-    /// A volume.
-    Texture3D,
-    /// Six planes.
-    TextureCube,
-    /// Lines.
-    Texture1DArray,
-    /// Planes.
-    Texture2DArray,
-    /// Planes with samples.
-    Texture2DMSArray,
-    /// Cubes.
-    TextureCubeArray,
-    /// A buffer of texels.
-    TypedBuffer,
-    /// A buffer of bytes.
-    RawBuffer,
-    /// A buffer of records.
-    StructuredBuffer,
-    /// A constant buffer.
-    ConstantBuffer,
-    /// A sampler.
-    Sampler,
-    /// A constant buffer read as a buffer of texels.
-    TextureBuffer,
-    /// An acceleration structure.
-    AccelerationStructure,
-    /// A map of what was sampled.
-    FeedbackTexture2D,
-    /// Maps of what was sampled.
-    FeedbackTexture2DArray,
-}
-
-impl Shape {
-    const ALL: [Shape; 18] = [
-        Shape::Texture1D,
-        Shape::Texture2D,
-        Shape::Texture2DMS,
-        Shape::Texture3D,
-        Shape::TextureCube,
-        Shape::Texture1DArray,
-        Shape::Texture2DArray,
-        Shape::Texture2DMSArray,
-        Shape::TextureCubeArray,
-        Shape::TypedBuffer,
-        Shape::RawBuffer,
-        Shape::StructuredBuffer,
-        Shape::ConstantBuffer,
-        Shape::Sampler,
-        Shape::TextureBuffer,
-        Shape::AccelerationStructure,
-        Shape::FeedbackTexture2D,
-        Shape::FeedbackTexture2DArray,
-    ];
-
-    /// The shape of a number.
-    pub fn from_number(number: u64) -> Option<Shape> {
-        Shape::ALL.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
     }
 }
 
@@ -301,9 +232,9 @@ impl Reader<'_> {
     fn resource(&self, class: Class, fields: &[Option<MetadataId>]) -> Option<Resource> {
         let field = |at: usize| self.integer(*fields.get(at)?);
         let (shape, tags) = match class {
-            Class::Srv => (Shape::from_number(field(6)?)?, 8),
-            Class::Uav => (Shape::from_number(field(6)?)?, 10),
-            Class::Cbv => (Shape::ConstantBuffer, 7),
+            Class::Srv => (Shape::declared(field(6)?)?, 8),
+            Class::Uav => (Shape::declared(field(6)?)?, 10),
+            Class::Cbv => (Shape::CBuffer, 7),
             Class::Sampler => (Shape::Sampler, 7),
         };
         let mut resource = Resource {

@@ -4,6 +4,7 @@
 use super::reader::{Reader, Words};
 use super::signature::ComponentType;
 use super::{ContainerError, Part};
+pub use crate::model::ResourceKind;
 use crate::model::ShaderKind;
 use crate::number::numbered;
 use serde::Serialize;
@@ -21,31 +22,6 @@ numbered! {
         7 UavRaw "UAV raw",
         8 UavStructured "UAV structured",
         9 UavStructuredWithCounter "UAV structured with counter",
-    }
-}
-
-numbered! {
-    /// The shape of a resource.
-    ResourceKind {
-        0 Invalid "invalid",
-        1 Texture1D "Texture1D",
-        2 Texture2D "Texture2D",
-        3 Texture2DMS "Texture2DMS",
-        4 Texture3D "Texture3D",
-        5 TextureCube "TextureCube",
-        6 Texture1DArray "Texture1DArray",
-        7 Texture2DArray "Texture2DArray",
-        8 Texture2DMSArray "Texture2DMSArray",
-        9 TextureCubeArray "TextureCubeArray",
-        10 TypedBuffer "TypedBuffer",
-        11 RawBuffer "RawBuffer",
-        12 StructuredBuffer "StructuredBuffer",
-        13 CBuffer "CBuffer",
-        14 Sampler "Sampler",
-        15 TBuffer "TBuffer",
-        16 AccelerationStructure "RTAccelerationStructure",
-        17 FeedbackTexture2D "FeedbackTexture2D",
-        18 FeedbackTexture2DArray "FeedbackTexture2DArray",
     }
 }
 

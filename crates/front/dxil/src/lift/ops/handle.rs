@@ -62,10 +62,10 @@ const UNDECLARED: Stop = Stop::Unsupported("a resource that is not declared");
 /// What the words of `%dx.types.ResourceProperties` say: the shape in the first one's low byte; in the second one the
 /// stride, the size of a constant buffer, or a texel's component type and count.
 fn annotate(declared: &mut Declared, [first, second]: [u32; 2]) {
-    let Some(shape) = Shape::from_number((first & 0xff).into()) else { return };
+    let Some(shape) = Shape::declared((first & 0xff).into()) else { return };
     declared.shape = shape;
     match shape {
-        Shape::StructuredBuffer | Shape::ConstantBuffer => declared.bytes = second,
+        Shape::StructuredBuffer | Shape::CBuffer => declared.bytes = second,
         Shape::RawBuffer | Shape::Sampler | Shape::AccelerationStructure => {}
         _ => {
             declared.component = Component::from_number((second & 0xff).into());
