@@ -17,14 +17,15 @@ pub fn endpoints(mode: u8, values: &[u8; 64], first: usize, p: usize, out: &mut 
     for (v, value) in v.iter_mut().zip(values.iter().skip(first)) {
         *v = i32::from(*value);
     }
-    let ends = high(mode, &v);
     // Mode 14 has an alpha of eight bits that is no logarithm.
     let (alpha, log_alpha) = if mode == 14 { (257, 0) } else { (16, !0) };
-    for c in 0..4 {
-        let wide = if c == 3 { alpha } else { 16 };
-        out.ends[0][c][p & 3] = (ends[0][c] * wide) as u16;
-        out.ends[1][c][p & 3] = (ends[1][c] * wide) as u16;
-        out.log[c][p & 3] = if c == 3 { log_alpha } else { !0 };
+    for (out, end) in out.ends.iter_mut().zip(high(mode, &v)) {
+        for ((out, value), scale) in out.iter_mut().zip(end).zip([16, 16, 16, alpha]) {
+            out[p & 3] = (value * scale) as u16;
+        }
+    }
+    for (out, log) in out.log.iter_mut().zip([!0, !0, !0, log_alpha]) {
+        out[p & 3] = log;
     }
 }
 
