@@ -205,6 +205,8 @@ impl<'a> Cx<'a> {
                 semantic: Semantic::Builtin(builtin),
                 interpolation: Interpolation::Flat,
                 array: None,
+                inner: None,
+                stream: 0,
             })
         });
         self.b.input(var, ty)

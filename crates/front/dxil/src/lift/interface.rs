@@ -100,6 +100,8 @@ impl Cx<'_> {
                 semantic: Semantic::Location { location: first + row, component: element.column },
                 interpolation,
                 array: None,
+                inner: None,
+                stream: 0,
             })
         });
         let v = self.b.input(var, ty);
@@ -159,6 +161,8 @@ impl Cx<'_> {
             semantic,
             interpolation: if fragment { Interpolation::Smooth } else { interpolation(element)? },
             array: None,
+            inner: None,
+            stream: 0,
         });
         Ok(Output { var, ty, slots: [None; 4] })
     }
