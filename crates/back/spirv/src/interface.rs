@@ -18,6 +18,8 @@ struct Declared {
     output: bool,
     /// An index follows the variable in access chains: the one of the op, or 0.
     array: bool,
+    /// Vulkan has it as a signed integer.
+    signed: bool,
 }
 
 /// The variables of a module.
@@ -88,6 +90,13 @@ impl Interface {
         index: &[Id],
     ) -> Result<(), Reason> {
         let pointer = self.pointer(unit, var, ty, index)?;
+        let signed = self.vars.get(var).is_some_and(|declared| declared.signed);
+        let value = if signed {
+            let ty = signed_word(unit);
+            unit.op_raw(S::Bitcast, ty, &[value])
+        } else {
+            value
+        };
         unit.effect(S::Store, &[pointer, value]);
         Ok(())
     }
@@ -100,7 +109,7 @@ impl Interface {
             return Ok(declared.id);
         }
         let class = if declared.output { StorageClass::Output } else { StorageClass::Input };
-        let type_id = unit.ty(ty);
+        let type_id = if declared.signed { signed_word(unit) } else { unit.ty(ty) };
         let pointer_type = unit.pointer(class, type_id);
         let mut words: SmallVec<[Id; 3]> = SmallVec::from_slice(&[declared.id]);
         words.extend_from_slice(index);
@@ -150,12 +159,20 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     // Vulkan declares the mask as an array of words.
     let mask = builtin == Some(B::SampleMask);
     let elements = data.array.or(mask.then_some(1));
-    let mut type_id = unit.ty(data.ty);
+    // The validator asks for it where there is one for each primitive.
+    let of_primitive = matches!(builtin, Some(B::Layer | B::ViewportIndex | B::PrimitiveId));
+    let signed = of_primitive && stage == Stage::Mesh && output;
+    let mut type_id = if signed { signed_word(unit) } else { unit.ty(data.ty) };
     let matrix = matches!(builtin, Some(B::ObjectToWorld | B::WorldToObject));
     if matrix {
         type_id = matrix_type(unit);
     }
-    for n in data.inner.into_iter().chain(elements.filter(|_| !matrix)) {
+    let lanes = if builtin == Some(B::Position) { data.inner } else { None };
+    if lanes.is_some() {
+        type_id = unit.ty(Type::F32X4);
+    }
+    let inner = data.inner.filter(|_| lanes.is_none());
+    for n in inner.into_iter().chain(elements.filter(|_| !matrix)) {
         let n = unit.u32(n.max(1));
         type_id = unit.type_of(S::TypeArray, &[type_id, n]);
     }
@@ -200,7 +217,11 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
             how => interpolated(unit, id, how),
         }
     }
-    Ok(Declared { id, output, array: elements.is_some() })
+    Ok(Declared { id, output, array: elements.is_some(), signed })
+}
+
+fn signed_word(unit: &mut Unit) -> Id {
+    unit.type_of(S::TypeInt, &[32, 1])
 }
 
 fn interpolated(unit: &mut Unit, id: Id, how: Interpolation) {

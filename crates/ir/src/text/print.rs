@@ -364,7 +364,7 @@ impl<'a> FuncPrinter<'a> {
             _ => None,
         };
         let mut separator = " ";
-        if data.imm != Imm::None {
+        if !matches!(data.imm, Imm::None | Imm::Stream(0)) {
             f.write_char(' ')?;
             self.imm(f, &data.imm, ty)?;
             separator = ", ";
