@@ -84,7 +84,8 @@ pub enum Sig {
     VarGet,
     /// The variable's type, then optionally an `i32` index; no result.
     VarSet,
-    /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`.
+    /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`. As all accesses it takes an
+    /// `i32` more where the resource is an array: the element.
     Load,
     /// Byte offset, value; no result.
     Store,
@@ -102,6 +103,8 @@ pub enum Sig {
     EffectIf,
     /// One `i32` where the resource is an array, none otherwise; result a handle.
     Handle,
+    /// One `i32` where the resource is an array, none otherwise; result `i32` or `i64`.
+    Size,
     /// As the row's comment and its immediate say.
     Texture,
     /// Nothing, a sample's number, or two floats; result the variable's type.

@@ -86,6 +86,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Effect => vec![(vec![], vec![])],
         Sig::EffectIf => vec![(vec![Type::BOOL], vec![])],
         Sig::Handle => vec![(vec![], vec![Type::scalar(Kind::Buf)])],
+        Sig::Size => [Type::I32, Type::I64].map(|t| (vec![], vec![t])).into(),
         Sig::Interpolate => vec![(
             match row.op {
                 Op::InterpolateCentroid => vec![],

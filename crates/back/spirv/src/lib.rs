@@ -7,7 +7,7 @@
 //! * `unit` is the module being written: sections, interned types and constants.
 //! * `body` walks a function's structured form and `ssa` finds the values that its structure hides: phis.
 //! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
-//!   memory, `texture` textures and images, `interface` inputs, outputs and builtins.
+//!   memory, `pointer` what lies behind 64-bit pointers, `texture` textures and images, `interface` inputs, outputs and builtins.
 #![deny(missing_docs)]
 
 mod access;
@@ -18,6 +18,7 @@ mod interface;
 mod memory;
 mod options;
 mod places;
+mod pointer;
 mod pure;
 mod ssa;
 mod texture;
@@ -121,7 +122,12 @@ fn execution_modes(
         push(&mut modes, S::ExecutionMode, &words);
     };
     match model {
-        ExecutionModel::GLCompute => mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1))),
+        ExecutionModel::GLCompute => {
+            mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
+            if let Some(quads) = unit.quads {
+                mode(quads, &[]);
+            }
+        }
         ExecutionModel::Fragment => {
             mode(ExecutionMode::OriginUpperLeft, &[]);
             let depth = module.vars.values().any(|v| {
@@ -129,6 +135,9 @@ fn execution_modes(
             });
             if depth {
                 mode(ExecutionMode::DepthReplacing, &[]);
+            }
+            if unit.interlocked {
+                mode(ExecutionMode::PixelInterlockOrderedEXT, &[]);
             }
             if options.early_fragment_tests {
                 mode(ExecutionMode::EarlyFragmentTests, &[]);

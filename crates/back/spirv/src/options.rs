@@ -136,6 +136,8 @@ pub struct Options {
     pub tessellation: Option<Tessellation>,
     /// Fragment stage: depth and stencil tests come before the shader.
     pub early_fragment_tests: bool,
+    /// Textures never come with their samplers, even those that are read without one.
+    pub separate_samplers: bool,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -161,6 +163,7 @@ impl Default for Options {
             patch_vertices: None,
             tessellation: None,
             early_fragment_tests: false,
+            separate_samplers: false,
             subgroup_width: 0,
         }
     }

@@ -76,6 +76,11 @@ impl Component {
             _ => None,
         }
     }
+
+    /// Whether a component type's number is that of an integer of 64 bits.
+    pub fn is_wide(number: u64) -> bool {
+        matches!(number, 6 | 7)
+    }
 }
 
 /// Registers that are read or written in one way.
@@ -97,8 +102,12 @@ pub struct Resource {
     pub component: Option<Component>,
     /// How many components the declaration gives a texel, 1 to 4.
     pub components: u8,
+    /// Whether a texel's components have 64 bits.
+    pub wide: bool,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
+    /// Whether a pixel's invocations access it in the order of their primitives (rasterizer-ordered views).
+    pub ordered: bool,
 }
 
 impl Program {
@@ -246,12 +255,18 @@ impl Reader<'_> {
             shape,
             component: None,
             components: self.components((*fields.get(1)?)?),
+            wide: false,
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
+            ordered: class == Class::Uav && field(9)? != 0,
         };
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {
             match self.integer(pair[0])? {
-                0 => resource.component = Component::from_number(self.integer(pair[1])?),
+                0 => {
+                    let component = self.integer(pair[1])?;
+                    resource.component = Component::from_number(component);
+                    resource.wide = Component::is_wide(component);
+                }
                 1 => resource.bytes = u32::try_from(self.integer(pair[1])?).ok()?,
                 _ => {}
             }

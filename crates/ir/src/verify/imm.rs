@@ -4,7 +4,7 @@ use super::types::Site;
 use super::{Sink, fail};
 use crate::func::Function;
 use crate::imm::{BarrierInfo, Imm, MemInfo, Order, Reduce, Scope, Space, SubgroupInfo};
-use crate::module::{Access, Count, Direction, ResourceKind, Stage};
+use crate::module::{Access, Direction, ResourceKind, Stage};
 use crate::op::{Class, Op, Sig};
 
 /// Whether invocations of the stage run in workgroups with shared memory.
@@ -100,9 +100,6 @@ impl<'m> Site<'m> {
             None if mem.space.has_resource() => return fail!(sink, "the access names no resource"),
             Some(r) if !holds(mem.space, r.kind) => {
                 return fail!(sink, "`@{}` is no resource of {space} memory", r.name);
-            }
-            Some(r) if r.count != Count::One => {
-                return fail!(sink, "`@{}` is an array of resources", r.name);
             }
             Some(r) => {
                 if let ResourceKind::StorageBuffer { access } = r.kind

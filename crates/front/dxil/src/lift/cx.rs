@@ -1,11 +1,12 @@
 //! What the lifter of one instruction works with: values, types, the function being made.
 
+use super::bind::Bindings;
 use super::int::Scalar;
 use super::interface::Interface;
 use super::memory::Memory;
-use super::resource::Bound;
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
+use crate::binding::Remapper;
 use crate::bitcode::{Body, Constant, Def, Inst, InstKind, Module, TypeId, ValueId};
 use crate::program::{Program, ShaderFlags};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,10 @@ pub(super) struct Cx<'a> {
     /// Which members of an aggregate that an instruction gives are ever looked at, by the value's place in the function.
     pub used: FxHashMap<u32, u32>,
     pub memory: Memory,
-    pub bound: Bound,
+    pub remapper: &'a dyn Remapper,
+    pub bound: Bindings,
+    /// Whether pixels' invocations access something in the order of their primitives.
+    pub ordered: bool,
     pub interface: Interface,
     builtins: FxHashMap<Builtin, Var>,
     /// Whether 16-bit types have 16 bits.
@@ -47,7 +51,7 @@ impl<'a> Cx<'a> {
         module: &'a Module,
         body: &'a Body,
         program: &'a Program,
-        options: LiftOptions,
+        (options, remapper): (LiftOptions, &'a dyn Remapper),
         ir: &'a mut IrModule,
         func: &'a mut Function,
     ) -> Result<Cx<'a>, LiftError> {
@@ -65,7 +69,9 @@ impl<'a> Cx<'a> {
             values: vec![None; body.values.len()],
             used: used_members(module, body),
             memory,
-            bound: Bound::default(),
+            remapper,
+            bound: Bindings::default(),
+            ordered: false,
             interface: Interface::default(),
             builtins: FxHashMap::default(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),

@@ -6,7 +6,7 @@ use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};
 use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use xenoglot_ir::{Block, NO_GUEST, Type, Value};
+use xenoglot_ir::{Block, Flags, Imm, NO_GUEST, Op, Type, Value};
 
 /// Lifts the body, what can be reached of it.
 pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
@@ -44,6 +44,11 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
     if let Some(end) = cx.end {
         cx.b.switch_to(end);
         cx.write_outputs();
+        if cx.ordered {
+            // The whole of the shader: nobody knows which of its accesses come first and last.
+            cx.b.inst(Op::InterlockEnd, Flags::NONE, Imm::None, &[], &[]);
+            cx.in_prelude(|b| b.inst(Op::InterlockBegin, Flags::NONE, Imm::None, &[], &[]));
+        }
         cx.b.ret(&[]);
     }
     cx.b.switch_to(cx.prelude());
