@@ -250,7 +250,9 @@ impl ImageFormat {
         use ImageFormat::*;
         match self {
             Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i | R64i => Texel::Sint,
-            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui | R64ui => Texel::Uint,
+            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui | R64ui => {
+                Texel::Uint
+            }
             _ => Texel::Float,
         }
     }

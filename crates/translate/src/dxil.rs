@@ -71,7 +71,9 @@ impl BindingModel {
             }
             BindingModel::RootSignature { signature, heaps } => {
                 let own = match (signature, container::detect(bytes)) {
-                    (None, Some(container::Format::Container)) => Container::parse(bytes)?.root_signature()?,
+                    (None, Some(container::Format::Container)) => {
+                        Container::parse(bytes)?.root_signature()?
+                    }
                     _ => None,
                 };
                 let signature = signature.clone().or(own);
@@ -95,11 +97,7 @@ pub fn target_for(target: &Target) -> Target {
 ///
 /// # Errors
 /// The lifter's.
-pub fn lift_bound(
-    module: &Module,
-    options: &LiftOptions,
-    remapper: &dyn Remapper,
-) -> Result<Lifted, Error> {
+pub fn lift_bound(module: &Module, options: &LiftOptions, remapper: &dyn Remapper) -> Result<Lifted, Error> {
     Ok(lifter::lift_bound(module, options, remapper)?)
 }
 

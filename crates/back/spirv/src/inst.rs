@@ -6,7 +6,9 @@ use crate::options::Version;
 use crate::pure::{Arg, Shape};
 use crate::unit::Id;
 use smallvec::SmallVec;
-use spirv::{BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope};
+use spirv::{
+    BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope,
+};
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
@@ -187,9 +189,7 @@ impl Body<'_, '_> {
         }
         // As Direct3D has them: squares where both sides are even, rows of four otherwise.
         let (mode, capability) = match x % 2 == 0 && y % 2 == 0 {
-            true => {
-                (ExecutionMode::DerivativeGroupQuadsKHR, Capability::ComputeDerivativeGroupQuadsKHR)
-            }
+            true => (ExecutionMode::DerivativeGroupQuadsKHR, Capability::ComputeDerivativeGroupQuadsKHR),
             false if u64::from(x) * u64::from(y) * u64::from(z) % 4 == 0 => {
                 (ExecutionMode::DerivativeGroupLinearKHR, Capability::ComputeDerivativeGroupLinearKHR)
             }

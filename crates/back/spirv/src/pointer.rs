@@ -42,7 +42,9 @@ impl Body<'_, '_> {
         unit.pointers();
         let narrow = match lane {
             1 => Some((Capability::UniformAndStorageBuffer8BitAccess, Version::V1_5, "SPV_KHR_8bit_storage")),
-            2 => Some((Capability::UniformAndStorageBuffer16BitAccess, Version::V1_3, "SPV_KHR_16bit_storage")),
+            2 => {
+                Some((Capability::UniformAndStorageBuffer16BitAccess, Version::V1_3, "SPV_KHR_16bit_storage"))
+            }
             _ => None,
         };
         if let Some((capability, core, extension)) = narrow {

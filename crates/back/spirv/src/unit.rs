@@ -7,7 +7,10 @@ use crate::error::Error;
 use crate::options::{Names, Options, Version};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use spirv::{AddressingModel, Capability, Decoration, ExecutionMode, GlslStd450Op as GlOp, MemoryModel, Op, StorageClass};
+use spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, GlslStd450Op as GlOp, MemoryModel, Op,
+    StorageClass,
+};
 use xenoglot_ir::{Bits, Kind, Type};
 
 /// An id of the output.

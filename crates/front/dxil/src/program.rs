@@ -76,11 +76,6 @@ impl Component {
             _ => None,
         }
     }
-
-    /// Whether a component type's number is that of an integer of 64 bits.
-    pub fn is_wide(number: u64) -> bool {
-        matches!(number, 6 | 7)
-    }
 }
 
 /// Registers that are read or written in one way.
@@ -102,7 +97,7 @@ pub struct Resource {
     pub component: Option<Component>,
     /// How many components the declaration gives a texel, 1 to 4.
     pub components: u8,
-    /// Whether a texel's components have 64 bits.
+    /// Whether texels are of 64 bits: what atomics on them are of, whatever the component says.
     pub wide: bool,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
@@ -262,12 +257,9 @@ impl Reader<'_> {
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {
             match self.integer(pair[0])? {
-                0 => {
-                    let component = self.integer(pair[1])?;
-                    resource.component = Component::from_number(component);
-                    resource.wide = Component::is_wide(component);
-                }
+                0 => resource.component = Component::from_number(self.integer(pair[1])?),
                 1 => resource.bytes = u32::try_from(self.integer(pair[1])?).ok()?,
+                3 => resource.wide = self.integer(pair[1])? != 0,
                 _ => {}
             }
         }

@@ -415,9 +415,14 @@ impl HostBuffer {
         let buffer = Owned::new(shared, raw);
         // SAFETY: the buffer is of this device.
         let needs = unsafe { shared.raw.get_buffer_memory_requirements(raw) };
-        let allocate = vk::MemoryAllocateInfo::default()
+        let addressed = usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut allocate = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
             .memory_type_index(shared.host_memory_type(needs.memory_type_bits)?);
+        if addressed {
+            allocate = allocate.push_next(&mut flags);
+        }
         // SAFETY: the type is one of the device's.
         let memory = unsafe { shared.raw.allocate_memory(&allocate, None) }.named("vkAllocateMemory")?;
         let memory = Owned::new(shared, memory);

@@ -30,7 +30,6 @@ pub fn covering(resources: &[Resource]) -> RootSignature {
             parameters.insert(0, table(ranges));
         }
     }
-    let flags =
-        RootFlags::CBV_SRV_UAV_HEAP_DIRECTLY_INDEXED | RootFlags::SAMPLER_HEAP_DIRECTLY_INDEXED;
+    let flags = RootFlags::CBV_SRV_UAV_HEAP_DIRECTLY_INDEXED | RootFlags::SAMPLER_HEAP_DIRECTLY_INDEXED;
     RootSignature { version: Version::V1_1, flags, parameters, samplers: Vec::new() }
 }

@@ -156,7 +156,8 @@ impl Cx<'_> {
             }
             Target::Constants { .. } => return Err(Stop::Unsupported(RECORD)),
             Target::Address { at } => {
-                if descriptor != DescriptorKind::UniformBuffer && descriptor != DescriptorKind::StorageBuffer {
+                if descriptor != DescriptorKind::UniformBuffer && descriptor != DescriptorKind::StorageBuffer
+                {
                     return Err(Stop::Unsupported("an address in place of a descriptor"));
                 }
                 Bound::Address(self.argument(at, Type::I64)?)

@@ -9,7 +9,7 @@ use crate::lift::resource::Handle;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
-use crate::program::{Class, Shape};
+use crate::program::{Class, Resource as Declared, Shape};
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
 
@@ -63,7 +63,9 @@ impl Cx<'_> {
         if is_typed(&handle) {
             if used & 0xf == 0 {
                 let status = Val::Scalar(self.i32(1));
-                return Ok(Made::Value(Val::members([const { Val::Undef }; STATUS].into_iter().chain([status]))));
+                return Ok(Made::Value(Val::members(
+                    [const { Val::Undef }; STATUS].into_iter().chain([status]),
+                )));
             }
             let index = self.arg(call, 1)?;
             let (op, kind) = match handle.declared.class {
@@ -164,7 +166,9 @@ impl Cx<'_> {
             return Err(Stop::Unsupported("texels of this type"));
         }
         let coordinates = self.vector(call, first, info.spatial() + u8::from(info.arrayed))?;
-        let image = self.opaque(&handle, Kind::Img)?;
+        // Handles of heaps do not say it, and are not the same array then.
+        let declared = Declared { wide: ty == Type::I64, ..handle.declared };
+        let image = self.opaque(&Handle { declared, ..handle }, Kind::Img)?;
         let args: Vec<Value> = [image, coordinates].into_iter().chain(operands).collect();
         Ok(self.inst(op, Imm::Tex(info), &args, ty).into())
     }

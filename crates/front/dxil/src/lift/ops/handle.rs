@@ -116,9 +116,7 @@ fn annotate(declared: &mut Declared, [first, second]: [u32; 2]) {
         Shape::StructuredBuffer | Shape::CBuffer => declared.bytes = second,
         Shape::RawBuffer | Shape::Sampler | Shape::AccelerationStructure => {}
         _ => {
-            let component = (second & 0xff).into();
-            declared.component = Component::from_number(component);
-            declared.wide = Component::is_wide(component);
+            declared.component = Component::from_number((second & 0xff).into());
             declared.components = ((second >> 8 & 0xff) as u8).clamp(1, 4);
         }
     }

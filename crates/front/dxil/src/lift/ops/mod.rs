@@ -6,6 +6,7 @@ mod compute;
 mod convert;
 mod handle;
 mod math;
+mod partition;
 mod stage;
 mod texture;
 mod wave;
@@ -60,6 +61,7 @@ impl Cx<'_> {
             Cx::conversions,
             Cx::compute,
             Cx::waves,
+            Cx::partitions,
             Cx::buffers,
             Cx::textures,
             Cx::stages,

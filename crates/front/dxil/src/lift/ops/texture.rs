@@ -27,8 +27,8 @@ impl Cx<'_> {
     pub(super) fn textures(&mut self, call: &Call<'_>) -> Lift<Made> {
         match call.op {
             Dx::Sample | Dx::SampleBias | Dx::SampleLevel | Dx::SampleGrad => self.sample(call),
-            Dx::SampleCmp | Dx::SampleCmpLevelZero => self.sample(call),
-            Dx::TextureGather | Dx::TextureGatherCmp => self.gather(call),
+            Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => self.sample(call),
+            Dx::TextureGather | Dx::TextureGatherCmp | Dx::TextureGatherRaw => self.gather(call),
             Dx::TextureLoad => self.texture_load(call),
             Dx::TextureStore => self.texture_store(call),
             Dx::CalculateLOD => self.lod(call),
@@ -104,7 +104,7 @@ impl Cx<'_> {
         let mut operands = 0;
         let mut clamp = None;
         match call.op {
-            Dx::SampleCmp | Dx::SampleCmpLevelZero => {
+            Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => {
                 info.shadow = true;
                 operands |= TexOperands::COMPARE.0;
                 args.push(self.arg(call, MORE)?);
@@ -112,7 +112,10 @@ impl Cx<'_> {
                     Dx::SampleCmp => clamp = Some(MORE + 1),
                     _ => {
                         operands |= TexOperands::LOD.0;
-                        let level = self.f32(0.0);
+                        let level = match call.op {
+                            Dx::SampleCmpLevel => self.arg(call, MORE + 1)?,
+                            _ => self.f32(0.0),
+                        };
                         args.push(level);
                     }
                 }
@@ -157,7 +160,9 @@ impl Cx<'_> {
         let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
         args.push(self.vector(call, 2, info.spatial() + u8::from(info.arrayed))?);
         let mut operands = 0;
-        info.component = self.integer(call.arg(8)?)? as u8 & 3;
+        if call.op != Dx::TextureGatherRaw {
+            info.component = self.integer(call.arg(8)?)? as u8 & 3;
+        }
         if call.op == Dx::TextureGatherCmp {
             info.shadow = true;
             operands |= TexOperands::COMPARE.0;
