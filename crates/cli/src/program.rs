@@ -4,10 +4,12 @@ use crate::batch::{self, Artifact, BatchArgs};
 use crate::source::Source;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::rc::Rc;
 use xenoglot::detect::{Format, detect};
+use xenoglot::dxil::BindingModel;
 use xenoglot::pica::{self, Shape};
-use xenoglot::{Error, Translator};
+use xenoglot::{Error, Target, Translator};
 use xenoglot::{dxil, maxwell};
 use xenoglot_ir::{Module, text, verify};
 use xenoglot_maxwell::info::ShaderInfo;
@@ -86,6 +88,21 @@ pub struct LiftArgs {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
     pub workgroup: Workgroup,
+    /// Where resources of DXIL shaders are bound; by root signature if one is given.
+    #[arg(long, value_enum)]
+    pub bindings: Option<BindingsArg>,
+    /// The root signature of DXIL shaders: a bare one, or a container that has one.
+    #[arg(long, value_name = "FILE")]
+    pub root_signature: Option<PathBuf>,
+}
+
+/// Where resources of DXIL shaders are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BindingsArg {
+    /// A descriptor set for each space, a binding for each register.
+    Registers,
+    /// By root signature: the one given, the container's own, or tables for all that the shader declares.
+    RootSignature,
 }
 
 /// Invocations of a workgroup.
@@ -121,6 +138,23 @@ impl NumericArg {
 }
 
 impl LiftArgs {
+    /// How DXIL shaders' resources are bound.
+    fn binding_model(&self) -> Result<BindingModel> {
+        let signature = match &self.root_signature {
+            Some(file) => {
+                let name = || file.display().to_string();
+                let bytes = std::fs::read(file).with_context(name)?;
+                Some(dxil::RootSignature::parse(&bytes).with_context(name)?)
+            }
+            None => None,
+        };
+        match (self.bindings, signature) {
+            (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
+            (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
+            (_, signature) => Ok(BindingModel::root_signature(signature)),
+        }
+    }
+
     /// The facade's options.
     pub fn options(&self, listing: bool) -> pica::Options {
         pica::Options {
@@ -226,8 +260,29 @@ pub struct Unit {
     pub module: Module,
     /// What tells it from the input's others in the name of a result.
     pub suffix: String,
+    /// What its machine says of it beside.
+    pub info: Info,
+}
+
+/// What there is to know of a program beside its module.
+pub enum Info {
+    /// Nothing.
+    None,
     /// What a Maxwell program uses.
-    pub info: Option<ShaderInfo>,
+    Maxwell(Box<ShaderInfo>),
+    /// That it is of Direct3D 12.
+    Dxil,
+}
+
+impl Info {
+    /// A target that knows it, too.
+    pub fn target(&self, target: Target) -> Target {
+        match self {
+            Info::None => target,
+            Info::Maxwell(info) => maxwell::target_for(&target, info),
+            Info::Dxil => dxil::target_for(&target),
+        }
+    }
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
@@ -236,19 +291,21 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
         verify::verify(&module).context("the module is not sound")?;
-        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None })]);
+        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: Info::None })]);
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
     }
     if let Format::Dxil(_) = detect(bytes) {
-        let lifted = dxil::lift(&dxil::load(bytes)?, &dxil::LiftOptions::default())?;
-        return Ok(vec![Ok(Unit { module: lifted.module, suffix: String::new(), info: None })]);
+        let module = dxil::load(bytes)?;
+        let remapper = lift.binding_model()?.remapper(bytes, &module)?;
+        let lifted = dxil::lift_bound(&module, &dxil::LiftOptions::default(), &*remapper)?;
+        return Ok(vec![Ok(Unit { module: lifted.module, suffix: String::new(), info: Info::Dxil })]);
     }
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
-        Ok(Unit { module, suffix: e.suffix, info: None })
+        Ok(Unit { module, suffix: e.suffix, info: Info::None })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
 }
@@ -281,7 +338,7 @@ fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec
     let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
-        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info) })
+        Ok(Unit { module: lifted.module, suffix, info: Info::Maxwell(Box::new(lifted.info)) })
     };
     Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
 }
