@@ -9,8 +9,9 @@ use std::rc::Rc;
 use xenoglot::detect::{Format, detect};
 use xenoglot::dxil::BindingModel;
 use xenoglot::pica::{self, Shape};
-use xenoglot::{Error, Target, Translator};
+use xenoglot::{Error, Translator};
 use xenoglot::{dxil, maxwell};
+use xenoglot_dxil::program::Program as DxilProgram;
 use xenoglot_ir::{Module, text, verify};
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_pica_shader::container::{Dvle, Shbin};
@@ -260,29 +261,10 @@ pub struct Unit {
     pub module: Module,
     /// What tells it from the input's others in the name of a result.
     pub suffix: String,
-    /// What its machine says of it beside.
-    pub info: Info,
-}
-
-/// What there is to know of a program beside its module.
-pub enum Info {
-    /// Nothing.
-    None,
     /// What a Maxwell program uses.
-    Maxwell(Box<ShaderInfo>),
-    /// That it is of Direct3D 12.
-    Dxil,
-}
-
-impl Info {
-    /// A target that knows it, too.
-    pub fn target(&self, target: Target) -> Target {
-        match self {
-            Info::None => target,
-            Info::Maxwell(info) => maxwell::target_for(&target, info),
-            Info::Dxil => dxil::target_for(&target),
-        }
-    }
+    pub info: Option<ShaderInfo>,
+    /// What a DXIL shader's metadata says.
+    pub dxil: Option<DxilProgram>,
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
@@ -291,21 +273,18 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
         verify::verify(&module).context("the module is not sound")?;
-        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: Info::None })]);
+        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None, dxil: None })]);
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
     }
     if let Format::Dxil(_) = detect(bytes) {
-        let module = dxil::load(bytes)?;
-        let remapper = lift.binding_model()?.remapper(bytes, &module)?;
-        let lifted = dxil::lift_bound(&module, &dxil::LiftOptions::default(), &*remapper)?;
-        return Ok(vec![Ok(Unit { module: lifted.module, suffix: String::new(), info: Info::Dxil })]);
+        return dxil_modules(bytes, select, lift);
     }
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
-        Ok(Unit { module, suffix: e.suffix, info: Info::None })
+        Ok(Unit { module, suffix: e.suffix, info: None, dxil: None })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
 }
@@ -334,11 +313,30 @@ pub fn maxwell_programs<'a>(bytes: &'a [u8], select: &Select) -> Result<Vec<(max
     }
 }
 
+fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
+    let module = dxil::load(bytes)?;
+    let remapper = lift.binding_model()?.remapper(bytes, &module)?;
+    let count = dxil::programs(&module)?.len();
+    let wanted = match select.entry {
+        Some(index) if index >= count => return Err(Error::NoExecutable { index, count }.into()),
+        Some(index) => index..index + 1,
+        None => 0..count,
+    };
+    let unit = |entry: usize| {
+        let options = dxil::LiftOptions { entry, ..Default::default() };
+        let lifted = dxil::lift_bound(&module, &options, &*remapper);
+        let lifted = lifted.with_context(|| format!("shader {entry}"))?;
+        let suffix = if count > 1 { format!(".{entry}") } else { String::new() };
+        Ok(Unit { module: lifted.module, suffix, info: None, dxil: Some(lifted.program) })
+    };
+    Ok(wanted.map(unit).collect())
+}
+
 fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
     let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
-        Ok(Unit { module: lifted.module, suffix, info: Info::Maxwell(Box::new(lifted.info)) })
+        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info), dxil: None })
     };
     Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
 }

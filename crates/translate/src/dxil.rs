@@ -5,6 +5,7 @@ pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatu
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container};
 pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
+use xenoglot_dxil::program::Resource;
 pub use xenoglot_dxil::root_signature::RootSignature;
 use xenoglot_dxil::{binding, lift as lifter, program};
 
@@ -33,6 +34,33 @@ pub fn program(module: &Module) -> Result<program::Program, Error> {
     Ok(program::Program::of(module).map_err(lifter::LiftError::from)?)
 }
 
+/// The shaders of a module, in the order in which [`LiftOptions::entry`] counts them: several of a library.
+///
+/// # Errors
+/// As [`program`].
+pub fn programs(module: &Module) -> Result<Vec<program::Program>, Error> {
+    Ok(program::Program::all(module).map_err(lifter::LiftError::from)?)
+}
+
+/// A target with what it has to know of a shader beside the module: primitives, patches, tests of depth.
+pub fn target_for(target: &Target, program: &program::Program) -> Target {
+    let pipeline = &program.pipeline;
+    match target.clone() {
+        Target::Spirv(options) => {
+            let options = options.with_pipeline(pipeline);
+            Target::Spirv(xenoglot_spirv::Options { separate_samplers: true, ..options })
+        }
+        Target::Glsl(mut options) => {
+            options.early_fragment_tests = pipeline.early_fragment_tests;
+            options.patch_vertices = pipeline.patch_vertices;
+            (options.geometry, options.tessellation) = (pipeline.geometry, pipeline.tessellation);
+            Target::Glsl(options)
+        }
+        #[cfg(feature = "naga")]
+        other => other,
+    }
+}
+
 /// How a shader's resources are bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum BindingModel {
@@ -56,15 +84,20 @@ impl BindingModel {
         BindingModel::RootSignature { signature, heaps: HeapSets::default() }
     }
 
-    /// The model as the lifter asks it, for a shader of a file.
+    /// The model as the lifter asks it, for the shaders of a file.
     ///
     /// # Errors
     /// Metadata that is no shader's, or a root signature in the file that is damaged.
     pub fn remapper(&self, bytes: &[u8], module: &Module) -> Result<Box<dyn Remapper>, Error> {
-        let program = program(module)?;
+        let mut resources: Vec<Resource> = Vec::new();
+        for resource in programs(module)?.into_iter().flat_map(|p| p.resources) {
+            if !resources.contains(&resource) {
+                resources.push(resource);
+            }
+        }
         Ok(match self {
             BindingModel::Registers => {
-                let sets = program.resources.iter().map(|r| r.space.saturating_add(1)).max().unwrap_or(0);
+                let sets = resources.iter().map(|r| r.space.saturating_add(1)).max().unwrap_or(0);
                 let set = |n: u32| sets.saturating_add(n);
                 let heaps = HeapSets { resources: set(0), samplers: set(1), static_samplers: set(2) };
                 Box::new(RegisterSpaces { heaps: Some(heaps), ..RegisterSpaces::default() })
@@ -77,20 +110,11 @@ impl BindingModel {
                     _ => None,
                 };
                 let signature = signature.clone().or(own);
-                let signature = signature.unwrap_or_else(|| binding::covering(&program.resources));
+                let signature = signature.unwrap_or_else(|| binding::covering(&resources));
                 Box::new(RootSignatureMap::new(&signature, None, *heaps))
             }
         })
     }
-}
-
-/// A target with what it has to know of DXIL: textures and samplers are bound apart.
-pub fn target_for(target: &Target) -> Target {
-    let mut target = target.clone();
-    if let Target::Spirv(options) = &mut target {
-        options.separate_samplers = true;
-    }
-    target
 }
 
 /// Lifts a module's shader, its resources bound as a remapper says.
@@ -101,7 +125,7 @@ pub fn lift_bound(module: &Module, options: &LiftOptions, remapper: &dyn Remappe
     Ok(lifter::lift_bound(module, options, remapper)?)
 }
 
-/// Lifts a module's shader, a descriptor set for each register space.
+/// Lifts a module's shader, or one of a library, a descriptor set for each register space.
 ///
 /// # Errors
 /// The lifter's.

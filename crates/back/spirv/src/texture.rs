@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::error::{Error, Reason};
 use crate::memory::descriptors;
 use crate::options::Names;
+use crate::rays::structure_type;
 use crate::unit::{Id, Unit};
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, Dim as HostDim, GlslStd450Op as GlOp, ImageFormat as HostFormat};
@@ -17,7 +18,7 @@ use xenoglot_ir::{Imm, Inst, Kind, NO_GUEST, Op, Type, Value};
 
 type Words = SmallVec<[u32; 8]>;
 
-const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
+pub(crate) const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
 
 /// A declared texture, sampler or image.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +89,14 @@ impl Textures {
         for (resource, data) in &module.resources {
             if matches!(
                 data.kind,
-                ResourceKind::Texture { .. } | ResourceKind::Sampler | ResourceKind::Image { .. }
+                ResourceKind::Texture { .. }
+                    | ResourceKind::Sampler
+                    | ResourceKind::Image { .. }
+                    | ResourceKind::AccelerationStructure
             ) {
                 let uses = uses(module, resource);
                 if uses.any {
-                    let opaque = declare(unit, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
+                    let opaque = declare(unit, module.stage, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
                     textures.resources[resource] = Some(opaque);
                 }
             }
@@ -219,7 +223,7 @@ fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
     host
 }
 
-fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
+fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
     let class = StorageClass::UniformConstant;
     let mut opaque = Opaque {
         var: 0,
@@ -260,6 +264,10 @@ fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Opaque, R
             opaque.storage = true;
             (opaque.texel, opaque.format) = (format.texel(), format);
             opaque.shape = (dim, arrayed, false);
+        }
+        ResourceKind::AccelerationStructure => {
+            opaque.image = structure_type(unit, stage)?;
+            opaque.ty = opaque.image;
         }
         _ => {
             opaque.image = unit.type_of(S::TypeSampler, &[]);
@@ -321,6 +329,11 @@ impl Body<'_, '_> {
         let loaded = self.handles.get(&v).filter(|l| l.list == self.list()).copied();
         let loaded = loaded.ok_or(Reason::Unsupported("a handle from another block"))?;
         Ok((self.opaque(loaded.resource)?, loaded))
+    }
+
+    /// An acceleration structure.
+    pub(crate) fn structure(&self, v: Value) -> Result<Id, Reason> {
+        self.loaded(v).map(|(_, loaded)| loaded.id)
     }
 
     /// An op on a texture or image.
@@ -655,7 +668,7 @@ impl Body<'_, '_> {
         if self.shared.module.stage != Stage::Fragment || ty.kind() != Kind::F32 {
             return Err(Reason::Unsupported("interpolation of this input"));
         }
-        let pointer = self.shared.interface.pointer(self.shared.unit, var, ty, None)?;
+        let pointer = self.shared.interface.pointer(self.shared.unit, var, ty, &[])?;
         let op = match function.insts[inst].op {
             Op::InterpolateCentroid => GlOp::InterpolateAtCentroid,
             Op::InterpolateSample => GlOp::InterpolateAtSample,

@@ -61,6 +61,7 @@ mod instance;
 pub mod isolated;
 mod job;
 mod module;
+mod rays;
 mod render;
 mod vertex;
 mod ycbcr;
@@ -75,4 +76,5 @@ pub use job::{
     RenderJob, RunOutput, SampleJob, SampledFrame, Stage, StageModule, TexelFormat, TextureContents,
     TextureShape, VertexInput, VertexJob, VertexRun,
 };
+pub use job::{HitGroup, RayGeometry, RayJob};
 pub use vertex::VertexPipeline;

@@ -63,7 +63,7 @@ impl Cx<'_> {
         self.ordered |= declared.ordered;
         match handle.place {
             Place::Register(register) => {
-                let (target, first, count) = self.target(declared, register)?;
+                let (target, first, count) = self.registers_target(declared, register)?;
                 self.bind_target(declared, target, register, (first, count), descriptor_kind(declared))
             }
             Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor_kind(declared)),
@@ -91,7 +91,11 @@ impl Cx<'_> {
 
     /// What the registers of a declaration are bound to, and which they are: the one that is meant, where it is known and
     /// they are not bound together.
-    fn target(&mut self, declared: &Declared, register: Element) -> Lift<(Target, u32, Option<u32>)> {
+    fn registers_target(
+        &mut self,
+        declared: &Declared,
+        register: Element,
+    ) -> Lift<(Target, u32, Option<u32>)> {
         let key = (declared.class, declared.space, declared.lower);
         if let Some(&known) = self.bound.targets.get(&key) {
             return Ok((known, declared.lower, declared.count));

@@ -5,7 +5,7 @@ use super::cx::Cx;
 use super::val::Val;
 use super::{Bounds, Lift, Stop};
 use crate::binding::{DescriptorKind, Heap, Slot};
-use crate::bitcode::ValueId;
+use crate::bitcode::{Type as Llvm, TypeId, ValueId};
 use crate::program::{Class, Component, Resource as Declared, Shape};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
@@ -35,14 +35,48 @@ pub(super) enum Place {
 impl Cx<'_> {
     /// The handle of a declared resource at a register.
     pub fn handle(&mut self, declared: Declared, register: ValueId, nonuniform: ValueId) -> Lift<Val> {
-        let place = Place::Register(self.element(register, nonuniform)?);
+        let place = Place::Register(self.descriptor(register, nonuniform)?);
         Ok(Val::Handle(Handle { declared, place }))
     }
 
-    pub fn element(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
+    pub fn descriptor(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
         // What differs between invocations is not said by a constant alone: expressions of constants are none.
         let nonuniform = self.integer(nonuniform).is_ok_and(|n| n != 0);
         Ok(Element { index: self.scalar(index)?, nonuniform })
+    }
+
+    /// The address of an element of a library's resources, which are arrays of arrays at most.
+    pub fn resource_address(&mut self, global: u32, of: TypeId, indices: &[ValueId]) -> Lift<Val> {
+        let (mut ty, mut at) = (of, None);
+        for &index in indices.iter().skip(1) {
+            let Some(&Llvm::Array { count, of }) = self.module.types.get(ty) else {
+                return Err(Stop::Unsupported("a part of a resource"));
+            };
+            let index = self.scalar(index)?;
+            let index = self.resize(index, Type::I32);
+            at = Some(match at {
+                Some(before) => {
+                    let count = self.i32(count as u32);
+                    let before = self.op(Op::Imul, &[before, count]);
+                    self.op(Op::Iadd, &[before, index])
+                }
+                None => index,
+            });
+            ty = of;
+        }
+        Ok(Val::Resource(global, at))
+    }
+
+    /// The handle that is loaded of a library's resource.
+    pub fn library_handle(&mut self, global: u32, index: Option<Value>) -> Lift<Val> {
+        let declared = self.program.resources.iter().find(|r| r.global == Some(global));
+        let declared = *declared.ok_or(Stop::Unsupported("a resource that is not declared"))?;
+        // Whether it differs between invocations is not said here.
+        let nonuniform = index.is_some_and(|v| self.b.func.const_bits(v).is_none());
+        let first = self.i32(declared.lower);
+        let index = index.map_or(first, |v| self.op(Op::Iadd, &[v, first]));
+        let place = Place::Register(Element { index, nonuniform });
+        Ok(Val::Handle(Handle { declared, place }))
     }
 
     /// The handle that a value is.

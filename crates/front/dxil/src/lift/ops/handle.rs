@@ -20,6 +20,8 @@ impl Cx<'_> {
                 let declared = *self.program.resource(class, id).ok_or(UNDECLARED)?;
                 self.handle(declared, call.arg(2)?, call.arg(3)?)?
             }
+            // What was loaded of the resource's variable.
+            Op::CreateHandleForLib => Val::Handle(self.handle_of(call.arg(0)?)?),
             // The binding, register, whether it is not uniform.
             Op::CreateHandleFromBinding => {
                 let ty = self.type_of(call.arg(0)?)?;
@@ -41,7 +43,7 @@ impl Cx<'_> {
                 if !self.remapper.is_heap_indexed(heap) {
                     return Err(LiftError::Bind(BindError::Heap(heap)).into());
                 }
-                let element = self.element(call.arg(0)?, call.arg(2)?)?;
+                let element = self.descriptor(call.arg(0)?, call.arg(2)?)?;
                 Val::Handle(Handle { declared: UNKNOWN, place: Place::Heap(heap, element) })
             }
             // The handle, and what is known of the resource in two words.
@@ -86,6 +88,7 @@ const UNKNOWN: Declared = Declared {
     wide: false,
     bytes: 0,
     ordered: false,
+    global: None,
 };
 
 /// Bits of the first word of `%dx.types.ResourceProperties`, above the shape.

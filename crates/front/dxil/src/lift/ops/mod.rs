@@ -7,6 +7,8 @@ mod convert;
 mod handle;
 mod math;
 mod partition;
+mod primitive;
+mod ray;
 mod stage;
 mod texture;
 mod wave;
@@ -65,6 +67,8 @@ impl Cx<'_> {
             Cx::buffers,
             Cx::textures,
             Cx::stages,
+            Cx::primitives,
+            Cx::rays,
         ] {
             match family(self, &call)? {
                 Made::Not => {}
