@@ -315,7 +315,7 @@ pub fn maxwell_programs<'a>(bytes: &'a [u8], select: &Select) -> Result<Vec<(max
 
 fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
     let module = dxil::load(bytes)?;
-    let remapper = lift.binding_model()?.remapper(bytes, &module)?;
+    let model = lift.binding_model()?;
     let count = dxil::programs(&module)?.len();
     let wanted = match select.entry {
         Some(index) if index >= count => return Err(Error::NoExecutable { index, count }.into()),
@@ -324,6 +324,7 @@ fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Re
     };
     let unit = |entry: usize| {
         let options = dxil::LiftOptions { entry, ..Default::default() };
+        let remapper = model.remapper(bytes, &module, entry)?;
         let lifted = dxil::lift_bound(&module, &options, &*remapper);
         let lifted = lifted.with_context(|| format!("shader {entry}"))?;
         let suffix = if count > 1 { format!(".{entry}") } else { String::new() };

@@ -3,7 +3,7 @@
 use crate::{Error, Target};
 pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap};
 use xenoglot_dxil::bitcode::{self, Module};
-use xenoglot_dxil::container::{self, Container};
+use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
 pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::program::Resource;
 pub use xenoglot_dxil::root_signature::RootSignature;
@@ -32,6 +32,35 @@ pub fn disassemble(module: &Module) -> Result<String, Error> {
 /// Metadata that is no shader's.
 pub fn program(module: &Module) -> Result<program::Program, Error> {
     Ok(program::Program::of(module).map_err(lifter::LiftError::from)?)
+}
+
+/// The global root signature of a container, and the local one of a library's shader.
+fn own_signatures(
+    bytes: &[u8],
+    shader: &str,
+) -> Result<(Option<RootSignature>, Option<RootSignature>), Error> {
+    let container = Container::parse(bytes)?;
+    let (mut global, mut local) = (container.root_signature()?, None);
+    let Some(part) = container.part(FourCc::RDAT) else { return Ok((global, local)) };
+    let Content::RuntimeData(data) = container.content(part)? else { return Ok((global, local)) };
+    let export = data.functions.iter().find(|f| f.name == shader).map_or(shader, |f| f.unmangled);
+    let find = |name: &str| data.subobjects.iter().find(|s| s.name == name).map(|s| &s.content);
+    for subobject in &data.subobjects {
+        match &subobject.content {
+            SubobjectContent::GlobalRootSignature(bytes) if global.is_none() => {
+                global = Some(RootSignature::parse(bytes)?);
+            }
+            SubobjectContent::ExportsAssociation { subobject, exports } => {
+                if let Some(SubobjectContent::LocalRootSignature(bytes)) = find(subobject)
+                    && exports.iter().any(|name| name == export)
+                {
+                    local = Some(RootSignature::parse(bytes)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((global, local))
 }
 
 /// The shaders of a module, in the order in which [`LiftOptions::entry`] counts them: several of a library.
@@ -84,13 +113,16 @@ impl BindingModel {
         BindingModel::RootSignature { signature, heaps: HeapSets::default() }
     }
 
-    /// The model as the lifter asks it, for the shaders of a file.
+    /// The model as the lifter asks it, for a shader of a file, counted as [`LiftOptions::entry`] counts. Root signatures of
+    /// the file's own are those of its shaders, and in libraries those of their subobjects, local ones, too.
     ///
     /// # Errors
     /// Metadata that is no shader's, or a root signature in the file that is damaged.
-    pub fn remapper(&self, bytes: &[u8], module: &Module) -> Result<Box<dyn Remapper>, Error> {
+    pub fn remapper(&self, bytes: &[u8], module: &Module, entry: usize) -> Result<Box<dyn Remapper>, Error> {
+        let programs = programs(module)?;
+        let name = programs.get(entry).map_or("", |p| &p.name).to_owned();
         let mut resources: Vec<Resource> = Vec::new();
-        for resource in programs(module)?.into_iter().flat_map(|p| p.resources) {
+        for resource in programs.into_iter().flat_map(|p| p.resources) {
             if !resources.contains(&resource) {
                 resources.push(resource);
             }
@@ -103,15 +135,13 @@ impl BindingModel {
                 Box::new(RegisterSpaces { heaps: Some(heaps), ..RegisterSpaces::default() })
             }
             BindingModel::RootSignature { signature, heaps } => {
-                let own = match (signature, container::detect(bytes)) {
-                    (None, Some(container::Format::Container)) => {
-                        Container::parse(bytes)?.root_signature()?
-                    }
-                    _ => None,
+                let (global, local) = match container::detect(bytes) {
+                    Some(container::Format::Container) => own_signatures(bytes, &name)?,
+                    _ => (None, None),
                 };
-                let signature = signature.clone().or(own);
+                let signature = signature.clone().or(global);
                 let signature = signature.unwrap_or_else(|| binding::covering(&resources));
-                Box::new(RootSignatureMap::new(&signature, None, *heaps))
+                Box::new(RootSignatureMap::new(&signature, local.as_ref(), *heaps))
             }
         })
     }

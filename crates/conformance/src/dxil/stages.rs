@@ -21,8 +21,8 @@ fn translated(vector: &Vector) -> Result<(), String> {
     let module = load(&vector.container).map_err(|e| e.to_string())?;
     let programs = programs(&module).map_err(|e| e.to_string())?;
     for (name, model) in models {
-        let remapper = model.remapper(&vector.container, &module).map_err(|e| e.to_string())?;
         for (entry, program) in programs.iter().enumerate() {
+            let remapper = model.remapper(&vector.container, &module, entry).map_err(|e| e.to_string())?;
             words(&module, entry, &*remapper)
                 .and_then(|w| validate(&w))
                 .map_err(|e| format!("{}, {name}: {e}", program.name))?;

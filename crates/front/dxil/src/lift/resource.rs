@@ -120,8 +120,12 @@ impl Cx<'_> {
 
     /// The IR's handle of a texture, image or sampler.
     pub fn opaque(&mut self, handle: &Handle, kind: Kind) -> Lift<Value> {
-        let Bound::Resource { resource, element } = self.bind(handle)? else {
-            return Err(Stop::Unsupported("a resource of this shape without a descriptor"));
+        let (resource, element) = match self.bind(handle)? {
+            Bound::Resource { resource, element } => (resource, element),
+            Bound::Address(address) if kind == Kind::Accel => {
+                return Ok(self.inst(Op::AccelAt, Imm::None, &[address], Type::scalar(kind)));
+            }
+            _ => return Err(Stop::Unsupported("a resource of this shape without a descriptor")),
         };
         let flags = Element::flags(element);
         let index = element.map(|e| e.index);
