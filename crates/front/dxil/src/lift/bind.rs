@@ -139,7 +139,7 @@ impl Cx<'_> {
                     _ => Count::One,
                 };
                 let declared = Declared { lower: first, ..*declared };
-                let resource = self.declare(&declared, slot, kind, count);
+                let resource = self.declare(&declared, descriptor, slot, (kind, count));
                 let element = match count {
                     Count::One => None,
                     _ => Some(self.moved(register, first.wrapping_neg())),
@@ -186,7 +186,7 @@ impl Cx<'_> {
             (_, kind) => kind,
         };
         let declared = Declared { lower: 0, space: 0, ..*declared };
-        let resource = self.declare(&declared, slot, kind, Count::Unbounded);
+        let resource = self.declare(&declared, descriptor, slot, (kind, Count::Unbounded));
         Ok(Bound::Resource { resource, element: Some(element) })
     }
 

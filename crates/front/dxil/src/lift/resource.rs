@@ -39,8 +39,8 @@ impl Cx<'_> {
         Ok(Val::Handle(Handle { declared, place }))
     }
 
+    /// Which of several descriptors an operation names.
     pub fn descriptor(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
-        // What differs between invocations is not said by a constant alone: expressions of constants are none.
         let nonuniform = self.integer(nonuniform).is_ok_and(|n| n != 0);
         Ok(Element { index: self.scalar(index)?, nonuniform })
     }
@@ -87,25 +87,30 @@ impl Cx<'_> {
         }
     }
 
-    /// The module's resource of a kind at a slot.
-    pub fn declare(&mut self, declared: &Declared, slot: Slot, kind: ResourceKind, count: Count) -> Resource {
-        let key = (slot.set, slot.binding);
-        let known = self.bound.resources.entry(key).or_default();
+    /// The module's resource of a kind at a slot. Heaps are declared once for each kind of descriptor that is taken of them.
+    pub fn declare(
+        &mut self,
+        declared: &Declared,
+        descriptor: DescriptorKind,
+        slot: Slot,
+        (kind, count): (ResourceKind, Count),
+    ) -> Resource {
+        let known = self.bound.resources.entry((slot.set, slot.binding)).or_default();
         let resources = &mut self.ir.resources;
         let same = |&&r: &&Resource| resources[r].kind == kind && resources[r].count == count;
         if let Some(&found) = known.iter().find(same) {
             return found;
         }
-        let (letter, number) = match count {
-            Count::One => (declared.class.letter().to_string(), declared.lower),
-            _ => (format!("{}_array", declared.class.letter()), declared.lower),
+        let letter = declared.class.letter();
+        let counter = descriptor == DescriptorKind::Counter;
+        let mut name = match count {
+            Count::Unbounded => format!("{letter}_array"),
+            _ => format!("{letter}{}", declared.lower),
         };
-        let mut name = format!("{letter}{number}");
         if declared.space != 0 {
             name.push_str(&format!("_space{}", declared.space));
         }
-        // Heaps are declared once for each kind of descriptor that is taken of them.
-        if resources.values().any(|r| r.name == name) {
+        if counter || count == Count::Unbounded || !known.is_empty() {
             name.push_str(&format!("_{}", resources.len()));
         }
         let oob = match self.options.bounds {
