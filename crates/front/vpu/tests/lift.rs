@@ -47,7 +47,7 @@ fn inst(at: u16) -> impl Strategy<Value = u32> {
     (fields, any::<u16>()).prop_map(move |((opcode, d, mask, saturate, [a, b, c]), extra)| {
         let op = Op::from_opcode(opcode).unwrap();
         let extra = if matches!(op, Op::Jmp | Op::Jz) { at + 1 + extra % 4 } else { extra };
-        let source = |n: u8| if n < 6 { n } else { n & 1 | 16 * (n & 2) / 2 };
+        let source = |n: u8| if n < 6 { n } else { n & 1 | (n & 2) << 3 };
         let (a, b, c) = (source(a), source(b), source(c));
         Inst { op, d, mask: mask | 1, saturate, a, b, c, extra }.encode()
     })

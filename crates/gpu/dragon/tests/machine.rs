@@ -153,6 +153,14 @@ fn skipping_known_waits_changes_nothing() {
     ] {
         let (plain, plain_picture, none) = traced(&demo, toml, false);
         let (skipped, picture, ticks) = traced(&demo, toml, true);
+        for (a, b) in plain.tracks.iter().zip(&skipped.tracks) {
+            let differs = a.spans.iter().zip(&b.spans).find(|(a, b)| a != b);
+            assert!(a == b, "{toml}: {}: {differs:?}", a.name);
+        }
+        for (a, b) in plain.counters.iter().zip(&skipped.counters) {
+            let differs = a.samples.iter().zip(&b.samples).find(|(a, b)| a != b);
+            assert!(a == b, "{toml}: {}: {differs:?}", a.name);
+        }
         assert!(plain == skipped, "{toml}: {} and {} ticks", plain.ticks, skipped.ticks);
         assert_eq!(picture, plain_picture);
         assert_eq!(none, 0);

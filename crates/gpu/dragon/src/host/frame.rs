@@ -286,7 +286,7 @@ impl List<'_> {
     /// Fills the colour and depth buffers `set` and `set + 1`: every other bin has the other of two greys.
     fn fill(&mut self, bin: usize, set: u8) {
         let Bin { x, y, .. } = self.bins[bin];
-        let light = (x / self.size + y / self.size) % 2 == 0;
+        let light = (x / self.size + y / self.size).is_multiple_of(2);
         let grey = if light { 0x5acb } else { 0x39c7 };
         self.push(Command::SetFillTileBufferValue(set, grey));
         self.push(Command::ExecFillTileBuffer { tile: set, sig: COLOR_FILLED });

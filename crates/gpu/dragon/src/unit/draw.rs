@@ -30,7 +30,7 @@ enum State {
     /// Sets the triangle up.
     Setup { done: u64 },
     /// Has a triangle for the rasteriser.
-    Hand(Option<Triangle>),
+    Hand,
 }
 
 /// The coordinator.
@@ -41,6 +41,8 @@ pub(crate) struct Draw {
     triangle: u16,
     corner: usize,
     vertices: [Vertex; 3],
+    /// The triangle that is set up.
+    ready: Option<Triangle>,
     /// The burst of indices it has.
     burst: Option<u32>,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Drawn {
 impl Draw {
     pub fn new() -> Draw {
         let vertices = [Vertex::default(); 3];
-        Draw { job: None, state: State::Index, triangle: 0, corner: 0, vertices, burst: None }
+        Draw { job: None, state: State::Index, triangle: 0, corner: 0, vertices, ready: None, burst: None }
     }
 
     pub fn is_idle(&self) -> bool {
@@ -142,14 +144,15 @@ impl Draw {
             }
             State::Setup { done } if now < *done => Activity::until(Event::SetupTri, *done),
             State::Setup { .. } => {
-                match Triangle::new(job.setup, self.vertices) {
-                    Some(triangle) => self.state = State::Hand(Some(triangle)),
+                self.ready = Triangle::new(job.setup, self.vertices);
+                match self.ready {
+                    Some(_) => self.state = State::Hand,
                     None => self.next_triangle(),
                 }
                 Activity::busy(Event::SetupTri, now)
             }
-            State::Hand(triangle) => {
-                if !raster.offer(triangle) {
+            State::Hand => {
+                if !raster.offer(&mut self.ready) {
                     return Activity::blocked(Event::QueueFull);
                 }
                 self.next_triangle();

@@ -67,6 +67,8 @@ impl Rasterizer {
     }
 
     pub fn tick(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
+        // Taking a triangle makes room for the next one, whatever becomes of its pixels.
+        let taken = self.current.is_none();
         let walk = match &mut self.current {
             Some(walk) => walk,
             None => match self.input.take() {
@@ -82,6 +84,7 @@ impl Rasterizer {
                 let vpu = &mut vpus[((walk.x / 2 + walk.y / 2) % count) as usize];
                 let Some(fragment) = vpu.queue.push() else {
                     return match tested {
+                        0 if taken => Activity::busy(Event::QueueFull, shared.now),
                         0 => Activity::blocked(Event::QueueFull),
                         _ => Activity::busy(Event::Raster, shared.now),
                     };

@@ -6,12 +6,11 @@ use crate::event::{Activity, Event, NEVER};
 use crate::machine::{Faults, Shared};
 use crate::memory::Sdram;
 use crate::params::{Latencies, Params};
+use crate::unit::tile::Tiles;
 use xenoglot_vpu::exec::{Step, Surroundings, Thread, step};
 use xenoglot_vpu::isa::Latency;
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, Op, REGISTERS, TILE_BUFFERS};
-
-use super::tile::Tiles;
 
 /// A thread's place.
 #[derive(Clone, Debug, Default)]
@@ -90,11 +89,11 @@ impl Vpu {
     pub fn tick(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
         let now = shared.now;
         let dispatched = self.queue.len() > 0 && self.dispatch(now);
-        if now >= self.wake {
-            if let Some(n) = self.ready(now) {
-                self.issue(n, shared, textures);
-                return Activity::busy(Event::Exec, now);
-            }
+        if now >= self.wake
+            && let Some(n) = self.ready(now)
+        {
+            self.issue(n, shared, textures);
+            return Activity::busy(Event::Exec, now);
         }
         if dispatched {
             return Activity::busy(Event::Tick, now);

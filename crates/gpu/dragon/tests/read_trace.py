@@ -51,5 +51,5 @@ try:
     result["packets"] = by_processor(packets, BY_TRACK)
     result["json"] = by_processor(chrome, BY_THREAD)
 except Exception as error:  # whatever keeps it from starting
-    result["error"] = " ".join(str(error).split())
+    result["error"] = type(error).__name__
 print(json.dumps(result))
