@@ -9,6 +9,7 @@ use xenoglot::detect::{Format, detect};
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
 use xenoglot::{dxil, maxwell};
+use xenoglot_dxil::program::Program as DxilProgram;
 use xenoglot_ir::{Module, text, verify};
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_pica_shader::container::{Dvle, Shbin};
@@ -228,6 +229,8 @@ pub struct Unit {
     pub suffix: String,
     /// What a Maxwell program uses.
     pub info: Option<ShaderInfo>,
+    /// What a DXIL shader's metadata says.
+    pub dxil: Option<DxilProgram>,
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
@@ -236,19 +239,18 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
         verify::verify(&module).context("the module is not sound")?;
-        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None })]);
+        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None, dxil: None })]);
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
     }
     if let Format::Dxil(_) = detect(bytes) {
-        let lifted = dxil::lift(&dxil::load(bytes)?, &dxil::LiftOptions::default())?;
-        return Ok(vec![Ok(Unit { module: lifted.module, suffix: String::new(), info: None })]);
+        return dxil_modules(bytes, select);
     }
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
-        Ok(Unit { module, suffix: e.suffix, info: None })
+        Ok(Unit { module, suffix: e.suffix, info: None, dxil: None })
     };
     Ok(executables(bytes, select)?.into_iter().map(unit).collect())
 }
@@ -277,11 +279,28 @@ pub fn maxwell_programs<'a>(bytes: &'a [u8], select: &Select) -> Result<Vec<(max
     }
 }
 
+fn dxil_modules(bytes: &[u8], select: &Select) -> Result<Vec<Result<Unit>>> {
+    let module = dxil::load(bytes)?;
+    let count = dxil::programs(&module)?.len();
+    let wanted = match select.entry {
+        Some(index) if index >= count => return Err(Error::NoExecutable { index, count }.into()),
+        Some(index) => index..index + 1,
+        None => 0..count,
+    };
+    let unit = |entry: usize| {
+        let options = dxil::LiftOptions { entry, ..Default::default() };
+        let lifted = dxil::lift(&module, &options).with_context(|| format!("shader {entry}"))?;
+        let suffix = if count > 1 { format!(".{entry}") } else { String::new() };
+        Ok(Unit { module: lifted.module, suffix, info: None, dxil: Some(lifted.program) })
+    };
+    Ok(wanted.map(unit).collect())
+}
+
 fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
     let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
-        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info) })
+        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info), dxil: None })
     };
     Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
 }

@@ -36,6 +36,8 @@ fn kernel(op: Op, flags: Flags, from: Kind, to: Kind, count: u32) -> Module {
         semantic: Semantic::Builtin(Builtin::GlobalInvocationId),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let [input, output] = [0, 1].map(|binding| {
         m.resources.push(ResourceData {

@@ -278,7 +278,15 @@ impl<'m> Resolver<'m> {
         if let Some(act) = self.texels(inst, args) {
             return Ok(act);
         }
-        if matches!(info.sig, Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate) {
+        if matches!(
+            info.sig,
+            Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate | Sig::Fixed(..) | Sig::Query
+        ) {
+            return Ok(Act::Unsupported);
+        }
+        if let Imm::Var(v) = data.imm
+            && self.module.vars.get(v).is_some_and(|v| v.inner.is_some())
+        {
             return Ok(Act::Unsupported);
         }
         if data.imm.kind() != info.imm {
@@ -398,6 +406,12 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         Sig::Store => (Some(2), false),
         Sig::Effect => (Some(0), false),
         Sig::Build => (None, true),
-        Sig::Call | Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate => (None, false),
+        Sig::Call
+        | Sig::Open
+        | Sig::Handle
+        | Sig::Texture
+        | Sig::Interpolate
+        | Sig::Fixed(..)
+        | Sig::Query => (None, false),
     }
 }

@@ -90,9 +90,9 @@ fn vertices_are_recorded() {
         for v in [3, 4] {
             let v = b.i32(v);
             b.output(out, v);
-            b.inst(Op::EmitVertex, Flags::NONE, Imm::None, &[], &[]);
+            b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
         }
-        b.inst(Op::EndPrimitive, Flags::NONE, Imm::None, &[], &[]);
+        b.inst(Op::EndPrimitive, Flags::NONE, Imm::Stream(0), &[], &[]);
         b.ret(&[]);
     });
     let got = run(&m, &mut Bindings::new(&m)).unwrap();
@@ -430,11 +430,11 @@ fn unsupported_ops_trap_when_reached() {
     let mut m = module();
     entry(&mut m, &[], |b| {
         b.set_guest(12);
-        b.inst(Op::MeshIndices, Flags::NONE, Imm::None, &[], &[]);
+        b.inst(Op::DepthOut, Flags::NONE, Imm::None, &[], &[]);
         b.ret(&[]);
     });
     let trap = run(&m, &mut Bindings::new(&m)).unwrap_err();
-    assert_eq!((trap.cause, trap.at.guest), (Cause::Unsupported { op: Op::MeshIndices }, 12));
+    assert_eq!((trap.cause, trap.at.guest), (Cause::Unsupported { op: Op::DepthOut }, 12));
     let mut m = module();
     entry(&mut m, &[], |b| b.unreachable());
     assert_eq!(cause(&m), Cause::Unreachable);

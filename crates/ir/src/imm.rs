@@ -1,6 +1,7 @@
 //! Immediates: what an instruction knows besides its operands. Plain data, small enough to live in the instruction.
 
 use crate::entities::{Const, Func, Resource, Slot, Var};
+use crate::ty::Type;
 use cranelift_entity::packed_option::PackedOption;
 
 macro_rules! named_enum {
@@ -43,6 +44,8 @@ named_enum! {
         Private "private",
         /// Push constants.
         Push "push",
+        /// What shaders hand to each other: payloads, attributes of hits, parameters of callable shaders.
+        Payload "payload",
         /// 64-bit host pointers.
         Global "global",
         /// Memory of a CPU guest.
@@ -55,7 +58,7 @@ named_enum! {
 impl Space {
     /// Whether an access names the resource it goes to.
     pub fn has_resource(self) -> bool {
-        matches!(self, Space::ConstBank | Space::Uniform | Space::Storage | Space::Push)
+        matches!(self, Space::ConstBank | Space::Uniform | Space::Storage | Space::Push | Space::Payload)
     }
 
     /// Whether stores and atomics are allowed.
@@ -295,6 +298,84 @@ pub struct BarrierInfo {
     pub exec: bool,
 }
 
+named_enum! {
+    /// What an inline ray query tells of its ray or of a hit.
+    RayValue {
+        /// What was hit, `i32`: 0 nothing; of a candidate 0 a triangle, 1 a box; of the committed hit 1 a triangle, 2 one
+        /// that the program generated.
+        Kind "kind",
+        /// Distance along the ray, `f32`.
+        T "t",
+        /// Number of the instance in its structure, `i32`.
+        InstanceId "instance_id",
+        /// The instance's number by the application, `i32`.
+        InstanceCustomIndex "instance_custom_index",
+        /// The instance's offset into the table of hit groups, `i32`.
+        InstanceOffset "instance_offset",
+        /// Number of the geometry, `i32`.
+        GeometryIndex "geometry_index",
+        /// Number of the primitive, `i32`.
+        PrimitiveIndex "primitive_index",
+        /// Where in the triangle, `f32x2`.
+        Barycentrics "barycentrics",
+        /// Whether the triangle's front was hit, `bool`.
+        FrontFace "front_face",
+        /// Whether the box is opaque, `bool`.
+        OpaqueBox "opaque_box",
+        /// The ray's origin in the instance's space, `f32x3`.
+        ObjectOrigin "object_origin",
+        /// The ray's direction in the instance's space, `f32x3`.
+        ObjectDirection "object_direction",
+        /// A column of the matrix from the instance's space, `f32x3`.
+        ObjectToWorld "object_to_world",
+        /// A column of the matrix to the instance's space, `f32x3`.
+        WorldToObject "world_to_object",
+        /// The ray's flags, `i32`.
+        Flags "flags",
+        /// The ray's least distance, `f32`.
+        TMin "t_min",
+        /// The ray's origin, `f32x3`.
+        Origin "origin",
+        /// The ray's direction, `f32x3`.
+        Direction "direction",
+    }
+}
+
+impl RayValue {
+    /// The value's type.
+    pub fn ty(self) -> Type {
+        use RayValue::*;
+        match self {
+            Kind | InstanceId | InstanceCustomIndex | InstanceOffset | GeometryIndex | PrimitiveIndex
+            | Flags => Type::I32,
+            T | TMin => Type::F32,
+            Barycentrics => Type::F32X2,
+            FrontFace | OpaqueBox => Type::BOOL,
+            ObjectOrigin | ObjectDirection | ObjectToWorld | WorldToObject | Origin | Direction => {
+                Type::F32X3
+            }
+        }
+    }
+
+    /// Whether it is of a matrix, of whose four columns one is meant.
+    pub fn is_matrix(self) -> bool {
+        matches!(self, RayValue::ObjectToWorld | RayValue::WorldToObject)
+    }
+}
+
+/// What is asked of an inline ray query.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct QueryInfo {
+    /// The query.
+    pub query: Resource,
+    /// What is asked.
+    pub value: RayValue,
+    /// Of the committed hit, and not of the candidate.
+    pub committed: bool,
+    /// Column of a matrix, 0 to 3.
+    pub column: u8,
+}
+
 /// The immediate of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Imm {
@@ -324,6 +405,10 @@ pub enum Imm {
     Barrier(BarrierInfo),
     /// A resource.
     Resource(Resource),
+    /// A vertex stream, 0 to 3.
+    Stream(u8),
+    /// A question to a ray query.
+    Query(QueryInfo),
 }
 
 impl Imm {
@@ -343,6 +428,8 @@ impl Imm {
             Imm::Subgroup(_) => ImmKind::Subgroup,
             Imm::Barrier(_) => ImmKind::Barrier,
             Imm::Resource(_) => ImmKind::Resource,
+            Imm::Stream(_) => ImmKind::Stream,
+            Imm::Query(_) => ImmKind::Query,
         }
     }
 }
@@ -376,5 +463,9 @@ named_enum! {
         Barrier "barrier",
         /// `@regs`.
         Resource "resource",
+        /// Nothing for the first stream, `stream 1` for another.
+        Stream "stream",
+        /// `@query t committed`, `@query object_to_world column 3`.
+        Query "query",
     }
 }

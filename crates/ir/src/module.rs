@@ -62,6 +62,8 @@ named_enum! {
         PointSize "point_size",
         /// Distances to clip planes, an array of `f32`.
         ClipDistance "clip_distance",
+        /// Distances to planes, of which primitives that are outside of one as a whole are dropped, an array of `f32`.
+        CullDistance "cull_distance",
         /// Index of the vertex, `i32`.
         VertexIndex "vertex_index",
         /// Index of the instance, `i32`.
@@ -76,6 +78,16 @@ named_enum! {
         FrontFacing "front_facing",
         /// Fragment depth, `f32`.
         FragDepth "frag_depth",
+        /// The fragment's reference value of the stencil test, `i32`.
+        StencilRef "stencil_ref",
+        /// Whether the pixel is covered as a whole, `bool`.
+        FullyCovered "fully_covered",
+        /// Where in the triangle, perspective-correct, `f32x3`.
+        BaryCoord "bary_coord",
+        /// Where in the triangle, linear in the window, `f32x3`.
+        BaryCoordLinear "bary_coord_linear",
+        /// Pixels per fragment: the logarithm of rows, plus 4 times that of columns, `i32`.
+        ShadingRate "shading_rate",
         /// Coverage, `i32`.
         SampleMask "sample_mask",
         /// Index of the sample, `i32`.
@@ -84,6 +96,8 @@ named_enum! {
         Layer "layer",
         /// Index of the viewport, `i32`.
         ViewportIndex "viewport_index",
+        /// Number of the view, `i32`.
+        ViewIndex "view_index",
         /// Position within a point, `f32x2`.
         PointCoord "point_coord",
         /// The instance that the draw starts with, `i32`.
@@ -106,6 +120,38 @@ named_enum! {
         NumWorkgroups "num_workgroups",
         /// Compute: invocation in the workgroup, counted, `i32`.
         LocalInvocationIndex "local_invocation_index",
+        /// Mesh: a primitive's vertices, `i32`, `i32x2` or `i32x3`.
+        PrimitiveIndices "primitive_indices",
+        /// Mesh: whether the primitive is dropped, `bool`.
+        CullPrimitive "cull_primitive",
+        /// Rays: invocation in the launch, `i32x3`.
+        LaunchId "launch_id",
+        /// Rays: invocations of the launch, `i32x3`.
+        LaunchSize "launch_size",
+        /// Rays: origin, `f32x3`.
+        WorldRayOrigin "world_ray_origin",
+        /// Rays: direction, `f32x3`.
+        WorldRayDirection "world_ray_direction",
+        /// Rays: origin in the instance's space, `f32x3`.
+        ObjectRayOrigin "object_ray_origin",
+        /// Rays: direction in the instance's space, `f32x3`.
+        ObjectRayDirection "object_ray_direction",
+        /// Rays: least distance, `f32`.
+        RayTMin "ray_t_min",
+        /// Rays: flags, `i32`.
+        RayFlags "ray_flags",
+        /// Rays: kind of the hit, `i32`.
+        HitKind "hit_kind",
+        /// Rays: number of the instance in its structure, `i32`.
+        InstanceId "instance_id",
+        /// Rays: the instance's number by the application, `i32`.
+        InstanceCustomIndex "instance_custom_index",
+        /// Rays: number of the geometry, `i32`.
+        GeometryIndex "geometry_index",
+        /// Rays: the columns of the matrix from the instance's space, an array of four `f32x3`.
+        ObjectToWorld "object_to_world",
+        /// Rays: the columns of the matrix to the instance's space, an array of four `f32x3`.
+        WorldToObject "world_to_object",
     }
 }
 
@@ -116,10 +162,22 @@ named_enum! {
         Smooth "smooth",
         /// Linear in the window.
         Linear "linear",
+        /// Perspective-correct, at the centroid of what is covered.
+        Centroid "centroid",
+        /// Linear in the window, at the centroid of what is covered.
+        LinearCentroid "linear_centroid",
+        /// Perspective-correct, at the sample.
+        Sample "sample",
+        /// Linear in the window, at the sample.
+        LinearSample "linear_sample",
         /// The provoking vertex's.
         Flat "flat",
         /// One value for the whole patch (tessellation).
         Patch "patch",
+        /// Not at all: an array of the three vertices' values (fragments).
+        PerVertex "per_vertex",
+        /// One value for the whole primitive (meshes, and fragments of theirs).
+        PerPrimitive "per_primitive",
     }
 }
 
@@ -152,6 +210,11 @@ pub struct VarData {
     pub interpolation: Interpolation,
     /// Number of elements if it is an array.
     pub array: Option<u32>,
+    /// Number of elements of each element: of clip and cull distances that exist once per vertex, and 4 of a mesh
+    /// shader's position whose lanes are written one by one.
+    pub inner: Option<u32>,
+    /// Vertex stream that a geometry shader's output belongs to, 0 to 3.
+    pub stream: u8,
 }
 
 named_enum! {
@@ -278,6 +341,24 @@ named_enum! {
     }
 }
 
+named_enum! {
+    /// What shaders hand to each other.
+    PayloadKind {
+        /// A task shader to the mesh shaders it launches.
+        Task "task",
+        /// Whoever traces a ray to the shaders it meets, and back.
+        Ray "ray",
+        /// The same in the shaders that the ray meets.
+        IncomingRay "incoming_ray",
+        /// An intersection shader to those that its hits call.
+        HitAttribute "hit_attribute",
+        /// Whoever calls a shader to the one called, and back.
+        Callable "callable",
+        /// The same in the called shader.
+        IncomingCallable "incoming_callable",
+    }
+}
+
 /// What a resource is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResourceKind {
@@ -322,6 +403,15 @@ pub enum ResourceKind {
     },
     /// Acceleration structure.
     AccelerationStructure,
+    /// Memory that is handed to other shaders. It has no descriptor; calls name it by its binding.
+    Payload {
+        /// From whom to whom.
+        kind: PayloadKind,
+        /// Size in bytes.
+        size: u32,
+    },
+    /// State of an inline ray query of an invocation. It has no descriptor.
+    RayQuery,
 }
 
 named_enum! {
@@ -341,6 +431,10 @@ named_enum! {
         Image "image",
         /// Acceleration structure.
         Accel "accel",
+        /// Payload.
+        Payload "payload",
+        /// Ray query.
+        Query "query",
     }
 }
 
@@ -355,6 +449,8 @@ impl ResourceKind {
             ResourceKind::Sampler => ResourceName::Sampler,
             ResourceKind::Image { .. } => ResourceName::Image,
             ResourceKind::AccelerationStructure => ResourceName::Accel,
+            ResourceKind::Payload { .. } => ResourceName::Payload,
+            ResourceKind::RayQuery => ResourceName::Query,
         }
     }
 }

@@ -80,9 +80,9 @@ pub enum Sig {
     SlotGet,
     /// The slot's type, no result.
     SlotSet,
-    /// Optionally an `i32` array or vertex index; result the variable's type.
+    /// An `i32` index for each array around the variable's type; result the type.
     VarGet,
-    /// The variable's type, then optionally an `i32` index; no result.
+    /// The variable's type, then an `i32` index for each array around it; no result.
     VarSet,
     /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`.
     Load,
@@ -102,6 +102,10 @@ pub enum Sig {
     EffectIf,
     /// One `i32` where the resource is an array, none otherwise; result a handle.
     Handle,
+    /// Operands of these types, and the result.
+    Fixed(&'static [Type], Option<Type>),
+    /// No operand; the result is of the type that the value asked for has.
+    Query,
     /// As the row's comment and its immediate say.
     Texture,
     /// Nothing, a sample's number, or two floats; result the variable's type.
@@ -195,6 +199,7 @@ pub fn result_type(op: Op, args: &[Type]) -> Option<Type> {
         Sig::Dot(_) | Sig::Extract => first.map(Type::lane),
         Sig::Build => first.and_then(|t| t.with_lanes(u8::try_from(args.len()).ok()?)),
         Sig::Atomic(_) | Sig::AtomicCas => args.get(1).copied(),
+        Sig::Fixed(_, result) => result,
         _ => None,
     }
 }

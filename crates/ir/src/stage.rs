@@ -37,15 +37,55 @@ pub enum TessSpacing {
     FractionalEven,
 }
 
-/// The tessellator before an evaluation shader.
+/// The tessellator between a control and an evaluation shader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tessellation {
     /// What it divides.
     pub domain: TessDomain,
-    /// Where it divides.
-    pub spacing: TessSpacing,
-    /// Triangles are clockwise.
-    pub clockwise: bool,
+    /// Where it divides; `None` if the other tessellation stage says.
+    pub spacing: Option<TessSpacing>,
+    /// Triangles are clockwise; `None` if the other tessellation stage says.
+    pub clockwise: Option<bool>,
     /// It makes points.
     pub points: bool,
+}
+
+/// What a mesh shader makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mesh {
+    /// Vertices of a primitive, 1 to 3.
+    pub primitive_vertices: u32,
+    /// Most vertices a workgroup makes.
+    pub max_vertices: u32,
+    /// Most primitives a workgroup makes.
+    pub max_primitives: u32,
+}
+
+/// How the depth a fragment shader puts out compares with that of the primitive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Depth {
+    /// In any way.
+    #[default]
+    Any,
+    /// It is not less.
+    Greater,
+    /// It is not greater.
+    Less,
+}
+
+/// All of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pipeline {
+    /// Depth and stencil tests come before the fragment shader.
+    pub early_fragment_tests: bool,
+    /// What a fragment shader does to depth.
+    pub depth: Depth,
+    /// What a geometry shader takes and makes.
+    pub geometry: Option<Geometry>,
+    /// Vertices of an output patch of a tessellation control shader.
+    pub patch_vertices: Option<u32>,
+    /// The tessellator, as far as a tessellation shader says.
+    pub tessellation: Option<Tessellation>,
+    /// What a mesh shader makes.
+    pub mesh: Option<Mesh>,
 }

@@ -133,6 +133,8 @@ impl Type {
     pub const F16X2: Type = Type { kind: Kind::F16, lanes: 2 };
     /// Two 32-bit floats.
     pub const F32X2: Type = Type { kind: Kind::F32, lanes: 2 };
+    /// Three 32-bit floats.
+    pub const F32X3: Type = Type { kind: Kind::F32, lanes: 3 };
     /// Two 32-bit integers.
     pub const I32X2: Type = Type { kind: Kind::I32, lanes: 2 };
     /// Three 32-bit integers.

@@ -7,7 +7,9 @@ use common::any_module;
 use proptest::prelude::*;
 use std::sync::Mutex;
 use xenoglot_ir::entity::EntityRef;
-use xenoglot_ir::imm::{BarrierInfo, FloatFormat, ImmKind, Order, Reduce, Scope, SubgroupInfo};
+use xenoglot_ir::imm::{
+    BarrierInfo, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
+};
 use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::{Class, OPS, OpInfo, Sig};
@@ -72,6 +74,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Shuffle => vec![(vec![f32x4, f32x4], vec![ty(Kind::F32, 2)])],
         Sig::Leaf => match row.op {
             Op::SgElect | Op::Helper => vec![(vec![], vec![Type::BOOL])],
+            Op::RayT => vec![(vec![], vec![Type::F32])],
             _ => vec![(vec![], vec![Type::I32])],
         },
         Sig::SlotGet | Sig::VarGet => vec![(vec![], vec![f32x4])],
@@ -85,6 +88,8 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Call => vec![(vec![Type::F32, Type::I32], vec![Type::BOOL, f32x4])],
         Sig::Effect => vec![(vec![], vec![])],
         Sig::EffectIf => vec![(vec![Type::BOOL], vec![])],
+        Sig::Fixed(args, result) => vec![(args.to_vec(), result.into_iter().collect())],
+        Sig::Query => vec![(vec![], vec![Type::F32X3])],
         Sig::Handle => vec![(vec![], vec![Type::scalar(Kind::Buf)])],
         Sig::Interpolate => vec![(
             match row.op {
@@ -121,6 +126,11 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
     let stage = match row.op {
         Op::EmitVertex | Op::EndPrimitive => Stage::Geometry,
         Op::Barrier => Stage::Compute,
+        Op::MeshSetCounts => Stage::Mesh,
+        Op::MeshDispatch => Stage::Task,
+        Op::RayTrace | Op::RayCall => Stage::RayGen,
+        Op::RayReport => Stage::Intersection,
+        Op::RayIgnore | Op::RayAccept | Op::RayT => Stage::AnyHit,
         _ => Stage::Fragment,
     };
     let mut m = Module::new(stage, "");
@@ -135,6 +145,8 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
                 semantic: location,
                 interpolation: Interpolation::Smooth,
                 array: None,
+                inner: None,
+                stream: 0,
             }));
         }
     }
@@ -146,6 +158,23 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         count: Count::One,
         oob: OutOfBounds::Zero,
     });
+    let object = |name: &str, kind| ResourceData {
+        name: name.into(),
+        kind,
+        set: 0,
+        binding: 0,
+        count: Count::One,
+        oob: OutOfBounds::Undefined,
+    };
+    let payload = |kind| object("payload", ResourceKind::Payload { kind, size: 16 });
+    let query = object("query", ResourceKind::RayQuery);
+    let object = match row.op {
+        Op::RayTrace => m.resources.push(payload(PayloadKind::Ray)),
+        Op::RayCall => m.resources.push(payload(PayloadKind::Callable)),
+        Op::MeshDispatch => m.resources.push(payload(PayloadKind::Task)),
+        Op::BufferSize | Op::ResourceHandle => buffer,
+        _ => m.resources.push(query),
+    };
     let mut callee = Function::new("callee");
     callee.returns = vec![Type::BOOL, Type::F32X4];
     let b = callee.add_block();
@@ -197,7 +226,14 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
             image: false,
             exec: true,
         }),
-        ImmKind::Resource => Imm::Resource(buffer),
+        ImmKind::Resource => Imm::Resource(object),
+        ImmKind::Stream => Imm::Stream(1),
+        ImmKind::Query => Imm::Query(QueryInfo {
+            query: object,
+            value: RayValue::WorldToObject,
+            committed: true,
+            column: 3,
+        }),
     };
     let mut at = Builder::new(&mut f, b);
     let inst = at.inst(row.op, row.flags_to_try(), imm, &args, results);

@@ -22,6 +22,8 @@ fn shader() -> Module {
             semantic: Semantic::Location { location, component: 0 },
             interpolation: Interpolation::Smooth,
             array: None,
+            inner: None,
+            stream: 0,
         })
     };
     let inputs = [0, 1].map(|i| var(&mut m, &format!("v{i}"), Direction::Input, i));

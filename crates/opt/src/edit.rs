@@ -219,5 +219,7 @@ pub(crate) fn builtin_input(module: &mut Module, builtin: Builtin, ty: Type) -> 
         semantic,
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     })
 }

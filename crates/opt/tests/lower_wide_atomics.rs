@@ -49,6 +49,8 @@ fn module(seed: u64) -> Module {
         semantic: Semantic::Builtin(Builtin::LocalInvocationIndex),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let mut f = Function::new("main");
     let [entry, some, join] = [(); 3].map(|()| f.add_block());

@@ -116,6 +116,8 @@ pub fn generate(seed: u64, options: &Options) -> Module {
         semantic: Semantic::Builtin(Builtin::GlobalInvocationId),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let memory = body::Memory { id, input: Resource::new(0), output: Resource::new(1) };
 

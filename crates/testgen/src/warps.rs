@@ -172,6 +172,8 @@ pub fn kernel(seed: u64, lanes: u32, barriers: bool) -> Module {
         semantic: Semantic::Builtin(Builtin::LocalInvocationIndex),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let mut f = Function::new("main");
     let block = f.add_block();

@@ -276,12 +276,12 @@ fn tessellation(t: Tessellator) -> stage::Tessellation {
             TessDomain::Triangles => stage::TessDomain::Triangles,
             TessDomain::Quads => stage::TessDomain::Quads,
         },
-        spacing: match t.spacing {
+        spacing: Some(match t.spacing {
             TessSpacing::Equal => stage::TessSpacing::Equal,
             TessSpacing::FractionalOdd => stage::TessSpacing::FractionalOdd,
             TessSpacing::FractionalEven => stage::TessSpacing::FractionalEven,
-        },
-        clockwise: t.clockwise,
+        }),
+        clockwise: Some(t.clockwise),
         points: t.points,
     }
 }

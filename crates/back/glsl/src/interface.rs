@@ -94,6 +94,8 @@ pub(crate) fn write(
     Ok(())
 }
 
+const NO_INTERPOLATION: &str = "its interpolation has no form in this version";
+
 /// Bytes a captured output takes.
 fn captured(var: &VarData) -> u32 {
     4 * u32::from(var.ty.lanes()) * var.array.unwrap_or(1)
@@ -122,6 +124,12 @@ fn variable(
     }
     if stage == Stage::Compute {
         return refuse("compute has no inputs and outputs");
+    }
+    if var.stream != 0 {
+        return refuse("vertex streams");
+    }
+    if matches!(var.interpolation, Interpolation::PerVertex | Interpolation::PerPrimitive) {
+        return refuse(NO_INTERPOLATION);
     }
     let input = var.direction == Direction::Input;
     let ends = if input { Stage::Vertex } else { Stage::Fragment };
@@ -156,6 +164,11 @@ fn variable(
                 return refuse("ES has no linear interpolation");
             }
             Interpolation::Linear => out.push_str("noperspective "),
+            Interpolation::Centroid => out.push_str("centroid "),
+            Interpolation::LinearCentroid if target.is_450() => out.push_str("noperspective centroid "),
+            Interpolation::Sample if target.is_450() => out.push_str("sample "),
+            Interpolation::LinearSample if target.is_450() => out.push_str("noperspective sample "),
+            _ => return refuse(NO_INTERPOLATION),
         }
     }
     let precise = if input || var.ty.kind() != Kind::F32 { "" } else { precise(target) };
@@ -211,12 +224,18 @@ fn redeclare(
         return Ok(());
     }
     builtin_name(builtin, var.direction, target).ok_or_else(|| no_builtin(var))?;
+    if var.inner.is_some() {
+        return Err(no_builtin(var));
+    }
     match builtin {
         Builtin::ClipDistance => {
             if target == Target::Es310 {
                 *extensions |= 1 << Extension::ClipDistance as u32;
             }
             let _ = writeln!(out, "out float gl_ClipDistance[{}];", var.array.unwrap_or(1));
+        }
+        Builtin::CullDistance => {
+            let _ = writeln!(out, "out float gl_CullDistance[{}];", var.array.unwrap_or(1));
         }
         Builtin::Position if target.is_450() && stage == Stage::Vertex => {
             out.push_str("precise gl_Position;\n")
@@ -285,6 +304,7 @@ fn builtin_name(builtin: Builtin, direction: Direction, target: Target) -> Optio
         Builtin::Position if !input => "gl_Position",
         Builtin::PointSize if !input => "gl_PointSize",
         Builtin::ClipDistance => "gl_ClipDistance",
+        Builtin::CullDistance if modern => "gl_CullDistance",
         Builtin::VertexIndex if vulkan => "gl_VertexIndex",
         Builtin::VertexIndex => "gl_VertexID",
         Builtin::InstanceIndex if vulkan => "gl_InstanceIndex",

@@ -54,13 +54,18 @@ pub(crate) fn write(out: &mut String, stage: Stage, options: &Options) -> Result
                 TessDomain::Quads => "quads",
             };
             let spacing = match t.spacing {
-                TessSpacing::Equal => "equal_spacing",
-                TessSpacing::FractionalOdd => "fractional_odd_spacing",
-                TessSpacing::FractionalEven => "fractional_even_spacing",
+                None => "",
+                Some(TessSpacing::Equal) => ", equal_spacing",
+                Some(TessSpacing::FractionalOdd) => ", fractional_odd_spacing",
+                Some(TessSpacing::FractionalEven) => ", fractional_even_spacing",
             };
-            let winding = if t.clockwise { "cw" } else { "ccw" };
+            let winding = match t.clockwise {
+                None => "",
+                Some(true) => ", cw",
+                Some(false) => ", ccw",
+            };
             let points = if t.points { ", point_mode" } else { "" };
-            let _ = writeln!(out, "layout({domain}, {spacing}, {winding}{points}) in;\n");
+            let _ = writeln!(out, "layout({domain}{spacing}{winding}{points}) in;\n");
         }
         _ => {}
     }

@@ -109,7 +109,9 @@ impl Writer<'_> {
             }
             Op::Output => self.interface_write(inst),
             Op::ImgStore => self.image_store(inst),
-            Op::EmitVertex | Op::EndPrimitive if self.module.stage == Stage::Geometry => {
+            Op::EmitVertex | Op::EndPrimitive
+                if self.module.stage == Stage::Geometry && data.imm == Imm::Stream(0) =>
+            {
                 self.out.push_str(if data.op == Op::EmitVertex {
                     "EmitVertex();"
                 } else {

@@ -50,6 +50,8 @@ fn kernel() -> (Kernel, xenoglot_ir::Block, xenoglot_ir::Var) {
         semantic: Semantic::Builtin(Builtin::GlobalInvocationId),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let mut f = Function::new("main");
     let block = f.add_block();

@@ -364,7 +364,7 @@ impl Body<'_, '_> {
             self.store_at(view, mem, view.element, Word { element, component: None }, inside, value);
             return Ok(());
         }
-        if bits < 32 && view.class != StorageClass::Function {
+        if bits < 32 && !view.is_private() {
             return Err(Reason::Unsupported("stores of less than 32 bits to memory that is shared"));
         }
         let (lane, word_type) = (ty.lane(), view.element.lane());
@@ -434,7 +434,7 @@ impl Body<'_, '_> {
         values: &[Id],
     ) -> Result<Id, Reason> {
         let ty = view.element;
-        if !matches!(ty, Type::I32 | Type::I64) || view.class == StorageClass::Function {
+        if !matches!(ty, Type::I32 | Type::I64) || view.is_private() {
             return Err(Reason::Unsupported("atomics on this memory"));
         }
         let host = match op {

@@ -9,6 +9,7 @@ use crate::memory::{self, Memory, View};
 use crate::options::Names;
 use crate::places::{Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
+use crate::rays::Rays;
 use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
 use crate::unit::{Id, Unit, push};
@@ -27,6 +28,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) helpers: &'a mut Helpers,
     pub(crate) interface: &'a mut Interface,
     pub(crate) memory: &'a Memory,
+    pub(crate) rays: &'a Rays,
     pub(crate) module: &'a Module,
     /// Ids of the functions.
     pub(crate) functions: &'a PrimaryMap<Func, Id>,
@@ -327,6 +329,13 @@ impl Body<'_, '_> {
     fn end(&mut self, op: S, operands: &[u32]) {
         self.unit().effect(op, operands);
         self.ended = true;
+    }
+
+    /// Ends the invocation in the middle of a block of the IR; what follows is not reached.
+    pub(crate) fn end_invocation(&mut self, op: S, operands: &[u32]) {
+        self.end(op, operands);
+        let (label, head) = (self.unit().id(), self.block);
+        self.open_merge(label, head, &[]);
     }
 
     /// Ends the block with a jump to `label` and returns it, or ends it as unreachable.

@@ -35,15 +35,15 @@ impl Body<'_, '_> {
                 None
             }
             (Op::Input | Op::OutputGet, Imm::Var(var)) => {
-                let index = args.first().map(|&v| self.value(v));
+                let index: SmallVec<[Id; 2]> = args.iter().map(|&v| self.value(v)).collect();
                 let ty = result.map_or(Type::I32, |v| function.ty(v));
-                Some(self.shared.interface.load(self.shared.unit, var, ty, index)?)
+                Some(self.shared.interface.load(self.shared.unit, var, ty, &index)?)
             }
             (Op::Output, Imm::Var(var)) => {
                 let value = self.arg(args, 0)?;
-                let index = args.get(1).map(|&v| self.value(v));
+                let index: SmallVec<[Id; 2]> = args[1..].iter().map(|&v| self.value(v)).collect();
                 let ty = function.ty(args[0]);
-                self.shared.interface.store(self.shared.unit, var, ty, value, index)?;
+                self.shared.interface.store(self.shared.unit, var, ty, value, &index)?;
                 None
             }
             (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
@@ -61,14 +61,30 @@ impl Body<'_, '_> {
                 None
             }
             (Op::Call, Imm::Func(callee)) => return self.call(callee, args, function.results(inst)),
-            (Op::EmitVertex | Op::EndPrimitive, _) => {
+            (Op::EmitVertex | Op::EndPrimitive, Imm::Stream(stream)) => {
                 if self.shared.module.stage != Stage::Geometry {
                     return Err(STAGE);
                 }
-                let op = if data.op == Op::EmitVertex { S::EmitVertex } else { S::EndPrimitive };
-                self.unit().effect(op, &[]);
+                self.vertex(data.op, stream);
                 None
             }
+            (
+                Op::RayTrace
+                | Op::RayReport
+                | Op::RayIgnore
+                | Op::RayAccept
+                | Op::RayT
+                | Op::RayCall
+                | Op::QueryStart
+                | Op::QueryProceed
+                | Op::QueryTerminate
+                | Op::QueryConfirm
+                | Op::QueryGenerate
+                | Op::QueryGet
+                | Op::MeshSetCounts
+                | Op::MeshDispatch,
+                _,
+            ) => self.rays(inst)?,
             (Op::Demote, _) => {
                 self.demotes()?;
                 self.unit().effect(S::DemoteToHelperInvocation, &[]);
@@ -141,6 +157,19 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// Ends a vertex or a strip of a stream. With one stream it has no number.
+    fn vertex(&mut self, op: Op, stream: u8) {
+        let several = self.shared.module.vars.values().any(|v| v.stream != 0);
+        let unit = self.unit();
+        if !several && stream == 0 {
+            return unit.effect(if op == Op::EmitVertex { S::EmitVertex } else { S::EndPrimitive }, &[]);
+        }
+        unit.capability(Capability::GeometryStreams);
+        let stream = unit.u32(stream.into());
+        let op = if op == Op::EmitVertex { S::EmitStreamVertex } else { S::EndStreamPrimitive };
+        unit.effect(op, &[stream]);
+    }
+
     fn demotes(&mut self) -> Result<(), Reason> {
         if self.shared.module.stage != Stage::Fragment {
             return Err(STAGE);
@@ -180,7 +209,8 @@ impl Body<'_, '_> {
                 semantics |= what | MemorySemantics::ACQUIRE_RELEASE;
             }
         }
-        if info.shared && self.shared.module.stage != Stage::Compute {
+        let groups = matches!(self.shared.module.stage, Stage::Compute | Stage::Mesh | Stage::Task);
+        if info.shared && !groups {
             return Err(STAGE);
         }
         // What invocations of a patch write for each other is ordered by waiting alone.
@@ -201,9 +231,7 @@ impl Body<'_, '_> {
                 self.subgroups(Capability::GroupNonUniform)?;
                 HostScope::Subgroup
             }
-            _ if matches!(self.shared.module.stage, Stage::Compute | Stage::TessControl) => {
-                HostScope::Workgroup
-            }
+            _ if groups || self.shared.module.stage == Stage::TessControl => HostScope::Workgroup,
             _ => return Err(STAGE),
         };
         let [execution, memory] = [execution, memory].map(|s| self.unit().u32(s as u32));
@@ -230,14 +258,14 @@ impl Body<'_, '_> {
             Some(&v) => Some((self.value(v), self.function.ty(v))),
             None => None,
         };
-        let fragment = self.shared.module.stage == Stage::Fragment;
+        let stage = self.shared.module.stage;
         let unary = |op: S, capability| (op, capability);
         let (host, capability) = match op {
             Op::SgId | Op::SgSize => {
                 self.subgroups(Capability::GroupNonUniform)?;
                 let builtin =
                     if op == Op::SgId { BuiltIn::SubgroupLocalInvocationId } else { BuiltIn::SubgroupSize };
-                return Ok(self.shared.interface.host_builtin(self.shared.unit, builtin, fragment));
+                return Ok(self.shared.interface.host_builtin(self.shared.unit, builtin, stage));
             }
             Op::SgElect => {
                 self.subgroups(Capability::GroupNonUniform)?;
@@ -303,9 +331,9 @@ impl Body<'_, '_> {
         };
         self.subgroups(capability)?;
         self.subgroups(Capability::GroupNonUniformBallot)?;
-        let fragment = self.shared.module.stage == Stage::Fragment;
+        let stage = self.shared.module.stage;
         let [id, size] = [BuiltIn::SubgroupLocalInvocationId, BuiltIn::SubgroupSize]
-            .map(|builtin| self.shared.interface.host_builtin(self.shared.unit, builtin, fragment));
+            .map(|builtin| self.shared.interface.host_builtin(self.shared.unit, builtin, stage));
         let unit = self.unit();
         let source = source.map_or(second, |op| unit.op(op, Type::I32, &[id, second]));
         let inside = unit.op(S::ULessThan, Type::BOOL, &[source, size]);

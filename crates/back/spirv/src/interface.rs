@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Options, Version, xfb_layout};
+use crate::rays::{is_ray_stage, matrix_type, stage_needs};
 use crate::unit::{Id, Unit};
+use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op as S, StorageClass};
 use xenoglot_ir::entities::Var;
 use xenoglot_ir::entity::SecondaryMap;
@@ -16,6 +18,8 @@ struct Declared {
     output: bool,
     /// An index follows the variable in access chains: the one of the op, or 0.
     array: bool,
+    /// Vulkan has it as a signed integer.
+    signed: bool,
 }
 
 /// The variables of a module.
@@ -34,7 +38,15 @@ pub(crate) fn model(stage: Stage) -> Result<ExecutionModel, Error> {
         Stage::Geometry => Ok(ExecutionModel::Geometry),
         Stage::Fragment => Ok(ExecutionModel::Fragment),
         Stage::Compute => Ok(ExecutionModel::GLCompute),
-        _ => Err(Error::Stage(stage.name())),
+        Stage::Mesh => Ok(ExecutionModel::MeshEXT),
+        Stage::Task => Ok(ExecutionModel::TaskEXT),
+        Stage::RayGen => Ok(ExecutionModel::RayGenerationKHR),
+        Stage::Intersection => Ok(ExecutionModel::IntersectionKHR),
+        Stage::AnyHit => Ok(ExecutionModel::AnyHitKHR),
+        Stage::ClosestHit => Ok(ExecutionModel::ClosestHitKHR),
+        Stage::Miss => Ok(ExecutionModel::MissKHR),
+        Stage::Callable => Ok(ExecutionModel::CallableKHR),
+        Stage::Cpu => Err(Error::Stage(stage.name())),
     }
 }
 
@@ -42,6 +54,9 @@ impl Interface {
     /// Declares everything.
     pub(crate) fn declare(unit: &mut Unit, module: &Module, options: &Options) -> Result<Interface, Error> {
         let mut interface = Interface::default();
+        if matches!(module.stage, Stage::Mesh | Stage::Task) || is_ray_stage(module.stage) {
+            stage_needs(unit, module.stage).map_err(|reason| reason.at(None, NO_GUEST))?;
+        }
         for (var, data) in &module.vars {
             interface.vars[var] =
                 declare(unit, module.stage, data).map_err(|reason| reason.at(None, NO_GUEST))?;
@@ -60,7 +75,7 @@ impl Interface {
     }
 
     /// Reads a variable.
-    pub(crate) fn load(&self, unit: &mut Unit, var: Var, ty: Type, index: Option<Id>) -> Result<Id, Reason> {
+    pub(crate) fn load(&self, unit: &mut Unit, var: Var, ty: Type, index: &[Id]) -> Result<Id, Reason> {
         let pointer = self.pointer(unit, var, ty, index)?;
         Ok(unit.op(S::Load, ty, &[pointer]))
     }
@@ -72,42 +87,51 @@ impl Interface {
         var: Var,
         ty: Type,
         value: Id,
-        index: Option<Id>,
+        index: &[Id],
     ) -> Result<(), Reason> {
         let pointer = self.pointer(unit, var, ty, index)?;
+        let signed = self.vars.get(var).is_some_and(|declared| declared.signed);
+        let value = if signed {
+            let ty = signed_word(unit);
+            unit.op_raw(S::Bitcast, ty, &[value])
+        } else {
+            value
+        };
         unit.effect(S::Store, &[pointer, value]);
         Ok(())
     }
 
-    pub(crate) fn pointer(
-        &self,
-        unit: &mut Unit,
-        var: Var,
-        ty: Type,
-        index: Option<Id>,
-    ) -> Result<Id, Reason> {
+    pub(crate) fn pointer(&self, unit: &mut Unit, var: Var, ty: Type, index: &[Id]) -> Result<Id, Reason> {
         let Some(&declared) = self.vars.get(var) else {
             return Err(Reason::Invalid("an unknown variable"));
         };
         if !declared.array {
             return Ok(declared.id);
         }
-        let index = index.unwrap_or_else(|| unit.u32(0));
         let class = if declared.output { StorageClass::Output } else { StorageClass::Input };
-        let type_id = unit.ty(ty);
+        let type_id = if declared.signed { signed_word(unit) } else { unit.ty(ty) };
         let pointer_type = unit.pointer(class, type_id);
-        Ok(unit.op_raw(S::AccessChain, pointer_type, &[declared.id, index]))
+        let mut words: SmallVec<[Id; 3]> = SmallVec::from_slice(&[declared.id]);
+        words.extend_from_slice(index);
+        if index.is_empty() {
+            words.push(unit.u32(0));
+        }
+        Ok(unit.op_raw(S::AccessChain, pointer_type, &words))
     }
 
     /// Reads a builtin that only the host has: lane number and size of a subgroup.
-    pub(crate) fn host_builtin(&mut self, unit: &mut Unit, builtin: BuiltIn, fragment: bool) -> Id {
+    pub(crate) fn host_builtin(&mut self, unit: &mut Unit, builtin: BuiltIn, stage: Stage) -> Id {
         let known = self.host.iter().find(|(b, _)| *b == builtin).map(|(_, id)| *id);
         let id = known.unwrap_or_else(|| {
             let type_id = unit.ty(Type::I32);
             let id = unit.variable(StorageClass::Input, type_id);
             unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
-            if fragment {
+            if stage == Stage::Fragment {
                 unit.decorate(id, Decoration::Flat, &[]);
+            }
+            // A call of another shader may come back in another subgroup.
+            if is_ray_stage(stage) {
+                unit.decorate(id, Decoration::Volatile, &[]);
             }
             self.host.push((builtin, id));
             id
@@ -120,7 +144,12 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     let output = data.direction == Direction::Output;
     let class = if output { StorageClass::Output } else { StorageClass::Input };
     let kind = data.ty.kind();
-    let is_bool_builtin = data.semantic == Semantic::Builtin(Builtin::FrontFacing);
+    use Builtin as B;
+    let builtin = match data.semantic {
+        Semantic::Builtin(builtin) => Some(builtin),
+        Semantic::Location { .. } => None,
+    };
+    let is_bool_builtin = matches!(builtin, Some(B::FrontFacing | B::FullyCovered | B::CullPrimitive));
     if kind.is_handle() || (kind == Kind::Bool && !is_bool_builtin) {
         return Err(Reason::Unsupported("an interface variable of this type"));
     }
@@ -128,10 +157,22 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
         return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
     }
     // Vulkan declares the mask as an array of words.
-    let mask = data.semantic == Semantic::Builtin(Builtin::SampleMask);
+    let mask = builtin == Some(B::SampleMask);
     let elements = data.array.or(mask.then_some(1));
-    let mut type_id = unit.ty(data.ty);
-    if let Some(n) = elements {
+    // The validator asks for it where there is one for each primitive.
+    let of_primitive = matches!(builtin, Some(B::Layer | B::ViewportIndex | B::PrimitiveId));
+    let signed = of_primitive && stage == Stage::Mesh && output;
+    let mut type_id = if signed { signed_word(unit) } else { unit.ty(data.ty) };
+    let matrix = matches!(builtin, Some(B::ObjectToWorld | B::WorldToObject));
+    if matrix {
+        type_id = matrix_type(unit);
+    }
+    let lanes = if builtin == Some(B::Position) { data.inner } else { None };
+    if lanes.is_some() {
+        type_id = unit.ty(Type::F32X4);
+    }
+    let inner = data.inner.filter(|_| lanes.is_none());
+    for n in inner.into_iter().chain(elements.filter(|_| !matrix)) {
         let n = unit.u32(n.max(1));
         type_id = unit.type_of(S::TypeArray, &[type_id, n]);
     }
@@ -145,29 +186,66 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
             }
         }
         Semantic::Builtin(builtin) => {
-            let builtin = host_builtin(unit, stage, builtin, output)?;
+            let builtin = host_builtin(unit, stage, builtin, data)?;
             unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
         }
     }
-    if data.interpolation == Interpolation::Patch {
-        unit.decorate(id, Decoration::Patch, &[]);
+    match data.interpolation {
+        Interpolation::Patch => unit.decorate(id, Decoration::Patch, &[]),
+        Interpolation::PerPrimitive => {
+            stage_needs(unit, Stage::Mesh)?;
+            unit.decorate(id, Decoration::PerPrimitiveEXT, &[]);
+        }
+        _ => {}
+    }
+    if data.stream != 0 {
+        unit.capability(Capability::GeometryStreams);
+        unit.decorate(id, Decoration::Stream, &[data.stream.into()]);
     }
     if stage == Stage::Fragment && !output {
         // What is not a 32-bit float cannot be interpolated.
         match data.interpolation {
+            Interpolation::PerPrimitive => {}
+            Interpolation::PerVertex => {
+                barycentrics(unit);
+                unit.decorate(id, Decoration::PerVertexKHR, &[]);
+            }
             _ if kind != Kind::F32 && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
-            _ if matches!(data.semantic, Semantic::Builtin(_)) => {}
-            Interpolation::Smooth => {}
-            Interpolation::Linear => unit.decorate(id, Decoration::NoPerspective, &[]),
+            _ if builtin.is_some() => {}
             Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),
             Interpolation::Patch => return Err(Reason::Invalid("a value of a patch in a fragment shader")),
+            how => interpolated(unit, id, how),
         }
     }
-    Ok(Declared { id, output, array: elements.is_some() })
+    Ok(Declared { id, output, array: elements.is_some(), signed })
 }
 
-fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, output: bool) -> Result<BuiltIn, Reason> {
+fn signed_word(unit: &mut Unit) -> Id {
+    unit.type_of(S::TypeInt, &[32, 1])
+}
+
+fn interpolated(unit: &mut Unit, id: Id, how: Interpolation) {
+    use Interpolation as I;
+    if matches!(how, I::Linear | I::LinearCentroid | I::LinearSample) {
+        unit.decorate(id, Decoration::NoPerspective, &[]);
+    }
+    if matches!(how, I::Centroid | I::LinearCentroid) {
+        unit.decorate(id, Decoration::Centroid, &[]);
+    }
+    if matches!(how, I::Sample | I::LinearSample) {
+        unit.capability(Capability::SampleRateShading);
+        unit.decorate(id, Decoration::Sample, &[]);
+    }
+}
+
+fn barycentrics(unit: &mut Unit) {
+    unit.capability(Capability::FragmentBarycentricKHR);
+    unit.extension("SPV_KHR_fragment_shader_barycentric");
+}
+
+fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, data: &VarData) -> Result<BuiltIn, Reason> {
     use Builtin as B;
+    let output = data.direction == Direction::Output;
     let pick = match builtin {
         B::Position => BuiltIn::Position,
         B::PointSize => {
@@ -180,6 +258,56 @@ fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, output: bool) -
             unit.capability(Capability::ClipDistance);
             BuiltIn::ClipDistance
         }
+        B::CullDistance => {
+            unit.capability(Capability::CullDistance);
+            BuiltIn::CullDistance
+        }
+        B::StencilRef => {
+            unit.capability(Capability::StencilExportEXT);
+            unit.extension("SPV_EXT_shader_stencil_export");
+            BuiltIn::FragStencilRefEXT
+        }
+        B::FullyCovered => {
+            unit.capability(Capability::FragmentFullyCoveredEXT);
+            unit.extension("SPV_EXT_fragment_fully_covered");
+            BuiltIn::FullyCoveredEXT
+        }
+        B::BaryCoord | B::BaryCoordLinear => {
+            barycentrics(unit);
+            if builtin == B::BaryCoord { BuiltIn::BaryCoordKHR } else { BuiltIn::BaryCoordNoPerspKHR }
+        }
+        B::ShadingRate => {
+            unit.capability(Capability::FragmentShadingRateKHR);
+            unit.extension("SPV_KHR_fragment_shading_rate");
+            if output { BuiltIn::PrimitiveShadingRateKHR } else { BuiltIn::ShadingRateKHR }
+        }
+        B::ViewIndex => {
+            unit.capability(Capability::MultiView);
+            if !unit.since(Version::V1_3) {
+                unit.extension("SPV_KHR_multiview");
+            }
+            BuiltIn::ViewIndex
+        }
+        B::PrimitiveIndices => match data.ty.lanes() {
+            1 => BuiltIn::PrimitivePointIndicesEXT,
+            2 => BuiltIn::PrimitiveLineIndicesEXT,
+            _ => BuiltIn::PrimitiveTriangleIndicesEXT,
+        },
+        B::CullPrimitive => BuiltIn::CullPrimitiveEXT,
+        B::LaunchId => BuiltIn::LaunchIdKHR,
+        B::LaunchSize => BuiltIn::LaunchSizeKHR,
+        B::WorldRayOrigin => BuiltIn::WorldRayOriginKHR,
+        B::WorldRayDirection => BuiltIn::WorldRayDirectionKHR,
+        B::ObjectRayOrigin => BuiltIn::ObjectRayOriginKHR,
+        B::ObjectRayDirection => BuiltIn::ObjectRayDirectionKHR,
+        B::RayTMin => BuiltIn::RayTminKHR,
+        B::RayFlags => BuiltIn::IncomingRayFlagsKHR,
+        B::HitKind => BuiltIn::HitKindKHR,
+        B::InstanceId => BuiltIn::InstanceId,
+        B::InstanceCustomIndex => BuiltIn::InstanceCustomIndexKHR,
+        B::GeometryIndex => BuiltIn::RayGeometryIndexKHR,
+        B::ObjectToWorld => BuiltIn::ObjectToWorldKHR,
+        B::WorldToObject => BuiltIn::WorldToObjectKHR,
         B::VertexIndex => BuiltIn::VertexIndex,
         B::InstanceIndex => BuiltIn::InstanceIndex,
         B::PrimitiveId => {
@@ -199,7 +327,7 @@ fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, output: bool) -
         }
         B::Layer | B::ViewportIndex => {
             let layer = builtin == B::Layer;
-            if stage == Stage::Vertex && output {
+            if matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Mesh) && output {
                 if unit.since(Version::V1_5) {
                     unit.capability(if layer {
                         Capability::ShaderLayer

@@ -7,7 +7,7 @@
 //! * `unit` is the module being written: sections, interned types and constants.
 //! * `body` walks a function's structured form and `ssa` finds the values that its structure hides: phis.
 //! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
-//!   memory, `texture` textures and images, `interface` inputs, outputs and builtins.
+//!   memory, `texture` textures and images, `rays` rays and meshes, `interface` inputs, outputs and builtins.
 #![deny(missing_docs)]
 
 mod access;
@@ -19,22 +19,25 @@ mod memory;
 mod options;
 mod places;
 mod pure;
+mod rays;
 mod ssa;
 mod texture;
 mod unit;
 
 pub use error::{At, Error};
 pub use options::{
-    FloatControls, Geometry, Names, Options, TessDomain, TessSpacing, Tessellation, Version, XfbLayout,
-    xfb_layout,
+    Depth, FloatControls, Geometry, Mesh, Names, Options, Pipeline, TessDomain, TessSpacing, Tessellation,
+    Version, XfbLayout, xfb_layout,
 };
 pub use spirv::Capability;
 
 use interface::Interface;
 use memory::Memory;
 use pure::Helpers;
+use rays::Rays;
 use spirv::{ExecutionMode, ExecutionModel, Op as S};
 use unit::{Id, Unit, push, push_text};
+use xenoglot_ir::NO_GUEST;
 use xenoglot_ir::entities::Func;
 use xenoglot_ir::entity::PrimaryMap;
 use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
@@ -80,11 +83,13 @@ impl Emitter {
         let file = options.guest_lines.then(|| unit.string(&module.name));
         let mut interface = Interface::declare(unit, module, options)?;
         let memory = Memory::declare(unit, module)?;
+        let rays = Rays::declare(unit, module).map_err(|reason| reason.at(None, NO_GUEST))?;
         let mut shared = body::Shared {
             unit,
             helpers: &mut self.helpers,
             interface: &mut interface,
             memory: &memory,
+            rays: &rays,
             module,
             functions: &functions,
             file,
@@ -121,14 +126,42 @@ fn execution_modes(
         push(&mut modes, S::ExecutionMode, &words);
     };
     match model {
-        ExecutionModel::GLCompute => mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1))),
+        ExecutionModel::GLCompute | ExecutionModel::TaskEXT => {
+            mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
+        }
+        ExecutionModel::MeshEXT => {
+            mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
+            let Some(mesh) = options.mesh else {
+                return Err(Error::Invalid("a mesh shader needs its primitives in the options"));
+            };
+            mode(
+                match mesh.primitive_vertices {
+                    1 => ExecutionMode::OutputPoints,
+                    2 => ExecutionMode::OutputLinesEXT,
+                    3 => ExecutionMode::OutputTrianglesEXT,
+                    _ => return Err(Error::Invalid("the vertices of a mesh's primitive")),
+                },
+                &[],
+            );
+            mode(ExecutionMode::OutputVertices, &[mesh.max_vertices]);
+            mode(ExecutionMode::OutputPrimitivesEXT, &[mesh.max_primitives]);
+        }
         ExecutionModel::Fragment => {
             mode(ExecutionMode::OriginUpperLeft, &[]);
-            let depth = module.vars.values().any(|v| {
-                v.direction == Direction::Output && v.semantic == Semantic::Builtin(Builtin::FragDepth)
-            });
-            if depth {
+            let writes = |builtin| {
+                let semantic = Semantic::Builtin(builtin);
+                module.vars.values().any(|v| v.direction == Direction::Output && v.semantic == semantic)
+            };
+            if writes(Builtin::FragDepth) {
                 mode(ExecutionMode::DepthReplacing, &[]);
+                match options.depth {
+                    Depth::Any => {}
+                    Depth::Greater => mode(ExecutionMode::DepthGreater, &[]),
+                    Depth::Less => mode(ExecutionMode::DepthLess, &[]),
+                }
+            }
+            if writes(Builtin::StencilRef) {
+                mode(ExecutionMode::StencilRefReplacingEXT, &[]);
             }
             if options.early_fragment_tests {
                 mode(ExecutionMode::EarlyFragmentTests, &[]);
@@ -166,6 +199,9 @@ fn execution_modes(
                 ));
             };
             mode(ExecutionMode::OutputVertices, &[vertices]);
+            for m in options.tessellation.into_iter().flat_map(options::tessellation_modes) {
+                mode(m, &[]);
+            }
         }
         ExecutionModel::TessellationEvaluation => {
             unit.capability(Capability::Tessellation);

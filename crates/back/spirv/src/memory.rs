@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::rays::payload_class;
 use crate::texture::Textures;
 use crate::unit::{Id, Unit};
 use spirv::{Decoration, Op as S, StorageClass};
@@ -36,6 +37,21 @@ pub(crate) struct View {
     pub(crate) block: bool,
     /// What an access outside does.
     pub(crate) oob: OutOfBounds,
+}
+
+impl View {
+    /// Whether no other invocation sees it while this one runs.
+    pub(crate) fn is_private(self) -> bool {
+        matches!(
+            self.class,
+            StorageClass::Function
+                | StorageClass::RayPayloadKHR
+                | StorageClass::IncomingRayPayloadKHR
+                | StorageClass::HitAttributeKHR
+                | StorageClass::CallableDataKHR
+                | StorageClass::IncomingCallableDataKHR
+        )
+    }
 }
 
 /// All memories of a module but the private ones.
@@ -117,6 +133,12 @@ impl Memory {
         let mut memory = Memory { textures: Textures::declare(unit, module)?, ..Memory::default() };
         for (resource, data) in &module.resources {
             let uses = uses[resource];
+            if let ResourceKind::Payload { kind, size } = data.kind {
+                let view = declare_words(unit, payload_class(kind), Type::I32, size);
+                unit.name(Names::Interface, view.var, &data.name);
+                memory.resources[resource] = Some(view);
+                continue;
+            }
             let view = declare(unit, data, uses, None).map_err(|r| r.at(None, NO_GUEST))?;
             memory.resources[resource] = view;
             if let (Some(view), true, ResourceKind::StorageBuffer { .. }) =
@@ -131,7 +153,9 @@ impl Memory {
         }
         if module.shared_size > 0 {
             let element = shared.element(false);
-            memory.shared = Some(declare_words(unit, StorageClass::Workgroup, element, module.shared_size));
+            let view = declare_words(unit, StorageClass::Workgroup, element, module.shared_size);
+            unit.name(Names::Interface, view.var, "shared");
+            memory.shared = Some(view);
         }
         Ok(memory)
     }
@@ -139,6 +163,11 @@ impl Memory {
     /// The view of 64-bit atomics.
     pub(crate) fn wide_view(&self, mem: MemInfo) -> Option<View> {
         mem.resource.expand().and_then(|r| self.wide.get(r).copied().flatten())
+    }
+
+    /// The view of a resource.
+    pub(crate) fn resource(&self, resource: Resource) -> Option<View> {
+        self.resources.get(resource).copied().flatten()
     }
 
     /// The view an access goes through; `private` is the function's own.
@@ -150,7 +179,7 @@ impl Memory {
             _ => mem
                 .resource
                 .expand()
-                .and_then(|r| self.resources.get(r).copied().flatten())
+                .and_then(|r| self.resource(r))
                 .ok_or(Reason::Invalid("the resource is no buffer")),
         }
     }
@@ -180,7 +209,6 @@ fn declare_words(unit: &mut Unit, class: StorageClass, element: Type, size: u32)
     // Not interned: arrays in blocks carry a stride, this one may not.
     let array = unit.fresh_type(S::TypeArray, &[type_id, length]);
     let var = unit.variable(class, array);
-    unit.name(Names::Interface, var, "shared");
     View { var, class, element, length: Length::Fixed(n), block: false, oob: OutOfBounds::Undefined }
 }
 

@@ -3,7 +3,7 @@
 use spirv::{Capability, ExecutionMode};
 use xenoglot_ir::entities::Var;
 use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
-pub use xenoglot_ir::stage::{Geometry, TessDomain, TessSpacing, Tessellation};
+pub use xenoglot_ir::stage::{Depth, Geometry, Mesh, Pipeline, TessDomain, TessSpacing, Tessellation};
 
 /// Version of SPIR-V. The Vulkan environments that take it: 1.0 from Vulkan 1.0 on, up to 1.3 from 1.1, 1.4 with
 /// an extension of 1.1, 1.5 from 1.2, 1.6 from 1.3.
@@ -71,13 +71,17 @@ pub(crate) fn tessellation_modes(t: Tessellation) -> impl Iterator<Item = Execut
         TessDomain::Triangles => ExecutionMode::Triangles,
         TessDomain::Quads => ExecutionMode::Quads,
     };
-    let spacing = match t.spacing {
+    let spacing = t.spacing.map(|spacing| match spacing {
         TessSpacing::Equal => ExecutionMode::SpacingEqual,
         TessSpacing::FractionalOdd => ExecutionMode::SpacingFractionalOdd,
         TessSpacing::FractionalEven => ExecutionMode::SpacingFractionalEven,
-    };
-    let winding = if t.clockwise { ExecutionMode::VertexOrderCw } else { ExecutionMode::VertexOrderCcw };
-    [domain, spacing, winding].into_iter().chain(t.points.then_some(ExecutionMode::PointMode))
+    });
+    let winding = t.clockwise.map(|clockwise| match clockwise {
+        true => ExecutionMode::VertexOrderCw,
+        false => ExecutionMode::VertexOrderCcw,
+    });
+    let points = t.points.then_some(ExecutionMode::PointMode);
+    [Some(domain), spacing, winding, points].into_iter().flatten()
 }
 
 /// Which names the output carries.
@@ -132,10 +136,14 @@ pub struct Options {
     pub geometry: Option<Geometry>,
     /// Tessellation control stage: vertices of an output patch.
     pub patch_vertices: Option<u32>,
-    /// Tessellation evaluation stage: the tessellator.
+    /// Tessellation stages: the tessellator, which the evaluation stage has to name.
     pub tessellation: Option<Tessellation>,
+    /// Mesh stage: what it makes.
+    pub mesh: Option<Mesh>,
     /// Fragment stage: depth and stencil tests come before the shader.
     pub early_fragment_tests: bool,
+    /// Fragment stage: how the depth it puts out compares with the one it is given.
+    pub depth: Depth,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -160,7 +168,9 @@ impl Default for Options {
             geometry: None,
             patch_vertices: None,
             tessellation: None,
+            mesh: None,
             early_fragment_tests: false,
+            depth: Depth::Any,
             subgroup_width: 0,
         }
     }
@@ -191,6 +201,13 @@ impl Options {
             portable_ops: true,
             ..Options::default()
         }
+    }
+
+    /// These options for a shader with such stages around it.
+    pub fn with_pipeline(self, pipeline: &Pipeline) -> Options {
+        let Pipeline { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh } =
+            *pipeline;
+        Options { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh, ..self }
     }
 
     /// Options for a version, otherwise the default.

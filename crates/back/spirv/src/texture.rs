@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::rays::structure_type;
 use crate::unit::{Id, Unit};
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, Dim as HostDim, GlslStd450Op as GlOp, ImageFormat as HostFormat};
@@ -16,7 +17,7 @@ use xenoglot_ir::{Imm, Inst, Kind, NO_GUEST, Op, Type, Value};
 
 type Words = SmallVec<[u32; 8]>;
 
-const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
+pub(crate) const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
 
 /// A declared texture, sampler or image.
 #[derive(Clone, Copy, Debug)]
@@ -65,11 +66,14 @@ impl Textures {
         for (resource, data) in &module.resources {
             if matches!(
                 data.kind,
-                ResourceKind::Texture { .. } | ResourceKind::Sampler | ResourceKind::Image { .. }
+                ResourceKind::Texture { .. }
+                    | ResourceKind::Sampler
+                    | ResourceKind::Image { .. }
+                    | ResourceKind::AccelerationStructure
             ) {
                 let uses = uses(module, resource);
                 if uses.any {
-                    let opaque = declare(unit, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
+                    let opaque = declare(unit, module.stage, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
                     textures.resources[resource] = Some(opaque);
                 }
             }
@@ -177,7 +181,7 @@ fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
     host
 }
 
-fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
+fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
     let class = StorageClass::UniformConstant;
     let mut opaque = Opaque {
         var: 0,
@@ -216,6 +220,10 @@ fn declare(unit: &mut Unit, data: &ResourceData, uses: Uses) -> Result<Opaque, R
             opaque.storage = true;
             (opaque.texel, opaque.format) = (format.texel(), format);
             opaque.shape = (dim, arrayed, false);
+        }
+        ResourceKind::AccelerationStructure => {
+            opaque.image = structure_type(unit, stage)?;
+            opaque.ty = opaque.image;
         }
         _ => {
             opaque.image = unit.type_of(S::TypeSampler, &[]);
@@ -288,6 +296,11 @@ impl Body<'_, '_> {
         let loaded = self.handles.get(&v).filter(|l| l.list == self.list());
         let loaded = loaded.ok_or(Reason::Unsupported("a handle from another block"))?;
         Ok((self.opaque(loaded.resource)?, loaded.id))
+    }
+
+    /// An acceleration structure.
+    pub(crate) fn structure(&self, v: Value) -> Result<Id, Reason> {
+        self.loaded(v).map(|(_, id)| id)
     }
 
     /// An op on a texture or image.
@@ -604,7 +617,7 @@ impl Body<'_, '_> {
         if self.shared.module.stage != Stage::Fragment || ty.kind() != Kind::F32 {
             return Err(Reason::Unsupported("interpolation of this input"));
         }
-        let pointer = self.shared.interface.pointer(self.shared.unit, var, ty, None)?;
+        let pointer = self.shared.interface.pointer(self.shared.unit, var, ty, &[])?;
         let op = match function.insts[inst].op {
             Op::InterpolateCentroid => GlOp::InterpolateAtCentroid,
             Op::InterpolateSample => GlOp::InterpolateAtSample,

@@ -47,6 +47,8 @@ fn module(graph: &[Vec<u32>], seed: u32) -> Module {
         semantic: Semantic::Builtin(Builtin::LocalInvocationIndex),
         interpolation: Interpolation::Smooth,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let mut f = Function::new("main");
     let entry = f.add_block();

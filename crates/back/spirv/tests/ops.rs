@@ -101,6 +101,8 @@ fn kernel(case: &Case) -> Module {
         semantic: Semantic::Builtin(Builtin::GlobalInvocationId),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let source = module.resources.push(storage("source", 0));
     let target = module.resources.push(storage("target", 1));

@@ -44,6 +44,8 @@ fn module(op: Op, ty: Type) -> Module {
         semantic: Semantic::Builtin(Builtin::LocalInvocationIndex),
         interpolation: Interpolation::Smooth,
         array: None,
+        inner: None,
+        stream: 0,
     });
     let mut f = Function::new("main");
     let [entry, some, end] = [(); 3].map(|()| f.add_block());

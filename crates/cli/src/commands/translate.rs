@@ -4,7 +4,7 @@ use crate::batch::{Artifact, BatchArgs};
 use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use xenoglot::{Code, Target, Translator, maxwell};
+use xenoglot::{Code, Target, Translator, dxil, maxwell};
 use xenoglot_opt::lower_floats;
 
 /// A language.
@@ -140,7 +140,11 @@ pub fn run(args: &Args) -> Result<bool> {
 
 fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
     let target = target(args, language);
-    let target = unit.info.as_ref().map_or(target.clone(), |info| maxwell::target_for(&target, info));
+    let target = match (&unit.info, &unit.dxil) {
+        (Some(info), _) => maxwell::target_for(&target, info),
+        (None, Some(program)) => dxil::target_for(&target, program),
+        (None, None) => target,
+    };
     let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
     let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
     let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));

@@ -4,6 +4,7 @@
 //! numbers.
 
 mod signature;
+mod stage;
 
 pub use signature::{Element, Semantic};
 
@@ -12,6 +13,7 @@ pub use crate::model::{ResourceClass as Class, ResourceKind as Shape};
 use crate::model::{ShaderKind, ShaderModel};
 use bitflags::bitflags;
 use thiserror::Error;
+use xenoglot_ir::stage::{Depth, Pipeline};
 
 /// Why metadata does not describe a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -39,6 +41,18 @@ pub struct Program {
     pub inputs: Vec<Element>,
     /// What it gives to the next stage.
     pub outputs: Vec<Element>,
+    /// What hull and domain shaders know of a patch as a whole, or mesh shaders of a primitive.
+    pub patch: Vec<Element>,
+    /// What back ends have to know of the pipeline around it.
+    pub pipeline: Pipeline,
+    /// Index of a hull shader's patch-constant function in the module.
+    pub patch_function: Option<u32>,
+    /// Control points of a patch that tessellation shaders take, at most 32.
+    pub input_points: u32,
+    /// Bytes of the payload of shaders of rays, of meshes and amplification.
+    pub payload_bytes: u32,
+    /// Bytes of the attributes of a ray's hit.
+    pub attribute_bytes: u32,
 }
 
 bitflags! {
@@ -99,20 +113,44 @@ pub struct Resource {
     pub components: u8,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
+    /// The global variable that a library's functions load it of.
+    pub global: Option<u32>,
 }
 
 impl Program {
-    /// The shader of a module; of several the first.
+    /// The shader of a module; of a library what its shaders have in common.
     ///
     /// # Errors
     /// Metadata that is missing or not as DXIL has it.
     pub fn of(module: &Module) -> Result<Program, ProgramError> {
+        let entries = module.metadata.named("dx.entryPoints").unwrap_or_default();
+        Program::entry(module, *entries.first().ok_or(ProgramError("entry point"))?)
+    }
+
+    /// The shaders of a module in order, several of a library.
+    ///
+    /// # Errors
+    /// As [`Program::of`].
+    pub fn all(module: &Module) -> Result<Vec<Program>, ProgramError> {
+        let first = Program::of(module)?;
+        if first.kind != ShaderKind::Library {
+            return Ok(vec![first]);
+        }
+        let entries = module.metadata.named("dx.entryPoints").unwrap_or_default();
+        let shader = |&entry: &MetadataId| {
+            let mut program = Program::entry(module, entry)?;
+            program.flags |= first.flags;
+            Ok(program)
+        };
+        let programs: Result<Vec<Program>, ProgramError> = entries.iter().map(shader).collect();
+        Ok(programs?.into_iter().filter(|p| p.function.is_some()).collect())
+    }
+
+    fn entry(module: &Module, entry: MetadataId) -> Result<Program, ProgramError> {
         let read = Reader { module, metadata: &module.metadata };
         let (name, model) = read.shader_model().ok_or(ProgramError("shader model"))?;
         let kind = kind_of(&name).ok_or(ProgramError("shader model"))?;
-        let entries = module.metadata.named("dx.entryPoints").unwrap_or_default();
-        let entry =
-            entries.first().and_then(|&e| module.metadata.list(e)).ok_or(ProgramError("entry point"))?;
+        let entry = module.metadata.list(entry).ok_or(ProgramError("entry point"))?;
         let function = entry.first().copied().flatten().and_then(|f| read.function(f));
         let mut program = Program {
             model,
@@ -124,15 +162,29 @@ impl Program {
             resources: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            patch: Vec::new(),
+            pipeline: Pipeline::default(),
+            patch_function: None,
+            input_points: 0,
+            payload_bytes: 0,
+            attribute_bytes: 0,
         };
         if let Some(&Some(lists)) = entry.get(2) {
             let list = |at: usize| module.metadata.list(lists).and_then(|l| l.get(at).copied().flatten());
             program.inputs = read.signature(list(0)).ok_or(ProgramError("signature"))?;
             program.outputs = read.signature(list(1)).ok_or(ProgramError("signature"))?;
+            program.patch = read.signature(list(2)).ok_or(ProgramError("signature"))?;
         }
         if let Some(Some(properties)) = entry.get(4) {
             read.properties(*properties, &mut program).ok_or(ProgramError("properties"))?;
         }
+        program.pipeline.early_fragment_tests = program.flags.contains(ShaderFlags::EARLY_DEPTH_STENCIL);
+        program.pipeline.depth =
+            program.outputs.iter().fold(Depth::Any, |depth, element| match element.semantic {
+                Semantic::DepthGreaterEqual => Depth::Greater,
+                Semantic::DepthLessEqual => Depth::Less,
+                _ => depth,
+            });
         if let Some(&lists) = module.metadata.named("dx.resources").and_then(|r| r.first()) {
             program.resources = read.resources(lists).ok_or(ProgramError("list of resources"))?;
         }
@@ -186,36 +238,19 @@ impl Reader<'_> {
         }
     }
 
+    fn global(&self, id: MetadataId) -> Option<u32> {
+        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        match self.module.values.get(v.0 as usize)?.def {
+            Def::Global(index) => Some(index),
+            _ => None,
+        }
+    }
+
     fn shader_model(&self) -> Option<(String, ShaderModel)> {
         let list = self.metadata.list(*self.metadata.named("dx.shaderModel")?.first()?)?;
         let part = |at: usize| u8::try_from(self.integer32(list, at)?).ok();
         let model = ShaderModel { major: part(1)?, minor: part(2)? };
         Some((self.text((*list.first()?)?)?, model))
-    }
-
-    /// Tags and what they have.
-    fn properties(&self, id: MetadataId, program: &mut Program) -> Option<()> {
-        const FLAGS: u64 = 0;
-        const THREADS: u64 = 4;
-        const MESH: u64 = 9;
-        const AMPLIFICATION: u64 = 10;
-        for pair in self.metadata.list(id)?.chunks_exact(2) {
-            match self.integer(pair[0])? {
-                FLAGS => program.flags = ShaderFlags::from_bits_truncate(self.integer(pair[1])?),
-                THREADS => program.threads = self.threads(self.metadata.list(pair[1]?)?)?,
-                // Their first item is the list of threads.
-                MESH | AMPLIFICATION => {
-                    let threads = (*self.metadata.list(pair[1]?)?.first()?)?;
-                    program.threads = self.threads(self.metadata.list(threads)?)?;
-                }
-                _ => {}
-            }
-        }
-        Some(())
-    }
-
-    fn threads(&self, list: &[Option<MetadataId>]) -> Option<[u32; 3]> {
-        Some([self.integer32(list, 0)?, self.integer32(list, 1)?, self.integer32(list, 2)?])
     }
 
     fn resources(&self, lists: MetadataId) -> Option<Vec<Resource>> {
@@ -247,6 +282,7 @@ impl Reader<'_> {
             component: None,
             components: self.components((*fields.get(1)?)?),
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
+            global: self.global((*fields.get(1)?)?),
         };
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {

@@ -97,6 +97,9 @@ pub(crate) struct Shared {
     pub raw: ash::Device,
     pub info: DeviceInfo,
     pub transform_feedback: Option<ash::ext::transform_feedback::Device>,
+    pub mesh: Option<ash::ext::mesh_shader::Device>,
+    pub structures: Option<ash::khr::acceleration_structure::Device>,
+    pub rays: Option<ash::khr::ray_tracing_pipeline::Device>,
     physical: vk::PhysicalDevice,
     memory_types: Vec<vk::MemoryType>,
     queue: Mutex<Queue>,
@@ -163,11 +166,22 @@ impl Shared {
             .features
             .transform_feedback
             .then(|| ash::ext::transform_feedback::Device::new(&instance.raw, &raw));
+        let features = info.features;
+        let mesh = features.mesh_shader.then(|| ash::ext::mesh_shader::Device::new(&instance.raw, &raw));
+        let structures = features
+            .acceleration_structure
+            .then(|| ash::khr::acceleration_structure::Device::new(&instance.raw, &raw));
+        let rays = features
+            .ray_tracing_pipeline
+            .then(|| ash::khr::ray_tracing_pipeline::Device::new(&instance.raw, &raw));
         // Complete from here on: what fails below leaves null handles, which `drop` may destroy.
         let mut shared = Shared {
             raw,
             info,
             transform_feedback,
+            mesh,
+            structures,
+            rays,
             physical,
             memory_types: memory.memory_types_as_slice().to_vec(),
             queue: Mutex::new(Queue {
@@ -259,6 +273,19 @@ impl Shared {
         let properties =
             unsafe { self.instance.raw.get_physical_device_format_properties(self.physical, format) };
         properties.optimal_tiling_features
+    }
+
+    /// What tables of shaders for rays have to look like.
+    pub(crate) fn ray_properties(&self) -> vk::PhysicalDeviceRayTracingPipelinePropertiesKHR<'static> {
+        let mut rays = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
+        if self.rays.is_some() {
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut rays);
+            // SAFETY: the physical device comes from this instance and has the structure's extension.
+            unsafe {
+                self.instance.raw.get_physical_device_properties2(self.physical, &mut properties);
+            }
+        }
+        rays
     }
 
     fn is_stuck(&self) -> bool {
@@ -415,15 +442,28 @@ impl HostBuffer {
         let buffer = Owned::new(shared, raw);
         // SAFETY: the buffer is of this device.
         let needs = unsafe { shared.raw.get_buffer_memory_requirements(raw) };
-        let allocate = vk::MemoryAllocateInfo::default()
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let mut allocate = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
             .memory_type_index(shared.host_memory_type(needs.memory_type_bits)?);
+        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            allocate = allocate.push_next(&mut flags);
+        }
         // SAFETY: the type is one of the device's.
         let memory = unsafe { shared.raw.allocate_memory(&allocate, None) }.named("vkAllocateMemory")?;
         let memory = Owned::new(shared, memory);
         // SAFETY: the memory is fresh, large enough and of a type the buffer allows.
         unsafe { shared.raw.bind_buffer_memory(raw, memory.raw, 0) }.named("vkBindBufferMemory")?;
         Ok(HostBuffer { buffer, memory, size })
+    }
+
+    /// Writes the first bytes; those that do not fit are left out.
+    pub(crate) fn write(&self, contents: &[u8]) -> Result<(), Error> {
+        let length = contents.len().min(self.size as usize);
+        // SAFETY: the mapping is at least as long, and no submission runs.
+        self.with_mapping(|bytes| unsafe {
+            std::ptr::copy_nonoverlapping(contents.as_ptr(), bytes, length);
+        })
     }
 
     /// The first `length` bytes, all there are when it is larger.

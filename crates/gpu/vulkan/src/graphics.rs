@@ -24,6 +24,14 @@ impl PipelineStage {
             PipelineStage::Geometry => vk::ShaderStageFlags::GEOMETRY,
             PipelineStage::Fragment => vk::ShaderStageFlags::FRAGMENT,
             PipelineStage::Compute => vk::ShaderStageFlags::COMPUTE,
+            PipelineStage::Task => vk::ShaderStageFlags::TASK_EXT,
+            PipelineStage::Mesh => vk::ShaderStageFlags::MESH_EXT,
+            PipelineStage::RayGen => vk::ShaderStageFlags::RAYGEN_KHR,
+            PipelineStage::Miss => vk::ShaderStageFlags::MISS_KHR,
+            PipelineStage::ClosestHit => vk::ShaderStageFlags::CLOSEST_HIT_KHR,
+            PipelineStage::AnyHit => vk::ShaderStageFlags::ANY_HIT_KHR,
+            PipelineStage::Intersection => vk::ShaderStageFlags::INTERSECTION_KHR,
+            PipelineStage::Callable => vk::ShaderStageFlags::CALLABLE_KHR,
         }
     }
 }
@@ -56,7 +64,7 @@ impl Device {
         let shared = &self.shared;
         let (sets, layout) = layout(shared, job)?;
         // SAFETY: passed on to the caller.
-        let modules = unsafe { modules(shared, job) }?;
+        let modules = unsafe { modules(shared, &job.stages) }?;
         if let [(vk::ShaderStageFlags::COMPUTE, module)] = &modules[..] {
             let name = entry_name("main")?;
             let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -84,14 +92,14 @@ pub(crate) type Modules = Vec<(vk::ShaderStageFlags, Owned<vk::ShaderModule>)>;
 ///
 /// # Safety
 /// As for [`Device::prepare_compute`], for each module.
-pub(crate) unsafe fn modules(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Modules, Error> {
+pub(crate) unsafe fn modules(shared: &Arc<Shared>, stages: &[StageModule]) -> Result<Modules, Error> {
     let module = |stage: &StageModule| {
         let create = vk::ShaderModuleCreateInfo::default().code(&stage.spirv);
         // SAFETY: the module is valid, as the caller promises.
         let raw = unsafe { shared.raw.create_shader_module(&create, None) }.named("vkCreateShaderModule")?;
         Ok((stage.stage.flag(), Owned::new(shared, raw)))
     };
-    job.stages.iter().map(module).collect()
+    stages.iter().map(module).collect()
 }
 
 pub(crate) type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);

@@ -60,6 +60,12 @@ pub struct Features {
     pub tessellation_shader: bool,
     pub robust_buffer_access: bool,
     pub sampler_ycbcr_conversion: bool,
+    pub task_shader: bool,
+    pub mesh_shader: bool,
+    pub fragment_shader_barycentric: bool,
+    pub acceleration_structure: bool,
+    pub ray_query: bool,
+    pub ray_tracing_pipeline: bool,
 }
 
 /// `VkPhysicalDeviceFloatControlsProperties`, each entry as [for f16, for f32, for f64].
@@ -113,6 +119,11 @@ pub(crate) struct FeatureChain {
     transform_feedback: vk::PhysicalDeviceTransformFeedbackFeaturesEXT<'static>,
     reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
     maintenance5: vk::PhysicalDeviceMaintenance5FeaturesKHR<'static>,
+    mesh: vk::PhysicalDeviceMeshShaderFeaturesEXT<'static>,
+    barycentrics: vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR<'static>,
+    structures: vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>,
+    queries: vk::PhysicalDeviceRayQueryFeaturesKHR<'static>,
+    rays: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'static>,
     pub extensions: Extensions,
     has_v13: bool,
 }
@@ -124,6 +135,12 @@ pub(crate) struct Extensions {
     pub maximal_reconvergence: bool,
     /// Lets a vertex shader that does not write `PointSize` draw points. It builds on Vulkan 1.3.
     pub maintenance5: bool,
+    pub mesh: bool,
+    pub barycentrics: bool,
+    /// Acceleration structures, with the extension that they need.
+    pub structures: bool,
+    pub queries: bool,
+    pub rays: bool,
     /// Has to be enabled where it exists (a Vulkan layered over another API).
     pub portability_subset: bool,
 }
@@ -133,7 +150,14 @@ impl Extensions {
         // SAFETY: the device comes from this instance.
         let offered = unsafe { instance.enumerate_device_extension_properties(device) }.unwrap_or_default();
         let has = |name| offered.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
+        let structures =
+            has(ash::khr::acceleration_structure::NAME) && has(ash::khr::deferred_host_operations::NAME);
         Extensions {
+            mesh: has(ash::ext::mesh_shader::NAME),
+            barycentrics: has(ash::khr::fragment_shader_barycentric::NAME),
+            structures,
+            queries: structures && has(ash::khr::ray_query::NAME),
+            rays: structures && has(ash::khr::ray_tracing_pipeline::NAME),
             transform_feedback: has(ash::ext::transform_feedback::NAME),
             maximal_reconvergence: has(ash::khr::shader_maximal_reconvergence::NAME),
             maintenance5: has(ash::khr::maintenance5::NAME) && api_version >= vk::API_VERSION_1_3,
@@ -146,6 +170,12 @@ impl Extensions {
             (self.transform_feedback, ash::ext::transform_feedback::NAME),
             (self.maximal_reconvergence, ash::khr::shader_maximal_reconvergence::NAME),
             (self.maintenance5, ash::khr::maintenance5::NAME),
+            (self.mesh, ash::ext::mesh_shader::NAME),
+            (self.barycentrics, ash::khr::fragment_shader_barycentric::NAME),
+            (self.structures, ash::khr::acceleration_structure::NAME),
+            (self.structures, ash::khr::deferred_host_operations::NAME),
+            (self.queries, ash::khr::ray_query::NAME),
+            (self.rays, ash::khr::ray_tracing_pipeline::NAME),
             (self.portability_subset, ash::khr::portability_subset::NAME),
         ]
         .into_iter()
@@ -170,6 +200,9 @@ impl FeatureChain {
         // SAFETY: `link` chains structures that this version and these extensions define, all alive in `chain`.
         unsafe { instance.get_physical_device_features2(device, &mut features) };
         chain.core = features.features;
+        // They build on extensions that are not enabled.
+        chain.mesh.multiview_mesh_shader = vk::FALSE;
+        chain.mesh.primitive_fragment_shading_rate_mesh_shader = vk::FALSE;
         chain
     }
 
@@ -182,6 +215,11 @@ impl FeatureChain {
         self.transform_feedback.p_next = std::ptr::null_mut();
         self.reconvergence.p_next = std::ptr::null_mut();
         self.maintenance5.p_next = std::ptr::null_mut();
+        self.mesh.p_next = std::ptr::null_mut();
+        self.barycentrics.p_next = std::ptr::null_mut();
+        self.structures.p_next = std::ptr::null_mut();
+        self.queries.p_next = std::ptr::null_mut();
+        self.rays.p_next = std::ptr::null_mut();
         let mut features = vk::PhysicalDeviceFeatures2::default()
             .features(self.core)
             .push_next(&mut self.v11)
@@ -197,6 +235,21 @@ impl FeatureChain {
         }
         if self.extensions.maintenance5 {
             features = features.push_next(&mut self.maintenance5);
+        }
+        if self.extensions.mesh {
+            features = features.push_next(&mut self.mesh);
+        }
+        if self.extensions.barycentrics {
+            features = features.push_next(&mut self.barycentrics);
+        }
+        if self.extensions.structures {
+            features = features.push_next(&mut self.structures);
+        }
+        if self.extensions.queries {
+            features = features.push_next(&mut self.queries);
+        }
+        if self.extensions.rays {
+            features = features.push_next(&mut self.rays);
         }
         features
     }
@@ -226,6 +279,12 @@ impl FeatureChain {
             tessellation_shader: on(self.core.tessellation_shader),
             robust_buffer_access: on(self.core.robust_buffer_access),
             sampler_ycbcr_conversion: on(self.v11.sampler_ycbcr_conversion),
+            task_shader: on(self.mesh.task_shader),
+            mesh_shader: on(self.mesh.mesh_shader),
+            fragment_shader_barycentric: on(self.barycentrics.fragment_shader_barycentric),
+            acceleration_structure: on(self.structures.acceleration_structure),
+            ray_query: on(self.queries.ray_query),
+            ray_tracing_pipeline: on(self.rays.ray_tracing_pipeline),
         }
     }
 }
@@ -352,6 +411,10 @@ impl DeviceInfo {
             C::TransformFeedback => features.transform_feedback,
             C::Geometry => features.geometry_shader,
             C::Tessellation => features.tessellation_shader,
+            C::MeshShadingEXT => features.mesh_shader,
+            C::FragmentBarycentricKHR => features.fragment_shader_barycentric,
+            C::RayQueryKHR => features.ray_query,
+            C::RayTracingKHR => features.ray_tracing_pipeline,
             C::SignedZeroInfNanPreserve => any(controls.signed_zero_inf_nan_preserve),
             C::DenormPreserve => any(controls.denorm_preserve),
             C::DenormFlushToZero => any(controls.denorm_flush_to_zero),

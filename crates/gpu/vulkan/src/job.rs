@@ -188,6 +188,14 @@ pub enum PipelineStage {
     Geometry,
     Fragment,
     Compute,
+    Task,
+    Mesh,
+    RayGen,
+    Miss,
+    ClosestHit,
+    AnyHit,
+    Intersection,
+    Callable,
 }
 
 /// What a descriptor is of.
@@ -323,7 +331,7 @@ pub struct RenderJob {
     pub contents: Vec<Vec<Contents>>,
     /// For each of its inputs, a value for each vertex, as [`VertexInput::values`].
     pub inputs: Vec<Vec<[u32; 4]>>,
-    /// Vertices of an instance.
+    /// Vertices of an instance; workgroups of a pipeline with a mesh shader.
     pub vertices: u32,
     /// Instances.
     pub instances: u32,
@@ -331,6 +339,44 @@ pub struct RenderJob {
     pub size: u32,
     /// Layers of the targets.
     pub layers: u32,
+}
+
+/// A geometry of a scene that rays are traced in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RayGeometry {
+    /// Triangles, three corners each.
+    Triangles(Vec<[[f32; 3]; 3]>),
+    /// Boxes along the axes, their least and greatest corners.
+    Boxes(Vec<[[f32; 3]; 2]>),
+}
+
+/// What is run for hits of a geometry: modules by number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HitGroup {
+    /// For the nearest hit.
+    pub closest: Option<usize>,
+    /// For every candidate.
+    pub any: Option<usize>,
+    /// To find hits in boxes.
+    pub intersection: Option<usize>,
+}
+
+/// Rays traced in a scene: by a pipeline for that, or by a compute shader with queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RayJob {
+    /// A module that generates rays and others for rays, or one that computes.
+    pub modules: Vec<StageModule>,
+    /// The scene. Each geometry is an instance, its number by the application is its place, and so is its hit group's.
+    pub scene: Vec<RayGeometry>,
+    /// Hit groups.
+    pub groups: Vec<HitGroup>,
+    /// Set and binding of the scene.
+    pub structure: (u32, u32),
+    /// Storage buffers by set and binding; other buffers are refused.
+    pub buffers: Vec<BufferBinding>,
+    /// Invocations, or workgroups, along x, y and z.
+    pub size: [u32; 3],
 }
 
 /// A frame of Y′CbCr, and how it is sampled.
@@ -371,7 +417,7 @@ pub struct SampleJob {
 }
 
 /// Any kind of job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Job {
     /// Dispatches of a compute shader.
@@ -383,6 +429,8 @@ pub enum Job {
     /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
     /// layer, and after them the storage buffers in the order of descriptors.
     Render(RenderJob),
+    /// Rays. Its only output has the buffers.
+    Ray(RayJob),
     /// A frame that is sampled. Its only output has the storage buffer.
     Sample(SampleJob),
 }

@@ -60,6 +60,7 @@ mod instance;
 pub mod isolated;
 mod job;
 mod module;
+mod rays;
 mod render;
 mod vertex;
 mod ycbcr;
@@ -73,4 +74,5 @@ pub use job::{
     Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, SampleJob, SampledFrame,
     Stage, StageModule, TexelFormat, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
 };
+pub use job::{HitGroup, RayGeometry, RayJob};
 pub use vertex::VertexPipeline;

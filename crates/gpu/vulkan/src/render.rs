@@ -4,7 +4,7 @@ use crate::binding::check_limit;
 use crate::device::{Device, HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::graphics::{descriptor_type, draws, format, layout, modules, pass};
-use crate::job::{Contents, Numbers, RenderJob, TextureContents, TextureShape};
+use crate::job::{Contents, Numbers, PipelineStage, RenderJob, TextureContents, TextureShape};
 use crate::{DescriptorKind, Error, RunOutput};
 use ash::vk;
 use std::collections::BTreeMap;
@@ -52,9 +52,14 @@ impl Device {
     pub unsafe fn render(&self, job: &RenderJob) -> Result<Vec<RunOutput>, Error> {
         let shared = &self.shared;
         check(job)?;
+        let meshes = job.pipeline.stages.iter().any(|s| s.stage == PipelineStage::Mesh);
+        let mesh = shared.mesh.as_ref().filter(|_| meshes);
+        if meshes && mesh.is_none() {
+            return Err(Error::Unsupported("mesh shaders".into()));
+        }
         let (sets, pipeline_layout) = layout(shared, &job.pipeline)?;
         // SAFETY: passed on to the caller.
-        let modules = unsafe { modules(shared, &job.pipeline) }?;
+        let modules = unsafe { modules(shared, &job.pipeline.stages) }?;
         let pass = pass(shared, &job.pipeline)?;
         let pipeline = draws(shared, &job.pipeline, &modules, pipeline_layout.raw, pass.raw, job.size)?;
         let bound: Vec<Vec<Bound>> = job
@@ -121,7 +126,10 @@ impl Device {
                 if !buffers.is_empty() {
                     device.cmd_bind_vertex_buffers(commands, 0, &buffers, &zeros);
                 }
-                device.cmd_draw(commands, job.vertices, job.instances, 0, 0);
+                match mesh {
+                    Some(mesh) => mesh.cmd_draw_mesh_tasks(commands, job.vertices, 1, 1),
+                    None => device.cmd_draw(commands, job.vertices, job.instances, 0, 0),
+                }
                 device.cmd_end_render_pass(commands);
                 for (target, result) in targets.iter().zip(&results) {
                     target.barrier(shared, commands, vk::ImageLayout::GENERAL);

@@ -84,7 +84,7 @@ impl Device {
         let can = self.shared.format_features(format);
         let has = |flag| can.contains(flag);
         if !has(Can::SAMPLED_IMAGE | Can::TRANSFER_DST) {
-            return refused(&format!("sampling {format:?}"));
+            return refused(&format!("sampling format {}", format.as_raw()));
         }
         let halved = |axis: usize| frame.subsampling[axis] == 2;
         for axis in (0..2).filter(|&axis| halved(axis)) {

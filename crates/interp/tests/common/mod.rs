@@ -34,7 +34,16 @@ pub fn storage(r: Resource) -> MemInfo {
 pub fn var(m: &mut Module, name: &str, direction: Direction, ty: Type, array: Option<u32>) -> Var {
     let semantic = Semantic::Location { location: m.vars.len() as u32, component: 0 };
     let interpolation = Interpolation::Smooth;
-    m.vars.push(VarData { name: name.into(), direction, ty, semantic, interpolation, array })
+    m.vars.push(VarData {
+        name: name.into(),
+        direction,
+        ty,
+        semantic,
+        interpolation,
+        array,
+        inner: None,
+        stream: 0,
+    })
 }
 
 pub fn builtin(m: &mut Module, which: Builtin) -> Var {
@@ -46,6 +55,8 @@ pub fn builtin(m: &mut Module, which: Builtin) -> Var {
         semantic: Semantic::Builtin(which),
         interpolation: Interpolation::Flat,
         array: None,
+        inner: None,
+        stream: 0,
     })
 }
 

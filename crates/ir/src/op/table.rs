@@ -5,6 +5,7 @@ use super::{Class, OpInfo, Sig, Traits};
 use crate::flags::Flags;
 use crate::fold::{Fold, convert, float, int, vector};
 use crate::imm::ImmKind as Im;
+use crate::ty::{Kind, Type};
 
 const PURE: Traits = Traits { pure: true, commutes: false, convergent: false, reads: false, writes: false };
 const COMM: Traits = Traits { commutes: true, ..PURE };
@@ -29,6 +30,23 @@ const CV: Flags = Flags::ANY_ROUND.union(Flags::NONE.with_ftz().with_sat());
 const CI: Flags = Flags::ANY_ROUND.union(Flags::NONE.with_ftz().with_clamp());
 const DZ: Flags = Flags::ANY_DIV;
 const NU: Flags = Flags::NONE.with_nonuniform();
+
+/// Operands of a traced ray.
+const RAY: &[Type] = &[
+    Type::scalar(Kind::Accel),
+    Type::I32,
+    Type::I32,
+    Type::I32,
+    Type::I32,
+    Type::I32,
+    Type::F32X3,
+    Type::F32,
+    Type::F32X3,
+    Type::F32,
+];
+/// Operands of an inline query's ray.
+const INLINE_RAY: &[Type] =
+    &[Type::scalar(Kind::Accel), Type::I32, Type::I32, Type::F32X3, Type::F32, Type::F32X3, Type::F32];
 
 const fn same(n: u8, c: Class) -> Sig {
     Sig::Same(n, c)
@@ -227,15 +245,14 @@ ops! {
     SlotSet "slot_set", Sig::SlotSet, Slot, NO, WRITE, (-), "Sets the slot.";
 
     // Interface.
-    Input "input", Sig::VarGet, Var, NO, READ, (-), "An input or builtin; an index selects the array element or vertex.";
-    Output "output", Sig::VarSet, Var, NO, WRITE, (-), "Sets an output or builtin; an index selects the array element.";
+    Input "input", Sig::VarGet, Var, NO, READ, (-), "An input or builtin; indices select the array element or vertex.";
+    Output "output", Sig::VarSet, Var, NO, WRITE, (-), "Sets an output or builtin; indices select the array element or vertex.";
     OutputGet "output_get", Sig::VarGet, Var, NO, READ, (-), "Reads an output back (tessellation control).";
-    InputAt "input_at", Sig::Open, Var, NO, READ, (-), "Attribute of one vertex of the primitive, not interpolated: vertex, then component offset.";
     InterpolateCentroid "interpolate_at.centroid", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at the covered centroid.";
     InterpolateSample "interpolate_at.sample", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at a sample: its index.";
     InterpolateOffset "interpolate_at.offset", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at an offset from the pixel centre: two floats in pixels.";
-    EmitVertex "emit_vertex", Sig::Effect, None, NO, RMW, (-), "Geometry: appends the outputs as a vertex; the outputs become undefined.";
-    EndPrimitive "end_primitive", Sig::Effect, None, NO, RMW, (-), "Geometry: ends the strip.";
+    EmitVertex "emit_vertex", Sig::Effect, Stream, NO, RMW, (-), "Geometry: appends the outputs of a stream as a vertex; the outputs become undefined.";
+    EndPrimitive "end_primitive", Sig::Effect, Stream, NO, RMW, (-), "Geometry: ends the stream's strip.";
 
     // Memory.
     Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says.";
@@ -319,13 +336,20 @@ ops! {
     DepthOut "depth_out", Sig::Open, None, NO, WRITE, (-), "Sets the fragment's depth.";
 
     // Rays and meshes.
-    RayTrace "ray.trace", Sig::Open, None, NO, SYNC, (-), "Traces a ray; payload by opaque pointer.";
-    RayQuery "ray.query", Sig::Open, None, NO, RMW, (-), "A step of an inline query.";
-    RayReport "ray.report", Sig::Open, None, NO, RMW, (-), "Reports a hit.";
-    RayCall "ray.call", Sig::Open, None, NO, SYNC, (-), "Calls a callable shader.";
-    MeshSetCounts "mesh.set_counts", Sig::Open, None, NO, SYNC, (-), "Sets vertex and primitive counts.";
-    MeshIndices "mesh.indices", Sig::Open, None, NO, WRITE, (-), "Sets a primitive's indices.";
-    MeshDispatch "mesh.dispatch", Sig::Open, None, NO, SYNC, (-), "Launches mesh workgroups from a task shader.";
+    RayTrace "ray.trace", Sig::Fixed(RAY, None), Resource, NO, SYNC, (-), "Traces a ray and runs the shaders it meets on the payload. Operands: structure, flags, mask, offset and stride of the table of hit groups, number of the miss shader, origin, least distance, direction, greatest distance.";
+    RayReport "ray.report", Sig::Fixed(&[Type::F32, Type::I32], Some(Type::BOOL)), None, NO, SYNC, (-), "Intersection: reports a hit at a distance, of a kind; whether it is taken.";
+    RayIgnore "ray.ignore", Sig::Effect, None, NO, SYNC, (-), "Any hit: refuses the hit and ends the invocation; what follows is not run.";
+    RayAccept "ray.accept", Sig::Effect, None, NO, SYNC, (-), "Any hit: takes the hit, and no other; ends the invocation; what follows is not run.";
+    RayT "ray.t", Sig::Leaf, None, NO, READ, (-), "Distance of the hit at hand, of the nearest so far, or the ray's greatest, `f32`.";
+    RayCall "ray.call", Sig::Fixed(&[Type::I32], None), Resource, NO, SYNC, (-), "Runs the callable shader with this number on the parameter.";
+    QueryStart "query.start", Sig::Fixed(INLINE_RAY, None), Resource, NO, RMW, (-), "Gives an inline query its ray. Operands: structure, flags, mask, origin, least distance, direction, greatest distance.";
+    QueryProceed "query.proceed", Sig::Fixed(&[], Some(Type::BOOL)), Resource, NO, RMW, (-), "Goes to the query's next candidate; whether there is one.";
+    QueryTerminate "query.terminate", Sig::Effect, Resource, NO, RMW, (-), "Ends the query's traversal.";
+    QueryConfirm "query.confirm", Sig::Effect, Resource, NO, RMW, (-), "Commits the candidate, a triangle.";
+    QueryGenerate "query.generate", Sig::Fixed(&[Type::F32], None), Resource, NO, RMW, (-), "Commits a hit in the candidate's box at a distance.";
+    QueryGet "query.get", Sig::Query, Query, NO, READ, (-), "What the query tells of its ray, its candidate or its committed hit.";
+    MeshSetCounts "mesh.set_counts", Sig::Fixed(&[Type::I32; 2], None), None, NO, SYNC, (-), "Sets vertex and primitive counts.";
+    MeshDispatch "mesh.dispatch", Sig::Fixed(&[Type::I32; 3], None), Resource, NO, SYNC, (-), "Launches mesh workgroups from a task shader with the payload and ends the invocation; what follows is not run.";
 
     // Calls.
     Call "call", Sig::Call, Func, NO, RMW, (-), "Calls a function of the module; no recursion. As many results as it returns.";

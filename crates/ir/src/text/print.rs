@@ -5,7 +5,7 @@ use super::literal::{Lane, Number};
 use super::name::{Name, Quoted};
 use crate::entities::{Block, Func, Inst, Resource, Slot, Value, Var};
 use crate::func::{Edge, Function, NO_GUEST, TermKind, Terminator};
-use crate::imm::{BarrierInfo, Imm, MemInfo, Order, Scope, SubgroupInfo, TexInfo, TexOperands};
+use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Scope, SubgroupInfo, TexInfo, TexOperands};
 use crate::module::{
     Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic, Texel,
     VarData,
@@ -165,6 +165,12 @@ fn write_var(f: &mut dyn Write, var: &VarData) -> fmt::Result {
     if let Some(n) = var.array {
         write!(f, " array {n}")?;
     }
+    if let Some(n) = var.inner {
+        write!(f, " of {n}")?;
+    }
+    if var.stream != 0 {
+        write!(f, " stream {}", var.stream)?;
+    }
     f.write_char('\n')
 }
 
@@ -187,7 +193,8 @@ fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {
                 write!(f, " {}", format.name())?;
             }
         }
-        ResourceKind::Sampler | ResourceKind::AccelerationStructure => {}
+        ResourceKind::Payload { kind, size } => write!(f, " {} size {size}", kind.name())?,
+        ResourceKind::Sampler | ResourceKind::AccelerationStructure | ResourceKind::RayQuery => {}
     }
     match r.count {
         Count::One => {}
@@ -357,7 +364,7 @@ impl<'a> FuncPrinter<'a> {
             _ => None,
         };
         let mut separator = " ";
-        if data.imm != Imm::None {
+        if !matches!(data.imm, Imm::None | Imm::Stream(0)) {
             f.write_char(' ')?;
             self.imm(f, &data.imm, ty)?;
             separator = ", ";
@@ -475,6 +482,15 @@ impl<'a> FuncPrinter<'a> {
                 Ok(())
             }
             Imm::Resource(r) => write!(f, "{}", self.resource(r)),
+            Imm::Stream(0) => Ok(()),
+            Imm::Stream(n) => write!(f, "stream {n}"),
+            Imm::Query(QueryInfo { query, value, committed, column }) => {
+                write!(f, "{} {}{}", self.resource(query), value.name(), word(committed, "committed"))?;
+                if column != 0 {
+                    write!(f, " column {column}")?;
+                }
+                Ok(())
+            }
         }
     }
 

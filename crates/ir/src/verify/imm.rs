@@ -2,9 +2,10 @@
 
 use super::types::Site;
 use super::{Sink, fail};
+use crate::entities::Resource;
 use crate::func::Function;
-use crate::imm::{BarrierInfo, Imm, MemInfo, Order, Reduce, Scope, Space, SubgroupInfo};
-use crate::module::{Access, Count, Direction, ResourceKind, Stage};
+use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Reduce, Scope, Space, SubgroupInfo};
+use crate::module::{Access, Count, Direction, PayloadKind, ResourceKind, Stage};
 use crate::op::{Class, Op, Sig};
 
 /// Whether invocations of the stage run in workgroups with shared memory.
@@ -18,6 +19,7 @@ fn holds(space: Space, kind: ResourceKind) -> bool {
         Space::ConstBank | Space::Uniform => matches!(kind, ResourceKind::UniformBuffer { .. }),
         Space::Storage => matches!(kind, ResourceKind::StorageBuffer { .. }),
         Space::Push => matches!(kind, ResourceKind::PushConstants { .. }),
+        Space::Payload => matches!(kind, ResourceKind::Payload { .. }),
         _ => false,
     }
 }
@@ -39,7 +41,7 @@ pub(super) fn ids(sink: &mut Sink, f: &Function, imm: &Imm) {
         Imm::Slot(s) => (f.slots.is_valid(s), "slot"),
         Imm::Var(v) => (m.vars.is_valid(v), "variable"),
         Imm::Func(f) => (m.funcs.is_valid(f), "function"),
-        Imm::Resource(r) => (m.resources.is_valid(r), "resource"),
+        Imm::Resource(r) | Imm::Query(QueryInfo { query: r, .. }) => (m.resources.is_valid(r), "resource"),
         Imm::Mem(mem) => (mem.resource.expand().is_none_or(|r| m.resources.is_valid(r)), "resource"),
         _ => (true, ""),
     };
@@ -80,8 +82,33 @@ impl<'m> Site<'m> {
             }
             Imm::Subgroup(info) => self.subgroup(sink, &info),
             Imm::Barrier(info) => barrier(sink, &info),
+            Imm::Stream(stream) if stream > 3 => fail!(sink, "stream {stream} of four"),
+            Imm::Resource(r) => self.object(sink, r),
+            Imm::Query(info) if info.column > 3 || (info.column > 0 && !info.value.is_matrix()) => {
+                fail!(sink, "{} has no column {}", info.value.name(), info.column)
+            }
+            Imm::Query(info) => self.object(sink, info.query),
             _ => Some(()),
         }
+    }
+
+    /// What an op on rays or meshes works on.
+    fn object(&self, sink: &mut Sink<'m>, r: Resource) -> Option<()> {
+        let data = sink.module.resources.get(r)?;
+        let is = |expected| matches!(data.kind, ResourceKind::Payload { kind, .. } if kind == expected);
+        let ok = match self.data.op {
+            Op::RayTrace => is(PayloadKind::Ray),
+            Op::RayCall => is(PayloadKind::Callable),
+            Op::MeshDispatch => is(PayloadKind::Task),
+            Op::QueryStart
+            | Op::QueryProceed
+            | Op::QueryTerminate
+            | Op::QueryConfirm
+            | Op::QueryGenerate
+            | Op::QueryGet => data.kind == ResourceKind::RayQuery,
+            _ => true,
+        };
+        if ok { Some(()) } else { fail!(sink, "`@{}` is not what the op works on", data.name) }
     }
 
     fn lane(&self, sink: &mut Sink<'m>, lane: u8) -> Option<()> {

@@ -40,25 +40,39 @@ pub(super) fn names<'a>(sink: &mut Sink, what: &str, names: impl Iterator<Item =
 }
 
 /// Type and direction of a builtin; whether it is an array of that type.
-fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
+fn builtin(var: &VarData, b: Builtin) -> (Type, Option<Direction>, bool) {
     use Builtin as B;
-    let i32x3 = Type::I32.with_lanes(3).unwrap_or(Type::I32);
-    let f32x3 = Type::F32.with_lanes(3).unwrap_or(Type::F32);
-    let input = Some(Direction::Input);
+    let (input, output) = (Some(Direction::Input), Some(Direction::Output));
     match b {
         B::Position => (Type::F32X4, None, false),
         B::PointSize => (Type::F32, None, false),
-        B::ClipDistance | B::TessLevelOuter | B::TessLevelInner => (Type::F32, None, true),
+        B::ClipDistance | B::CullDistance | B::TessLevelOuter | B::TessLevelInner => (Type::F32, None, true),
         B::FragCoord => (Type::F32X4, input, false),
         B::PointCoord => (Type::F32X2, input, false),
-        B::FrontFacing => (Type::BOOL, input, false),
-        B::FragDepth => (Type::F32, Some(Direction::Output), false),
-        B::PrimitiveId | B::SampleMask | B::Layer | B::ViewportIndex => (Type::I32, None, false),
-        B::TessCoord => (f32x3, input, false),
-        B::GlobalInvocationId | B::LocalInvocationId | B::WorkgroupId | B::NumWorkgroups => {
-            (i32x3, input, false)
+        B::FrontFacing | B::FullyCovered => (Type::BOOL, input, false),
+        B::FragDepth => (Type::F32, output, false),
+        B::StencilRef => (Type::I32, output, false),
+        B::BaryCoord | B::BaryCoordLinear => (Type::F32X3, input, false),
+        // Its lanes are the primitive's vertices.
+        B::PrimitiveIndices => (var.ty, output, true),
+        B::CullPrimitive => (Type::BOOL, output, true),
+        B::PrimitiveId | B::SampleMask | B::Layer | B::ViewportIndex | B::ShadingRate => {
+            (Type::I32, None, false)
         }
-        B::BaseInstance | B::PatchVertices => (Type::I32, input, false),
+        B::TessCoord => (Type::F32X3, input, false),
+        B::GlobalInvocationId | B::LocalInvocationId | B::WorkgroupId | B::NumWorkgroups => {
+            (Type::I32X3, input, false)
+        }
+        B::LaunchId | B::LaunchSize => (Type::I32X3, input, false),
+        B::WorldRayOrigin | B::WorldRayDirection | B::ObjectRayOrigin | B::ObjectRayDirection => {
+            (Type::F32X3, input, false)
+        }
+        B::ObjectToWorld | B::WorldToObject => (Type::F32X3, input, true),
+        B::RayTMin => (Type::F32, input, false),
+        B::RayFlags | B::HitKind | B::InstanceId | B::InstanceCustomIndex | B::GeometryIndex => {
+            (Type::I32, input, false)
+        }
+        B::BaseInstance | B::PatchVertices | B::ViewIndex => (Type::I32, input, false),
         B::VertexIndex | B::InstanceIndex | B::InvocationId | B::SampleId | B::LocalInvocationIndex => {
             (Type::I32, input, false)
         }
@@ -69,6 +83,7 @@ fn builtin(b: Builtin) -> (Type, Option<Direction>, bool) {
 fn is_per_vertex(stage: Stage, var: &VarData) -> bool {
     match var.direction {
         _ if var.interpolation == Interpolation::Patch => false,
+        Direction::Input if var.interpolation == Interpolation::PerVertex => stage == Stage::Fragment,
         Direction::Input => matches!(stage, Stage::TessControl | Stage::TessEval | Stage::Geometry),
         Direction::Output => matches!(stage, Stage::TessControl | Stage::Mesh),
     }
@@ -80,9 +95,27 @@ fn variable(sink: &mut Sink, var: &VarData) {
     if var.array == Some(0) {
         sink.report(format_args!("variable `%{name}` is an array of nothing"));
     }
+    if var.inner == Some(0) {
+        sink.report(format_args!("variable `%{name}` is an array of arrays of nothing"));
+    }
+    if var.stream > 3 || (var.stream != 0 && (stage, var.direction) != (Stage::Geometry, Direction::Output)) {
+        sink.report(format_args!("variable `%{name}` is of a stream that there is not"));
+    }
+    match var.interpolation {
+        Interpolation::PerPrimitive if !matches!(stage, Stage::Mesh | Stage::Fragment) => {
+            sink.report(format_args!("variable `%{name}` is of a primitive, but {} has none", stage.name()));
+        }
+        Interpolation::PerVertex if stage != Stage::Fragment || var.array != Some(3) => {
+            sink.report(format_args!("variable `%{name}` is no array of a fragment's three vertices"));
+        }
+        _ => {}
+    }
     match var.semantic {
         Semantic::Builtin(b) => {
-            let (ty, direction, array) = builtin(b);
+            let (ty, direction, array) = builtin(var, b);
+            // The lanes of positions that a mesh shader writes one by one.
+            let lanes = b == Builtin::Position && stage == Stage::Mesh && var.inner == Some(4);
+            let (ty, array) = if lanes { (Type::F32, true) } else { (ty, array) };
             if var.ty != ty {
                 sink.report(format_args!("variable `%{name}` is {}, but {} is {ty}", var.ty, b.name()));
             }
@@ -93,6 +126,12 @@ fn variable(sink: &mut Sink, var: &VarData) {
             if var.array.is_some() != array && !is_per_vertex(stage, var) {
                 let is = if array { "an" } else { "no" };
                 sink.report(format_args!("variable `%{name}`: {} is {is} array", b.name()));
+            }
+            if b == Builtin::PrimitiveIndices && (ty.kind() != Kind::I32 || ty.lanes() > 3) {
+                sink.report(format_args!("variable `%{name}` is {ty}, no one to three indices"));
+            }
+            if var.inner.is_some() && (var.array.is_none() || !array || !is_per_vertex(stage, var)) {
+                sink.report(format_args!("variable `%{name}`: {} is no array of arrays", b.name()));
             }
         }
         Semantic::Location { component, .. } => {
@@ -123,7 +162,11 @@ fn variable(sink: &mut Sink, var: &VarData) {
             {
                 sink.report(format_args!("variable `%{name}` is of a patch, but {} has none", stage.name()));
             }
-            let smooth = var.interpolation != Interpolation::Flat;
+            if var.inner.is_some() {
+                sink.report(format_args!("variable `%{name}` at a location is an array of arrays"));
+            }
+            use Interpolation as I;
+            let smooth = !matches!(var.interpolation, I::Flat | I::PerVertex | I::PerPrimitive);
             let stepped = kind.is_int() || kind == Kind::F64;
             if stage == Stage::Fragment && var.direction == Direction::Input && smooth && stepped {
                 sink.report(format_args!("variable `%{name}` is {} and not flat", var.ty));
@@ -231,7 +274,14 @@ fn resources(sink: &mut Sink) {
                     sink.report(format_args!("push constants `@{name}` are not the only ones"));
                 }
             }
+            ResourceKind::Payload { size, .. } if size == 0 || size % 4 != 0 => {
+                sink.report(format_args!("payload `@{name}` has {size} bytes, no positive multiple of 4"));
+            }
             _ => {}
+        }
+        let single = matches!(r.kind, ResourceKind::Payload { .. } | ResourceKind::RayQuery);
+        if single && r.count != Count::One {
+            sink.report(format_args!("`@{name}` is an array, of what has no descriptor"));
         }
     }
 }

@@ -36,6 +36,13 @@ fn stage_has(op: Op, stage: Stage) -> bool {
     match op {
         Op::EmitVertex | Op::EndPrimitive => stage == Stage::Geometry,
         Op::Demote | Op::DiscardIf | Op::Helper => stage == Stage::Fragment,
+        Op::MeshSetCounts => stage == Stage::Mesh,
+        Op::MeshDispatch => stage == Stage::Task,
+        Op::RayTrace => matches!(stage, Stage::RayGen | Stage::ClosestHit | Stage::Miss),
+        Op::RayCall => matches!(stage, Stage::RayGen | Stage::ClosestHit | Stage::Miss | Stage::Callable),
+        Op::RayReport => stage == Stage::Intersection,
+        Op::RayIgnore | Op::RayAccept => stage == Stage::AnyHit,
+        Op::RayT => matches!(stage, Stage::Intersection | Stage::AnyHit | Stage::ClosestHit | Stage::Miss),
         Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset => stage == Stage::Fragment,
         Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine => {
             matches!(stage, Stage::Fragment | Stage::Compute | Stage::Mesh | Stage::Task)
@@ -198,6 +205,7 @@ impl<'m> Site<'m> {
                 match op {
                     Op::SgElect | Op::Helper => self.gives(sink, &[Type::BOOL]),
                     Op::SgId | Op::SgSize => self.gives(sink, &[Type::I32]),
+                    Op::RayT => self.gives(sink, &[Type::F32]),
                     _ => {
                         let r = self.one_result(sink)?;
                         if r.kind().is_handle() { fail!(sink, "the result is {r}") } else { Some(()) }
@@ -214,14 +222,16 @@ impl<'m> Site<'m> {
                 self.gives(sink, &[])
             }
             Sig::VarGet => {
-                self.takes(sink, usize::from(self.is_array(sink)))?;
-                self.index(sink, 0)?;
+                let arrays = self.arrays(sink);
+                self.takes(sink, arrays.len())?;
+                self.indices(sink, 0, &arrays)?;
                 self.gives(sink, &[self.imm_type(sink)?])
             }
             Sig::VarSet => {
-                self.takes(sink, 1 + usize::from(self.is_array(sink)))?;
+                let arrays = self.arrays(sink);
+                self.takes(sink, 1 + arrays.len())?;
                 self.is(sink, 0, self.imm_type(sink)?)?;
-                self.index(sink, 1)?;
+                self.indices(sink, 1, &arrays)?;
                 self.gives(sink, &[])
             }
             Sig::Load => {
@@ -266,6 +276,16 @@ impl<'m> Site<'m> {
                 self.takes(sink, 1)?;
                 self.is(sink, 0, Type::BOOL)?;
                 self.gives(sink, &[])
+            }
+            Sig::Fixed(args, result) => {
+                self.takes(sink, args.len())?;
+                args.iter().enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))?;
+                self.gives(sink, result.as_slice())
+            }
+            Sig::Query => {
+                let Imm::Query(info) = self.data.imm else { return None };
+                self.takes(sink, 0)?;
+                self.gives(sink, &[info.value.ty()])
             }
             Sig::Handle => self.handle(sink),
             Sig::Texture => self.texture(sink),
@@ -373,28 +393,26 @@ impl<'m> Site<'m> {
         }
     }
 
-    fn is_array(&self, sink: &Sink<'m>) -> bool {
-        self.array(sink).is_some()
-    }
-
-    /// Elements of the variable.
-    fn array(&self, sink: &Sink<'m>) -> Option<u32> {
+    /// Elements of the arrays around the variable's type, the outer one first.
+    fn arrays(&self, sink: &Sink<'m>) -> SmallVec<[u32; 2]> {
         match self.data.imm {
-            Imm::Var(v) => sink.module.vars.get(v)?.array,
+            Imm::Var(v) => sink.module.vars.get(v).map(|v| v.array.into_iter().chain(v.inner).collect()),
             _ => None,
         }
+        .unwrap_or_default()
     }
 
-    /// Checks the index, operand `n` if the variable is an array.
-    fn index(&self, sink: &mut Sink<'m>, n: usize) -> Option<()> {
-        let Some(elements) = self.array(sink) else { return Some(()) };
-        self.is(sink, n, Type::I32)?;
-        match self.f.const_bits(self.values[n]).map(|b| b.lane(0)) {
-            Some(i) if i >= u64::from(elements) => {
-                fail!(sink, "index {i} of an array of {elements} elements")
+    /// Checks the indices, which are the operands from `n` on.
+    fn indices(&self, sink: &mut Sink<'m>, n: usize, arrays: &[u32]) -> Option<()> {
+        arrays.iter().enumerate().try_for_each(|(i, &elements)| {
+            self.is(sink, n + i, Type::I32)?;
+            match self.f.const_bits(self.values[n + i]).map(|b| b.lane(0)) {
+                Some(i) if i >= u64::from(elements) => {
+                    fail!(sink, "index {i} of an array of {elements} elements")
+                }
+                _ => Some(()),
             }
-            _ => Some(()),
-        }
+        })
     }
 
     /// Checks the byte offset, operand 0.

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
-    BarrierInfo, Dim, FloatFormat, ImmKind, Order, Reduce, Scope, SubgroupInfo, TexInfo, TexOperands,
+    BarrierInfo, Dim, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo, TexInfo,
+    TexOperands,
 };
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::OPS;
@@ -85,12 +86,14 @@ fn module(t: &mut Tape) -> Module {
             semantic,
             interpolation: t.of(Interpolation::ALL),
             array: t.flip().then(|| t.u32()),
+            inner: t.flip().then(|| t.u32()),
+            stream: t.below(5) as u8,
         });
     }
     for n in 0..t.below(4) {
         let dim = t.of(Dim::ALL);
         let access = t.of(Access::ALL);
-        let kind = match t.below(7) {
+        let kind = match t.below(9) {
             0 => ResourceKind::UniformBuffer { size: t.u32() },
             1 => ResourceKind::StorageBuffer { access },
             2 => ResourceKind::PushConstants { size: t.u32() },
@@ -102,7 +105,9 @@ fn module(t: &mut Tape) -> Module {
             },
             4 => ResourceKind::Sampler,
             5 => ResourceKind::Image { dim, arrayed: t.flip(), access, format: t.of(ImageFormat::ALL) },
-            _ => ResourceKind::AccelerationStructure,
+            6 => ResourceKind::AccelerationStructure,
+            7 => ResourceKind::Payload { kind: t.of(PayloadKind::ALL), size: t.u32() },
+            _ => ResourceKind::RayQuery,
         };
         m.resources.push(ResourceData {
             name: t.name(n),
@@ -238,5 +243,12 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
             exec: t.flip(),
         }),
         ImmKind::Resource => Imm::Resource(Resource::new(any(t, m.resources.len())?)),
+        ImmKind::Stream => Imm::Stream(t.word() as u8),
+        ImmKind::Query => Imm::Query(QueryInfo {
+            query: Resource::new(any(t, m.resources.len())?),
+            value: t.of(RayValue::ALL),
+            committed: t.flip(),
+            column: t.word() as u8,
+        }),
     })
 }

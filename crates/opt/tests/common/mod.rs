@@ -45,6 +45,8 @@ pub fn random_module(rng: &mut Rng, max_blocks: u32) -> Module {
             semantic: Semantic::Location { location: n as u32, component: 0 },
             interpolation: Interpolation::Smooth,
             array: None,
+            inner: None,
+            stream: 0,
         })
     };
     let inputs = INPUTS.iter().enumerate().map(|(n, &t)| var(&mut module, n, Direction::Input, t)).collect();

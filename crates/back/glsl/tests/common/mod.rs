@@ -60,6 +60,8 @@ pub fn builtin(name: &str, direction: Direction, ty: Type, builtin: Builtin) -> 
         semantic: Semantic::Builtin(builtin),
         interpolation: Interpolation::Smooth,
         array: None,
+        inner: None,
+        stream: 0,
     }
 }
 
@@ -71,6 +73,8 @@ pub fn located(name: &str, direction: Direction, ty: Type, location: u32) -> Var
         semantic: Semantic::Location { location, component: 0 },
         interpolation: Interpolation::Smooth,
         array: None,
+        inner: None,
+        stream: 0,
     }
 }
 

@@ -9,8 +9,8 @@ use super::{Lift, LiftError, LiftOptions, Stop};
 use crate::bitcode::{Body, Constant, Def, Inst, InstKind, Module, TypeId, ValueId};
 use crate::program::{Program, ShaderFlags};
 use rustc_hash::FxHashMap;
-use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
-use xenoglot_ir::{Block, Builder, Flags, Function, Imm, Module as IrModule, Op, Type, Value, Var};
+use xenoglot_ir::module::{Count, OutOfBounds, ResourceData, ResourceKind};
+use xenoglot_ir::{Block, Builder, Flags, Function, Imm, Module as IrModule, Op, Resource, Type, Value};
 
 /// Everything the lifter of one instruction needs.
 pub(super) struct Cx<'a> {
@@ -31,11 +31,16 @@ pub(super) struct Cx<'a> {
     pub memory: Memory,
     pub bound: Bound,
     pub interface: Interface,
-    builtins: FxHashMap<Builtin, Var>,
+    /// Inline ray queries: the resource of each, and the flags of all its rays.
+    pub queries: Vec<(Resource, u32)>,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
-    /// Where the shader returns.
+    /// Where the function returns.
     pub end: Option<Block>,
+    /// Functions that the one being lifted is called from.
+    pub calls: u32,
+    /// Instructions of LLVM that may still be lifted for calls.
+    pub call_budget: usize,
     /// The instruction being lifted.
     pub at: u32,
     /// Constant expressions that the one being lifted is in.
@@ -53,6 +58,8 @@ impl<'a> Cx<'a> {
     ) -> Result<Cx<'a>, LiftError> {
         let prelude = func.add_block();
         let memory = Memory::new(module, program, options.limits, ir)?;
+        let calls = |name: &[u8]| module.functions.iter().any(|f| f.name.starts_with(name));
+        let interface = Interface::new(calls(b"dx.op.attributeAtVertex."));
         Ok(Cx {
             module,
             body,
@@ -62,17 +69,59 @@ impl<'a> Cx<'a> {
             b: Builder::new(func, prelude),
             prelude,
             known: FxHashMap::default(),
-            values: vec![None; body.values.len()],
-            used: used_members(module, body),
+            values: Vec::new(),
+            used: FxHashMap::default(),
             memory,
             bound: Bound::default(),
-            interface: Interface::default(),
-            builtins: FxHashMap::default(),
+            interface,
+            queries: Vec::new(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
             end: None,
+            calls: 0,
+            call_budget: call_budget(module),
             at: 0,
             expressions: 0,
         })
+    }
+
+    /// Works on another function for a while, with arguments.
+    pub fn in_function<T>(&mut self, body: &'a Body, args: Vec<Val>, f: impl FnOnce(&mut Self) -> T) -> T {
+        let mut values = vec![None; body.values.len()];
+        for (slot, arg) in values.iter_mut().zip(args) {
+            *slot = Some(arg);
+        }
+        let body = std::mem::replace(&mut self.body, body);
+        let values = std::mem::replace(&mut self.values, values);
+        let used = std::mem::replace(&mut self.used, used_members(self.module, self.body));
+        let (end, at) = (self.end.take(), self.at);
+        self.calls += 1;
+        let made = f(self);
+        self.calls -= 1;
+        (self.body, self.values, self.used) = (body, values, used);
+        (self.end, self.at) = (end, at);
+        made
+    }
+
+    /// Ends the invocation here; what is appended next is not reached.
+    pub fn end_invocation(&mut self) {
+        self.b.ret(&[]);
+        let block = self.b.func.add_block();
+        self.b.switch_to(block);
+    }
+
+    /// The number of a new ray query.
+    pub fn new_query(&mut self, flags: u32) -> Value {
+        let number = self.queries.len() as u32;
+        let resource = self.ir.resources.push(ResourceData {
+            name: format!("query{number}"),
+            kind: ResourceKind::RayQuery,
+            set: 0,
+            binding: number,
+            count: Count::One,
+            oob: OutOfBounds::Undefined,
+        });
+        self.queries.push((resource, flags));
+        self.i32(number)
     }
 
     /// Puts what `f` appends in front of everything else.
@@ -193,22 +242,12 @@ impl<'a> Cx<'a> {
     pub fn used_members(&self, result: Option<ValueId>) -> u32 {
         result.and_then(|id| self.used.get(&id.0).copied()).unwrap_or(0)
     }
+}
 
-    /// A builtin input.
-    pub fn builtin(&mut self, builtin: Builtin, ty: Type) -> Value {
-        let ir = &mut *self.ir;
-        let var = *self.builtins.entry(builtin).or_insert_with(|| {
-            ir.vars.push(VarData {
-                name: builtin.name().into(),
-                direction: Direction::Input,
-                ty,
-                semantic: Semantic::Builtin(builtin),
-                interpolation: Interpolation::Flat,
-                array: None,
-            })
-        });
-        self.b.input(var, ty)
-    }
+/// How many instructions calls may come to: functions are lifted where they are called.
+fn call_budget(module: &Module) -> usize {
+    let insts = |f: &crate::bitcode::Function| f.body.as_ref().map_or(0, |b| b.insts.len());
+    (1 << 12) + 16 * module.functions.iter().map(insts).sum::<usize>()
 }
 
 /// For each aggregate that an instruction gives, a bit for each of its first 32 members that something looks at; all ones

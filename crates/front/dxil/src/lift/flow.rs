@@ -1,4 +1,4 @@
-//! Blocks, phis and terminators.
+//! Blocks, phis, terminators and calls.
 
 use super::cx::Cx;
 use super::memory::Region;
@@ -6,10 +6,10 @@ use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};
 use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
-use xenoglot_ir::{Block, NO_GUEST, Type, Value};
+use xenoglot_ir::{Block, Type, Value};
 
-/// Lifts the body, what can be reached of it.
-pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
+/// Lifts the function at work, what can be reached of it; its first block. Where it returns is `cx.end`.
+pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
     if cx.body.blocks.is_empty() {
         return Err(LiftError::Entry);
     }
@@ -40,18 +40,38 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
             lifted.map_err(|stop| explained(cx, inst, stop))?;
         }
     }
-    cx.b.set_guest(NO_GUEST);
-    if let Some(end) = cx.end {
-        cx.b.switch_to(end);
-        cx.write_outputs();
-        cx.b.ret(&[]);
+    order.first().and_then(|&b| graph.find(b)).ok_or(LiftError::Entry)
+}
+
+/// Functions called from each other.
+const MOST_CALLS: u32 = 16;
+
+/// Lifts a function where it is called; what it returns.
+pub(super) fn call(cx: &mut Cx<'_>, function: u32, args: Vec<Val>) -> Lift<Option<Val>> {
+    let (module, types) = (cx.module, &cx.module.types);
+    let function = module.functions.get(function as usize).ok_or(Stop::Unsupported("a function"))?;
+    let callee = function.body.as_ref().ok_or(Stop::Unsupported("a function without code"))?;
+    let Some(&Llvm::Function { returns, .. }) = types.get(function.ty) else {
+        return Err(Stop::Unsupported("a function of no type"));
+    };
+    if cx.calls == MOST_CALLS {
+        return Err(Stop::Unsupported("calls within calls"));
     }
-    cx.b.switch_to(cx.prelude());
-    match order.first().and_then(|&b| graph.find(b)) {
-        Some(entry) => cx.b.jump(entry, &[]),
-        None => return Err(LiftError::Entry),
+    let budget = cx.call_budget.checked_sub(callee.insts.len());
+    cx.call_budget = budget.ok_or(Stop::Error(LiftError::Instructions))?;
+    let (here, guest) = (cx.b.block(), cx.at);
+    let (entry, end) = cx.in_function(callee, args, |cx| Ok::<_, LiftError>((body(cx)?, cx.end)))?;
+    cx.b.set_guest(guest);
+    cx.b.switch_to(here);
+    cx.b.jump(entry, &[]);
+    // A function that never returns goes on nowhere.
+    let end = end.unwrap_or_else(|| cx.b.func.add_block());
+    cx.b.switch_to(end);
+    if matches!(types.get(returns), Some(Llvm::Void)) {
+        return Ok(None);
     }
-    Ok(())
+    let mut params = cx.b.func.params(end).to_vec().into_iter();
+    gathered(cx, returns, &mut |cx, ty| Ok(params.next().unwrap_or_else(|| cx.constant(ty, 0))), 0).map(Some)
 }
 
 fn explained(cx: &Cx<'_>, inst: &Inst, stop: Stop) -> LiftError {
@@ -152,14 +172,55 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
     Ok(())
 }
 
-fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
+/// Aggregates within each other that pass from block to block.
+const MOST_DEPTH: u32 = 4;
+
+/// A value of a type made of scalars in order.
+fn gathered(
+    cx: &mut Cx<'_>,
+    ty: TypeId,
+    next: &mut dyn FnMut(&mut Cx<'_>, Type) -> Lift<Value>,
+    depth: u32,
+) -> Lift<Val> {
     if let Some(&Llvm::Pointer { space, .. }) = cx.module.types.get(ty) {
         let region = Region::of_space(space)?;
-        let address = cx.b.func.add_param(ir, Type::I32);
+        let address = next(cx, Type::I32)?;
         return Ok(Val::Pointer(cx.memory.anywhere(region, address)));
     }
-    let scalar = cx.scalar_type(ty)?;
-    Ok(Val::Scalar(cx.b.func.add_param(ir, scalar.ty)))
+    let Some(count) = cx.members_of(ty)? else {
+        let scalar = cx.scalar_type(ty)?;
+        return Ok(Val::Scalar(next(cx, scalar.ty)?));
+    };
+    let mut members = Vec::new();
+    for i in 0..count {
+        let of = cx.module.types.member(ty, i).filter(|_| depth < MOST_DEPTH);
+        members.push(gathered(cx, of.ok_or(Stop::Unsupported("a deep value"))?, next, depth + 1)?);
+    }
+    Ok(Val::members(members))
+}
+
+/// The scalars of a value, in the order that [`gathered`] asks for them.
+fn scattered(cx: &mut Cx<'_>, v: Val, ty: TypeId, to: &mut Vec<Value>, depth: u32) -> Lift<()> {
+    let is_pointer = cx.module.types.pointee(ty).is_some();
+    let members = if is_pointer { None } else { cx.members_of(ty)? };
+    match (v, members) {
+        (Val::Pointer(pointer), None) => to.push(cx.address(&pointer)?),
+        (Val::Undef, None) if is_pointer => to.push(cx.i32(0)),
+        (v, None) => to.push(cx.scalar_of(v, ty)?),
+        (v, Some(count)) => {
+            for i in 0..count {
+                let of = cx.module.types.member(ty, i).filter(|_| depth < MOST_DEPTH);
+                let member = v.member(i as usize).ok_or(Stop::Unsupported("a member"))?;
+                scattered(cx, member, of.ok_or(Stop::Unsupported("a deep value"))?, to, depth + 1)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Parameters of a block for a value: one for each scalar in it.
+fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
+    gathered(cx, ty, &mut |cx, ty| Ok(cx.b.func.add_param(ir, ty)), 0)
 }
 
 /// What the phis of `to` become on the way from `from`.
@@ -167,19 +228,14 @@ fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Blo
     let target = graph.find(to).ok_or(Stop::Error(LiftError::Phi(to.0)))?;
     let mut args = Vec::new();
     let values = graph.incoming.get(&(to, from)).map_or(&[][..], Vec::as_slice);
-    if values.len() != cx.b.func.params(target).len() {
-        return Err(LiftError::Phi(to.0).into());
-    }
     for &value in values {
-        let ty = cx.type_of(value)?;
-        let v = cx.value(value)?;
-        args.push(match v {
-            Val::Pointer(pointer) => cx.address(&pointer)?,
-            Val::Undef if cx.module.types.pointee(ty).is_some() => cx.i32(0),
-            v => cx.scalar_of(v, ty)?,
-        });
+        let (ty, v) = (cx.type_of(value)?, cx.value(value)?);
+        scattered(cx, v, ty, &mut args, 0)?;
     }
-    Ok((target, args))
+    match args.len() == cx.b.func.params(target).len() {
+        true => Ok((target, args)),
+        false => Err(LiftError::Phi(to.0).into()),
+    }
 }
 
 /// Ends a block; `None` if the instruction is no terminator.
@@ -191,6 +247,7 @@ fn terminator(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) ->
             cx.b.jump(end, &[]);
             Some(Ok(()))
         }
+        InstKind::Return(Some(value)) => Some(returned(cx, *value)),
         InstKind::Unreachable => {
             cx.b.unreachable();
             Some(Ok(()))
@@ -200,6 +257,19 @@ fn terminator(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) ->
         }
         _ => None,
     }
+}
+
+fn returned(cx: &mut Cx<'_>, value: ValueId) -> Lift<()> {
+    let (ty, v) = (cx.type_of(value)?, cx.value(value)?);
+    let first = cx.end.is_none();
+    let end = cx.end();
+    if first {
+        param(cx, end, ty)?;
+    }
+    let mut args = Vec::new();
+    scattered(cx, v, ty, &mut args, 0)?;
+    cx.b.jump(end, &args);
+    Ok(())
 }
 
 fn transfer(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> Lift<()> {

@@ -1,6 +1,7 @@
 //! Instructions of LLVM but for terminators and calls of `dx.op`.
 
 use super::cx::Cx;
+use super::flow;
 use super::int::Scalar;
 use super::val::Val;
 use super::{Lift, Stop};
@@ -61,8 +62,13 @@ impl Cx<'_> {
             InstKind::Alloca { of, count, .. } => self.alloca(*of, self.integer(*count)?)?,
             InstKind::Load { pointer, volatile, .. } => {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
-                let pointer = self.pointer(*pointer)?;
-                self.load(&pointer, ty, *volatile)?
+                match self.value(*pointer)? {
+                    Val::Resource(global, index) => self.library_handle(global, index)?,
+                    _ => {
+                        let pointer = self.pointer(*pointer)?;
+                        self.load(&pointer, ty, *volatile)?
+                    }
+                }
             }
             InstKind::Store { pointer, value, volatile, .. } => {
                 let (ty, v) = (self.type_of(*value)?, self.value(*value)?);
@@ -104,7 +110,13 @@ impl Cx<'_> {
         }
         match self.is_lifetime(&inst.kind) {
             true => Ok(None),
-            false => Err(Stop::Unsupported("")),
+            false => {
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    values.push(self.value(arg.value().ok_or(Stop::Unsupported("an argument"))?)?);
+                }
+                flow::call(self, index, values)
+            }
         }
     }
 

@@ -10,7 +10,8 @@ use crate::bitcode::{Constant, Def, InstKind, Module, Type as Llvm, TypeId, Valu
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Order, Scope};
-use xenoglot_ir::{Imm, MemInfo, Module as IrModule, Op, Space, Type, Value};
+use xenoglot_ir::module::{Count, OutOfBounds, PayloadKind, ResourceData, ResourceKind};
+use xenoglot_ir::{Imm, MemInfo, Module as IrModule, Op, Resource, Space, Type, Value};
 
 /// Address space of memory of the workgroup.
 const GROUPSHARED: u32 = 3;
@@ -22,6 +23,8 @@ pub(super) enum Region {
     Private,
     /// Memory of the workgroup.
     Shared,
+    /// Memory that is handed to other shaders.
+    Payload(Resource),
 }
 
 impl Region {
@@ -35,10 +38,12 @@ impl Region {
         }
     }
 
-    pub fn space(self) -> Space {
+    /// A plain access to it.
+    pub fn access(self, align_log2: u8) -> MemInfo {
         match self {
-            Region::Private => Space::Private,
-            Region::Shared => Space::Shared,
+            Region::Private => MemInfo::plain(Space::Private, None, align_log2),
+            Region::Shared => MemInfo::plain(Space::Shared, None, align_log2),
+            Region::Payload(resource) => MemInfo::plain(Space::Payload, Some(resource), align_log2),
         }
     }
 }
@@ -86,6 +91,8 @@ pub(super) struct Memory {
     layouts: FxHashMap<TypeId, Layout>,
     /// Places of globals.
     globals: FxHashMap<u32, Object>,
+    /// Sizes of payloads.
+    payloads: FxHashMap<Resource, u32>,
     private: u32,
     shared: u32,
     limits: Limits,
@@ -103,6 +110,7 @@ impl Memory {
         let mut memory = Memory {
             layouts: layouts(module, native16),
             globals: FxHashMap::default(),
+            payloads: FxHashMap::default(),
             private: 0,
             shared: 0,
             limits,
@@ -127,6 +135,7 @@ impl Memory {
         let end = match region {
             Region::Private => &mut self.private,
             Region::Shared => &mut self.shared,
+            Region::Payload(_) => return Err(LiftError::Memory),
         };
         let start = u64::from(*end).next_multiple_of(layout.align.max(4));
         let next = start.saturating_add(layout.size.next_multiple_of(4));
@@ -141,6 +150,20 @@ impl Memory {
     pub fn anywhere(&self, region: Region, address: Value) -> Pointer {
         let object = Object::Place { start: 0, size: 0 };
         Pointer { region, object, offset: 0, dynamic: Some(address) }
+    }
+
+    /// The start of a payload.
+    pub fn whole(&self, region: Region) -> Pointer {
+        let size = match region {
+            Region::Payload(resource) => self.payloads.get(&resource).copied().unwrap_or(0),
+            Region::Private | Region::Shared => 0,
+        };
+        Pointer { region, object: Object::Place { start: 0, size }, offset: 0, dynamic: None }
+    }
+
+    /// Bytes of a type.
+    pub fn size(&self, ty: TypeId) -> Lift<u32> {
+        Ok(self.layout(ty)?.size as u32)
     }
 
     fn layout(&self, ty: TypeId) -> Lift<Layout> {
@@ -193,6 +216,9 @@ impl Cx<'_> {
     /// The address of a global variable.
     pub fn global(&mut self, index: u32) -> Lift<Val> {
         let global = self.module.globals.get(index as usize).ok_or(Stop::Unsupported("a global"))?;
+        if global.initializer.is_none() && self.program.resources.iter().any(|r| r.global == Some(index)) {
+            return Ok(Val::Resource(index, None));
+        }
         let region = Region::of_space(global.space)?;
         let object = match self.memory.globals.get(&index) {
             Some(&object) => object,
@@ -298,6 +324,9 @@ impl Cx<'_> {
     /// Address arithmetic.
     pub fn gep(&mut self, of: TypeId, operands: &[ValueId]) -> Lift<Val> {
         let (&base, indices) = operands.split_first().ok_or(Stop::Unsupported(""))?;
+        if let Val::Resource(global, None) = self.value(base)? {
+            return self.resource_address(global, of, indices);
+        }
         let mut pointer = self.pointer(base)?;
         let mut ty = of;
         for (n, &index) in indices.iter().enumerate() {
@@ -376,6 +405,7 @@ impl Cx<'_> {
         let (start, size) = match (size, pointer.region) {
             (0, Region::Shared) => (0, self.memory.shared),
             (0, Region::Private) => return Err(Stop::Unsupported("an address of unknown origin")),
+            (0, Region::Payload(resource)) => (0, self.memory.payloads.get(&resource).copied().unwrap_or(0)),
             _ => (start, size),
         };
         let last = size.checked_sub(bytes).ok_or(Stop::Unsupported("an access outside of a variable"))?;
@@ -421,7 +451,7 @@ impl Cx<'_> {
         let held = if scalar.ty == Type::BOOL { Type::I32 } else { scalar.ty };
         let bytes = held.bytes().unwrap_or(4);
         let address = self.access(pointer, bytes)?;
-        let mut mem = MemInfo::plain(pointer.region.space(), None, bytes.trailing_zeros() as u8);
+        let mut mem = pointer.region.access(bytes.trailing_zeros() as u8);
         mem.volatile = volatile;
         let v = self.b.load(mem, address, held);
         Ok(Val::Scalar(self.resize(v, scalar.ty)))
@@ -447,7 +477,7 @@ impl Cx<'_> {
         let v = self.scalar_of(v, ty)?;
         let (v, align) = self.stored(v);
         let address = self.access(pointer, self.ty(v).bytes().unwrap_or(4))?;
-        let mut mem = MemInfo::plain(pointer.region.space(), None, align);
+        let mut mem = pointer.region.access(align);
         mem.volatile = volatile;
         self.b.store(mem, address, v);
         Ok(())
@@ -482,6 +512,57 @@ impl Cx<'_> {
                 _ => return None,
             }
         }
+    }
+
+    /// Memory of a kind that is handed to other shaders, of a size; there is one of each kind and size.
+    pub fn payload(&mut self, kind: PayloadKind, bytes: u32) -> Lift<Region> {
+        if bytes > self.options.limits.memory {
+            return Err(Stop::Error(LiftError::Memory));
+        }
+        let size = bytes.next_multiple_of(4).max(4);
+        let wanted = ResourceKind::Payload { kind, size };
+        let known = self.ir.resources.iter().find(|(_, data)| data.kind == wanted).map(|(r, _)| r);
+        let resource = known.unwrap_or_else(|| {
+            let number = self.memory.payloads.len();
+            self.ir.resources.push(ResourceData {
+                name: format!("{}_payload{number}", kind.name()),
+                kind: wanted,
+                set: 0,
+                binding: number as u32,
+                count: Count::One,
+                oob: OutOfBounds::Undefined,
+            })
+        });
+        self.memory.payloads.insert(resource, size);
+        Ok(Region::Payload(resource))
+    }
+
+    /// Copies a number of bytes, a multiple of four.
+    pub fn copy(&mut self, from: &Pointer, to: &Pointer, bytes: u32) -> Lift<()> {
+        for offset in (0..bytes).step_by(4) {
+            let offset = self.i32(offset);
+            self.copy_word(from, to, offset)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the word at a number of bytes behind both.
+    pub fn copy_word(&mut self, from: &Pointer, to: &Pointer, offset: Value) -> Lift<()> {
+        let at = |cx: &mut Self, pointer: &Pointer| {
+            let mut pointer = pointer.clone();
+            match (cx.b.func.const_bits(offset), pointer.dynamic) {
+                (Some(bits), _) => pointer.offset = pointer.offset.wrapping_add(bits.lane(0) as u32),
+                (None, Some(v)) => pointer.dynamic = Some(cx.op(Op::Iadd, &[v, offset])),
+                (None, None) => pointer.dynamic = Some(offset),
+            }
+            let address = cx.access(&pointer, 4)?;
+            Lift::Ok((pointer.region.access(2), address))
+        };
+        let (mem, address) = at(self, from)?;
+        let v = self.b.load(mem, address, Type::I32);
+        let (mem, address) = at(self, to)?;
+        self.b.store(mem, address, v);
+        Ok(())
     }
 
     /// An atomic access to the workgroup's memory; `args` are the operands behind the address.

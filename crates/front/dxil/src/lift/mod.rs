@@ -1,6 +1,6 @@
 //! From a module of LLVM to IR.
 //!
-//! [`lift`](lift()) takes the entry point. Blocks become blocks, phis their parameters; aggregates are taken apart; what
+//! [`lift`](lift()) takes an entry point. Functions are lifted where they are called. Blocks become blocks, phis their parameters; aggregates are taken apart; what
 //! functions called `dx.op` do is in `ops/`, files named after what they are about. Integers of odd widths live in the next
 //! wider type with zeros above. Memory of the invocation and of the workgroup is bytes; constants in memory are read
 //! where they are known.
@@ -16,6 +16,7 @@ mod interface;
 mod memory;
 mod ops;
 mod resource;
+mod shader;
 mod val;
 
 use crate::bitcode::{InstKind, Module};
@@ -54,8 +55,13 @@ pub enum Bounds {
 /// How to lift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct LiftOptions {
+    /// Which of a library's shaders, from 0.
+    pub entry: usize,
     /// Who sees to accesses outside of buffers.
     pub bounds: Bounds,
+    /// Pixel shaders: a bit for each location, of which those behind 63 have that of 63, that a mesh shader gives a value
+    /// per primitive at. The container does not say.
+    pub primitive_inputs: u64,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -66,6 +72,12 @@ pub enum LiftError {
     /// Its metadata is not a shader's.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// A number of a shader that there is not.
+    #[error("the module has {count} shaders, and not the one asked for")]
+    NoEntry {
+        /// How many there are.
+        count: usize,
+    },
     /// A stage without lifting.
     #[error("shaders of kind {} are not supported", .0.profile())]
     Stage(ShaderKind),
@@ -140,13 +152,10 @@ pub struct Lifted {
 /// # Errors
 /// See [`LiftError`].
 pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError> {
-    let program = Program::of(module)?;
-    let stage = match program.kind {
-        ShaderKind::Compute => Stage::Compute,
-        ShaderKind::Vertex => Stage::Vertex,
-        ShaderKind::Pixel => Stage::Fragment,
-        other => return Err(LiftError::Stage(other)),
-    };
+    let programs = Program::all(module)?;
+    let count = programs.len();
+    let program = programs.into_iter().nth(options.entry).ok_or(LiftError::NoEntry { count })?;
+    let stage = stage(program.kind).ok_or(LiftError::Stage(program.kind))?;
     let size = program.threads;
     let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
     if !(1..=1024).contains(&count) {
@@ -154,22 +163,38 @@ pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError>
     }
     let function = program.function.and_then(|f| module.functions.get(f as usize)).ok_or(LiftError::Entry)?;
     let body = function.body.as_ref().ok_or(LiftError::Entry)?;
-    // Values start with the function's arguments.
-    if body.values.first().is_some_and(|v| matches!(v.def, crate::bitcode::Def::Argument(_))) {
-        return Err(LiftError::Entry);
-    }
     let mut ir = IrModule::new(stage, program.name.clone());
     ir.workgroup = size;
     let mut func = Function::new("main");
     func.reserve(2 * body.insts.len());
     let mut cx = Cx::new(module, body, &program, *options, &mut ir, &mut func)?;
-    flow::emit(&mut cx)?;
+    shader::emit(&mut cx)?;
     cx.finish();
     ir.entry = Some(ir.funcs.push(func)).into();
     // The bitcode's reader does not look for this, as what is sound is sound in the IR, too.
     verify(&ir)
         .map_err(|e| LiftError::Unsound(e.errors.first().map(|e| e.to_string()).unwrap_or_default()))?;
     Ok(Lifted { module: ir, program })
+}
+
+fn stage(kind: ShaderKind) -> Option<Stage> {
+    Some(match kind {
+        ShaderKind::Pixel => Stage::Fragment,
+        ShaderKind::Vertex => Stage::Vertex,
+        ShaderKind::Geometry => Stage::Geometry,
+        ShaderKind::Hull => Stage::TessControl,
+        ShaderKind::Domain => Stage::TessEval,
+        ShaderKind::Compute => Stage::Compute,
+        ShaderKind::Library => return None,
+        ShaderKind::RayGeneration => Stage::RayGen,
+        ShaderKind::Intersection => Stage::Intersection,
+        ShaderKind::AnyHit => Stage::AnyHit,
+        ShaderKind::ClosestHit => Stage::ClosestHit,
+        ShaderKind::Miss => Stage::Miss,
+        ShaderKind::Callable => Stage::Callable,
+        ShaderKind::Mesh => Stage::Mesh,
+        ShaderKind::Amplification => Stage::Task,
+    })
 }
 
 /// An instruction's operator, or the name of the function that it calls.

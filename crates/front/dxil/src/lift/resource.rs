@@ -3,12 +3,12 @@
 use super::cx::Cx;
 use super::val::Val;
 use super::{Bounds, Lift, Stop};
-use crate::bitcode::ValueId;
+use crate::bitcode::{Type as Llvm, TypeId, ValueId};
 use crate::program::{Class, Component, Resource as Declared, Shape};
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
-use xenoglot_ir::{Op, Resource, Value};
+use xenoglot_ir::{Op, Resource, Type, Value};
 
 /// Most bytes of a constant buffer that a shader sees: 4096 rows.
 const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
@@ -32,6 +32,40 @@ impl Cx<'_> {
     /// A handle of a declared resource at a register.
     pub fn handle(&mut self, declared: Declared, register: ValueId) -> Lift<Val> {
         let register = self.integer(register).ok().and_then(|n| u32::try_from(n).ok());
+        Ok(Val::Handle(Handle { declared, register }))
+    }
+
+    /// The address of an element of a library's resources, which are arrays of arrays at most.
+    pub fn resource_address(&mut self, global: u32, of: TypeId, indices: &[ValueId]) -> Lift<Val> {
+        let (mut ty, mut at) = (of, None);
+        for &index in indices.iter().skip(1) {
+            let Some(&Llvm::Array { count, of }) = self.module.types.get(ty) else {
+                return Err(Stop::Unsupported("a part of a resource"));
+            };
+            let index = self.scalar(index)?;
+            let index = self.resize(index, Type::I32);
+            at = Some(match at {
+                Some(before) => {
+                    let count = self.i32(count as u32);
+                    let before = self.op(Op::Imul, &[before, count]);
+                    self.op(Op::Iadd, &[before, index])
+                }
+                None => index,
+            });
+            ty = of;
+        }
+        Ok(Val::Resource(global, at))
+    }
+
+    /// The handle that is loaded of a library's resource.
+    pub fn library_handle(&mut self, global: u32, index: Option<Value>) -> Lift<Val> {
+        let declared = self.program.resources.iter().find(|r| r.global == Some(global));
+        let declared = *declared.ok_or(Stop::Unsupported("a resource that is not declared"))?;
+        let index = match index {
+            Some(v) => self.b.func.const_bits(v).map(|b| b.lane(0) as u32),
+            None => Some(0),
+        };
+        let register = index.map(|i| declared.lower.wrapping_add(i));
         Ok(Val::Handle(Handle { declared, register }))
     }
 
@@ -101,6 +135,7 @@ fn kind(declared: &Declared) -> Lift<ResourceKind> {
             ResourceKind::Image { dim: Dim::Buffer, arrayed: false, access, format }
         }
         (Class::Sampler, _) => ResourceKind::Sampler,
+        (Class::Srv, Shape::AccelerationStructure) => ResourceKind::AccelerationStructure,
         (Class::Srv | Class::Uav, shape) => {
             let (dim, arrayed, multisampled) = texture(shape)?;
             match declared.class {

@@ -16,6 +16,8 @@ pub(super) enum Val {
     Pointer(Pointer),
     /// A handle of a resource.
     Handle(Handle),
+    /// The address of a library's resource: its global variable, and which of an array.
+    Resource(u32, Option<Value>),
     /// Members of a structure, an array or a vector.
     Members(Rc<[Val]>),
 }

@@ -18,6 +18,10 @@ pub enum Semantic {
     RenderTargetArrayIndex,
     /// Number of the viewport.
     ViewportArrayIndex,
+    /// Distances to planes that primitives are clipped at.
+    ClipDistance,
+    /// Distances to planes that primitives are dropped behind.
+    CullDistance,
     /// Number of the primitive.
     PrimitiveId,
     /// Number of the sample.
@@ -30,6 +34,22 @@ pub enum Semantic {
     Target,
     /// Depth.
     Depth,
+    /// Depth that is not greater than the primitive's.
+    DepthLessEqual,
+    /// Depth that is not less than the primitive's.
+    DepthGreaterEqual,
+    /// Reference value of the stencil test.
+    StencilRef,
+    /// Parts that an edge is divided in.
+    TessFactor,
+    /// Parts that the inside is divided in.
+    InsideTessFactor,
+    /// Where in the triangle.
+    Barycentrics,
+    /// Pixels per fragment.
+    ShadingRate,
+    /// Whether the primitive is dropped.
+    CullPrimitive,
     /// Another, by its number.
     Other(u32),
 }
@@ -43,12 +63,22 @@ impl Semantic {
             3 => Semantic::Position,
             4 => Semantic::RenderTargetArrayIndex,
             5 => Semantic::ViewportArrayIndex,
+            6 => Semantic::ClipDistance,
+            7 => Semantic::CullDistance,
             10 => Semantic::PrimitiveId,
             12 => Semantic::SampleIndex,
             13 => Semantic::IsFrontFace,
             14 => Semantic::Coverage,
             16 => Semantic::Target,
             17 => Semantic::Depth,
+            18 => Semantic::DepthLessEqual,
+            19 => Semantic::DepthGreaterEqual,
+            20 => Semantic::StencilRef,
+            25 => Semantic::TessFactor,
+            26 => Semantic::InsideTessFactor,
+            28 => Semantic::Barycentrics,
+            29 => Semantic::ShadingRate,
+            30 => Semantic::CullPrimitive,
             other => Semantic::Other(other),
         }
     }
@@ -75,6 +105,8 @@ pub struct Element {
     pub row: Option<u32>,
     /// Its first component in the register.
     pub column: u8,
+    /// Vertex stream of a geometry shader's output, 0 to 3.
+    pub stream: u8,
 }
 
 impl Reader<'_> {
@@ -82,6 +114,14 @@ impl Reader<'_> {
     pub(super) fn signature(&self, list: Option<MetadataId>) -> Option<Vec<Element>> {
         let items = list.and_then(|l| self.metadata.list(l)).unwrap_or_default();
         items.iter().map(|item| self.element(self.metadata.list((*item)?)?)).collect()
+    }
+
+    /// The stream that an element's tags name.
+    fn stream(&self, tags: Option<MetadataId>) -> u8 {
+        const STREAM: u64 = 0;
+        let tags = tags.and_then(|t| self.metadata.list(t)).unwrap_or_default();
+        let stream = tags.chunks_exact(2).find(|pair| self.integer(pair[0]) == Some(STREAM));
+        stream.and_then(|pair| self.integer(pair[1])).map_or(0, |n| (n & 3) as u8)
     }
 
     /// Number, name, component type, semantic, indices, interpolation, rows, columns, first row and column, tags.
@@ -101,6 +141,7 @@ impl Reader<'_> {
             columns,
             row: row.filter(|_| column.is_some()),
             column: column.unwrap_or(0),
+            stream: self.stream(fields.get(10).copied().flatten()),
         })
     }
 }

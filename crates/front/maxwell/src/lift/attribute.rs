@@ -138,10 +138,10 @@ impl Cx<'_> {
         let mode: OutMode = inst.get(Mod::OutMode)?;
         if matches!(mode, OutMode::Emit | OutMode::EmitThenCut) {
             self.put_out()?;
-            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::None, &[], &[]);
+            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
         }
         if matches!(mode, OutMode::Cut | OutMode::EmitThenCut) {
-            self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::None, &[], &[]);
+            self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::Stream(0), &[], &[]);
         }
         let handle = self.zero();
         self.set_dst(inst, handle)
@@ -157,9 +157,9 @@ impl Cx<'_> {
                 self.set_output(word, v);
             }
             self.put_out()?;
-            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::None, &[], &[]);
+            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
         }
-        self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::None, &[], &[]);
+        self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::Stream(0), &[], &[]);
         Ok(())
     }
 }

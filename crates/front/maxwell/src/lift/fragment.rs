@@ -242,6 +242,8 @@ impl Cx<'_> {
             semantic: Semantic::Location { location: target.into(), component: 0 },
             interpolation: Interpolation::Flat,
             array: None,
+            inner: None,
+            stream: 0,
         });
         let lanes = words.map(|word| if float { self.cast(word, Type::F32) } else { word });
         let v = self.op(Op::Build, &lanes);

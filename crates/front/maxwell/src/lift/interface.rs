@@ -218,6 +218,8 @@ impl Cx<'_> {
             semantic: Semantic::Location { location, component },
             interpolation: if patch { Interpolation::Patch } else { how.1 },
             array: how.2,
+            inner: None,
+            stream: 0,
         })
     }
 
@@ -231,6 +233,8 @@ impl Cx<'_> {
             semantic: Semantic::Builtin(builtin),
             interpolation: if patch { Interpolation::Patch } else { Interpolation::Flat },
             array,
+            inner: None,
+            stream: 0,
         })
     }
 

@@ -113,7 +113,16 @@ pub(super) fn uniforms(module: &mut Module) -> Resource {
 
 fn variable(module: &mut Module, name: String, direction: Direction, ty: Type, semantic: Connection) -> Var {
     let interpolation = Interpolation::Smooth;
-    module.vars.push(VarData { name, direction, ty, semantic, interpolation, array: None })
+    module.vars.push(VarData {
+        name,
+        direction,
+        ty,
+        semantic,
+        interpolation,
+        array: None,
+        inner: None,
+        stream: 0,
+    })
 }
 
 /// v0 to v15 of a vertex wrapper at locations 0 to 15, as far as `used` has them.

@@ -321,6 +321,8 @@ impl<'f> Emit<'f> {
             semantic,
             interpolation,
             array: None,
+            inner: None,
+            stream: 0,
         })
     }
 

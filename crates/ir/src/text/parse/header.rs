@@ -3,8 +3,8 @@
 use super::{Parsed, Parser, duplicate, unknown};
 use crate::imm::{Dim, Imm};
 use crate::module::{
-    Access, Builtin, Count, Direction, ImageFormat, Interpolation, OutOfBounds, ResourceData, ResourceKind,
-    ResourceName, Semantic, Stage, Texel, VarData,
+    Access, Builtin, Count, Direction, ImageFormat, Interpolation, OutOfBounds, PayloadKind, ResourceData,
+    ResourceKind, ResourceName, Semantic, Stage, Texel, VarData,
 };
 use crate::text::lex::Token;
 
@@ -76,7 +76,10 @@ impl<'a> Parser<'a> {
         let ty = self.ty()?;
         let interpolation = self.eat_known(Interpolation::parse)?.unwrap_or(Interpolation::Smooth);
         let array = if self.eat_word("array")? { Some(self.number("size of the array")?) } else { None };
-        let data = VarData { name: name.to_string(), direction, ty, semantic, interpolation, array };
+        let inner = if self.eat_word("of")? { Some(self.number("size of the array")?) } else { None };
+        let stream = if self.eat_word("stream")? { self.number("stream")? } else { 0 };
+        let name_text = name.to_string();
+        let data = VarData { name: name_text, direction, ty, semantic, interpolation, array, inner, stream };
         let id = self.module.vars.push(data);
         match self.vars.insert(name.clone(), id) {
             Some(_) => Err(duplicate("variable", &name, at)),
@@ -111,6 +114,11 @@ impl<'a> Parser<'a> {
             },
             ResourceName::Sampler => ResourceKind::Sampler,
             ResourceName::Accel => ResourceKind::AccelerationStructure,
+            ResourceName::Payload => {
+                let kind = self.known("what the payload is for", PayloadKind::parse)?;
+                ResourceKind::Payload { kind, size: self.size()? }
+            }
+            ResourceName::Query => ResourceKind::RayQuery,
         };
         let count = match self.eat_word("count")? {
             false => Count::One,

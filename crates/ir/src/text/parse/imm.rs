@@ -4,8 +4,8 @@ use super::{ParseErrorKind, Parsed, Parser, unknown};
 use crate::entities::Resource;
 use crate::func::Function;
 use crate::imm::{
-    BarrierInfo, Dim, FloatFormat, Imm, ImmKind, Lanes, MemInfo, Order, Reduce, Scope, Space, SubgroupInfo,
-    TexInfo, TexOperands,
+    BarrierInfo, Dim, FloatFormat, Imm, ImmKind, Lanes, MemInfo, Order, QueryInfo, RayValue, Reduce, Scope,
+    Space, SubgroupInfo, TexInfo, TexOperands,
 };
 use crate::text::lex::Token;
 use crate::text::literal::{parse_lane, parse_number};
@@ -60,6 +60,13 @@ impl<'a> Parser<'a> {
                 exec: self.eat_word("exec")?,
             }),
             ImmKind::Resource => Imm::Resource(self.resource_name()?),
+            ImmKind::Stream => Imm::Stream(if self.eat_word("stream")? { self.number("stream")? } else { 0 }),
+            ImmKind::Query => Imm::Query(QueryInfo {
+                query: self.resource_name()?,
+                value: self.known("a value of a ray query", RayValue::parse)?,
+                committed: self.eat_word("committed")?,
+                column: if self.eat_word("column")? { self.number("column")? } else { 0 },
+            }),
         }))
     }
 

@@ -18,6 +18,8 @@ impl Cx<'_> {
                 let declared = *self.program.resource(class, id).ok_or(UNDECLARED)?;
                 self.handle(declared, call.arg(2)?)?
             }
+            // What was loaded of the resource's variable.
+            Op::CreateHandleForLib => Val::Handle(self.handle_of(call.arg(0)?)?),
             // The binding, register, whether it is not uniform.
             Op::CreateHandleFromBinding => {
                 let ty = self.type_of(call.arg(0)?)?;

@@ -6,6 +6,8 @@ mod compute;
 mod convert;
 mod handle;
 mod math;
+mod primitive;
+mod ray;
 mod stage;
 mod texture;
 mod wave;
@@ -63,6 +65,8 @@ impl Cx<'_> {
             Cx::buffers,
             Cx::textures,
             Cx::stages,
+            Cx::primitives,
+            Cx::rays,
         ] {
             match family(self, &call)? {
                 Made::Not => {}

@@ -2,26 +2,41 @@
 
 use super::{Call, Made};
 use crate::lift::cx::Cx;
+use crate::lift::interface::{At, Place, Signature};
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::module::Builtin;
-use xenoglot_ir::{Flags, Imm, Op, Type};
+use xenoglot_ir::{Flags, Imm, Op, Type, Value};
 
 impl Cx<'_> {
     pub(super) fn stages(&mut self, call: &Call<'_>) -> Lift<Made> {
         Ok(match call.op {
             // Element, row, column, vertex.
             Dx::LoadInput => {
-                let (element, row, column) = self.place(call)?;
-                let ty = self.result_scalar(call, None)?;
-                self.load_input(element, row, column, ty)?.into()
+                let (place, s) = (self.place(call, Signature::Input)?, self.result(call)?);
+                self.load_input(place, call.arg(3)?, s)?.into()
             }
             // Element, row, column, value.
             Dx::StoreOutput => {
-                let (element, row, column) = self.place(call)?;
-                let v = self.arg(call, 3)?;
-                self.store_output(element, row, column, v)?;
+                let place = self.place(call, Signature::Output)?;
+                self.store_output(place, call.arg(3)?)?;
                 Made::Nothing
+            }
+            // Element, row, column, then where.
+            Dx::EvalSnapped => {
+                let (x, y) = (self.arg(call, 3)?, self.arg(call, 4)?);
+                let offset = [x, y].map(|v| self.sixteenths(v));
+                let at = At::Offset(self.op(Op::Build, &offset));
+                self.evaluated(call, at)?
+            }
+            Dx::EvalSampleIndex => {
+                let at = At::Sample(self.arg(call, 3)?);
+                self.evaluated(call, at)?
+            }
+            Dx::EvalCentroid => self.evaluated(call, At::Centroid)?,
+            Dx::AttributeAtVertex => {
+                let (place, s) = (self.place(call, Signature::Input)?, self.result(call)?);
+                self.attribute_at_vertex(place, call.arg(3)?, s)?.into()
             }
             Dx::DerivCoarseX => self.derivative(call, Op::DdxCoarse)?,
             Dx::DerivCoarseY => self.derivative(call, Op::DdyCoarse)?,
@@ -38,17 +53,42 @@ impl Cx<'_> {
             },
             Dx::SampleIndex => self.builtin(Builtin::SampleId, Type::I32).into(),
             Dx::Coverage => self.builtin(Builtin::SampleMask, Type::I32).into(),
+            Dx::InnerCoverage => {
+                let covered = self.builtin(Builtin::FullyCovered, Type::BOOL);
+                self.resize(covered, Type::I32).into()
+            }
             Dx::PrimitiveID => self.builtin(Builtin::PrimitiveId, Type::I32).into(),
+            Dx::ViewID => self.builtin(Builtin::ViewIndex, Type::I32).into(),
             _ => return Ok(Made::Not),
         })
     }
 
-    fn place(&mut self, call: &Call<'_>) -> Lift<(u32, u32, u8)> {
-        let element = self.integer(call.arg(0)?)? as u32;
-        let row = self.integer(call.arg(1)?).map_err(|_| Stop::Unsupported("a row that is computed"))?;
+    /// The element, row and column that a call names first.
+    pub(super) fn place(&mut self, call: &Call<'_>, signature: Signature) -> Lift<Place> {
+        let id = self.integer(call.arg(0)?)? as u32;
         let column = self.integer(call.arg(2)?)?;
-        let column = u8::try_from(column).ok().filter(|&c| c < 4);
-        Ok((element, row as u32, column.ok_or(Stop::Unsupported("its column"))?))
+        let column = u8::try_from(column).ok().filter(|&c| c < 4).ok_or(Stop::Unsupported("its column"))?;
+        Ok(Place { signature, id, row: call.arg(1)?, column })
+    }
+
+    /// The scalar type of a call's result.
+    pub(super) fn result(&self, call: &Call<'_>) -> Lift<crate::lift::int::Scalar> {
+        self.scalar_type_of(call.result.ok_or(Stop::Unsupported("no result"))?)
+    }
+
+    fn evaluated(&mut self, call: &Call<'_>, at: At) -> Lift<Made> {
+        let (place, s) = (self.place(call, Signature::Input)?, self.result(call)?);
+        Ok(self.evaluate(place, at, s)?.into())
+    }
+
+    /// The signed number in the low four bits, as sixteenths.
+    fn sixteenths(&mut self, v: Value) -> Value {
+        let shift = self.i32(28);
+        let high = self.op(Op::Shl, &[v, shift]);
+        let v = self.op(Op::Sshr, &[high, shift]);
+        let v = self.b.convert(Op::S2f, Flags::NONE, v, Type::F32);
+        let scale = self.f32(1.0 / 16.0);
+        self.op(Op::Fmul, &[v, scale])
     }
 
     fn derivative(&mut self, call: &Call<'_>, op: Op) -> Lift<Made> {

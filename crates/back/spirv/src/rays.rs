@@ -1,0 +1,245 @@
+//! Rays, inline queries of them, and what mesh and task shaders do beside outputs.
+
+use crate::body::Body;
+use crate::error::Reason;
+use crate::options::{Names, Version};
+use crate::texture::OPERANDS;
+use crate::unit::{Id, Unit};
+use smallvec::SmallVec;
+use spirv::{BuiltIn, Capability, Decoration, Op as S, StorageClass};
+use xenoglot_ir::entities::Resource;
+use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::imm::{QueryInfo, RayValue};
+use xenoglot_ir::module::{Module, PayloadKind, ResourceKind, Stage};
+use xenoglot_ir::{Imm, Inst, Op, Type};
+
+/// Whether a stage is one of ray tracing.
+pub(crate) fn is_ray_stage(stage: Stage) -> bool {
+    matches!(
+        stage,
+        Stage::RayGen
+            | Stage::Intersection
+            | Stage::AnyHit
+            | Stage::ClosestHit
+            | Stage::Miss
+            | Stage::Callable
+    )
+}
+
+/// Where a payload is.
+pub(crate) fn payload_class(kind: PayloadKind) -> StorageClass {
+    match kind {
+        PayloadKind::Task => StorageClass::TaskPayloadWorkgroupEXT,
+        PayloadKind::Ray => StorageClass::RayPayloadKHR,
+        PayloadKind::IncomingRay => StorageClass::IncomingRayPayloadKHR,
+        PayloadKind::HitAttribute => StorageClass::HitAttributeKHR,
+        PayloadKind::Callable => StorageClass::CallableDataKHR,
+        PayloadKind::IncomingCallable => StorageClass::IncomingCallableDataKHR,
+    }
+}
+
+/// What a stage of ray tracing or of meshes needs.
+pub(crate) fn stage_needs(unit: &mut Unit, stage: Stage) -> Result<(), Reason> {
+    if !unit.since(Version::V1_4) {
+        return Err(Reason::Unsupported("stages of rays and meshes need SPIR-V 1.4"));
+    }
+    if is_ray_stage(stage) {
+        unit.capability(Capability::RayTracingKHR);
+        unit.extension("SPV_KHR_ray_tracing");
+    } else {
+        unit.capability(Capability::MeshShadingEXT);
+        unit.extension("SPV_EXT_mesh_shader");
+    }
+    Ok(())
+}
+
+/// The type of acceleration structures.
+pub(crate) fn structure_type(unit: &mut Unit, stage: Stage) -> Result<Id, Reason> {
+    if !is_ray_stage(stage) {
+        query_needs(unit)?;
+    }
+    Ok(unit.type_of(S::TypeAccelerationStructureKHR, &[]))
+}
+
+fn query_needs(unit: &mut Unit) -> Result<(), Reason> {
+    if !unit.since(Version::V1_4) {
+        return Err(Reason::Unsupported("ray queries need SPIR-V 1.4"));
+    }
+    unit.capability(Capability::RayQueryKHR);
+    unit.extension("SPV_KHR_ray_query");
+    Ok(())
+}
+
+/// Inline queries of a module, and the distance of rays.
+#[derive(Default)]
+pub(crate) struct Rays {
+    queries: SecondaryMap<Resource, Id>,
+    distance: Id,
+}
+
+impl Rays {
+    pub(crate) fn declare(unit: &mut Unit, module: &Module) -> Result<Rays, Reason> {
+        let mut rays = Rays::default();
+        for (resource, data) in &module.resources {
+            if data.kind == ResourceKind::RayQuery {
+                query_needs(unit)?;
+                let ty = unit.type_of(S::TypeRayQueryKHR, &[]);
+                let var = unit.variable(StorageClass::Private, ty);
+                unit.name(Names::Interface, var, &data.name);
+                rays.queries[resource] = var;
+            }
+        }
+        let uses = |op| {
+            let insts = |f: &xenoglot_ir::Function| f.insts.values().any(|i| i.op == op);
+            module.funcs.values().any(insts)
+        };
+        if uses(Op::RayT) {
+            let ty = unit.ty(Type::F32);
+            rays.distance = unit.variable(StorageClass::Input, ty);
+            unit.decorate(rays.distance, Decoration::BuiltIn, &[BuiltIn::RayTmaxKHR as u32]);
+            // Hits that it reports change it.
+            if module.stage == Stage::Intersection {
+                unit.decorate(rays.distance, Decoration::Volatile, &[]);
+            }
+        }
+        Ok(rays)
+    }
+}
+
+impl Body<'_, '_> {
+    fn words(&mut self, inst: Inst) -> SmallVec<[Id; 12]> {
+        let function = self.function;
+        function.args(inst).iter().map(|&v| self.value(v)).collect()
+    }
+
+    fn payload(&self, resource: Resource) -> Result<Id, Reason> {
+        let view = self.shared.memory.resource(resource);
+        Ok(view.ok_or(Reason::Invalid("the resource is no payload"))?.var)
+    }
+
+    fn query(&self, resource: Resource) -> Result<Id, Reason> {
+        let var = self.shared.rays.queries.get(resource).copied().filter(|&id| id != 0);
+        var.ok_or(Reason::Invalid("the resource is no ray query"))
+    }
+
+    /// An op on rays or meshes; what it gives.
+    pub(crate) fn rays(&mut self, inst: Inst) -> Result<Option<Id>, Reason> {
+        let function = self.function;
+        let data = &function.insts[inst];
+        match (data.op, data.imm) {
+            (Op::RayTrace | Op::QueryStart, Imm::Resource(resource)) => {
+                let &structure = function.args(inst).first().ok_or(OPERANDS)?;
+                let structure = self.structure(structure)?;
+                let mut words = SmallVec::<[Id; 12]>::new();
+                if data.op == Op::QueryStart {
+                    words.push(self.query(resource)?);
+                }
+                words.push(structure);
+                for &v in &function.args(inst)[1..] {
+                    words.push(self.value(v));
+                }
+                if data.op == Op::RayTrace {
+                    words.push(self.payload(resource)?);
+                    self.unit().effect(S::TraceRayKHR, &words);
+                } else {
+                    self.unit().effect(S::RayQueryInitializeKHR, &words);
+                }
+                Ok(None)
+            }
+            (Op::RayReport, _) => {
+                let words = self.words(inst);
+                Ok(Some(self.unit().op(S::ReportIntersectionKHR, Type::BOOL, &words)))
+            }
+            (Op::RayCall, Imm::Resource(resource)) => {
+                let mut words = self.words(inst);
+                words.push(self.payload(resource)?);
+                self.unit().effect(S::ExecuteCallableKHR, &words);
+                Ok(None)
+            }
+            (Op::RayT, _) => {
+                let var = self.shared.rays.distance;
+                Ok(Some(self.unit().op(S::Load, Type::F32, &[var])))
+            }
+            (Op::RayIgnore, _) => {
+                self.end_invocation(S::IgnoreIntersectionKHR, &[]);
+                Ok(None)
+            }
+            (Op::RayAccept, _) => {
+                self.end_invocation(S::TerminateRayKHR, &[]);
+                Ok(None)
+            }
+            (Op::QueryProceed, Imm::Resource(resource)) => {
+                let query = self.query(resource)?;
+                Ok(Some(self.unit().op(S::RayQueryProceedKHR, Type::BOOL, &[query])))
+            }
+            (Op::QueryTerminate | Op::QueryConfirm | Op::QueryGenerate, Imm::Resource(resource)) => {
+                let mut words = SmallVec::<[Id; 2]>::from_slice(&[self.query(resource)?]);
+                words.extend(self.words(inst));
+                let op = match data.op {
+                    Op::QueryTerminate => S::RayQueryTerminateKHR,
+                    Op::QueryConfirm => S::RayQueryConfirmIntersectionKHR,
+                    _ => S::RayQueryGenerateIntersectionKHR,
+                };
+                self.unit().effect(op, &words);
+                Ok(None)
+            }
+            (Op::QueryGet, Imm::Query(info)) => self.query_value(info).map(Some),
+            (Op::MeshSetCounts, _) => {
+                let words = self.words(inst);
+                self.unit().effect(S::SetMeshOutputsEXT, &words);
+                Ok(None)
+            }
+            (Op::MeshDispatch, Imm::Resource(resource)) => {
+                let mut words = self.words(inst);
+                words.push(self.payload(resource)?);
+                self.end_invocation(S::EmitMeshTasksEXT, &words);
+                Ok(None)
+            }
+            _ => Err(Reason::Unsupported("no back end takes this op yet")),
+        }
+    }
+
+    fn query_value(&mut self, info: QueryInfo) -> Result<Id, Reason> {
+        let query = self.query(info.query)?;
+        let (op, of_hit) = match info.value {
+            RayValue::Kind => (S::RayQueryGetIntersectionTypeKHR, true),
+            RayValue::T => (S::RayQueryGetIntersectionTKHR, true),
+            RayValue::InstanceId => (S::RayQueryGetIntersectionInstanceIdKHR, true),
+            RayValue::InstanceCustomIndex => (S::RayQueryGetIntersectionInstanceCustomIndexKHR, true),
+            RayValue::InstanceOffset => {
+                (S::RayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetKHR, true)
+            }
+            RayValue::GeometryIndex => (S::RayQueryGetIntersectionGeometryIndexKHR, true),
+            RayValue::PrimitiveIndex => (S::RayQueryGetIntersectionPrimitiveIndexKHR, true),
+            RayValue::Barycentrics => (S::RayQueryGetIntersectionBarycentricsKHR, true),
+            RayValue::FrontFace => (S::RayQueryGetIntersectionFrontFaceKHR, true),
+            RayValue::OpaqueBox => (S::RayQueryGetIntersectionCandidateAABBOpaqueKHR, false),
+            RayValue::ObjectOrigin => (S::RayQueryGetIntersectionObjectRayOriginKHR, true),
+            RayValue::ObjectDirection => (S::RayQueryGetIntersectionObjectRayDirectionKHR, true),
+            RayValue::ObjectToWorld => (S::RayQueryGetIntersectionObjectToWorldKHR, true),
+            RayValue::WorldToObject => (S::RayQueryGetIntersectionWorldToObjectKHR, true),
+            RayValue::Flags => (S::RayQueryGetRayFlagsKHR, false),
+            RayValue::TMin => (S::RayQueryGetRayTMinKHR, false),
+            RayValue::Origin => (S::RayQueryGetWorldRayOriginKHR, false),
+            RayValue::Direction => (S::RayQueryGetWorldRayDirectionKHR, false),
+        };
+        let unit = self.unit();
+        let mut words = SmallVec::<[Id; 2]>::from_slice(&[query]);
+        if of_hit {
+            words.push(unit.u32(u32::from(info.committed)));
+        }
+        let ty = info.value.ty();
+        if info.value.is_matrix() {
+            let matrix = matrix_type(unit);
+            let whole = unit.op_raw(op, matrix, &words);
+            return Ok(unit.op(S::CompositeExtract, ty, &[whole, info.column.into()]));
+        }
+        Ok(unit.op(op, ty, &words))
+    }
+}
+
+/// Four columns of three floats.
+pub(crate) fn matrix_type(unit: &mut Unit) -> Id {
+    let column = unit.ty(Type::F32X3);
+    unit.type_of(S::TypeMatrix, &[column, 4])
+}
