@@ -82,6 +82,8 @@ impl<'f> Kernel<'f> {
             semantic: Semantic::Builtin(Builtin::GlobalInvocationId),
             interpolation: Interpolation::Flat,
             array: None,
+            inner: None,
+            stream: 0,
         });
         let mut func = Function::new("main");
         let entry = func.add_block();
