@@ -26,8 +26,8 @@ fn accesses_name_the_element() {
     let m = module(
         "module compute \"heap\" {
            workgroup 1 1 1
-           storage @heap = set 0 binding 5 count unbounded readwrite oob zero
-           texture @texels = set 0 binding 2 count 4 buffer uint
+           storage @heap = set 0 binding 5 readwrite count unbounded oob zero
+           texture @texels = set 0 binding 2 buffer uint count 4
            entry func @main() {
            block0:
              v0 : i32 = const 4
@@ -66,7 +66,7 @@ fn addresses_lead_into_blocks() {
     let m = module(
         "module compute \"pointers\" {
            workgroup 1 1 1
-           push @root = size 16
+           push @root = set 0 binding 0 size 16
            entry func @main() {
            block0:
              v0 : i32 = const 8
