@@ -116,6 +116,11 @@ fn control_flow_as_spirv() {
     all_pass_in(small.path(), "spirv", count);
 }
 
+#[test]
+fn stages_in_both_binding_models() {
+    all_pass("stages", "spirv", 37);
+}
+
 proptest! {
     #[test]
     fn any_test_is_read_or_refused(text: String, words: Vec<u32>) {

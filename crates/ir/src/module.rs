@@ -300,6 +300,10 @@ named_enum! {
         R16ui "r16ui",
         /// An 8-bit integer.
         R8ui "r8ui",
+        /// A 64-bit signed integer; for atomics alone.
+        R64i "r64i",
+        /// A 64-bit integer; for atomics alone.
+        R64ui "r64ui",
     }
 }
 
@@ -308,8 +312,10 @@ impl ImageFormat {
     pub fn texel(self) -> Texel {
         use ImageFormat::*;
         match self {
-            Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i => Texel::Sint,
-            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui => Texel::Uint,
+            Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i | R64i => Texel::Sint,
+            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui | R64ui => {
+                Texel::Uint
+            }
             _ => Texel::Float,
         }
     }

@@ -144,6 +144,8 @@ pub struct Options {
     pub early_fragment_tests: bool,
     /// Fragment stage: how the depth it puts out compares with the one it is given.
     pub depth: Depth,
+    /// Textures never come with their samplers, even those that are read without one.
+    pub separate_samplers: bool,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -171,6 +173,7 @@ impl Default for Options {
             mesh: None,
             early_fragment_tests: false,
             depth: Depth::Any,
+            separate_samplers: false,
             subgroup_width: 0,
         }
     }

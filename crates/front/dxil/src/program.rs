@@ -111,10 +111,14 @@ pub struct Resource {
     pub component: Option<Component>,
     /// How many components the declaration gives a texel, 1 to 4.
     pub components: u8,
+    /// Whether texels are of 64 bits: what atomics on them are of, whatever the component says.
+    pub wide: bool,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
     /// The global variable that a library's functions load it of.
     pub global: Option<u32>,
+    /// Whether a pixel's invocations access it in the order of their primitives (rasterizer-ordered views).
+    pub ordered: bool,
 }
 
 impl Program {
@@ -281,14 +285,17 @@ impl Reader<'_> {
             shape,
             component: None,
             components: self.components((*fields.get(1)?)?),
+            wide: false,
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
             global: self.global((*fields.get(1)?)?),
+            ordered: class == Class::Uav && field(9)? != 0,
         };
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {
             match self.integer(pair[0])? {
                 0 => resource.component = Component::from_number(self.integer(pair[1])?),
                 1 => resource.bytes = u32::try_from(self.integer(pair[1])?).ok()?,
+                3 => resource.wide = self.integer(pair[1])? != 0,
                 _ => {}
             }
         }

@@ -133,7 +133,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The element of a place.
-    fn element(&self, place: Place) -> Lift<&'a Element> {
+    fn signature_element(&self, place: Place) -> Lift<&'a Element> {
         let element = self.elements(place.signature).iter().find(|e| e.id == place.id);
         let element = element.ok_or(Stop::Unsupported("its element"))?;
         match place.column < element.columns && element.rows > 0 {

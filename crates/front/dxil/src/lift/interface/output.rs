@@ -49,12 +49,12 @@ impl Cx<'_> {
 
     /// Remembers a component of an output.
     pub fn store_output(&mut self, place: Place, v: ValueId) -> Lift<()> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let s = self.scalar_type_of(v)?;
         let v = self.scalar(v)?;
         let v = self.widened(v, s, element.component)?;
         // What cannot be written is known here, where it has a name.
-        self.target(place.signature, element, 0, place.column)?;
+        self.output_target(place.signature, element, 0, place.column)?;
         self.of_row(element, place.row, &mut |cx, row| {
             let slot = cx.output_slot(place.signature, element, row, place.column);
             let v = match cx.integer(place.row) {
@@ -85,7 +85,7 @@ impl Cx<'_> {
     }
 
     /// Where a component of an output goes.
-    pub(super) fn target(
+    pub(super) fn output_target(
         &mut self,
         signature: Signature,
         element: &Element,
@@ -175,7 +175,7 @@ impl Cx<'_> {
                     Some(slot) => self.inst(Op::SlotGet, Imm::Slot(slot), &[], output.lane),
                     None => self.constant(output.lane, 0),
                 };
-                let target = self.target(signature, element, row, column)?;
+                let target = self.output_target(signature, element, row, column)?;
                 match target.index {
                     Some(_) if slot.is_none() => {}
                     Some(index) => {
@@ -205,7 +205,7 @@ impl Cx<'_> {
 
     /// A mesh shader's store to a vertex or a primitive.
     pub fn store_mesh(&mut self, place: Place, v: ValueId, at: ValueId) -> Lift<()> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let mesh = self.program.pipeline.mesh.ok_or(Stop::Unsupported("in this stage"))?;
         let primitive = place.signature == Signature::Patch;
         let count = if primitive { mesh.max_primitives } else { mesh.max_vertices }.max(1);
