@@ -1,7 +1,8 @@
 //! Texels between the endpoints, by their weights, component after component over a chunk at a time.
 
-use super::endpoint::Pair;
+use super::endpoint::Endpoints;
 use super::mode::Header;
+use super::shape::Shape;
 use super::{CHUNK, ROOM, Scratch};
 use crate::half;
 use crate::lanes::{chosen, mask};
@@ -97,72 +98,108 @@ pub fn fill<B: Blend>(color: Color, texels: usize, out: &mut [u8; ROOM * 8]) {
     }
 }
 
+/// Texels of the smallest flat blocks.
+const SMALLEST: usize = 16;
+
 /// The texels of a block, and what is behind them in their last chunk.
 #[inline(always)]
 pub fn texels<B: Blend>(
     header: &Header,
-    pairs: &[Pair; 4],
-    scratch: &mut Scratch,
-    texels: usize,
+    endpoints: &Endpoints,
+    scratch: &Scratch,
+    shape: &Shape,
     out: &mut [u8; ROOM * 8],
 ) {
-    let texels = texels.next_multiple_of(CHUNK).min(ROOM);
-    for c in 0..4 {
-        match header.partitions {
-            1 => component::<B, 1>(header, pairs, scratch, c, texels),
-            2 => component::<B, 2>(header, pairs, scratch, c, texels),
-            _ => component::<B, 4>(header, pairs, scratch, c, texels),
-        }
+    match header.partitions {
+        1 => partitioned::<B, 1>(header, endpoints, scratch, shape, out),
+        2 => partitioned::<B, 2>(header, endpoints, scratch, shape, out),
+        _ => partitioned::<B, 4>(header, endpoints, scratch, shape, out),
     }
-    store::<B>(&scratch.components, texels, out);
 }
 
-/// Component `c` of the texels of a block of up to `P` partitions.
+/// The texels of a block of up to `P` partitions.
 #[inline(always)]
-fn component<B: Blend, const P: usize>(
+fn partitioned<B: Blend, const P: usize>(
     header: &Header,
-    pairs: &[Pair; 4],
-    scratch: &mut Scratch,
-    c: usize,
-    texels: usize,
+    endpoints: &Endpoints,
+    scratch: &Scratch,
+    shape: &Shape,
+    out: &mut [u8; ROOM * 8],
 ) {
-    let weights = &scratch.weights[usize::from(header.second_plane == Some(c as u8))];
-    let (partitions, out) = (&scratch.partitions, &mut scratch.components[c]);
-    let [p0, p1, p2, p3] = pairs;
-    for i in 0..texels {
-        let (mut a, mut b, mut log) = (p0.ends[0][c], p0.ends[1][c], p0.log[c]);
+    // Halves are made of singles, which are twice as wide as all else.
+    if B::BYTES == 8 && shape.texels == SMALLEST {
+        chunks::<B, P, SMALLEST>(header, endpoints, scratch, 1, out);
+    } else {
+        chunks::<B, P, CHUNK>(header, endpoints, scratch, shape.chunks(), out);
+    }
+}
+
+/// `count` times `N` texels.
+#[inline(always)]
+fn chunks<B: Blend, const P: usize, const N: usize>(
+    header: &Header,
+    endpoints: &Endpoints,
+    scratch: &Scratch,
+    count: usize,
+    out: &mut [u8; ROOM * 8],
+) {
+    let [first, second] = &scratch.weights;
+    let weights = first.as_chunks().0.iter().zip(second.as_chunks().0);
+    let partitions = scratch.partitions.as_chunks().0;
+    let out = out.chunks_exact_mut(N * B::BYTES);
+    for (((first, second), partitions), out) in weights.zip(partitions).zip(out).take(count) {
+        let mut components = [[0; N]; 4];
+        for (c, component) in components.iter_mut().enumerate() {
+            let weights = if header.second_plane == Some(c as u8) { second } else { first };
+            *component = blended::<B, P, N>(endpoints, c, weights, partitions);
+        }
+        store::<B, N>(&components, out);
+    }
+}
+
+/// Component `c` of texels.
+#[inline(always)]
+fn blended<B: Blend, const P: usize, const N: usize>(
+    endpoints: &Endpoints,
+    c: usize,
+    weights: &[u8; N],
+    partitions: &[u8; N],
+) -> [u16; N] {
+    let (first, second, log_of) = (&endpoints.ends[0][c], &endpoints.ends[1][c], &endpoints.log[c]);
+    let mut out = [0; N];
+    for i in 0..N {
+        let (mut a, mut b, mut log) = (first[0], second[0], log_of[0]);
         if P > 1 {
             let here = mask(partitions[i] == 1);
-            (a, b) = (chosen(here, p1.ends[0][c], a), chosen(here, p1.ends[1][c], b));
-            log = chosen(here, p1.log[c], log);
+            (a, b, log) =
+                (chosen(here, first[1], a), chosen(here, second[1], b), chosen(here, log_of[1], log));
         }
         if P > 2 {
             let here = mask(partitions[i] == 2);
-            (a, b) = (chosen(here, p2.ends[0][c], a), chosen(here, p2.ends[1][c], b));
-            log = chosen(here, p2.log[c], log);
+            (a, b, log) =
+                (chosen(here, first[2], a), chosen(here, second[2], b), chosen(here, log_of[2], log));
             let here = mask(partitions[i] == 3);
-            (a, b) = (chosen(here, p3.ends[0][c], a), chosen(here, p3.ends[1][c], b));
-            log = chosen(here, p3.log[c], log);
+            (a, b, log) =
+                (chosen(here, first[3], a), chosen(here, second[3], b), chosen(here, log_of[3], log));
         }
         out[i] = B::component(a, b, weights[i].into(), log);
     }
+    out
 }
 
 /// Interleaves the components of texels.
 #[inline(always)]
-fn store<B: Blend>([r, g, b, a]: &[[u16; ROOM]; 4], texels: usize, out: &mut [u8; ROOM * 8]) {
+fn store<B: Blend, const N: usize>([r, g, b, a]: &[[u16; N]; 4], out: &mut [u8]) {
     if B::BYTES == 4 {
-        let out = out.as_chunks_mut::<4>().0;
-        for i in 0..texels {
+        for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate().take(N) {
             let (rg, ba) = (r[i] | g[i] << 8, b[i] | a[i] << 8);
-            out[i] = (u32::from(rg) | u32::from(ba) << 16).to_le_bytes();
+            *out = (u32::from(rg) | u32::from(ba) << 16).to_le_bytes();
         }
     } else {
-        let out = out.as_chunks_mut::<8>().0;
-        for i in 0..texels {
+        for (i, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate().take(N) {
             let rg = u32::from(r[i]) | u32::from(g[i]) << 16;
             let ba = u32::from(b[i]) | u32::from(a[i]) << 16;
-            out[i] = (u64::from(rg) | u64::from(ba) << 32).to_le_bytes();
+            *out = (u64::from(rg) | u64::from(ba) << 32).to_le_bytes();
         }
     }
 }

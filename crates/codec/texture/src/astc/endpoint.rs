@@ -1,255 +1,214 @@
 //! Endpoints of partitions: sixteen modes of two to eight values.
+//!
+//! The modes of low dynamic range are one computation without branches, for all partitions of a block at once. [`log`]
+//! has those of high dynamic range.
+
+mod log;
 
 use super::ise;
 use super::mode::Header;
 use crate::format::Profile;
+use crate::lanes::chosen;
+use crate::simd::Simd;
 
-/// The endpoints of a partition, RGBA, of 16 bits.
-#[derive(Clone, Copy, Default)]
-pub struct Pair {
-    pub ends: [[u16; 4]; 2],
-    /// All ones for components that are logarithms.
-    pub log: [u16; 4],
+/// The endpoints of a block, as 16 bits.
+pub struct Endpoints {
+    /// First and second, by component, by partition.
+    pub ends: [[[u16; 4]; 4]; 2],
+    /// All ones for what is a logarithm, by component, by partition.
+    pub log: [[u16; 4]; 4],
 }
 
-/// Values of a partition, of which those behind its mode's do not count.
-type Values = [i32; 8];
-/// Endpoints as a mode gives them: 8 bits, or 12 where they are logarithms.
-type Ends = [[i32; 4]; 2];
-
-/// Alpha of modes of high dynamic range without one: the logarithm of 1.
-const LOG_ONE: i32 = 0x780;
-
-/// Opaque magenta.
-const ERROR: Ends = [[0xff, 0, 0xff, 0xff]; 2];
-
-/// Whether a mode's colours are logarithms.
-const fn is_log(mode: u8) -> bool {
-    matches!(mode, 2 | 3 | 7 | 11 | 14 | 15)
+impl Endpoints {
+    pub const NONE: Endpoints = Endpoints { ends: [[[0; 4]; 4]; 2], log: [[0; 4]; 4] };
 }
 
-/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour. Nothing in
-/// lanes: compiled once for all instruction sets.
-#[inline(never)]
-pub fn pairs(header: &Header, packed: &ise::Packed, profile: Profile) -> [Pair; 4] {
-    let values = ise::values(packed, header.value_levels);
-    let mut pairs = [Pair::default(); 4];
-    let mut at = 0;
-    for (pair, &mode) in pairs.iter_mut().zip(&header.endpoint_modes).take(header.partitions.into()) {
-        let mut v = [0; 8];
-        for (i, v) in v.iter_mut().enumerate() {
-            *v = values[(at + i) % values.len()].into();
-        }
-        at += 2 * (usize::from(mode >> 2) + 1);
-        *pair = if !is_log(mode) {
-            widened(low(mode, &v), profile)
-        } else if profile == Profile::Hdr {
-            widened_log(high(mode, &v), mode != 14)
-        } else {
-            widened(ERROR, profile)
-        };
+/// Modes as bits of a mask.
+const fn modes(modes: &[u8]) -> u32 {
+    let (mut mask, mut i) = (0, 0);
+    while i < modes.len() {
+        mask |= 1 << modes[i];
+        i += 1;
     }
-    pairs
+    mask
 }
 
-/// From 8 bits to 16.
+/// Modes whose colours are logarithms.
+const LOG: u32 = modes(&[2, 3, 7, 11, 14, 15]);
+/// Modes of a base and an offset with a sign in colours, and in alpha.
+const OFFSET: u32 = modes(&[5, 9, 13]);
+const OFFSET_ALPHA: u32 = modes(&[5, 13]);
+/// The mode of a luminance and an offset without a sign.
+const ABOVE: u32 = modes(&[1]);
+/// Modes of a colour and its scale.
+const SCALE: u32 = modes(&[6, 10]);
+/// Modes whose ends are exchanged, and contracted towards blue, where the second is the darker one.
+const CONTRACTED: u32 = modes(&[8, 9, 12, 13]);
+
+/// The choices between what modes do.
+const TOLD: [u32; 5] = [OFFSET, OFFSET_ALPHA, ABOVE, SCALE, CONTRACTED];
+
+/// Where constants lie behind the values.
+const ZERO: usize = 62;
+const FULL: usize = 63;
+
+/// Which value each component of the first end and of the second is made of.
+struct Slots {
+    at: u64,
+    /// Ones in the bytes that are values of the partition, and no constants.
+    own: u64,
+}
+
+/// By mode. Those of logarithms are opaque magenta here, which is what they are to profiles of low dynamic range.
+static SLOTS: [Slots; 16] = {
+    const NONE: [usize; 8] = [FULL, ZERO, FULL, FULL, FULL, ZERO, FULL, FULL];
+    const SLOTS: [[usize; 8]; 16] = [
+        [0, 0, 0, FULL, 1, 1, 1, FULL],
+        [0, 0, 0, FULL, 1, 1, 1, FULL],
+        NONE,
+        NONE,
+        [0, 0, 0, 2, 1, 1, 1, 3],
+        [0, 0, 0, 2, 1, 1, 1, 3],
+        [3, 3, 3, FULL, 0, 1, 2, FULL],
+        NONE,
+        [0, 2, 4, FULL, 1, 3, 5, FULL],
+        [0, 2, 4, FULL, 1, 3, 5, FULL],
+        [3, 3, 3, 4, 0, 1, 2, 5],
+        NONE,
+        [0, 2, 4, 6, 1, 3, 5, 7],
+        [0, 2, 4, 6, 1, 3, 5, 7],
+        NONE,
+        NONE,
+    ];
+    let mut slots = [const { Slots { at: 0, own: 0 } }; 16];
+    let mut mode = 0;
+    while mode < 16 {
+        let mut i = 0;
+        while i < 8 {
+            let at = SLOTS[mode][i];
+            slots[mode].at |= (at as u64) << (8 * i);
+            if at < 8 {
+                slots[mode].own |= 1 << (8 * i);
+            }
+            i += 1;
+        }
+        mode += 1;
+    }
+    slots
+};
+
+/// From eight bytes a partition to four partitions a component.
+static BY_COMPONENT: [u8; 32] = {
+    let mut at = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        at[i] = (i % 4 * 8 + i / 4) as u8;
+        i += 1;
+    }
+    at
+};
+
+/// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
 #[inline(always)]
-fn widened(ends: Ends, profile: Profile) -> Pair {
-    let wide = |c: i32| (if profile == Profile::Srgb { c << 8 | 0x80 } else { c * 257 }) as u16;
-    Pair { ends: ends.map(|end| end.map(wide)), log: [0; 4] }
+pub fn endpoints<S: Simd>(simd: S, header: &Header, packed: &ise::Packed, profile: Profile) -> Endpoints {
+    let mut values = ise::values(packed, header.value_levels);
+    (values[ZERO], values[FULL]) = (0, 255);
+    let mut out = low(simd, &header.endpoint_modes, &values, profile);
+    if profile == Profile::Hdr {
+        let mut first = 0;
+        for (p, &mode) in header.endpoint_modes.iter().enumerate().take(header.partitions.into()) {
+            if LOG >> mode & 1 != 0 {
+                log::endpoints(mode, &values, first, p, &mut out);
+            }
+            first += count(mode);
+        }
+    }
+    out
 }
 
-/// From 12 bits to 16, alpha from 8 if it is no logarithm.
-fn widened_log(ends: Ends, log_alpha: bool) -> Pair {
-    let alpha = if log_alpha { 16 } else { 257 };
-    let wide = |[r, g, b, a]: [i32; 4]| [r * 16, g * 16, b * 16, a * alpha].map(|c| c as u16);
-    Pair { ends: ends.map(wide), log: [!0, !0, !0, if log_alpha { !0 } else { 0 }] }
-}
-
-/// The modes of low dynamic range.
+/// Values of a mode.
 #[inline(always)]
-fn low(mode: u8, v: &Values) -> Ends {
-    match mode {
-        0 | 4 => {
-            let (a, b) = if mode == 0 { (255, 255) } else { (v[2], v[3]) };
-            [[v[0], v[0], v[0], a], [v[1], v[1], v[1], b]]
-        }
-        1 => {
-            let base = v[0] >> 2 | v[1] & 0xc0;
-            let top = (base + (v[1] & 0x3f)).min(255);
-            [[base, base, base, 255], [top, top, top, 255]]
-        }
-        5 => {
-            let ((l, dl), (a, da)) = (offset(v[0], v[1]), offset(v[2], v[3]));
-            let (top, b) = ((l + dl).clamp(0, 255), (a + da).clamp(0, 255));
-            [[l, l, l, a], [top, top, top, b]]
-        }
-        6 | 10 => {
-            let (a, b) = if mode == 6 { (255, 255) } else { (v[4], v[5]) };
-            let scaled = [(v[0] * v[3]) >> 8, (v[1] * v[3]) >> 8, (v[2] * v[3]) >> 8, a];
-            [scaled, [v[0], v[1], v[2], b]]
-        }
-        8 | 12 => {
-            let (a, b) = if mode == 8 { (255, 255) } else { (v[6], v[7]) };
-            let ends = [[v[0], v[2], v[4], a], [v[1], v[3], v[5], b]];
-            contracted(ends, v[1] + v[3] + v[5] < v[0] + v[2] + v[4])
-        }
-        _ => {
-            let ((r, dr), (g, dg), (b, db)) = (offset(v[0], v[1]), offset(v[2], v[3]), offset(v[4], v[5]));
-            let (a, da) = if mode == 9 { (255, 0) } else { offset(v[6], v[7]) };
-            let ends = [[r, g, b, a], [r + dr, g + dg, b + db, a + da]];
-            contracted(ends, dr + dg + db < 0).map(|end| end.map(|c| c.clamp(0, 255)))
-        }
-    }
+const fn count(mode: u8) -> usize {
+    2 * (mode as usize / 4 + 1)
 }
 
-/// If told so, the ends exchanged, red and green moved half of the way towards blue; without a branch, as either is as
-/// likely.
 #[inline(always)]
-fn contracted([first, second]: Ends, told: bool) -> Ends {
-    let mask = -i32::from(told);
-    let mut ends = [[0; 4]; 2];
-    for c in 0..4 {
-        let difference = (first[c] ^ second[c]) & mask;
-        (ends[0][c], ends[1][c]) = (first[c] ^ difference, second[c] ^ difference);
+fn low<S: Simd>(simd: S, modes: &[u8; 4], values: &[u8; 64], profile: Profile) -> Endpoints {
+    let mut slots = [0; 32];
+    let mut first = 0;
+    for (slots, &mode) in slots.as_chunks_mut().0.iter_mut().zip(modes) {
+        let Slots { at, own } = &SLOTS[usize::from(mode) % 16];
+        *slots = (at + own * first as u64).to_le_bytes();
+        first += count(mode);
     }
-    for [r, g, b, _] in &mut ends {
-        *r += (*b - *r) >> 1 & mask;
-        *g += (*b - *g) >> 1 & mask;
+    let mut table = [0; 64];
+    table[..32].copy_from_slice(&simd.pick(values, &slots));
+    let slots = simd.pick(&table, &BY_COMPONENT);
+    let (mut x, mut y) = ([0u16; LANES], [0u16; LANES]);
+    for i in 0..LANES {
+        (x[i], y[i]) = (u16::from(slots[i]), u16::from(slots[LANES + i]));
     }
-    ends
-}
-
-/// A base of eight bits, the highest of which is the offset's, and an offset of six bits with a sign.
-#[inline(always)]
-fn offset(base: i32, offset: i32) -> (i32, i32) {
-    (base >> 1 | offset & 0x80, (offset >> 1 & 0x3f ^ 0x20) - 0x20)
-}
-
-/// The modes of high dynamic range, in 12 bits; alpha of mode 14 in eight.
-#[inline(always)]
-fn high(mode: u8, v: &Values) -> Ends {
-    match mode {
-        2 => {
-            let [a, b] =
-                if v[1] >= v[0] { [v[0] << 4, v[1] << 4] } else { [(v[1] << 4) + 8, (v[0] << 4) - 8] };
-            [[a, a, a, LOG_ONE], [b, b, b, LOG_ONE]]
+    let mut told = [[0; 4]; TOLD.len()];
+    for p in 0..4 {
+        let mode = u32::from(modes[p]) & 15;
+        for (told, modes) in told.iter_mut().zip(TOLD) {
+            told[p] = ((modes >> mode & 1) as u16).wrapping_neg();
         }
-        3 => {
-            let (base, step) = if v[0] & 0x80 != 0 {
-                ((v[1] & 0xe0) << 4 | (v[0] & 0x7f) << 2, (v[1] & 0x1f) << 2)
-            } else {
-                ((v[1] & 0xf0) << 4 | (v[0] & 0x7f) << 1, (v[1] & 0xf) << 1)
-            };
-            let top = (base + step).min(0xfff);
-            [[base, base, base, LOG_ONE], [top, top, top, LOG_ONE]]
+    }
+    let [offset, offset_alpha, above, scale, contracted] = told;
+    let (offset, above, scale) =
+        (lanes([offset, offset, offset, offset_alpha]), colors(above), colors(scale));
+
+    let (mut a, mut b) = ([0i16; LANES], [0i16; LANES]);
+    for i in 0..LANES {
+        let (x, y) = (x[i], y[i]);
+        // A base of eight bits, the highest of which is the offset's, and an offset of six bits.
+        let base = x >> 1 | y & 0x80;
+        let top = base.wrapping_add(y >> 1 & 0x3f ^ 0x20).wrapping_sub(0x20);
+        let (first, second) = (chosen(offset[i], base, x), chosen(offset[i], top, y));
+        let first = chosen(scale[i], x.wrapping_mul(y) >> 8, first);
+        let base = x >> 2 | y & 0xc0;
+        a[i] = chosen(above[i], base, first) as i16;
+        b[i] = chosen(above[i], base + (y & 0x3f), second) as i16;
+    }
+    let mut darker = [0; 4];
+    for p in 0..4 {
+        let way = |c: usize| b[4 * c + p].wrapping_sub(a[4 * c + p]);
+        darker[p] = (way(0).wrapping_add(way(1)).wrapping_add(way(2)) >> 15) & contracted[p] as i16;
+    }
+    let darker = lanes([darker; 4]);
+    for i in 0..LANES {
+        let difference = (a[i] ^ b[i]) & darker[i];
+        (a[i], b[i]) = (a[i] ^ difference, b[i] ^ difference);
+    }
+    let mut out = Endpoints::NONE;
+    for (end, out) in [a, b].iter().zip(&mut out.ends) {
+        let mut blue = [0; 4];
+        blue.copy_from_slice(&end[8..12]);
+        let blue = lanes([blue; 4]);
+        for i in 0..LANES {
+            // Red and green.
+            let towards = if i < 8 { blue[i].wrapping_sub(end[i]) >> 1 & darker[i] } else { 0 };
+            let byte = end[i].wrapping_add(towards).clamp(0, 255) as u16;
+            let wide = if profile == Profile::Srgb { byte << 8 | 0x80 } else { byte.wrapping_mul(257) };
+            out.as_flattened_mut()[i] = wide;
         }
-        7 => base_and_scale(v),
-        11 => direct(v, [LOG_ONE; 2]),
-        14 => direct(v, [v[6], v[7]]),
-        _ => direct(v, log_alpha(v[6], v[7])),
     }
+    out
 }
 
-/// `value` with `bit` of `from` put at `to`, if `mode` is among those in the mask `modes`.
+/// Four components of four partitions.
+const LANES: usize = 16;
+
 #[inline(always)]
-fn put(value: &mut i32, mode: i32, modes: i32, bit: i32, to: u32) {
-    if modes >> mode & 1 != 0 {
-        *value |= bit << to;
-    }
+fn lanes<T: Copy + Default>(components: [[T; 4]; 4]) -> [T; LANES] {
+    let mut out = [T::default(); LANES];
+    out.copy_from_slice(components.as_flattened());
+    out
 }
 
-/// Mode 7: a colour, and how much less of all components the first has.
-fn base_and_scale(v: &Values) -> Ends {
-    let chosen = v[0] >> 6 & 3 | v[1] >> 5 & 4 | v[2] >> 4 & 8;
-    let (major, mode) = match chosen {
-        0xf => (0, 5),
-        0xc..0xf => (chosen & 3, 4),
-        _ => (chosen >> 2, chosen & 3),
-    };
-    let (mut red, mut green, mut blue, mut scale) = (v[0] & 0x3f, v[1] & 0x1f, v[2] & 0x1f, v[3] & 0x1f);
-    let bit = |i: usize, at: u32| v[i] >> at & 1;
-    let x = [bit(1, 6), bit(1, 5), bit(2, 6), bit(2, 5), bit(3, 7), bit(3, 6), bit(3, 5)];
-    put(&mut green, mode, 0x30, x[0], 6);
-    put(&mut green, mode, 0x3a, x[1], 5);
-    put(&mut blue, mode, 0x30, x[2], 6);
-    put(&mut blue, mode, 0x3a, x[3], 5);
-    put(&mut scale, mode, 0x3d, x[6], 5);
-    put(&mut scale, mode, 0x2d, x[5], 6);
-    put(&mut scale, mode, 0x04, x[4], 7);
-    put(&mut red, mode, 0x3b, x[4], 6);
-    put(&mut red, mode, 0x04, x[3], 6);
-    put(&mut red, mode, 0x10, x[5], 7);
-    put(&mut red, mode, 0x0f, x[2], 7);
-    put(&mut red, mode, 0x05, x[1], 8);
-    put(&mut red, mode, 0x0a, x[0], 8);
-    put(&mut red, mode, 0x05, x[0], 9);
-    put(&mut red, mode, 0x02, x[6], 9);
-    put(&mut red, mode, 0x01, x[3], 10);
-    put(&mut red, mode, 0x02, x[5], 10);
-    let shift = [1, 1, 2, 3, 4, 5][mode as usize % 6];
-    let [red, mut green, mut blue, scale] = [red, green, blue, scale].map(|c| c << shift);
-    if mode != 5 {
-        (green, blue) = (red - green, red - blue);
-    }
-    let mut color = [red, green, blue];
-    if major < 3 {
-        color.swap(0, major as usize);
-    }
-    let end = |less: i32| {
-        let [r, g, b] = color.map(|c| (c - less).clamp(0, 0xfff));
-        [r, g, b, LOG_ONE]
-    };
-    [end(scale), end(0)]
-}
-
-/// Mode 11, with these alphas: two colours.
-fn direct(v: &Values, alpha: [i32; 2]) -> Ends {
-    let major = v[4] >> 7 & 1 | v[5] >> 6 & 2;
-    if major == 3 {
-        let end = |i: usize| [v[i] << 4, v[2 + i] << 4, (v[4 + i] & 0x7f) << 5, alpha[i]];
-        return [end(0), end(1)];
-    }
-    let mode = v[1] >> 7 & 1 | v[2] >> 6 & 2 | v[3] >> 5 & 4;
-    let mut a = v[0] | (v[1] & 0x40) << 2;
-    let (mut b0, mut b1, mut c) = (v[2] & 0x3f, v[3] & 0x3f, v[1] & 0x3f);
-    let bits = [7, 6, 7, 6, 5, 6, 5, 6][mode as usize % 8];
-    let signed = |value: i32| value << (32 - bits) >> (32 - bits);
-    let (d0, d1) = (signed(v[4]), signed(v[5]));
-    let bit = |i: usize, at: u32| v[i] >> at & 1;
-    let x = [bit(2, 6), bit(3, 6), bit(4, 6), bit(5, 6), bit(4, 5), bit(5, 5)];
-    put(&mut a, mode, 0xa4, x[0], 9);
-    put(&mut a, mode, 0x08, x[2], 9);
-    put(&mut a, mode, 0x50, x[4], 9);
-    put(&mut a, mode, 0x50, x[5], 10);
-    put(&mut a, mode, 0xa0, x[1], 10);
-    put(&mut a, mode, 0xc0, x[2], 11);
-    put(&mut c, mode, 0x04, x[1], 6);
-    put(&mut c, mode, 0xe8, x[3], 6);
-    put(&mut c, mode, 0x20, x[2], 7);
-    put(&mut b0, mode, 0x5b, x[0], 6);
-    put(&mut b1, mode, 0x5b, x[1], 6);
-    put(&mut b0, mode, 0x12, x[2], 7);
-    put(&mut b1, mode, 0x12, x[3], 7);
-    let shift = mode >> 1 ^ 3;
-    let [a, b0, b1, c, d0, d1] = [a, b0, b1, c, d0, d1].map(|value| value << shift);
-    let color = |color: [i32; 3], alpha: i32| {
-        let mut color = color.map(|c| c.clamp(0, 0xfff));
-        color.swap(0, major as usize % 3);
-        [color[0], color[1], color[2], alpha]
-    };
-    [color([a - c, a - b0 - c - d0, a - b1 - c - d1], alpha[0]), color([a, a - b0, a - b1], alpha[1])]
-}
-
-/// Both alphas of mode 15.
-fn log_alpha(v6: i32, v7: i32) -> [i32; 2] {
-    let mode = v6 >> 7 & 1 | v7 >> 6 & 2;
-    let (first, second) = (v6 & 0x7f, v7 & 0x7f);
-    if mode == 3 {
-        return [first << 5, second << 5];
-    }
-    let first = (first | second << (mode + 1) & 0x780) << (4 - mode);
-    let sign = 0x20 >> mode;
-    let step = ((second & (0x3f >> mode) ^ sign) - sign) << (4 - mode);
-    [first, (first + step).clamp(0, 0xfff)]
+/// The same for all components but alpha, which has nothing.
+#[inline(always)]
+fn colors(of: [u16; 4]) -> [u16; LANES] {
+    lanes([of, of, of, [0; 4]])
 }

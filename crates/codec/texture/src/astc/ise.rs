@@ -145,11 +145,11 @@ pub fn weights<S: Simd>(simd: S, packed: &Packed, levels: Levels) -> [u8; 64] {
     out
 }
 
-/// Values of endpoints, 0 to 255, of values as they are packed.
+/// Values of endpoints, 0 to 255, of values as they are packed; zeros behind them.
 #[inline(always)]
-pub fn values(packed: &Packed, levels: Levels) -> [u8; 32] {
+pub fn values(packed: &Packed, levels: Levels) -> [u8; 64] {
     let table = &VALUES[usize::from(levels.row) % VALUES.len()];
-    let mut out = [0; 32];
+    let mut out = [0; 64];
     for (out, packed) in out.iter_mut().zip(packed).take(MAX_VALUES) {
         *out = table[usize::from(*packed)];
     }
@@ -158,6 +158,8 @@ pub fn values(packed: &Packed, levels: Levels) -> [u8; 32] {
 
 /// Values of which the digit stands above the bits.
 pub type Packed = [u8; ROOM];
+
+pub const NONE: Packed = [0; ROOM];
 
 /// Values as they are packed; `bits` has nothing behind them.
 #[inline(always)]

@@ -16,6 +16,7 @@ mod void;
 use crate::format::Profile;
 use crate::simd::Simd;
 use blend::{Blend, Color};
+use endpoint::Endpoints;
 use mode::Header;
 use shape::Shape;
 
@@ -117,6 +118,9 @@ pub(crate) fn decode_band<S: Simd>(
     }
 }
 
+/// Blocks that are decoded together, step by step: what a step of one block waits for, the same step of others does not.
+const TOGETHER: usize = 16;
+
 #[inline(always)]
 fn band<S: Simd, B: Blend>(
     simd: S,
@@ -132,31 +136,42 @@ fn band<S: Simd, B: Blend>(
     let shape = shape::of(footprint);
     let mut scratch = Scratch::new();
     let mut texels = [0; ROOM * 8];
+    let mut read = [const { Block::new() }; TOGETHER];
     // A band is one row of blocks, whose last may have fewer rows, or whole slices.
     let rows = (out.len() / pitch).min(height);
-    let mut blocks = data.as_chunks::<16>().0.iter();
+    let mut data = data.as_chunks::<16>().0;
     for layer in out.chunks_mut(slice * bd) {
         for y in (0..rows).step_by(bh) {
-            for x in (0..width).step_by(bw) {
-                let Some(block) = blocks.next() else { return };
-                block_texels::<S, B>(simd, footprint, shape, profile, block, &mut scratch, &mut texels);
-                let run = bw.min(width - x) * bytes;
-                let decoded = texels.chunks_exact(bw * bytes);
-                if bd == 1 {
-                    // One slice, perhaps a part of one.
-                    let rows = layer[y * pitch..].chunks_exact_mut(pitch);
-                    for (row, texels) in rows.zip(decoded).take(bh) {
-                        row[x * bytes..][..run].copy_from_slice(&texels[..run]);
-                    }
-                    continue;
+            for left in (0..width).step_by(TOGETHER * bw) {
+                let count = (width - left).div_ceil(bw).min(TOGETHER).min(data.len());
+                let (blocks, rest) = data.split_at(count);
+                data = rest;
+                for (bits, block) in blocks.iter().zip(&mut read) {
+                    block.read(simd, footprint, profile, u128::from_le_bytes(*bits));
                 }
-                for (row, texels) in decoded.take(bh * bd).enumerate() {
-                    let (z, y) = (row / bh, y + row % bh);
-                    if y < height
-                        && let Some(row) = layer.get_mut(z * slice + y * pitch + x * bytes..)
-                        && let Some(row) = row.get_mut(..run)
-                    {
-                        row.copy_from_slice(&texels[..run]);
+                for block in read.iter_mut().take(count) {
+                    block.endpoints = endpoint::endpoints(simd, &block.header, &block.values, profile);
+                }
+                for (x, block) in (left..).step_by(bw).zip(read.iter().take(count)) {
+                    block.texels::<S, B>(simd, shape, &mut scratch, &mut texels);
+                    let run = bw.min(width - x) * bytes;
+                    let decoded = texels.chunks_exact(bw * bytes);
+                    if bd == 1 {
+                        // One slice, perhaps a part of one.
+                        let rows = layer[y * pitch..].chunks_exact_mut(pitch);
+                        for (row, texels) in rows.zip(decoded).take(bh) {
+                            row[x * bytes..][..run].copy_from_slice(&texels[..run]);
+                        }
+                        continue;
+                    }
+                    for (row, texels) in decoded.take(bh * bd).enumerate() {
+                        let (z, y) = (row / bh, y + row % bh);
+                        if y < height
+                            && let Some(row) = layer.get_mut(z * slice + y * pitch + x * bytes..)
+                            && let Some(row) = row.get_mut(..run)
+                        {
+                            row.copy_from_slice(&texels[..run]);
+                        }
                     }
                 }
             }
@@ -172,55 +187,79 @@ struct Scratch {
     mix: grid::Mix,
     /// Partitions of the texels.
     partitions: [u8; ROOM],
-    /// Red, green, blue and alpha of the texels.
-    components: [[u16; ROOM]; 4],
 }
 
 impl Scratch {
     fn new() -> Scratch {
-        Scratch {
-            mix: grid::Mix::new(),
-            weights: [[0; ROOM]; 2],
-            partitions: [0; ROOM],
-            components: [[0; ROOM]; 4],
-        }
+        Scratch { mix: grid::Mix::new(), weights: [[0; ROOM]; 2], partitions: [0; ROOM] }
     }
 }
 
-/// The texels of a block, as bytes of the output, in rows of slices.
-#[inline(always)]
-fn block_texels<S: Simd, B: Blend>(
-    simd: S,
-    footprint: Footprint,
-    shape: &Shape,
-    profile: Profile,
-    block: &[u8; 16],
-    scratch: &mut Scratch,
-    out: &mut [u8; ROOM * 8],
-) {
-    let bits = u128::from_le_bytes(*block);
-    if mode::is_void(bits) {
-        let color = void::constant(bits, footprint, profile).unwrap_or(error(profile));
-        return blend::fill::<B>(color, shape.texels, out);
+/// What a block says.
+struct Block {
+    /// The colour of all texels; the rest is another block's then.
+    constant: Option<Color>,
+    header: Header,
+    /// Weights of the grid and values of endpoints as they are packed.
+    weights: ise::Packed,
+    values: ise::Packed,
+    endpoints: Endpoints,
+}
+
+impl Block {
+    const fn new() -> Block {
+        Block {
+            constant: None,
+            header: Header::NONE,
+            weights: ise::NONE,
+            values: ise::NONE,
+            endpoints: Endpoints::NONE,
+        }
     }
-    let Some(header) = Header::parse(bits, footprint) else {
-        return blend::fill::<B>(error(profile), shape.texels, out);
-    };
-    let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
-    let weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
-    let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
-    // All that there may be, for a loop of a length that is known; what is not there reads as zero.
-    let values = ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES);
-    grid::mix(&header, shape, &mut scratch.mix);
-    let pairs = endpoint::pairs(&header, &values, profile);
-    let points = ise::weights(simd, &weights, header.weight_levels);
-    let [first, second] = &mut scratch.weights;
-    grid::spread(simd, shape, &scratch.mix, &points, 0, first);
-    if header.second_plane.is_some() {
-        grid::spread(simd, shape, &scratch.mix, &points, 1, second);
+
+    /// All but the endpoints.
+    #[inline(always)]
+    fn read<S: Simd>(&mut self, simd: S, footprint: Footprint, profile: Profile, bits: u128) {
+        if mode::is_void(bits) {
+            self.constant = Some(void::constant(bits, footprint, profile).unwrap_or(error(profile)));
+            return;
+        }
+        let Some(header) = Header::parse(bits, footprint) else {
+            self.constant = Some(error(profile));
+            return;
+        };
+        self.constant = None;
+        let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
+        self.weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
+        let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
+        // All that there may be, for a loop of a length that is known; what is not there reads as zero.
+        self.values = ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES);
+        self.header = header;
     }
-    if header.partitions > 1 {
-        partition::select(&header, shape, &mut scratch.partitions);
+
+    /// The texels, as bytes of the output, in rows of slices.
+    #[inline(always)]
+    fn texels<S: Simd, B: Blend>(
+        &self,
+        simd: S,
+        shape: &Shape,
+        scratch: &mut Scratch,
+        out: &mut [u8; ROOM * 8],
+    ) {
+        if let Some(color) = self.constant {
+            return blend::fill::<B>(color, shape.texels, out);
+        }
+        let header = &self.header;
+        grid::mix(header, shape, &mut scratch.mix);
+        let points = ise::weights(simd, &self.weights, header.weight_levels);
+        let [first, second] = &mut scratch.weights;
+        grid::spread(simd, shape, &scratch.mix, &points, 0, first);
+        if header.second_plane.is_some() {
+            grid::spread(simd, shape, &scratch.mix, &points, 1, second);
+        }
+        if header.partitions > 1 {
+            partition::select(header, shape, &mut scratch.partitions);
+        }
+        blend::texels::<B>(header, &self.endpoints, scratch, shape, out);
     }
-    blend::texels::<B>(&header, &pairs, scratch, shape.texels, out);
 }

@@ -36,6 +36,21 @@ pub const fn is_void(bits: u128) -> bool {
 }
 
 impl Header {
+    /// What is overwritten before it is read.
+    pub const NONE: Header = Header {
+        grid: [1; 3],
+        weight_levels: Levels::COARSEST,
+        weight_count: 0,
+        weight_bits: 0,
+        second_plane: None,
+        partitions: 1,
+        seed: 0,
+        endpoint_modes: [0; 4],
+        values_at: 0,
+        value_levels: Levels::COARSEST,
+        value_bits: 0,
+    };
+
     /// Nothing for a block that the specification calls illegal.
     #[inline(always)]
     pub fn parse(bits: u128, footprint: Footprint) -> Option<Header> {

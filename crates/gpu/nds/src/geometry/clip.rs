@@ -202,6 +202,19 @@ mod tests {
         assert_eq!(full.vertices().len(), MAX_VERTICES);
     }
 
+    /// y before x, seen by the colours, which lose their fraction after each axis.
+    #[test]
+    fn y_is_clipped_before_x() {
+        let mut corner = ClipPolygon::default();
+        for (position, red) in [([0, 0, 0, 100], 0), ([200, 300, 0, 100], 27), ([-50, 0, 0, 100], 0)] {
+            corner.push(ClipVertex::new(&Corner { position, color: [red, 0, 0], texcoord: [0; 2] }));
+        }
+        clip(&mut corner, 0, true);
+        let cut = corner.vertices()[1];
+        // A third of 27 and 4,095 of 4,096. By way of x: half of it is 14, a third off is 10.
+        assert_eq!((cut.position, cut.color5()), ([67, 100, 0, 100], [9, 0, 0]));
+    }
+
     #[test]
     fn inside_is_untouched() {
         let mut inside = polygon(&[[-100, 0, 0, 100], [100, 100, 0, 100], [0, 0, -100, 100]]);

@@ -171,6 +171,16 @@ mod tests {
         assert!(lighting.shade(NORMAL, &Matrix::IDENTITY, 1)[0] > 28);
     }
 
+    /// 55 * 57 twice and 55 * 55 are 18 of 512 together, but 17 one by one: what 31 * 31 * 18 has of a step is lost.
+    #[test]
+    fn products_lose_nine_bits_each() {
+        let against = (-55i32 & 0x3ff) as u32;
+        let mut lighting = white(against | against << 10 | against << 20);
+        lighting.set_diffuse_ambient(0x7fff);
+        assert_eq!(lighting.shade([57, 57, 55], &Matrix::IDENTITY, 1), [0; 3]);
+        assert_eq!(lighting.shade([57, 57, 57], &Matrix::IDENTITY, 1), [1; 3]);
+    }
+
     #[test]
     fn diffuse_bit_15_sets_the_color() {
         let mut lighting = Lighting::default();

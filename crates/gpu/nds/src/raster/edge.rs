@@ -219,6 +219,22 @@ mod tests {
         assert_eq!(vertical.pixels(true).coverage, Coverage::Level(0));
     }
 
+    /// What is interpolated along them, too: a row earlier than along the same edge on the left.
+    #[test]
+    fn right_x_major_edges_are_a_row_ahead() {
+        let ends = |x| [End { x: 0, y: 0, w: 0x1000 }, End { x, y: 4, w: 0x1000 }];
+        let value = |x, is_right, row| {
+            let [upper, lower] = ends(x);
+            Edge::new(upper, lower, is_right, SlopeGaps::Hardware, row).along.value(0, 100)
+        };
+        assert_eq!([0, 1, 2, 3].map(|row| value(40, false, row)), [0, 25, 50, 75]);
+        assert_eq!([0, 1, 2, 3].map(|row| value(40, true, row)), [25, 50, 75, 100]);
+        // Going left, it is the left edge that ends its row's pixels.
+        assert_eq!([value(-40, true, 1), value(-40, false, 1)], [25, 50]);
+        // Steep ones are not.
+        assert_eq!([value(2, true, 1), value(2, false, 1)], [25, 25]);
+    }
+
     #[test]
     fn swapped_x_major_edges_are_one_pixel_long() {
         let flat = edge((0, 0), (40, 4), SlopeGaps::Hardware, 1);

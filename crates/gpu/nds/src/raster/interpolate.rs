@@ -196,6 +196,20 @@ mod tests {
         assert_eq!(out, [100, 66, 33]);
     }
 
+    /// Depths of Z go by a reciprocal of 22 bits and differences of 10 bits along edges, of 15 in spans.
+    #[test]
+    fn depths_of_z_fall_short() {
+        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000);
+        edge.move_to(1);
+        // A third of 4,096 is 1,365, two thirds are 2,730.
+        assert_eq!((edge.depth(0, 0x1000, false), edge.depth(0x1000, 0, false)), (1360, 2728));
+        let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
+        let mut out = [0; 4];
+        span.z_depths(0, 0x3ff, 0, &mut out);
+        // The highest of the difference's lowest nine bits are gone: 512 of 1,023 are left.
+        assert_eq!(out, [0, 170, 341, 511]);
+    }
+
     #[test]
     fn empty_is_its_start() {
         let mut edge = AlongEdge::new(4, 4, 1, 2);
