@@ -167,12 +167,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     if matrix {
         type_id = matrix_type(unit);
     }
-    let lanes = if builtin == Some(B::Position) { data.inner } else { None };
-    if lanes.is_some() {
-        type_id = unit.ty(Type::F32X4);
-    }
-    let inner = data.inner.filter(|_| lanes.is_none());
-    for n in inner.into_iter().chain(elements.filter(|_| !matrix)) {
+    for n in data.inner.into_iter().chain(elements.filter(|_| !matrix)) {
         let n = unit.u32(n.max(1));
         type_id = unit.type_of(S::TypeArray, &[type_id, n]);
     }

@@ -32,6 +32,7 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
             }
             _ => {}
         }
+        cx.positions_are_whole().map_err(|stop| outside(stop, "the outputs"))?;
         if cx.ordered {
             // The whole of the shader: nobody knows which of its accesses come first and last.
             cx.b.inst(Op::InterlockEnd, Flags::NONE, Imm::None, &[], &[]);

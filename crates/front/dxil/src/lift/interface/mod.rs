@@ -14,7 +14,7 @@ use super::{Lift, Stop};
 use crate::bitcode::ValueId;
 use crate::program::{Component, Element, Semantic as Meaning};
 pub(super) use input::At;
-use output::Output;
+use output::{Output, Position};
 use rustc_hash::FxHashMap;
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Stage, Type, Value, Var};
@@ -60,6 +60,8 @@ pub(super) struct Interface {
     outputs: FxHashMap<(Signature, u32, u32), Output>,
     /// Outputs in the order in which they were met.
     order: Vec<(Signature, u32, u32)>,
+    /// A mesh's position that is not yet whole.
+    position: Option<Position>,
     /// Inputs that are not interpolated come as arrays of the three vertices' values.
     per_vertex: bool,
 }
