@@ -206,6 +206,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
                 unit.decorate(id, Decoration::PerVertexKHR, &[]);
             }
             _ if kind != Kind::F32 && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
+            how if matches!(builtin, Some(B::BaryCoord | B::BaryCoordLinear)) => sampled(unit, id, how),
             _ if builtin.is_some() => {}
             Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),
             Interpolation::Patch => return Err(Reason::Invalid("a value of a patch in a fragment shader")),
@@ -224,6 +225,12 @@ fn interpolated(unit: &mut Unit, id: Id, how: Interpolation) {
     if matches!(how, I::Linear | I::LinearCentroid | I::LinearSample) {
         unit.decorate(id, Decoration::NoPerspective, &[]);
     }
+    sampled(unit, id, how);
+}
+
+/// Where in the pixel an input is taken.
+fn sampled(unit: &mut Unit, id: Id, how: Interpolation) {
+    use Interpolation as I;
     if matches!(how, I::Centroid | I::LinearCentroid) {
         unit.decorate(id, Decoration::Centroid, &[]);
     }

@@ -13,7 +13,7 @@ use xenoglot_ir::{Flags, Imm, NO_GUEST, Op, Stage, Type};
 /// Lifts the shader.
 pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
     if cx.ir.stage == Stage::Geometry {
-        cx.declare_outputs();
+        cx.declare_outputs().map_err(|stop| outside(stop, "the outputs"))?;
     }
     let args = arguments(cx)?;
     let body = cx.body;

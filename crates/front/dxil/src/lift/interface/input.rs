@@ -93,12 +93,15 @@ impl Cx<'_> {
             Meaning::ViewportArrayIndex if fragment => self.builtin(Builtin::ViewportIndex, Type::I32),
             Meaning::ShadingRate if fragment => self.builtin(Builtin::ShadingRate, Type::I32),
             Meaning::Barycentrics if fragment => {
-                let builtin = match interpolation(element)? {
-                    Interpolation::Smooth => Builtin::BaryCoord,
-                    Interpolation::Linear => Builtin::BaryCoordLinear,
-                    _ => return Err(Stop::Unsupported("barycentrics at centroids or samples")),
+                use Interpolation as I;
+                let interpolation = interpolation(element)?;
+                let builtin = match interpolation {
+                    I::Linear | I::LinearCentroid | I::LinearSample => Builtin::BaryCoordLinear,
+                    _ => Builtin::BaryCoord,
                 };
-                let v = self.builtin(builtin, Type::F32X3);
+                let shape = Shape { interpolation, ..Shape::plain(Type::F32X3) };
+                let var = self.builtin_var(Direction::Input, builtin, shape);
+                let v = self.read(Op::Input, var, &[]);
                 self.b.extract(v, column)
             }
             Meaning::Arbitrary => self.located(element, row, column, vertex)?,

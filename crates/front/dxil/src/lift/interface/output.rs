@@ -5,6 +5,9 @@ use super::input::{distances, tess_factor};
 use super::*;
 use xenoglot_ir::{Block, Slot};
 
+/// Components of four streams of 32 registers.
+const MOST_COMPONENTS: u32 = 4 * 32 * 4;
+
 /// A row of an output with a slot for each component.
 #[derive(Clone, Copy)]
 pub(super) struct Output {
@@ -30,14 +33,20 @@ pub(super) struct Target {
 
 impl Cx<'_> {
     /// Makes slots of all outputs: a geometry shader emits vertices before the last of its stores is met.
-    pub fn declare_outputs(&mut self) {
-        for element in self.elements(Signature::Output) {
+    pub fn declare_outputs(&mut self) -> Lift<()> {
+        let elements = self.elements(Signature::Output);
+        let count: u32 = elements.iter().map(|e| e.rows * u32::from(e.columns)).sum();
+        if count > MOST_COMPONENTS {
+            return Err(Stop::Unsupported("more outputs than there are registers"));
+        }
+        for element in elements {
             for row in 0..element.rows {
                 for column in 0..element.columns {
                     self.output_slot(Signature::Output, element, row, column);
                 }
             }
         }
+        Ok(())
     }
 
     fn output_slot(&mut self, signature: Signature, element: &Element, row: u32, column: u8) -> Slot {
