@@ -377,6 +377,11 @@ pub enum ResourceKind {
         /// Allowed accesses.
         access: Access,
     },
+    /// What follows the identifier in the record that a shader of ray tracing was found by, so many bytes.
+    ShaderRecord {
+        /// Size in bytes.
+        size: u32,
+    },
     /// Push constants of so many bytes.
     PushConstants {
         /// Size in bytes.
@@ -436,6 +441,8 @@ named_enum! {
         Image "image",
         /// Acceleration structure.
         Accel "accel",
+        /// Shader record.
+        Record "record",
         /// Payload.
         Payload "payload",
         /// Ray query.
@@ -454,6 +461,7 @@ impl ResourceKind {
             ResourceKind::Sampler => ResourceName::Sampler,
             ResourceKind::Image { .. } => ResourceName::Image,
             ResourceKind::AccelerationStructure => ResourceName::Accel,
+            ResourceKind::ShaderRecord { .. } => ResourceName::Record,
             ResourceKind::Payload { .. } => ResourceName::Payload,
             ResourceKind::RayQuery => ResourceName::Query,
         }

@@ -103,12 +103,12 @@ pub enum Sig {
     EffectIf,
     /// One `i32` where the resource is an array, none otherwise; result a handle.
     Handle,
+    /// One `i32` where the resource is an array, none otherwise; result `i32` or `i64`.
+    Size,
     /// Operands of these types, and the result.
     Fixed(&'static [Type], Option<Type>),
     /// No operand; the result is of the type that the value asked for has.
     Query,
-    /// One `i32` where the resource is an array, none otherwise; result `i32` or `i64`.
-    Size,
     /// As the row's comment and its immediate say.
     Texture,
     /// Nothing, a sample's number, or two floats; result the variable's type.

@@ -60,7 +60,7 @@ fn is_plain(m: MemInfo) -> bool {
 
 /// Whether nothing in the program can change what is in `space`.
 fn is_constant(space: Space) -> bool {
-    matches!(space, Space::ConstBank | Space::Uniform | Space::Push)
+    matches!(space, Space::ConstBank | Space::Uniform | Space::Push | Space::Record)
 }
 
 fn may_fault(cx: &Context, m: MemInfo) -> bool {

@@ -49,6 +49,7 @@ impl Body<'_, '_> {
                 None
             }
             (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
+            (Op::AccelAt, _) => return self.structure_at(inst),
             (_, Imm::Tex(info)) => self.texture(inst, info)?,
             (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {
                 Some(self.interpolate(inst, var)?)

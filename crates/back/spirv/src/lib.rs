@@ -128,14 +128,11 @@ fn execution_modes(
         push(&mut modes, S::ExecutionMode, &words);
     };
     match model {
-        ExecutionModel::GLCompute => {
+        ExecutionModel::GLCompute | ExecutionModel::TaskEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
             if let Some(quads) = unit.quads {
                 mode(quads, &[]);
             }
-        }
-        ExecutionModel::TaskEXT => {
-            mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
         }
         ExecutionModel::MeshEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));

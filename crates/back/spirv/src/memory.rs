@@ -44,6 +44,14 @@ pub(crate) struct View {
     pub(crate) oob: OutOfBounds,
 }
 
+/// An element of an array of descriptors.
+#[derive(Clone, Copy)]
+pub(crate) struct Descriptor {
+    pub(crate) index: Id,
+    /// Invocations may have different ones.
+    pub(crate) nonuniform: bool,
+}
+
 impl View {
     /// Whether no other invocation sees it while this one runs.
     pub(crate) fn is_private(self) -> bool {
@@ -57,14 +65,6 @@ impl View {
                 | StorageClass::IncomingCallableDataKHR
         )
     }
-}
-
-/// An element of an array of descriptors.
-#[derive(Clone, Copy)]
-pub(crate) struct Descriptor {
-    pub(crate) index: Id,
-    /// Invocations may have different ones.
-    pub(crate) nonuniform: bool,
 }
 
 /// All memories of a module but the private ones.
@@ -244,6 +244,9 @@ fn declare(
     let since_1_3 = unit.since(Version::V1_3);
     let (class, size, access) = match data.kind {
         ResourceKind::UniformBuffer { size } => (StorageClass::Uniform, Some(size), Access::Read),
+        ResourceKind::ShaderRecord { size } => {
+            (StorageClass::ShaderRecordBufferKHR, Some(size), Access::Read)
+        }
         ResourceKind::PushConstants { size } => (StorageClass::PushConstant, Some(size), Access::Read),
         ResourceKind::StorageBuffer { access } if since_1_3 => (StorageClass::StorageBuffer, None, access),
         ResourceKind::StorageBuffer { access } => (StorageClass::Uniform, None, access),
@@ -251,7 +254,8 @@ fn declare(
     };
     let uniform = matches!(data.kind, ResourceKind::UniformBuffer { .. });
     let mut element = element.unwrap_or_else(|| uses.element(uniform));
-    if class == StorageClass::PushConstant {
+    let unbound = matches!(class, StorageClass::PushConstant | StorageClass::ShaderRecordBufferKHR);
+    if unbound {
         element = element.lane(); // its size need not be a multiple of 16
     }
     let stride = element.bits() / 8;
@@ -282,7 +286,7 @@ fn declare(
     unit.name(Names::Interface, var, &data.name);
     unit.name(Names::Interface, block, &format!("{}_block", data.name));
     unit.member_name(block, 0, "data");
-    if class != StorageClass::PushConstant {
+    if !unbound {
         unit.decorate(var, Decoration::DescriptorSet, &[data.set]);
         unit.decorate(var, Decoration::Binding, &[data.binding]);
     }

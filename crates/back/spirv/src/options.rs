@@ -142,10 +142,10 @@ pub struct Options {
     pub mesh: Option<Mesh>,
     /// Fragment stage: depth and stencil tests come before the shader.
     pub early_fragment_tests: bool,
-    /// Fragment stage: how the depth it puts out compares with the one it is given.
-    pub depth: Depth,
     /// Textures never come with their samplers, even those that are read without one.
     pub separate_samplers: bool,
+    /// Fragment stage: how the depth it puts out compares with the one it is given.
+    pub depth: Depth,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -172,8 +172,8 @@ impl Default for Options {
             tessellation: None,
             mesh: None,
             early_fragment_tests: false,
-            depth: Depth::Any,
             separate_samplers: false,
+            depth: Depth::Any,
             subgroup_width: 0,
         }
     }

@@ -64,7 +64,8 @@ pub(crate) struct Loaded {
     /// Where it was loaded from.
     pointer: Id,
     nonuniform: bool,
-    resource: Resource,
+    /// What it is of; nothing where it was made of an address.
+    resource: Option<Resource>,
     list: u32,
 }
 
@@ -321,19 +322,37 @@ impl Body<'_, '_> {
         }
         let list = self.list();
         let result = function.result(inst).ok_or(OPERANDS)?;
-        self.handles.insert(result, Loaded { id, pointer, nonuniform, resource, list });
+        self.handles.insert(result, Loaded { id, pointer, nonuniform, resource: Some(resource), list });
         Ok(())
     }
 
-    fn loaded(&self, v: Value) -> Result<(Opaque, Loaded), Reason> {
+    fn handle(&self, v: Value) -> Result<Loaded, Reason> {
         let loaded = self.handles.get(&v).filter(|l| l.list == self.list()).copied();
-        let loaded = loaded.ok_or(Reason::Unsupported("a handle from another block"))?;
-        Ok((self.opaque(loaded.resource)?, loaded))
+        loaded.ok_or(Reason::Unsupported("a handle from another block"))
+    }
+
+    fn loaded(&self, v: Value) -> Result<(Opaque, Loaded), Reason> {
+        let loaded = self.handle(v)?;
+        Ok((self.opaque(loaded.resource.ok_or(OPERANDS)?)?, loaded))
+    }
+
+    /// `accel_at`: the acceleration structure at an address.
+    pub(crate) fn structure_at(&mut self, inst: Inst) -> Result<(), Reason> {
+        let function = self.function;
+        let address = *function.args(inst).first().ok_or(OPERANDS)?;
+        let address = self.value(address);
+        let stage = self.shared.module.stage;
+        let ty = structure_type(self.unit(), stage)?;
+        let id = self.unit().op_raw(S::ConvertUToAccelerationStructureKHR, ty, &[address]);
+        let list = self.list();
+        let result = function.result(inst).ok_or(OPERANDS)?;
+        self.handles.insert(result, Loaded { id, pointer: 0, nonuniform: false, resource: None, list });
+        Ok(())
     }
 
     /// An acceleration structure.
     pub(crate) fn structure(&self, v: Value) -> Result<Id, Reason> {
-        self.loaded(v).map(|(_, loaded)| loaded.id)
+        self.handle(v).map(|loaded| loaded.id)
     }
 
     /// An op on a texture or image.

@@ -1,5 +1,6 @@
 //! Suite of DXIL shaders.
 
+mod bindless;
 pub mod format;
 mod gpu;
 mod interp;
@@ -14,7 +15,7 @@ use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
 use xenoglot_ir::Module;
 
 /// Suite `dxil`: every shader at the path. Those without a test beside them are only translated: to valid SPIR-V with both
-/// binding models on engine `spirv`.
+/// binding models on engine `spirv`. Engine `bindless` binds by root signature, on the interpreter and on a device.
 pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let vectors = format::read(&request.path)?;
     observer.total(vectors.len());
@@ -37,6 +38,11 @@ pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summ
     let summaries: Result<Vec<Summary>, Error> = vectors
         .par_chunks(share)
         .map(|share| {
+            if request.engine == "bindless" {
+                let mut engine = bindless::Engine::new(request, &device)?;
+                let run = |v: &Vector| report(v, engine.run(v), observer);
+                return Ok(Summary::total(share.iter().map(run)));
+            }
             let mut engine = gpu::Engine::new(language, request, &device)?;
             Ok(Summary::total(share.iter().map(|v| report(v, engine.run(v), observer))))
         })

@@ -3,7 +3,7 @@
 use super::format::Vector;
 use crate::report::{Observer, Summary};
 use rayon::prelude::*;
-use xenoglot::dxil::{BindingModel, LiftOptions, Lifted, Remapper, lift_bound, load, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::lower_floats;
@@ -18,28 +18,29 @@ pub(super) fn run(vectors: &[Vector], observer: &dyn Observer) -> Summary {
 fn translated(vector: &Vector) -> Result<(), String> {
     let models =
         [("registers", BindingModel::Registers), ("root signature", BindingModel::root_signature(None))];
+    let module = load(&vector.container).map_err(|e| e.to_string())?;
+    let programs = programs(&module).map_err(|e| e.to_string())?;
     for (name, model) in models {
-        let module = load(&vector.container).map_err(|e| e.to_string())?;
-        let remapper = model.remapper(&vector.container, &module).map_err(|e| e.to_string())?;
-        for (entry, program) in programs(&module).map_err(|e| e.to_string())?.iter().enumerate() {
+        for (entry, program) in programs.iter().enumerate() {
+            let remapper = model.remapper(&vector.container, &module, entry).map_err(|e| e.to_string())?;
             words(&module, entry, &*remapper)
                 .and_then(|w| validate(&w))
-                .map_err(|e| format!("{name}: {}: {e}", program.name))?;
+                .map_err(|e| format!("{}, {name}: {e}", program.name))?;
         }
     }
     Ok(())
 }
 
-/// The SPIR-V 1.6 of one of a module's shaders, for Vulkan 1.3.
+/// The SPIR-V 1.6 of a shader, for Vulkan 1.3.
 fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u32>, String> {
     let options = LiftOptions { entry, ..LiftOptions::default() };
-    let Lifted { mut module, program } = lift_bound(module, &options, remapper).map_err(|e| e.to_string())?;
+    let mut lifted = lift_bound(module, &options, remapper).map_err(|e| e.to_string())?;
     let mut translator = Translator::new();
     let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
     let options = xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() };
-    translator.optimize(&mut module, &options);
-    let target = target_for(&Target::Spirv(Options::version(Version::V1_6)), &program);
-    match translator.emit(&module, &target).map_err(|e| e.to_string())? {
+    translator.optimize(&mut lifted.module, &options);
+    let target = target_for(&Target::Spirv(Options::version(Version::V1_6)), &lifted.program);
+    match translator.emit(&lifted.module, &target).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("no SPIR-V".into()),
     }

@@ -115,10 +115,10 @@ pub struct Resource {
     pub wide: bool,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
-    /// The global variable that a library's functions load it of.
-    pub global: Option<u32>,
     /// Whether a pixel's invocations access it in the order of their primitives (rasterizer-ordered views).
     pub ordered: bool,
+    /// The global variable that a library's functions load it of.
+    pub global: Option<u32>,
 }
 
 impl Program {
@@ -287,8 +287,8 @@ impl Reader<'_> {
             components: self.components((*fields.get(1)?)?),
             wide: false,
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
-            global: self.global((*fields.get(1)?)?),
             ordered: class == Class::Uav && field(9)? != 0,
+            global: self.global((*fields.get(1)?)?),
         };
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {

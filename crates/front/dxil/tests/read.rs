@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use xenoglot_dxil::binding::{HeapSets, RegisterSpaces};
 use xenoglot_dxil::bitcode::{Limits, read};
 use xenoglot_dxil::container::bitcode;
 use xenoglot_dxil::disasm::disassemble;
-use xenoglot_dxil::lift::{LiftError, lift};
+use xenoglot_dxil::lift::{LiftOptions, lift_bound};
+use xenoglot_dxil::program::Program;
 
 /// The containers of `vectors/dxil`, all folders.
 fn containers() -> Vec<(PathBuf, Vec<u8>)> {

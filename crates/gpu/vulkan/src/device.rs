@@ -442,12 +442,11 @@ impl HostBuffer {
         let buffer = Owned::new(shared, raw);
         // SAFETY: the buffer is of this device.
         let needs = unsafe { shared.raw.get_buffer_memory_requirements(raw) };
-        let addressed = usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut allocate = vk::MemoryAllocateInfo::default()
             .allocation_size(needs.size)
             .memory_type_index(shared.host_memory_type(needs.memory_type_bits)?);
-        if addressed {
+        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             allocate = allocate.push_next(&mut flags);
         }
         // SAFETY: the type is one of the device's.

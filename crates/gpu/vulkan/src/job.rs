@@ -467,11 +467,11 @@ pub enum Job {
     /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
     /// layer, and after them the storage buffers in the order of descriptors.
     Render(RenderJob),
-    /// Rays. Its only output has the buffers.
-    Ray(RayJob),
     /// A dispatch with arrays of descriptors and buffers by address. Its only output has the elements' buffers and then
     /// those by address, in the order of the job.
     Bindless(BindlessJob),
+    /// Rays. Its only output has the buffers.
+    Ray(RayJob),
     /// A frame that is sampled. Its only output has the storage buffer.
     Sample(SampleJob),
 }

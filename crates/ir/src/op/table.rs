@@ -339,6 +339,7 @@ ops! {
 
     // Rays and meshes.
     RayTrace "ray.trace", Sig::Fixed(RAY, None), Resource, NO, SYNC, (-), "Traces a ray and runs the shaders it meets on the payload. Operands: structure, flags, mask, offset and stride of the table of hit groups, number of the miss shader, origin, least distance, direction, greatest distance.";
+    AccelAt "accel_at", Sig::Fixed(&[Type::I64], Some(Type::scalar(Kind::Accel))), None, NO, READ, (-), "The acceleration structure at an address.";
     RayReport "ray.report", Sig::Fixed(&[Type::F32, Type::I32], Some(Type::BOOL)), None, NO, SYNC, (-), "Intersection: reports a hit at a distance, of a kind; whether it is taken.";
     RayIgnore "ray.ignore", Sig::Effect, None, NO, SYNC, (-), "Any hit: refuses the hit and ends the invocation; what follows is not run.";
     RayAccept "ray.accept", Sig::Effect, None, NO, SYNC, (-), "Any hit: takes the hit, and no other; ends the invocation; what follows is not run.";

@@ -19,6 +19,7 @@ fn holds(space: Space, kind: ResourceKind) -> bool {
         Space::ConstBank | Space::Uniform => matches!(kind, ResourceKind::UniformBuffer { .. }),
         Space::Storage => matches!(kind, ResourceKind::StorageBuffer { .. }),
         Space::Push => matches!(kind, ResourceKind::PushConstants { .. }),
+        Space::Record => matches!(kind, ResourceKind::ShaderRecord { .. }),
         Space::Payload => matches!(kind, ResourceKind::Payload { .. }),
         _ => false,
     }

@@ -9,7 +9,7 @@ use crate::root_signature::Register;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use xenoglot_ir::imm::MemInfo;
-use xenoglot_ir::module::{Access, Count, ResourceData, ResourceKind};
+use xenoglot_ir::module::{Access, Count, OutOfBounds, ResourceData, ResourceKind};
 use xenoglot_ir::{Flags, Op, Resource, Space, Type, Value};
 
 /// Which of several descriptors.
@@ -41,8 +41,8 @@ pub(super) enum Bound {
         /// Which of its descriptors, if it is an array.
         element: Option<Element>,
     },
-    /// To push constants, from this byte on.
-    Push(u32),
+    /// To push constants or to the shader's record, from this byte on.
+    Inside(Resource, u32),
     /// To memory at an address, an `i64`.
     Address(Value),
 }
@@ -54,6 +54,7 @@ pub(super) struct Bindings {
     pub resources: FxHashMap<(u32, u32), SmallVec<[Resource; 2]>>,
     targets: FxHashMap<(Class, u32, u32), Target>,
     push: Option<Resource>,
+    record: Option<Resource>,
 }
 
 impl Cx<'_> {
@@ -63,7 +64,7 @@ impl Cx<'_> {
         self.ordered |= declared.ordered;
         match handle.place {
             Place::Register(register) => {
-                let (target, first, count) = self.target(declared, register)?;
+                let (target, first, count) = self.registers_target(declared, register)?;
                 self.bind_target(declared, target, register, (first, count), descriptor_kind(declared))
             }
             Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor_kind(declared)),
@@ -91,7 +92,11 @@ impl Cx<'_> {
 
     /// What the registers of a declaration are bound to, and which they are: the one that is meant, where it is known and
     /// they are not bound together.
-    fn target(&mut self, declared: &Declared, register: Element) -> Lift<(Target, u32, Option<u32>)> {
+    fn registers_target(
+        &mut self,
+        declared: &Declared,
+        register: Element,
+    ) -> Lift<(Target, u32, Option<u32>)> {
         let key = (declared.class, declared.space, declared.lower);
         if let Some(&known) = self.bound.targets.get(&key) {
             return Ok((known, declared.lower, declared.count));
@@ -134,7 +139,7 @@ impl Cx<'_> {
                     _ => Count::One,
                 };
                 let declared = Declared { lower: first, ..*declared };
-                let resource = self.declare(&declared, slot, kind, count);
+                let resource = self.declare(&declared, descriptor, slot, (kind, count));
                 let element = match count {
                     Count::One => None,
                     _ => Some(self.moved(register, first.wrapping_neg())),
@@ -147,17 +152,16 @@ impl Cx<'_> {
                 let index = Element { index: self.op(Op::Iadd, &[table, index.index]), ..index };
                 self.bind_heap(declared, heap, index, descriptor)?
             }
-            Target::Constants { at: Argument::Push(word), words } => {
+            Target::Constants { at, words } => {
                 if declared.class != Class::Cbv {
                     return Err(Stop::Unsupported("constants in place of a descriptor"));
                 }
-                self.push_constants(word.saturating_add(words));
-                Bound::Push(word.saturating_mul(4))
+                let (resource, start) = self.arguments(at, words.saturating_mul(4))?;
+                Bound::Inside(resource, start)
             }
-            Target::Constants { .. } => return Err(Stop::Unsupported(RECORD)),
             Target::Address { at } => {
-                if descriptor != DescriptorKind::UniformBuffer && descriptor != DescriptorKind::StorageBuffer
-                {
+                use DescriptorKind as D;
+                if !matches!(descriptor, D::UniformBuffer | D::StorageBuffer | D::AccelerationStructure) {
                     return Err(Stop::Unsupported("an address in place of a descriptor"));
                 }
                 Bound::Address(self.argument(at, Type::I64)?)
@@ -182,7 +186,7 @@ impl Cx<'_> {
             (_, kind) => kind,
         };
         let declared = Declared { lower: 0, space: 0, ..*declared };
-        let resource = self.declare(&declared, slot, kind, Count::Unbounded);
+        let resource = self.declare(&declared, descriptor, slot, (kind, Count::Unbounded));
         Ok(Bound::Resource { resource, element: Some(element) })
     }
 
@@ -199,48 +203,63 @@ impl Cx<'_> {
         Element { index, ..element }
     }
 
-    /// An argument of the root signature: a word, or two as an address.
+    /// An argument of the root signature: a word, or two as an address. Of the handle of a table, which records have, it is
+    /// the low word.
     fn argument(&mut self, at: Argument, ty: Type) -> Lift<Value> {
-        let Argument::Push(word) = at else { return Err(Stop::Unsupported(RECORD)) };
         let bytes = ty.bytes().unwrap_or(4);
-        let push = self.push_constants(word.saturating_add(bytes / 4));
-        let offset = self.i32(word.saturating_mul(4));
-        // Addresses lie at even words, unless someone puts them elsewhere.
-        let (word_type, align) = if ty == Type::I64 && word % 2 == 1 { (Type::I32, 2) } else { (ty, 2) };
-        let align = if word_type == Type::I64 { 3 } else { align };
-        let mem = MemInfo::plain(Space::Push, Some(push), align);
-        let low = self.b.load(mem, offset, word_type);
-        if word_type == ty {
-            return Ok(low);
+        let (resource, start) = self.arguments(at, bytes)?;
+        let space = if Some(resource) == self.bound.record { Space::Record } else { Space::Push };
+        let offset = self.i32(start);
+        if start % bytes == 0 {
+            let mem = MemInfo::plain(space, Some(resource), bytes.trailing_zeros() as u8);
+            return Ok(self.b.load(mem, offset, ty));
         }
-        let offset = self.i32(word.saturating_add(1).saturating_mul(4));
-        let high = self.b.load(mem, offset, word_type);
+        // Addresses lie at even words, unless someone puts them elsewhere.
+        let mem = MemInfo::plain(space, Some(resource), 2);
+        let low = self.b.load(mem, offset, Type::I32);
+        let offset = self.i32(start.saturating_add(4));
+        let high = self.b.load(mem, offset, Type::I32);
         let both = self.op(Op::Build, &[low, high]);
-        Ok(self.cast(both, Type::I64))
+        Ok(self.cast(both, ty))
     }
 
-    /// The push constants, of so many words at least.
-    pub fn push_constants(&mut self, words: u32) -> Resource {
-        let words = words.max(self.remapper.push_words()).clamp(1, MAX_PUSH_WORDS);
+    /// What holds an argument of so many bytes, and the argument's first byte there.
+    fn arguments(&mut self, at: Argument, bytes: u32) -> Lift<(Resource, u32)> {
+        let (start, push) = match at {
+            Argument::Push(word) => (word.saturating_mul(4), true),
+            Argument::Record(byte) => (byte, false),
+        };
+        let end = start.saturating_add(bytes);
+        if start % 4 != 0 || end > MAX_ARGUMENTS {
+            return Err(Stop::Unsupported("an argument that lies nowhere"));
+        }
+        let end = if push { end.max(self.remapper.push_words().saturating_mul(4)) } else { end };
+        let end = end.clamp(4, MAX_ARGUMENTS).next_multiple_of(4);
+        let known = if push { &mut self.bound.push } else { &mut self.bound.record };
         let resources = &mut self.ir.resources;
-        let push = *self.bound.push.get_or_insert_with(|| {
+        let resource = *known.get_or_insert_with(|| {
+            let (name, kind) = match push {
+                true => ("root", ResourceKind::PushConstants { size: 4 }),
+                false => ("record", ResourceKind::ShaderRecord { size: 4 }),
+            };
+            let oob = OutOfBounds::Zero;
             resources.push(ResourceData {
-                name: "root".into(),
-                kind: ResourceKind::PushConstants { size: 4 },
+                name: name.into(),
+                kind,
                 set: 0,
                 binding: 0,
                 count: Count::One,
-                oob: xenoglot_ir::module::OutOfBounds::Zero,
+                oob,
             })
         });
-        if let ResourceKind::PushConstants { size } = &mut resources[push].kind {
-            *size = (*size).max(4 * words);
+        if let ResourceKind::PushConstants { size } | ResourceKind::ShaderRecord { size } =
+            &mut resources[resource].kind
+        {
+            *size = (*size).max(end);
         }
-        push
+        Ok((resource, start))
     }
 }
 
-const RECORD: &str = "an argument of a local root signature";
-
-/// Most words of push constants: root signatures have 64.
-const MAX_PUSH_WORDS: u32 = 1 << 14;
+/// Most bytes of arguments: push constants have 256 at most, shader records 4096.
+const MAX_ARGUMENTS: u32 = 1 << 12;

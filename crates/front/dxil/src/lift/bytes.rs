@@ -34,8 +34,12 @@ impl Cx<'_> {
                 };
                 (resource, element) = (Some(r), e);
             }
-            Bound::Push(start) => {
-                (space, resource) = (Space::Push, Some(self.push_constants(0)));
+            Bound::Inside(r, start) => {
+                space = match self.ir.resources[r].kind {
+                    ResourceKind::ShaderRecord { .. } => Space::Record,
+                    _ => Space::Push,
+                };
+                resource = Some(r);
                 let start = self.i32(start);
                 address = self.op(Op::Iadd, &[offset, start]);
             }

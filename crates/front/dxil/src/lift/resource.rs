@@ -35,12 +35,12 @@ pub(super) enum Place {
 impl Cx<'_> {
     /// The handle of a declared resource at a register.
     pub fn handle(&mut self, declared: Declared, register: ValueId, nonuniform: ValueId) -> Lift<Val> {
-        let place = Place::Register(self.element(register, nonuniform)?);
+        let place = Place::Register(self.descriptor(register, nonuniform)?);
         Ok(Val::Handle(Handle { declared, place }))
     }
 
-    pub fn element(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
-        // What differs between invocations is not said by a constant alone: expressions of constants are none.
+    /// Which of several descriptors an operation names.
+    pub fn descriptor(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
         let nonuniform = self.integer(nonuniform).is_ok_and(|n| n != 0);
         Ok(Element { index: self.scalar(index)?, nonuniform })
     }
@@ -71,13 +71,12 @@ impl Cx<'_> {
     pub fn library_handle(&mut self, global: u32, index: Option<Value>) -> Lift<Val> {
         let declared = self.program.resources.iter().find(|r| r.global == Some(global));
         let declared = *declared.ok_or(Stop::Unsupported("a resource that is not declared"))?;
-        let lower = self.i32(declared.lower);
-        // The module does not say whether invocations agree on it.
-        let (index, nonuniform) = match index {
-            Some(v) => (self.op(Op::Iadd, &[v, lower]), self.b.func.const_bits(v).is_none()),
-            None => (lower, false),
-        };
-        Ok(Val::Handle(Handle { declared, place: Place::Register(Element { index, nonuniform }) }))
+        // Whether it differs between invocations is not said here.
+        let nonuniform = index.is_some_and(|v| self.b.func.const_bits(v).is_none());
+        let first = self.i32(declared.lower);
+        let index = index.map_or(first, |v| self.op(Op::Iadd, &[v, first]));
+        let place = Place::Register(Element { index, nonuniform });
+        Ok(Val::Handle(Handle { declared, place }))
     }
 
     /// The handle that a value is.
@@ -88,25 +87,30 @@ impl Cx<'_> {
         }
     }
 
-    /// The module's resource of a kind at a slot.
-    pub fn declare(&mut self, declared: &Declared, slot: Slot, kind: ResourceKind, count: Count) -> Resource {
-        let key = (slot.set, slot.binding);
-        let known = self.bound.resources.entry(key).or_default();
+    /// The module's resource of a kind at a slot. Heaps are declared once for each kind of descriptor that is taken of them.
+    pub fn declare(
+        &mut self,
+        declared: &Declared,
+        descriptor: DescriptorKind,
+        slot: Slot,
+        (kind, count): (ResourceKind, Count),
+    ) -> Resource {
+        let known = self.bound.resources.entry((slot.set, slot.binding)).or_default();
         let resources = &mut self.ir.resources;
         let same = |&&r: &&Resource| resources[r].kind == kind && resources[r].count == count;
         if let Some(&found) = known.iter().find(same) {
             return found;
         }
-        let (letter, number) = match count {
-            Count::One => (declared.class.letter().to_string(), declared.lower),
-            _ => (format!("{}_array", declared.class.letter()), declared.lower),
+        let letter = declared.class.letter();
+        let counter = descriptor == DescriptorKind::Counter;
+        let mut name = match count {
+            Count::Unbounded => format!("{letter}_array"),
+            _ => format!("{letter}{}", declared.lower),
         };
-        let mut name = format!("{letter}{number}");
         if declared.space != 0 {
             name.push_str(&format!("_space{}", declared.space));
         }
-        // Heaps are declared once for each kind of descriptor that is taken of them.
-        if resources.values().any(|r| r.name == name) {
+        if counter || count == Count::Unbounded || !known.is_empty() {
             name.push_str(&format!("_{}", resources.len()));
         }
         let oob = match self.options.bounds {
@@ -121,8 +125,12 @@ impl Cx<'_> {
 
     /// The IR's handle of a texture, image or sampler.
     pub fn opaque(&mut self, handle: &Handle, kind: Kind) -> Lift<Value> {
-        let Bound::Resource { resource, element } = self.bind(handle)? else {
-            return Err(Stop::Unsupported("a resource of this shape without a descriptor"));
+        let (resource, element) = match self.bind(handle)? {
+            Bound::Resource { resource, element } => (resource, element),
+            Bound::Address(address) if kind == Kind::Accel => {
+                return Ok(self.inst(Op::AccelAt, Imm::None, &[address], Type::scalar(kind)));
+            }
+            _ => return Err(Stop::Unsupported("a resource of this shape without a descriptor")),
         };
         let flags = Element::flags(element);
         let index = element.map(|e| e.index);

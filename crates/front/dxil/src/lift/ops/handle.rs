@@ -43,7 +43,7 @@ impl Cx<'_> {
                 if !self.remapper.is_heap_indexed(heap) {
                     return Err(LiftError::Bind(BindError::Heap(heap)).into());
                 }
-                let element = self.element(call.arg(0)?, call.arg(2)?)?;
+                let element = self.descriptor(call.arg(0)?, call.arg(2)?)?;
                 Val::Handle(Handle { declared: UNKNOWN, place: Place::Heap(heap, element) })
             }
             // The handle, and what is known of the resource in two words.

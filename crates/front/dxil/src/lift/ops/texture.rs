@@ -8,7 +8,7 @@ use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use crate::program::{Class, Component, Shape};
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
-use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
+use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
 
 /// A texture of which nothing is said.
 const NO_TEXTURE: TexInfo = TexInfo {
@@ -58,14 +58,21 @@ impl Cx<'_> {
         })
     }
 
-    /// The offset in operands from `first` on, if there is one that is not zero; it is constant.
+    /// The offset in operands from `first` on, if there is one that is not zero. Hosts take constants alone, which it is in
+    /// shader models that the compiler knows.
     fn offset(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Option<Value>> {
+        let mut constant = Bits::default();
         for n in 0..usize::from(lanes) {
-            if !matches!(self.integer(call.arg(first + n)?), Ok(0)) {
-                return self.vector(call, first, lanes).map(Some);
+            match self.integer(call.arg(first + n)?) {
+                Ok(offset) => constant.0[n] = offset & Type::I32.kind().mask(),
+                Err(_) => return self.vector(call, first, lanes).map(Some),
             }
         }
-        Ok(None)
+        if constant == Bits::default() {
+            return Ok(None);
+        }
+        let ty = Type::I32.with_lanes(lanes).unwrap_or(Type::I32);
+        Ok(Some(self.b.constant(ty, constant)))
     }
 
     /// A texel's lanes as a result's members, and the status.
