@@ -200,7 +200,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     if stage == Stage::Fragment && !output {
         // What is not a 32-bit float cannot be interpolated.
         match data.interpolation {
-            Interpolation::PerPrimitive => {}
+            Interpolation::PerPrimitive if kind == Kind::F32 => {}
             Interpolation::PerVertex => {
                 barycentrics(unit);
                 unit.decorate(id, Decoration::PerVertexKHR, &[]);

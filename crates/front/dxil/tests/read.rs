@@ -7,7 +7,7 @@ use xenoglot_dxil::binding::{HeapSets, RegisterSpaces};
 use xenoglot_dxil::bitcode::{Limits, read};
 use xenoglot_dxil::container::bitcode;
 use xenoglot_dxil::disasm::disassemble;
-use xenoglot_dxil::lift::{LiftOptions, lift_bound};
+use xenoglot_dxil::lift::{LiftOptions, lift, lift_bound};
 use xenoglot_dxil::program::Program;
 
 /// The containers of `vectors/dxil`, all folders.
