@@ -8,6 +8,7 @@
 #
 # Environment:
 #   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
+#   XENOGLOT_PYTHON          a Python with the package perfetto
 #   XENOGLOT_NO_INSTALL=1    install nothing
 
 set -euo pipefail
@@ -153,6 +154,22 @@ install_packages() {
     fi
 }
 
+# Perfetto's Python package, for the tests of traces.
+install_perfetto() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/python
+    if ! have python3; then
+        notice "no python3; Perfetto does not read our traces"
+        return
+    fi
+    if ! "$folder/bin/python" -c 'import perfetto' 2>/dev/null; then
+        if ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q perfetto; then
+            notice "could not install the Python package perfetto"
+            return
+        fi
+    fi
+    export XENOGLOT_PYTHON=$folder/bin/python
+}
+
 for argument in "$@"; do
     case $argument in
         --long) export XENOGLOT_LONG=1 ;;
@@ -168,6 +185,9 @@ elif have apt-get && have dpkg-query; then
     install_packages
 else
     notice "no apt: install a Vulkan driver and glslangValidator yourself for the tests that need them"
+fi
+if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] && [ -z "${XENOGLOT_PYTHON:-}" ]; then
+    install_perfetto
 fi
 
 failed=()

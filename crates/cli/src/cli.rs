@@ -3,7 +3,8 @@
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, bench, cfg, demo, disasm, extract, info, ir, render, run, scenes, texture, tone, translate, yuv,
+    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, texture, tone, translate,
+    yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -64,4 +65,6 @@ pub enum Command {
     Bench(bench::Args),
     /// Take the bundled shaders through everything, into a folder with an index.
     Demo(demo::Args),
+    /// Simulate the Dragon GPU: frames, traces, sweeps of its parameters, VPU programs.
+    Dragon(dragon::Args),
 }

@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod dragon;
 mod dxbc;
 mod dxil;
 mod maxwell;
@@ -16,6 +17,7 @@ mod texture;
 mod translate;
 mod yuv;
 
+pub use dragon::{dragon, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
@@ -52,7 +54,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 21] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -69,6 +71,10 @@ pub const TARGETS: [Target; 17] = [
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
     Target { name: "dxil", run: dxil, seeds: dxil::containers },
+    Target { name: "dragon", run: dragon, seeds: dragon::frames },
+    Target { name: "vpu", run: vpu, seeds: dragon::programs },
+    Target { name: "model", run: model, seeds: dragon::models },
+    Target { name: "dragon_params", run: dragon_params, seeds: dragon::parameters },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 

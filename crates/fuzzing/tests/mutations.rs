@@ -129,3 +129,23 @@ fn texture() {
 fn y4m() {
     run("y4m");
 }
+
+#[test]
+fn dragon() {
+    run("dragon");
+}
+
+#[test]
+fn vpu() {
+    run("vpu");
+}
+
+#[test]
+fn model() {
+    run("model");
+}
+
+#[test]
+fn dragon_params() {
+    run("dragon_params");
+}

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
-use crate::bench::{codec, dxil, nds, pica, translate};
+use crate::bench::{codec, dragon, dxil, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -20,6 +20,8 @@ enum What {
     Nds,
     /// Texture decoding by format, the tone filter by engine.
     Codec,
+    /// The simulated Dragon GPU: unit-ticks a second.
+    Dragon,
 }
 
 /// Whose programs `translate` measures.
@@ -84,6 +86,7 @@ pub fn run(args: &Args) -> Result<bool> {
             }
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
+        What::Dragon => print(args, &dragon::run(args.quick)?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

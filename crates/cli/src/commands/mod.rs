@@ -10,6 +10,7 @@ pub mod cfg;
 pub mod conformance;
 pub mod demo;
 pub mod disasm;
+pub mod dragon;
 pub mod extract;
 pub mod info;
 pub mod ir;
@@ -42,5 +43,6 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Conformance(args) => conformance::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Dragon(args) => dragon::run(&args),
     }
 }

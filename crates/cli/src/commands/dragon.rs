@@ -1,0 +1,272 @@
+//! `xenoglot dragon`: the Dragon GPU's simulator and its programs.
+
+mod sweep;
+
+use crate::failure::usage;
+use anyhow::{Context, Result};
+use clap::{Subcommand, ValueEnum};
+use std::fs;
+use std::path::{Path, PathBuf};
+use xenoglot_dragon::host::{
+    Buffering, Demo, Mesh, MeshLimits, Picture, apng, globe, load_gltf, load_obj, torus,
+};
+use xenoglot_dragon::{Machine, PIPELINE, Params};
+use xenoglot_trace::{Trace, chrome, perfetto, report, svg};
+use xenoglot_vpu::{asm, disasm};
+
+/// Arguments of `dragon`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Draw frames of a model; write pictures, traces and a timeline.
+    Run(RunArgs),
+    /// Draw a frame with each combination of parameters, in parallel, and compare.
+    Sweep(sweep::Args),
+    /// What a trace says, or what changed between two.
+    Report(ReportArgs),
+    /// Assemble a VPU program to little-endian words.
+    Asm(TextArgs),
+    /// Disassemble the words of a VPU program.
+    Disasm(TextArgs),
+}
+
+/// What is drawn.
+#[derive(clap::Args)]
+pub struct SceneArgs {
+    /// The model: .obj, .glb, or `torus` or `globe` of our own.
+    #[arg(long, default_value = "torus")]
+    model: String,
+    /// A VPU program as assembly, instead of the one with depth.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Parameters in TOML.
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// A parameter, such as `raster.row_skip=false`; wins over the file.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    assignments: Vec<String>,
+    /// Order of the tile buffers.
+    #[arg(long, value_enum, default_value_t)]
+    order: Order,
+    /// Give every bin all triangles.
+    #[arg(long)]
+    no_bins: bool,
+    /// Interpolate colours without perspective.
+    #[arg(long)]
+    no_perspective: bool,
+    /// Frames of a whole turn.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    turn: u32,
+}
+
+/// Order of the tile buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// Fill, draw and store one bin after the other.
+    Single,
+    /// Fill the next bin and store the last one while drawing.
+    #[default]
+    Double,
+}
+
+#[derive(clap::Args)]
+struct RunArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Frames to draw.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    frames: u32,
+    /// Write the frames as a PNG, animated if there are several.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write a trace: Chrome's JSON (.json) or Perfetto's packets (any other name).
+    #[arg(long, value_name = "FILE")]
+    trace: Vec<PathBuf>,
+    /// Write a timeline as SVG.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+    /// Ticks of the timeline, such as 0..5000.
+    #[arg(long, value_name = "FROM..TO", value_parser = ticks)]
+    ticks: Option<(u64, u64)>,
+    /// Print a report on the trace.
+    #[arg(long)]
+    report: bool,
+}
+
+#[derive(clap::Args)]
+struct ReportArgs {
+    /// A trace in JSON that `dragon run` wrote.
+    trace: PathBuf,
+    /// Another one to compare it with.
+    other: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
+struct TextArgs {
+    /// The input.
+    input: PathBuf,
+    /// The output; standard output for text if not given.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn ticks(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parts.filter(|(a, b)| a < b).ok_or_else(|| "not two numbers with .. between them".into())
+}
+
+/// Does it.
+pub fn run(args: &Args) -> Result<bool> {
+    match &args.action {
+        Action::Run(args) => draw(args),
+        Action::Sweep(args) => sweep::run(args),
+        Action::Report(args) => print_report(args),
+        Action::Asm(args) => {
+            let source = fs::read_to_string(&args.input).with_context(|| name(&args.input))?;
+            let words = asm::assemble(&source).map_err(|e| anyhow::anyhow!("{}:{e}", name(&args.input)))?;
+            let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+            match &args.output {
+                Some(path) => write(path, &bytes)?,
+                None => words.iter().for_each(|w| println!("{w:08x}")),
+            }
+            Ok(true)
+        }
+        Action::Disasm(args) => {
+            let bytes = fs::read(&args.input).with_context(|| name(&args.input))?;
+            let words: Vec<u32> =
+                bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            let text = disasm::disassemble(&words);
+            match &args.output {
+                Some(path) => write(path, text.as_bytes())?,
+                None => print!("{text}"),
+            }
+            Ok(true)
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+impl SceneArgs {
+    fn demo(&self) -> Result<Demo> {
+        let limits = MeshLimits::default();
+        let file = |load: fn(&[u8], &MeshLimits) -> Result<Mesh, _>| -> Result<Mesh> {
+            let bytes = fs::read(&self.model).with_context(|| self.model.clone())?;
+            Ok(load(&bytes, &limits).with_context(|| self.model.clone())?.centred())
+        };
+        let extension = Path::new(&self.model).extension().and_then(|e| e.to_str());
+        let mesh = match (self.model.as_str(), extension) {
+            ("torus", _) => torus(48, 24),
+            ("globe", _) => globe(48, 24),
+            (_, Some("obj")) => file(load_obj)?,
+            (_, Some("glb" | "gltf")) => file(load_gltf)?,
+            _ => return Err(usage(format!("{}: neither .obj nor .glb nor a model of ours", self.model))),
+        };
+        let mut demo = Demo::new(mesh)?;
+        if let Some(path) = &self.program {
+            let source = fs::read_to_string(path).with_context(|| name(path))?;
+            demo.program = asm::assemble(&source).map_err(|e| anyhow::anyhow!("{}:{e}", name(path)))?;
+        }
+        demo.buffering = if self.order == Order::Single { Buffering::Single } else { Buffering::Double };
+        (demo.binning, demo.perspective, demo.frames) = (!self.no_bins, !self.no_perspective, self.turn);
+        Ok(demo)
+    }
+
+    fn params(&self) -> Result<Params> {
+        let base = match &self.params {
+            Some(path) => {
+                let text = fs::read_to_string(path).with_context(|| name(path))?;
+                Params::from_toml(&text).with_context(|| name(path))?
+            }
+            None => Params::default(),
+        };
+        Ok(base.with(&self.assignments)?)
+    }
+}
+
+fn draw(args: &RunArgs) -> Result<bool> {
+    let demo = args.scene.demo()?;
+    let mut machine = Machine::new(args.scene.params()?)?;
+    let traced = !args.trace.is_empty() || args.timeline.is_some() || args.report;
+    if traced {
+        machine.start_trace();
+    }
+    let mut pictures: Vec<Picture> = Vec::new();
+    for n in 0..args.frames {
+        let frame = demo.frame(&mut machine, n)?;
+        let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
+        println!("frame {n}: {} ticks, {milliseconds:.3} ms", frame.ticks);
+        if args.output.is_some() {
+            pictures.push(frame.picture);
+        }
+    }
+    let faults = machine.faults();
+    if !faults.is_empty() {
+        println!("faults: {faults:?}");
+    }
+    if let Some(path) = &args.output {
+        write(path, &apng(&pictures, 33)?)?;
+    }
+    if let Some(trace) = machine.take_trace() {
+        for path in &args.trace {
+            write_trace(path, &trace)?;
+        }
+        if let Some(path) = &args.timeline {
+            let (from, to) = args.ticks.unwrap_or_default();
+            write(path, svg::draw(&trace, from, to).as_bytes())?;
+        }
+        if args.report {
+            print!("\n{}", report::report(&trace, &PIPELINE));
+        }
+    }
+    Ok(faults.is_empty())
+}
+
+fn write_trace(path: &Path, trace: &Trace) -> Result<()> {
+    let mut bytes = Vec::new();
+    if path.extension().is_some_and(|e| e == "json") {
+        chrome::write(trace, &mut bytes)?;
+    } else {
+        perfetto::write(trace, &mut bytes)?;
+    }
+    write(path, &bytes)
+}
+
+fn print_report(args: &ReportArgs) -> Result<bool> {
+    let read = |path: &Path| -> Result<Trace> {
+        let bytes = fs::read(path).with_context(|| name(path))?;
+        chrome::read(&bytes).with_context(|| name(path))
+    };
+    let trace = read(&args.trace)?;
+    let (text, json) = match &args.other {
+        Some(other) => {
+            let comparison = report::compare(&trace, &read(other)?);
+            (comparison.to_string(), serde_json::to_string_pretty(&comparison)?)
+        }
+        None => {
+            let report = report::report(&trace, &PIPELINE);
+            (report.to_string(), serde_json::to_string_pretty(&report)?)
+        }
+    };
+    if args.json {
+        println!("{json}");
+    } else {
+        print!("{text}");
+    }
+    Ok(true)
+}

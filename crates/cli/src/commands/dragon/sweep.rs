@@ -1,0 +1,82 @@
+//! `xenoglot dragon sweep`: a frame with each combination of parameters.
+
+use super::{SceneArgs, write};
+use crate::failure::usage;
+use anyhow::{Result, anyhow};
+use plotters::prelude::*;
+use std::path::PathBuf;
+use xenoglot_dragon::host::{Axis, SweepRow, psnr, sweep};
+
+/// Arguments of `dragon sweep`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// A parameter and its values, such as `vpus=1,2,4,8`; may be given more than once.
+    #[arg(long = "axis", value_name = "NAME=VALUES", required = true, value_parser = axis)]
+    axes: Vec<Axis>,
+    /// The frame of the turn.
+    #[arg(long, default_value_t = 0)]
+    frame: u32,
+    /// Draw the ticks over the last axis, as SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+fn axis(text: &str) -> Result<Axis, String> {
+    let (name, values) = text.split_once('=').ok_or("no `=`")?;
+    Ok(Axis { name: name.into(), values: values.split(',').map(str::to_owned).collect() })
+}
+
+/// Sweeps and prints a table; pictures are compared with the first one.
+pub fn run(args: &Args) -> Result<bool> {
+    let rows = sweep(&args.scene.demo()?, &args.scene.params()?, &args.axes, args.frame)?;
+    let Some(first) = rows.first() else { return Err(usage("nothing to sweep")) };
+    let names: Vec<&str> = args.axes.iter().map(|a| a.name.as_str()).collect();
+    println!("{:<28} {:>10} {:>9} {:>8}  busiest unit", names.join(" "), "ticks", "ms", "dB");
+    for row in &rows {
+        let busiest = row.units.iter().max_by_key(|u| u.work);
+        let busiest = busiest.map_or_else(String::new, |u| {
+            let all = (u.work + u.stall + u.idle).max(1);
+            format!("{} {:.0} %", u.name, 100.0 * u.work as f64 / all as f64)
+        });
+        let difference = match psnr(&row.frame.picture, &first.frame.picture) {
+            infinite if infinite.is_infinite() => "equal".to_owned(),
+            decibels => format!("{decibels:.1}"),
+        };
+        let (values, ticks) = (row.values.join(" "), row.frame.ticks);
+        println!("{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {busiest}", row.milliseconds);
+    }
+    if let Some(path) = &args.plot {
+        let last = args.axes.last().map_or(1, |a| a.values.len());
+        write(path, plot(&rows, last).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
+    }
+    Ok(true)
+}
+
+/// A line for each combination of the axes but the last.
+fn plot(rows: &[SweepRow], last: usize) -> Result<String, Box<dyn std::error::Error>> {
+    let mut out = String::new();
+    let most = rows.iter().map(|r| r.frame.ticks).max().unwrap_or(1);
+    {
+        let root = SVGBackend::with_string(&mut out, (800, 480)).into_drawing_area();
+        root.fill(&WHITE)?;
+        let end = last.saturating_sub(1).max(1) as f64;
+        let mut chart = ChartBuilder::on(&root)
+            .margin(16)
+            .x_label_area_size(28)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0.0..end, 0.0..most as f64 * 1.05)?;
+        let label = |x: &f64| match x.fract() {
+            0.0 => rows.get(*x as usize).and_then(|r| r.values.last()).cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        chart.configure_mesh().x_labels(last).x_label_formatter(&label).y_desc("ticks").draw()?;
+        for (n, line) in rows.chunks(last.max(1)).enumerate() {
+            let points = line.iter().enumerate().map(|(x, r)| (x as f64, r.frame.ticks as f64));
+            chart.draw_series(LineSeries::new(points, &Palette99::pick(n)))?;
+        }
+        root.present()?;
+    }
+    Ok(out)
+}

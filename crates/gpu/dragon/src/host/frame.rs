@@ -1,0 +1,316 @@
+//! The demo: a model that turns before a checkerboard, bin by bin.
+
+use super::bins::{Bin, bin_triangles};
+use super::mesh::Mesh;
+use super::picture::Picture;
+use crate::command::{Command, Write, sig};
+use crate::machine::Machine;
+use crate::unit::triangle::ATTRIBUTE_BYTES;
+use crate::wait::EndlessWait;
+use std::f32::consts::TAU;
+use thiserror::Error;
+use xenoglot_vpu::asm::{AsmError, assemble};
+use xenoglot_vpu::{MAX_PROGRAM_WORDS, TileFormat};
+
+/// In which order tile buffers are filled, drawn into and stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Buffering {
+    /// One after the other.
+    Single,
+    /// While a bin is drawn, the bin before it is stored and the tile buffers of the next one are filled.
+    #[default]
+    Double,
+}
+
+/// A demo.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demo {
+    /// The model; it is best [`centred`](Mesh::centred).
+    pub mesh: Mesh,
+    /// The program: attribute 1 is the colour, tb0 colour in RGB565, tb1 depth.
+    pub program: Vec<u32>,
+    /// Pixels across and down, at most 1024 each.
+    pub screen: [u16; 2],
+    /// Frames of a whole turn.
+    pub frames: u32,
+    /// Order of the tile buffers.
+    pub buffering: Buffering,
+    /// Whether each bin is given only the triangles that touch it.
+    pub binning: bool,
+    /// Whether colours are interpolated in perspective.
+    pub perspective: bool,
+}
+
+/// What came of a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The picture.
+    pub picture: Picture,
+    /// Ticks it took.
+    pub ticks: u64,
+}
+
+/// Why a frame cannot be drawn.
+#[derive(Debug, Error)]
+pub enum DemoError {
+    /// The model and the frame do not fit the machine's memory, or its 16-bit counts.
+    #[error("the model does not fit: {0}")]
+    TooLarge(&'static str),
+    /// The machine waits for ever.
+    #[error(transparent)]
+    Endless(#[from] EndlessWait),
+    /// The program does not assemble.
+    #[error("program: {0}")]
+    Asm(#[from] AsmError),
+}
+
+/// Draws what is nearer than what tb1 holds.
+pub const DEPTH_PROGRAM: &str = "\
+    ldt   r2, tb1           ; depth so far
+    swz   r3, r0.zzzz
+    sub   r4.x, r2, r3
+    kill  r4
+    store tb0, r1
+    store tb1, r3
+    exit
+";
+
+const VERTICES: u32 = (MAX_PROGRAM_WORDS * 4) as u32;
+/// Signals of the fills of colour and depth.
+const COLOR_FILLED: u32 = sig::CLEAR_TILE;
+const DEPTH_FILLED: u32 = 1 << 16;
+/// Distance of the eye from the model's middle, and of the picture plane from the eye in half screens.
+const EYE: f32 = 3.0;
+const FOCAL: f32 = 2.6;
+/// The largest screen: coordinates of vertices have 11 bits, and models reach beyond it.
+const MAX_SCREEN: u16 = 1024;
+
+impl Demo {
+    /// The original's picture: 320 by 240 pixels, 200 frames, a model with depth.
+    ///
+    /// # Errors
+    /// None that can happen: the program is ours.
+    pub fn new(mesh: Mesh) -> Result<Demo, DemoError> {
+        let program = assemble(DEPTH_PROGRAM)?;
+        let (screen, buffering) = ([320, 240], Buffering::default());
+        Ok(Demo { mesh, program, screen, frames: 200, buffering, binning: true, perspective: true })
+    }
+
+    /// Draws frame `n` of the turn and reads it back.
+    ///
+    /// # Errors
+    /// A model too large, or a program that never ends.
+    pub fn frame(&self, machine: &mut Machine, n: u32) -> Result<Frame, DemoError> {
+        let angle = TAU * (n % self.frames.max(1)) as f32 / self.frames.max(1) as f32;
+        let vertices = self.project(angle);
+        let corners: Vec<[[i16; 2]; 3]> = self
+            .mesh
+            .triangles
+            .iter()
+            .map(|t| t.map(|i| vertices.get(i as usize).map_or([0; 2], |v| [v[0], v[1]])))
+            .collect();
+        let size = machine.params().bin_size as u16;
+        let mut bins = bin_triangles(self.screen, size, &corners);
+        if !self.binning {
+            let all: Vec<u32> = (0..self.mesh.triangles.len() as u32).collect();
+            bins.iter_mut().for_each(|b| b.triangles.clone_from(&all));
+        }
+        let layout = self.upload(machine, &vertices, &bins)?;
+        let writes = self.commands(&bins, &layout, size);
+        let ticks = machine.run(&writes)?;
+        Ok(Frame { picture: self.read(machine, &layout), ticks })
+    }
+
+    /// Vertices on the screen: x and y in sixteenths, depth, 1/w, four lanes of colour.
+    fn project(&self, angle: f32) -> Vec<[i16; 8]> {
+        let ((sin, cos), (tilt_sin, tilt_cos)) = (angle.sin_cos(), 0.5f32.sin_cos());
+        let half = self.screen.map(|n| f32::from(n) / 2.0);
+        let scale = half[0].min(half[1]) * FOCAL;
+        let to_i16 = |v: f32| v.round() as i16;
+        let to_u16 = |v: f32| v.round() as u16 as i16;
+        let vertex = |(p, c): (&[f32; 3], &[f32; 4])| {
+            let (x, z) = (p[0] * cos + p[2] * sin, p[2] * cos - p[0] * sin);
+            let (y, z) = (p[1] * tilt_cos - z * tilt_sin, p[1] * tilt_sin + z * tilt_cos);
+            let w = (EYE - z).max(0.1);
+            let depth = ((w - EYE + 1.5) / 3.0).clamp(0.0, 1.0) * 65535.0;
+            let mut out = [
+                to_i16((half[0] + x / w * scale) * 16.0),
+                to_i16((half[1] - y / w * scale) * 16.0),
+                to_u16(depth),
+                to_u16((1.0 / w).min(1.0) * 32768.0),
+                0,
+                0,
+                0,
+                0,
+            ];
+            out[4..].iter_mut().zip(c).for_each(|(o, c)| *o = to_i16(c * 16384.0));
+            out
+        };
+        self.mesh.positions.iter().zip(&self.mesh.colors).map(vertex).collect()
+    }
+
+    /// Puts program, vertices and indices into memory, and finds a place for the picture.
+    fn upload(
+        &self,
+        machine: &mut Machine,
+        vertices: &[[i16; 8]],
+        bins: &[Bin],
+    ) -> Result<Layout, DemoError> {
+        if vertices.len() > 1 << 16 || bins.iter().any(|b| b.triangles.len() > usize::from(u16::MAX)) {
+            return Err(DemoError::TooLarge("more vertices or triangles than 16 bits count"));
+        }
+        if self.screen.iter().any(|n| !(1..=MAX_SCREEN).contains(n)) {
+            return Err(DemoError::TooLarge("the screen"));
+        }
+        let memory = DemoError::TooLarge("memory is full");
+        let mut program: Vec<u8> = self.program.iter().flat_map(|w| w.to_le_bytes()).collect();
+        program.resize(VERTICES as usize, 0);
+        machine.memory_mut().write(0, &program).ok_or(memory)?;
+        let bytes: Vec<u8> = vertices.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+        let mut at = VERTICES;
+        put(machine, &mut at, &bytes)?;
+        let mut indices = Vec::new();
+        for bin in bins {
+            // Without binning all bins share one list.
+            if !self.binning && !indices.is_empty() {
+                indices.push(indices[0]);
+                continue;
+            }
+            indices.push(at);
+            let corners = bin.triangles.iter().filter_map(|&t| self.mesh.triangles.get(t as usize));
+            let bytes: Vec<u8> = corners.flatten().flat_map(|&i| (i as u16).to_le_bytes()).collect();
+            put(machine, &mut at, &bytes)?;
+        }
+        let size = machine.params().bin_size;
+        let [width, height] = self.screen.map(|n| u32::from(n).next_multiple_of(size));
+        let layout = Layout { indices, picture: at, stride: 2 * width };
+        if u64::from(at) + u64::from(layout.stride) * u64::from(height)
+            > u64::from(machine.params().memory.bytes)
+        {
+            return Err(DemoError::TooLarge("memory is full"));
+        }
+        Ok(layout)
+    }
+
+    /// What goes into the FIFO.
+    fn commands(&self, bins: &[Bin], layout: &Layout, size: u16) -> Vec<Write> {
+        let mut out = List { writes: Vec::new(), bins, layout, size };
+        out.push(Command::SetVpuProgram(0));
+        out.push(Command::ExecVpuProgramLoad { sig: sig::VPU_PROG });
+        for tile in 0..4 {
+            let format = if tile % 2 == 0 { TileFormat::Rgb565 } else { TileFormat::Z16 };
+            out.push(Command::SetVpuTileFormat(tile, format));
+        }
+        let perspective = self.perspective;
+        out.push(Command::SetTriangleVertexFormat { attributes: 2, perspective });
+        out.push(Command::SetTriangleVertexDataAddr(VERTICES));
+        out.push(Command::SetTileStride(layout.stride));
+        out.push(Command::SigWait(sig::VPU_PROG));
+        match self.buffering {
+            Buffering::Single => {
+                for bin in 0..bins.len() {
+                    out.fill(bin, 0);
+                    out.push(Command::SigWait(COLOR_FILLED | DEPTH_FILLED));
+                    out.draw(bin, 0);
+                    out.push(Command::SigWait(sig::TRIANGLES));
+                    out.store(bin, 0);
+                    out.push(Command::SigWait(sig::VPU_TILE0));
+                }
+            }
+            Buffering::Double => {
+                out.fill(0, 0);
+                for bin in 0..bins.len() {
+                    let (set, other) = (2 * (bin as u8 % 2), 2 * ((bin as u8 + 1) % 2));
+                    out.push(Command::SigWait(COLOR_FILLED | DEPTH_FILLED));
+                    out.draw(bin, set);
+                    if bin > 0 {
+                        out.push(Command::SigWait(sig::VPU_TILE0 << other));
+                    }
+                    if bin + 1 < bins.len() {
+                        out.fill(bin + 1, other);
+                    }
+                    out.push(Command::SigWait(sig::TRIANGLES));
+                    out.store(bin, set);
+                }
+                out.push(Command::SigWait(sig::VPU_TILE0 << (2 * ((bins.len() + 1) % 2))));
+            }
+        }
+        out.writes
+    }
+
+    fn read(&self, machine: &Machine, layout: &Layout) -> Picture {
+        let [width, height] = self.screen.map(u32::from);
+        let memory = machine.memory().bytes();
+        let pixel = |x: u32, y: u32| {
+            let at = (layout.picture + y * layout.stride + 2 * x) as usize;
+            let v = memory.get(at..at + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+            let wide = |v: u32, bits: u32| (v << (8 - bits) | v >> (2 * bits - 8)) as u8;
+            [wide(v >> 11, 5), wide(v >> 5 & 63, 6), wide(v & 31, 5)]
+        };
+        let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
+        Picture { width, height, rgb }
+    }
+}
+
+/// Where things are in memory.
+struct Layout {
+    /// Each bin's indices.
+    indices: Vec<u32>,
+    picture: u32,
+    /// Bytes of a row.
+    stride: u32,
+}
+
+/// Writes at the next burst.
+fn put(machine: &mut Machine, at: &mut u32, bytes: &[u8]) -> Result<(), DemoError> {
+    let memory = DemoError::TooLarge("memory is full");
+    machine.memory_mut().write(*at, bytes).ok_or(memory)?;
+    // What was written lies in memory, which has at most 64 MiB.
+    *at = (*at + bytes.len() as u32).next_multiple_of(32);
+    Ok(())
+}
+
+/// Commands that are gathered.
+struct List<'a> {
+    writes: Vec<Write>,
+    bins: &'a [Bin],
+    layout: &'a Layout,
+    size: u16,
+}
+
+impl List<'_> {
+    fn push(&mut self, command: Command) {
+        self.writes.push(command.encode());
+    }
+
+    /// Fills the colour and depth buffers `set` and `set + 1`: every other bin has the other of two greys.
+    fn fill(&mut self, bin: usize, set: u8) {
+        let Bin { x, y, .. } = self.bins[bin];
+        let light = (x / self.size + y / self.size).is_multiple_of(2);
+        let grey = if light { 0x5acb } else { 0x39c7 };
+        self.push(Command::SetFillTileBufferValue(set, grey));
+        self.push(Command::ExecFillTileBuffer { tile: set, sig: COLOR_FILLED });
+        self.push(Command::SetFillTileBufferValue(set + 1, 0xffff));
+        self.push(Command::ExecFillTileBuffer { tile: set + 1, sig: DEPTH_FILLED });
+    }
+
+    fn draw(&mut self, bin: usize, set: u8) {
+        let Bin { x, y, ref triangles } = self.bins[bin];
+        let count = triangles.len() as u16;
+        self.push(Command::SetDrawTargets([set, set + 1, set, set + 1]));
+        self.push(Command::SetBinTopLeft(x, y));
+        self.push(Command::SetTriangleIndexDataAddr(self.layout.indices[bin]));
+        self.push(Command::SetTriangleCount(count));
+        self.push(Command::ExecDrawTriangles { sig: sig::TRIANGLES });
+    }
+
+    fn store(&mut self, bin: usize, set: u8) {
+        let Bin { x, y, .. } = self.bins[bin];
+        let address = self.layout.picture + u32::from(y) * self.layout.stride + 2 * u32::from(x);
+        self.push(Command::SetVpuTileAddr(set, address));
+        self.push(Command::ExecVpuTileStore { tile: set, sig: sig::VPU_TILE0 << set });
+    }
+}
+
+// Vertices of the demo have a position and a colour.
+const _: () = assert!(ATTRIBUTE_BYTES * 2 == 16);

@@ -1,0 +1,89 @@
+//! Runs of one frame with different parameters, in parallel.
+
+use super::frame::{Demo, DemoError, Frame};
+use crate::machine::Machine;
+use crate::params::{ParamError, Params};
+use rayon::prelude::*;
+use thiserror::Error;
+use xenoglot_trace::report::{Unit, report};
+
+/// A parameter and the values it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Its name as in TOML, with dots: `raster.row_skip`.
+    pub name: String,
+    /// Its values in TOML's syntax.
+    pub values: Vec<String>,
+}
+
+/// One combination of values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepRow {
+    /// A value for each axis.
+    pub values: Vec<String>,
+    /// What came of it.
+    pub frame: Frame,
+    /// Milliseconds at the parameters' clock.
+    pub milliseconds: f64,
+    /// How busy the units were.
+    pub units: Vec<Unit>,
+}
+
+/// Why a sweep does not run.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// A combination of parameters that is not possible.
+    #[error("{combination}: {error}")]
+    Param {
+        /// The combination.
+        combination: String,
+        /// What is wrong with it.
+        error: ParamError,
+    },
+    /// A frame that cannot be drawn.
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+    /// More combinations than [`MAX_COMBINATIONS`].
+    #[error("more than {MAX_COMBINATIONS} combinations")]
+    TooMany,
+}
+
+/// Most combinations of a sweep.
+pub const MAX_COMBINATIONS: usize = 4096;
+
+/// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest.
+///
+/// # Errors
+/// The first combination that cannot be run.
+pub fn sweep(demo: &Demo, base: &Params, axes: &[Axis], frame: u32) -> Result<Vec<SweepRow>, SweepError> {
+    let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
+    for axis in axes {
+        if combinations.len().saturating_mul(axis.values.len()) > MAX_COMBINATIONS {
+            return Err(SweepError::TooMany);
+        }
+        let longer = |c: &Vec<String>| {
+            axis.values.iter().map(|v| c.iter().chain([v]).cloned().collect()).collect::<Vec<Vec<String>>>()
+        };
+        combinations = combinations.iter().flat_map(longer).collect();
+    }
+    combinations.into_par_iter().map(|values| run(demo, base, axes, values, frame)).collect()
+}
+
+fn run(
+    demo: &Demo,
+    base: &Params,
+    axes: &[Axis],
+    values: Vec<String>,
+    frame: u32,
+) -> Result<SweepRow, SweepError> {
+    let assignments: Vec<String> =
+        axes.iter().zip(&values).map(|(a, v)| format!("{} = {v}", a.name)).collect();
+    let wrong = |error| SweepError::Param { combination: assignments.join(", "), error };
+    let params = base.with(&assignments).map_err(wrong)?;
+    let mut machine = Machine::new(params).map_err(wrong)?;
+    machine.start_trace();
+    let frame = demo.frame(&mut machine, frame)?;
+    let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
+    let units = machine.take_trace().map(|trace| report(&trace, &[]).units).unwrap_or_default();
+    Ok(SweepRow { values, frame, milliseconds, units })
+}

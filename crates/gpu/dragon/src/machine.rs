@@ -1,0 +1,428 @@
+//! The machine: units, signals and time.
+
+use crate::command::Write;
+use crate::control::Control;
+use crate::event::{Activity, Event, NEVER, SCHEMA};
+use crate::memory::{Direction, Sdram};
+use crate::params::{ParamError, Params};
+use crate::unit::draw::Draw;
+use crate::unit::raster::Rasterizer;
+use crate::unit::simple::{ProgramLoad, WriteGlobal};
+use crate::unit::texture::TextureUnit;
+use crate::unit::tile::{Fill, Tiles, Transfer};
+use crate::unit::vertex_cache::VertexCache;
+use crate::unit::vpu::Vpu;
+use crate::wait::{EndlessWait, Reason, UnitState};
+use bitflags::bitflags;
+use xenoglot_trace::{Recorder, Trace};
+use xenoglot_vpu::number::Lanes;
+use xenoglot_vpu::{Program, REGISTERS, TILE_BUFFERS};
+
+bitflags! {
+    /// What a guest did wrong. Bits stay until [`Machine::clear_faults`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct Faults: u32 {
+        /// A write to a register that does not exist; it was ignored.
+        const REGISTER = 1;
+        /// A value without a meaning; the write was ignored.
+        const VALUE = 1 << 1;
+        /// A thread reached a word that is no instruction; it ended.
+        const INSTRUCTION = 1 << 2;
+        /// An access outside memory; it read zeros or wrote nothing.
+        const MEMORY = 1 << 3;
+    }
+}
+
+/// What units share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    pub params: Params,
+    /// The tick that runs, or comes next.
+    pub now: u64,
+    pub sig: u32,
+    pub faults: Faults,
+    pub memory: Sdram,
+    pub tiles: Tiles,
+    pub program: Program,
+    pub globals: [Lanes; REGISTERS],
+    /// Which tile buffers programs mean.
+    pub targets: [u8; TILE_BUFFERS],
+    /// Fragments that were queued, if they are wanted.
+    pub fragments: Option<Vec<FragmentStart>>,
+}
+
+/// What a thread starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentStart {
+    /// Pixel of the tile buffer, from the left.
+    pub x: u32,
+    /// Pixel of the tile buffer, from the top.
+    pub y: u32,
+    /// Registers: r0 is the position on the screen, rn attribute n.
+    pub registers: [Lanes; REGISTERS],
+}
+
+/// The units a command can start, and those behind them.
+#[derive(Clone, Debug)]
+pub(crate) struct Units {
+    pub vpus: Vec<Vpu>,
+    pub program_load: ProgramLoad,
+    pub draw: Draw,
+    pub raster: Rasterizer,
+    pub store: Transfer,
+    pub load: Transfer,
+    pub fill: Fill,
+    pub write_global: WriteGlobal,
+    pub vertex_cache: VertexCache,
+    pub textures: TextureUnit,
+}
+
+/// Units other than VPUs, in the order of the tracks; VPUs follow.
+pub const UNITS: [&str; 10] = [
+    "command",
+    "vpu_program_load",
+    "triangle_draw",
+    "vertex_cache",
+    "rasterizer",
+    "texture",
+    "tile_buffer_fill",
+    "tile_buffer_store",
+    "tile_buffer_load",
+    "write_vpu_global",
+];
+const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
+const QUEUE_NAMES: [&str; 8] = [
+    "vpu0 queue",
+    "vpu1 queue",
+    "vpu2 queue",
+    "vpu3 queue",
+    "vpu4 queue",
+    "vpu5 queue",
+    "vpu6 queue",
+    "vpu7 queue",
+];
+/// Counters before the queues of the VPUs.
+const COUNTERS: [&str; 4] = ["FIFO depth", "active threads", "bytes read", "bytes written"];
+
+/// Units from the end of the pipeline to its start, for [`xenoglot_trace::report::report`].
+pub const PIPELINE: [&str; 14] = [
+    "vpu0",
+    "vpu1",
+    "vpu2",
+    "vpu3",
+    "vpu4",
+    "vpu5",
+    "vpu6",
+    "vpu7",
+    "rasterizer",
+    "triangle_draw",
+    "vertex_cache",
+    "tile_buffer_fill",
+    "tile_buffer_store",
+    "command",
+];
+
+/// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    shared: Shared,
+    control: Control,
+    units: Units,
+    /// What each track did in the last tick.
+    events: Vec<Event>,
+    recorder: Option<Recorder>,
+    skip: bool,
+    /// Ticks that were not run one by one.
+    skipped: u64,
+}
+
+impl Machine {
+    /// A machine at tick 0 with empty memory.
+    ///
+    /// # Errors
+    /// Parameters that are not possible.
+    pub fn new(params: Params) -> Result<Machine, ParamError> {
+        params.check()?;
+        let units = Units {
+            vpus: (0..params.vpus).map(|_| Vpu::new(&params)).collect(),
+            program_load: ProgramLoad::default(),
+            draw: Draw::new(),
+            raster: Rasterizer::default(),
+            store: Transfer::new(Direction::Write),
+            load: Transfer::new(Direction::Read),
+            fill: Fill::default(),
+            write_global: WriteGlobal::default(),
+            vertex_cache: VertexCache::new(params.vertex_cache),
+            textures: TextureUnit::new(params.texture_cache),
+        };
+        let events = vec![Event::GenericIdle; UNITS.len() + units.vpus.len()];
+        let shared = Shared {
+            now: 0,
+            sig: 0,
+            faults: Faults::empty(),
+            memory: Sdram::new(&params.memory),
+            tiles: Tiles::new(params.bin_size),
+            program: Program::default(),
+            globals: Default::default(),
+            targets: [0, 1, 2, 3],
+            fragments: None,
+            params,
+        };
+        let control = Control::new(shared.params.fifo);
+        Ok(Machine { shared, control, units, events, recorder: None, skip: true, skipped: 0 })
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &Params {
+        &self.shared.params
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &Sdram {
+        &self.shared.memory
+    }
+
+    /// The memory, for the host to write.
+    pub fn memory_mut(&mut self) -> &mut Sdram {
+        &mut self.shared.memory
+    }
+
+    /// Ticks so far; they run on from frame to frame.
+    pub fn now(&self) -> u64 {
+        self.shared.now
+    }
+
+    /// Ticks so far that were skipped because every unit's wait was known.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Signals that are raised.
+    pub fn signals(&self) -> u32 {
+        self.shared.sig
+    }
+
+    /// What went wrong since the last [`Machine::clear_faults`].
+    pub fn faults(&self) -> Faults {
+        self.shared.faults
+    }
+
+    /// Forgets what went wrong.
+    pub fn clear_faults(&mut self) {
+        self.shared.faults = Faults::empty();
+    }
+
+    /// A pixel of a tile buffer as its word; `None` outside.
+    pub fn tile_pixel(&self, tile: u8, x: u32, y: u32) -> Option<u32> {
+        let size = self.shared.params.bin_size;
+        let inside = usize::from(tile) < TILE_BUFFERS && x < size && y < size;
+        inside.then(|| self.shared.tiles.word(tile, (y * size + x) as u16))
+    }
+
+    /// Whether waits that are known are skipped instead of ticked. What comes of a run is the same.
+    pub fn set_skipping(&mut self, skip: bool) {
+        self.skip = skip;
+    }
+
+    /// Keeps what every thread starts with from now on, in the order of the rasteriser.
+    pub fn log_fragments(&mut self) {
+        self.shared.fragments = Some(Vec::new());
+    }
+
+    /// What [`Machine::log_fragments`] kept; nothing is kept any more.
+    pub fn take_fragments(&mut self) -> Vec<FragmentStart> {
+        self.shared.fragments.take().unwrap_or_default()
+    }
+
+    /// Records what units do from the next tick on, in a trace whose tick 0 that is.
+    pub fn start_trace(&mut self) {
+        let tracks: Vec<&str> = self.track_names();
+        let queues = &QUEUE_NAMES[..self.units.vpus.len()];
+        let counters: Vec<&str> = COUNTERS.iter().chain(queues).copied().collect();
+        self.recorder = Some(Recorder::new(&SCHEMA, self.shared.params.clock_hz, &tracks, &counters));
+    }
+
+    /// What was recorded since [`Machine::start_trace`].
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.recorder.take().map(Recorder::finish)
+    }
+
+    fn track_names(&self) -> Vec<&'static str> {
+        UNITS.iter().chain(&VPU_NAMES[..self.units.vpus.len()]).copied().collect()
+    }
+
+    /// Units that tick.
+    pub fn unit_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Each unit's name and what it did in the last tick.
+    pub fn activity(&self) -> impl Iterator<Item = (&'static str, Event)> + use<'_> {
+        self.track_names().into_iter().zip(self.events.iter().copied())
+    }
+
+    /// Puts a register write into the FIFO; `false` if it is full.
+    pub fn push(&mut self, write: Write) -> bool {
+        self.control.push(write)
+    }
+
+    /// Whether the FIFO is empty and the command processor does not wait: the original's end of a frame.
+    pub fn is_done(&self) -> bool {
+        self.control.is_done()
+    }
+
+    /// Whether nothing is under way either.
+    pub fn is_idle(&self) -> bool {
+        let units = &self.units;
+        self.is_done()
+            && units.vpus.iter().all(Vpu::is_idle)
+            && units.program_load.is_idle()
+            && units.draw.is_idle()
+            && units.raster.is_idle()
+            && units.store.is_idle()
+            && units.load.is_idle()
+            && units.fill.is_idle()
+            && units.write_global.is_idle()
+            && units.textures.is_idle(self.shared.now)
+    }
+
+    /// One tick of every unit, in the original's order; gives the tick before which nothing else happens.
+    pub fn tick(&mut self) -> u64 {
+        let (shared, units) = (&mut self.shared, &mut self.units);
+        let mut until = NEVER;
+        let events = &mut self.events;
+        let mut note = |track: usize, activity: Activity| {
+            events[track] = activity.event;
+            until = until.min(activity.until);
+        };
+        for (n, vpu) in units.vpus.iter_mut().enumerate() {
+            note(UNITS.len() + n, vpu.tick(shared, &mut units.textures));
+        }
+        note(1, units.program_load.tick(shared));
+        let (activity, drawn) =
+            units.draw.tick(shared, &mut units.vertex_cache, &mut units.raster, &units.vpus);
+        note(2, activity);
+        note(4, units.raster.tick(shared, &mut units.vpus));
+        note(7, units.store.tick(shared));
+        note(6, units.fill.tick(shared));
+        note(8, units.load.tick(shared));
+        note(9, units.write_global.tick(shared));
+        note(3, units.vertex_cache.tick(shared));
+        note(5, units.textures.tick(shared.now));
+        note(0, self.control.tick(shared, units));
+        if let Some(recorder) = &mut self.recorder {
+            for (track, &event) in self.events.iter().enumerate() {
+                recorder.event(track, event as u16, 1);
+            }
+            count(recorder, &self.control, &self.shared, &self.units);
+            recorder.advance(1);
+            if let Some(drawn) = drawn {
+                let start = recorder.now().saturating_sub(self.shared.now + 1 - drawn.start);
+                recorder.phase(format!("bin {},{}", drawn.bin[0], drawn.bin[1]), start);
+            }
+        }
+        self.shared.now += 1;
+        until
+    }
+
+    /// Lets `ticks` ticks pass in which nothing changes.
+    fn pass(&mut self, ticks: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            for (track, &event) in self.events.iter().enumerate() {
+                recorder.event(track, event as u16, ticks);
+            }
+            // The host may have filled the FIFO since the last tick.
+            count(recorder, &self.control, &self.shared, &self.units);
+            recorder.advance(ticks);
+        }
+        self.shared.now += ticks;
+        self.skipped += ticks;
+    }
+
+    /// Feeds register writes to the FIFO as there is room and runs until all are taken and the command processor does not wait. Gives
+    /// the ticks that took.
+    ///
+    /// # Errors
+    /// A wait that nothing can end, or that is not over after the parameters' limit of ticks.
+    pub fn run(&mut self, writes: &[Write]) -> Result<u64, EndlessWait> {
+        self.run_while(writes, |machine| !machine.is_done())
+    }
+
+    /// Runs until nothing is under way any more.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn drain(&mut self) -> Result<u64, EndlessWait> {
+        self.run_while(&[], |machine| !machine.is_idle())
+    }
+
+    fn run_while(&mut self, writes: &[Write], more: impl Fn(&Machine) -> bool) -> Result<u64, EndlessWait> {
+        let start = self.shared.now;
+        let limit = self.shared.params.tick_limit;
+        let mut rest = writes.iter();
+        let mut feed = |control: &mut Control| {
+            while !control.is_full() {
+                let Some(&write) = rest.next() else { break };
+                control.push(write);
+            }
+        };
+        feed(&mut self.control);
+        while more(self) {
+            let passed = self.shared.now - start;
+            if passed >= limit {
+                return Err(self.endless(Reason::Limit(limit)));
+            }
+            let until = self.tick();
+            feed(&mut self.control);
+            if until == NEVER && more(self) {
+                return Err(self.endless(Reason::Stuck));
+            }
+            let known = until.saturating_sub(self.shared.now).min(limit.saturating_sub(passed + 1));
+            if self.skip && until != NEVER && known > 0 {
+                self.pass(known);
+            }
+        }
+        Ok(self.shared.now - start)
+    }
+
+    fn endless(&self, reason: Reason) -> EndlessWait {
+        let units = self
+            .activity()
+            .map(|(name, event)| UnitState { name, event, state: self.describe(name) })
+            .collect();
+        EndlessWait {
+            reason,
+            tick: self.shared.now,
+            signals: self.shared.sig,
+            mask: self.control.waiting(),
+            units,
+        }
+    }
+
+    fn describe(&self, name: &str) -> String {
+        let busy = |idle: bool| if idle { "idle".to_owned() } else { "busy".to_owned() };
+        match name {
+            "command" => self.control.describe(),
+            "vpu_program_load" => busy(self.units.program_load.is_idle()),
+            "triangle_draw" => self.units.draw.describe(),
+            "rasterizer" => busy(self.units.raster.is_idle()),
+            "tile_buffer_fill" => busy(self.units.fill.is_idle()),
+            "tile_buffer_store" => busy(self.units.store.is_idle()),
+            "tile_buffer_load" => busy(self.units.load.is_idle()),
+            _ => match VPU_NAMES.iter().position(|n| *n == name).and_then(|n| self.units.vpus.get(n)) {
+                Some(vpu) => format!("{} threads, {} fragments wait", vpu.threads(), vpu.queue.len()),
+                None => String::new(),
+            },
+        }
+    }
+}
+
+fn count(recorder: &mut Recorder, control: &Control, shared: &Shared, units: &Units) {
+    recorder.count(0, control.depth() as i64);
+    recorder.count(1, units.vpus.iter().map(|v| i64::from(v.threads())).sum());
+    recorder.count(2, shared.memory.moved[Direction::Read as usize] as i64);
+    recorder.count(3, shared.memory.moved[Direction::Write as usize] as i64);
+    for (n, vpu) in units.vpus.iter().enumerate() {
+        recorder.count(COUNTERS.len() + n, vpu.queue.len() as i64);
+    }
+}

@@ -1,0 +1,323 @@
+//! Parameters of the machine. All of them are this project's decision but for the number of VPUs (4), of tile buffers (4, fixed) and the
+//! tick limit, which the original states.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ops::RangeInclusive;
+use thiserror::Error;
+use xenoglot_vpu::Number;
+
+/// Largest parameter file, in bytes.
+pub const MAX_TOML_BYTES: usize = 1 << 16;
+
+/// Parameters; a TOML file names those that differ from the defaults.
+///
+/// ```
+/// use xenoglot_dragon::Params;
+///
+/// let params = Params::from_toml("vpus = 8\nnumber = \"f32\"\n[raster]\nrow_skip = false\n")?;
+/// assert_eq!(params.threads, 16);
+/// # Ok::<(), xenoglot_dragon::ParamError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Ticks a second.
+    pub clock_hz: u64,
+    /// What registers hold: `f32`, or `s16.16` down to `s24.8`.
+    #[serde(with = "number")]
+    pub number: Number,
+    /// Vector processing units, 1 to 8.
+    pub vpus: u32,
+    /// Threads of a VPU, 1 to 64.
+    pub threads: u32,
+    /// Fragments that can wait before a VPU.
+    pub vpu_queue: u32,
+    /// Width and height of a tile buffer in pixels: 8, 16, 32 or 64.
+    pub bin_size: u32,
+    /// Commands that can wait.
+    pub fifo: u32,
+    /// Pixels a fill writes in a tick.
+    pub fill_pixels: u32,
+    /// Vertices the vertex cache holds, direct mapped by index.
+    pub vertex_cache: u32,
+    /// Lines of 32 bytes the texture cache holds, direct mapped by address.
+    pub texture_cache: u32,
+    /// Ticks of a run after which a wait counts as endless.
+    pub tick_limit: u64,
+    /// The rasteriser and the triangle set-up before it.
+    pub raster: Raster,
+    /// Ticks from the issue of an instruction to the thread's next.
+    pub latency: Latencies,
+    /// Memory.
+    pub memory: Memory,
+}
+
+/// The rasteriser and the triangle set-up before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Raster {
+    /// Pixels of a row tested in a tick.
+    pub pixels: u32,
+    /// Go on with the next row after the first uncovered pixel that follows a covered one.
+    pub row_skip: bool,
+    /// Ticks to set up a triangle.
+    pub setup: u32,
+}
+
+/// Ticks from the issue of an instruction to the thread's next, by kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "named after xenoglot_vpu::isa::Latency")]
+pub struct Latencies {
+    pub simple: u32,
+    pub multiply: u32,
+    pub dot: u32,
+    pub special: u32,
+    pub tile: u32,
+    /// Without misses of the texture cache.
+    pub texture: u32,
+}
+
+/// Memory. An access of n bursts of 32 bytes takes its latency and, for all but the first burst, the ticks of a burst.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// Size, a multiple of 32 up to 64 MiB.
+    pub bytes: u32,
+    /// Latency of a read.
+    pub read: u32,
+    /// Latency of a write.
+    pub write: u32,
+    /// Ticks of a burst.
+    pub burst: u32,
+    /// Whether an access waits until those before it, of any unit, have left the bus.
+    pub contention: bool,
+    /// Whether latencies depend on the row that a bank has open.
+    pub rows: Rows,
+}
+
+/// Rows of memory banks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rows {
+    /// Latencies are `hit` and `miss` instead of the memory's `read` and `write`.
+    pub enabled: bool,
+    /// Banks, a power of two up to 16; rows are spread over them in turn.
+    pub banks: u32,
+    /// Bytes of a row.
+    pub bytes: u32,
+    /// Latency of an access to an open row.
+    pub hit: u32,
+    /// Latency of any other.
+    pub miss: u32,
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params {
+            clock_hz: 100_000_000,
+            number: Number::default(),
+            vpus: 4,
+            threads: 16,
+            vpu_queue: 16,
+            bin_size: 32,
+            fifo: 256,
+            fill_pixels: 16,
+            vertex_cache: 16,
+            texture_cache: 64,
+            tick_limit: 100_000_000,
+            raster: Raster::default(),
+            latency: Latencies::default(),
+            memory: Memory::default(),
+        }
+    }
+}
+
+impl Default for Raster {
+    fn default() -> Raster {
+        Raster { pixels: 4, row_skip: true, setup: 8 }
+    }
+}
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        Latencies { simple: 1, multiply: 2, dot: 4, special: 8, tile: 1, texture: 8 }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory { bytes: 8 << 20, read: 20, write: 12, burst: 4, contention: false, rows: Rows::default() }
+    }
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows { enabled: false, banks: 8, bytes: 2048, hit: 8, miss: 20 }
+    }
+}
+
+mod number {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(number: &Number, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(number)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Number, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Why parameters are none.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ParamError {
+    /// Not TOML, or not with our names and types.
+    #[error("{0}")]
+    Toml(String),
+    /// A value that is not possible.
+    #[error("{name} = {value}: it has to be {allowed}")]
+    Value {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is possible.
+        allowed: String,
+    },
+}
+
+impl Params {
+    /// Reads and checks parameters.
+    ///
+    /// # Errors
+    /// Unknown names, wrong types, values out of range, more than [`MAX_TOML_BYTES`].
+    pub fn from_toml(text: &str) -> Result<Params, ParamError> {
+        if text.len() > MAX_TOML_BYTES {
+            return Err(ParamError::Toml(format!("more than {MAX_TOML_BYTES} bytes")));
+        }
+        let params: Params = toml::from_str(text).map_err(|e| ParamError::Toml(e.to_string()))?;
+        params.check()?;
+        Ok(params)
+    }
+
+    /// These parameters with assignments in TOML's syntax, such as `raster.row_skip = false`.
+    ///
+    /// # Errors
+    /// As [`Params::from_toml`].
+    pub fn with(&self, assignments: &[String]) -> Result<Params, ParamError> {
+        let toml = |e: &dyn std::fmt::Display| ParamError::Toml(e.to_string());
+        let mut all: toml::Table = self.to_toml().parse().map_err(|e: toml::de::Error| toml(&e))?;
+        for text in assignments {
+            let changes: toml::Table = text.parse().map_err(|e: toml::de::Error| toml(&e))?;
+            merge(&mut all, changes, 2);
+        }
+        let params: Params = all.try_into().map_err(|e: toml::de::Error| toml(&e))?;
+        params.check()?;
+        Ok(params)
+    }
+
+    /// The parameters as TOML.
+    pub fn to_toml(&self) -> String {
+        // Numbers, truths and strings in tables can all be written.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first that is not possible.
+    pub fn check(&self) -> Result<(), ParamError> {
+        let Params { raster, latency, memory, .. } = self;
+        range("clock_hz", self.clock_hz, 1000..=10_000_000_000)?;
+        range("tick_limit", self.tick_limit, 1..=1 << 40)?;
+        let small: [(&'static str, u32, RangeInclusive<u64>); 21] = [
+            ("vpus", self.vpus, 1..=8),
+            ("threads", self.threads, 1..=64),
+            ("vpu_queue", self.vpu_queue, 1..=256),
+            ("fifo", self.fifo, 1..=65536),
+            ("fill_pixels", self.fill_pixels, 1..=4096),
+            ("vertex_cache", self.vertex_cache, 1..=4096),
+            ("texture_cache", self.texture_cache, 1..=4096),
+            ("raster.pixels", raster.pixels, 1..=16),
+            ("raster.setup", raster.setup, 1..=1000),
+            ("latency.simple", latency.simple, 1..=1000),
+            ("latency.multiply", latency.multiply, 1..=1000),
+            ("latency.dot", latency.dot, 1..=1000),
+            ("latency.special", latency.special, 1..=1000),
+            ("latency.tile", latency.tile, 1..=1000),
+            ("latency.texture", latency.texture, 1..=1000),
+            ("memory.bytes", memory.bytes, 32..=64 << 20),
+            ("memory.read", memory.read, 1..=10_000),
+            ("memory.write", memory.write, 1..=10_000),
+            ("memory.burst", memory.burst, 1..=1000),
+            ("memory.rows.hit", memory.rows.hit, 1..=10_000),
+            ("memory.rows.miss", memory.rows.miss, 1..=10_000),
+        ];
+        for (name, value, allowed) in small {
+            range(name, value.into(), allowed)?;
+        }
+        let power = |name, value: u32, allowed: RangeInclusive<u64>| {
+            let is = value.is_power_of_two() && allowed.contains(&value.into());
+            let allowed = format!("a power of two from {} to {}", allowed.start(), allowed.end());
+            if is { Ok(()) } else { Err(ParamError::Value { name, value: value.into(), allowed }) }
+        };
+        power("bin_size", self.bin_size, 8..=64)?;
+        power("memory.rows.banks", memory.rows.banks, 1..=16)?;
+        power("memory.rows.bytes", memory.rows.bytes, 32..=1 << 20)?;
+        if memory.bytes % 32 != 0 {
+            let allowed = "a multiple of 32".into();
+            return Err(ParamError::Value { name: "memory.bytes", value: memory.bytes.into(), allowed });
+        }
+        Ok(())
+    }
+}
+
+/// Takes over `changes`, tables part by part down to `depth`; what is deeper replaces.
+fn merge(table: &mut toml::Table, changes: toml::Table, depth: u32) {
+    for (key, value) in changes {
+        match value {
+            toml::Value::Table(new) if depth > 0 => {
+                match table.entry(key).or_insert_with(|| toml::Table::new().into()) {
+                    toml::Value::Table(old) => merge(old, new, depth - 1),
+                    other => *other = new.into(),
+                }
+            }
+            value => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+fn range(name: &'static str, value: u64, allowed: RangeInclusive<u64>) -> Result<(), ParamError> {
+    if allowed.contains(&value) {
+        return Ok(());
+    }
+    let allowed = format!("from {} to {}", allowed.start(), allowed.end());
+    Err(ParamError::Value { name, value, allowed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_come_back_from_toml() {
+        let params = Params { number: Number::Float, vpus: 2, ..Params::default() };
+        assert_eq!(Params::from_toml(&params.to_toml()), Ok(params));
+        assert_eq!(Params::from_toml(""), Ok(Params::default()));
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_name() {
+        let error = |text| Params::from_toml(text).unwrap_err().to_string();
+        assert_eq!(error("vpus = 9"), "vpus = 9: it has to be from 1 to 8");
+        assert_eq!(error("bin_size = 24"), "bin_size = 24: it has to be a power of two from 8 to 64");
+        let rows = Params::default().with(&["memory.rows.enabled = true".into(), "raster.pixels = 2".into()]);
+        let rows = rows.unwrap();
+        assert_eq!((rows.memory.rows.enabled, rows.memory.rows.banks, rows.raster.pixels), (true, 8, 2));
+        assert!(error("vpu = 2").contains("unknown field"));
+        assert!(error("number = \"f16\"").contains("no number type"));
+    }
+}

@@ -1,0 +1,116 @@
+//! The rasteriser: Pineda's edge functions along the rows of a triangle's bounding box.
+
+use super::triangle::Triangle;
+use super::vpu::Vpu;
+use crate::event::{Activity, Event};
+use crate::machine::{FragmentStart, Shared};
+
+/// Tests some pixels of a row each tick and queues covered ones at the VPU of their place, `(x/2 + y/2) mod n`: a quad
+/// stays together, and a pixel always goes to the same VPU.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rasterizer {
+    input: Option<Triangle>,
+    current: Option<Walk>,
+}
+
+/// Where in a triangle it is.
+#[derive(Clone, Debug)]
+struct Walk {
+    triangle: Triangle,
+    x: u32,
+    y: u32,
+    /// Edge functions at x and y.
+    edges: [i64; 3],
+    /// Whether a covered pixel was seen on the row.
+    seen: bool,
+}
+
+impl Walk {
+    fn new(triangle: Triangle) -> Walk {
+        let [x, y] = triangle.first;
+        let mut walk = Walk { triangle, x, y, edges: [0; 3], seen: false };
+        walk.begin_row();
+        walk
+    }
+
+    fn begin_row(&mut self) {
+        self.x = self.triangle.first[0];
+        self.seen = false;
+        let (x, y) = (i64::from(self.x), i64::from(self.y));
+        self.edges = self.triangle.edges.map(|e| e.value + e.dx * x + e.dy * y);
+    }
+
+    fn covered(&self) -> bool {
+        self.edges.iter().zip(&self.triangle.edges).all(|(v, e)| *v >= e.bias)
+    }
+
+    fn step(&mut self) {
+        self.x += 1;
+        for (v, e) in self.edges.iter_mut().zip(&self.triangle.edges) {
+            *v += e.dx;
+        }
+    }
+}
+
+impl Rasterizer {
+    pub fn is_idle(&self) -> bool {
+        self.input.is_none() && self.current.is_none()
+    }
+
+    /// Takes a triangle, if there is room for one that waits.
+    pub fn offer(&mut self, triangle: &mut Option<Triangle>) -> bool {
+        if self.input.is_some() {
+            return false;
+        }
+        self.input = triangle.take();
+        true
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
+        // Taking a triangle makes room for the next one, whatever becomes of its pixels.
+        let taken = self.current.is_none();
+        let walk = match &mut self.current {
+            Some(walk) => walk,
+            None => match self.input.take() {
+                Some(triangle) => self.current.insert(Walk::new(triangle)),
+                None => return Activity::IDLE,
+            },
+        };
+        let size = shared.tiles.size;
+        let count = vpus.len() as u32;
+        for tested in 0..shared.params.raster.pixels {
+            let covered = walk.covered();
+            if covered {
+                let vpu = &mut vpus[((walk.x / 2 + walk.y / 2) % count) as usize];
+                let Some(fragment) = vpu.queue.push() else {
+                    return match tested {
+                        0 if taken => Activity::busy(Event::QueueFull, shared.now),
+                        0 => Activity::blocked(Event::QueueFull),
+                        _ => Activity::busy(Event::Raster, shared.now),
+                    };
+                };
+                fragment.pixel = (walk.y * size + walk.x) as u16;
+                fragment.registers = Default::default();
+                let [_, e1, e2] = walk.edges;
+                walk.triangle.registers([walk.x, walk.y], e1, e2, &mut fragment.registers);
+                walk.seen = true;
+                if let Some(log) = &mut shared.fragments {
+                    let [x, y] = [walk.x, walk.y];
+                    log.push(FragmentStart { x, y, registers: fragment.registers });
+                }
+            }
+            walk.step();
+            let past = !covered && walk.seen && shared.params.raster.row_skip;
+            if past || walk.x > walk.triangle.last[0] {
+                walk.y += 1;
+                if walk.y > walk.triangle.last[1] {
+                    self.current = None;
+                } else {
+                    walk.begin_row();
+                }
+                break;
+            }
+        }
+        Activity::busy(Event::Raster, shared.now)
+    }
+}

@@ -1,0 +1,63 @@
+//! The program loader and the unit that writes globals: one timer each.
+
+use crate::event::{Activity, Event};
+use crate::machine::Shared;
+use crate::memory::Direction;
+use xenoglot_vpu::number::Lanes;
+use xenoglot_vpu::{MAX_PROGRAM_WORDS, Program};
+
+/// Loads whole programs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProgramLoad {
+    job: Option<(u32, u32, u64)>,
+}
+
+const PROGRAM_BYTES: usize = 4 * MAX_PROGRAM_WORDS;
+
+impl ProgramLoad {
+    pub fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    pub fn start(&mut self, address: u32, sig: u32, shared: &mut Shared) {
+        let done = shared.memory.access(shared.now, Direction::Read, address, PROGRAM_BYTES as u32);
+        self.job = Some((address, sig, done));
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+        let Some((address, sig, done)) = self.job else { return Activity::IDLE };
+        if shared.now < done {
+            return Activity::until(Event::MemRead, done);
+        }
+        let bytes: [u8; PROGRAM_BYTES] = shared.memory.read(address, &mut shared.faults);
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        shared.program = Program::from_words(&words);
+        shared.sig |= sig;
+        self.job = None;
+        Activity::busy(Event::Tick, shared.now)
+    }
+}
+
+/// Writes globals.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteGlobal {
+    job: Option<(u8, Lanes, u32)>,
+}
+
+impl WriteGlobal {
+    pub fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    pub fn start(&mut self, global: u8, value: Lanes, sig: u32) {
+        self.job = Some((global, value, sig));
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+        let Some((global, value, sig)) = self.job.take() else { return Activity::IDLE };
+        shared.globals[usize::from(global & 15)] = value;
+        shared.sig |= sig;
+        Activity::busy(Event::Tick, shared.now)
+    }
+}

@@ -1,0 +1,156 @@
+//! Tile buffers, and the units that fill, store and load them.
+
+use crate::event::{Activity, Event};
+use crate::machine::Shared;
+use crate::memory::Direction;
+use xenoglot_vpu::{TILE_BUFFERS, TileFormat};
+
+/// The tile buffers: a word for each pixel, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Tiles {
+    pub size: u32,
+    pub formats: [TileFormat; TILE_BUFFERS],
+    words: [Vec<u32>; TILE_BUFFERS],
+}
+
+impl Tiles {
+    pub fn new(size: u32) -> Tiles {
+        let words = vec![0; (size * size) as usize];
+        Tiles { size, formats: Default::default(), words: std::array::from_fn(|_| words.clone()) }
+    }
+
+    /// Of `pixel` below the size squared.
+    pub fn word(&self, tile: u8, pixel: u16) -> u32 {
+        self.words[usize::from(tile) % TILE_BUFFERS][usize::from(pixel)]
+    }
+
+    pub fn set(&mut self, tile: u8, pixel: u16, word: u32) {
+        self.words[usize::from(tile) % TILE_BUFFERS][usize::from(pixel)] = word;
+    }
+
+    fn row(&mut self, tile: u8, y: u32) -> &mut [u32] {
+        let (at, size) = ((y * self.size) as usize, self.size as usize);
+        &mut self.words[usize::from(tile) % TILE_BUFFERS][at..at + size]
+    }
+}
+
+/// Fills a tile buffer. Pixels change together in the last tick.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fill {
+    job: Option<FillJob>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FillJob {
+    tile: u8,
+    value: u32,
+    sig: u32,
+    done: u64,
+}
+
+impl Fill {
+    pub fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    pub fn start(&mut self, tile: u8, value: u32, sig: u32, shared: &Shared) {
+        let pixels = shared.tiles.size * shared.tiles.size;
+        let done = shared.now + u64::from(pixels.div_ceil(shared.params.fill_pixels));
+        self.job = Some(FillJob { tile, value, sig, done });
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+        let Some(job) = self.job else { return Activity::IDLE };
+        if shared.now < job.done {
+            return Activity::until(Event::Tick, job.done);
+        }
+        shared.tiles.words[usize::from(job.tile) % TILE_BUFFERS].fill(job.value);
+        shared.sig |= job.sig;
+        self.job = None;
+        Activity::busy(Event::Tick, shared.now)
+    }
+}
+
+/// Moves a tile buffer to or from memory, a row an access: a row that is stored leaves when its access starts, one that is loaded comes
+/// when it is done.
+#[derive(Clone, Debug)]
+pub(crate) struct Transfer {
+    direction: Direction,
+    job: Option<TransferJob>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct TransferJob {
+    tile: u8,
+    address: u32,
+    stride: u32,
+    sig: u32,
+    /// The row that is moved.
+    row: u32,
+    /// When it is done.
+    done: u64,
+}
+
+impl Transfer {
+    pub fn new(direction: Direction) -> Transfer {
+        Transfer { direction, job: None }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32, shared: &mut Shared) {
+        let mut job = TransferJob { tile, address, stride, sig, row: 0, done: 0 };
+        self.begin_row(&mut job, shared);
+        self.job = Some(job);
+    }
+
+    fn begin_row(&self, job: &mut TransferJob, shared: &mut Shared) {
+        let address = row_address(job);
+        let bytes = shared.tiles.formats[usize::from(job.tile) % TILE_BUFFERS].bytes();
+        if self.direction == Direction::Write {
+            let row = shared.tiles.row(job.tile, job.row);
+            for (n, &word) in (0..).zip(row.iter()) {
+                let at = address.wrapping_add(n * bytes);
+                shared.memory.put(at, &word.to_le_bytes()[..bytes as usize], &mut shared.faults);
+            }
+        }
+        job.done = shared.memory.access(shared.now, self.direction, address, shared.tiles.size * bytes);
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+        let Some(mut job) = self.job else { return Activity::IDLE };
+        let event = match self.direction {
+            Direction::Read => Event::MemRead,
+            Direction::Write => Event::MemWrite,
+        };
+        if shared.now < job.done {
+            return Activity::until(event, job.done);
+        }
+        if self.direction == Direction::Read {
+            let bytes = shared.tiles.formats[usize::from(job.tile) % TILE_BUFFERS].bytes();
+            let address = row_address(&job);
+            for (n, word) in (0..).zip(shared.tiles.row(job.tile, job.row)) {
+                let at = address.wrapping_add(n * bytes);
+                *word = match bytes {
+                    4 => u32::from_le_bytes(shared.memory.read(at, &mut shared.faults)),
+                    _ => u16::from_le_bytes(shared.memory.read(at, &mut shared.faults)).into(),
+                };
+            }
+        }
+        job.row += 1;
+        if job.row < shared.tiles.size {
+            self.begin_row(&mut job, shared);
+            self.job = Some(job);
+        } else {
+            shared.sig |= job.sig;
+            self.job = None;
+        }
+        Activity::busy(event, shared.now)
+    }
+}
+
+fn row_address(job: &TransferJob) -> u32 {
+    job.address.wrapping_add(job.row.wrapping_mul(job.stride))
+}

@@ -1,0 +1,222 @@
+//! A VPU: threads that take fragments from its queue and issue one instruction a tick between them.
+
+use super::fragment::Queue;
+use super::texture::TextureUnit;
+use crate::event::{Activity, Event, NEVER};
+use crate::machine::{Faults, Shared};
+use crate::memory::Sdram;
+use crate::params::{Latencies, Params};
+use crate::unit::tile::Tiles;
+use xenoglot_vpu::exec::{Step, Surroundings, Thread, step};
+use xenoglot_vpu::isa::Latency;
+use xenoglot_vpu::number::Lanes;
+use xenoglot_vpu::{Number, Op, REGISTERS, TILE_BUFFERS};
+
+/// A thread's place.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    thread: Thread,
+    pixel: u16,
+    /// When it can issue its next instruction.
+    ready_at: u64,
+    /// Whether it waits for the texture unit.
+    sampling: bool,
+}
+
+/// A vector processing unit. Threads issue in turn; a fragment waits while another thread is at its pixel, so that each pixel sees
+/// its fragments one after the other, in the order of the triangles.
+#[derive(Clone, Debug)]
+pub(crate) struct Vpu {
+    pub queue: Queue,
+    slots: Vec<Slot>,
+    /// Bit n: slot n has a thread.
+    active: u64,
+    /// Pixels with a thread, a bit each.
+    pixels: Vec<u64>,
+    /// The slot that is asked first.
+    next: usize,
+    /// The earliest tick in which a thread can issue, as of the last tick.
+    wake: u64,
+}
+
+impl Vpu {
+    pub fn new(params: &Params) -> Vpu {
+        Vpu {
+            queue: Queue::new(params.vpu_queue),
+            slots: vec![Slot::default(); params.threads as usize],
+            active: 0,
+            pixels: vec![0; ((params.bin_size * params.bin_size) as usize).div_ceil(64)],
+            next: 0,
+            wake: NEVER,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.active == 0 && self.queue.len() == 0
+    }
+
+    pub fn threads(&self) -> u32 {
+        self.active.count_ones()
+    }
+
+    fn mark(&mut self, pixel: u16, busy: bool) {
+        let (word, bit) = (usize::from(pixel) / 64, 1 << (pixel % 64));
+        if busy { self.pixels[word] |= bit } else { self.pixels[word] &= !bit }
+    }
+
+    fn is_marked(&self, pixel: u16) -> bool {
+        self.pixels[usize::from(pixel) / 64] >> (pixel % 64) & 1 != 0
+    }
+
+    /// Starts a thread on the first fragment, if there is a slot and its pixel is free.
+    fn dispatch(&mut self, now: u64) -> bool {
+        let free = (!self.active).trailing_zeros() as usize;
+        let Some(fragment) = self.queue.front().copied() else { return false };
+        if free >= self.slots.len() || self.is_marked(fragment.pixel) {
+            return false;
+        }
+        self.queue.pop();
+        let slot = &mut self.slots[free];
+        slot.thread.registers = fragment.registers;
+        slot.thread.pc = 0;
+        (slot.pixel, slot.ready_at, slot.sampling) = (fragment.pixel, now, false);
+        self.active |= 1 << free;
+        self.mark(fragment.pixel, true);
+        self.wake = now;
+        true
+    }
+
+    pub fn tick(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
+        let now = shared.now;
+        let dispatched = self.queue.len() > 0 && self.dispatch(now);
+        if now >= self.wake
+            && let Some(n) = self.ready(now)
+        {
+            self.issue(n, shared, textures);
+            return Activity::busy(Event::Exec, now);
+        }
+        if dispatched {
+            return Activity::busy(Event::Tick, now);
+        }
+        if self.active == 0 {
+            return Activity::IDLE;
+        }
+        let sampling = self.threads_in_order().all(|n| self.slots[n].sampling);
+        Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
+    }
+
+    /// Slots with threads from the one whose turn it is.
+    fn threads_in_order(&self) -> impl Iterator<Item = usize> + use<> {
+        let (active, next) = (self.active, self.next);
+        let parts = [active >> next << next, active & ((1 << next) - 1)];
+        parts.into_iter().flat_map(|mut bits| {
+            std::iter::from_fn(move || {
+                let n = bits.trailing_zeros() as usize;
+                bits &= bits.wrapping_sub(1);
+                (n < 64).then_some(n)
+            })
+        })
+    }
+
+    /// The first thread that can issue; without one, notes when there will be one.
+    fn ready(&mut self, now: u64) -> Option<usize> {
+        self.wake = NEVER;
+        for n in self.threads_in_order() {
+            let ready_at = self.slots[n].ready_at;
+            if ready_at <= now {
+                // Others may be ready as well.
+                self.wake = now;
+                return Some(n);
+            }
+            self.wake = self.wake.min(ready_at);
+        }
+        None
+    }
+
+    fn issue(&mut self, n: usize, shared: &mut Shared, textures: &mut TextureUnit) {
+        self.next = (n + 1) % self.slots.len();
+        let slot = &mut self.slots[n];
+        let now = shared.now;
+        let mut around = Around {
+            now,
+            pixel: slot.pixel,
+            number: shared.params.number,
+            globals: &shared.globals,
+            targets: shared.targets,
+            tiles: &mut shared.tiles,
+            memory: &mut shared.memory,
+            faults: &mut shared.faults,
+            textures,
+            sampled_at: now,
+        };
+        match step(&mut slot.thread, &shared.program, shared.params.number, &mut around) {
+            Step::Next(op) => {
+                slot.sampling = op == Op::Tex;
+                slot.ready_at = around.sampled_at + u64::from(latency(&shared.params.latency, op));
+            }
+            end => {
+                if end == Step::Undefined {
+                    shared.faults |= Faults::INSTRUCTION;
+                }
+                let pixel = slot.pixel;
+                self.active &= !(1 << n);
+                self.mark(pixel, false);
+            }
+        }
+    }
+}
+
+fn latency(latencies: &Latencies, op: Op) -> u32 {
+    match op.info().latency {
+        Latency::Simple => latencies.simple,
+        Latency::Multiply => latencies.multiply,
+        Latency::Dot => latencies.dot,
+        Latency::Special => latencies.special,
+        Latency::Tile => latencies.tile,
+        Latency::Texture => latencies.texture,
+    }
+}
+
+/// The machine around a thread.
+struct Around<'a> {
+    now: u64,
+    pixel: u16,
+    number: Number,
+    globals: &'a [Lanes; REGISTERS],
+    targets: [u8; TILE_BUFFERS],
+    tiles: &'a mut Tiles,
+    memory: &'a mut Sdram,
+    faults: &'a mut Faults,
+    textures: &'a mut TextureUnit,
+    /// When the texture unit is done with the sample, its latency apart.
+    sampled_at: u64,
+}
+
+impl Around<'_> {
+    fn tile(&self, n: u8) -> u8 {
+        self.targets[usize::from(n) % TILE_BUFFERS] % TILE_BUFFERS as u8
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn global(&self, n: u8) -> Lanes {
+        self.globals[usize::from(n) % REGISTERS]
+    }
+
+    fn load_tile(&mut self, n: u8) -> Lanes {
+        let tile = self.tile(n);
+        self.tiles.formats[usize::from(tile)].unpack(self.number, self.tiles.word(tile, self.pixel))
+    }
+
+    fn store_tile(&mut self, n: u8, v: &Lanes) {
+        let tile = self.tile(n);
+        let word = self.tiles.formats[usize::from(tile)].pack(self.number, v);
+        self.tiles.set(tile, self.pixel, word);
+    }
+
+    fn sample(&mut self, n: u8, uv: &Lanes) -> Lanes {
+        let (v, at) = self.textures.sample(self.now, self.number, n, uv, self.memory, self.faults);
+        self.sampled_at = at;
+        v
+    }
+}

@@ -1,0 +1,155 @@
+//! What the units of a machine did at each tick.
+//!
+//! A [`Recorder`] takes one event per track and tick, merges equal neighbours and gives a [`Trace`]. Time is whole ticks of one clock.
+//! A trace is written as Chrome's trace JSON ([`chrome`]), as a Perfetto trace ([`perfetto`]), as a picture
+//! ([`svg`]), and read by [`report`]. The same trace gives the same bytes. Nothing here knows a machine, and nothing does I/O.
+//!
+//! ```
+//! use xenoglot_trace::{Kind, Recorder, Schema};
+//!
+//! static SCHEMA: Schema = Schema {
+//!     process: "machine",
+//!     events: &[("Idle", Kind::Idle), ("Work", Kind::Work), ("Stall", Kind::Stall)],
+//! };
+//! let mut recorder = Recorder::new(&SCHEMA, 100_000_000, &["unit"], &["queue"]);
+//! recorder.event(0, 1, 3); // three ticks of work
+//! recorder.event(0, 2, 1);
+//! recorder.advance(4);
+//! let trace = recorder.finish();
+//! assert_eq!(trace.tracks[0].spans.len(), 2);
+//! assert_eq!(trace.totals(0)[1], 3);
+//! ```
+#![deny(missing_docs)]
+
+pub mod chrome;
+pub mod perfetto;
+mod recorder;
+pub mod report;
+pub mod svg;
+
+pub use recorder::Recorder;
+
+use serde::{Deserialize, Serialize};
+
+/// What an event means to a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Nothing to do: left blank.
+    Idle,
+    /// Progress.
+    Work,
+    /// Something to do, and it cannot: waiting for memory, for room, for a result.
+    Stall,
+}
+
+/// The events a machine's units report, and the machine's name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// Name of the process that the tracks belong to.
+    pub process: &'static str,
+    /// Names and kinds by number.
+    pub events: &'static [(&'static str, Kind)],
+}
+
+/// A run of ticks with one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// First tick.
+    pub start: u64,
+    /// Ticks, at least one.
+    pub ticks: u64,
+    /// The event's number.
+    pub event: u16,
+}
+
+impl Span {
+    /// The tick after the last.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.ticks)
+    }
+}
+
+/// What one unit did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Track {
+    /// The unit.
+    pub name: String,
+    /// In order, without those of kind [`Kind::Idle`].
+    pub spans: Vec<Span>,
+    /// Ticks reported as idle.
+    pub idle: u64,
+}
+
+/// A quantity over time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// What it counts.
+    pub name: String,
+    /// Tick and value from then on; values differ from their neighbours.
+    pub samples: Vec<(u64, i64)>,
+}
+
+/// A named part of the run, such as a bin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// First tick.
+    pub start: u64,
+    /// The tick after the last.
+    pub end: u64,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Name of the process.
+    pub process: String,
+    /// Names and kinds of events by number.
+    pub events: Vec<(String, Kind)>,
+    /// Ticks a second, at least 1.
+    pub clock_hz: u64,
+    /// Ticks recorded; tick numbers lie below.
+    pub ticks: u64,
+    /// Units.
+    pub tracks: Vec<Track>,
+    /// Quantities.
+    pub counters: Vec<Counter>,
+    /// Parts of the run in the order of their starts.
+    pub phases: Vec<Phase>,
+}
+
+impl Trace {
+    /// The name of an event.
+    pub fn event_name(&self, event: u16) -> &str {
+        self.events.get(usize::from(event)).map_or("?", |(name, _)| name)
+    }
+
+    /// The kind of an event.
+    pub fn kind(&self, event: u16) -> Kind {
+        self.events.get(usize::from(event)).map_or(Kind::Work, |&(_, kind)| kind)
+    }
+
+    /// Ticks of a track by event. Idle ones are counted at event 0.
+    pub fn totals(&self, track: usize) -> Vec<u64> {
+        let mut totals = vec![0; self.events.len()];
+        if let Some(track) = self.tracks.get(track) {
+            for span in &track.spans {
+                if let Some(total) = totals.get_mut(usize::from(span.event)) {
+                    *total += span.ticks;
+                }
+            }
+            if let Some(first) = totals.first_mut() {
+                *first += track.idle;
+            }
+        }
+        totals
+    }
+
+    /// Nanoseconds from the start to the beginning of a tick, rounded down.
+    pub fn nanoseconds(&self, tick: u64) -> u64 {
+        let ns = u128::from(tick) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,115 @@
+//! Merges what units report.
+
+use crate::{Counter, Kind, Phase, Schema, Span, Trace, Track};
+
+/// A track that is recorded: its last event is not among the spans yet.
+#[derive(Clone, Debug)]
+struct Open {
+    event: u16,
+    start: u64,
+    end: u64,
+}
+
+/// Records events, counters and phases. What is recorded grows with the number of changes, not of ticks.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    schema: &'static Schema,
+    clock_hz: u64,
+    now: u64,
+    open: Vec<Open>,
+    tracks: Vec<Track>,
+    counters: Vec<Counter>,
+    phases: Vec<Phase>,
+}
+
+impl Recorder {
+    /// A recorder at tick 0. Event 0 of the schema is what tracks start with.
+    pub fn new(schema: &'static Schema, clock_hz: u64, tracks: &[&str], counters: &[&str]) -> Recorder {
+        Recorder {
+            schema,
+            clock_hz: clock_hz.max(1),
+            now: 0,
+            open: vec![Open { event: 0, start: 0, end: 0 }; tracks.len()],
+            tracks: tracks
+                .iter()
+                .map(|&name| Track { name: name.into(), spans: Vec::new(), idle: 0 })
+                .collect(),
+            counters: counters
+                .iter()
+                .map(|&name| Counter { name: name.into(), samples: Vec::new() })
+                .collect(),
+            phases: Vec::new(),
+        }
+    }
+
+    /// The tick that comes next.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// `track` does `event` for `ticks` ticks after what it did before. Unknown tracks are ignored.
+    #[inline]
+    pub fn event(&mut self, track: usize, event: u16, ticks: u64) {
+        let Some(open) = self.open.get_mut(track) else { return };
+        if open.event == event {
+            open.end += ticks;
+            return;
+        }
+        let (start, end) = (open.end, open.end + ticks);
+        let last = std::mem::replace(open, Open { event, start, end });
+        self.close(track, &last);
+    }
+
+    fn close(&mut self, track: usize, open: &Open) {
+        let ticks = open.end - open.start;
+        let Some(track) = self.tracks.get_mut(track).filter(|_| ticks > 0) else { return };
+        match self.schema.events.get(usize::from(open.event)) {
+            Some((_, Kind::Idle)) => track.idle += ticks,
+            _ => track.spans.push(Span { start: open.start, ticks, event: open.event }),
+        }
+    }
+
+    /// `counter` has a value from the tick that comes next on. Unknown counters are ignored.
+    #[inline]
+    pub fn count(&mut self, counter: usize, value: i64) {
+        let Some(counter) = self.counters.get_mut(counter) else { return };
+        match counter.samples.last_mut() {
+            Some(last) if last.1 == value => {}
+            Some(last) if last.0 == self.now => last.1 = value,
+            _ => counter.samples.push((self.now, value)),
+        }
+    }
+
+    /// The last value of a counter.
+    pub fn counted(&self, counter: usize) -> i64 {
+        self.counters.get(counter).and_then(|c| c.samples.last()).map_or(0, |s| s.1)
+    }
+
+    /// A part of the run from `start` up to the tick that comes next.
+    pub fn phase(&mut self, name: String, start: u64) {
+        self.phases.push(Phase { name, start, end: self.now });
+    }
+
+    /// Ticks pass. Every track should have had events for as many.
+    #[inline]
+    pub fn advance(&mut self, ticks: u64) {
+        self.now += ticks;
+    }
+
+    /// What was recorded.
+    pub fn finish(mut self) -> Trace {
+        for (track, open) in self.open.clone().iter().enumerate() {
+            self.close(track, open);
+        }
+        self.phases.sort_by_key(|p| p.start);
+        Trace {
+            process: self.schema.process.into(),
+            events: self.schema.events.iter().map(|&(name, kind)| (name.into(), kind)).collect(),
+            clock_hz: self.clock_hz,
+            ticks: self.now,
+            tracks: self.tracks,
+            counters: self.counters,
+            phases: self.phases,
+        }
+    }
+}
