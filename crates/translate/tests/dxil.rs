@@ -8,6 +8,9 @@ use xenoglot::{Code, Target, Translator};
 use xenoglot_ir::Module;
 use xenoglot_spirv::{Options, Version};
 
+/// What has no lifting, and alarms when it gets one: positions of samples.
+const REFUSED: &[&str] = &["textures main"];
+
 fn containers() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = Vec::new();
@@ -58,8 +61,10 @@ fn every_container_is_valid() {
             count += 1;
             // Mangled names start with a control character.
             let name = format!("{name} {}", program.name.trim_start_matches('\u{1}'));
-            if let Err(e) = translated(&mut translator, (&bytes, &module), entry) {
-                failures.push(format!("{name}: {e}"));
+            match (translated(&mut translator, (&bytes, &module), entry), REFUSED.contains(&&*name)) {
+                (Err(e), false) => failures.push(format!("{name}: {e}")),
+                (Ok(()), true) => failures.push(format!("{name} is no longer refused")),
+                _ => {}
             }
         }
     }
