@@ -60,7 +60,10 @@ pub(crate) fn lanes(trace: &Trace) -> Vec<usize> {
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     const PID: u32 = 1;
     out.write_all(b"{\"traceEvents\":[\n")?;
-    let named = |what: &str, tid: usize, name: &str| json!({"ph": "M", "pid": PID, "tid": tid, "name": what, "args": {"name": name}});
+    let named = |what: &str, tid: usize, name: &str| {
+        let args = json!({"name": name});
+        json!({"ph": "M", "pid": PID, "tid": tid, "name": what, "args": args})
+    };
     write!(out, "{}", named("process_name", 0, &trace.process))?;
     let mut event = |v: Value| write!(out, ",\n{v}");
     for (tid, track) in trace.tracks.iter().enumerate() {
