@@ -4,8 +4,10 @@ use crate::batch::{self, Artifact, BatchArgs};
 use crate::source::Source;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use std::rc::Rc;
 use xenoglot::detect::{Format, detect};
+use xenoglot::dxil::BindingModel;
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
 use xenoglot::{dxil, maxwell};
@@ -87,6 +89,24 @@ pub struct LiftArgs {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
     pub workgroup: Workgroup,
+    /// Binds Maxwell's global memory to storage buffers where addresses come from constant banks, at multiples of BYTES.
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
+    pub storage_buffers: Option<u32>,
+    /// Where resources of DXIL shaders are bound; by root signature if one is given.
+    #[arg(long, value_enum)]
+    pub bindings: Option<BindingsArg>,
+    /// The root signature of DXIL shaders: a bare one, or a container that has one.
+    #[arg(long, value_name = "FILE")]
+    pub root_signature: Option<PathBuf>,
+}
+
+/// Where resources of DXIL shaders are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BindingsArg {
+    /// A descriptor set for each space, a binding for each register.
+    Registers,
+    /// By root signature: the one given, the container's own, or tables for all that the shader declares.
+    RootSignature,
 }
 
 /// Invocations of a workgroup.
@@ -122,6 +142,23 @@ impl NumericArg {
 }
 
 impl LiftArgs {
+    /// How DXIL shaders' resources are bound.
+    fn binding_model(&self) -> Result<BindingModel> {
+        let signature = match &self.root_signature {
+            Some(file) => {
+                let name = || file.display().to_string();
+                let bytes = std::fs::read(file).with_context(name)?;
+                Some(dxil::RootSignature::parse(&bytes).with_context(name)?)
+            }
+            None => None,
+        };
+        match (self.bindings, signature) {
+            (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
+            (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
+            (_, signature) => Ok(BindingModel::root_signature(signature)),
+        }
+    }
+
     /// The facade's options.
     pub fn options(&self, listing: bool) -> pica::Options {
         pica::Options {
@@ -245,7 +282,7 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         return maxwell_modules(bytes, select, lift);
     }
     if let Format::Dxil(_) = detect(bytes) {
-        return dxil_modules(bytes, select);
+        return dxil_modules(bytes, select, lift);
     }
     let options = lift.options(listing);
     let unit = |e: Executable| {
@@ -279,8 +316,9 @@ pub fn maxwell_programs<'a>(bytes: &'a [u8], select: &Select) -> Result<Vec<(max
     }
 }
 
-fn dxil_modules(bytes: &[u8], select: &Select) -> Result<Vec<Result<Unit>>> {
+fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
     let module = dxil::load(bytes)?;
+    let model = lift.binding_model()?;
     let count = dxil::programs(&module)?.len();
     let wanted = match select.entry {
         Some(index) if index >= count => return Err(Error::NoExecutable { index, count }.into()),
@@ -289,7 +327,9 @@ fn dxil_modules(bytes: &[u8], select: &Select) -> Result<Vec<Result<Unit>>> {
     };
     let unit = |entry: usize| {
         let options = dxil::LiftOptions { entry, ..Default::default() };
-        let lifted = dxil::lift(&module, &options).with_context(|| format!("shader {entry}"))?;
+        let remapper = model.remapper(bytes, &module, entry)?;
+        let lifted = dxil::lift_bound(&module, &options, &*remapper);
+        let lifted = lifted.with_context(|| format!("shader {entry}"))?;
         let suffix = if count > 1 { format!(".{entry}") } else { String::new() };
         Ok(Unit { module: lifted.module, suffix, info: None, dxil: Some(lifted.program) })
     };
@@ -297,7 +337,11 @@ fn dxil_modules(bytes: &[u8], select: &Select) -> Result<Vec<Result<Unit>>> {
 }
 
 fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
-    let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
+    let options = maxwell::Options {
+        workgroup: lift.workgroup.0,
+        storage_alignment: lift.storage_buffers,
+        ..Default::default()
+    };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
         Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info), dxil: None })

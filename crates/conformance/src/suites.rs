@@ -83,8 +83,8 @@ pub const SUITES: &[Suite] = &[
     },
     Suite {
         name: "dxil",
-        doc: "DXIL compute shaders: buffers after a dispatch, and the traces of random control flow",
-        engines: &["interp", "spirv", "glsl"],
+        doc: "DXIL shaders: buffers after a dispatch, traces of random control flow; those without a test become valid SPIR-V",
+        engines: &["interp", "spirv", "glsl", "bindless"],
         run: dxil::shaders,
     },
     Suite {

@@ -89,6 +89,20 @@ fn compute_as_spirv() {
     }
 }
 
+#[test]
+fn compute_through_heaps() {
+    if device_for("bindless") {
+        all_pass("compute", "bindless", 32);
+    }
+}
+
+#[test]
+fn root_signatures_on_the_device() {
+    if device_for("bindless") {
+        all_pass("bindless", "bindless", 6);
+    }
+}
+
 /// In the long run all of them. lavapipe compiles most of a container of 16,000 bytes or less in a second, but larger ones
 /// in minutes.
 #[test]
@@ -114,6 +128,11 @@ fn control_flow_as_spirv() {
     }
     assert!(count >= 80);
     all_pass_in(small.path(), "spirv", count);
+}
+
+#[test]
+fn stages_in_both_binding_models() {
+    all_pass("stages", "spirv", 37);
 }
 
 proptest! {

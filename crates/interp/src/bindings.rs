@@ -1,6 +1,7 @@
 //! What a module is connected to: buffers, inputs, outputs.
 
 use crate::trap::Cause;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::module::{Direction, ImageFormat};
@@ -13,8 +14,13 @@ pub const MAX_ELEMENTS: u32 = 4096;
 #[derive(Clone, Debug)]
 pub struct Bindings {
     buffers: SecondaryMap<Resource, Option<Vec<u8>>>,
+    /// Elements of arrays.
+    elements: BTreeMap<(Resource, u32), Vec<u8>>,
     /// Formats of buffers of texels.
     formats: SecondaryMap<Resource, Option<ImageFormat>>,
+    element_formats: BTreeMap<(Resource, u32), ImageFormat>,
+    /// What lies behind addresses, by the first.
+    memory: BTreeMap<u64, Vec<u8>>,
     inputs: SecondaryMap<Var, Option<Vec<Bits>>>,
     types: Vec<Type>,
     /// Where each variable's elements lie in `outputs`; empty for inputs.
@@ -40,7 +46,10 @@ impl Bindings {
             .collect();
         Bindings {
             buffers: SecondaryMap::new(),
+            elements: BTreeMap::new(),
             formats: SecondaryMap::new(),
+            element_formats: BTreeMap::new(),
+            memory: BTreeMap::new(),
             inputs: SecondaryMap::new(),
             types: module.vars.values().map(|v| v.ty).collect(),
             places,
@@ -65,8 +74,58 @@ impl Bindings {
         self.formats[resource] = Some(format);
     }
 
-    pub(crate) fn texel_format(&self, resource: Resource) -> Option<ImageFormat> {
-        self.formats[resource]
+    /// Binds `bytes` to an element of an array of buffers.
+    pub fn set_element(&mut self, resource: Resource, element: u32, bytes: Vec<u8>) {
+        self.elements.insert((resource, element), bytes);
+    }
+
+    /// As [`set_texels`](Bindings::set_texels), for an element of an array.
+    pub fn set_element_texels(
+        &mut self,
+        resource: Resource,
+        element: u32,
+        bytes: Vec<u8>,
+        format: ImageFormat,
+    ) {
+        self.set_element(resource, element, bytes);
+        self.element_formats.insert((resource, element), format);
+    }
+
+    /// The bytes of an element of an array; empty if none is bound.
+    pub fn element_buffer(&self, resource: Resource, element: u32) -> &[u8] {
+        self.elements.get(&(resource, element)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Gives `global` memory bytes from an address on. Blocks must not overlap; an access goes to the one that begins
+    /// last before it, and outside of it is a [`Cause::OutOfBounds`].
+    pub fn set_memory(&mut self, address: u64, bytes: Vec<u8>) {
+        self.memory.insert(address, bytes);
+    }
+
+    /// The block of `global` memory that begins at an address; empty if none does.
+    pub fn memory(&self, address: u64) -> &[u8] {
+        self.memory.get(&address).map_or(&[], Vec::as_slice)
+    }
+
+    /// The block of `global` memory that an address is in or behind, and where in it.
+    pub(crate) fn memory_mut(&mut self, address: u64) -> Option<(&mut Vec<u8>, u64)> {
+        let (&first, bytes) = self.memory.range_mut(..=address).next_back()?;
+        Some((bytes, address - first))
+    }
+
+    pub(crate) fn texel_format(&self, resource: Resource, element: Option<u32>) -> Option<ImageFormat> {
+        match element {
+            None => self.formats[resource],
+            Some(n) => self.element_formats.get(&(resource, n)).copied(),
+        }
+    }
+
+    /// The bytes of a bound buffer, or of an element of an array.
+    pub(crate) fn bound_mut(&mut self, resource: Resource, element: Option<u32>) -> Option<&mut Vec<u8>> {
+        match element {
+            None => self.buffer_mut(resource),
+            Some(n) => self.elements.get_mut(&(resource, n)),
+        }
     }
 
     /// The bytes of a buffer; empty if none is bound.

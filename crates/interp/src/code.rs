@@ -45,17 +45,19 @@ pub(crate) enum Act {
     Output(Var),
     EmitVertex,
     EndPrimitive,
-    Load(MemInfo, Type),
-    Store(MemInfo, Type),
+    Load(Access),
+    Store(Access),
     /// Read-modify-write or compare-exchange.
-    Atomic(MemInfo, Type),
+    Atomic(Access),
+    /// The size of a buffer; the operand, if there is one, is the element of an array.
+    Size(Resource),
     Call(Func, Span),
     Demote,
     DiscardIf,
     Helper,
     /// Orders memory only: the interpreter's memory is in order already.
     Nothing,
-    /// The number of a resource that is no array.
+    /// The number of a resource; the operand, if there is one, is the element of an array.
     Handle(Resource),
     /// A texel of a buffer.
     TexelLoad,
@@ -63,6 +65,16 @@ pub(crate) enum Act {
     Barrier(BarrierInfo),
     Subgroup(SubgroupInfo, Type),
     Unsupported,
+}
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) mem: MemInfo,
+    /// What is loaded, stored or exchanged.
+    pub(crate) ty: Type,
+    /// The last operand is the element of an array of resources.
+    pub(crate) array: bool,
 }
 
 impl Act {
@@ -294,6 +306,11 @@ impl<'m> Resolver<'m> {
         }
         let optional = matches!(info.sig, Sig::VarGet | Sig::VarSet);
         let (want, result) = shape(info.sig);
+        let array = match data.imm {
+            Imm::Mem(mem) => mem.resource.expand().is_some_and(|r| self.is_array(r)),
+            _ => false,
+        };
+        let want = want.map(|n| n + u32::from(array));
         let operands = want.is_none_or(|n| args.len == n || (optional && args.len == n + 1));
         if info.sig != Sig::Call && (!operands || result != has_result) {
             return self.bad("a wrong number of operands or results");
@@ -315,7 +332,11 @@ impl<'m> Resolver<'m> {
             (Op::Output, Imm::Var(v)) => Act::Output(v),
             (Op::EmitVertex, _) => Act::EmitVertex,
             (Op::EndPrimitive, _) => Act::EndPrimitive,
-            (_, Imm::Mem(mem)) => self.memory(info.sig, mem, &types, ty)?,
+            (_, Imm::Mem(mem)) => self.memory(info.sig, mem, &types, ty, array)?,
+            (Op::BufferSize, Imm::Resource(r)) => match self.module.resources.is_valid(r) {
+                true if args.len == u32::from(self.is_array(r)) => Act::Size(r),
+                _ => return self.bad("a size of a buffer that does not exist"),
+            },
             (Op::Call, Imm::Func(f)) => self.call(inst, f, &types)?,
             (Op::Demote, _) => Act::Demote,
             (Op::DiscardIf, _) => Act::DiscardIf,
@@ -333,8 +354,8 @@ impl<'m> Resolver<'m> {
         let data = &self.func.insts[inst];
         match (data.op, data.imm) {
             (Op::ResourceHandle, Imm::Resource(r)) => {
-                let resource = self.module.resources.get(r)?;
-                (args.len == 0 && resource.count == Count::One).then_some(Act::Handle(r))
+                self.module.resources.get(r)?;
+                (args.len == u32::from(self.is_array(r))).then_some(Act::Handle(r))
             }
             (Op::TexFetch | Op::ImgLoad, Imm::Tex(t)) if t.dim == Dim::Buffer => {
                 (args.len == 2).then_some(Act::TexelLoad)
@@ -344,6 +365,10 @@ impl<'m> Resolver<'m> {
         }
     }
 
+    fn is_array(&self, resource: Resource) -> bool {
+        self.module.resources.get(resource).is_some_and(|r| r.count != Count::One)
+    }
+
     fn slot(&self, slot: xenoglot_ir::Slot) -> Result<u32, Invalid> {
         match self.func.slots.is_valid(slot) {
             true => Ok(self.func.values.len() as u32 + slot.as_u32()),
@@ -351,7 +376,14 @@ impl<'m> Resolver<'m> {
         }
     }
 
-    fn memory(&self, sig: Sig, mem: MemInfo, types: &[Type], result: Type) -> Result<Act, Invalid> {
+    fn memory(
+        &self,
+        sig: Sig,
+        mem: MemInfo,
+        types: &[Type],
+        result: Type,
+        array: bool,
+    ) -> Result<Act, Invalid> {
         if mem.space.has_resource()
             && !mem.resource.expand().is_some_and(|r| self.module.resources.is_valid(r))
         {
@@ -360,8 +392,8 @@ impl<'m> Resolver<'m> {
         if sig != Sig::Load && !mem.space.is_writable() {
             return self.bad("a write to memory that is only read");
         }
-        if !mem.space.has_resource() && !matches!(mem.space, Space::Shared | Space::Private) {
-            return Ok(Act::Unsupported); // host pointers and memory of CPU guests
+        if matches!(mem.space, Space::Guest | Space::GuestRegs) {
+            return Ok(Act::Unsupported); // memory of CPU guests
         }
         if mem.align_log2 > 31 {
             return self.bad("an alignment above 2^31");
@@ -370,10 +402,11 @@ impl<'m> Resolver<'m> {
         if ty.bytes().is_none() {
             return self.bad("an access to memory of a type without a memory form");
         }
+        let access = Access { mem, ty, array };
         Ok(match sig {
-            Sig::Load => Act::Load(mem, ty),
-            Sig::Store => Act::Store(mem, ty),
-            _ if ty.is_scalar() => Act::Atomic(mem, ty),
+            Sig::Load => Act::Load(access),
+            Sig::Store => Act::Store(access),
+            _ if ty.is_scalar() => Act::Atomic(access),
             _ => Act::Unsupported,
         })
     }
@@ -406,6 +439,7 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         Sig::Store => (Some(2), false),
         Sig::Effect => (Some(0), false),
         Sig::Build => (None, true),
+        Sig::Size => (None, true),
         Sig::Call
         | Sig::Open
         | Sig::Handle

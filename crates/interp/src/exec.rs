@@ -1,7 +1,7 @@
 //! One invocation, step by step: registers, frames, and what each instruction does to them.
 
 use crate::bindings::Bindings;
-use crate::code::{Act, BlockCode, Code, FuncCode};
+use crate::code::{Access, Act, BlockCode, Code, FuncCode};
 use crate::memory::Region;
 use crate::order::Order;
 use crate::outcome::{End, Event, Limits, Stats, Visit};
@@ -10,7 +10,7 @@ use crate::trap::{At, Cause, Trap};
 use smallvec::SmallVec;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::fold::{Fault, MAX_FOLD_ARGS, eval};
-use xenoglot_ir::imm::{MemInfo, Space};
+use xenoglot_ir::imm::Space;
 use xenoglot_ir::module::{Builtin, OutOfBounds, Semantic};
 use xenoglot_ir::{Bits, Block, Func, Module, TermKind, Var};
 
@@ -378,20 +378,25 @@ impl Program<'_> {
                 return world.event(Event::Vertex(vertex));
             }
             Act::EndPrimitive => return world.event(Event::EndPrimitive),
-            Act::Load(mem, ty) => {
-                let offset = operand(lane, 0).0[0];
-                region(self, lane, world, &mem)?.load(offset, ty)?
+            Act::Load(access) => {
+                let (mut region, offset) = region(self, lane, world, &access, regs)?;
+                region.load(offset, access.ty)?
             }
-            Act::Store(mem, ty) => {
-                let (offset, value) = (operand(lane, 0).0[0], operand(lane, 1));
-                let helper = lane.helper;
-                let mut region = region(self, lane, world, &mem)?;
-                return if helper { Ok(()) } else { region.store(offset, ty, value) };
+            Act::Store(access) => {
+                let (value, helper) = (operand(lane, 1), lane.helper);
+                let (mut region, offset) = region(self, lane, world, &access, regs)?;
+                return if helper { Ok(()) } else { region.store(offset, access.ty, value) };
             }
             Act::Atomic(..) if lane.helper => Bits::default(),
-            Act::Atomic(mem, ty) => {
-                let (offset, a, b) = (operand(lane, 0).0[0], operand(lane, 1).0[0], operand(lane, 2).0[0]);
-                region(self, lane, world, &mem)?.atomic(code.op, offset, ty, a, b)?
+            Act::Atomic(access) => {
+                let (a, b) = (operand(lane, 1).0[0], operand(lane, 2).0[0]);
+                let (mut region, offset) = region(self, lane, world, &access, regs)?;
+                region.atomic(code.op, offset, access.ty, a, b)?
+            }
+            Act::Size(resource) => {
+                let element = regs.first().map(|&r| lane.reg(r).0[0] as u32);
+                let bound = world.bindings.bound_mut(resource, element);
+                Bits::scalar(bound.ok_or(Cause::UnboundResource { resource })?.len() as u64)
             }
             Act::Demote => {
                 lane.helper = true;
@@ -402,7 +407,7 @@ impl Program<'_> {
                 return Ok(());
             }
             Act::Helper => Bits::scalar(u64::from(lane.helper)),
-            Act::Handle(resource) => Bits::scalar(resource.as_u32().into()),
+            Act::Handle(resource) => texel::handle(resource, regs.first().map(|&r| lane.reg(r))),
             Act::TexelLoad => texel::load(world.bindings, code.op, operand(lane, 0), operand(lane, 1))?,
             Act::TexelStore => {
                 if !lane.helper {
@@ -523,25 +528,37 @@ impl Program<'_> {
     }
 }
 
-/// The memory an access goes to.
+/// The memory an access goes to, and its offset there.
 fn region<'a>(
     program: &Program,
     lane: &'a mut Lane,
     world: &'a mut World,
-    mem: &MemInfo,
-) -> Result<Region<'a>, Cause> {
+    access: &Access,
+    regs: &[u32],
+) -> Result<(Region<'a>, u64), Cause> {
+    let mem = &access.mem;
+    let mut offset = regs.first().map_or(0, |&r| lane.reg(r).0[0]);
     let (bytes, policy): (&mut [u8], OutOfBounds) = match (mem.space, mem.resource.expand()) {
         (Space::Shared, _) => (world.shared, OutOfBounds::Fault),
         (Space::Private, _) => {
             let start = lane.frame().private;
             (&mut lane.private[start..], OutOfBounds::Fault)
         }
+        (Space::Global, _) => match world.bindings.memory_mut(offset) {
+            Some((bytes, inside)) => {
+                offset = inside;
+                (bytes, OutOfBounds::Fault)
+            }
+            None => (&mut [], OutOfBounds::Fault),
+        },
         (_, Some(resource)) => {
-            let buffer = world.bindings.buffer_mut(resource).ok_or(Cause::UnboundResource { resource })?;
+            let element = regs.last().filter(|_| access.array).map(|&r| lane.reg(r).0[0] as u32);
+            let bound = world.bindings.bound_mut(resource, element);
+            let buffer = bound.ok_or(Cause::UnboundResource { resource })?;
             (buffer, program.module.resources[resource].oob)
         }
         // `resolve` lets nothing else through.
         (_, None) => (&mut [], OutOfBounds::Fault),
     };
-    Ok(Region { bytes, policy, info: *mem, stats: &mut world.stats })
+    Ok((Region { bytes, policy, info: *mem, stats: &mut world.stats }, offset))
 }

@@ -17,6 +17,15 @@ fn components(format: ImageFormat) -> Option<usize> {
     })
 }
 
+/// The handle of a resource: its number, whether it is of an array, and the element.
+pub(crate) fn handle(resource: Resource, element: Option<Bits>) -> Bits {
+    let number = resource.as_u32().into();
+    match element {
+        None => Bits::scalar(number),
+        Some(element) => Bits([number, 1, element.0[0], 0]),
+    }
+}
+
 /// The bytes of a bound buffer of texels, and its components.
 fn bound(bindings: &mut Bindings, op: Op, handle: Bits) -> Result<(&mut Vec<u8>, usize, Texel), Cause> {
     let number = handle.0[0] as u32;
@@ -24,9 +33,10 @@ fn bound(bindings: &mut Bindings, op: Op, handle: Bits) -> Result<(&mut Vec<u8>,
         return Err(Cause::Unsupported { op });
     }
     let resource = Resource::from_u32(number);
-    let format = bindings.texel_format(resource).ok_or(Cause::UnboundResource { resource })?;
+    let element = (handle.0[1] != 0).then_some(handle.0[2] as u32);
+    let format = bindings.texel_format(resource, element).ok_or(Cause::UnboundResource { resource })?;
     let count = components(format).ok_or(Cause::Unsupported { op })?;
-    let bytes = bindings.buffer_mut(resource).ok_or(Cause::UnboundResource { resource })?;
+    let bytes = bindings.bound_mut(resource, element).ok_or(Cause::UnboundResource { resource })?;
     Ok((bytes, count, format.texel()))
 }
 

@@ -46,6 +46,8 @@ named_enum! {
         Push "push",
         /// What shaders hand to each other: payloads, attributes of hits, parameters of callable shaders.
         Payload "payload",
+        /// The record that a shader of ray tracing was found by.
+        Record "record",
         /// 64-bit host pointers.
         Global "global",
         /// Memory of a CPU guest.
@@ -58,12 +60,15 @@ named_enum! {
 impl Space {
     /// Whether an access names the resource it goes to.
     pub fn has_resource(self) -> bool {
-        matches!(self, Space::ConstBank | Space::Uniform | Space::Storage | Space::Push | Space::Payload)
+        matches!(
+            self,
+            Space::ConstBank | Space::Uniform | Space::Storage | Space::Push | Space::Payload | Space::Record
+        )
     }
 
     /// Whether stores and atomics are allowed.
     pub fn is_writable(self) -> bool {
-        !matches!(self, Space::ConstBank | Space::Uniform | Space::Push)
+        !matches!(self, Space::ConstBank | Space::Uniform | Space::Push | Space::Record)
     }
 }
 

@@ -300,6 +300,10 @@ named_enum! {
         R16ui "r16ui",
         /// An 8-bit integer.
         R8ui "r8ui",
+        /// A 64-bit signed integer; for atomics alone.
+        R64i "r64i",
+        /// A 64-bit integer; for atomics alone.
+        R64ui "r64ui",
     }
 }
 
@@ -308,8 +312,10 @@ impl ImageFormat {
     pub fn texel(self) -> Texel {
         use ImageFormat::*;
         match self {
-            Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i => Texel::Sint,
-            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui => Texel::Uint,
+            Rgba32i | Rgba16i | Rgba8i | Rg32i | Rg16i | Rg8i | R32i | R16i | R8i | R64i => Texel::Sint,
+            Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui | R64ui => {
+                Texel::Uint
+            }
             _ => Texel::Float,
         }
     }
@@ -372,6 +378,11 @@ pub enum ResourceKind {
         /// Allowed accesses.
         access: Access,
     },
+    /// What follows the identifier in the record that a shader of ray tracing was found by, so many bytes.
+    ShaderRecord {
+        /// Size in bytes.
+        size: u32,
+    },
     /// Push constants of so many bytes.
     PushConstants {
         /// Size in bytes.
@@ -431,6 +442,8 @@ named_enum! {
         Image "image",
         /// Acceleration structure.
         Accel "accel",
+        /// Shader record.
+        Record "record",
         /// Payload.
         Payload "payload",
         /// Ray query.
@@ -449,6 +462,7 @@ impl ResourceKind {
             ResourceKind::Sampler => ResourceName::Sampler,
             ResourceKind::Image { .. } => ResourceName::Image,
             ResourceKind::AccelerationStructure => ResourceName::Accel,
+            ResourceKind::ShaderRecord { .. } => ResourceName::Record,
             ResourceKind::Payload { .. } => ResourceName::Payload,
             ResourceKind::RayQuery => ResourceName::Query,
         }

@@ -84,7 +84,8 @@ pub enum Sig {
     VarGet,
     /// The variable's type, then an `i32` index for each array around it; no result.
     VarSet,
-    /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`.
+    /// Byte offset (`i32`, or `i64` in spaces of pointers); result any number type but `bool`. As all accesses it takes an
+    /// `i32` more where the resource is an array: the element.
     Load,
     /// Byte offset, value; no result.
     Store,
@@ -102,6 +103,8 @@ pub enum Sig {
     EffectIf,
     /// One `i32` where the resource is an array, none otherwise; result a handle.
     Handle,
+    /// One `i32` where the resource is an array, none otherwise; result `i32` or `i64`.
+    Size,
     /// Operands of these types, and the result.
     Fixed(&'static [Type], Option<Type>),
     /// No operand; the result is of the type that the value asked for has.

@@ -91,6 +91,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Fixed(args, result) => vec![(args.to_vec(), result.into_iter().collect())],
         Sig::Query => vec![(vec![], vec![Type::F32X3])],
         Sig::Handle => vec![(vec![], vec![Type::scalar(Kind::Buf)])],
+        Sig::Size => [Type::I32, Type::I64].map(|t| (vec![], vec![t])).into(),
         Sig::Interpolate => vec![(
             match row.op {
                 Op::InterpolateCentroid => vec![],

@@ -60,7 +60,7 @@ fn is_plain(m: MemInfo) -> bool {
 
 /// Whether nothing in the program can change what is in `space`.
 fn is_constant(space: Space) -> bool {
-    matches!(space, Space::ConstBank | Space::Uniform | Space::Push)
+    matches!(space, Space::ConstBank | Space::Uniform | Space::Push | Space::Record)
 }
 
 fn may_fault(cx: &Context, m: MemInfo) -> bool {
@@ -70,7 +70,7 @@ fn may_fault(cx: &Context, m: MemInfo) -> bool {
 fn oob(cx: &Context, m: MemInfo) -> OutOfBounds {
     match m.resource.expand() {
         Some(r) => cx.oob[r],
-        None if matches!(m.space, Space::Shared | Space::Private | Space::GuestRegs) => {
+        None if matches!(m.space, Space::Shared | Space::Private | Space::Global | Space::GuestRegs) => {
             OutOfBounds::Undefined
         }
         None => OutOfBounds::Fault,

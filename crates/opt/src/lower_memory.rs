@@ -21,10 +21,12 @@
 //! memory it is a load and a store.
 //!
 //! Not part of the pass list unless asked for: only back ends need it. A buffer whose size is no multiple of four loses
-//! its last bytes to this, as it does to any host that sees words. Vectors of narrow lanes, 64-bit atomics and accesses
+//! its last bytes to this, as it does to any host that sees words. Which element of an array of buffers is accessed is the
+//! same for all that comes of an access. Vectors of narrow lanes, 64-bit atomics and accesses
 //! that are not aligned to their lanes are left for the back end to refuse.
 
 use crate::{Changed, Context, edit};
+use smallvec::SmallVec;
 use xenoglot_ir::imm::{Imm, MemInfo, Order, Scope};
 use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, Value};
 
@@ -94,9 +96,36 @@ fn append(b: &mut Builder, inst: Inst) {
     b.func.blocks[block].insts.push(inst);
 }
 
-/// The operands of an access; verified, it has them.
-fn operands<const N: usize>(b: &Builder, inst: Inst) -> Option<[Value; N]> {
-    b.func.args(inst).try_into().ok()
+/// Where an access goes.
+#[derive(Clone, Copy)]
+struct Place {
+    mem: MemInfo,
+    flags: Flags,
+    at: Value,
+    /// The element of an array of buffers.
+    element: Option<Value>,
+}
+
+impl Place {
+    fn inst(&self, b: &mut Builder, op: Op, values: &[Value], results: &[Type]) -> Inst {
+        let args: SmallVec<[Value; 4]> =
+            [self.at].iter().chain(values).copied().chain(self.element).collect();
+        b.inst(op, self.flags, Imm::Mem(self.mem), &args, results)
+    }
+
+    /// A word there.
+    fn load(&self, b: &mut Builder) -> Value {
+        let inst = self.inst(b, Op::Load, &[], &[Type::I32]);
+        b.func.results(inst)[0]
+    }
+}
+
+/// Where an access goes, and its operands behind the address; verified, it has them.
+fn operands<const N: usize>(b: &Builder, inst: Inst, mem: MemInfo) -> Option<(Place, [Value; N])> {
+    let (&at, rest) = b.func.args(inst).split_first()?;
+    let (values, element) = rest.split_at_checked(N)?;
+    let place = Place { mem, flags: b.func.insts[inst].flags, at, element: element.first().copied() };
+    Some((place, values.try_into().ok()?))
 }
 
 /// A narrow access' word: its address, and the first bit in it.
@@ -122,9 +151,9 @@ fn become_op(b: &mut Builder, inst: Inst, op: Op, arg: Value) {
 }
 
 fn load(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
-    let Some([at]) = operands(b, inst) else { return append(b, inst) };
-    let [at, shift] = word(b, at);
-    let whole = b.load(MemInfo { align_log2: 2, ..mem }, at, Type::I32);
+    let Some((place, [])) = operands(b, inst, mem) else { return append(b, inst) };
+    let [at, shift] = word(b, place.at);
+    let whole = Place { mem: MemInfo { align_log2: 2, ..mem }, at, ..place }.load(b);
     let low = b.op(Op::Ushr, &[whole, shift]);
     if kind.is_int() {
         return become_op(b, inst, Op::TruncInt, low);
@@ -134,9 +163,9 @@ fn load(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
 }
 
 fn store(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
-    let Some([at, value]) = operands(b, inst) else { return append(b, inst) };
+    let Some((place, [value])) = operands(b, inst, mem) else { return append(b, inst) };
     let mem = MemInfo { align_log2: 2, ..mem };
-    let [at, shift] = word(b, at);
+    let [at, shift] = word(b, place.at);
     let value = match kind.is_int() {
         true => value,
         false => b.convert(Op::Bitcast, Flags::NONE, value, integer(kind)),
@@ -151,19 +180,21 @@ fn store(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
         b.op(Op::Or, &[kept, value])
     };
     if mem.space == Space::Private {
-        let old = b.load(mem, at, Type::I32);
+        let place = Place { mem, at, ..place };
+        let old = place.load(b);
         let new = merged(b, old);
-        b.store(mem, at, new);
+        place.inst(b, Op::Store, &[new], &[]);
     } else {
         let scope = if mem.space == Space::Shared { Scope::Workgroup } else { Scope::Device };
-        exchange(b, MemInfo { order: Order::Relaxed, scope, ..mem }, at, merged);
+        let mem = MemInfo { order: Order::Relaxed, scope, ..mem };
+        exchange(b, Place { mem, at, ..place }, merged);
     }
 }
 
 fn atomic(b: &mut Builder, inst: Inst, mem: MemInfo, ty: Type) {
-    let Some([at, operand]) = operands(b, inst) else { return append(b, inst) };
+    let Some((place, [operand])) = operands(b, inst, mem) else { return append(b, inst) };
     let op = b.func.insts[inst].op;
-    let old = exchange(b, mem, at, |b, old| next(b, op, ty, old, operand));
+    let old = exchange(b, place, |b, old| next(b, op, ty, old, operand));
     become_op(b, inst, Op::Bitcast, old);
 }
 
@@ -190,21 +221,17 @@ fn next(b: &mut Builder, op: Op, ty: Type, old: Value, operand: Value) -> Value 
     }
 }
 
-/// Exchanges the word at `at` for what `new` makes of it until nobody came between; goes on behind the loop and gives
+/// Exchanges the word at a place for what `new` makes of it until nobody came between; goes on behind the loop and gives
 /// the old word.
-fn exchange(
-    b: &mut Builder,
-    mem: MemInfo,
-    at: Value,
-    new: impl FnOnce(&mut Builder, Value) -> Value,
-) -> Value {
-    let seen = b.load(MemInfo { order: Order::Relaxed, ..mem }, at, Type::I32);
+fn exchange(b: &mut Builder, place: Place, new: impl FnOnce(&mut Builder, Value) -> Value) -> Value {
+    let seen = Place { mem: MemInfo { order: Order::Relaxed, ..place.mem }, ..place }.load(b);
     let (round, after) = (b.func.add_block(), b.func.add_block());
     let old = b.func.add_param(round, Type::I32);
     b.jump(round, &[seen]);
     b.switch_to(round);
     let new = new(b, old);
-    let seen = b.op_imm(Op::AtomicCmpxchg, Flags::NONE, Imm::Mem(mem), &[at, old, new]);
+    let exchanged = place.inst(b, Op::AtomicCmpxchg, &[old, new], &[Type::I32]);
+    let seen = b.func.results(exchanged)[0];
     let done = b.op(Op::IcmpEq, &[seen, old]);
     b.branch(done, (after, &[]), (round, &[seen]));
     b.switch_to(after);

@@ -1,10 +1,13 @@
 //! DXIL, the shaders of Direct3D 12: from containers or bare bitcode to modules.
 
 use crate::{Error, Target};
+pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap};
 use xenoglot_dxil::bitcode::{self, Module};
-use xenoglot_dxil::container;
+use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
 pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
-use xenoglot_dxil::{lift as lifter, program};
+use xenoglot_dxil::program::Resource;
+pub use xenoglot_dxil::root_signature::RootSignature;
+use xenoglot_dxil::{binding, lift as lifter, program};
 
 /// Reads the shader's module of a DXBC container or of bitcode.
 ///
@@ -31,6 +34,35 @@ pub fn program(module: &Module) -> Result<program::Program, Error> {
     Ok(program::Program::of(module).map_err(lifter::LiftError::from)?)
 }
 
+/// The global root signature of a container, and the local one of a library's shader.
+fn own_signatures(
+    bytes: &[u8],
+    shader: &str,
+) -> Result<(Option<RootSignature>, Option<RootSignature>), Error> {
+    let container = Container::parse(bytes)?;
+    let (mut global, mut local) = (container.root_signature()?, None);
+    let Some(part) = container.part(FourCc::RDAT) else { return Ok((global, local)) };
+    let Content::RuntimeData(data) = container.content(part)? else { return Ok((global, local)) };
+    let export = data.functions.iter().find(|f| f.name == shader).map_or(shader, |f| f.unmangled);
+    let find = |name: &str| data.subobjects.iter().find(|s| s.name == name).map(|s| &s.content);
+    for subobject in &data.subobjects {
+        match &subobject.content {
+            SubobjectContent::GlobalRootSignature(bytes) if global.is_none() => {
+                global = Some(RootSignature::parse(bytes)?);
+            }
+            SubobjectContent::ExportsAssociation { subobject, exports } => {
+                if let Some(SubobjectContent::LocalRootSignature(bytes)) = find(subobject)
+                    && exports.iter().any(|name| name == export)
+                {
+                    local = Some(RootSignature::parse(bytes)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((global, local))
+}
+
 /// The shaders of a module, in the order in which [`LiftOptions::entry`] counts them: several of a library.
 ///
 /// # Errors
@@ -43,7 +75,10 @@ pub fn programs(module: &Module) -> Result<Vec<program::Program>, Error> {
 pub fn target_for(target: &Target, program: &program::Program) -> Target {
     let pipeline = &program.pipeline;
     match target.clone() {
-        Target::Spirv(options) => Target::Spirv(options.with_pipeline(pipeline)),
+        Target::Spirv(options) => {
+            let options = options.with_pipeline(pipeline);
+            Target::Spirv(xenoglot_spirv::Options { separate_samplers: true, ..options })
+        }
         Target::Glsl(mut options) => {
             options.early_fragment_tests = pipeline.early_fragment_tests;
             options.patch_vertices = pipeline.patch_vertices;
@@ -55,7 +90,72 @@ pub fn target_for(target: &Target, program: &program::Program) -> Target {
     }
 }
 
-/// Lifts a module's shader, or one of a library.
+/// How a shader's resources are bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum BindingModel {
+    /// A descriptor set for each register space and a binding for each register. Heaps that a shader indexes are in the
+    /// sets behind those.
+    #[default]
+    Registers,
+    /// As a root signature says: constants and addresses in push constants, descriptors in global heaps.
+    RootSignature {
+        /// The root signature; if there is none, the container's own, or one that puts all that the shader declares in
+        /// tables.
+        signature: Option<RootSignature>,
+        /// Where the heaps are bound.
+        heaps: HeapSets,
+    },
+}
+
+impl BindingModel {
+    /// By root signature, heaps in sets 0 to 2.
+    pub fn root_signature(signature: Option<RootSignature>) -> BindingModel {
+        BindingModel::RootSignature { signature, heaps: HeapSets::default() }
+    }
+
+    /// The model as the lifter asks it, for a shader of a file, counted as [`LiftOptions::entry`] counts. Root signatures of
+    /// the file's own are those of its shaders, and in libraries those of their subobjects, local ones, too.
+    ///
+    /// # Errors
+    /// Metadata that is no shader's, or a root signature in the file that is damaged.
+    pub fn remapper(&self, bytes: &[u8], module: &Module, entry: usize) -> Result<Box<dyn Remapper>, Error> {
+        let programs = programs(module)?;
+        let name = programs.get(entry).map_or("", |p| &p.name).to_owned();
+        let mut resources: Vec<Resource> = Vec::new();
+        for resource in programs.into_iter().flat_map(|p| p.resources) {
+            if !resources.contains(&resource) {
+                resources.push(resource);
+            }
+        }
+        Ok(match self {
+            BindingModel::Registers => {
+                let sets = resources.iter().map(|r| r.space.saturating_add(1)).max().unwrap_or(0);
+                let set = |n: u32| sets.saturating_add(n);
+                let heaps = HeapSets { resources: set(0), samplers: set(1), static_samplers: set(2) };
+                Box::new(RegisterSpaces { heaps: Some(heaps), ..RegisterSpaces::default() })
+            }
+            BindingModel::RootSignature { signature, heaps } => {
+                let (global, local) = match container::detect(bytes) {
+                    Some(container::Format::Container) => own_signatures(bytes, &name)?,
+                    _ => (None, None),
+                };
+                let signature = signature.clone().or(global);
+                let signature = signature.unwrap_or_else(|| binding::covering(&resources));
+                Box::new(RootSignatureMap::new(&signature, local.as_ref(), *heaps))
+            }
+        })
+    }
+}
+
+/// Lifts a module's shader, its resources bound as a remapper says.
+///
+/// # Errors
+/// The lifter's.
+pub fn lift_bound(module: &Module, options: &LiftOptions, remapper: &dyn Remapper) -> Result<Lifted, Error> {
+    Ok(lifter::lift_bound(module, options, remapper)?)
+}
+
+/// Lifts a module's shader, or one of a library, a descriptor set for each register space.
 ///
 /// # Errors
 /// The lifter's.

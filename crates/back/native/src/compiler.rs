@@ -15,7 +15,7 @@ use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use std::sync::{Arc, OnceLock};
 use xenoglot_ir::imm::Space;
-use xenoglot_ir::module::{Access, ResourceKind};
+use xenoglot_ir::module::{Access, Count, ResourceKind};
 use xenoglot_ir::{Function, Imm, Module, Op, Resource, Stage};
 
 /// Code of one variant with what it points to.
@@ -137,6 +137,9 @@ fn uses(module: &Module, f: &Function) -> Result<Vec<Use>, CompileError> {
             }
             return Err(unsupported(format!("{} memory", mem.space.name())));
         };
+        if module.resources[resource].count != Count::One {
+            return Err(unsupported("arrays of buffers".into()));
+        }
         match module.resources[resource].kind {
             ResourceKind::UniformBuffer { .. } | ResourceKind::StorageBuffer { .. } => {}
             kind => return Err(unsupported(format!("accesses to a {}", kind.name().name()))),

@@ -3,13 +3,13 @@
 use crate::body::Body;
 use crate::error::Reason;
 use crate::inst::{scope, semantics};
-use crate::memory::{Length, View};
+use crate::memory::{Descriptor, Length, View};
 use crate::unit::Id;
 use smallvec::SmallVec;
-use spirv::{Capability, MemoryAccess, MemorySemantics, Op as S, StorageClass};
+use spirv::{Capability, Decoration, MemoryAccess, MemorySemantics, Op as S, StorageClass};
 use xenoglot_ir::imm::Order;
 use xenoglot_ir::module::OutOfBounds;
-use xenoglot_ir::{Kind, MemInfo, Op, Type, Value};
+use xenoglot_ir::{Kind, MemInfo, Op, Resource, Space, Type, Value};
 
 /// A number that may be known.
 #[derive(Clone, Copy)]
@@ -41,14 +41,23 @@ impl Body<'_, '_> {
         &mut self,
         op: Op,
         mem: MemInfo,
+        nonuniform: bool,
         args: &[Value],
         result: Option<Value>,
     ) -> Result<Option<Id>, Reason> {
-        let view = self.shared.memory.view(mem, self.private)?;
+        if mem.space == Space::Global {
+            return self.access_pointer(op, mem, args, result);
+        }
+        let (&offset, mut operands) = args.split_first().ok_or(OPERANDS)?;
+        let mut view = self.shared.memory.view(mem, self.private)?;
         if view.oob == OutOfBounds::Fault {
             return Err(Reason::Unsupported("a shader cannot fault"));
         }
-        let (&offset, operands) = args.split_first().ok_or(OPERANDS)?;
+        if view.array {
+            let (&index, rest) = operands.split_last().ok_or(OPERANDS)?;
+            operands = rest;
+            view.descriptor = Some(self.descriptor(view, index, nonuniform));
+        }
         let place = match self.function.const_bits(offset) {
             Some(bits) => Number::Known(bits.lane(0) as u32),
             None if self.function.ty(offset) != Type::I32 => {
@@ -85,7 +94,9 @@ impl Body<'_, '_> {
                 let view = if ty == Type::I64 {
                     self.unit().capability(Capability::Int64Atomics);
                     let wide = self.shared.memory.wide_view(mem);
-                    wide.ok_or(Reason::Unsupported("64-bit atomics on anything but storage buffers"))?
+                    let wide =
+                        wide.ok_or(Reason::Unsupported("64-bit atomics on anything but storage buffers"))?;
+                    View { descriptor: view.descriptor, ..wide }
                 } else {
                     view
                 };
@@ -140,7 +151,7 @@ impl Body<'_, '_> {
     fn inside(&mut self, view: View, element: Number) -> Inside {
         let options = &self.shared.unit.options;
         let checked = match view.oob {
-            _ if view.block && options.host_bounds => false,
+            _ if view.block.is_some() && options.host_bounds => false,
             OutOfBounds::Undefined => options.robust,
             _ => true,
         };
@@ -150,19 +161,86 @@ impl Body<'_, '_> {
             _ if !checked => Inside::Yes,
             (length, element) => {
                 let element = self.id(element);
-                let unit = self.unit();
                 let n = match length {
-                    Length::Fixed(n) => unit.u32(n),
-                    Length::Bound => unit.op(S::ArrayLength, Type::I32, &[view.var, 0]),
+                    Length::Fixed(n) => self.unit().u32(n),
+                    Length::Bound => self.bound_length(view),
                 };
+                let unit = self.unit();
                 Inside::If(unit.op(S::ULessThan, Type::BOOL, &[element, n]))
             }
         }
     }
 
+    /// Which element of an array of buffers an access goes to.
+    fn descriptor(&mut self, view: View, index: Value, nonuniform: bool) -> Descriptor {
+        use Capability as C;
+        let constant = self.function.const_bits(index).is_some();
+        let index = self.value(index);
+        let unit = self.unit();
+        let (dynamic, differing) = match view.length {
+            Length::Bound => (C::StorageBufferArrayDynamicIndexing, C::StorageBufferArrayNonUniformIndexing),
+            Length::Fixed(_) => {
+                (C::UniformBufferArrayDynamicIndexing, C::UniformBufferArrayNonUniformIndexing)
+            }
+        };
+        if !constant {
+            unit.capability(dynamic);
+        }
+        if nonuniform {
+            unit.capability(C::ShaderNonUniform);
+            unit.capability(differing);
+            unit.descriptor_indexing();
+        }
+        Descriptor { index, nonuniform }
+    }
+
+    /// Elements of what is bound.
+    fn bound_length(&mut self, view: View) -> Id {
+        let unit = self.unit();
+        let block = match (view.descriptor, view.block) {
+            (Some(descriptor), Some(block)) => {
+                let pointer = unit.pointer(view.class, block);
+                let block = unit.op_raw(S::AccessChain, pointer, &[view.var, descriptor.index]);
+                if descriptor.nonuniform {
+                    unit.decorate(block, Decoration::NonUniform, &[]);
+                }
+                block
+            }
+            _ => view.var,
+        };
+        unit.op(S::ArrayLength, Type::I32, &[block, 0])
+    }
+
+    /// Bytes of a buffer.
+    pub(crate) fn buffer_size(
+        &mut self,
+        resource: Resource,
+        nonuniform: bool,
+        args: &[Value],
+        ty: Type,
+    ) -> Result<Id, Reason> {
+        let mem = MemInfo::plain(Space::Storage, Some(resource), 2);
+        let mut view = self.shared.memory.view(mem, None)?;
+        if let (true, Some(&index)) = (view.array, args.first()) {
+            view.descriptor = Some(self.descriptor(view, index, nonuniform));
+        }
+        let stride = view.element.bits() / 8;
+        let bytes = match view.length {
+            Length::Fixed(n) => self.unit().u32(n * stride),
+            Length::Bound => {
+                let n = self.bound_length(view);
+                let unit = self.unit();
+                let stride = unit.u32(stride);
+                unit.op(S::IMul, Type::I32, &[n, stride])
+            }
+        };
+        Ok(if ty == Type::I64 { self.unit().op(S::UConvert, ty, &[bytes]) } else { bytes })
+    }
+
     fn pointer(&mut self, view: View, ty: Type, element: Number, component: Option<Number>) -> Id {
-        let mut words: SmallVec<[u32; 4]> = SmallVec::from_slice(&[view.var]);
-        if view.block {
+        let mut words: SmallVec<[u32; 5]> = SmallVec::from_slice(&[view.var]);
+        words.extend(view.descriptor.map(|d| d.index));
+        if view.block.is_some() {
             words.push(self.unit().u32(0));
         }
         words.push(self.id(element));
@@ -172,7 +250,11 @@ impl Body<'_, '_> {
         let unit = self.unit();
         let type_id = unit.ty(ty);
         let pointer = unit.pointer(view.class, type_id);
-        unit.op_raw(S::AccessChain, pointer, &words)
+        let id = unit.op_raw(S::AccessChain, pointer, &words);
+        if view.descriptor.is_some_and(|d| d.nonuniform) {
+            unit.decorate(id, Decoration::NonUniform, &[]);
+        }
+        id
     }
 
     /// Loads an element or one of its words as `ty`; zeros if it is outside.
@@ -199,7 +281,7 @@ impl Body<'_, '_> {
             words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
             self.unit().op(S::Load, ty, &words)
         } else {
-            let [scope, order] = self.sync(view, mem);
+            let [scope, order] = self.sync(view.class, mem);
             self.unit().op(S::AtomicLoad, ty, &[pointer, scope, order])
         };
         Ok(match inside {
@@ -220,7 +302,7 @@ impl Body<'_, '_> {
                 words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
                 body.unit().effect(S::Store, &words);
             } else {
-                let [scope, order] = body.sync(view, mem);
+                let [scope, order] = body.sync(view.class, mem);
                 body.unit().effect(S::AtomicStore, &[pointer, scope, order, value]);
             }
         };
@@ -234,10 +316,10 @@ impl Body<'_, '_> {
     }
 
     /// Scope and semantics of an atomic access.
-    fn sync(&mut self, view: View, mem: MemInfo) -> [Id; 2] {
+    pub(crate) fn sync(&mut self, class: StorageClass, mem: MemInfo) -> [Id; 2] {
         let mut order = semantics(mem.order);
         if order != MemorySemantics::RELAXED {
-            order |= if view.class == StorageClass::Workgroup {
+            order |= if class == StorageClass::Workgroup {
                 MemorySemantics::WORKGROUP_MEMORY
             } else {
                 MemorySemantics::UNIFORM_MEMORY
@@ -437,35 +519,14 @@ impl Body<'_, '_> {
         if !matches!(ty, Type::I32 | Type::I64) || view.is_private() {
             return Err(Reason::Unsupported("atomics on this memory"));
         }
-        let host = match op {
-            Op::AtomicAdd => S::AtomicIAdd,
-            Op::AtomicAnd => S::AtomicAnd,
-            Op::AtomicOr => S::AtomicOr,
-            Op::AtomicXor => S::AtomicXor,
-            Op::AtomicXchg => S::AtomicExchange,
-            Op::AtomicCmpxchg => S::AtomicCompareExchange,
-            Op::AtomicUmin => S::AtomicUMin,
-            Op::AtomicUmax => S::AtomicUMax,
-            Op::AtomicSmin => S::AtomicSMin,
-            Op::AtomicSmax => S::AtomicSMax,
-            _ => return Err(OPERANDS),
-        };
+        let host = host_atomic(op)?;
         let element = self.calc(S::ShiftRightLogical, place, (ty.bits() / 8).trailing_zeros());
         let inside = self.inside(view, element);
-        let [scope, order] = self.sync(view, mem);
         let mut old = self.unit().splat(ty, 0);
         let zero = old;
         let write = |body: &mut Self| {
             let pointer = body.pointer(view, ty, element, None);
-            let words: SmallVec<[u32; 6]> = match (host, values) {
-                (S::AtomicCompareExchange, &[expected, new]) => {
-                    let unequal = body.unequal_order(view, mem);
-                    SmallVec::from_slice(&[pointer, scope, order, unequal, new, expected])
-                }
-                (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
-                _ => return zero,
-            };
-            body.unit().op(host, ty, &words)
+            body.exchange(host, ty, view.class, mem, pointer, values).unwrap_or(zero)
         };
         match inside {
             Inside::No => {}
@@ -481,12 +542,52 @@ impl Body<'_, '_> {
     }
 
     /// Semantics of a comparison that fails: it stores nothing, so it releases nothing.
-    fn unequal_order(&mut self, view: View, mem: MemInfo) -> Id {
+    fn unequal_order(&mut self, class: StorageClass, mem: MemInfo) -> Id {
         let order = match mem.order {
             Order::AcqRel => Order::Acquire,
             Order::Release => Order::Relaxed,
             other => other,
         };
-        self.sync(view, MemInfo { order, ..mem })[1]
+        self.sync(class, MemInfo { order, ..mem })[1]
     }
+
+    /// An atomic at a pointer; nothing if its operands are too many or too few.
+    pub(crate) fn exchange(
+        &mut self,
+        host: S,
+        ty: Type,
+        class: StorageClass,
+        mem: MemInfo,
+        pointer: Id,
+        values: &[Id],
+    ) -> Option<Id> {
+        let [scope, order] = self.sync(class, mem);
+        let words: SmallVec<[u32; 6]> = match (host, values) {
+            (S::AtomicCompareExchange, &[expected, new]) => {
+                let unequal = self.unequal_order(class, mem);
+                SmallVec::from_slice(&[pointer, scope, order, unequal, new, expected])
+            }
+            (S::AtomicCompareExchange, _) => return None,
+            (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
+            _ => return None,
+        };
+        Some(self.unit().op(host, ty, &words))
+    }
+}
+
+/// The host's atomic.
+pub(crate) fn host_atomic(op: Op) -> Result<S, Reason> {
+    Ok(match op {
+        Op::AtomicAdd => S::AtomicIAdd,
+        Op::AtomicAnd => S::AtomicAnd,
+        Op::AtomicOr => S::AtomicOr,
+        Op::AtomicXor => S::AtomicXor,
+        Op::AtomicXchg => S::AtomicExchange,
+        Op::AtomicCmpxchg => S::AtomicCompareExchange,
+        Op::AtomicUmin => S::AtomicUMin,
+        Op::AtomicUmax => S::AtomicUMax,
+        Op::AtomicSmin => S::AtomicSMin,
+        Op::AtomicSmax => S::AtomicSMax,
+        _ => return Err(OPERANDS),
+    })
 }

@@ -6,7 +6,9 @@ use crate::options::Version;
 use crate::pure::{Arg, Shape};
 use crate::unit::Id;
 use smallvec::SmallVec;
-use spirv::{BuiltIn, Capability, GroupOperation, MemorySemantics, Op as S, Scope as HostScope};
+use spirv::{
+    BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope,
+};
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
@@ -47,11 +49,20 @@ impl Body<'_, '_> {
                 None
             }
             (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
+            (Op::AccelAt, _) => return self.structure_at(inst),
             (_, Imm::Tex(info)) => self.texture(inst, info)?,
             (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {
                 Some(self.interpolate(inst, var)?)
             }
-            (_, Imm::Mem(mem)) => self.access(data.op, mem, args, result)?,
+            (_, Imm::Mem(mem)) => self.access(data.op, mem, data.flags.nonuniform(), args, result)?,
+            (Op::BufferSize, Imm::Resource(resource)) => {
+                let ty = result.map_or(Type::I32, |v| function.ty(v));
+                Some(self.buffer_size(resource, data.flags.nonuniform(), args, ty)?)
+            }
+            (Op::InterlockBegin | Op::InterlockEnd, _) => {
+                self.interlock(data.op)?;
+                None
+            }
             (_, Imm::Subgroup(info)) => {
                 let ty = result.map_or(Type::I32, |v| function.ty(v));
                 Some(self.subgroup(data.op, info, args, ty)?)
@@ -179,12 +190,52 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn derivative(&mut self, op: Op, args: &[Value]) -> Result<Id, Reason> {
-        let value = *args.first().ok_or(OPERANDS)?;
-        let (id, ty) = (self.value(value), self.function.ty(value));
+    /// Begins or ends the critical section.
+    fn interlock(&mut self, op: Op) -> Result<(), Reason> {
         if self.shared.module.stage != Stage::Fragment {
             return Err(STAGE);
         }
+        let unit = self.unit();
+        unit.capability(Capability::FragmentShaderPixelInterlockEXT);
+        unit.extension("SPV_EXT_fragment_shader_interlock");
+        unit.interlocked = true;
+        unit.effect(
+            match op {
+                Op::InterlockBegin => S::BeginInvocationInterlockEXT,
+                _ => S::EndInvocationInterlockEXT,
+            },
+            &[],
+        );
+        Ok(())
+    }
+
+    /// Declares that invocations have quads: fragments always, those of a workgroup if they are asked for.
+    pub(crate) fn quads(&mut self) -> Result<(), Reason> {
+        let [x, y, z] = self.shared.module.workgroup;
+        match self.shared.module.stage {
+            Stage::Fragment => return Ok(()),
+            Stage::Compute => {}
+            _ => return Err(STAGE),
+        }
+        // As Direct3D has them: squares where both sides are even, rows of four otherwise.
+        let (mode, capability) = match x % 2 == 0 && y % 2 == 0 {
+            true => (ExecutionMode::DerivativeGroupQuadsKHR, Capability::ComputeDerivativeGroupQuadsKHR),
+            false if u64::from(x) * u64::from(y) * u64::from(z) % 4 == 0 => {
+                (ExecutionMode::DerivativeGroupLinearKHR, Capability::ComputeDerivativeGroupLinearKHR)
+            }
+            false => return Err(Reason::Unsupported("quads in a workgroup of this size")),
+        };
+        let unit = self.unit();
+        unit.capability(capability);
+        unit.extension("SPV_NV_compute_shader_derivatives");
+        unit.quads = Some(mode);
+        Ok(())
+    }
+
+    fn derivative(&mut self, op: Op, args: &[Value]) -> Result<Id, Reason> {
+        let value = *args.first().ok_or(OPERANDS)?;
+        let (id, ty) = (self.value(value), self.function.ty(value));
+        self.quads()?;
         if ty.kind() != Kind::F32 {
             return Err(Reason::Unsupported("derivatives of anything but 32-bit floats"));
         }

@@ -7,7 +7,8 @@
 //! * `unit` is the module being written: sections, interned types and constants.
 //! * `body` walks a function's structured form and `ssa` finds the values that its structure hides: phis.
 //! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
-//!   memory, `texture` textures and images, `rays` rays and meshes, `interface` inputs, outputs and builtins.
+//!   memory, `pointer` what lies behind 64-bit pointers, `texture` textures and images, `rays` rays and meshes,
+//!   `interface` inputs, outputs and builtins.
 #![deny(missing_docs)]
 
 mod access;
@@ -18,6 +19,7 @@ mod interface;
 mod memory;
 mod options;
 mod places;
+mod pointer;
 mod pure;
 mod rays;
 mod ssa;
@@ -128,6 +130,9 @@ fn execution_modes(
     match model {
         ExecutionModel::GLCompute | ExecutionModel::TaskEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
+            if let Some(quads) = unit.quads {
+                mode(quads, &[]);
+            }
         }
         ExecutionModel::MeshEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
@@ -162,6 +167,9 @@ fn execution_modes(
             }
             if writes(Builtin::StencilRef) {
                 mode(ExecutionMode::StencilRefReplacingEXT, &[]);
+            }
+            if unit.interlocked {
+                mode(ExecutionMode::PixelInterlockOrderedEXT, &[]);
             }
             if options.early_fragment_tests {
                 mode(ExecutionMode::EarlyFragmentTests, &[]);

@@ -10,7 +10,8 @@ use crate::options::{Names, Version};
 use crate::rays::payload_class;
 use crate::texture::Textures;
 use crate::unit::{Id, Unit};
-use spirv::{Decoration, Op as S, StorageClass};
+use rustc_hash::FxHashMap;
+use spirv::{Capability, Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::module::{Access, Count, Module, OutOfBounds, ResourceData, ResourceKind};
@@ -33,10 +34,22 @@ pub(crate) struct View {
     /// An element: one word or four.
     pub(crate) element: Type,
     pub(crate) length: Length,
-    /// Whether the array is the only member of a block.
-    pub(crate) block: bool,
+    /// The block that the array is the only member of.
+    pub(crate) block: Option<Id>,
+    /// Whether the variable is an array of blocks.
+    pub(crate) array: bool,
+    /// Which of them is accessed.
+    pub(crate) descriptor: Option<Descriptor>,
     /// What an access outside does.
     pub(crate) oob: OutOfBounds,
+}
+
+/// An element of an array of descriptors.
+#[derive(Clone, Copy)]
+pub(crate) struct Descriptor {
+    pub(crate) index: Id,
+    /// Invocations may have different ones.
+    pub(crate) nonuniform: bool,
 }
 
 impl View {
@@ -130,6 +143,7 @@ impl Memory {
                 }
             }
         }
+        let aliased = shared_places(module, &uses);
         let mut memory = Memory { textures: Textures::declare(unit, module)?, ..Memory::default() };
         for (resource, data) in &module.resources {
             let uses = uses[resource];
@@ -141,6 +155,9 @@ impl Memory {
             }
             let view = declare(unit, data, uses, None).map_err(|r| r.at(None, NO_GUEST))?;
             memory.resources[resource] = view;
+            if let (Some(view), true) = (view, aliased[resource] && !uses.wide_atomic) {
+                unit.decorate(view.var, Decoration::Aliased, &[]);
+            }
             if let (Some(view), true, ResourceKind::StorageBuffer { .. }) =
                 (view, uses.wide_atomic, data.kind)
             {
@@ -175,7 +192,8 @@ impl Memory {
         match mem.space {
             Space::Shared => self.shared.ok_or(Reason::Invalid("there is no shared memory")),
             Space::Private => private.ok_or(Reason::Invalid("there is no private memory")),
-            Space::Global | Space::Guest | Space::GuestRegs => Err(Reason::Unsupported("this memory space")),
+            Space::Global => Err(Reason::Invalid("pointers have no view")),
+            Space::Guest | Space::GuestRegs => Err(Reason::Unsupported("this memory space")),
             _ => mem
                 .resource
                 .expand()
@@ -198,7 +216,9 @@ pub(crate) fn private(unit: &mut Unit, size: u32) -> View {
         class: StorageClass::Function,
         element: Type::I32,
         length: Length::Fixed(words),
-        block: false,
+        block: None,
+        array: false,
+        descriptor: None,
         oob: OutOfBounds::Undefined,
     }
 }
@@ -209,7 +229,9 @@ fn declare_words(unit: &mut Unit, class: StorageClass, element: Type, size: u32)
     // Not interned: arrays in blocks carry a stride, this one may not.
     let array = unit.fresh_type(S::TypeArray, &[type_id, length]);
     let var = unit.variable(class, array);
-    View { var, class, element, length: Length::Fixed(n), block: false, oob: OutOfBounds::Undefined }
+    let length = Length::Fixed(n);
+    let oob = OutOfBounds::Undefined;
+    View { var, class, element, length, block: None, array: false, descriptor: None, oob }
 }
 
 /// Declares a resource as an array of `element`, or of what suits its uses.
@@ -222,17 +244,18 @@ fn declare(
     let since_1_3 = unit.since(Version::V1_3);
     let (class, size, access) = match data.kind {
         ResourceKind::UniformBuffer { size } => (StorageClass::Uniform, Some(size), Access::Read),
+        ResourceKind::ShaderRecord { size } => {
+            (StorageClass::ShaderRecordBufferKHR, Some(size), Access::Read)
+        }
         ResourceKind::PushConstants { size } => (StorageClass::PushConstant, Some(size), Access::Read),
         ResourceKind::StorageBuffer { access } if since_1_3 => (StorageClass::StorageBuffer, None, access),
         ResourceKind::StorageBuffer { access } => (StorageClass::Uniform, None, access),
         _ => return Ok(None),
     };
-    if data.count != Count::One {
-        return Err(Reason::Unsupported("an array of buffers"));
-    }
     let uniform = matches!(data.kind, ResourceKind::UniformBuffer { .. });
     let mut element = element.unwrap_or_else(|| uses.element(uniform));
-    if class == StorageClass::PushConstant {
+    let unbound = matches!(class, StorageClass::PushConstant | StorageClass::ShaderRecordBufferKHR);
+    if unbound {
         element = element.lane(); // its size need not be a multiple of 16
     }
     let stride = element.bits() / 8;
@@ -258,13 +281,50 @@ fn declare(
             unit.decorate_member(block, 0, Decoration::NonReadable, &[]);
         }
     }
-    let var = unit.variable(class, block);
+    let declared = descriptors(unit, data.count, block);
+    let var = unit.variable(class, declared);
     unit.name(Names::Interface, var, &data.name);
     unit.name(Names::Interface, block, &format!("{}_block", data.name));
     unit.member_name(block, 0, "data");
-    if class != StorageClass::PushConstant {
+    if !unbound {
         unit.decorate(var, Decoration::DescriptorSet, &[data.set]);
         unit.decorate(var, Decoration::Binding, &[data.binding]);
     }
-    Ok(Some(View { var, class, element, length, block: true, oob: data.oob }))
+    let array = data.count != Count::One;
+    let (block, oob) = (Some(block), data.oob);
+    Ok(Some(View { var, class, element, length, block, array, descriptor: None, oob }))
+}
+
+/// The type of as many descriptors as a resource has.
+pub(crate) fn descriptors(unit: &mut Unit, count: Count, of: Id) -> Id {
+    match count {
+        Count::One => of,
+        Count::Fixed(n) => {
+            let n = unit.u32(n.max(1));
+            unit.type_of(S::TypeArray, &[of, n])
+        }
+        Count::Unbounded => {
+            unit.capability(Capability::RuntimeDescriptorArray);
+            unit.descriptor_indexing();
+            unit.type_of(S::TypeRuntimeArray, &[of])
+        }
+    }
+}
+
+/// Resources that are bound where another one is: heaps, which are declared once for each use of their descriptors.
+fn shared_places(module: &Module, uses: &SecondaryMap<Resource, Uses>) -> SecondaryMap<Resource, bool> {
+    let mut first: FxHashMap<(u32, u32), Resource> = FxHashMap::default();
+    let mut shared = SecondaryMap::new();
+    for (resource, data) in &module.resources {
+        let buffer = matches!(data.kind, ResourceKind::StorageBuffer { .. });
+        if !buffer || !(uses[resource].read || uses[resource].written) {
+            continue;
+        }
+        if let Some(&other) = first.get(&(data.set, data.binding)) {
+            shared[other] = true;
+            shared[resource] = true;
+        }
+        first.insert((data.set, data.binding), resource);
+    }
+    shared
 }

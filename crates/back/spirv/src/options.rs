@@ -142,6 +142,8 @@ pub struct Options {
     pub mesh: Option<Mesh>,
     /// Fragment stage: depth and stencil tests come before the shader.
     pub early_fragment_tests: bool,
+    /// Textures never come with their samplers, even those that are read without one.
+    pub separate_samplers: bool,
     /// Fragment stage: how the depth it puts out compares with the one it is given.
     pub depth: Depth,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
@@ -170,6 +172,7 @@ impl Default for Options {
             tessellation: None,
             mesh: None,
             early_fragment_tests: false,
+            separate_samplers: false,
             depth: Depth::Any,
             subgroup_width: 0,
         }

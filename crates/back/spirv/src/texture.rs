@@ -2,7 +2,8 @@
 
 use crate::body::Body;
 use crate::error::{Error, Reason};
-use crate::options::{Names, Version};
+use crate::memory::descriptors;
+use crate::options::Names;
 use crate::rays::structure_type;
 use crate::unit::{Id, Unit};
 use smallvec::SmallVec;
@@ -33,15 +34,38 @@ pub(crate) struct Opaque {
     array: bool,
     storage: bool,
     texel: Texel,
+    /// Type of a component of a storage image.
+    component: Id,
     format: ImageFormat,
     shape: (Dim, bool, bool),
+}
+
+impl Opaque {
+    /// What it takes to index an array with anything but constants, and with what differs between invocations.
+    fn indexing(&self) -> (Capability, Capability) {
+        use Capability as C;
+        match (self.shape.0, self.storage) {
+            (Dim::Buffer, false) => {
+                (C::UniformTexelBufferArrayDynamicIndexing, C::UniformTexelBufferArrayNonUniformIndexing)
+            }
+            (Dim::Buffer, true) => {
+                (C::StorageTexelBufferArrayDynamicIndexing, C::StorageTexelBufferArrayNonUniformIndexing)
+            }
+            (_, false) => (C::SampledImageArrayDynamicIndexing, C::SampledImageArrayNonUniformIndexing),
+            (_, true) => (C::StorageImageArrayDynamicIndexing, C::StorageImageArrayNonUniformIndexing),
+        }
+    }
 }
 
 /// A handle that has been loaded, and the list of statements it was loaded in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loaded {
     id: Id,
-    resource: Resource,
+    /// Where it was loaded from.
+    pointer: Id,
+    nonuniform: bool,
+    /// What it is of; nothing where it was made of an address.
+    resource: Option<Resource>,
     list: u32,
 }
 
@@ -106,6 +130,23 @@ fn component(unit: &mut Unit, texel: Texel) -> Id {
         Texel::Float => unit.ty(Type::F32),
         Texel::Uint => unit.ty(Type::I32),
         Texel::Sint => unit.type_of(S::TypeInt, &[32, 1]),
+    }
+}
+
+/// A component of a storage image's texels.
+fn stored_component(unit: &mut Unit, format: ImageFormat) -> Id {
+    let texel = format.texel();
+    if !matches!(format, ImageFormat::R64ui | ImageFormat::R64i) {
+        return component(unit, texel);
+    }
+    unit.capability(Capability::Int64ImageEXT);
+    unit.extension("SPV_EXT_shader_image_int64");
+    match texel {
+        Texel::Sint => {
+            unit.capability(Capability::Int64);
+            unit.type_of(S::TypeInt, &[64, 1])
+        }
+        _ => unit.ty(Type::I64),
     }
 }
 
@@ -174,6 +215,8 @@ fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
         F::Rg8ui => (HostFormat::Rg8ui, true),
         F::R16ui => (HostFormat::R16ui, true),
         F::R8ui => (HostFormat::R8ui, true),
+        F::R64i => (HostFormat::R64i, false),
+        F::R64ui => (HostFormat::R64ui, false),
     };
     if extended {
         unit.capability(Capability::StorageImageExtendedFormats);
@@ -192,6 +235,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
         array: data.count != Count::One,
         storage: false,
         texel: Texel::Float,
+        component: 0,
         format: ImageFormat::Unknown,
         shape: (Dim::D2, false, false),
     };
@@ -202,7 +246,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
             let flags = [uses.shadow, arrayed, multisampled].map(u32::from);
             let words = [component, host, flags[0], flags[1], flags[2], 1, HostFormat::Unknown as u32];
             opaque.image = unit.type_of(S::TypeImage, &words);
-            opaque.combined = !uses.separate && dim != Dim::Buffer;
+            opaque.combined = !uses.separate && dim != Dim::Buffer && !unit.options.separate_samplers;
             opaque.ty = match opaque.combined {
                 true => unit.type_of(S::TypeSampledImage, &[opaque.image]),
                 false => opaque.image,
@@ -212,7 +256,8 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
         }
         ResourceKind::Image { dim, arrayed, format, .. } => {
             let host = host_dim(unit, dim, arrayed, true)? as u32;
-            let component = component(unit, format.texel());
+            let component = stored_component(unit, format);
+            opaque.component = component;
             let host_format = host_format(unit, format) as u32;
             let words = [component, host, 0, u32::from(arrayed), 0, 2, host_format];
             opaque.image = unit.type_of(S::TypeImage, &words);
@@ -230,20 +275,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
             opaque.ty = opaque.image;
         }
     }
-    let declared = match data.count {
-        Count::One => opaque.ty,
-        Count::Fixed(n) => {
-            let n = unit.u32(n.max(1));
-            unit.type_of(S::TypeArray, &[opaque.ty, n])
-        }
-        Count::Unbounded => {
-            unit.capability(Capability::RuntimeDescriptorArray);
-            if !unit.since(Version::V1_5) {
-                unit.extension("SPV_EXT_descriptor_indexing");
-            }
-            unit.type_of(S::TypeRuntimeArray, &[opaque.ty])
-        }
-    };
+    let declared = descriptors(unit, data.count, opaque.ty);
     opaque.var = unit.variable(class, declared);
     unit.name(Names::Interface, opaque.var, &data.name);
     unit.decorate(opaque.var, Decoration::DescriptorSet, &[data.set]);
@@ -261,12 +293,22 @@ impl Body<'_, '_> {
     pub(crate) fn resource_handle(&mut self, inst: Inst, resource: Resource) -> Result<(), Reason> {
         let function = self.function;
         let opaque = self.opaque(resource)?;
-        let nonuniform = function.insts[inst].flags.nonuniform();
+        let nonuniform = opaque.array && function.insts[inst].flags.nonuniform();
         let mut pointer = opaque.var;
         if opaque.array {
             let index = *function.args(inst).first().ok_or(OPERANDS)?;
+            let constant = function.const_bits(index).is_some();
             let index = self.value(index);
             let unit = self.unit();
+            let (dynamic, differing) = opaque.indexing();
+            if !constant {
+                unit.capability(dynamic);
+            }
+            if nonuniform {
+                unit.capability(Capability::ShaderNonUniform);
+                unit.capability(differing);
+                unit.descriptor_indexing();
+            }
             let pointer_type = unit.pointer(opaque.class, opaque.ty);
             pointer = unit.op_raw(S::AccessChain, pointer_type, &[opaque.var, index]);
             if nonuniform {
@@ -275,32 +317,42 @@ impl Body<'_, '_> {
         }
         let unit = self.unit();
         let id = unit.op_raw(S::Load, opaque.ty, &[pointer]);
-        if nonuniform && opaque.array {
+        if nonuniform {
             unit.decorate(id, Decoration::NonUniform, &[]);
-            unit.capability(Capability::ShaderNonUniform);
-            unit.capability(match opaque.storage {
-                true => Capability::StorageImageArrayNonUniformIndexing,
-                false => Capability::SampledImageArrayNonUniformIndexing,
-            });
-            if !unit.since(Version::V1_5) {
-                unit.extension("SPV_EXT_descriptor_indexing");
-            }
         }
         let list = self.list();
         let result = function.result(inst).ok_or(OPERANDS)?;
-        self.handles.insert(result, Loaded { id, resource, list });
+        self.handles.insert(result, Loaded { id, pointer, nonuniform, resource: Some(resource), list });
         Ok(())
     }
 
-    fn loaded(&self, v: Value) -> Result<(Opaque, Id), Reason> {
-        let loaded = self.handles.get(&v).filter(|l| l.list == self.list());
-        let loaded = loaded.ok_or(Reason::Unsupported("a handle from another block"))?;
-        Ok((self.opaque(loaded.resource)?, loaded.id))
+    fn handle(&self, v: Value) -> Result<Loaded, Reason> {
+        let loaded = self.handles.get(&v).filter(|l| l.list == self.list()).copied();
+        loaded.ok_or(Reason::Unsupported("a handle from another block"))
+    }
+
+    fn loaded(&self, v: Value) -> Result<(Opaque, Loaded), Reason> {
+        let loaded = self.handle(v)?;
+        Ok((self.opaque(loaded.resource.ok_or(OPERANDS)?)?, loaded))
+    }
+
+    /// `accel_at`: the acceleration structure at an address.
+    pub(crate) fn structure_at(&mut self, inst: Inst) -> Result<(), Reason> {
+        let function = self.function;
+        let address = *function.args(inst).first().ok_or(OPERANDS)?;
+        let address = self.value(address);
+        let stage = self.shared.module.stage;
+        let ty = structure_type(self.unit(), stage)?;
+        let id = self.unit().op_raw(S::ConvertUToAccelerationStructureKHR, ty, &[address]);
+        let list = self.list();
+        let result = function.result(inst).ok_or(OPERANDS)?;
+        self.handles.insert(result, Loaded { id, pointer: 0, nonuniform: false, resource: None, list });
+        Ok(())
     }
 
     /// An acceleration structure.
     pub(crate) fn structure(&self, v: Value) -> Result<Id, Reason> {
-        self.loaded(v).map(|(_, id)| id)
+        self.handle(v).map(|loaded| loaded.id)
     }
 
     /// An op on a texture or image.
@@ -309,7 +361,8 @@ impl Body<'_, '_> {
         let op = function.insts[inst].op;
         let args = function.args(inst);
         let &handle = args.first().ok_or(OPERANDS)?;
-        let (opaque, id) = self.loaded(handle)?;
+        let (opaque, loaded) = self.loaded(handle)?;
+        let id = loaded.id;
         if (info.dim, info.arrayed, info.multisampled) != opaque.shape {
             return Err(Reason::Invalid("the shape of an op is not that of its texture"));
         }
@@ -321,7 +374,7 @@ impl Body<'_, '_> {
             return Err(Reason::Invalid("texels are not what the texture has"));
         }
         if opaque.storage {
-            return self.image(op, info, (opaque, id), handle, &args[1..], ty);
+            return self.image(op, info, (opaque, loaded), &args[1..], ty);
         }
         let separate = args.get(1).filter(|&&v| function.ty(v).kind() == Kind::Samp).copied();
         let rest = &args[if separate.is_some() { 2 } else { 1 }..];
@@ -330,7 +383,11 @@ impl Body<'_, '_> {
                 let (_, sampler) = self.loaded(sampler)?;
                 let unit = self.unit();
                 let ty = unit.type_of(S::TypeSampledImage, &[opaque.image]);
-                unit.op_raw(S::SampledImage, ty, &[id, sampler])
+                let both = unit.op_raw(S::SampledImage, ty, &[id, sampler.id]);
+                if loaded.nonuniform || sampler.nonuniform {
+                    unit.decorate(both, Decoration::NonUniform, &[]);
+                }
+                both
             }
             None => id,
         };
@@ -343,9 +400,7 @@ impl Body<'_, '_> {
         match op {
             Op::TexSample | Op::TexGather => self.filtered(op, info, opaque, sampled, rest).map(Some),
             Op::TexQueryLod => {
-                if self.shared.module.stage != Stage::Fragment {
-                    return Err(Reason::Unsupported("not in this stage"));
-                }
+                self.quads()?;
                 let coordinates = self.value(*rest.first().ok_or(OPERANDS)?);
                 let unit = self.unit();
                 unit.capability(Capability::ImageQuery);
@@ -438,8 +493,8 @@ impl Body<'_, '_> {
         let (compare, operands) = self.image_operands(op, info, rest)?;
         let mut words: Words = SmallVec::from_slice(&[sampled, coordinates]);
         let explicit = info.operands.0 & (TexOperands::LOD.0 | TexOperands::GRAD.0) != 0;
-        if op == Op::TexSample && !explicit && self.shared.module.stage != Stage::Fragment {
-            return Err(Reason::Unsupported("an implicit level of detail in this stage"));
+        if op == Op::TexSample && !explicit {
+            self.quads()?;
         }
         let host = match (op, compare, explicit) {
             (Op::TexGather, Some(reference), _) => {
@@ -511,11 +566,11 @@ impl Body<'_, '_> {
         &mut self,
         op: Op,
         info: TexInfo,
-        (opaque, id): (Opaque, Id),
-        handle: Value,
+        (opaque, loaded): (Opaque, Loaded),
         rest: &[Value],
         ty: Option<Type>,
     ) -> Result<Option<Id>, Reason> {
+        let id = loaded.id;
         if op == Op::ImgQuery {
             let unit = self.unit();
             unit.capability(Capability::ImageQuery);
@@ -527,6 +582,10 @@ impl Body<'_, '_> {
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);
         let unknown = opaque.format == ImageFormat::Unknown;
+        let wide = matches!(opaque.format, ImageFormat::R64ui | ImageFormat::R64i);
+        if wide && matches!(op, Op::ImgLoad | Op::ImgStore) {
+            return Err(Reason::Unsupported("texels of 64 bits"));
+        }
         match op {
             Op::ImgLoad => {
                 let unit = self.unit();
@@ -558,7 +617,7 @@ impl Body<'_, '_> {
                 unit.effect(S::ImageWrite, &[id, coordinates, v]);
                 Ok(None)
             }
-            _ => self.image_atomic(op, opaque, handle, coordinates, rest).map(Some),
+            _ => self.image_atomic(op, opaque, loaded, coordinates, rest).map(Some),
         }
     }
 
@@ -566,20 +625,31 @@ impl Body<'_, '_> {
         &mut self,
         op: Op,
         opaque: Opaque,
-        handle: Value,
+        loaded: Loaded,
         coordinates: Id,
         rest: &[Value],
     ) -> Result<Id, Reason> {
-        if opaque.array || !matches!(opaque.format, ImageFormat::R32ui | ImageFormat::R32i) {
+        use ImageFormat as F;
+        let wide = matches!(opaque.format, F::R64ui | F::R64i);
+        if !wide && !matches!(opaque.format, F::R32ui | F::R32i) {
             return Err(Reason::Unsupported("atomics on images of this format"));
         }
-        self.loaded(handle)?;
+        let ty = if wide { Type::I64 } else { Type::I32 };
+        if rest.iter().any(|&v| self.function.ty(v) != ty) {
+            return Err(Reason::Invalid("texels are not what the image has"));
+        }
         let values: SmallVec<[Id; 2]> = rest.iter().map(|&v| self.value(v)).collect();
         let unit = self.unit();
-        let component = component(unit, opaque.texel);
+        if wide {
+            unit.capability(Capability::Int64Atomics);
+        }
+        let component = opaque.component;
         let pointer_type = unit.pointer(StorageClass::Image, component);
         let zero = unit.u32(0);
-        let pointer = unit.op_raw(S::ImageTexelPointer, pointer_type, &[opaque.var, coordinates, zero]);
+        let pointer = unit.op_raw(S::ImageTexelPointer, pointer_type, &[loaded.pointer, coordinates, zero]);
+        if loaded.nonuniform {
+            unit.decorate(pointer, Decoration::NonUniform, &[]);
+        }
         let signed = opaque.texel == Texel::Sint;
         let values: SmallVec<[Id; 2]> = values
             .into_iter()
@@ -606,7 +676,7 @@ impl Body<'_, '_> {
             _ => return Err(OPERANDS),
         }
         let id = unit.op_raw(host, component, &words);
-        Ok(if signed { unit.op(S::Bitcast, Type::I32, &[id]) } else { id })
+        Ok(if signed { unit.op(S::Bitcast, ty, &[id]) } else { id })
     }
 
     /// An input at another place of the pixel.

@@ -7,7 +7,10 @@ use crate::error::Error;
 use crate::options::{Names, Options, Version};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use spirv::{Capability, Decoration, GlslStd450Op as GlOp, Op, StorageClass};
+use spirv::{
+    AddressingModel, Capability, Decoration, ExecutionMode, GlslStd450Op as GlOp, MemoryModel, Op,
+    StorageClass,
+};
 use xenoglot_ir::{Bits, Kind, Type};
 
 /// An id of the output.
@@ -59,6 +62,12 @@ pub(crate) struct Unit {
     capabilities: Vec<Capability>,
     extensions: Vec<&'static str>,
     glsl: Id,
+    /// Whether there are 64-bit pointers.
+    physical: bool,
+    /// How invocations of a workgroup form quads, if they have to.
+    pub(crate) quads: Option<ExecutionMode>,
+    /// Whether the shader has a critical section.
+    pub(crate) interlocked: bool,
     strings: Vec<u32>,
     names: Vec<u32>,
     annotations: Vec<u32>,
@@ -83,6 +92,9 @@ impl Unit {
         self.options.clone_from(options);
         self.next_id = 1;
         self.glsl = 0;
+        self.physical = false;
+        self.quads = None;
+        self.interlocked = false;
         self.capabilities.clear();
         self.extensions.clear();
         for section in [
@@ -125,6 +137,22 @@ impl Unit {
     pub(crate) fn extension(&mut self, name: &'static str) {
         if let Err(at) = self.extensions.binary_search(&name) {
             self.extensions.insert(at, name);
+        }
+    }
+
+    /// Declares the extension of arrays without bound and of indices that differ, if the version lacks it.
+    pub(crate) fn descriptor_indexing(&mut self) {
+        if !self.since(Version::V1_5) {
+            self.extension("SPV_EXT_descriptor_indexing");
+        }
+    }
+
+    /// Declares 64-bit pointers.
+    pub(crate) fn pointers(&mut self) {
+        self.physical = true;
+        self.capability(Capability::PhysicalStorageBufferAddresses);
+        if !self.since(Version::V1_5) {
+            self.extension("SPV_KHR_physical_storage_buffer");
         }
     }
 
@@ -390,11 +418,11 @@ impl Unit {
         if self.glsl != 0 {
             push_text(&mut out, Op::ExtInstImport, &[self.glsl], "GLSL.std.450", &[]);
         }
-        push(
-            &mut out,
-            Op::MemoryModel,
-            &[spirv::AddressingModel::Logical as u32, spirv::MemoryModel::GLSL450 as u32],
-        );
+        let addressing = match self.physical {
+            true => AddressingModel::PhysicalStorageBuffer64,
+            false => AddressingModel::Logical,
+        };
+        push(&mut out, Op::MemoryModel, &[addressing as u32, MemoryModel::GLSL450 as u32]);
         out.extend_from_slice(entry);
         out.extend_from_slice(modes);
         for section in sections {

@@ -87,6 +87,30 @@ impl Spirv {
     }
 }
 
+/// A version of Vulkan.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Vulkan {
+    /// 1.1: SPIR-V 1.3.
+    #[value(name = "1.1")]
+    V1,
+    /// 1.2: SPIR-V 1.5.
+    #[value(name = "1.2")]
+    V2,
+    /// 1.3: SPIR-V 1.6.
+    #[value(name = "1.3")]
+    V3,
+}
+
+impl Vulkan {
+    fn spirv(self) -> xenoglot_spirv::Version {
+        match self {
+            Vulkan::V1 => xenoglot_spirv::Version::V1_3,
+            Vulkan::V2 => xenoglot_spirv::Version::V1_5,
+            Vulkan::V3 => xenoglot_spirv::Version::V1_6,
+        }
+    }
+}
+
 /// Arguments of `translate`.
 #[derive(clap::Args)]
 pub struct Args {
@@ -105,6 +129,9 @@ pub struct Args {
     /// Version of SPIR-V.
     #[arg(long, value_enum, default_value = "1.3")]
     spirv_version: Spirv,
+    /// The newest SPIR-V of a version of Vulkan.
+    #[arg(long, value_enum, conflicts_with = "spirv_version")]
+    vulkan: Option<Vulkan>,
     /// Put each guest instruction and its address above what became of it: a comment in GLSL, OpLine in SPIR-V.
     #[arg(long)]
     comments: bool,
@@ -168,7 +195,9 @@ fn target(args: &Args, language: Language) -> Target {
             robust: args.robust,
             subgroup_width: args.subgroup_width,
             names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
-            ..xenoglot_spirv::Options::version(args.spirv_version.version())
+            ..xenoglot_spirv::Options::version(
+                args.vulkan.map_or(args.spirv_version.version(), Vulkan::spirv),
+            )
         }),
         Language::Glsl => Target::Glsl(xenoglot_glsl::Options {
             target: args.glsl_version.target(),

@@ -49,6 +49,48 @@ fn info_describes_direct3d_containers() {
 }
 
 #[test]
+fn direct3d_shaders_are_translated_in_both_binding_models() {
+    let vectors = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil");
+    let file = |name: &str| vectors.join(name).display().to_string();
+    let shader = file("bindless/root_addresses.dxil");
+    assert!(text(&["disasm", &shader]).contains("@dx.op.rawBufferStore.i32("));
+    let plain = text(&["ir", &shader]);
+    assert!(plain.contains("uniform @b1 = set 0 binding 1") && !plain.contains("global"), "{plain}");
+    let bound = text(&["ir", &shader, "--bindings", "root-signature"]);
+    assert!(bound.contains("push @root") && bound.contains("load global"), "{bound}");
+    // Another container's root signature binds what it names.
+    assert_eq!(text(&["ir", &shader, "--root-signature", &shader]), bound);
+    let other = file("stages/ps_rootsig.dxil");
+    run(&["ir", &shader, "--root-signature", &other], 1);
+    run(&["ir", &shader, "--root-signature", &other, "--bindings", "registers"], 1);
+
+    let dir = folder("direct3d");
+    for (vulkan, version) in [("1.1", 3), ("1.2", 5), ("1.3", 6)] {
+        for bindings in ["registers", "root-signature"] {
+            let out = dir.join(format!("{vulkan}.{bindings}.spv"));
+            let out = out.to_str().unwrap();
+            run(
+                &[
+                    "translate",
+                    &shader,
+                    "--to",
+                    "spirv",
+                    "--vulkan",
+                    vulkan,
+                    "--bindings",
+                    bindings,
+                    "-o",
+                    out,
+                ],
+                0,
+            );
+            let bytes = fs::read(out).unwrap();
+            assert_eq!(bytes[..8], [0x03, 0x02, 0x23, 0x07, 0, version, 1, 0]);
+        }
+    }
+}
+
+#[test]
 fn assembly_goes_around() {
     let dir = folder("around");
     for name in ["basic.v", "skin4.v", "subdivision.g"] {

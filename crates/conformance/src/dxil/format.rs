@@ -9,6 +9,9 @@ pub const MAGIC: &str = "dxt 1";
 /// Most bytes of a resource.
 const MAX_RESOURCE: usize = 64 << 20;
 
+/// The space of resources that are given by their place in the heap.
+pub const HEAP: u32 = u32::MAX;
+
 /// Classes of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -38,9 +41,9 @@ pub enum Kind {
 pub struct Resource {
     /// Class.
     pub class: Class,
-    /// Register space.
+    /// Register space, or [`HEAP`].
     pub space: u32,
-    /// Register.
+    /// Register, or place in the heap.
     pub register: u32,
     /// How it is accessed.
     pub kind: Kind,
@@ -197,7 +200,7 @@ fn resource(fields: &[&str]) -> Option<Resource> {
     let bytes: usize = bytes.parse().ok().filter(|&n| n <= MAX_RESOURCE)?;
     Some(Resource {
         class: class(class_name)?,
-        space: space.parse().ok()?,
+        space: if space == "heap" { HEAP } else { space.parse().ok()? },
         register: register.parse().ok()?,
         kind: match kind {
             "raw" => Kind::Raw,
@@ -238,7 +241,7 @@ fn expected(fields: &[&str]) -> Option<Expected> {
     };
     Some(Expected {
         class: class(class_name)?,
-        space: space.parse().ok()?,
+        space: if space == "heap" { HEAP } else { space.parse().ok()? },
         register: register.parse().ok()?,
         tolerance,
         words: Vec::new(),

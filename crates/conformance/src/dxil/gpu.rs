@@ -1,6 +1,6 @@
 //! The `spirv` and `glsl` engines: translated shaders on a Vulkan device, in a worker process.
 
-use super::format::{Class, Kind, Test, Vector};
+use super::format::{Class, Kind, Resource, Test, Vector};
 use super::{compare, lifted};
 use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
@@ -45,18 +45,23 @@ impl Engine {
 }
 
 fn buffers(test: &Test) -> Vec<BufferBinding> {
-    let buffer = |r: &super::format::Resource| BufferBinding {
+    let buffer = |r: &Resource| BufferBinding {
         set: r.space,
         binding: r.register,
-        kind: match (r.kind, r.class) {
-            (Kind::ConstantBuffer, _) => BufferKind::Uniform,
-            (Kind::Typed(format), Class::Uav) => BufferKind::StorageTexel(texels(format)),
-            (Kind::Typed(format), _) => BufferKind::UniformTexel(texels(format)),
-            (Kind::Raw | Kind::Structured, _) => BufferKind::Storage,
-        },
+        kind: kind(r),
         data: r.data.clone(),
     };
     test.resources.iter().map(buffer).collect()
+}
+
+/// How a shader sees a resource.
+pub(super) fn kind(resource: &Resource) -> BufferKind {
+    match (resource.kind, resource.class) {
+        (Kind::ConstantBuffer, _) => BufferKind::Uniform,
+        (Kind::Typed(format), Class::Uav) => BufferKind::StorageTexel(texels(format)),
+        (Kind::Typed(format), _) => BufferKind::UniformTexel(texels(format)),
+        (Kind::Raw | Kind::Structured, _) => BufferKind::Storage,
+    }
 }
 
 fn texels(format: ImageFormat) -> TexelFormat {

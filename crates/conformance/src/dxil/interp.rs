@@ -5,7 +5,8 @@ use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Module, Resource};
 
 /// Instructions a dispatch may take: a hundred times what the longest one takes.
-const LIMITS: Limits = Limits { fuel: 200_000_000, call_depth: 64, memory: 256 << 20, events: 0, trace: 0 };
+pub(super) const LIMITS: Limits =
+    Limits { fuel: 200_000_000, call_depth: 64, memory: 256 << 20, events: 0, trace: 0 };
 
 fn resource(module: &Module, set: u32, binding: u32) -> Option<Resource> {
     module.resources.iter().find(|(_, r)| (r.set, r.binding) == (set, binding)).map(|(id, _)| id)

@@ -1,8 +1,10 @@
 //! Suite of DXIL shaders.
 
+mod bindless;
 pub mod format;
 mod gpu;
 mod interp;
+mod stages;
 
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
@@ -12,13 +14,22 @@ use rayon::prelude::*;
 use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
 use xenoglot_ir::Module;
 
-/// Suite `dxil`: every shader at the path. Those without a test beside them are only translated.
+/// Suite `dxil`: every shader at the path. Those without a test beside them are only translated: to valid SPIR-V with both
+/// binding models on engine `spirv`. Engine `bindless` binds by root signature, on the interpreter and on a device.
 pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let vectors = format::read(&request.path)?;
     observer.total(vectors.len());
     if request.engine == "interp" {
         let run = |v: &Vector| report(v, interpreted(v), observer);
         return Ok(Summary::total(vectors.par_iter().map(run).collect::<Vec<_>>()));
+    }
+    let (vectors, others): (Vec<Vector>, Vec<Vector>) = match request.engine {
+        "spirv" => vectors.into_iter().partition(|v| v.test.is_some()),
+        _ => (vectors, Vec::new()),
+    };
+    let translated = stages::run(&others, observer);
+    if vectors.is_empty() {
+        return Ok(translated);
     }
     let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
     let device = vulkan::device(request)?;
@@ -27,11 +38,16 @@ pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summ
     let summaries: Result<Vec<Summary>, Error> = vectors
         .par_chunks(share)
         .map(|share| {
+            if request.engine == "bindless" {
+                let mut engine = bindless::Engine::new(request, &device)?;
+                let run = |v: &Vector| report(v, engine.run(v), observer);
+                return Ok(Summary::total(share.iter().map(run)));
+            }
             let mut engine = gpu::Engine::new(language, request, &device)?;
             Ok(Summary::total(share.iter().map(|v| report(v, engine.run(v), observer))))
         })
         .collect();
-    Ok(Summary::total(summaries?))
+    Ok(Summary::total(summaries?.into_iter().chain([translated])))
 }
 
 fn lifted(vector: &Vector, bounds: Bounds) -> Result<Module, String> {

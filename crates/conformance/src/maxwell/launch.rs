@@ -1,6 +1,7 @@
 //! What the driver sets up for a launch: global memory, constant banks, windows.
 
 use super::format::{Kernel, Param, Variant};
+use xenoglot_maxwell::gpu::ConstantWord;
 use xenoglot_maxwell::launch::{self, Memory, put, stack_bytes};
 use xenoglot_maxwell::lift::{
     ConstantBank, GlobalMemory, Kernel as Program, LiftError, LiftOptions, Lifted, lift_compute,
@@ -58,6 +59,14 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
+    /// Memory from the address in two words of a constant bank on, if there is any.
+    pub fn memory_from(&self, address: ConstantWord) -> Option<&[u8]> {
+        let (_, bank) = self.banks.iter().find(|(bank, _)| *bank == u32::from(address.bank))?;
+        let words = bank.get(address.offset as usize..)?.first_chunk()?;
+        let at = u64::from_le_bytes(*words).checked_sub(BASE)?;
+        self.memory.bytes().get(usize::try_from(at).ok()?..)
+    }
+
     /// Constant bank 0 as FORMAT.md says the driver fills it.
     fn bank0(&self, addresses: &[u64]) -> Result<Vec<u8>, String> {
         let stated = self.variant.const_banks.iter().find(|b| b.bank == 0).map_or(0, |b| b.size as usize);
@@ -102,12 +111,16 @@ impl<'a> Launch<'a> {
             local_bytes: stack_bytes(self.variant.local_bytes),
             constants: &constants,
         };
-        let options = LiftOptions {
-            global: GlobalMemory::Window { base: BASE },
-            shared_window: SHARED_WINDOW,
-            local_window: LOCAL_WINDOW,
-            ..LiftOptions::default()
-        };
-        lift_compute(&program, &options)
+        lift_compute(&program, &options())
+    }
+}
+
+/// How variants are lifted.
+pub fn options() -> LiftOptions {
+    LiftOptions {
+        global: GlobalMemory::Window { base: BASE },
+        shared_window: SHARED_WINDOW,
+        local_window: LOCAL_WINDOW,
+        ..LiftOptions::default()
     }
 }

@@ -14,6 +14,7 @@ use crate::{Error, Request};
 use format::{Corpus, Kernel, Variant};
 use launch::Launch;
 use rayon::prelude::*;
+use xenoglot_maxwell::lift::{Lifted, bind_storage};
 use xenoglot_opt::Context;
 
 /// A variant of an executable kernel, with its cubin's bytes.
@@ -39,7 +40,7 @@ pub(crate) fn kernels(request: &Request, observer: &dyn Observer) -> Result<Summ
         })
         .collect();
     if request.engine == "interp" {
-        observer.total(2 * programs.len());
+        observer.total(3 * programs.len());
         let run = |p: &Program| report(p, interpret(p), observer);
         return Ok(Summary::total(programs.par_iter().map(run).collect::<Vec<_>>()));
     }
@@ -60,22 +61,29 @@ pub(crate) fn kernels(request: &Request, observer: &dyn Observer) -> Result<Summ
 }
 
 fn interpret(p: &Program) -> Runs {
-    const WAYS: [&str; 2] = ["as lifted", "optimised"];
+    const WAYS: [&str; 3] = ["as lifted", "with storage buffers", "optimised"];
     let launch = match Launch::new(p.kernel, p.variant, p.cubin) {
         Ok(launch) => launch,
         Err(e) => return WAYS.map(|way| (way, Err(e.clone()))).into(),
     };
-    let mut module = match launch.lift() {
-        Ok(lifted) => lifted.module,
+    let mut lifted = match launch.lift() {
+        Ok(lifted) => lifted,
         Err(e) => return WAYS.map(|way| (way, Err(e.to_string()))).into(),
     };
-    let run = |module: &_| {
-        xenoglot_ir::verify(module).map_err(|e| e.to_string())?;
-        Ok(compare::judge(&launch, &interp::run(&launch, module)?))
+    let run = |lifted: &Lifted| {
+        xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
+        let memory = interp::run(&launch, &lifted.module, &lifted.info.storage_buffers)?;
+        Ok(compare::judge(&launch, &memory))
     };
-    let before = run(&module);
-    let Ok(()) = xenoglot_opt::optimize(&mut module, &mut Context::new(), &Default::default(), &mut ());
-    vec![(WAYS[0], before), (WAYS[1], run(&module))]
+    let before = run(&lifted);
+    let mut bound = lifted.clone();
+    for func in bound.module.funcs.values_mut() {
+        xenoglot_opt::promote::run(func, &mut Context::new());
+    }
+    bind_storage(&mut bound, &launch::options(), 1);
+    let Ok(()) =
+        xenoglot_opt::optimize(&mut lifted.module, &mut Context::new(), &Default::default(), &mut ());
+    vec![(WAYS[0], before), (WAYS[1], run(&bound)), (WAYS[2], run(&lifted))]
 }
 
 fn translate(engine: &mut gpu::Engine, p: &Program) -> Result<Verdict, String> {

@@ -111,8 +111,12 @@ pub struct Resource {
     pub component: Option<Component>,
     /// How many components the declaration gives a texel, 1 to 4.
     pub components: u8,
+    /// Whether texels are of 64 bits: what atomics on them are of, whatever the component says.
+    pub wide: bool,
     /// Bytes of a structured buffer's record, or of a constant buffer.
     pub bytes: u32,
+    /// Whether a pixel's invocations access it in the order of their primitives (rasterizer-ordered views).
+    pub ordered: bool,
     /// The global variable that a library's functions load it of.
     pub global: Option<u32>,
 }
@@ -281,7 +285,9 @@ impl Reader<'_> {
             shape,
             component: None,
             components: self.components((*fields.get(1)?)?),
+            wide: false,
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
+            ordered: class == Class::Uav && field(9)? != 0,
             global: self.global((*fields.get(1)?)?),
         };
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
@@ -289,6 +295,7 @@ impl Reader<'_> {
             match self.integer(pair[0])? {
                 0 => resource.component = Component::from_number(self.integer(pair[1])?),
                 1 => resource.bytes = u32::try_from(self.integer(pair[1])?).ok()?,
+                3 => resource.wide = self.integer(pair[1])? != 0,
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
 //! What a shader uses and binds.
 
-use crate::gpu::{Handle, InputPrimitive, Tessellator};
+use crate::gpu::{ConstantWord, Handle, InputPrimitive, Tessellator};
 use serde::{Deserialize, Serialize};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{ImageFormat, Texel};
@@ -34,9 +34,23 @@ pub struct ShaderInfo {
     /// Images, in the order of their bindings.
     #[serde(default)]
     pub images: Vec<ImageBinding>,
+    /// Storage buffers that global memory was bound to, in the order of their bindings.
+    #[serde(default)]
+    pub storage_buffers: Vec<StorageBinding>,
     /// What the graphics pipeline passes in and out; none of a compute kernel.
     #[serde(default)]
     pub graphics: Option<GraphicsInfo>,
+}
+
+/// A storage buffer in the place of a part of global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageBinding {
+    /// The lower of the two words with the address it begins at.
+    pub address: ConstantWord,
+    /// Binding in the descriptor set.
+    pub binding: u32,
+    /// It is written.
+    pub written: bool,
 }
 
 /// A texture with its sampler.

@@ -28,7 +28,7 @@ pub(crate) struct Bound {
     _pool: Option<Owned<vk::DescriptorPool>>,
 }
 
-fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
+pub(crate) fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
     match kind {
         BufferKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
         BufferKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
@@ -37,7 +37,7 @@ fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
     }
 }
 
-fn format(texels: TexelFormat) -> vk::Format {
+pub(crate) fn format(texels: TexelFormat) -> vk::Format {
     match texels {
         TexelFormat::R32Sfloat => vk::Format::R32_SFLOAT,
         TexelFormat::R32Sint => vk::Format::R32_SINT,

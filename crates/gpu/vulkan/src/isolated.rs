@@ -235,6 +235,11 @@ fn fits(job: &Job, outputs: &[RunOutput]) -> bool {
                 && job.runs.iter().zip(outputs).all(|(run, output)| buffers_fit(&run.buffers, output))
         }
         Job::Pipeline(_) => outputs.is_empty(),
+        Job::Bindless(job) => {
+            let sizes = job.elements.iter().map(|e| e.buffer.data.len());
+            let sizes = sizes.chain(job.addressed.iter().map(|a| a.data.len()));
+            outputs.len() == 1 && sizes.eq(outputs[0].buffers.iter().map(Vec::len))
+        }
         Job::Ray(job) => outputs.len() == 1 && outputs[0].buffers.len() == job.buffers.len(),
         Job::Sample(_) => outputs.len() == 1 && outputs[0].buffers.len() == 1,
         Job::Render(job) => outputs.len() == 1 && outputs[0].buffers.len() >= job.pipeline.targets.len(),
@@ -294,6 +299,7 @@ fn run(
             Job::Vertex(job) => device.run_vertex(job),
             Job::Pipeline(job) => device.build_pipeline(job),
             Job::Render(job) => device.render(job),
+            Job::Bindless(job) => device.run_bindless(job),
             Job::Ray(job) => device.trace(job),
             Job::Sample(job) => device.sample_frame(job),
         }

@@ -140,6 +140,44 @@ impl ComputeJob {
     }
 }
 
+/// A buffer that is an element of an array of descriptors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayElement {
+    /// Which element; those that no job names are not bound.
+    pub element: u32,
+    /// The buffer, and where the array is bound.
+    pub buffer: BufferBinding,
+}
+
+/// A buffer that a shader reaches by its address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressedBuffer {
+    /// The byte of the push constants that its 64-bit address is written to.
+    pub offset: u32,
+    /// Its contents before the run.
+    #[serde(with = "hex")]
+    pub data: Vec<u8>,
+}
+
+/// One dispatch of a compute shader with arrays of descriptors and buffers by address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BindlessJob {
+    /// The module.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+    /// The name of the entry point.
+    pub entry: String,
+    /// Elements of arrays: at least those that the shader accesses, of each array that the module declares.
+    pub elements: Vec<ArrayElement>,
+    /// Buffers by address.
+    pub addressed: Vec<AddressedBuffer>,
+    /// Push constants from offset 0, with room for the addresses.
+    #[serde(with = "hex")]
+    pub push_constants: Vec<u8>,
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
+}
+
 /// The values of one vertex input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VertexInput {
@@ -429,6 +467,9 @@ pub enum Job {
     /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
     /// layer, and after them the storage buffers in the order of descriptors.
     Render(RenderJob),
+    /// A dispatch with arrays of descriptors and buffers by address. Its only output has the elements' buffers and then
+    /// those by address, in the order of the job.
+    Bindless(BindlessJob),
     /// Rays. Its only output has the buffers.
     Ray(RayJob),
     /// A frame that is sampled. Its only output has the storage buffer.

@@ -49,6 +49,7 @@
 #![deny(missing_docs)]
 
 mod binding;
+mod bindless;
 mod child;
 mod compute;
 mod device;
@@ -70,9 +71,10 @@ pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
-    BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot,
-    Job, Numbers, PipelineInput, PipelineJob, PipelineStage, RenderJob, RunOutput, SampleJob, SampledFrame,
-    Stage, StageModule, TexelFormat, TextureContents, TextureShape, VertexInput, VertexJob, VertexRun,
+    AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun,
+    Contents, DescriptorKind, DescriptorSlot, Job, Numbers, PipelineInput, PipelineJob, PipelineStage,
+    RenderJob, RunOutput, SampleJob, SampledFrame, Stage, StageModule, TexelFormat, TextureContents,
+    TextureShape, VertexInput, VertexJob, VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
 pub use vertex::VertexPipeline;

@@ -255,7 +255,7 @@ ops! {
     EndPrimitive "end_primitive", Sig::Effect, Stream, NO, RMW, (-), "Geometry: ends the stream's strip.";
 
     // Memory.
-    Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says.";
+    Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says. The last operand of an access to an array of resources is the element.";
     Store "store", Sig::Store, Mem, NU, WRITE, (-), "Stores bytes at the offset, little-endian; out of bounds as the resource's policy says.";
     AtomicAdd "atomic.add", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old + operand.";
     AtomicAnd "atomic.and", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old & operand.";
@@ -272,7 +272,7 @@ ops! {
     AtomicFmax "atomic.fmax", Sig::Open, Mem, NU, RMW, (-), "Old value; stores the float greatest.";
     AtomicIncWrap "atomic.inc_wrap", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores 0 if old >= operand (unsigned), else old + 1.";
     AtomicDecWrap "atomic.dec_wrap", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores operand if old is 0 or > operand (unsigned), else old - 1.";
-    BufferSize "buffer_size", Sig::Open, Resource, NU, READ, (-), "Size of the bound buffer in bytes, `i32` or `i64`.";
+    BufferSize "buffer_size", Sig::Size, Resource, NU, READ, (-), "Size of the bound buffer in bytes, `i32` or `i64`; of an array, of the element that the operand counts.";
 
     // Handles: bindless is data flow.
     ResourceHandle "resource_handle", Sig::Handle, Resource, NU, READ, (-), "Handle of a resource; of an array, of the element that the operand counts.";
@@ -333,10 +333,13 @@ ops! {
     Demote "demote", Sig::Effect, None, NO, SYNC, (-), "The invocation goes on as a helper without effects.";
     DiscardIf "discard_if", Sig::EffectIf, None, NO, SYNC, (-), "`demote` if the operand is true.";
     Helper "helper", Sig::Leaf, None, NO, CROSS, (-), "Whether this is a helper invocation, `bool`.";
+    InterlockBegin "interlock.begin", Sig::Effect, None, NO, SYNC, (-), "Waits for invocations of earlier primitives that cover the pixel to come to their `interlock.end`; once in an invocation.";
+    InterlockEnd "interlock.end", Sig::Effect, None, NO, SYNC, (-), "Lets invocations of later primitives that cover the pixel go on.";
     DepthOut "depth_out", Sig::Open, None, NO, WRITE, (-), "Sets the fragment's depth.";
 
     // Rays and meshes.
     RayTrace "ray.trace", Sig::Fixed(RAY, None), Resource, NO, SYNC, (-), "Traces a ray and runs the shaders it meets on the payload. Operands: structure, flags, mask, offset and stride of the table of hit groups, number of the miss shader, origin, least distance, direction, greatest distance.";
+    AccelAt "accel_at", Sig::Fixed(&[Type::I64], Some(Type::scalar(Kind::Accel))), None, NO, READ, (-), "The acceleration structure at an address.";
     RayReport "ray.report", Sig::Fixed(&[Type::F32, Type::I32], Some(Type::BOOL)), None, NO, SYNC, (-), "Intersection: reports a hit at a distance, of a kind; whether it is taken.";
     RayIgnore "ray.ignore", Sig::Effect, None, NO, SYNC, (-), "Any hit: refuses the hit and ends the invocation; what follows is not run.";
     RayAccept "ray.accept", Sig::Effect, None, NO, SYNC, (-), "Any hit: takes the hit, and no other; ends the invocation; what follows is not run.";

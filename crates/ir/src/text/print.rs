@@ -177,7 +177,9 @@ fn write_var(f: &mut dyn Write, var: &VarData) -> fmt::Result {
 fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {
     write!(f, "  {} @{} = set {} binding {}", r.kind.name().name(), Name(&r.name), r.set, r.binding)?;
     match r.kind {
-        ResourceKind::UniformBuffer { size } | ResourceKind::PushConstants { size } => {
+        ResourceKind::UniformBuffer { size }
+        | ResourceKind::PushConstants { size }
+        | ResourceKind::ShaderRecord { size } => {
             write!(f, " size {size}")?;
         }
         ResourceKind::StorageBuffer { access } => write!(f, " {}", access.name())?,

@@ -5,7 +5,7 @@ use super::{Sink, fail};
 use crate::entities::Resource;
 use crate::func::Function;
 use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Reduce, Scope, Space, SubgroupInfo};
-use crate::module::{Access, Count, Direction, PayloadKind, ResourceKind, Stage};
+use crate::module::{Access, Direction, PayloadKind, ResourceKind, Stage};
 use crate::op::{Class, Op, Sig};
 
 /// Whether invocations of the stage run in workgroups with shared memory.
@@ -19,6 +19,7 @@ fn holds(space: Space, kind: ResourceKind) -> bool {
         Space::ConstBank | Space::Uniform => matches!(kind, ResourceKind::UniformBuffer { .. }),
         Space::Storage => matches!(kind, ResourceKind::StorageBuffer { .. }),
         Space::Push => matches!(kind, ResourceKind::PushConstants { .. }),
+        Space::Record => matches!(kind, ResourceKind::ShaderRecord { .. }),
         Space::Payload => matches!(kind, ResourceKind::Payload { .. }),
         _ => false,
     }
@@ -127,9 +128,6 @@ impl<'m> Site<'m> {
             None if mem.space.has_resource() => return fail!(sink, "the access names no resource"),
             Some(r) if !holds(mem.space, r.kind) => {
                 return fail!(sink, "`@{}` is no resource of {space} memory", r.name);
-            }
-            Some(r) if r.count != Count::One => {
-                return fail!(sink, "`@{}` is an array of resources", r.name);
             }
             Some(r) => {
                 if let ResourceKind::StorageBuffer { access } = r.kind

@@ -126,6 +126,11 @@ impl<'m> Site<'m> {
         if self.data.op == Op::ImgStore && float {
             types[start] = Type::F32X4;
         }
+        // Atomics are of 32 bits or 64.
+        let wide = self.data.op.info().traits.writes && self.args.get(start) == Some(&Type::I64);
+        if wide && self.data.op != Op::ImgStore {
+            types[start..].fill(Type::I64);
+        }
         self.takes(sink, types.len())?;
         types.iter().enumerate().try_for_each(|(n, &ty)| self.is(sink, n, ty))?;
         let texel = if float { Type::F32X4 } else { Type::I32X4 };
@@ -135,7 +140,7 @@ impl<'m> Site<'m> {
             Op::TexQueryLod => self.gives(sink, &[Type::F32X2]),
             Op::TexQuerySize | Op::ImgQuery => self.gives(sink, &[lanes(Kind::I32, t.size_lanes())]),
             Op::ImgStore => self.gives(sink, &[]),
-            _ => self.gives(sink, &[Type::I32]),
+            _ => self.gives(sink, &[if wide { Type::I64 } else { Type::I32 }]),
         }
     }
 }

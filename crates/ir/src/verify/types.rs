@@ -4,7 +4,7 @@ use super::{Sink, fail};
 use crate::entities::{Inst, Value};
 use crate::func::{Function, InstData};
 use crate::imm::{Imm, Space};
-use crate::module::Stage;
+use crate::module::{Count, ResourceKind, Stage};
 use crate::op::{Class, Op, OpInfo, Sig};
 use crate::ty::{Kind, Type};
 use smallvec::SmallVec;
@@ -35,7 +35,9 @@ fn class_name(class: Class) -> &'static str {
 fn stage_has(op: Op, stage: Stage) -> bool {
     match op {
         Op::EmitVertex | Op::EndPrimitive => stage == Stage::Geometry,
-        Op::Demote | Op::DiscardIf | Op::Helper => stage == Stage::Fragment,
+        Op::Demote | Op::DiscardIf | Op::Helper | Op::InterlockBegin | Op::InterlockEnd => {
+            stage == Stage::Fragment
+        }
         Op::MeshSetCounts => stage == Stage::Mesh,
         Op::MeshDispatch => stage == Stage::Task,
         Op::RayTrace => matches!(stage, Stage::RayGen | Stage::ClosestHit | Stage::Miss),
@@ -235,28 +237,24 @@ impl<'m> Site<'m> {
                 self.gives(sink, &[])
             }
             Sig::Load => {
-                self.takes(sink, 1)?;
-                self.offset(sink)?;
+                self.accesses(sink, 1)?;
                 let r = self.one_result(sink)?;
                 if r.bytes().is_none() { fail!(sink, "{r} has no form in memory") } else { Some(()) }
             }
             Sig::Store => {
-                self.takes(sink, 2)?;
-                self.offset(sink)?;
+                self.accesses(sink, 2)?;
                 if self.args[1].bytes().is_none() {
                     return fail!(sink, "{} has no form in memory", self.args[1]);
                 }
                 self.gives(sink, &[])
             }
             Sig::Atomic(class) => {
-                self.takes(sink, 2)?;
-                self.offset(sink)?;
+                self.accesses(sink, 2)?;
                 let t = self.scalar(sink, 1, class)?;
                 self.gives(sink, &[t])
             }
             Sig::AtomicCas => {
-                self.takes(sink, 3)?;
-                self.offset(sink)?;
+                self.accesses(sink, 3)?;
                 let t = self.scalar(sink, 1, Class::Int)?;
                 self.is(sink, 2, t)?;
                 self.gives(sink, &[t])
@@ -267,6 +265,7 @@ impl<'m> Site<'m> {
                 self.is(sink, 1, Type::I32)?;
                 self.gives(sink, &[t])
             }
+            Sig::Size => self.size(sink),
             Sig::Call => self.call(sink),
             Sig::Effect => {
                 self.takes(sink, 0)?;
@@ -413,6 +412,34 @@ impl<'m> Site<'m> {
                 _ => Some(()),
             }
         })
+    }
+
+    /// Checks the number of operands of an access, its offset, and which element it goes to: the last operand, where the
+    /// resource is an array.
+    fn accesses(&self, sink: &mut Sink<'m>, n: usize) -> Option<()> {
+        let Imm::Mem(mem) = self.data.imm else { return None };
+        let array = mem.resource.expand().is_some_and(|r| sink.module.resources[r].count != Count::One);
+        self.takes(sink, n + usize::from(array))?;
+        self.offset(sink)?;
+        if array { self.is(sink, n, Type::I32) } else { Some(()) }
+    }
+
+    /// The size of a buffer.
+    fn size(&self, sink: &mut Sink<'m>) -> Option<()> {
+        let Imm::Resource(r) = self.data.imm else { return None };
+        let data = sink.module.resources.get(r)?;
+        if !matches!(data.kind, ResourceKind::UniformBuffer { .. } | ResourceKind::StorageBuffer { .. }) {
+            return fail!(sink, "`@{}` is no buffer", data.name);
+        }
+        let array = data.count != Count::One;
+        self.takes(sink, usize::from(array))?;
+        if array {
+            self.is(sink, 0, Type::I32)?;
+        }
+        match self.one_result(sink)? {
+            Type::I32 | Type::I64 => Some(()),
+            r => fail!(sink, "the result is {r}, no size"),
+        }
     }
 
     /// Checks the byte offset, operand 0.

@@ -5,8 +5,10 @@
 //! per space, and [`RootSignatureMap`], the binding model of Direct3D 12: constants and addresses in push constants or
 //! shader records, tables as places in global heaps.
 
+mod cover;
 mod root;
 
+pub use cover::covering;
 pub use root::{HeapSets, RootSignatureMap};
 
 use crate::model::{ResourceClass, ShaderKind};

@@ -1,11 +1,12 @@
 //! What the lifter of one instruction works with: values, types, the function being made.
 
+use super::bind::Bindings;
 use super::int::Scalar;
 use super::interface::Interface;
 use super::memory::Memory;
-use super::resource::Bound;
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
+use crate::binding::Remapper;
 use crate::bitcode::{Body, Constant, Def, Inst, InstKind, Module, TypeId, ValueId};
 use crate::program::{Program, ShaderFlags};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,10 @@ pub(super) struct Cx<'a> {
     /// Which members of an aggregate that an instruction gives are ever looked at, by the value's place in the function.
     pub used: FxHashMap<u32, u32>,
     pub memory: Memory,
-    pub bound: Bound,
+    pub remapper: &'a dyn Remapper,
+    pub bound: Bindings,
+    /// Whether pixels' invocations access something in the order of their primitives.
+    pub ordered: bool,
     pub interface: Interface,
     /// Inline ray queries: the resource of each, and the flags of all its rays.
     pub queries: Vec<(Resource, u32)>,
@@ -52,7 +56,7 @@ impl<'a> Cx<'a> {
         module: &'a Module,
         body: &'a Body,
         program: &'a Program,
-        options: LiftOptions,
+        (options, remapper): (LiftOptions, &'a dyn Remapper),
         ir: &'a mut IrModule,
         func: &'a mut Function,
     ) -> Result<Cx<'a>, LiftError> {
@@ -72,7 +76,9 @@ impl<'a> Cx<'a> {
             values: Vec::new(),
             used: FxHashMap::default(),
             memory,
-            bound: Bound::default(),
+            remapper,
+            bound: Bindings::default(),
+            ordered: false,
             interface,
             queries: Vec::new(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),

@@ -5,8 +5,11 @@
 //! wider type with zeros above. Memory of the invocation and of the workgroup is bytes; constants in memory are read
 //! where they are known.
 //!
-//! Resources are bound plainly: a register space is a descriptor set and a register is a binding.
+//! Where resources are bound is a [`Remapper`]'s to say; by default a register space is a descriptor set and a register is
+//! a binding. `bind.rs` follows what it says, `bytes.rs` accesses buffers wherever they are.
 
+mod bind;
+mod bytes;
 mod constants;
 mod cx;
 mod flow;
@@ -19,6 +22,7 @@ mod resource;
 mod shader;
 mod val;
 
+use crate::binding::{BindError, RegisterSpaces, Remapper};
 use crate::bitcode::{InstKind, Module};
 use crate::model::ShaderKind;
 use crate::program::{Program, ProgramError};
@@ -87,6 +91,9 @@ pub enum LiftError {
     /// A workgroup of no or too many invocations.
     #[error("a workgroup of {0:?} invocations; 1 to 1024 are possible")]
     Workgroup([u32; 3]),
+    /// Registers or a heap that nothing is bound to.
+    #[error(transparent)]
+    Bind(#[from] BindError),
     /// More memory than the limit.
     #[error("more memory than the limit")]
     Memory,
@@ -147,11 +154,23 @@ pub struct Lifted {
     pub program: Program,
 }
 
-/// Lifts the entry point of a module. What comes of it is verified.
+/// Lifts the entry point of a module, a descriptor set for each register space. What comes of it is verified.
 ///
 /// # Errors
 /// See [`LiftError`].
 pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError> {
+    lift_bound(module, options, &RegisterSpaces::default())
+}
+
+/// Lifts the entry point of a module, its resources bound as a remapper says. What comes of it is verified.
+///
+/// # Errors
+/// See [`LiftError`].
+pub fn lift_bound(
+    module: &Module,
+    options: &LiftOptions,
+    remapper: &dyn Remapper,
+) -> Result<Lifted, LiftError> {
     let programs = Program::all(module)?;
     let count = programs.len();
     let program = programs.into_iter().nth(options.entry).ok_or(LiftError::NoEntry { count })?;
@@ -167,7 +186,7 @@ pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, LiftError>
     ir.workgroup = size;
     let mut func = Function::new("main");
     func.reserve(2 * body.insts.len());
-    let mut cx = Cx::new(module, body, &program, *options, &mut ir, &mut func)?;
+    let mut cx = Cx::new(module, body, &program, (*options, remapper), &mut ir, &mut func)?;
     shader::emit(&mut cx)?;
     cx.finish();
     ir.entry = Some(ir.funcs.push(func)).into();

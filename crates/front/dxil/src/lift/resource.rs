@@ -1,14 +1,15 @@
-//! Handles, and the resources that they stand for.
+//! Handles, and the resources of the module that they stand for.
 
+use super::bind::{Bound, Element};
 use super::cx::Cx;
 use super::val::Val;
 use super::{Bounds, Lift, Stop};
+use crate::binding::{DescriptorKind, Heap, Slot};
 use crate::bitcode::{Type as Llvm, TypeId, ValueId};
 use crate::program::{Class, Component, Resource as Declared, Shape};
-use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
-use xenoglot_ir::{Op, Resource, Type, Value};
+use xenoglot_ir::{Imm, Kind, Op, Resource, Type, Value};
 
 /// Most bytes of a constant buffer that a shader sees: 4096 rows.
 const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
@@ -16,23 +17,32 @@ const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
 /// A handle of a resource.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
-    /// What is declared at its register.
+    /// What is declared at its register, or said of a descriptor of a heap.
     pub declared: Declared,
-    /// The register, where it is known.
-    pub register: Option<u32>,
+    /// Where its descriptor is.
+    pub place: Place,
 }
 
-/// Resources of the module, by class, space and register.
-#[derive(Default)]
-pub(super) struct Bound {
-    resources: FxHashMap<(Class, u32, u32), Resource>,
+/// Where a descriptor is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// At a register, by its number.
+    Register(Element),
+    /// In a heap.
+    Heap(Heap, Element),
 }
 
 impl Cx<'_> {
-    /// A handle of a declared resource at a register.
-    pub fn handle(&mut self, declared: Declared, register: ValueId) -> Lift<Val> {
-        let register = self.integer(register).ok().and_then(|n| u32::try_from(n).ok());
-        Ok(Val::Handle(Handle { declared, register }))
+    /// The handle of a declared resource at a register.
+    pub fn handle(&mut self, declared: Declared, register: ValueId, nonuniform: ValueId) -> Lift<Val> {
+        let place = Place::Register(self.descriptor(register, nonuniform)?);
+        Ok(Val::Handle(Handle { declared, place }))
+    }
+
+    /// Which of several descriptors an operation names.
+    pub fn descriptor(&mut self, index: ValueId, nonuniform: ValueId) -> Lift<Element> {
+        let nonuniform = self.integer(nonuniform).is_ok_and(|n| n != 0);
+        Ok(Element { index: self.scalar(index)?, nonuniform })
     }
 
     /// The address of an element of a library's resources, which are arrays of arrays at most.
@@ -61,12 +71,12 @@ impl Cx<'_> {
     pub fn library_handle(&mut self, global: u32, index: Option<Value>) -> Lift<Val> {
         let declared = self.program.resources.iter().find(|r| r.global == Some(global));
         let declared = *declared.ok_or(Stop::Unsupported("a resource that is not declared"))?;
-        let index = match index {
-            Some(v) => self.b.func.const_bits(v).map(|b| b.lane(0) as u32),
-            None => Some(0),
-        };
-        let register = index.map(|i| declared.lower.wrapping_add(i));
-        Ok(Val::Handle(Handle { declared, register }))
+        // Whether it differs between invocations is not said here.
+        let nonuniform = index.is_some_and(|v| self.b.func.const_bits(v).is_none());
+        let first = self.i32(declared.lower);
+        let index = index.map_or(first, |v| self.op(Op::Iadd, &[v, first]));
+        let place = Place::Register(Element { index, nonuniform });
+        Ok(Val::Handle(Handle { declared, place }))
     }
 
     /// The handle that a value is.
@@ -77,48 +87,68 @@ impl Cx<'_> {
         }
     }
 
-    /// The resource of the module that a handle stands for.
-    pub fn resource(&mut self, handle: &Handle) -> Lift<Resource> {
-        let declared = &handle.declared;
-        let register = handle.register.ok_or(Stop::Unsupported("a register that is computed"))?;
-        let key = (declared.class, declared.space, register);
-        if let Some(&known) = self.bound.resources.get(&key) {
-            return Ok(known);
+    /// The module's resource of a kind at a slot. Heaps are declared once for each kind of descriptor that is taken of them.
+    pub fn declare(
+        &mut self,
+        declared: &Declared,
+        descriptor: DescriptorKind,
+        slot: Slot,
+        (kind, count): (ResourceKind, Count),
+    ) -> Resource {
+        let known = self.bound.resources.entry((slot.set, slot.binding)).or_default();
+        let resources = &mut self.ir.resources;
+        let same = |&&r: &&Resource| resources[r].kind == kind && resources[r].count == count;
+        if let Some(&found) = known.iter().find(same) {
+            return found;
         }
-        let mut name = format!("{}{register}", declared.class.letter());
+        let letter = declared.class.letter();
+        let counter = descriptor == DescriptorKind::Counter;
+        let mut name = match count {
+            Count::Unbounded => format!("{letter}_array"),
+            _ => format!("{letter}{}", declared.lower),
+        };
         if declared.space != 0 {
             name.push_str(&format!("_space{}", declared.space));
         }
-        let resource = self.ir.resources.push(ResourceData {
-            name,
-            kind: kind(declared)?,
-            set: declared.space,
-            binding: register,
-            count: Count::One,
-            oob: match self.options.bounds {
-                Bounds::Checked => OutOfBounds::Zero,
-                Bounds::Device => OutOfBounds::Undefined,
-            },
-        });
-        self.bound.resources.insert(key, resource);
-        Ok(resource)
+        if counter || count == Count::Unbounded || !known.is_empty() {
+            name.push_str(&format!("_{}", resources.len()));
+        }
+        let oob = match self.options.bounds {
+            Bounds::Checked => OutOfBounds::Zero,
+            Bounds::Device => OutOfBounds::Undefined,
+        };
+        let data = ResourceData { name, kind, set: slot.set, binding: slot.binding, count, oob };
+        let resource = resources.push(data);
+        known.push(resource);
+        resource
     }
 
     /// The IR's handle of a texture, image or sampler.
-    pub fn opaque(&mut self, handle: &Handle, kind: xenoglot_ir::Kind) -> Lift<Value> {
-        let resource = self.resource(handle)?;
-        let imm = xenoglot_ir::Imm::Resource(resource);
-        Ok(self.inst(Op::ResourceHandle, imm, &[], xenoglot_ir::Type::scalar(kind)))
+    pub fn opaque(&mut self, handle: &Handle, kind: Kind) -> Lift<Value> {
+        let (resource, element) = match self.bind(handle)? {
+            Bound::Resource { resource, element } => (resource, element),
+            Bound::Address(address) if kind == Kind::Accel => {
+                return Ok(self.inst(Op::AccelAt, Imm::None, &[address], Type::scalar(kind)));
+            }
+            _ => return Err(Stop::Unsupported("a resource of this shape without a descriptor")),
+        };
+        let flags = Element::flags(element);
+        let index = element.map(|e| e.index);
+        let imm = Imm::Resource(resource);
+        let inst = self.b.inst(Op::ResourceHandle, flags, imm, index.as_slice(), &[Type::scalar(kind)]);
+        Ok(self.b.func.results(inst)[0])
     }
 }
 
-fn kind(declared: &Declared) -> Lift<ResourceKind> {
+/// What a resource is in the IR.
+pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
     let access = if declared.class == Class::Uav { Access::ReadWrite } else { Access::Read };
     let texel = match declared.component {
         Some(Component::Sint) => Texel::Sint,
         Some(Component::Uint) => Texel::Uint,
         Some(Component::Float) | None => Texel::Float,
     };
+    let format = || format(texel, declared.components, declared.wide);
     Ok(match (declared.class, declared.shape) {
         (Class::Cbv, _) => {
             let size = declared.bytes.clamp(1, MAX_CONSTANT_BUFFER).next_multiple_of(16);
@@ -127,12 +157,11 @@ fn kind(declared: &Declared) -> Lift<ResourceKind> {
         (Class::Srv | Class::Uav, Shape::RawBuffer | Shape::StructuredBuffer) => {
             ResourceKind::StorageBuffer { access }
         }
-        (Class::Srv, Shape::TypedBuffer) => {
+        (Class::Srv, Shape::TypedBuffer | Shape::TBuffer) => {
             ResourceKind::Texture { dim: Dim::Buffer, arrayed: false, multisampled: false, texel }
         }
         (Class::Uav, Shape::TypedBuffer) => {
-            let format = format(texel, declared.components);
-            ResourceKind::Image { dim: Dim::Buffer, arrayed: false, access, format }
+            ResourceKind::Image { dim: Dim::Buffer, arrayed: false, access, format: format() }
         }
         (Class::Sampler, _) => ResourceKind::Sampler,
         (Class::Srv, Shape::AccelerationStructure) => ResourceKind::AccelerationStructure,
@@ -141,13 +170,24 @@ fn kind(declared: &Declared) -> Lift<ResourceKind> {
             match declared.class {
                 Class::Srv => ResourceKind::Texture { dim, arrayed, multisampled, texel },
                 _ if multisampled => return Err(Stop::Unsupported("a resource of this shape")),
-                _ => {
-                    let format = format(texel, declared.components);
-                    ResourceKind::Image { dim, arrayed, access, format }
-                }
+                _ => ResourceKind::Image { dim, arrayed, access, format: format() },
             }
         }
     })
+}
+
+/// What a descriptor of a resource is to the host.
+pub(super) fn descriptor_kind(declared: &Declared) -> DescriptorKind {
+    match (declared.class, declared.shape) {
+        (Class::Cbv, _) => DescriptorKind::UniformBuffer,
+        (Class::Sampler, _) => DescriptorKind::Sampler,
+        (_, Shape::RawBuffer | Shape::StructuredBuffer) => DescriptorKind::StorageBuffer,
+        (_, Shape::AccelerationStructure) => DescriptorKind::AccelerationStructure,
+        (Class::Srv, Shape::TypedBuffer | Shape::TBuffer) => DescriptorKind::UniformTexelBuffer,
+        (Class::Uav, Shape::TypedBuffer) => DescriptorKind::StorageTexelBuffer,
+        (Class::Srv, _) => DescriptorKind::SampledImage,
+        (Class::Uav, _) => DescriptorKind::StorageImage,
+    }
 }
 
 /// What a texture's shape is in the IR: its dimensions, whether it has layers, whether it has samples.
@@ -167,9 +207,11 @@ pub(super) fn texture(shape: Shape) -> Lift<(Dim, bool, bool)> {
 }
 
 /// The format of texels that are written: D3D does not tell, but what is read, too, has one component of 32 bits unless the
-/// device can convert; the others are the widest of their kind.
-fn format(texel: Texel, components: u8) -> ImageFormat {
+/// device can convert; the others are the widest of their kind. Texels of 64 bits have one component.
+fn format(texel: Texel, components: u8, wide: bool) -> ImageFormat {
     match (texel, components) {
+        (Texel::Sint, _) if wide => ImageFormat::R64i,
+        (Texel::Uint, _) if wide => ImageFormat::R64ui,
         (Texel::Float, 1) => ImageFormat::R32f,
         (Texel::Sint, 1) => ImageFormat::R32i,
         (Texel::Uint, 1) => ImageFormat::R32ui,

@@ -32,6 +32,11 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
             }
             _ => {}
         }
+        if cx.ordered {
+            // The whole of the shader: nobody knows which of its accesses come first and last.
+            cx.b.inst(Op::InterlockEnd, Flags::NONE, Imm::None, &[], &[]);
+            cx.in_prelude(|b| b.inst(Op::InterlockBegin, Flags::NONE, Imm::None, &[], &[]));
+        }
         cx.b.ret(&[]);
     }
     cx.b.switch_to(cx.prelude());

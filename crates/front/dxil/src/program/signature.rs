@@ -91,6 +91,8 @@ pub struct Element {
     pub id: u32,
     /// Its name.
     pub name: String,
+    /// Its semantic index: that of its first row.
+    pub index: u32,
     /// What its components are.
     pub component: Component,
     /// What it is.
@@ -124,6 +126,11 @@ impl Reader<'_> {
         stream.and_then(|pair| self.integer(pair[1])).map_or(0, |n| (n & 3) as u8)
     }
 
+    fn first_index(&self, indices: Option<MetadataId>) -> u32 {
+        let first = indices.and_then(|list| self.metadata.list(list)?.first().copied());
+        first.and_then(|first| self.integer(first)).map_or(0, |n| n as u32)
+    }
+
     /// Number, name, component type, semantic, indices, interpolation, rows, columns, first row and column, tags.
     fn element(&self, fields: &[Option<MetadataId>]) -> Option<Element> {
         let field = |at: usize| self.integer32(fields, at);
@@ -134,6 +141,7 @@ impl Reader<'_> {
         Some(Element {
             id: field(0)?,
             name: self.text((*fields.get(1)?)?)?,
+            index: self.first_index(fields.get(4).copied().flatten()),
             component: Component::from_number(field(2)?.into())?,
             semantic: Semantic::from_number(field(3)?),
             interpolation: field(5)?,

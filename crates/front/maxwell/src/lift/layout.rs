@@ -20,5 +20,8 @@ pub const TEXTURE_BINDING: u32 = 64;
 /// The first image; others follow in the order of their first use.
 pub const IMAGE_BINDING: u32 = 192;
 
-/// Most textures, and most images.
+/// The first storage buffer that [`bind_storage`](super::bind_storage) makes; others follow in the order of their first use.
+pub const STORAGE_BINDING: u32 = 320;
+
+/// Most textures, most images and most storage buffers.
 pub const MAX_RESOURCES: u32 = 128;

@@ -98,6 +98,7 @@ impl<'a> Parser<'a> {
         let binding = self.number("binding")?;
         let kind = match kind {
             ResourceName::Uniform => ResourceKind::UniformBuffer { size: self.size()? },
+            ResourceName::Record => ResourceKind::ShaderRecord { size: self.size()? },
             ResourceName::Push => ResourceKind::PushConstants { size: self.size()? },
             ResourceName::Storage => ResourceKind::StorageBuffer { access: self.access()? },
             ResourceName::Texture => ResourceKind::Texture {

@@ -133,7 +133,7 @@ impl Cx<'_> {
         };
         let shape = Shape { interpolation, array, ..Shape::plain(ty) };
         let name = format!("in{}_{location}_{}", element.id, element.column);
-        let semantic = Semantic::Location { location, component: element.column };
+        let semantic = self.located_at(Signature::Input, element, row, element.column)?;
         Ok(self.variable(Key::Row(Signature::Input, element.id, row, 0), name, semantic, shape))
     }
 
@@ -201,7 +201,7 @@ impl Cx<'_> {
         let ty = lane(element.component).with_lanes(element.columns).unwrap_or(Type::F32X4);
         let shape = Shape { interpolation: Interpolation::Patch, ..Shape::plain(ty) };
         let name = format!("patch{}_{location}_{}", element.id, element.column);
-        let semantic = Semantic::Location { location, component: element.column };
+        let semantic = self.located_at(Signature::Patch, element, row, element.column)?;
         let var = self.variable(Key::Row(Signature::Patch, element.id, row, 0), name, semantic, shape);
         let v = self.read(Op::Input, var, &[]);
         Ok(if ty.is_scalar() { v } else { self.b.extract(v, column) })

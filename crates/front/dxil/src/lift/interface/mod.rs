@@ -11,7 +11,9 @@ mod output;
 use super::cx::Cx;
 use super::int::Scalar;
 use super::{Lift, Stop};
+use crate::binding::StageVariable;
 use crate::bitcode::ValueId;
+use crate::model::ShaderKind;
 use crate::program::{Component, Element, Semantic as Meaning};
 pub(super) use input::At;
 use output::Output;
@@ -155,6 +157,27 @@ impl<'a> Cx<'a> {
             _ => 0,
         };
         Ok(before + first + row)
+    }
+
+    /// Where a component of an element lies on the host, from a location on that the signature gives it.
+    fn located_at(&self, signature: Signature, element: &Element, row: u32, component: u8) -> Lift<Semantic> {
+        let variable = StageVariable {
+            semantic: &element.name,
+            index: element.index.saturating_add(row),
+            row: self.location(signature, element, row)?,
+            column: component,
+            stream: element.stream,
+        };
+        let stage = self.program.kind;
+        let place = match signature {
+            Signature::Input => self.remapper.input(stage, &variable),
+            Signature::Patch if stage == ShaderKind::Domain => self.remapper.input(stage, &variable),
+            Signature::Output | Signature::Patch => self.remapper.output(stage, &variable),
+        };
+        if place.component > 3 {
+            return Err(Stop::Unsupported("a component beyond the fourth"));
+        }
+        Ok(Semantic::Location { location: place.location, component: place.component })
     }
 
     fn variable(&mut self, key: Key, name: String, semantic: Semantic, shape: Shape) -> Var {

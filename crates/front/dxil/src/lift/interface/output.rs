@@ -148,7 +148,7 @@ impl Cx<'_> {
                 let shape = Shape { interpolation: how, stream: element.stream, ..shape(ty) };
                 let prefix = if signature == Signature::Patch { "patch" } else { "out" };
                 let name = format!("{prefix}{}_{location}_{}", element.id, element.column);
-                let semantic = Semantic::Location { location, component: element.column };
+                let semantic = self.located_at(signature, element, row, element.column)?;
                 self.variable(Key::Row(signature, element.id, row, 0), name, semantic, shape)
             }
         };
@@ -257,7 +257,7 @@ impl Cx<'_> {
             Meaning::Arbitrary => {
                 let location = self.location(signature, element, row)?;
                 let name = format!("out{}_{location}_{}", element.id, element.column + column);
-                let semantic = Semantic::Location { location, component: element.column + column };
+                let semantic = self.located_at(signature, element, row, element.column + column)?;
                 let key = Key::Row(signature, element.id, row, column);
                 (self.variable(key, name, semantic, shape(lane(element.component))), v, None)
             }

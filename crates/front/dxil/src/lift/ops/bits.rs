@@ -1,10 +1,10 @@
 //! Integers and bits.
 
 use super::{Call, Made};
-use crate::lift::Lift;
 use crate::lift::cx::Cx;
 use crate::lift::int::Scalar;
 use crate::lift::val::Val;
+use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::{DivZero, Flags, Op, Type, Value};
 
@@ -61,8 +61,55 @@ impl Cx<'_> {
                 self.op(Op::BitfieldInsert, &[old, new, offset, width]).into()
             }
             Dx::Dot4AddI8Packed | Dx::Dot4AddU8Packed => self.dot_packed(call)?.into(),
+            Dx::Pack4x8 => self.pack(call)?.into(),
+            Dx::Unpack4x8 => self.unpack(call)?,
             _ => return Ok(Made::Not),
         })
+    }
+
+    /// Four integers as bytes: cut off, or held within those of unsigned or of signed bytes.
+    fn pack(&mut self, call: &Call<'_>) -> Lift<Value> {
+        let range = match self.integer(call.arg(0)?)? {
+            0 => None,
+            1 => Some((0, 255)),
+            2 => Some((-128, 127)),
+            _ => return Err(Stop::Unsupported("its kind")),
+        };
+        let (eight, mut word) = (self.i32(8), self.i32(0));
+        for n in 0..4 {
+            let (v, s) = (self.arg(call, 1 + n)?, self.arg_type(call, 1 + n)?);
+            let v = self.signed(v, s);
+            let mut v = self.resize_signed(v, Type::I32);
+            if let Some((least, most)) = range {
+                let [least, most] = [least, most].map(|n: i32| self.i32(n as u32));
+                v = self.op(Op::Imax, &[v, least]);
+                v = self.op(Op::Imin, &[v, most]);
+            }
+            let at = self.i32(8 * n as u32);
+            word = self.op(Op::BitfieldInsert, &[word, v, at, eight]);
+        }
+        Ok(word)
+    }
+
+    /// Four bytes as integers with zeros or with signs above.
+    fn unpack(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let op = match self.integer(call.arg(0)?)? {
+            0 => Op::BitfieldU,
+            1 => Op::BitfieldS,
+            _ => return Err(Stop::Unsupported("its kind")),
+        };
+        let (word, eight) = (self.arg(call, 1)?, self.i32(8));
+        let result = self.type_of(call.result.ok_or(Stop::Unsupported("no result"))?)?;
+        let mut members = Vec::new();
+        for n in 0..4 {
+            let of = self.module.types.member(result, n).ok_or(Stop::Unsupported("its result"))?;
+            let s = self.scalar_type(of)?;
+            let at = self.i32(8 * n as u32);
+            let v = self.op(op, &[word, at, eight]);
+            let v = self.resize(v, s.ty);
+            members.push(self.wrapped(v, s));
+        }
+        Ok(Made::Value(Val::scalars(members)))
     }
 
     fn two(&mut self, call: &Call<'_>, op: Op) -> Lift<Value> {

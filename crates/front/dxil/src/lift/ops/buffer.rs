@@ -2,14 +2,16 @@
 
 use super::{Call, Made};
 use crate::bitcode::ValueId;
+use crate::lift::bind::Bound;
+use crate::lift::bytes::Access;
 use crate::lift::cx::Cx;
 use crate::lift::resource::Handle;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
-use crate::program::{Class, Shape};
-use xenoglot_ir::imm::{Dim, Order, Scope, TexInfo, TexOperands};
-use xenoglot_ir::{Flags, Imm, Kind, MemInfo, Op, Space, Type, Value};
+use crate::program::{Class, Resource as Declared, Shape};
+use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
 
 /// Bytes of a row of a constant buffer.
 const ROW: u32 = 16;
@@ -31,15 +33,14 @@ impl Cx<'_> {
         match call.op {
             Dx::BufferLoad | Dx::RawBufferLoad => self.buffer_load(call),
             Dx::BufferStore | Dx::RawBufferStore => self.buffer_store(call),
-            Dx::AtomicBinOp | Dx::AtomicCompareExchange => self.buffer_atomic(call),
+            Dx::AtomicBinOp | Dx::AtomicCompareExchange => self.resource_atomic(call),
+            Dx::BufferUpdateCounter => self.counter(call),
             Dx::CBufferLoadLegacy => self.constant_row(call),
             Dx::CBufferLoad => {
-                let handle = self.constant_buffer(call)?;
+                let buffer = self.constant_buffer(call)?;
                 let ty = self.result_scalar(call, None)?;
-                let address = self.arg(call, 1)?;
-                let resource = self.resource(&handle)?;
-                let mem = MemInfo::plain(Space::Uniform, Some(resource), align(ty));
-                Ok(self.b.load(mem, address, ty).into())
+                let offset = self.arg(call, 1)?;
+                Ok(self.load_bytes(buffer, offset, ty)?.into())
             }
             _ => Ok(Made::Not),
         }
@@ -58,76 +59,60 @@ impl Cx<'_> {
     /// Loads what is looked at of up to four components; the others are undefined. The status says that all was there.
     fn buffer_load(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
-        let ty = self.result_scalar(call, Some(0))?;
         let used = self.used_members(call.result);
-        let mut members = vec![Val::Undef; STATUS + 1];
         if is_typed(&handle) {
-            if used & 0xf != 0 {
-                let texel = self.texel(&handle, call.arg(1)?, ty)?;
-                for (lane, member) in (0..4u8).zip(&mut members) {
-                    if used >> lane & 1 == 1 {
-                        *member = Val::Scalar(self.b.extract(texel, lane));
-                    }
-                }
+            if used & 0xf == 0 {
+                let status = Val::Scalar(self.i32(1));
+                return Ok(Made::Value(Val::members(
+                    [const { Val::Undef }; STATUS].into_iter().chain([status]),
+                )));
             }
-        } else {
-            let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
-            let mask = match call.op {
-                Dx::RawBufferLoad => self.integer(call.arg(3)?)? as u32,
-                _ => 0xf,
+            let index = self.arg(call, 1)?;
+            let (op, kind) = match handle.declared.class {
+                Class::Srv => (Op::TexFetch, Kind::Tex),
+                _ => (Op::ImgLoad, Kind::Img),
             };
-            let resource = self.resource(&handle)?;
-            for (n, member) in (0..STATUS as u32).zip(&mut members) {
-                if used & mask & 1 << n != 0 {
-                    let at = self.component_address(address, n, ty);
-                    let mem = MemInfo::plain(Space::Storage, Some(resource), align(ty));
-                    *member = Val::Scalar(self.b.load(mem, at, ty));
-                }
+            let texels = self.opaque(&handle, kind)?;
+            let texel = self.inst(op, Imm::Tex(TEXELS), &[texels, index], self.texel_type(&handle));
+            return self.texel_members(call, texel);
+        }
+        let ty = self.result_scalar(call, Some(0))?;
+        let mut members = vec![Val::Undef; STATUS + 1];
+        let buffer = self.bind(&handle)?;
+        let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
+        let mask = match call.op {
+            Dx::RawBufferLoad => self.integer(call.arg(3)?)? as u32,
+            _ => 0xf,
+        };
+        for (n, member) in (0..STATUS as u32).zip(&mut members) {
+            if used & mask & 1 << n != 0 {
+                let at = self.component_address(address, n, ty);
+                *member = Val::Scalar(self.load_bytes(buffer, at, ty)?);
             }
         }
         members[STATUS] = Val::Scalar(self.i32(1));
         Ok(Made::Value(Val::members(members)))
     }
 
-    /// A texel by its number, in four lanes of a component's type.
-    fn texel(&mut self, handle: &Handle, index: ValueId, ty: Type) -> Lift<Value> {
-        let lanes = match ty {
-            Type::F32 => Type::F32X4,
-            Type::I32 => Type::I32X4,
-            _ => return Err(Stop::Unsupported("texels of this type")),
-        };
-        let index = self.scalar(index)?;
-        let (op, kind) = match handle.declared.class {
-            Class::Srv => (Op::TexFetch, Kind::Tex),
-            _ => (Op::ImgLoad, Kind::Img),
-        };
-        let texels = self.opaque(handle, kind)?;
-        Ok(self.inst(op, Imm::Tex(TEXELS), &[texels, index], lanes))
-    }
-
     fn buffer_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
-        let mask = self.integer(call.arg(7)?)?;
-        let ids = [call.arg(3)?, call.arg(4)?, call.arg(5)?, call.arg(6)?];
         if is_typed(&handle) {
             // All four are there: what is not said is repeated.
-            let values =
-                [self.scalar(ids[0])?, self.scalar(ids[1])?, self.scalar(ids[2])?, self.scalar(ids[3])?];
-            let texel = self.op(Op::Build, &values);
-            let index = self.scalar(call.arg(1)?)?;
+            let texel = self.stored_texel(call, &handle, 3)?;
+            let index = self.arg(call, 1)?;
             let texels = self.opaque(&handle, Kind::Img)?;
             self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(TEXELS), &[texels, index, texel], &[]);
             return Ok(Made::Nothing);
         }
+        let mask = self.integer(call.arg(7)?)?;
+        let buffer = self.bind(&handle)?;
         let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
-        let resource = self.resource(&handle)?;
-        for (n, &id) in (0..).zip(&ids) {
+        for n in 0..4 {
+            let id = call.arg(3 + n as usize)?;
             if mask >> n & 1 == 1 && !self.is_undef(id) {
                 let v = self.scalar(id)?;
-                let ty = self.ty(v);
-                let at = self.component_address(address, n, ty);
-                let mem = MemInfo::plain(Space::Storage, Some(resource), align(ty));
-                self.b.store(mem, at, v);
+                let at = self.component_address(address, n, self.ty(v));
+                self.store_bytes(buffer, at, v)?;
             }
         }
         Ok(Made::Nothing)
@@ -159,8 +144,9 @@ impl Cx<'_> {
         self.op(Op::Iadd, &[address, offset])
     }
 
-    /// An atomic access: three coordinates, of which buffers have two, then the operands.
-    fn buffer_atomic(&mut self, call: &Call<'_>) -> Lift<Made> {
+    /// An atomic access: three coordinates, of which raw and typed buffers have one and structured ones two, then the
+    /// operands.
+    fn resource_atomic(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
         let (op, first, count) = match call.op {
             Dx::AtomicCompareExchange => (Op::AtomicCmpxchg, 1, 2),
@@ -168,25 +154,34 @@ impl Cx<'_> {
         };
         let operands = (0..count).map(|n| self.arg(call, first + 3 + n)).collect::<Lift<Vec<Value>>>()?;
         let ty = self.ty(operands[0]);
-        if is_typed(&handle) {
-            let image = image_atomic(op).ok_or(Stop::Unsupported("its kind"))?;
-            if ty != Type::I32 {
-                return Err(Stop::Unsupported("texels of this type"));
-            }
-            let index = self.arg(call, first)?;
-            let texels = self.opaque(&handle, Kind::Img)?;
-            let args: Vec<Value> = [texels, index].into_iter().chain(operands).collect();
-            return Ok(self.inst(image, Imm::Tex(TEXELS), &args, ty).into());
+        if matches!(handle.declared.shape, Shape::RawBuffer | Shape::StructuredBuffer) {
+            let buffer = self.bind(&handle)?;
+            let offset = self.buffer_address(&handle, call.arg(first)?, call.arg(first + 1)?)?;
+            let old = self.access_bytes(buffer, Access { op, offset, ty }, &operands)?;
+            return Ok(old.ok_or(Stop::Unsupported("no result"))?.into());
         }
-        let address = self.buffer_address(&handle, call.arg(first)?, call.arg(first + 1)?)?;
-        let resource = self.resource(&handle)?;
-        let mem = MemInfo {
-            order: Order::Relaxed,
-            scope: Scope::Device,
-            ..MemInfo::plain(Space::Storage, Some(resource), align(ty))
-        };
-        let args: Vec<Value> = [address].into_iter().chain(operands).collect();
-        Ok(self.inst(op, Imm::Mem(mem), &args, ty).into())
+        let info = if is_typed(&handle) { TEXELS } else { self.texture(call)?.1 };
+        let op = image_atomic(op).ok_or(Stop::Unsupported("its kind"))?;
+        if !matches!(ty, Type::I32 | Type::I64) {
+            return Err(Stop::Unsupported("texels of this type"));
+        }
+        let coordinates = self.vector(call, first, info.spatial() + u8::from(info.arrayed))?;
+        // Handles of heaps do not say it, and are not the same array then.
+        let declared = Declared { wide: ty == Type::I64, ..handle.declared };
+        let image = self.opaque(&Handle { declared, ..handle }, Kind::Img)?;
+        let args: Vec<Value> = [image, coordinates].into_iter().chain(operands).collect();
+        Ok(self.inst(op, Imm::Tex(info), &args, ty).into())
+    }
+
+    /// Counts a structured buffer's records up or down: the number before or after.
+    fn counter(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let handle = self.handle_of(call.arg(0)?)?;
+        let down = self.integer(call.arg(1)?)? & 0x80 != 0;
+        let (offset, step) = (self.i32(0), self.i32(if down { u32::MAX } else { 1 }));
+        let counter = self.bind_counter(&handle)?;
+        let access = Access { op: Op::AtomicAdd, offset, ty: Type::I32 };
+        let old = self.access_bytes(counter, access, &[step])?.ok_or(Stop::Unsupported("no result"))?;
+        Ok(if down { self.op(Op::Iadd, &[old, step]) } else { old }.into())
     }
 
     fn atomic_op(&self, id: ValueId) -> Lift<Op> {
@@ -204,31 +199,29 @@ impl Cx<'_> {
         })
     }
 
-    fn constant_buffer(&mut self, call: &Call<'_>) -> Lift<Handle> {
+    fn constant_buffer(&mut self, call: &Call<'_>) -> Lift<Bound> {
         let handle = self.handle_of(call.arg(0)?)?;
         match handle.declared.class {
-            Class::Cbv => Ok(handle),
+            Class::Cbv => self.bind(&handle),
             _ => Err(Stop::Unsupported("a resource that is no constant buffer")),
         }
     }
 
     /// What is looked at of a row of a constant buffer: 16 bytes as the result's members.
     fn constant_row(&mut self, call: &Call<'_>) -> Lift<Made> {
-        let handle = self.constant_buffer(call)?;
+        let buffer = self.constant_buffer(call)?;
         let ty = self.result_scalar(call, Some(0))?;
         let used = self.used_members(call.result);
         let row = self.arg(call, 1)?;
         let size = self.i32(ROW);
         let address = self.op(Op::Imul, &[row, size]);
-        let resource = self.resource(&handle)?;
-        let mem = MemInfo::plain(Space::Uniform, Some(resource), align(ty));
         let mut members = Vec::new();
         for n in 0..ROW / ty.bytes().unwrap_or(4) {
             members.push(match used >> n & 1 {
                 0 => Val::Undef,
                 _ => {
                     let at = self.component_address(address, n, ty);
-                    Val::Scalar(self.b.load(mem, at, ty))
+                    Val::Scalar(self.load_bytes(buffer, at, ty)?)
                 }
             });
         }
@@ -238,12 +231,7 @@ impl Cx<'_> {
 
 /// Whether a resource is read by the number of a texel.
 fn is_typed(handle: &Handle) -> bool {
-    matches!(handle.declared.shape, Shape::TypedBuffer)
-}
-
-/// Alignment of an access: that of its type.
-fn align(ty: Type) -> u8 {
-    ty.bytes().unwrap_or(4).trailing_zeros() as u8
+    matches!(handle.declared.shape, Shape::TypedBuffer | Shape::TBuffer)
 }
 
 fn image_atomic(op: Op) -> Option<Op> {

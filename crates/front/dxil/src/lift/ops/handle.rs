@@ -1,10 +1,12 @@
 //! Handles of resources.
 
 use super::{Call, Made};
+use crate::binding::{BindError, Heap};
 use crate::bitcode::ValueId;
 use crate::lift::cx::Cx;
+use crate::lift::resource::{Handle, Place};
 use crate::lift::val::Val;
-use crate::lift::{Lift, Stop};
+use crate::lift::{Lift, LiftError, Stop};
 use crate::ops::Op;
 use crate::program::{Class, Component, Resource as Declared, Shape};
 
@@ -16,7 +18,7 @@ impl Cx<'_> {
                 let class = self.class(call.arg(0)?)?;
                 let id = self.integer(call.arg(1)?)? as u32;
                 let declared = *self.program.resource(class, id).ok_or(UNDECLARED)?;
-                self.handle(declared, call.arg(2)?)?
+                self.handle(declared, call.arg(2)?, call.arg(3)?)?
             }
             // What was loaded of the resource's variable.
             Op::CreateHandleForLib => Val::Handle(self.handle_of(call.arg(0)?)?),
@@ -33,7 +35,16 @@ impl Cx<'_> {
                 let class = Class::from_number(class).ok_or(UNDECLARED)?;
                 let declared = self.program.resource_at(class, space as u32, lower as u32);
                 let declared = *declared.ok_or(UNDECLARED)?;
-                self.handle(declared, call.arg(1)?)?
+                self.handle(declared, call.arg(1)?, call.arg(2)?)?
+            }
+            // Index, whether it is the samplers' heap, whether the index is not uniform. What is there is said later.
+            Op::CreateHandleFromHeap => {
+                let heap = if self.integer(call.arg(1)?)? != 0 { Heap::Samplers } else { Heap::Resources };
+                if !self.remapper.is_heap_indexed(heap) {
+                    return Err(LiftError::Bind(BindError::Heap(heap)).into());
+                }
+                let element = self.descriptor(call.arg(0)?, call.arg(2)?)?;
+                Val::Handle(Handle { declared: UNKNOWN, place: Place::Heap(heap, element) })
             }
             // The handle, and what is known of the resource in two words.
             Op::AnnotateHandle => {
@@ -47,6 +58,9 @@ impl Cx<'_> {
                 };
                 let words = [word(0)? as u32, word(1)? as u32];
                 annotate(&mut handle.declared, words);
+                if let Place::Heap(..) = handle.place {
+                    handle.declared.class = class_of(&handle.declared, words[0]);
+                }
                 Val::Handle(handle)
             }
             _ => return Ok(Made::Not),
@@ -61,11 +75,46 @@ impl Cx<'_> {
 
 const UNDECLARED: Stop = Stop::Unsupported("a resource that is not declared");
 
+/// A descriptor of which nothing is said.
+const UNKNOWN: Declared = Declared {
+    class: Class::Srv,
+    id: 0,
+    space: 0,
+    lower: 0,
+    count: None,
+    shape: Shape::RawBuffer,
+    component: None,
+    components: 1,
+    wide: false,
+    bytes: 0,
+    ordered: false,
+    global: None,
+};
+
+/// Bits of the first word of `%dx.types.ResourceProperties`, above the shape.
+mod property {
+    /// Written, too.
+    pub const UAV: u32 = 1 << 12;
+    /// Accessed in the order of the primitives.
+    pub const ORDERED: u32 = 1 << 13;
+}
+
+/// The class of a descriptor by its properties.
+fn class_of(declared: &Declared, first: u32) -> Class {
+    match declared.shape {
+        Shape::CBuffer => Class::Cbv,
+        Shape::Sampler => Class::Sampler,
+        _ if first & property::UAV != 0 => Class::Uav,
+        _ => Class::Srv,
+    }
+}
+
 /// What the words of `%dx.types.ResourceProperties` say: the shape in the first one's low byte; in the second one the
 /// stride, the size of a constant buffer, or a texel's component type and count.
 fn annotate(declared: &mut Declared, [first, second]: [u32; 2]) {
     let Some(shape) = Shape::declared((first & 0xff).into()) else { return };
     declared.shape = shape;
+    declared.ordered = first & property::ORDERED != 0;
     match shape {
         Shape::StructuredBuffer | Shape::CBuffer => declared.bytes = second,
         Shape::RawBuffer | Shape::Sampler | Shape::AccelerationStructure => {}

@@ -44,6 +44,17 @@ impl Cx<'_> {
                 let product = self.b.op_flags(Op::Fmul, fused, &[a, b]);
                 self.b.op_flags(Op::Fadd, fused, &[product, c]).into()
             }
+            Dx::Dot2AddHalf => {
+                // Products of halves are exact in singles.
+                let mut sum = self.arg(call, 0)?;
+                for lane in 0..2 {
+                    let factors = [self.arg(call, 1 + lane)?, self.arg(call, 3 + lane)?];
+                    let factors = factors.map(|v| self.float(v, Type::F32));
+                    let product = self.op(Op::Fmul, &factors);
+                    sum = self.op(Op::Fadd, &[sum, product]);
+                }
+                sum.into()
+            }
             Dx::Dot2 | Dx::Dot3 | Dx::Dot4 => self.dot(call)?.into(),
             Dx::Tan => {
                 let v = self.arg(call, 0)?;

@@ -6,6 +6,7 @@ mod compute;
 mod convert;
 mod handle;
 mod math;
+mod partition;
 mod primitive;
 mod ray;
 mod stage;
@@ -62,6 +63,7 @@ impl Cx<'_> {
             Cx::conversions,
             Cx::compute,
             Cx::waves,
+            Cx::partitions,
             Cx::buffers,
             Cx::textures,
             Cx::stages,

@@ -6,9 +6,19 @@ use crate::lift::resource::{Handle, texture};
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
-use crate::program::{Class, Component};
-use xenoglot_ir::imm::{TexInfo, TexOperands};
-use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
+use crate::program::{Class, Component, Shape};
+use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
+
+/// A texture of which nothing is said.
+const NO_TEXTURE: TexInfo = TexInfo {
+    dim: Dim::D2,
+    arrayed: false,
+    multisampled: false,
+    shadow: false,
+    operands: TexOperands(0),
+    component: 0,
+};
 
 /// What a residency status says where everything is there.
 const MAPPED: u32 = 1;
@@ -17,11 +27,12 @@ impl Cx<'_> {
     pub(super) fn textures(&mut self, call: &Call<'_>) -> Lift<Made> {
         match call.op {
             Dx::Sample | Dx::SampleBias | Dx::SampleLevel | Dx::SampleGrad => self.sample(call),
-            Dx::SampleCmp | Dx::SampleCmpLevelZero => self.sample(call),
-            Dx::TextureGather | Dx::TextureGatherCmp => self.gather(call),
+            Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => self.sample(call),
+            Dx::TextureGather | Dx::TextureGatherCmp | Dx::TextureGatherRaw => self.gather(call),
             Dx::TextureLoad => self.texture_load(call),
             Dx::TextureStore => self.texture_store(call),
             Dx::CalculateLOD => self.lod(call),
+            Dx::GetDimensions => self.dimensions(call),
             Dx::CheckAccessFullyMapped => {
                 let status = self.arg(call, 0)?;
                 let zero = self.constant(self.ty(status), 0);
@@ -32,15 +43,14 @@ impl Cx<'_> {
     }
 
     /// The handle of operand 0 and its shape.
-    fn texture(&mut self, call: &Call<'_>) -> Lift<(Handle, TexInfo)> {
+    pub(super) fn texture(&mut self, call: &Call<'_>) -> Lift<(Handle, TexInfo)> {
         let handle = self.handle_of(call.arg(0)?)?;
         let (dim, arrayed, multisampled) = texture(handle.declared.shape)?;
-        let operands = TexOperands(0);
-        Ok((handle, TexInfo { dim, arrayed, multisampled, shadow: false, operands, component: 0 }))
+        Ok((handle, TexInfo { dim, arrayed, multisampled, ..NO_TEXTURE }))
     }
 
     /// Operands from `first` on as a vector, or one of them.
-    fn vector(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Value> {
+    pub(super) fn vector(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Value> {
         let values = (0..usize::from(lanes)).map(|n| self.arg(call, first + n)).collect::<Lift<Vec<_>>>()?;
         Ok(match *values {
             [v] => v,
@@ -48,18 +58,25 @@ impl Cx<'_> {
         })
     }
 
-    /// The offset in operands from `first` on, if there is one that is not zero; it is constant.
+    /// The offset in operands from `first` on, if there is one that is not zero. Hosts take constants alone, which it is in
+    /// shader models that the compiler knows.
     fn offset(&mut self, call: &Call<'_>, first: usize, lanes: u8) -> Lift<Option<Value>> {
+        let mut constant = Bits::default();
         for n in 0..usize::from(lanes) {
-            if !matches!(self.integer(call.arg(first + n)?), Ok(0)) {
-                return self.vector(call, first, lanes).map(Some);
+            match self.integer(call.arg(first + n)?) {
+                Ok(offset) => constant.0[n] = offset & Type::I32.kind().mask(),
+                Err(_) => return self.vector(call, first, lanes).map(Some),
             }
         }
-        Ok(None)
+        if constant == Bits::default() {
+            return Ok(None);
+        }
+        let ty = Type::I32.with_lanes(lanes).unwrap_or(Type::I32);
+        Ok(Some(self.b.constant(ty, constant)))
     }
 
     /// A texel's lanes as a result's members, and the status.
-    fn texel_members(&mut self, call: &Call<'_>, texel: Value) -> Lift<Made> {
+    pub(super) fn texel_members(&mut self, call: &Call<'_>, texel: Value) -> Lift<Made> {
         let ty = self.result_scalar(call, Some(0))?;
         let used = self.used_members(call.result);
         let mut members = Vec::new();
@@ -76,7 +93,7 @@ impl Cx<'_> {
         Ok(Made::Value(Val::members(members)))
     }
 
-    fn texel_type(&self, handle: &Handle) -> Type {
+    pub(super) fn texel_type(&self, handle: &Handle) -> Type {
         match handle.declared.component {
             Some(Component::Sint | Component::Uint) => Type::I32X4,
             _ => Type::F32X4,
@@ -94,7 +111,7 @@ impl Cx<'_> {
         let mut operands = 0;
         let mut clamp = None;
         match call.op {
-            Dx::SampleCmp | Dx::SampleCmpLevelZero => {
+            Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => {
                 info.shadow = true;
                 operands |= TexOperands::COMPARE.0;
                 args.push(self.arg(call, MORE)?);
@@ -102,7 +119,10 @@ impl Cx<'_> {
                     Dx::SampleCmp => clamp = Some(MORE + 1),
                     _ => {
                         operands |= TexOperands::LOD.0;
-                        let level = self.f32(0.0);
+                        let level = match call.op {
+                            Dx::SampleCmpLevel => self.arg(call, MORE + 1)?,
+                            _ => self.f32(0.0),
+                        };
                         args.push(level);
                     }
                 }
@@ -147,7 +167,9 @@ impl Cx<'_> {
         let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
         args.push(self.vector(call, 2, info.spatial() + u8::from(info.arrayed))?);
         let mut operands = 0;
-        info.component = self.integer(call.arg(8)?)? as u8 & 3;
+        if call.op != Dx::TextureGatherRaw {
+            info.component = self.integer(call.arg(8)?)? as u8 & 3;
+        }
         if call.op == Dx::TextureGatherCmp {
             info.shadow = true;
             operands |= TexOperands::COMPARE.0;
@@ -201,13 +223,80 @@ impl Cx<'_> {
     fn texture_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         let (handle, info) = self.texture(call)?;
         let coordinates = self.vector(call, 1, info.spatial() + u8::from(info.arrayed))?;
-        let texel = self.vector(call, 4, 4)?;
-        if !matches!(self.ty(texel), Type::F32X4 | Type::I32X4) {
-            return Err(Stop::Unsupported("texels of this type"));
-        }
+        let texel = self.stored_texel(call, &handle, 4)?;
         let image = self.opaque(&handle, Kind::Img)?;
         self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(info), &[image, coordinates, texel], &[]);
         Ok(Made::Nothing)
+    }
+
+    /// Operands from `first` on as a texel of four lanes.
+    pub(super) fn stored_texel(&mut self, call: &Call<'_>, handle: &Handle, first: usize) -> Lift<Value> {
+        let lane = self.texel_type(handle).lane();
+        let mut lanes = Vec::new();
+        for n in first..first + 4 {
+            let v = self.arg(call, n)?;
+            lanes.push(match (lane.kind().is_float(), self.ty(v).kind().is_float()) {
+                (true, true) => self.float(v, lane),
+                (false, false) if handle.declared.component == Some(Component::Sint) => {
+                    self.resize_signed(v, lane)
+                }
+                (false, false) => self.resize(v, lane),
+                _ => return Err(Stop::Unsupported("texels of this type")),
+            });
+        }
+        Ok(self.op(Op::Build, &lanes))
+    }
+
+    /// Resource and level: width, height, depth or layers; then levels or samples. Of buffers their bytes, texels, or
+    /// records and the bytes of one.
+    fn dimensions(&mut self, call: &Call<'_>) -> Lift<Made> {
+        const COUNT: usize = 3;
+        let handle = self.handle_of(call.arg(0)?)?;
+        let used = self.used_members(call.result);
+        let mut members = vec![Val::Undef; COUNT + 1];
+        let declared = handle.declared;
+        match declared.shape {
+            Shape::RawBuffer | Shape::StructuredBuffer => {
+                let buffer = self.bind(&handle)?;
+                let mut size = self.size_of(buffer);
+                if declared.shape == Shape::StructuredBuffer {
+                    let stride = self.i32(declared.bytes.max(1));
+                    size = self.op(Op::Udiv, &[size, stride]);
+                    members[1] = Val::Scalar(stride);
+                }
+                members[0] = Val::Scalar(size);
+                return Ok(Made::Value(Val::members(members)));
+            }
+            _ => {}
+        }
+        let mut info = match declared.shape {
+            Shape::TypedBuffer | Shape::TBuffer => TexInfo { dim: Dim::Buffer, ..NO_TEXTURE },
+            _ => self.texture(call)?.1,
+        };
+        let lanes = info.size_lanes();
+        let ty = Type::I32.with_lanes(lanes).unwrap_or(Type::I32);
+        let size = if declared.class == Class::Uav {
+            let image = self.opaque(&handle, Kind::Img)?;
+            self.inst(Op::ImgQuery, Imm::Tex(info), &[image], ty)
+        } else {
+            let texture = self.opaque(&handle, Kind::Tex)?;
+            let levels = info.dim != Dim::Buffer && !info.multisampled;
+            if used >> COUNT & 1 == 1 && info.dim != Dim::Buffer {
+                let op = if levels { Op::TexQueryLevels } else { Op::TexQuerySamples };
+                members[COUNT] = Val::Scalar(self.inst(op, Imm::Tex(info), &[texture], Type::I32));
+            }
+            let mut args = vec![texture];
+            if levels {
+                info.operands = TexOperands::LOD;
+                args.push(self.arg(call, 1)?);
+            }
+            self.inst(Op::TexQuerySize, Imm::Tex(info), &args, ty)
+        };
+        for lane in 0..lanes {
+            let v = if lanes == 1 { size } else { self.b.extract(size, lane) };
+            members[usize::from(lane)] = Val::Scalar(v);
+        }
+        Ok(Made::Value(Val::members(members)))
     }
 
     /// Texture, sampler, three coordinates, whether the level is held within the texture's.

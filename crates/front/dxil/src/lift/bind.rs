@@ -1,0 +1,265 @@
+//! Where handles lead, as the host's [`Remapper`](crate::binding::Remapper) says.
+
+use super::cx::Cx;
+use super::resource::{Handle, Place, descriptor_kind, kind};
+use super::{Lift, LiftError, Stop};
+use crate::binding::{Argument, DescriptorKind, Heap, Registers, Target};
+use crate::program::{Class, Resource as Declared};
+use crate::root_signature::Register;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use xenoglot_ir::imm::MemInfo;
+use xenoglot_ir::module::{Access, Count, OutOfBounds, ResourceData, ResourceKind};
+use xenoglot_ir::{Flags, Op, Resource, Space, Type, Value};
+
+/// Which of several descriptors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
+    /// An `i32`.
+    pub index: Value,
+    /// Invocations of a wave may have different ones.
+    pub nonuniform: bool,
+}
+
+impl Element {
+    /// The flags of what takes such an element.
+    pub fn flags(element: Option<Element>) -> Flags {
+        match element {
+            Some(Element { nonuniform: true, .. }) => Flags::NONE.with_nonuniform(),
+            _ => Flags::NONE,
+        }
+    }
+}
+
+/// Where a handle leads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    /// To a resource of the module.
+    Resource {
+        /// The resource.
+        resource: Resource,
+        /// Which of its descriptors, if it is an array.
+        element: Option<Element>,
+    },
+    /// To push constants or to the shader's record, from this byte on.
+    Inside(Resource, u32),
+    /// To memory at an address, an `i64`.
+    Address(Value),
+}
+
+/// Resources of the module, and what is known of registers.
+#[derive(Default)]
+pub(super) struct Bindings {
+    /// By set and binding.
+    pub resources: FxHashMap<(u32, u32), SmallVec<[Resource; 2]>>,
+    targets: FxHashMap<(Class, u32, u32), Target>,
+    push: Option<Resource>,
+    record: Option<Resource>,
+}
+
+impl Cx<'_> {
+    /// Where a handle leads.
+    pub fn bind(&mut self, handle: &Handle) -> Lift<Bound> {
+        let declared = &handle.declared;
+        self.ordered |= declared.ordered;
+        match handle.place {
+            Place::Register(register) => {
+                let (target, first, count) = self.registers_target(declared, register)?;
+                self.bind_target(declared, target, register, (first, count), descriptor_kind(declared))
+            }
+            Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor_kind(declared)),
+        }
+    }
+
+    /// Where the counter of a structured buffer is.
+    pub fn bind_counter(&mut self, handle: &Handle) -> Lift<Bound> {
+        let declared = &handle.declared;
+        match handle.place {
+            Place::Register(register) => {
+                let registers = self.registers(declared, declared.lower, declared.count);
+                let target = self.remapper.counter(&registers).map_err(LiftError::Bind)?;
+                let range = (declared.lower, declared.count);
+                self.bind_target(declared, target, register, range, DescriptorKind::Counter)
+            }
+            Place::Heap(heap, element) => self.bind_heap(declared, heap, element, DescriptorKind::Counter),
+        }
+    }
+
+    fn registers(&self, declared: &Declared, first: u32, count: Option<u32>) -> Registers {
+        let first = Register { number: first, space: declared.space };
+        Registers { class: declared.class, first, count, stage: self.program.kind }
+    }
+
+    /// What the registers of a declaration are bound to, and which they are: the one that is meant, where it is known and
+    /// they are not bound together.
+    fn registers_target(
+        &mut self,
+        declared: &Declared,
+        register: Element,
+    ) -> Lift<(Target, u32, Option<u32>)> {
+        let key = (declared.class, declared.space, declared.lower);
+        if let Some(&known) = self.bound.targets.get(&key) {
+            return Ok((known, declared.lower, declared.count));
+        }
+        let all = self.registers(declared, declared.lower, declared.count);
+        let error = match self.remapper.resource(&all) {
+            Ok(target) => {
+                self.bound.targets.insert(key, target);
+                return Ok((target, declared.lower, declared.count));
+            }
+            Err(error) => error,
+        };
+        let Some(number) = self.b.func.const_bits(register.index) else {
+            return Err(LiftError::Bind(error).into());
+        };
+        let number = number.lane(0) as u32;
+        let one = self.registers(declared, number, Some(1));
+        let target = self.remapper.resource(&one).map_err(LiftError::Bind)?;
+        Ok((target, number, Some(1)))
+    }
+
+    fn bind_target(
+        &mut self,
+        declared: &Declared,
+        target: Target,
+        register: Element,
+        (first, count): (u32, Option<u32>),
+        descriptor: DescriptorKind,
+    ) -> Lift<Bound> {
+        let kind = match descriptor {
+            DescriptorKind::Counter => ResourceKind::StorageBuffer { access: Access::ReadWrite },
+            _ => kind(declared)?,
+        };
+        Ok(match target {
+            Target::Slot(slot) | Target::StaticSampler { slot, .. } => {
+                let of_slot = matches!(target, Target::Slot(_));
+                let count = match count {
+                    Some(n) if n > 1 && of_slot => Count::Fixed(n),
+                    None if of_slot => Count::Unbounded,
+                    _ => Count::One,
+                };
+                let declared = Declared { lower: first, ..*declared };
+                let resource = self.declare(&declared, descriptor, slot, (kind, count));
+                let element = match count {
+                    Count::One => None,
+                    _ => Some(self.moved(register, first.wrapping_neg())),
+                };
+                Bound::Resource { resource, element }
+            }
+            Target::Table { at, heap, offset } => {
+                let table = self.argument(at, Type::I32)?;
+                let index = self.moved(register, offset.wrapping_sub(first));
+                let index = Element { index: self.op(Op::Iadd, &[table, index.index]), ..index };
+                self.bind_heap(declared, heap, index, descriptor)?
+            }
+            Target::Constants { at, words } => {
+                if declared.class != Class::Cbv {
+                    return Err(Stop::Unsupported("constants in place of a descriptor"));
+                }
+                let (resource, start) = self.arguments(at, words.saturating_mul(4))?;
+                Bound::Inside(resource, start)
+            }
+            Target::Address { at } => {
+                use DescriptorKind as D;
+                if !matches!(descriptor, D::UniformBuffer | D::StorageBuffer | D::AccelerationStructure) {
+                    return Err(Stop::Unsupported("an address in place of a descriptor"));
+                }
+                Bound::Address(self.argument(at, Type::I64)?)
+            }
+        })
+    }
+
+    /// A descriptor of a heap.
+    fn bind_heap(
+        &mut self,
+        declared: &Declared,
+        heap: Heap,
+        element: Element,
+        descriptor: DescriptorKind,
+    ) -> Lift<Bound> {
+        let slot = self.remapper.heap(heap, descriptor).map_err(LiftError::Bind)?;
+        let kind = match (descriptor, kind(declared)?) {
+            // Views of one buffer may be read only or not, and are one array.
+            (DescriptorKind::Counter, _) | (_, ResourceKind::StorageBuffer { .. }) => {
+                ResourceKind::StorageBuffer { access: Access::ReadWrite }
+            }
+            (_, kind) => kind,
+        };
+        let declared = Declared { lower: 0, space: 0, ..*declared };
+        let resource = self.declare(&declared, descriptor, slot, (kind, Count::Unbounded));
+        Ok(Bound::Resource { resource, element: Some(element) })
+    }
+
+    /// An element some places further.
+    fn moved(&mut self, element: Element, by: u32) -> Element {
+        let index = match self.b.func.const_bits(element.index) {
+            _ if by == 0 => element.index,
+            Some(bits) => self.i32((bits.lane(0) as u32).wrapping_add(by)),
+            None => {
+                let by = self.i32(by);
+                self.op(Op::Iadd, &[element.index, by])
+            }
+        };
+        Element { index, ..element }
+    }
+
+    /// An argument of the root signature: a word, or two as an address. Of the handle of a table, which records have, it is
+    /// the low word.
+    fn argument(&mut self, at: Argument, ty: Type) -> Lift<Value> {
+        let bytes = ty.bytes().unwrap_or(4);
+        let (resource, start) = self.arguments(at, bytes)?;
+        let space = if Some(resource) == self.bound.record { Space::Record } else { Space::Push };
+        let offset = self.i32(start);
+        if start % bytes == 0 {
+            let mem = MemInfo::plain(space, Some(resource), bytes.trailing_zeros() as u8);
+            return Ok(self.b.load(mem, offset, ty));
+        }
+        // Addresses lie at even words, unless someone puts them elsewhere.
+        let mem = MemInfo::plain(space, Some(resource), 2);
+        let low = self.b.load(mem, offset, Type::I32);
+        let offset = self.i32(start.saturating_add(4));
+        let high = self.b.load(mem, offset, Type::I32);
+        let both = self.op(Op::Build, &[low, high]);
+        Ok(self.cast(both, ty))
+    }
+
+    /// What holds an argument of so many bytes, and the argument's first byte there.
+    fn arguments(&mut self, at: Argument, bytes: u32) -> Lift<(Resource, u32)> {
+        let (start, push) = match at {
+            Argument::Push(word) => (word.saturating_mul(4), true),
+            Argument::Record(byte) => (byte, false),
+        };
+        let end = start.saturating_add(bytes);
+        if start % 4 != 0 || end > MAX_ARGUMENTS {
+            return Err(Stop::Unsupported("an argument that lies nowhere"));
+        }
+        let end = if push { end.max(self.remapper.push_words().saturating_mul(4)) } else { end };
+        let end = end.clamp(4, MAX_ARGUMENTS).next_multiple_of(4);
+        let known = if push { &mut self.bound.push } else { &mut self.bound.record };
+        let resources = &mut self.ir.resources;
+        let resource = *known.get_or_insert_with(|| {
+            let (name, kind) = match push {
+                true => ("root", ResourceKind::PushConstants { size: 4 }),
+                false => ("record", ResourceKind::ShaderRecord { size: 4 }),
+            };
+            let oob = OutOfBounds::Zero;
+            resources.push(ResourceData {
+                name: name.into(),
+                kind,
+                set: 0,
+                binding: 0,
+                count: Count::One,
+                oob,
+            })
+        });
+        if let ResourceKind::PushConstants { size } | ResourceKind::ShaderRecord { size } =
+            &mut resources[resource].kind
+        {
+            *size = (*size).max(end);
+        }
+        Ok((resource, start))
+    }
+}
+
+/// Most bytes of arguments: push constants have 256 at most, shader records 4096.
+const MAX_ARGUMENTS: u32 = 1 << 12;

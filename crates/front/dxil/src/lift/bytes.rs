@@ -1,0 +1,87 @@
+//! Accesses to the bytes of buffers, wherever those are.
+
+use super::bind::{Bound, Element};
+use super::cx::Cx;
+use super::{Lift, Stop};
+use smallvec::SmallVec;
+use xenoglot_ir::imm::{MemInfo, Order, Scope};
+use xenoglot_ir::module::ResourceKind;
+use xenoglot_ir::{Flags, Imm, Op, Space, Type, Value};
+
+/// An access to bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// The operation.
+    pub op: Op,
+    /// The first byte, an `i32`.
+    pub offset: Value,
+    /// What is loaded, stored or exchanged.
+    pub ty: Type,
+}
+
+impl Cx<'_> {
+    /// Accesses a buffer, aligned to the type; what comes of it.
+    pub fn access_bytes(&mut self, bound: Bound, access: Access, values: &[Value]) -> Lift<Option<Value>> {
+        let Access { op, offset, ty } = access;
+        let align = ty.bytes().unwrap_or(4).trailing_zeros() as u8;
+        let (mut space, mut resource, mut element, mut address) = (Space::Global, None, None, offset);
+        match bound {
+            Bound::Resource { resource: r, element: e } => {
+                space = match self.ir.resources[r].kind {
+                    ResourceKind::UniformBuffer { .. } => Space::Uniform,
+                    ResourceKind::StorageBuffer { .. } => Space::Storage,
+                    _ => return Err(Stop::Unsupported("a resource that is no buffer")),
+                };
+                (resource, element) = (Some(r), e);
+            }
+            Bound::Inside(r, start) => {
+                space = match self.ir.resources[r].kind {
+                    ResourceKind::ShaderRecord { .. } => Space::Record,
+                    _ => Space::Push,
+                };
+                resource = Some(r);
+                let start = self.i32(start);
+                address = self.op(Op::Iadd, &[offset, start]);
+            }
+            Bound::Address(base) => {
+                let offset = self.b.convert(Op::Zext, Flags::NONE, offset, Type::I64);
+                address = self.op(Op::Iadd, &[base, offset]);
+            }
+        }
+        if !space.is_writable() && op != Op::Load {
+            return Err(Stop::Unsupported("a buffer that is only read"));
+        }
+        let mut mem = MemInfo::plain(space, resource, align);
+        if !matches!(op, Op::Load | Op::Store) {
+            (mem.order, mem.scope) = (Order::Relaxed, Scope::Device);
+        }
+        let args: SmallVec<[Value; 4]> =
+            [address].iter().chain(values).copied().chain(element.map(|e| e.index)).collect();
+        let flags = Element::flags(element);
+        let results: &[Type] = if op == Op::Store { &[] } else { &[ty] };
+        let inst = self.b.inst(op, flags, Imm::Mem(mem), &args, results);
+        Ok(self.b.func.result(inst))
+    }
+
+    /// Loads from a buffer.
+    pub fn load_bytes(&mut self, bound: Bound, offset: Value, ty: Type) -> Lift<Value> {
+        let loaded = self.access_bytes(bound, Access { op: Op::Load, offset, ty }, &[])?;
+        loaded.ok_or(Stop::Unsupported("no result"))
+    }
+
+    /// Stores to a buffer.
+    pub fn store_bytes(&mut self, bound: Bound, offset: Value, value: Value) -> Lift<()> {
+        let ty = self.ty(value);
+        self.access_bytes(bound, Access { op: Op::Store, offset, ty }, &[value]).map(drop)
+    }
+
+    /// Bytes of a buffer; 0 where nobody knows.
+    pub fn size_of(&mut self, bound: Bound) -> Value {
+        let Bound::Resource { resource, element } = bound else { return self.i32(0) };
+        let index = element.map(|e| e.index);
+        let flags = Element::flags(element);
+        let imm = Imm::Resource(resource);
+        let inst = self.b.inst(Op::BufferSize, flags, imm, index.as_slice(), &[Type::I32]);
+        self.b.func.results(inst)[0]
+    }
+}
