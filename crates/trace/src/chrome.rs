@@ -31,6 +31,9 @@ struct Other<T> {
     xenoglot: T,
 }
 
+/// Kinds of events that a trace that is read may have.
+const MAX_EVENTS: usize = 4096;
+
 /// Microseconds with the nanoseconds as decimals.
 fn micros(ns: u64) -> Value {
     match serde_json::Number::from_f64(ns as f64 / 1000.0) {
@@ -108,6 +111,9 @@ pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     let file: File = serde_json::from_slice(bytes)?;
     let trace = file.other_data.xenoglot;
     let bad = |what| Err(ReadError::Inconsistent(what));
+    if trace.events.len() > MAX_EVENTS {
+        return bad("too many kinds of events");
+    }
     for track in &trace.tracks {
         let mut end = 0;
         for s in &track.spans {
