@@ -1,7 +1,7 @@
 //! A timeline as a picture: a row for each track, a column for equal parts of the time.
 //!
-//! A cell has the colour of what the track did most in that part; idle stays blank. The picture's size does not grow with
-//! the trace.
+//! A cell has the colour of what the track did most in that part; idle stays blank. The picture's size does not grow
+//! with the trace.
 
 use crate::{Kind, Trace};
 use std::fmt::Write;
