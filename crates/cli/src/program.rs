@@ -89,6 +89,9 @@ pub struct LiftArgs {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
     pub workgroup: Workgroup,
+    /// Binds Maxwell's global memory to storage buffers where addresses come from constant banks, at multiples of BYTES.
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
+    pub storage_buffers: Option<u32>,
     /// Where resources of DXIL shaders are bound; by root signature if one is given.
     #[arg(long, value_enum)]
     pub bindings: Option<BindingsArg>,
@@ -334,7 +337,11 @@ fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Re
 }
 
 fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
-    let options = maxwell::Options { workgroup: lift.workgroup.0, ..Default::default() };
+    let options = maxwell::Options {
+        workgroup: lift.workgroup.0,
+        storage_alignment: lift.storage_buffers,
+        ..Default::default()
+    };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
         Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info), dxil: None })

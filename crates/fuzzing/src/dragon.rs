@@ -58,8 +58,8 @@ pub fn dragon(data: &[u8]) {
     assert!(run(true) == run(false), "skipping changes the run");
 }
 
-/// Assembly, and any words: what assembles survives disassembly, what is disassembled assembles to the same, and every program lifts to a
-/// verified module.
+/// Assembly, and any words: what assembles survives disassembly, what is disassembled assembles to the same, and every
+/// program lifts to a verified module.
 pub fn vpu(data: &[u8]) {
     if let Some(words) = std::str::from_utf8(data).ok().and_then(|text| assemble(text).ok()) {
         assert_eq!(assemble(&disassemble(&words)), Ok(words));

@@ -210,8 +210,7 @@ pub struct VarData {
     pub interpolation: Interpolation,
     /// Number of elements if it is an array.
     pub array: Option<u32>,
-    /// Number of elements of each element: of clip and cull distances that exist once per vertex, and 4 of a mesh
-    /// shader's position whose lanes are written one by one.
+    /// Number of elements of each element: of clip and cull distances that exist once per vertex.
     pub inner: Option<u32>,
     /// Vertex stream that a geometry shader's output belongs to, 0 to 3.
     pub stream: u8,

@@ -31,6 +31,9 @@ struct Other<T> {
     xenoglot: T,
 }
 
+/// Kinds of events that a trace that is read may have.
+const MAX_EVENTS: usize = 4096;
+
 /// Microseconds with the nanoseconds as decimals.
 fn micros(ns: u64) -> Value {
     match serde_json::Number::from_f64(ns as f64 / 1000.0) {
@@ -60,7 +63,10 @@ pub(crate) fn lanes(trace: &Trace) -> Vec<usize> {
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     const PID: u32 = 1;
     out.write_all(b"{\"traceEvents\":[\n")?;
-    let named = |what: &str, tid: usize, name: &str| json!({"ph": "M", "pid": PID, "tid": tid, "name": what, "args": {"name": name}});
+    let named = |what: &str, tid: usize, name: &str| {
+        let args = json!({"name": name});
+        json!({"ph": "M", "pid": PID, "tid": tid, "name": what, "args": args})
+    };
     write!(out, "{}", named("process_name", 0, &trace.process))?;
     let mut event = |v: Value| write!(out, ",\n{v}");
     for (tid, track) in trace.tracks.iter().enumerate() {
@@ -105,6 +111,9 @@ pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     let file: File = serde_json::from_slice(bytes)?;
     let trace = file.other_data.xenoglot;
     let bad = |what| Err(ReadError::Inconsistent(what));
+    if trace.events.len() > MAX_EVENTS {
+        return bad("too many kinds of events");
+    }
     for track in &trace.tracks {
         let mut end = 0;
         for s in &track.spans {

@@ -1,8 +1,9 @@
 //! What the units of a machine did at each tick.
 //!
-//! A [`Recorder`] takes one event per track and tick, merges equal neighbours and gives a [`Trace`]. Time is whole ticks of one clock.
-//! A trace is written as Chrome's trace JSON ([`chrome`]), as a Perfetto trace ([`perfetto`]), as a picture
-//! ([`svg`]), and read by [`report`]. The same trace gives the same bytes. Nothing here knows a machine, and nothing does I/O.
+//! A [`Recorder`] takes one event per track and tick, merges equal neighbours and gives a [`Trace`]. Time is whole
+//! ticks of one clock. A trace is written as Chrome's trace JSON ([`chrome`]), as a Perfetto trace ([`perfetto`]), as a
+//! picture ([`svg`]), and read by [`report`]. The same trace gives the same bytes. Nothing here knows a machine, and
+//! nothing does I/O.
 //!
 //! ```
 //! use xenoglot_trace::{Kind, Recorder, Schema};

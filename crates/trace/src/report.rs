@@ -1,4 +1,5 @@
-//! What a trace says: how busy units are, what they wait for, which unit each phase hangs on, what changed between two traces.
+//! What a trace says: how busy units are, what they wait for, which unit each phase hangs on, what changed between two
+//! traces.
 
 use crate::{Kind, Span, Trace};
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub struct Critical {
     pub phase: String,
     /// Its ticks.
     pub ticks: u64,
-    /// Units with what they did, most ticks first. The ticks add up to the phase's.
+    /// Units with what they did, most ticks first, equal ones in the order of the tracks. The ticks add up to the phase's.
     pub parts: Vec<(String, u64)>,
 }
 
@@ -65,8 +66,8 @@ pub struct Comparison {
     pub changes: Vec<Change>,
 }
 
-/// Reads a trace. `order` names units from the end of the pipeline to its start: each tick of a phase hangs on the first of them that
-/// works or, if none does, on the first that waits.
+/// Reads a trace. `order` names units from the end of the pipeline to its start: each tick of a phase hangs on the
+/// first of them that works or, if none does, on the first that waits.
 pub fn report(trace: &Trace, order: &[&str]) -> Report {
     let units = (0..trace.tracks.len()).map(|n| unit(trace, n)).collect();
     let order: Vec<usize> =
@@ -280,7 +281,7 @@ pub(crate) mod tests {
         assert!(report.units.iter().all(|u| u.work + u.stall + u.idle == report.ticks));
         assert_eq!(report.units[0].stalls, [("QueueFull".to_owned(), 3)]);
         let parts: Vec<(&str, u64)> = report.phases[0].parts.iter().map(|(n, t)| (n.as_str(), *t)).collect();
-        assert_eq!(parts, [("back: Work", 4), ("front: Work", 4), ("nothing", 2)]);
+        assert_eq!(parts, [("front: Work", 4), ("back: Work", 4), ("nothing", 2)]);
     }
 
     #[test]

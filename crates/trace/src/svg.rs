@@ -1,7 +1,7 @@
 //! A timeline as a picture: a row for each track, a column for equal parts of the time.
 //!
-//! A cell has the colour of what the track did most in that part; idle stays blank. The picture's size does not grow with
-//! the trace.
+//! A cell has the colour of what the track did most in that part; idle stays blank. The picture's size does not grow
+//! with the trace.
 
 use crate::{Kind, Trace};
 use std::fmt::Write;
@@ -13,8 +13,14 @@ const TOP: usize = 24;
 pub const COLUMNS: usize = 1000;
 
 /// Colours of events by number: greens and blues for work, reds and yellows for stalls.
-const WORK: [&str; 6] = ["#2a9d8f", "#3a7ca5", "#5fb49c", "#264653", "#7a9e3f", "#4d6cfa"];
-const STALL: [&str; 6] = ["#e76f51", "#f4a261", "#e9c46a", "#c1121f", "#b56576", "#ff8fab"];
+const WORK: [&str; 10] = [
+    "#2a9d8f", "#3a7ca5", "#90be6d", "#264653", "#7a9e3f", "#4d6cfa", "#00bbf9", "#5e60ce", "#006d77",
+    "#a8dadc",
+];
+const STALL: [&str; 10] = [
+    "#e76f51", "#f4a261", "#e9c46a", "#c1121f", "#b56576", "#ff8fab", "#fee440", "#9d0208", "#bc6c25",
+    "#ffb4a2",
+];
 
 fn color(trace: &Trace, event: u16) -> &'static str {
     let kind = trace.kind(event);

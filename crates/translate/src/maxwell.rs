@@ -7,7 +7,8 @@ use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, 
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
-    ConstantBank, Kernel, LiftOptions, Lifted, Shader, cancel_perspective, lift_compute_on, lift_graphics,
+    ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective, lift_compute_on,
+    lift_graphics,
 };
 use xenoglot_maxwell::sph::Sph;
 
@@ -171,12 +172,15 @@ pub struct Options {
     pub workgroup: [u32; 3],
     /// The lifter's options.
     pub lift: LiftOptions,
+    /// Binds global memory to storage buffers as far as it can be traced, at addresses that are multiples of this power of
+    /// two ([`bind_storage`]).
+    pub storage_alignment: Option<u32>,
 }
 
 impl Default for Options {
     /// One warp.
     fn default() -> Options {
-        Options { workgroup: [32, 1, 1], lift: LiftOptions::default() }
+        Options { workgroup: [32, 1, 1], lift: LiftOptions::default(), storage_alignment: None }
     }
 }
 
@@ -190,7 +194,8 @@ pub fn lift(program: &Program, options: &Options) -> Result<Lifted, Error> {
 
 /// Lifts a program for a GPU; `before` is the first of two vertex programs, whose outputs are the second's inputs.
 ///
-/// The multiplications by w of fragment programs are cancelled; for that their registers are promoted already.
+/// The multiplications by w of fragment programs are cancelled. For that, and to bind storage buffers, registers are
+/// promoted already.
 ///
 /// # Errors
 /// The lifter's.
@@ -226,13 +231,19 @@ pub fn lift_on(
         }
     };
     lifted.module.name.clone_from(&program.name);
-    if lifted.module.stage == xenoglot_ir::Stage::Fragment {
+    let is_fragment = lifted.module.stage == xenoglot_ir::Stage::Fragment;
+    if is_fragment || options.storage_alignment.is_some() {
         let mut context = xenoglot_opt::Context::default();
         for func in lifted.module.funcs.values_mut() {
             xenoglot_opt::promote::run(func, &mut context);
             xenoglot_opt::copy_propagate::run(func, &mut context);
         }
+    }
+    if is_fragment {
         cancel_perspective(&mut lifted.module);
+    }
+    if let Some(alignment) = options.storage_alignment {
+        bind_storage(&mut lifted, &options.lift, alignment);
     }
     Ok(lifted)
 }

@@ -167,12 +167,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     if matrix {
         type_id = matrix_type(unit);
     }
-    let lanes = if builtin == Some(B::Position) { data.inner } else { None };
-    if lanes.is_some() {
-        type_id = unit.ty(Type::F32X4);
-    }
-    let inner = data.inner.filter(|_| lanes.is_none());
-    for n in inner.into_iter().chain(elements.filter(|_| !matrix)) {
+    for n in data.inner.into_iter().chain(elements.filter(|_| !matrix)) {
         let n = unit.u32(n.max(1));
         type_id = unit.type_of(S::TypeArray, &[type_id, n]);
     }
@@ -205,12 +200,13 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     if stage == Stage::Fragment && !output {
         // What is not a 32-bit float cannot be interpolated.
         match data.interpolation {
-            Interpolation::PerPrimitive => {}
+            Interpolation::PerPrimitive if kind == Kind::F32 => {}
             Interpolation::PerVertex => {
                 barycentrics(unit);
                 unit.decorate(id, Decoration::PerVertexKHR, &[]);
             }
             _ if kind != Kind::F32 && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
+            how if matches!(builtin, Some(B::BaryCoord | B::BaryCoordLinear)) => sampled(unit, id, how),
             _ if builtin.is_some() => {}
             Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),
             Interpolation::Patch => return Err(Reason::Invalid("a value of a patch in a fragment shader")),
@@ -229,6 +225,12 @@ fn interpolated(unit: &mut Unit, id: Id, how: Interpolation) {
     if matches!(how, I::Linear | I::LinearCentroid | I::LinearSample) {
         unit.decorate(id, Decoration::NoPerspective, &[]);
     }
+    sampled(unit, id, how);
+}
+
+/// Where in the pixel an input is taken.
+fn sampled(unit: &mut Unit, id: Id, how: Interpolation) {
+    use Interpolation as I;
     if matches!(how, I::Centroid | I::LinearCentroid) {
         unit.decorate(id, Decoration::Centroid, &[]);
     }

@@ -3,5 +3,6 @@
 mod codecs;
 mod commands;
 mod common;
+mod dragon;
 mod failures;
 mod render;

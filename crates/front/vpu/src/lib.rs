@@ -2,8 +2,8 @@
 //!
 //! * [`isa`] is the table of instructions, [`Inst`] a decoded one, [`Program`] a program memory.
 //! * [`asm`] and [`disasm`] are inverse to each other on every word.
-//! * [`number`] has the arithmetic of both number types, [`format`](mod@format) the pixels of tile buffers, [`texture`] the sampler;
-//!   [`exec`] runs one instruction of one thread, which is what the simulator does each tick.
+//! * [`number`] has the arithmetic of both number types, [`format`](mod@format) the pixels of tile buffers, [`texture`]
+//!   the sampler; [`exec`] runs one instruction of one thread, which is what the simulator does each tick.
 //! * [`lift`] makes the shared IR of a program: a compute kernel with one invocation per thread.
 //!
 //! Sixteen registers `r0` to `r15` and sixteen read-only globals `g0` to `g15` have four lanes of 32 bits each.

@@ -7,7 +7,8 @@
 //! [`rsq`] says.
 //!
 //! **Float** is IEEE 754 single, denormals kept, rounded to nearest even, nothing fused; a NaN that arithmetic makes is
-//! `0x7fc00000`; MIN and MAX of two NaNs give the second as it is. RSQ is the rounded reciprocal of the rounded root. Comparisons with NaNs are false.
+//! `0x7fc00000`; MIN and MAX of two NaNs give the second as it is. RSQ is the rounded reciprocal of the rounded root.
+//! Comparisons with NaNs are false.
 
 use crate::isa::Op;
 use std::fmt;
@@ -221,8 +222,8 @@ pub fn rcp(f: Fraction, x: i32) -> i32 {
 
 /// `1 / sqrt(x)` in fixed point.
 ///
-/// The operand is shifted left by an even number of bits until one of its upper two is set. The integer root of that has
-/// 16 bits, and `2^31` divided by it has 16 or 17; that is shifted to where the point is, bits falling off.
+/// The operand is shifted left by an even number of bits until one of its upper two is set. The integer root of that
+/// has 16 bits, and `2^31` divided by it has 16 or 17; that is shifted to where the point is, bits falling off.
 pub fn rsq(f: Fraction, x: i32) -> i32 {
     if x <= 0 {
         return i32::MAX;

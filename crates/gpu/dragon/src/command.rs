@@ -38,8 +38,8 @@ pub struct Write {
     pub value: u32,
 }
 
-/// Signals by the original's names. The numbers, and all but the four first groups' bits, are this project's; any other use of the 28 bits
-/// is as good.
+/// Signals by the original's names. The numbers, and all but the four first groups' bits, are this project's; any other
+/// use of the 28 bits is as good.
 pub mod sig {
     /// The program is loaded.
     pub const VPU_PROG: u32 = 1;

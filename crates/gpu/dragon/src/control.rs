@@ -1,4 +1,5 @@
-//! The command processor: the FIFO, the registers that commands set, and the state machine that takes one command a tick.
+//! The command processor: the FIFO, the registers that commands set, and the state machine that takes one command a
+//! tick.
 
 use crate::command::{Command, Cull, Write};
 use crate::event::{Activity, Event};

@@ -1,15 +1,16 @@
 //! Dragon: a fantasy console's tiled, programmable GPU of about 1997, as a cycle-approximate simulator.
 //!
-//! [`Machine`] has a command FIFO, units that tick in a fixed order, four tile buffers, an SDRAM with a timing model, and VPUs
-//! that run programs of [`xenoglot_vpu`]. Each unit reports an [`Event`] each tick; [`Machine::take_trace`] gives
-//! them as an [`xenoglot_trace::Trace`]. What is known of the original and what this project decided is listed in `docs/dragon.md`.
+//! [`Machine`] has a command FIFO, units that tick in a fixed order, four tile buffers, an SDRAM with a timing model,
+//! and VPUs that run programs of [`xenoglot_vpu`]. Each unit reports an [`Event`] each tick; [`Machine::take_trace`]
+//! gives them as an [`xenoglot_trace::Trace`]. What is known of the original and what this project decided is listed in
+//! `docs/dragon.md`.
 //!
 //! * [`command`] is what a host writes, [`params`] what can be changed, [`memory`] the SDRAM.
 //! * `control` is the command processor, `unit` has the others, a file each.
 //! * [`host`] is what a program on the console's CPU does: models, binning, frames, pictures, sweeps.
 //!
-//! The core owns only the machine's memory and does no I/O. Whatever a guest writes, it neither panics nor runs for ever: faults are bits
-//! ([`Faults`]), endless waits an error ([`EndlessWait`]).
+//! The core owns only the machine's memory and does no I/O. Whatever a guest writes, it neither panics nor runs for
+//! ever: faults are bits ([`Faults`]), endless waits an error ([`EndlessWait`]).
 //!
 //! ```
 //! use xenoglot_dragon::command::{Command, sig};

@@ -339,8 +339,8 @@ impl Machine {
         self.skipped += ticks;
     }
 
-    /// Feeds register writes to the FIFO as there is room and runs until all are taken and the command processor does not wait. Gives
-    /// the ticks that took.
+    /// Feeds register writes to the FIFO as there is room and runs until all are taken and the command processor does
+    /// not wait. Gives the ticks that took.
     ///
     /// # Errors
     /// A wait that nothing can end, or that is not over after the parameters' limit of ticks.

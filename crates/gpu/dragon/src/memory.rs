@@ -15,7 +15,8 @@ pub enum Direction {
     Write,
 }
 
-/// The memory. What lies outside reads as zero and is not written; both set [`Faults::MEMORY`] when the machine does it.
+/// The memory. What lies outside reads as zero and is not written; both set [`Faults::MEMORY`] when the machine does
+/// it.
 #[derive(Clone, Debug)]
 pub struct Sdram {
     bytes: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Parameters of the machine. All of them are this project's decision but for the number of VPUs (4), of tile buffers (4, fixed) and the
-//! tick limit, which the original states.
+//! Parameters of the machine. All of them are this project's decision but for the number of VPUs (4), of tile buffers
+//! (4, fixed) and the tick limit, which the original states.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::RangeInclusive;

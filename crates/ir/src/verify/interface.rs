@@ -113,9 +113,6 @@ fn variable(sink: &mut Sink, var: &VarData) {
     match var.semantic {
         Semantic::Builtin(b) => {
             let (ty, direction, array) = builtin(var, b);
-            // The lanes of positions that a mesh shader writes one by one.
-            let lanes = b == Builtin::Position && stage == Stage::Mesh && var.inner == Some(4);
-            let (ty, array) = if lanes { (Type::F32, true) } else { (ty, array) };
             if var.ty != ty {
                 sink.report(format_args!("variable `%{name}` is {}, but {} is {ty}", var.ty, b.name()));
             }

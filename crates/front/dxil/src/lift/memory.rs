@@ -82,6 +82,9 @@ struct Layout {
     depth: u32,
 }
 
+/// Bytes of the largest payload: what amplification shaders may hand on, and more than shaders of rays do.
+const MOST_PAYLOAD: u32 = 1 << 14;
+
 /// Deepest aggregates that are laid out.
 const MAX_DEPTH: u32 = 16;
 
@@ -516,7 +519,7 @@ impl Cx<'_> {
 
     /// Memory of a kind that is handed to other shaders, of a size; there is one of each kind and size.
     pub fn payload(&mut self, kind: PayloadKind, bytes: u32) -> Lift<Region> {
-        if bytes > self.options.limits.memory {
+        if bytes > MOST_PAYLOAD {
             return Err(Stop::Error(LiftError::Memory));
         }
         let size = bytes.next_multiple_of(4).max(4);

@@ -13,7 +13,7 @@ use xenoglot_ir::{Flags, Imm, NO_GUEST, Op, Stage, Type};
 /// Lifts the shader.
 pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
     if cx.ir.stage == Stage::Geometry {
-        cx.declare_outputs();
+        cx.declare_outputs().map_err(|stop| outside(stop, "the outputs"))?;
     }
     let args = arguments(cx)?;
     let body = cx.body;
@@ -32,6 +32,7 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
             }
             _ => {}
         }
+        cx.positions_are_whole().map_err(|stop| outside(stop, "the outputs"))?;
         if cx.ordered {
             // The whole of the shader: nobody knows which of its accesses come first and last.
             cx.b.inst(Op::InterlockEnd, Flags::NONE, Imm::None, &[], &[]);

@@ -36,7 +36,7 @@ pub fn bind_storage(lifted: &mut Lifted, options: &LiftOptions, alignment: u32) 
     let GlobalMemory::Window { base } = options.global;
     let mut binder = Binder {
         window: base as u32,
-        mask: alignment.max(1).next_power_of_two().wrapping_neg(),
+        mask: alignment.checked_next_power_of_two().unwrap_or(1 << 31).wrapping_neg(),
         set: options.set,
         buffers: Vec::new(),
         left: [false; 2],

@@ -1,7 +1,8 @@
 //! Programs to IR: a compute kernel with one invocation per thread, over the buffers of [`layout`].
 //!
-//! What the machine would hold while the program runs (number type, formats, textures) is fixed when lifting. Registers are slots; a
-//! block begins where control can come from elsewhere. Words that are no instruction end the thread, as in the machine.
+//! What the machine would hold while the program runs (number type, formats, textures) is fixed when lifting. Registers
+//! are slots; a block begins where control can come from elsewhere. Words that are no instruction end the thread, as in
+//! the machine.
 
 mod arith;
 mod kernel;

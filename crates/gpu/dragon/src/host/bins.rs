@@ -11,8 +11,8 @@ pub struct Bin {
     pub triangles: Vec<u32>,
 }
 
-/// Bins of `size` pixels that cover a screen, row by row, and the triangles of each. Corners are in sixteenths of a pixel; triangles
-/// go to every bin their bounding box touches.
+/// Bins of `size` pixels that cover a screen, row by row, and the triangles of each. Corners are in sixteenths of a
+/// pixel; triangles go to every bin their bounding box touches.
 pub fn bin_triangles(screen: [u16; 2], size: u16, triangles: &[[[i16; 2]; 3]]) -> Vec<Bin> {
     let size = size.max(1);
     let across = screen.map(|n| usize::from(n.div_ceil(size)));

@@ -1,7 +1,7 @@
 //! glTF 2.0 as GLB, or as JSON without buffers.
 //!
-//! Only what a model of triangles needs is read. The `gltf` crate is not used: its validation indexes with numbers from the file and
-//! panics on some (`gltf-json` 1.4.1, `mesh.rs`, `primitive_validate_hook`).
+//! Only what a model of triangles needs is read. The `gltf` crate is not used: its validation indexes with numbers from
+//! the file and panics on some (`gltf-json` 1.4.1, `mesh.rs`, `primitive_validate_hook`).
 
 use super::mesh::{Mesh, MeshError, MeshLimits};
 use serde::Deserialize;
@@ -107,7 +107,8 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), MeshError> {
     Ok((json.ok_or_else(|| MeshError::Format("no JSON chunk".into()))?, binary.unwrap_or_default()))
 }
 
-/// Loads the triangles of all meshes of a glTF file as they are, without the nodes' transforms. Buffers have to be in the file (GLB).
+/// Loads the triangles of all meshes of a glTF file as they are, without the nodes' transforms. Buffers have to be in
+/// the file (GLB).
 ///
 /// # Errors
 /// What is not glTF, too large, or refers to what is not there.

@@ -1,7 +1,8 @@
-//! What a program on the console's CPU does: loads models, bins triangles, writes frames' commands, reads pictures back.
+//! What a program on the console's CPU does: loads models, bins triangles, writes frames' commands, reads pictures
+//! back.
 //!
-//! The original's demo is a C++ program; this is ours, with the same steps: data into memory, register writes into the FIFO, ticks
-//! until the FIFO is empty, the picture out of memory.
+//! The original's demo is a C++ program; this is ours, with the same steps: data into memory, register writes into the
+//! FIFO, ticks until the FIFO is empty, the picture out of memory.
 
 mod bins;
 mod frame;

@@ -1,4 +1,5 @@
-//! The triangle draw coordinator: fetches indices, asks for vertices, sets triangles up and hands them to the rasteriser.
+//! The triangle draw coordinator: fetches indices, asks for vertices, sets triangles up and hands them to the
+//! rasteriser.
 
 use super::raster::Rasterizer;
 use super::triangle::{Setup, Triangle, Vertex};

@@ -6,7 +6,8 @@ use crate::memory::{BURST, Direction, Sdram};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, TEXTURES, Texture};
 
-/// Samples in the order of the requests. The cache has tags only: what is sampled is what memory holds when the sample is asked for.
+/// Samples in the order of the requests. The cache has tags only: what is sampled is what memory holds when the sample
+/// is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct TextureUnit {
     pub textures: [Texture; TEXTURES],

@@ -71,8 +71,8 @@ impl Fill {
     }
 }
 
-/// Moves a tile buffer to or from memory, a row an access: a row that is stored leaves when its access starts, one that is loaded comes
-/// when it is done.
+/// Moves a tile buffer to or from memory, a row an access: a row that is stored leaves when its access starts, one that
+/// is loaded comes when it is done.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     direction: Direction,

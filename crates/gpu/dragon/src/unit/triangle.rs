@@ -141,8 +141,8 @@ impl Triangle {
         })
     }
 
-    /// Registers of the pixel where the edge functions of vertices 1 and 2 have these values: r0 is the position on the screen, rn
-    /// attribute n.
+    /// Registers of the pixel where the edge functions of vertices 1 and 2 have these values: r0 is the position on the
+    /// screen, rn attribute n.
     pub fn registers(&self, pixel: [u32; 2], e1: i64, e2: i64, registers: &mut [Lanes; REGISTERS]) {
         let Setup { number, attributes, perspective, bin, .. } = self.setup;
         let blend = Blend::new(number, e1, e2, self.area);

@@ -23,8 +23,8 @@ struct Slot {
     sampling: bool,
 }
 
-/// A vector processing unit. Threads issue in turn; a fragment waits while another thread is at its pixel, so that each pixel sees
-/// its fragments one after the other, in the order of the triangles.
+/// A vector processing unit. Threads issue in turn; a fragment waits while another thread is at its pixel, so that each
+/// pixel sees its fragments one after the other, in the order of the triangles.
 #[derive(Clone, Debug)]
 pub(crate) struct Vpu {
     pub queue: Queue,

@@ -16,7 +16,7 @@ pub(in crate::lift) enum At {
 impl Cx<'_> {
     /// A component of an input: of a vertex where there are several.
     pub fn load_input(&mut self, place: Place, vertex: ValueId, s: Scalar) -> Lift<Value> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let vertex = match self.input_vertices() {
             Some(count) => {
                 let vertex = self.scalar(vertex)?;
@@ -93,12 +93,15 @@ impl Cx<'_> {
             Meaning::ViewportArrayIndex if fragment => self.builtin(Builtin::ViewportIndex, Type::I32),
             Meaning::ShadingRate if fragment => self.builtin(Builtin::ShadingRate, Type::I32),
             Meaning::Barycentrics if fragment => {
-                let builtin = match interpolation(element)? {
-                    Interpolation::Smooth => Builtin::BaryCoord,
-                    Interpolation::Linear => Builtin::BaryCoordLinear,
-                    _ => return Err(Stop::Unsupported("barycentrics at centroids or samples")),
+                use Interpolation as I;
+                let interpolation = interpolation(element)?;
+                let builtin = match interpolation {
+                    I::Linear | I::LinearCentroid | I::LinearSample => Builtin::BaryCoordLinear,
+                    _ => Builtin::BaryCoord,
                 };
-                let v = self.builtin(builtin, Type::F32X3);
+                let shape = Shape { interpolation, ..Shape::plain(Type::F32X3) };
+                let var = self.builtin_var(Direction::Input, builtin, shape);
+                let v = self.read(Op::Input, var, &[]);
                 self.b.extract(v, column)
             }
             Meaning::Arbitrary => self.located(element, row, column, vertex)?,
@@ -139,7 +142,7 @@ impl Cx<'_> {
 
     /// A component of an input that is not interpolated, of one of the primitive's vertices.
     pub fn attribute_at_vertex(&mut self, place: Place, vertex: ValueId, s: Scalar) -> Lift<Value> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let vertex = self.scalar(vertex)?;
         let vertex = self.resize(vertex, Type::I32);
         let vertex = self.below(vertex, 3);
@@ -155,7 +158,7 @@ impl Cx<'_> {
 
     /// A component of an input where something else is.
     pub fn evaluate(&mut self, place: Place, at: At, s: Scalar) -> Lift<Value> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let v = self.of_row(element, place.row, &mut |cx, row| {
             let interpolated = element.component == Component::Float
                 && element.semantic == Meaning::Arbitrary
@@ -177,7 +180,7 @@ impl Cx<'_> {
 
     /// A component of what is known of the patch as a whole: in a hull shader, what it has stored so far.
     pub fn load_patch(&mut self, place: Place, s: Scalar) -> Lift<Value> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let v = self.of_row(element, place.row, &mut |cx, row| match cx.ir.stage {
             Stage::TessControl => cx.stored_output(Signature::Patch, element, row, place.column),
             Stage::TessEval => cx.patch_input(element, row, place.column),
@@ -209,12 +212,12 @@ impl Cx<'_> {
 
     /// A component of an output of another invocation of a hull shader.
     pub fn load_control_point(&mut self, place: Place, vertex: ValueId, s: Scalar) -> Lift<Value> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let vertex = self.scalar(vertex)?;
         let count = self.program.pipeline.patch_vertices.unwrap_or(1);
         let vertex = self.below(vertex, count);
         let v = self.of_row(element, place.row, &mut |cx, row| {
-            let target = cx.target(Signature::Output, element, row, place.column)?;
+            let target = cx.output_target(Signature::Output, element, row, place.column)?;
             let indices: smallvec::SmallVec<[Value; 2]> = [vertex].into_iter().chain(target.index).collect();
             let v = cx.read(Op::OutputGet, target.var, &indices);
             Ok(if cx.ty(v).is_scalar() { v } else { cx.b.extract(v, place.column) })

@@ -16,7 +16,7 @@ use crate::bitcode::ValueId;
 use crate::model::ShaderKind;
 use crate::program::{Component, Element, Semantic as Meaning};
 pub(super) use input::At;
-use output::Output;
+use output::{Output, Position};
 use rustc_hash::FxHashMap;
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Stage, Type, Value, Var};
@@ -62,6 +62,8 @@ pub(super) struct Interface {
     outputs: FxHashMap<(Signature, u32, u32), Output>,
     /// Outputs in the order in which they were met.
     order: Vec<(Signature, u32, u32)>,
+    /// A mesh's position that is not yet whole.
+    position: Option<Position>,
     /// Inputs that are not interpolated come as arrays of the three vertices' values.
     per_vertex: bool,
 }
@@ -135,7 +137,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The element of a place.
-    fn element(&self, place: Place) -> Lift<&'a Element> {
+    fn signature_element(&self, place: Place) -> Lift<&'a Element> {
         let element = self.elements(place.signature).iter().find(|e| e.id == place.id);
         let element = element.ok_or(Stop::Unsupported("its element"))?;
         match place.column < element.columns && element.rows > 0 {

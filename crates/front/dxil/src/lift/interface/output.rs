@@ -3,7 +3,10 @@
 
 use super::input::{distances, tess_factor};
 use super::*;
-use xenoglot_ir::Slot;
+use xenoglot_ir::{Block, Slot};
+
+/// Components of four streams of 32 registers.
+const MOST_COMPONENTS: u32 = 4 * 32 * 4;
 
 /// A row of an output with a slot for each component.
 #[derive(Clone, Copy)]
@@ -11,6 +14,15 @@ pub(super) struct Output {
     lane: Type,
     slots: [Option<Slot>; 4],
 }
+
+/// Components of a vertex's position that a mesh shader has stored in a block.
+pub(super) struct Position {
+    block: Block,
+    vertex: ValueId,
+    lanes: [Option<Value>; 4],
+}
+
+const APART: Stop = Stop::Unsupported("a position whose components are not stored one after the other");
 
 /// Where a component of an output goes.
 pub(super) struct Target {
@@ -21,14 +33,20 @@ pub(super) struct Target {
 
 impl Cx<'_> {
     /// Makes slots of all outputs: a geometry shader emits vertices before the last of its stores is met.
-    pub fn declare_outputs(&mut self) {
-        for element in self.elements(Signature::Output) {
+    pub fn declare_outputs(&mut self) -> Lift<()> {
+        let elements = self.elements(Signature::Output);
+        let count: u32 = elements.iter().map(|e| e.rows * u32::from(e.columns)).sum();
+        if count > MOST_COMPONENTS {
+            return Err(Stop::Unsupported("more outputs than there are registers"));
+        }
+        for element in elements {
             for row in 0..element.rows {
                 for column in 0..element.columns {
                     self.output_slot(Signature::Output, element, row, column);
                 }
             }
         }
+        Ok(())
     }
 
     fn output_slot(&mut self, signature: Signature, element: &Element, row: u32, column: u8) -> Slot {
@@ -49,12 +67,12 @@ impl Cx<'_> {
 
     /// Remembers a component of an output.
     pub fn store_output(&mut self, place: Place, v: ValueId) -> Lift<()> {
-        let element = self.element(place)?;
+        let element = self.signature_element(place)?;
         let s = self.scalar_type_of(v)?;
         let v = self.scalar(v)?;
         let v = self.widened(v, s, element.component)?;
         // What cannot be written is known here, where it has a name.
-        self.target(place.signature, element, 0, place.column)?;
+        self.output_target(place.signature, element, 0, place.column)?;
         self.of_row(element, place.row, &mut |cx, row| {
             let slot = cx.output_slot(place.signature, element, row, place.column);
             let v = match cx.integer(place.row) {
@@ -85,7 +103,7 @@ impl Cx<'_> {
     }
 
     /// Where a component of an output goes.
-    pub(super) fn target(
+    pub(super) fn output_target(
         &mut self,
         signature: Signature,
         element: &Element,
@@ -175,7 +193,7 @@ impl Cx<'_> {
                     Some(slot) => self.inst(Op::SlotGet, Imm::Slot(slot), &[], output.lane),
                     None => self.constant(output.lane, 0),
                 };
-                let target = self.target(signature, element, row, column)?;
+                let target = self.output_target(signature, element, row, column)?;
                 match target.index {
                     Some(_) if slot.is_none() => {}
                     Some(index) => {
@@ -204,12 +222,12 @@ impl Cx<'_> {
     }
 
     /// A mesh shader's store to a vertex or a primitive.
-    pub fn store_mesh(&mut self, place: Place, v: ValueId, at: ValueId) -> Lift<()> {
-        let element = self.element(place)?;
+    pub fn store_mesh(&mut self, place: Place, v: ValueId, vertex: ValueId) -> Lift<()> {
+        let element = self.signature_element(place)?;
         let mesh = self.program.pipeline.mesh.ok_or(Stop::Unsupported("in this stage"))?;
         let primitive = place.signature == Signature::Patch;
         let count = if primitive { mesh.max_primitives } else { mesh.max_vertices }.max(1);
-        let at = self.scalar(at)?;
+        let at = self.scalar(vertex)?;
         let at = self.below(at, count);
         let s = self.scalar_type_of(v)?;
         let v = self.scalar(v)?;
@@ -218,7 +236,7 @@ impl Cx<'_> {
             if cx.integer(place.row).is_err() {
                 return Err(Stop::Unsupported("a row that is computed"));
             }
-            cx.store_mesh_row(element, place, row, v, at, count)?;
+            cx.store_mesh_row(element, place, row, v, (vertex, at), count)?;
             Ok(v)
         })?;
         Ok(())
@@ -230,7 +248,7 @@ impl Cx<'_> {
         place: Place,
         row: u32,
         v: Value,
-        at: Value,
+        (vertex, at): (ValueId, Value),
         count: u32,
     ) -> Lift<()> {
         let Place { signature, column, .. } = place;
@@ -239,9 +257,9 @@ impl Cx<'_> {
         let shape = |ty| Shape { interpolation, array: Some(count), ..Shape::plain(ty) };
         let (var, v, index) = match element.semantic {
             Meaning::Position if !primitive => {
-                let shape = Shape { inner: Some(4), ..shape(Type::F32) };
-                let var = self.builtin_var(Direction::Output, Builtin::Position, shape);
-                (var, v, Some(self.i32(column.into())))
+                let Some(v) = self.whole_position(vertex, column, v)? else { return Ok(()) };
+                let var = self.builtin_var(Direction::Output, Builtin::Position, shape(Type::F32X4));
+                (var, v, None)
             }
             Meaning::ClipDistance | Meaning::CullDistance if !primitive => {
                 let (index, planes) = plane(self.elements(signature), element, row, column)?;
@@ -278,6 +296,30 @@ impl Cx<'_> {
         let indices: smallvec::SmallVec<[Value; 2]> = [at].into_iter().chain(index).collect();
         self.write(var, v, &indices);
         Ok(())
+    }
+
+    /// The position of a vertex when its last component is stored: hosts take positions whole, and nobody reads a mesh's
+    /// outputs back.
+    fn whole_position(&mut self, vertex: ValueId, column: u8, v: Value) -> Lift<Option<Value>> {
+        let block = self.b.block();
+        let mut gathered =
+            self.interface.position.take().unwrap_or(Position { block, vertex, lanes: [None; 4] });
+        if (gathered.block, gathered.vertex) != (block, vertex) {
+            return Err(APART);
+        }
+        gathered.lanes[usize::from(column & 3)] = Some(v);
+        match gathered.lanes {
+            [Some(x), Some(y), Some(z), Some(w)] => Ok(Some(self.op(Op::Build, &[x, y, z, w]))),
+            _ => {
+                self.interface.position = Some(gathered);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether all positions were stored whole.
+    pub fn positions_are_whole(&self) -> Lift<()> {
+        if self.interface.position.is_some() { Err(APART) } else { Ok(()) }
     }
 
     /// The vertices of a mesh's primitive.

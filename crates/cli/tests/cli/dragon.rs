@@ -1,0 +1,61 @@
+//! The Dragon GPU's simulator.
+
+use crate::common::{folder, json, picture, run, text};
+use std::fs;
+
+#[test]
+fn programs_assemble_and_disassemble() {
+    let folder = folder("dragon-programs");
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::write(path("a.vpu"), "again: mad.sat r1.xy, r2, g3, r0\n jz r1, again\n store tb0, r1\n exit\n")
+        .unwrap();
+    run(&["dragon", "asm", &path("a.vpu"), "-o", &path("a.bin")], 0);
+    let disassembled = text(&["dragon", "disasm", &path("a.bin")]);
+    assert!(disassembled.contains("mad.sat r1.xy, r2, g3, r0"), "{disassembled}");
+    fs::write(path("b.vpu"), disassembled).unwrap();
+    let words = |name: &str| text(&["dragon", "asm", &path(name)]);
+    assert_eq!(words("a.vpu"), words("b.vpu"));
+    fs::write(path("c.vpu"), "nop\n  mov r1").unwrap();
+    let failed = run(&["dragon", "asm", &path("c.vpu")], 1);
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("c.vpu:2:9: expected `,`"));
+}
+
+#[test]
+fn frames_become_pictures_traces_and_reports() {
+    let folder = folder("dragon-frames");
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::write(
+        path("quad.obj"),
+        "v -1 -1 0 1 0 0\nv 1 -1 0 0 1 0\nv 1 1 0 0 0 1\nv -1 1 0 1 1 1\nf 1 2 3 4\n",
+    )
+    .unwrap();
+    let scene = ["--model", &path("quad.obj"), "--set", "vpus=2"].map(str::to_owned);
+    let run_scene = |more: &[&str]| {
+        let scene: Vec<&str> = scene.iter().map(String::as_str).collect();
+        text(&[&["dragon", "run"], &scene[..], more].concat())
+    };
+    let printed = run_scene(&["-o", &path("quad.png"), "--trace", &path("a.json"), "--report"]);
+    assert!(printed.contains("rasterizer") && printed.contains("hangs on"), "{printed}");
+    let ((width, height), pixels) = picture(&folder.join("quad.png"));
+    assert_eq!((width, height), (320, 240));
+    assert!(pixels.iter().any(|p| p[0] > 200 && p[1] < 80));
+    let single =
+        ["--order", "single", "--trace", &path("b.json"), "--timeline", &path("b.svg")].map(str::to_owned);
+    run_scene(&single.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(fs::read_to_string(path("b.svg")).unwrap().contains("tile_buffer_store"));
+    let change = json(&["dragon", "report", "--json", &path("b.json"), &path("a.json")]);
+    assert!(change["before"].as_u64() > change["after"].as_u64(), "{change}");
+    let table = text(&[
+        "dragon",
+        "sweep",
+        "--model",
+        &path("quad.obj"),
+        "--axis",
+        "vpus=1,4",
+        "--plot",
+        &path("s.svg"),
+    ]);
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(table.lines().nth(2).unwrap().contains("equal"), "{table}");
+    run(&["dragon", "run", "--set", "vpus=9"], 1);
+}
