@@ -17,6 +17,7 @@ pub mod report;
 mod suites;
 mod texture;
 mod tone;
+mod validator;
 pub mod vulkan;
 mod yuv;
 

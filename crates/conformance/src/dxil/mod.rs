@@ -88,7 +88,10 @@ fn compare(test: &Test, after: &[Vec<u8>]) -> Result<(), String> {
 }
 
 fn report(vector: &Vector, result: Result<(), String>, observer: &dyn Observer) -> Summary {
-    let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+    judged(vector, result.map_or_else(Verdict::Failed, |()| Verdict::Passed), observer)
+}
+
+fn judged(vector: &Vector, verdict: Verdict, observer: &dyn Observer) -> Summary {
     let case = Case { name: vector.name.clone(), verdict };
     observer.case(&case);
     Summary::of([&case])

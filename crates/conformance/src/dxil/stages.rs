@@ -1,7 +1,8 @@
 //! Shaders that are not run: translated with both binding models, and validated.
 
 use super::format::Vector;
-use crate::report::{Observer, Summary};
+use crate::report::{Observer, Summary, Verdict};
+use crate::validator::validate;
 use rayon::prelude::*;
 use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs, target_for};
 use xenoglot::{Code, Target, Translator};
@@ -11,24 +12,30 @@ use xenoglot_spirv::{Options, Version};
 
 /// Translates and validates all.
 pub(super) fn run(vectors: &[Vector], observer: &dyn Observer) -> Summary {
-    let each = |v: &Vector| super::report(v, translated(v), observer);
+    let each = |v: &Vector| super::judged(v, translated(v).unwrap_or_else(Verdict::Failed), observer);
     Summary::total(vectors.par_iter().map(each).collect::<Vec<_>>())
 }
 
-fn translated(vector: &Vector) -> Result<(), String> {
+/// What is first found wrong with the programs of a container, or else in doubt.
+fn translated(vector: &Vector) -> Result<Verdict, String> {
     let models =
         [("registers", BindingModel::Registers), ("root signature", BindingModel::root_signature(None))];
     let module = load(&vector.container).map_err(|e| e.to_string())?;
     let programs = programs(&module).map_err(|e| e.to_string())?;
+    let mut verdict = Verdict::Passed;
     for (name, model) in models {
         for (entry, program) in programs.iter().enumerate() {
             let remapper = model.remapper(&vector.container, &module, entry).map_err(|e| e.to_string())?;
-            words(&module, entry, &*remapper)
-                .and_then(|w| validate(&w))
-                .map_err(|e| format!("{}, {name}: {e}", program.name))?;
+            let place = |e: String| format!("{}, {name}: {e}", program.name);
+            let words = words(&module, entry, &*remapper).map_err(place)?;
+            match validate(&words) {
+                Verdict::Passed => {}
+                Verdict::Failed(e) => return Err(place(e)),
+                Verdict::Unconfirmed(e) => verdict = Verdict::Unconfirmed(place(e)),
+            }
         }
     }
-    Ok(())
+    Ok(verdict)
 }
 
 /// The SPIR-V 1.6 of a shader, for Vulkan 1.3.
@@ -44,16 +51,4 @@ fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("no SPIR-V".into()),
     }
-}
-
-#[cfg(feature = "validator")]
-fn validate(words: &[u32]) -> Result<(), String> {
-    use spirv_tools::val::Validator;
-    let validator = spirv_tools::val::create(Some(spirv_tools::TargetEnv::Vulkan_1_3));
-    validator.validate(words, None).map_err(|e| format!("invalid SPIR-V: {e}"))
-}
-
-#[cfg(not(feature = "validator"))]
-fn validate(_words: &[u32]) -> Result<(), String> {
-    Err("this build has no validator".into())
 }
