@@ -1,5 +1,6 @@
 //! From a module's interface to pipeline layout, and from a run's buffers to descriptor sets.
 
+use crate::descriptors::{allocate, upload, write_buffer};
 use crate::device::{HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::module::Interface;
@@ -108,36 +109,16 @@ impl Program {
             if !buffer.kind.fits(kind) {
                 return Err(Error::BindingKind { set, binding, declared: kind, bound: buffer.kind });
             }
-            *slot = Some(self.upload(buffer)?);
+            *slot = Some(upload(&self.shared, buffer)?);
         }
         self.write_sets(&mut bound, buffers)?;
         Ok(bound)
-    }
-
-    fn upload(&self, buffer: &BufferBinding) -> Result<HostBuffer, Error> {
-        let limits = &self.shared.info.limits;
-        let (usage, limit) = match buffer.kind {
-            BufferKind::Uniform => (vk::BufferUsageFlags::UNIFORM_BUFFER, limits.uniform_buffer_bytes),
-            BufferKind::Storage => (vk::BufferUsageFlags::STORAGE_BUFFER, limits.storage_buffer_bytes),
-            BufferKind::UniformTexel(_) => {
-                (vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER, limits.storage_buffer_bytes)
-            }
-            BufferKind::StorageTexel(_) => {
-                (vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER, limits.storage_buffer_bytes)
-            }
-        };
-        let what = || {
-            format!("the {} buffer at set {}, binding {}, in bytes,", buffer.kind, buffer.set, buffer.binding)
-        };
-        check_limit(what(), buffer.data.len() as u64, u64::from(limit))?;
-        HostBuffer::new(&self.shared, usage, &buffer.data)
     }
 
     fn write_sets(&self, bound: &mut Bound, buffers: &[BufferBinding]) -> Result<(), Error> {
         if self.sets.is_empty() {
             return Ok(());
         }
-        let device = &self.shared.raw;
         let count = self.interface.buffers.len() as u32;
         let size = |kind| vk::DescriptorPoolSize { ty: descriptor_type(kind), descriptor_count: count };
         let any = TexelFormat::R32Uint;
@@ -148,43 +129,14 @@ impl Program {
             BufferKind::StorageTexel(any),
         ]
         .map(size);
-        let create =
-            vk::DescriptorPoolCreateInfo::default().max_sets(self.sets.len() as u32).pool_sizes(&sizes);
-        // SAFETY: neither count is zero: a set exists for the sake of a buffer.
-        let pool = unsafe { device.create_descriptor_pool(&create, None) }.named("vkCreateDescriptorPool")?;
-        let pool = Owned::new(&self.shared, pool);
-        let layouts: Vec<_> = self.sets.iter().map(|set| set.raw).collect();
-        let allocate =
-            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.raw).set_layouts(&layouts);
-        // SAFETY: the pool has room for one set of each layout.
-        bound.sets =
-            unsafe { device.allocate_descriptor_sets(&allocate) }.named("vkAllocateDescriptorSets")?;
+        // No size is zero: a set exists for the sake of a buffer.
+        let (pool, sets) = allocate(&self.shared, &sizes, &self.sets)?;
+        bound.sets = sets;
         bound._pool = Some(pool);
         for (buffer, copy) in buffers.iter().zip(&bound.buffers) {
             let (Some(copy), Some(&set)) = (copy, bound.sets.get(buffer.set as usize)) else { continue };
-            let range = [vk::DescriptorBufferInfo::default().buffer(copy.buffer.raw).range(copy.size)];
-            let mut views = [vk::BufferView::null()];
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(buffer.binding)
-                .descriptor_type(descriptor_type(buffer.kind));
-            let write = match buffer.kind {
-                BufferKind::Uniform | BufferKind::Storage => write.buffer_info(&range),
-                BufferKind::UniformTexel(texels) | BufferKind::StorageTexel(texels) => {
-                    let create = vk::BufferViewCreateInfo::default()
-                        .buffer(copy.buffer.raw)
-                        .format(format(texels))
-                        .range(vk::WHOLE_SIZE);
-                    // SAFETY: the buffer is alive and was made for such views.
-                    let view =
-                        unsafe { device.create_buffer_view(&create, None) }.named("vkCreateBufferView")?;
-                    views[0] = view;
-                    bound.views.push(Owned::new(&self.shared, view));
-                    write.texel_buffer_view(&views)
-                }
-            };
-            // SAFETY: the layout has this binding with this type, as only buffers the module uses have a copy.
-            unsafe { device.update_descriptor_sets(&[write], &[]) };
+            // The layout has this binding with this type, as only buffers the module uses have a copy.
+            bound.views.extend(write_buffer(&self.shared, (set, 0), buffer, copy)?);
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Compute shaders whose buffers are elements of arrays of descriptors, or are reached by addresses.
 
-use crate::binding::{check_limit, descriptor_type, format};
+use crate::binding::{check_limit, descriptor_type};
 use crate::compute::{entry_name, first_pipeline};
+use crate::descriptors::{allocate, upload, write_buffer};
 use crate::device::{Device, HostBuffer, Owned};
 use crate::error::Named;
 use crate::{BindlessJob, BufferKind, Error, RunOutput};
@@ -105,7 +106,6 @@ impl Device {
             return Ok(());
         }
         self.layouts(&arrays, bound)?;
-        let device = &self.shared.raw;
         let sizes: Vec<_> = arrays
             .values()
             .map(|&(kind, count)| vk::DescriptorPoolSize {
@@ -113,52 +113,16 @@ impl Device {
                 descriptor_count: count,
             })
             .collect();
-        let create =
-            vk::DescriptorPoolCreateInfo::default().max_sets(bound.layouts.len() as u32).pool_sizes(&sizes);
-        // SAFETY: no count is zero.
-        let pool = unsafe { device.create_descriptor_pool(&create, None) }.named("vkCreateDescriptorPool")?;
-        let pool = Owned::new(&self.shared, pool);
-        let layouts: Vec<_> = bound.layouts.iter().map(|l| l.raw).collect();
-        let allocate =
-            vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.raw).set_layouts(&layouts);
-        // SAFETY: the pool has room for one set of each layout.
-        bound.sets =
-            unsafe { device.allocate_descriptor_sets(&allocate) }.named("vkAllocateDescriptorSets")?;
+        // No count is zero.
+        let (pool, sets) = allocate(&self.shared, &sizes, &bound.layouts)?;
+        bound.sets = sets;
         bound.pool = Some(pool);
         for element in &job.elements {
             let given = &element.buffer;
-            let usage = match given.kind {
-                BufferKind::Uniform => vk::BufferUsageFlags::UNIFORM_BUFFER,
-                BufferKind::Storage => vk::BufferUsageFlags::STORAGE_BUFFER,
-                BufferKind::UniformTexel(_) => vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER,
-                BufferKind::StorageTexel(_) => vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER,
-            };
-            let copy = HostBuffer::new(&self.shared, usage, &given.data)?;
-            let range = [vk::DescriptorBufferInfo::default().buffer(copy.buffer.raw).range(copy.size)];
-            let mut views = [vk::BufferView::null()];
+            let copy = upload(&self.shared, given)?;
             let Some(&set) = bound.sets.get(given.set as usize) else { continue };
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(given.binding)
-                .dst_array_element(element.element)
-                .descriptor_type(descriptor_type(given.kind));
-            let write = match given.kind {
-                BufferKind::Uniform | BufferKind::Storage => write.buffer_info(&range),
-                BufferKind::UniformTexel(texels) | BufferKind::StorageTexel(texels) => {
-                    let create = vk::BufferViewCreateInfo::default()
-                        .buffer(copy.buffer.raw)
-                        .format(format(texels))
-                        .range(vk::WHOLE_SIZE);
-                    // SAFETY: the buffer is alive and was made for such views.
-                    let view =
-                        unsafe { device.create_buffer_view(&create, None) }.named("vkCreateBufferView")?;
-                    views[0] = view;
-                    bound.views.push(Owned::new(&self.shared, view));
-                    write.texel_buffer_view(&views)
-                }
-            };
-            // SAFETY: the layout has this binding with this type and as many elements.
-            unsafe { device.update_descriptor_sets(&[write], &[]) };
+            // The layout has this binding with this type and as many elements.
+            bound.views.extend(write_buffer(&self.shared, (set, element.element), given, &copy)?);
             bound.elements.push(copy);
         }
         Ok(())

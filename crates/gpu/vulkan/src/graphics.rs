@@ -1,12 +1,12 @@
 //! Pipelines of several stages. Some are built and not run: whether a driver takes them.
 
 use crate::compute::{entry_name, first_pipeline};
+use crate::descriptors::{self, Layout};
 use crate::device::{Device, Owned, Shared};
 use crate::error::Named;
-use crate::job::{DescriptorKind, PipelineJob, PipelineStage, StageModule};
+use crate::job::{DescriptorKind, DescriptorSlot, PipelineJob, PipelineStage, StageModule};
 use crate::{Error, RunOutput};
 use ash::vk;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Vertices of a patch.
@@ -102,38 +102,11 @@ pub(crate) unsafe fn modules(shared: &Arc<Shared>, stages: &[StageModule]) -> Re
     stages.iter().map(module).collect()
 }
 
-pub(crate) type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);
-
+/// The layout of a job's descriptors.
 pub(crate) fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
-    let mut bindings: BTreeMap<(u32, u32), (DescriptorKind, u32)> = BTreeMap::new();
-    for slot in &job.descriptors {
-        bindings.insert((slot.set, slot.binding), (slot.kind, slot.count));
-    }
-    let count = job.descriptors.iter().map(|slot| slot.set + 1).max().unwrap_or(0).min(8);
-    let mut sets = Vec::new();
-    for set in 0..count {
-        let of_set: Vec<_> = bindings
-            .range((set, 0)..=(set, u32::MAX))
-            .map(|(&(_, binding), &(kind, count))| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(descriptor_type(kind))
-                    .descriptor_count(count)
-                    .stage_flags(vk::ShaderStageFlags::ALL)
-            })
-            .collect();
-        let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&of_set);
-        // SAFETY: bindings are distinct.
-        let raw = unsafe { shared.raw.create_descriptor_set_layout(&create, None) }
-            .named("vkCreateDescriptorSetLayout")?;
-        sets.push(Owned::new(shared, raw));
-    }
-    let raw: Vec<_> = sets.iter().map(|set| set.raw).collect();
-    let create = vk::PipelineLayoutCreateInfo::default().set_layouts(&raw);
-    // SAFETY: the set layouts are of this device.
-    let layout =
-        unsafe { shared.raw.create_pipeline_layout(&create, None) }.named("vkCreatePipelineLayout")?;
-    Ok((sets, Owned::new(shared, layout)))
+    let binding =
+        |slot: &DescriptorSlot| ((slot.set, slot.binding), (descriptor_type(slot.kind), slot.count));
+    descriptors::layout(shared, &job.descriptors.iter().map(binding).collect())
 }
 
 /// A pass with the job's colour targets.

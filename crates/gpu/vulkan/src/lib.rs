@@ -52,6 +52,7 @@ mod binding;
 mod bindless;
 mod child;
 mod compute;
+mod descriptors;
 mod device;
 mod error;
 pub mod glslang;

@@ -2,6 +2,7 @@
 
 use crate::binding::check_limit;
 use crate::compute::{entry_name, first_pipeline};
+use crate::descriptors::{Sets, allocate, layout};
 use crate::device::{Device, HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::graphics::{Modules, modules};
@@ -61,7 +62,7 @@ impl Device {
                 _ => Err(Error::Unsupported("buffers for rays that are no storage buffers".into())),
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        let (layouts, layout) = layout(shared, job)?;
+        let (layouts, layout) = layout(shared, &bindings(job).map(|(at, kind)| (at, (kind, 1))).collect())?;
         let (pool, sets) = sets(shared, job, &layouts, &top, &buffers)?;
         // SAFETY: passed on to the caller.
         let modules = unsafe { modules(shared, &job.modules) }?;
@@ -231,40 +232,9 @@ fn structure(
     Ok(structure)
 }
 
-type Layout = (Vec<Owned<vk::DescriptorSetLayout>>, Owned<vk::PipelineLayout>);
-
 fn bindings(job: &RayJob) -> impl Iterator<Item = ((u32, u32), vk::DescriptorType)> {
     let buffers = job.buffers.iter().map(|b| ((b.set, b.binding), vk::DescriptorType::STORAGE_BUFFER));
     std::iter::once((job.structure, vk::DescriptorType::ACCELERATION_STRUCTURE_KHR)).chain(buffers)
-}
-
-fn layout(shared: &Arc<Shared>, job: &RayJob) -> Result<Layout, Error> {
-    let all: BTreeMap<(u32, u32), vk::DescriptorType> = bindings(job).collect();
-    let count = all.keys().map(|k| k.0 + 1).max().unwrap_or(0).min(8);
-    let mut sets = Vec::new();
-    for set in 0..count {
-        let of_set: Vec<_> = all
-            .range((set, 0)..=(set, u32::MAX))
-            .map(|(&(_, binding), &kind)| {
-                vk::DescriptorSetLayoutBinding::default()
-                    .binding(binding)
-                    .descriptor_type(kind)
-                    .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::ALL)
-            })
-            .collect();
-        let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&of_set);
-        // SAFETY: bindings are distinct.
-        let raw = unsafe { shared.raw.create_descriptor_set_layout(&create, None) }
-            .named("vkCreateDescriptorSetLayout")?;
-        sets.push(Owned::new(shared, raw));
-    }
-    let raw: Vec<_> = sets.iter().map(|set| set.raw).collect();
-    let create = vk::PipelineLayoutCreateInfo::default().set_layouts(&raw);
-    // SAFETY: the set layouts are of this device.
-    let layout =
-        unsafe { shared.raw.create_pipeline_layout(&create, None) }.named("vkCreatePipelineLayout")?;
-    Ok((sets, Owned::new(shared, layout)))
 }
 
 fn sets(
@@ -273,17 +243,11 @@ fn sets(
     layouts: &[Owned<vk::DescriptorSetLayout>],
     top: &Structure,
     buffers: &[HostBuffer],
-) -> Result<(Owned<vk::DescriptorPool>, Vec<vk::DescriptorSet>), Error> {
+) -> Result<Sets, Error> {
     let sizes: Vec<_> =
         bindings(job).map(|(_, ty)| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();
-    let create = vk::DescriptorPoolCreateInfo::default().max_sets(layouts.len() as u32).pool_sizes(&sizes);
-    // SAFETY: there is a set for the structure at least.
-    let pool = unsafe { shared.raw.create_descriptor_pool(&create, None) }.named("vkCreateDescriptorPool")?;
-    let pool = Owned::new(shared, pool);
-    let raw: Vec<_> = layouts.iter().map(|l| l.raw).collect();
-    let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.raw).set_layouts(&raw);
-    // SAFETY: the pool has room for all that the layouts have.
-    let sets = unsafe { shared.raw.allocate_descriptor_sets(&allocate) }.named("vkAllocateDescriptorSets")?;
+    // There is a set for the structure at least.
+    let (pool, sets) = allocate(shared, &sizes, layouts)?;
     let set = |number: u32| sets.get(number as usize).copied().ok_or_else(no_rays);
     let structures = [top.raw];
     let mut of_structure =

@@ -1,6 +1,7 @@
 //! Draws with pipelines of several stages, their targets read back.
 
 use crate::binding::check_limit;
+use crate::descriptors::allocate;
 use crate::device::{Device, HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::graphics::{descriptor_type, draws, format, layout, modules, pass};
@@ -415,14 +416,8 @@ fn write_sets(
         .iter()
         .map(|s| vk::DescriptorPoolSize { ty: descriptor_type(s.kind), descriptor_count: s.count })
         .collect();
-    let create = vk::DescriptorPoolCreateInfo::default().max_sets(layouts.len() as u32).pool_sizes(&sizes);
-    // SAFETY: a set exists for the sake of a descriptor, so there are sizes.
-    let pool = unsafe { shared.raw.create_descriptor_pool(&create, None) }.named("vkCreateDescriptorPool")?;
-    let pool = Owned::new(shared, pool);
-    let raw: Vec<_> = layouts.iter().map(|l| l.raw).collect();
-    let allocate = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.raw).set_layouts(&raw);
-    // SAFETY: the pool has room for all that the layouts have.
-    let sets = unsafe { shared.raw.allocate_descriptor_sets(&allocate) }.named("vkAllocateDescriptorSets")?;
+    // A set exists for the sake of a descriptor, so there are sizes.
+    let (pool, sets) = allocate(shared, &sizes, layouts)?;
     for (slot, bound) in slots.iter().zip(bound) {
         let Some(&set) = sets.get(slot.set as usize) else { continue };
         for (element, bound) in (0..).zip(bound) {
