@@ -5,9 +5,10 @@
 //! repeating their upper bits. Bilinear weights have four bits: coordinates are cut to sixteenths of a texel.
 
 use crate::number::{Lanes, Number};
+use serde::{Deserialize, Serialize};
 
 /// How texels are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum TexelFormat {
     /// As [`TileFormat::Rgb565`](crate::TileFormat::Rgb565).
     #[default]
@@ -39,7 +40,7 @@ impl TexelFormat {
 }
 
 /// A texture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Texture {
     /// Address of the first texel; its low five bits do not count.
     pub address: u32,

@@ -4,14 +4,16 @@
 use crate::command::{Command, Cull, Write};
 use crate::event::{Activity, Event};
 use crate::machine::{Shared, Units};
+use crate::params::Params;
 use crate::unit::draw::DrawJob;
-use crate::unit::triangle::Setup;
+use crate::unit::triangle::{MAX_ATTRIBUTES, Setup};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use xenoglot_vpu::number::{LANES, Lanes};
 use xenoglot_vpu::{TILE_BUFFERS, Texture};
 
 /// What commands set for those that start units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Registers {
     program: u32,
     tile_addresses: [u32; TILE_BUFFERS],
@@ -49,7 +51,7 @@ impl Default for Registers {
 }
 
 /// The command processor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Control {
     fifo: VecDeque<Write>,
     depth: usize,
@@ -67,6 +69,13 @@ impl Control {
             registers: Registers::default(),
             waiting: None,
         }
+    }
+
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let depth = params.fifo as usize;
+        let attributes = usize::from(self.registers.attributes);
+        self.depth == depth && self.fifo.len() <= depth && (1..=MAX_ATTRIBUTES).contains(&attributes)
     }
 
     pub fn is_full(&self) -> bool {

@@ -1,11 +1,12 @@
 //! What units report each tick.
 
+use serde::{Deserialize, Serialize};
 use xenoglot_trace::{Kind, Schema};
 
 macro_rules! events {
     ($($name:ident $kind:ident $doc:literal;)+) => {
         /// What a unit did in a tick. Names up to `QueueFull` are the original's, the others this project's.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u16)]
         pub enum Event {
             $(#[doc = $doc] $name,)+

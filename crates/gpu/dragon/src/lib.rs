@@ -7,6 +7,7 @@
 //!
 //! * [`command`] is what a host writes, [`params`] what can be changed, [`memory`] the SDRAM.
 //! * `control` is the command processor, `unit` has the others, a file each.
+//! * [`checkpoint`] is a machine as bytes.
 //! * [`host`] is what a program on the console's CPU does: models, binning, frames, pictures, sweeps.
 //!
 //! The core owns only the machine's memory and does no I/O. Whatever a guest writes, it neither panics nor runs for
@@ -30,6 +31,7 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod checkpoint;
 pub mod command;
 mod control;
 mod event;

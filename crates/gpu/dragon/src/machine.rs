@@ -14,13 +14,15 @@ use crate::unit::vertex_cache::VertexCache;
 use crate::unit::vpu::Vpu;
 use crate::wait::{EndlessWait, Reason, UnitState};
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 use xenoglot_trace::{Recorder, Trace};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Program, REGISTERS, TILE_BUFFERS};
 
 bitflags! {
     /// What a guest did wrong. Bits stay until [`Machine::clear_faults`].
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(from = "u32", into = "u32")]
     pub struct Faults: u32 {
         /// A write to a register that does not exist; it was ignored.
         const REGISTER = 1;
@@ -33,8 +35,21 @@ bitflags! {
     }
 }
 
+/// Bits without a meaning are dropped.
+impl From<u32> for Faults {
+    fn from(bits: u32) -> Faults {
+        Faults::from_bits_truncate(bits)
+    }
+}
+
+impl From<Faults> for u32 {
+    fn from(faults: Faults) -> u32 {
+        faults.bits()
+    }
+}
+
 /// What units share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Shared {
     pub params: Params,
     /// The tick that runs, or comes next.
@@ -48,6 +63,7 @@ pub(crate) struct Shared {
     /// Which tile buffers programs mean.
     pub targets: [u8; TILE_BUFFERS],
     /// Fragments that were queued, if they are wanted.
+    #[serde(skip)]
     pub fragments: Option<Vec<FragmentStart>>,
 }
 
@@ -63,7 +79,7 @@ pub struct FragmentStart {
 }
 
 /// The units a command can start, and those behind them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Units {
     pub vpus: Vec<Vpu>,
     pub program_load: ProgramLoad,
@@ -125,15 +141,15 @@ pub const PIPELINE: [&str; 14] = [
 /// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    shared: Shared,
-    control: Control,
-    units: Units,
+    pub(crate) shared: Shared,
+    pub(crate) control: Control,
+    pub(crate) units: Units,
     /// What each track did in the last tick.
-    events: Vec<Event>,
-    recorder: Option<Recorder>,
-    skip: bool,
+    pub(crate) events: Vec<Event>,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) skip: bool,
     /// Ticks that were not run one by one.
-    skipped: u64,
+    pub(crate) skipped: u64,
 }
 
 impl Machine {
@@ -236,15 +252,19 @@ impl Machine {
 
     /// Records what units do from the next tick on, in a trace whose tick 0 that is.
     pub fn start_trace(&mut self) {
-        let tracks: Vec<&str> = self.track_names();
-        let queues = &QUEUE_NAMES[..self.units.vpus.len()];
-        let counters: Vec<&str> = COUNTERS.iter().chain(queues).copied().collect();
+        let (tracks, counters) = self.trace_names();
         self.recorder = Some(Recorder::new(&SCHEMA, self.shared.params.clock_hz, &tracks, &counters));
     }
 
     /// What was recorded since [`Machine::start_trace`].
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.recorder.take().map(Recorder::finish)
+    }
+
+    /// Tracks and counters.
+    pub(crate) fn trace_names(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let queues = &QUEUE_NAMES[..self.units.vpus.len()];
+        (self.track_names(), COUNTERS.iter().chain(queues).copied().collect())
     }
 
     fn track_names(&self) -> Vec<&'static str> {
@@ -345,7 +365,25 @@ impl Machine {
     /// # Errors
     /// A wait that nothing can end, or that is not over after the parameters' limit of ticks.
     pub fn run(&mut self, writes: &[Write]) -> Result<u64, EndlessWait> {
-        self.run_while(writes, |machine| !machine.is_done())
+        let start = self.shared.now;
+        self.run_while(&mut &*writes, NEVER, |machine| !machine.is_done(), |_| false)?;
+        Ok(self.shared.now - start)
+    }
+
+    /// As [`Machine::run`], but pauses before tick `before`, and after a tick that `stop` says to stop after. Writes
+    /// that are taken are removed from `writes`, so that the same call goes on. Gives whether the run is over. `stop`
+    /// does not see ticks that are skipped; in those nothing happens.
+    ///
+    /// # Errors
+    /// As [`Machine::run`]; the limit of ticks is that of this call.
+    pub fn run_until(
+        &mut self,
+        writes: &mut &[Write],
+        before: u64,
+        stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<bool, EndlessWait> {
+        self.run_while(writes, before, |machine| !machine.is_done(), stop)?;
+        Ok(self.is_done())
     }
 
     /// Runs until nothing is under way any more.
@@ -353,36 +391,48 @@ impl Machine {
     /// # Errors
     /// As [`Machine::run`].
     pub fn drain(&mut self) -> Result<u64, EndlessWait> {
-        self.run_while(&[], |machine| !machine.is_idle())
+        let start = self.shared.now;
+        self.run_while(&mut &[][..], NEVER, |machine| !machine.is_idle(), |_| false)?;
+        Ok(self.shared.now - start)
     }
 
-    fn run_while(&mut self, writes: &[Write], more: impl Fn(&Machine) -> bool) -> Result<u64, EndlessWait> {
+    fn run_while(
+        &mut self,
+        writes: &mut &[Write],
+        before: u64,
+        more: impl Fn(&Machine) -> bool,
+        mut stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<(), EndlessWait> {
         let start = self.shared.now;
         let limit = self.shared.params.tick_limit;
-        let mut rest = writes.iter();
         let mut feed = |control: &mut Control| {
-            while !control.is_full() {
-                let Some(&write) = rest.next() else { break };
-                control.push(write);
+            while let Some((&write, rest)) = writes.split_first()
+                && control.push(write)
+            {
+                *writes = rest;
             }
         };
         feed(&mut self.control);
-        while more(self) {
+        while more(self) && self.shared.now < before {
             let passed = self.shared.now - start;
             if passed >= limit {
                 return Err(self.endless(Reason::Limit(limit)));
             }
             let until = self.tick();
             feed(&mut self.control);
+            if stop(self) {
+                break;
+            }
             if until == NEVER && more(self) {
                 return Err(self.endless(Reason::Stuck));
             }
-            let known = until.saturating_sub(self.shared.now).min(limit.saturating_sub(passed + 1));
+            let known = until.min(before).saturating_sub(self.shared.now);
+            let known = known.min(limit.saturating_sub(passed + 1));
             if self.skip && until != NEVER && known > 0 {
                 self.pass(known);
             }
         }
-        Ok(self.shared.now - start)
+        Ok(())
     }
 
     fn endless(&self, reason: Reason) -> EndlessWait {

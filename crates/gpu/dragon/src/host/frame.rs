@@ -7,6 +7,7 @@ use crate::command::{Command, Write, sig};
 use crate::machine::Machine;
 use crate::unit::triangle::ATTRIBUTE_BYTES;
 use crate::wait::EndlessWait;
+use serde::{Deserialize, Serialize};
 use std::f32::consts::TAU;
 use thiserror::Error;
 use xenoglot_vpu::asm::{AsmError, assemble};
@@ -48,6 +49,67 @@ pub struct Frame {
     pub picture: Picture,
     /// Ticks it took.
     pub ticks: u64,
+}
+
+/// A frame that is being drawn: what the host has still to write, and where the picture will be. With the machine's
+/// [checkpoint](crate::checkpoint) it is drawn to its end elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// Writes that the FIFO has not taken.
+    writes: Vec<Write>,
+    screen: [u16; 2],
+    /// Address of the picture, and bytes of a row.
+    picture: u32,
+    stride: u32,
+    /// The tick it began in.
+    start: u64,
+}
+
+impl Drawing {
+    /// Goes on as [`Machine::run_until`]; gives whether the frame is drawn.
+    ///
+    /// # Errors
+    /// A program that never ends.
+    pub fn run_until(
+        &mut self,
+        machine: &mut Machine,
+        before: u64,
+        stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<bool, EndlessWait> {
+        let mut rest = self.writes.as_slice();
+        let done = machine.run_until(&mut rest, before, stop);
+        let taken = self.writes.len() - rest.len();
+        self.writes.drain(..taken);
+        done
+    }
+
+    /// Draws what is left and reads the picture.
+    ///
+    /// # Errors
+    /// A program that never ends.
+    pub fn finish(mut self, machine: &mut Machine) -> Result<Frame, DemoError> {
+        check_screen(self.screen)?;
+        self.run_until(machine, u64::MAX, |_| false)?;
+        let ticks = machine.now().saturating_sub(self.start);
+        Ok(Frame { picture: self.read(machine.memory().bytes()), ticks })
+    }
+
+    fn read(&self, memory: &[u8]) -> Picture {
+        let [width, height] = self.screen.map(u32::from);
+        let pixel = |x: u32, y: u32| {
+            let at = self.picture.wrapping_add(y.wrapping_mul(self.stride)).wrapping_add(2 * x) as usize;
+            let v = memory.get(at..at + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+            let wide = |v: u32, bits: u32| (v << (8 - bits) | v >> (2 * bits - 8)) as u8;
+            [wide(v >> 11, 5), wide(v >> 5 & 63, 6), wide(v & 31, 5)]
+        };
+        let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
+        Picture { width, height, rgb }
+    }
+}
+
+fn check_screen(screen: [u16; 2]) -> Result<(), DemoError> {
+    let possible = screen.iter().all(|n| (1..=MAX_SCREEN).contains(n));
+    if possible { Ok(()) } else { Err(DemoError::TooLarge("the screen")) }
 }
 
 /// Why a frame cannot be drawn.
@@ -101,6 +163,14 @@ impl Demo {
     /// # Errors
     /// A model too large, or a program that never ends.
     pub fn frame(&self, machine: &mut Machine, n: u32) -> Result<Frame, DemoError> {
+        self.begin(machine, n)?.finish(machine)
+    }
+
+    /// Puts frame `n` of the turn into memory, ready to be drawn.
+    ///
+    /// # Errors
+    /// A model too large.
+    pub fn begin(&self, machine: &mut Machine, n: u32) -> Result<Drawing, DemoError> {
         let angle = TAU * (n % self.frames.max(1)) as f32 / self.frames.max(1) as f32;
         let vertices = self.project(angle);
         let corners: Vec<[[i16; 2]; 3]> = self
@@ -117,8 +187,8 @@ impl Demo {
         }
         let layout = self.upload(machine, &vertices, &bins)?;
         let writes = self.commands(&bins, &layout, size);
-        let ticks = machine.run(&writes)?;
-        Ok(Frame { picture: self.read(machine, &layout), ticks })
+        let (screen, start) = (self.screen, machine.now());
+        Ok(Drawing { writes, screen, picture: layout.picture, stride: layout.stride, start })
     }
 
     /// Vertices on the screen: x and y in sixteenths, depth, 1/w, four lanes of colour.
@@ -159,9 +229,7 @@ impl Demo {
         if vertices.len() > 1 << 16 || bins.iter().any(|b| b.triangles.len() > usize::from(u16::MAX)) {
             return Err(DemoError::TooLarge("more vertices or triangles than 16 bits count"));
         }
-        if self.screen.iter().any(|n| !(1..=MAX_SCREEN).contains(n)) {
-            return Err(DemoError::TooLarge("the screen"));
-        }
+        check_screen(self.screen)?;
         let memory = DemoError::TooLarge("memory is full");
         let mut program: Vec<u8> = self.program.iter().flat_map(|w| w.to_le_bytes()).collect();
         program.resize(VERTICES as usize, 0);
@@ -236,19 +304,6 @@ impl Demo {
             }
         }
         out.writes
-    }
-
-    fn read(&self, machine: &Machine, layout: &Layout) -> Picture {
-        let [width, height] = self.screen.map(u32::from);
-        let memory = machine.memory().bytes();
-        let pixel = |x: u32, y: u32| {
-            let at = (layout.picture + y * layout.stride + 2 * x) as usize;
-            let v = memory.get(at..at + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
-            let wide = |v: u32, bits: u32| (v << (8 - bits) | v >> (2 * bits - 8)) as u8;
-            [wide(v >> 11, 5), wide(v >> 5 & 63, 6), wide(v & 31, 5)]
-        };
-        let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
-        Picture { width, height, rgb }
     }
 }
 

@@ -14,7 +14,7 @@ mod picture;
 mod sweep;
 
 pub use bins::{Bin, bin_triangles};
-pub use frame::{Buffering, Demo, DemoError, Frame};
+pub use frame::{Buffering, Demo, DemoError, Drawing, Frame};
 pub use gltf::load_gltf;
 pub use mesh::{Mesh, MeshError, MeshLimits};
 pub use model::{globe, torus};

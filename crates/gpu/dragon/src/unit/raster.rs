@@ -4,17 +4,20 @@ use super::triangle::Triangle;
 use super::vpu::Vpu;
 use crate::event::{Activity, Event};
 use crate::machine::{FragmentStart, Shared};
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
 
 /// Tests some pixels of a row each tick and queues covered ones at the VPU of their place, `(x/2 + y/2) mod n`: a quad
 /// stays together, and a pixel always goes to the same VPU.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rasterizer {
     input: Option<Triangle>,
     current: Option<Walk>,
 }
 
-/// Where in a triangle it is.
-#[derive(Clone, Debug)]
+/// Where in a triangle it is. Serialised without what follows from the place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Place", into = "Place")]
 struct Walk {
     triangle: Triangle,
     x: u32,
@@ -23,6 +26,33 @@ struct Walk {
     edges: [i64; 3],
     /// Whether a covered pixel was seen on the row.
     seen: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Place {
+    triangle: Triangle,
+    at: [u32; 2],
+    seen: bool,
+}
+
+impl From<Walk> for Place {
+    fn from(walk: Walk) -> Place {
+        Place { at: [walk.x, walk.y], seen: walk.seen, triangle: walk.triangle }
+    }
+}
+
+impl TryFrom<Place> for Walk {
+    type Error = &'static str;
+
+    fn try_from(Place { triangle, at, seen }: Place) -> Result<Walk, &'static str> {
+        let [x, y] = at;
+        let inside = |n: usize| (triangle.first[n]..=triangle.last[n]).contains(&at[n]);
+        if !inside(0) || !inside(1) {
+            return Err("a pixel outside of its triangle");
+        }
+        let edges = triangle.edges_at(x, y);
+        Ok(Walk { triangle, x, y, edges, seen })
+    }
 }
 
 impl Walk {
@@ -36,8 +66,7 @@ impl Walk {
     fn begin_row(&mut self) {
         self.x = self.triangle.first[0];
         self.seen = false;
-        let (x, y) = (i64::from(self.x), i64::from(self.y));
-        self.edges = self.triangle.edges.map(|e| e.value + e.dx * x + e.dy * y);
+        self.edges = self.triangle.edges_at(self.x, self.y);
     }
 
     fn covered(&self) -> bool {
@@ -53,6 +82,12 @@ impl Walk {
 }
 
 impl Rasterizer {
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let current = self.current.iter().map(|walk| &walk.triangle);
+        self.input.iter().chain(current).all(|t| t.setup.is_sound(params))
+    }
+
     pub fn is_idle(&self) -> bool {
         self.input.is_none() && self.current.is_none()
     }

@@ -3,10 +3,11 @@
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::{TILE_BUFFERS, TileFormat};
 
 /// The tile buffers: a word for each pixel, row by row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tiles {
     pub size: u32,
     pub formats: [TileFormat; TILE_BUFFERS],
@@ -17,6 +18,11 @@ impl Tiles {
     pub fn new(size: u32) -> Tiles {
         let words = vec![0; (size * size) as usize];
         Tiles { size, formats: Default::default(), words: std::array::from_fn(|_| words.clone()) }
+    }
+
+    /// Whether they have this size.
+    pub fn is_sound(&self, size: u32) -> bool {
+        self.size == size && self.words.iter().all(|w| w.len() == (size * size) as usize)
     }
 
     /// Of `pixel` below the size squared.
@@ -35,12 +41,12 @@ impl Tiles {
 }
 
 /// Fills a tile buffer. Pixels change together in the last tick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Fill {
     job: Option<FillJob>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct FillJob {
     tile: u8,
     value: u32,
@@ -73,13 +79,13 @@ impl Fill {
 
 /// Moves a tile buffer to or from memory, a row an access: a row that is stored leaves when its access starts, one that
 /// is loaded comes when it is done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Transfer {
     direction: Direction,
     job: Option<TransferJob>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct TransferJob {
     tile: u8,
     address: u32,
@@ -98,6 +104,11 @@ impl Transfer {
 
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+    }
+
+    /// Whether it is a transfer of this direction, of tile buffers of this size.
+    pub fn is_sound(&self, direction: Direction, size: u32) -> bool {
+        self.direction == direction && self.job.is_none_or(|job| job.row < size)
     }
 
     pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32, shared: &mut Shared) {
