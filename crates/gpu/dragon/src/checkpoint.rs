@@ -81,6 +81,9 @@ pub enum CheckpointError {
     /// A trace that does not fit.
     #[error(transparent)]
     Trace(#[from] Inconsistent),
+    /// A model from outside without a state.
+    #[error("the model in the place of {0} cannot be saved")]
+    Model(&'static str),
     /// More bytes than are allowed.
     #[error("{0} is too large")]
     TooLarge(&'static str),
@@ -112,9 +115,13 @@ struct StateRef<'a> {
 /// [`Machine::log_fragments`] keeps are not in it.
 ///
 /// # Errors
-/// What the host gives cannot be serialised.
+/// A model from outside that cannot be saved, or what the host gives cannot be.
 pub fn save(machine: &Machine, host: &impl Serialize) -> Result<Vec<u8>, CheckpointError> {
     let Machine { shared, control, units, events, recorder, skip, skipped } = machine;
+    let savable = [("rasterizer", units.raster.is_savable()), ("tile_buffer_fill", units.fill.is_savable())];
+    if let Some((unit, _)) = savable.iter().find(|(_, savable)| !savable) {
+        return Err(CheckpointError::Model(unit));
+    }
     let state = StateRef { shared, control, units, events, skip: *skip, skipped: *skipped };
     let creator = concat!("xenoglot-dragon ", env!("CARGO_PKG_VERSION")).to_owned();
     let title = format!("Dragon at tick {}", shared.now);

@@ -58,6 +58,8 @@ pub(crate) struct Control {
     registers: Registers,
     /// The signals waited for.
     waiting: Option<u32>,
+    /// What was taken last.
+    taken: Write,
 }
 
 impl Control {
@@ -68,6 +70,7 @@ impl Control {
             depth,
             registers: Registers::default(),
             waiting: None,
+            taken: Write::default(),
         }
     }
 
@@ -102,6 +105,10 @@ impl Control {
         self.waiting.unwrap_or(0)
     }
 
+    pub fn taken(&self) -> Write {
+        self.taken
+    }
+
     pub fn describe(&self) -> String {
         match (self.waiting, self.fifo.front()) {
             (Some(mask), _) => format!("waits for {mask:#x}, {} commands behind", self.fifo.len()),
@@ -126,6 +133,7 @@ impl Control {
             Err(fault) => shared.faults |= fault,
         }
         self.fifo.pop_front();
+        self.taken = write;
         Activity::busy(Event::GPUProcessCommand, shared.now)
     }
 

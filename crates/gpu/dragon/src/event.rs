@@ -12,6 +12,11 @@ macro_rules! events {
             $(#[doc = $doc] $name,)+
         }
 
+        impl Event {
+            /// All events, by number.
+            pub const ALL: &[Event] = &[$(Event::$name),+];
+        }
+
         /// Events for traces, by number.
         pub static SCHEMA: Schema = Schema {
             process: "dragon",
@@ -38,6 +43,14 @@ events! {
     VtxWait Stall "Waiting for the vertex cache.";
     Drain Stall "All triangles are drawn, their pixels are not finished.";
     UnitBusy Stall "The command processor waits for a unit to finish what it is doing before it starts again.";
+}
+
+impl Event {
+    /// The event with a name.
+    pub fn parse(name: &str) -> Option<Event> {
+        let at = SCHEMA.events.iter().position(|(event, _)| *event == name)?;
+        Event::ALL.get(at).copied()
+    }
 }
 
 /// Nothing changes by itself.

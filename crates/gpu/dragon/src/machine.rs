@@ -6,10 +6,11 @@ use crate::event::{Activity, Event, NEVER, SCHEMA};
 use crate::memory::{Direction, Sdram};
 use crate::params::{ParamError, Params};
 use crate::unit::draw::Draw;
+use crate::unit::external::{Fill, Raster};
 use crate::unit::raster::Rasterizer;
 use crate::unit::simple::{ProgramLoad, WriteGlobal};
 use crate::unit::texture::TextureUnit;
-use crate::unit::tile::{Fill, Tiles, Transfer};
+use crate::unit::tile::{self, Tiles, Transfer};
 use crate::unit::vertex_cache::VertexCache;
 use crate::unit::vpu::Vpu;
 use crate::wait::{EndlessWait, Reason, UnitState};
@@ -32,6 +33,8 @@ bitflags! {
         const INSTRUCTION = 1 << 2;
         /// An access outside memory; it read zeros or wrote nothing.
         const MEMORY = 1 << 3;
+        /// A model from outside ([`cosim`](crate::cosim)) did what its unit cannot do; that was dropped.
+        const MODEL = 1 << 4;
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) struct Units {
     pub vpus: Vec<Vpu>,
     pub program_load: ProgramLoad,
     pub draw: Draw,
-    pub raster: Rasterizer,
+    pub raster: Raster,
     pub store: Transfer,
     pub load: Transfer,
     pub fill: Fill,
@@ -106,7 +109,7 @@ pub const UNITS: [&str; 10] = [
     "tile_buffer_load",
     "write_vpu_global",
 ];
-const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
+pub(crate) const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
 const QUEUE_NAMES: [&str; 8] = [
     "vpu0 queue",
     "vpu1 queue",
@@ -163,10 +166,10 @@ impl Machine {
             vpus: (0..params.vpus).map(|_| Vpu::new(&params)).collect(),
             program_load: ProgramLoad::default(),
             draw: Draw::new(),
-            raster: Rasterizer::default(),
+            raster: Raster::Own(Rasterizer::default()),
             store: Transfer::new(Direction::Write),
             load: Transfer::new(Direction::Read),
-            fill: Fill::default(),
+            fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
             textures: TextureUnit::new(params.texture_cache),
@@ -213,6 +216,11 @@ impl Machine {
         self.skipped
     }
 
+    /// Signals that the command processor waits for, raised or not.
+    pub fn waiting(&self) -> u32 {
+        self.control.waiting()
+    }
+
     /// Signals that are raised.
     pub fn signals(&self) -> u32 {
         self.shared.sig
@@ -256,6 +264,11 @@ impl Machine {
         self.recorder = Some(Recorder::new(&SCHEMA, self.shared.params.clock_hz, &tracks, &counters));
     }
 
+    /// Whether what units do is recorded.
+    pub fn is_traced(&self) -> bool {
+        self.recorder.is_some()
+    }
+
     /// What was recorded since [`Machine::start_trace`].
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.recorder.take().map(Recorder::finish)
@@ -279,6 +292,24 @@ impl Machine {
     /// Each unit's name and what it did in the last tick.
     pub fn activity(&self) -> impl Iterator<Item = (&'static str, Event)> + use<'_> {
         self.track_names().into_iter().zip(self.events.iter().copied())
+    }
+
+    /// Each unit's name, what it did in the last tick, and what it holds.
+    pub fn units(&self) -> Vec<UnitState> {
+        let state = |(name, event)| UnitState { name, event, state: self.describe(name) };
+        self.activity().map(state).collect()
+    }
+
+    /// Words of the program that VPUs issued in the last tick.
+    pub fn issued(&self) -> impl Iterator<Item = u16> + use<'_> {
+        let events = &self.events[UNITS.len()..];
+        let issued = events.iter().zip(&self.units.vpus).filter(|(event, _)| **event == Event::Exec);
+        issued.map(|(_, vpu)| vpu.issued)
+    }
+
+    /// The register write that the command processor took in the last tick.
+    pub fn taken(&self) -> Option<Write> {
+        (self.events[0] == Event::GPUProcessCommand).then(|| self.control.taken())
     }
 
     /// Puts a register write into the FIFO; `false` if it is full.
@@ -436,16 +467,12 @@ impl Machine {
     }
 
     fn endless(&self, reason: Reason) -> EndlessWait {
-        let units = self
-            .activity()
-            .map(|(name, event)| UnitState { name, event, state: self.describe(name) })
-            .collect();
         EndlessWait {
             reason,
             tick: self.shared.now,
             signals: self.shared.sig,
             mask: self.control.waiting(),
-            units,
+            units: self.units(),
         }
     }
 
@@ -455,12 +482,15 @@ impl Machine {
             "command" => self.control.describe(),
             "vpu_program_load" => busy(self.units.program_load.is_idle()),
             "triangle_draw" => self.units.draw.describe(),
-            "rasterizer" => busy(self.units.raster.is_idle()),
-            "tile_buffer_fill" => busy(self.units.fill.is_idle()),
-            "tile_buffer_store" => busy(self.units.store.is_idle()),
-            "tile_buffer_load" => busy(self.units.load.is_idle()),
+            "vertex_cache" => self.units.vertex_cache.describe(),
+            "rasterizer" => self.units.raster.describe(),
+            "tile_buffer_fill" => self.units.fill.describe(),
+            "tile_buffer_store" => self.units.store.describe(),
+            "tile_buffer_load" => self.units.load.describe(),
+            "texture" => busy(self.units.textures.is_idle(self.shared.now)),
+            "write_vpu_global" => busy(self.units.write_global.is_idle()),
             _ => match VPU_NAMES.iter().position(|n| *n == name).and_then(|n| self.units.vpus.get(n)) {
-                Some(vpu) => format!("{} threads, {} fragments wait", vpu.threads(), vpu.queue.len()),
+                Some(vpu) => vpu.describe(),
                 None => String::new(),
             },
         }

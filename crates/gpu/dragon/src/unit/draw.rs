@@ -1,7 +1,7 @@
 //! The triangle draw coordinator: fetches indices, asks for vertices, sets triangles up and hands them to the
 //! rasteriser.
 
-use super::raster::Rasterizer;
+use super::external::Raster;
 use super::triangle::{Setup, Triangle, Vertex};
 use super::vertex_cache::VertexCache;
 use super::vpu::Vpu;
@@ -106,7 +106,7 @@ impl Draw {
         &mut self,
         shared: &mut Shared,
         cache: &mut VertexCache,
-        raster: &mut Rasterizer,
+        raster: &mut Raster,
         vpus: &[Vpu],
     ) -> (Activity, Option<Drawn>) {
         let Some(job) = self.job else { return (Activity::IDLE, None) };
@@ -127,7 +127,7 @@ impl Draw {
         job: &DrawJob,
         shared: &mut Shared,
         cache: &mut VertexCache,
-        raster: &mut Rasterizer,
+        raster: &mut Raster,
     ) -> Activity {
         let now = shared.now;
         match &mut self.state {

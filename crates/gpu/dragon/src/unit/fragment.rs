@@ -40,6 +40,11 @@ impl Queue {
         self.len
     }
 
+    /// Fragments it has room for.
+    pub fn room(&self) -> u32 {
+        (self.slots.len() - self.len) as u32
+    }
+
     pub fn front(&self) -> Option<&Fragment> {
         (self.len > 0).then(|| &self.slots[self.first])
     }

@@ -1,5 +1,6 @@
 //! The rasteriser: Pineda's edge functions along the rows of a triangle's bounding box.
 
+use super::fragment::Fragment;
 use super::triangle::Triangle;
 use super::vpu::Vpu;
 use crate::event::{Activity, Event};
@@ -88,6 +89,14 @@ impl Rasterizer {
         self.input.iter().chain(current).all(|t| t.setup.is_sound(params))
     }
 
+    pub fn describe(&self) -> String {
+        let place = match &self.current {
+            None => "idle".to_owned(),
+            Some(walk) => format!("at {},{}", walk.x, walk.y),
+        };
+        if self.input.is_some() { place + ", another triangle waits" } else { place }
+    }
+
     pub fn is_idle(&self) -> bool {
         self.input.is_none() && self.current.is_none()
     }
@@ -111,7 +120,6 @@ impl Rasterizer {
                 None => return Activity::IDLE,
             },
         };
-        let size = shared.tiles.size;
         let count = vpus.len() as u32;
         for tested in 0..shared.params.raster.pixels {
             let covered = walk.covered();
@@ -124,15 +132,8 @@ impl Rasterizer {
                         _ => Activity::busy(Event::Raster, shared.now),
                     };
                 };
-                fragment.pixel = (walk.y * size + walk.x) as u16;
-                fragment.registers = Default::default();
-                let [_, e1, e2] = walk.edges;
-                walk.triangle.registers([walk.x, walk.y], e1, e2, &mut fragment.registers);
+                begin(fragment, &walk.triangle, [walk.x, walk.y], walk.edges, shared);
                 walk.seen = true;
-                if let Some(log) = &mut shared.fragments {
-                    let [x, y] = [walk.x, walk.y];
-                    log.push(FragmentStart { x, y, registers: fragment.registers });
-                }
             }
             walk.step();
             let past = !covered && walk.seen && shared.params.raster.row_skip;
@@ -148,4 +149,31 @@ impl Rasterizer {
         }
         Activity::busy(Event::Raster, shared.now)
     }
+}
+
+/// Fills in what the thread of a pixel starts with.
+#[inline]
+fn begin(fragment: &mut Fragment, triangle: &Triangle, at: [u32; 2], edges: [i64; 3], shared: &mut Shared) {
+    let [x, y] = at;
+    fragment.pixel = (y * shared.tiles.size + x) as u16;
+    fragment.registers = Default::default();
+    let [_, e1, e2] = edges;
+    triangle.registers(at, e1, e2, &mut fragment.registers);
+    if let Some(log) = &mut shared.fragments {
+        log.push(FragmentStart { x, y, registers: fragment.registers });
+    }
+}
+
+/// Queues a pixel of a triangle; whether it lies in the triangle or on its edges, and there was room.
+pub(crate) fn hand_on(triangle: &Triangle, at: [u32; 2], shared: &mut Shared, vpus: &mut [Vpu]) -> bool {
+    let [x, y] = at;
+    let inside = (0..2).all(|n| (triangle.first[n]..=triangle.last[n]).contains(&at[n]));
+    let edges = triangle.edges_at(x, y);
+    if !inside || edges.iter().any(|&v| v < 0) {
+        return false;
+    }
+    let count = vpus.len() as u32;
+    let Some(fragment) = vpus[((x / 2 + y / 2) % count) as usize].queue.push() else { return false };
+    begin(fragment, triangle, at, edges, shared);
+    true
 }

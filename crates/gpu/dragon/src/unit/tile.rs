@@ -34,6 +34,14 @@ impl Tiles {
         self.words[usize::from(tile) % TILE_BUFFERS][usize::from(pixel)] = word;
     }
 
+    /// Gives `count` pixels from `first` on a value; `false`, and nothing changes, if there are not so many.
+    pub fn fill(&mut self, tile: u8, first: u32, count: u32, value: u32) -> bool {
+        let words = &mut self.words[usize::from(tile) % TILE_BUFFERS];
+        let (first, count) = (first as usize, count as usize);
+        let pixels = first.checked_add(count).and_then(|end| words.get_mut(first..end));
+        pixels.map(|pixels| pixels.fill(value)).is_some()
+    }
+
     fn row(&mut self, tile: u8, y: u32) -> &mut [u32] {
         let (at, size) = ((y * self.size) as usize, self.size as usize);
         &mut self.words[usize::from(tile) % TILE_BUFFERS][at..at + size]
@@ -57,6 +65,10 @@ struct FillJob {
 impl Fill {
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+    }
+
+    pub fn describe(&self) -> String {
+        self.job.map_or_else(|| "idle".into(), |job| format!("tile buffer {}", job.tile))
     }
 
     pub fn start(&mut self, tile: u8, value: u32, sig: u32, shared: &Shared) {
@@ -109,6 +121,10 @@ impl Transfer {
     /// Whether it is a transfer of this direction, of tile buffers of this size.
     pub fn is_sound(&self, direction: Direction, size: u32) -> bool {
         self.direction == direction && self.job.is_none_or(|job| job.row < size)
+    }
+
+    pub fn describe(&self) -> String {
+        self.job.map_or_else(|| "idle".into(), |job| format!("row {} of tile buffer {}", job.row, job.tile))
     }
 
     pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32, shared: &mut Shared) {

@@ -35,6 +35,10 @@ impl VertexCache {
             && self.lines.iter().map(|(_, vertex)| vertex).chain(&self.answer).all(Vertex::is_sound)
     }
 
+    pub fn describe(&self) -> String {
+        self.request.map_or_else(|| "idle".into(), |index| format!("vertex {index}"))
+    }
+
     pub fn begin(&mut self, address: u32, attributes: u8) {
         self.lines.iter_mut().for_each(|(index, _)| *index = None);
         (self.address, self.attributes) = (address, attributes);

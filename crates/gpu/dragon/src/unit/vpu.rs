@@ -38,6 +38,8 @@ pub(crate) struct Vpu {
     next: usize,
     /// The earliest tick in which a thread can issue, as of the last tick.
     wake: u64,
+    /// The word of the last instruction.
+    pub issued: u16,
 }
 
 impl Vpu {
@@ -49,11 +51,19 @@ impl Vpu {
             pixels: vec![0; ((params.bin_size * params.bin_size) as usize).div_ceil(64)],
             next: 0,
             wake: NEVER,
+            issued: 0,
         }
     }
 
     pub fn is_idle(&self) -> bool {
         self.active == 0 && self.queue.len() == 0
+    }
+
+    pub fn describe(&self) -> String {
+        let words: Vec<String> =
+            self.threads_in_order().map(|n| self.slots[n].thread.pc.to_string()).collect();
+        let at = if words.is_empty() { String::new() } else { format!(" at {}", words.join(" ")) };
+        format!("{} threads{at}, {} fragments wait", self.threads(), self.queue.len())
     }
 
     pub fn threads(&self) -> u32 {
@@ -154,6 +164,7 @@ impl Vpu {
     fn issue(&mut self, n: usize, shared: &mut Shared, textures: &mut TextureUnit) {
         self.next = (n + 1) % self.slots.len();
         let slot = &mut self.slots[n];
+        self.issued = slot.thread.pc;
         let now = shared.now;
         let mut around = Around {
             now,
