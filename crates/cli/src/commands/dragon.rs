@@ -11,7 +11,7 @@ use clap::{Subcommand, ValueEnum};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xenoglot_dragon::host::{
-    Buffering, Demo, Mesh, MeshLimits, Picture, apng, globe, load_gltf, load_obj, torus,
+    Buffering, Demo, Mesh, MeshLimits, Picture, apng, glass, globe, load_gltf, load_obj, torus, wooden_crate,
 };
 use xenoglot_dragon::{PIPELINE, Params};
 use xenoglot_trace::{Trace, chrome, perfetto, report, svg};
@@ -44,7 +44,7 @@ enum Action {
 /// What is drawn.
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// The model: .obj, .glb, or `torus` or `globe` of our own.
+    /// The model: .obj, .glb, or one of our own: `torus`, `globe`, `crate` (textured), `glass` (blended).
     #[arg(long, default_value = "torus")]
     model: String,
     /// A VPU program as assembly, instead of the one with depth.
@@ -189,6 +189,8 @@ impl SceneArgs {
         let mesh = match (self.model.as_str(), extension) {
             ("torus", _) => torus(48, 24),
             ("globe", _) => globe(48, 24),
+            ("crate", _) => wooden_crate(),
+            ("glass", _) => glass(),
             (_, Some("obj")) => file(load_obj)?,
             (_, Some("glb" | "gltf")) => file(load_gltf)?,
             _ => return Err(usage(format!("{}: neither .obj nor .glb nor a model of ours", self.model))),
