@@ -243,7 +243,7 @@ impl Demo {
         let scale = half[0].min(half[1]) * FOCAL;
         let to_i16 = |v: f32| v.round() as i16;
         let to_u16 = |v: f32| v.round() as u16 as i16;
-        let vertex = |((p, c), t): ((&[f32; 3], &[f32; 4]), Option<[f32; 2]>)| {
+        let vertex = |p: &[f32; 3], c: &[f32; 4], t: Option<[f32; 2]>| {
             let (x, z) = (p[0] * cos + p[2] * sin, p[2] * cos - p[0] * sin);
             let (y, z) = (p[1] * tilt_cos - z * tilt_sin, p[1] * tilt_sin + z * tilt_cos);
             let w = (EYE - z).max(0.1);
@@ -268,7 +268,13 @@ impl Demo {
             out
         };
         let places = self.mesh.texcoords.iter().copied().chain(std::iter::repeat(None));
-        self.mesh.positions.iter().zip(&self.mesh.colors).zip(places).map(vertex).collect()
+        self.mesh
+            .positions
+            .iter()
+            .zip(&self.mesh.colors)
+            .zip(places)
+            .map(|((p, c), t)| vertex(p, c, t))
+            .collect()
     }
 
     /// Puts program, vertices and indices into memory, and finds a place for the picture.

@@ -26,9 +26,10 @@ fn activity(event: u32, until: u64, shared: &mut Shared) -> Activity {
 
 /// The rasteriser: the machine's own, or what is around a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "a machine has one, and it is the large one")]
 pub(crate) enum Raster {
     Own(Rasterizer),
-    External(Box<ExternalRaster>),
+    External(ExternalRaster),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ impl Raster {
                 let (mut slot, triangles) = (Slot::empty(), VecDeque::new());
                 slot.attach(model, config)?;
                 let unit = ExternalRaster { slot, ready: true, handed: None, triangles };
-                *self = Raster::External(Box::new(unit));
+                *self = Raster::External(unit);
                 Ok(())
             }
             _ => Err(AttachError::Busy),
@@ -155,7 +156,7 @@ impl ExternalRaster {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Fill {
     Own(tile::Fill),
-    External(Box<ExternalFill>),
+    External(ExternalFill),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -182,7 +183,7 @@ impl Fill {
             Fill::Own(own) if own.is_idle() => {
                 let mut slot = Slot::empty();
                 slot.attach(model, config)?;
-                *self = Fill::External(Box::new(ExternalFill { slot, job: None }));
+                *self = Fill::External(ExternalFill { slot, job: None });
                 Ok(())
             }
             _ => Err(AttachError::Busy),
