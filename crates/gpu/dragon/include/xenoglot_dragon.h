@@ -61,7 +61,8 @@ typedef struct {
 } xenoglot_dragon_pixel;
 
 typedef struct {
-    /* The tick before which it does nothing by itself; 0 to be ticked in the next one. */
+    /* The tick before which it does nothing by itself; 0 to be ticked in the next one, which always comes after a tick in
+     * which something was handed over. */
     uint64_t until;
     uint32_t event;
     /* 1: another triangle can come in the next tick. */

@@ -141,7 +141,8 @@ pub const PIPELINE: [&str; 14] = [
     "command",
 ];
 
-/// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run.
+/// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run. Copies go on as the
+/// original would, but for models from outside ([`cosim`](crate::cosim)), which have to be attached anew.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) shared: Shared,

@@ -8,7 +8,8 @@
 //!
 //! Time: ticks in which no unit can do anything are skipped, for models as well. A model says with `until` up to when it
 //! does nothing by itself: `u64::MAX` while it waits to be handed something or for room, 0 to be ticked in the next tick
-//! whatever happens, which is what a model that counts clocks by itself wants.
+//! whatever happens, which is what a model that counts clocks by itself wants. After a tick in which something was handed
+//! over, either way, the next one always comes.
 //!
 //! Copies and checkpoints: a [clone](Clone) of a machine, and one that is [loaded](crate::checkpoint::load), has no
 //! models. It keeps the state that [`Model::save`] gave, and hands it to [`Model::load`] of the model that is attached
@@ -16,6 +17,36 @@
 //!
 //! A model may answer anything. What the machine has no room for, what lies outside of the tile buffer or the triangle,
 //! and what is of no triangle is dropped, and sets [`Faults::MODEL`](crate::Faults::MODEL).
+//!
+//! ```
+//! use xenoglot_dragon::command::{Command, sig};
+//! use xenoglot_dragon::cosim::{Config, FillInput, FillOutput, Model};
+//! use xenoglot_dragon::{Event, Machine, Params};
+//!
+//! /// Fills a tile buffer in the tick it is told to.
+//! struct Quick;
+//!
+//! impl Model<FillInput, FillOutput> for Quick {
+//!     fn reset(&mut self, _: &Config) {}
+//!
+//!     fn tick(&mut self, input: &FillInput) -> FillOutput {
+//!         let event = if input.valid != 0 { Event::Tick } else { Event::GenericIdle };
+//!         let count = if input.valid != 0 { input.pixels } else { 0 };
+//!         FillOutput { until: u64::MAX, event: event as u32, finished: input.valid, first: 0, count }
+//!     }
+//! }
+//!
+//! let mut machine = Machine::new(Params::default())?;
+//! machine.attach_fill(Box::new(Quick))?;
+//! let writes = [
+//!     Command::SetFillTileBufferValue(0, 7),
+//!     Command::ExecFillTileBuffer { tile: 0, sig: sig::CLEAR_TILE },
+//!     Command::SigWait(sig::CLEAR_TILE),
+//! ];
+//! assert_eq!(machine.run(&writes.map(Command::encode))?, 4);
+//! assert_eq!(machine.tile_pixel(0, 31, 31), Some(7));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod c;
 mod slot;

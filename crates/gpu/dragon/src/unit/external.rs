@@ -4,7 +4,7 @@ use super::raster::{self, Rasterizer};
 use super::tile;
 use super::triangle::Triangle;
 use super::vpu::Vpu;
-use crate::cosim::{AttachError, Config, Edge, FillInput, FillModel, FillOutput, MAX_PIXELS};
+use crate::cosim::{AttachError, Config, FillInput, FillModel, FillOutput, MAX_PIXELS};
 use crate::cosim::{RasterInput, RasterModel, RasterOutput, Slot};
 use crate::event::{Activity, Event};
 use crate::machine::{Faults, Shared};
@@ -15,13 +15,14 @@ use std::collections::VecDeque;
 /// Triangles a rasteriser can have at a time.
 const MAX_TRIANGLES: usize = 64;
 
-/// What a model's answer says of its tick.
-fn activity(event: u32, until: u64, shared: &mut Shared) -> Activity {
+/// What a model's answer says of its tick. Where something was handed over, either way, others may act in the next one.
+fn activity(event: u32, until: u64, handed: bool, shared: &mut Shared) -> Activity {
     let event = Event::ALL.get(event as usize).copied().unwrap_or_else(|| {
         shared.faults |= Faults::MODEL;
         Event::Tick
     });
-    Activity::until(event, until.max(shared.now + 1))
+    let next = shared.now + 1;
+    Activity::until(event, if handed { next } else { until.max(next) })
 }
 
 /// The rasteriser: the machine's own, or what is around a model.
@@ -127,12 +128,11 @@ impl ExternalRaster {
         if let Some(triangle) = &self.handed {
             input.valid = 1;
             (input.first, input.last) = (triangle.first, triangle.last);
-            input.edges = triangle.edges.map(|e| Edge { value: e.value, dx: e.dx, dy: e.dy, bias: e.bias });
+            input.edges = triangle.edges;
         }
         input.room.iter_mut().zip(vpus.iter()).for_each(|(room, vpu)| *room = vpu.queue.room());
         let Some(output) = self.slot.tick(&input) else {
-            let waits = if self.is_idle() { Activity::IDLE } else { Activity::blocked(Event::QueueFull) };
-            return waits;
+            return if self.is_idle() { Activity::IDLE } else { Activity::blocked(Event::QueueFull) };
         };
         self.triangles.extend(self.handed.take());
         let count = output.count as usize;
@@ -147,8 +147,10 @@ impl ExternalRaster {
         if !sound {
             shared.faults |= Faults::MODEL;
         }
-        self.ready = output.ready != 0 && self.triangles.len() < MAX_TRIANGLES;
-        activity(output.event, output.until, shared)
+        let ready = output.ready != 0 && self.triangles.len() < MAX_TRIANGLES;
+        let handed = input.valid != 0 || count != 0 || output.finished != 0 || ready != self.ready;
+        self.ready = ready;
+        activity(output.event, output.until, handed, shared)
     }
 }
 
@@ -248,6 +250,7 @@ impl ExternalFill {
         if !sound {
             shared.faults |= Faults::MODEL;
         }
-        activity(output.event, output.until, shared)
+        let handed = valid != 0 || output.count != 0 || output.finished != 0;
+        activity(output.event, output.until, handed, shared)
     }
 }

@@ -1,6 +1,7 @@
 //! Vertices, and triangles set up for the rasteriser.
 
 use crate::command::Cull;
+use crate::cosim::Edge;
 use crate::params::{MAX_BIN_SIZE, Params};
 use serde::{Deserialize, Serialize};
 use xenoglot_vpu::number::{LANES, Lanes};
@@ -70,17 +71,6 @@ impl Setup {
         let attributes = (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes));
         self.number == params.number && self.size == params.bin_size && attributes
     }
-}
-
-/// An edge function: `value + x * dx + y * dy` with x and y in pixels from the bin's first.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Edge {
-    /// At the centre of the bin's first pixel.
-    pub value: i64,
-    pub dx: i64,
-    pub dy: i64,
-    /// 1 where a pixel on the edge is outside.
-    pub bias: i64,
 }
 
 /// A triangle ready to be rasterised. Serialised without what follows from its vertices.

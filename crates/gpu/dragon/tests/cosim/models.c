@@ -71,8 +71,7 @@ static void tick(void *user, const xenoglot_dragon_raster_input *in, xenoglot_dr
         memcpy(r->waiting.edges, in->edges, sizeof in->edges);
         r->waits = 1;
     }
-    int taken = !r->walks && r->waits;
-    if (taken) {
+    if (!r->walks && r->waits) {
         r->current = r->waiting;
         r->waits = 0;
         r->walks = 1;
@@ -83,7 +82,7 @@ static void tick(void *user, const xenoglot_dragon_raster_input *in, xenoglot_dr
     if (r->walks) {
         out->event = XENOGLOT_DRAGON_RASTER;
         walk(r, in->room, out);
-        if (taken || out->event == XENOGLOT_DRAGON_RASTER)
+        if (out->event == XENOGLOT_DRAGON_RASTER)
             out->until = 0;
     }
     out->ready = !r->waits;
