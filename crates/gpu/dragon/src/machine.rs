@@ -438,9 +438,10 @@ impl Machine {
         let start = self.shared.now;
         let limit = self.shared.params.tick_limit;
         let mut feed = |control: &mut Control| {
-            while let Some((&write, rest)) = writes.split_first()
-                && control.push(write)
+            while !control.is_full()
+                && let Some((&write, rest)) = writes.split_first()
             {
+                control.push(write);
                 *writes = rest;
             }
         };

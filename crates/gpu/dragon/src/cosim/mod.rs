@@ -208,7 +208,7 @@ pub struct FillOutput {
 /// Why a model cannot take a unit's place.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AttachError {
-    /// The machine's own unit has something under way.
+    /// The unit there has something under way, and no state that the model could take over.
     #[error("the unit is busy")]
     Busy,
     /// The unit's state is that of another model.

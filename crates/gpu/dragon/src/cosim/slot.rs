@@ -35,6 +35,11 @@ impl<I, O> Slot<I, O> {
         self.model.is_none()
     }
 
+    /// Whether a model that is attached could go on where this one is.
+    pub fn has_state(&self) -> bool {
+        self.state().is_some()
+    }
+
     fn state(&self) -> Option<Vec<u8>> {
         match &self.model {
             Some(model) => model.save(),
@@ -44,7 +49,7 @@ impl<I, O> Slot<I, O> {
 
     /// Whether the state of the model, if there is one, can be had.
     pub fn is_savable(&self) -> bool {
-        self.model.as_ref().is_none_or(|model| model.save().is_some())
+        self.is_empty() || self.has_state()
     }
 }
 

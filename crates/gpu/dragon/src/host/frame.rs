@@ -248,20 +248,11 @@ impl Demo {
             let (y, z) = (p[1] * tilt_cos - z * tilt_sin, p[1] * tilt_sin + z * tilt_cos);
             let w = (EYE - z).max(0.1);
             let depth = ((w - EYE + 1.5) / 3.0).clamp(0.0, 1.0) * 65535.0;
-            let mut out = [
-                to_i16((half[0] + x / w * scale) * 16.0),
-                to_i16((half[1] - y / w * scale) * 16.0),
-                to_u16(depth),
-                to_u16((1.0 / w).min(1.0) * 32768.0),
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-            ];
+            let mut out = Vertex::default();
+            out[0] = to_i16((half[0] + x / w * scale) * 16.0);
+            out[1] = to_i16((half[1] - y / w * scale) * 16.0);
+            out[2] = to_u16(depth);
+            out[3] = to_u16((1.0 / w).min(1.0) * 32768.0);
             let place = t.map_or([0.0; 3], |[u, v]| [u, v, 1.0]);
             let lanes = c.iter().chain(&place);
             out[4..].iter_mut().zip(lanes).for_each(|(o, v)| *o = to_i16(v * 16384.0));

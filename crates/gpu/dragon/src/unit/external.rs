@@ -47,7 +47,7 @@ pub(crate) struct ExternalRaster {
 impl Raster {
     pub fn attach(&mut self, model: Box<RasterModel>, config: &Config) -> Result<(), AttachError> {
         match self {
-            Raster::External(unit) if unit.is_idle() || unit.slot.is_savable() => {
+            Raster::External(unit) if unit.is_idle() || unit.slot.has_state() => {
                 unit.slot.attach(model, config)
             }
             Raster::Own(own) if own.is_idle() => {
@@ -179,7 +179,7 @@ struct FillJob {
 impl Fill {
     pub fn attach(&mut self, model: Box<FillModel>, config: &Config) -> Result<(), AttachError> {
         match self {
-            Fill::External(unit) if unit.job.is_none() || unit.slot.is_savable() => {
+            Fill::External(unit) if unit.job.is_none() || unit.slot.has_state() => {
                 unit.slot.attach(model, config)
             }
             Fill::Own(own) if own.is_idle() => {
