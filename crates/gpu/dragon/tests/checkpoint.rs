@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 use xenoglot_capture::{Block, Capture, Info, Limits};
 use xenoglot_dragon::checkpoint::{CheckpointError, HOST, MACHINE, STATE, TRACE, load, save};
-use xenoglot_dragon::host::{Demo, Drawing};
+use xenoglot_dragon::host::{Demo, Drawing, wooden_crate};
 use xenoglot_dragon::{Event, Machine};
 use xenoglot_trace::Trace;
 use xenoglot_vpu::asm::assemble;
@@ -158,4 +158,15 @@ proptest! {
             machine.take_trace();
         }
     }
+}
+
+/// Fails when the state's layout changed: then [`VERSION`](xenoglot_dragon::checkpoint::VERSION) has to, and the file is
+/// made anew by `xenoglot dragon step --model crate --set memory.bytes=262144 --break tick=60000 --checkpoint FILE`.
+#[test]
+fn checkpoints_of_this_version_are_still_read() {
+    let file = include_bytes!("checkpoint/version.xgc");
+    let (mut machine, (n, drawing)): (Machine, (u32, Drawing)) = load(file).unwrap();
+    let mut fresh = Machine::new(machine.params().clone()).unwrap();
+    let want = Demo::new(wooden_crate()).unwrap().frame(&mut fresh, n).unwrap();
+    assert!(drawing.finish(&mut machine).unwrap() == want);
 }
