@@ -1,6 +1,9 @@
-//! The Dragon GPU: any register writes over any memory, VPU assembly and words, models, parameters.
+//! The Dragon GPU: any register writes over any memory, checkpoints, VPU assembly and words, models, parameters.
 
 use crate::bytes::Bytes;
+use crate::with_checksums;
+use xenoglot_capture::{Block, Capture, Info, Limits};
+use xenoglot_dragon::checkpoint::{HOST, MACHINE, STATE, load, save};
 use xenoglot_dragon::command::{Command, Write, sig};
 use xenoglot_dragon::host::{Mesh, MeshLimits, load_gltf, load_obj};
 use xenoglot_dragon::{Machine, Params};
@@ -42,20 +45,50 @@ fn writes(bytes: &mut Bytes) -> Vec<Write> {
     out
 }
 
+/// A machine with parameters and the contents of memory from the front of an input.
+fn machine(bytes: &mut Bytes) -> Option<Machine> {
+    let mut machine = Machine::new(params(bytes.u8())).ok()?;
+    let contents: Vec<u8> = (0..CONTENTS).map(|_| bytes.u8()).collect();
+    for part in machine.memory_mut().bytes_mut().chunks_exact_mut(CONTENTS) {
+        part.copy_from_slice(&contents);
+    }
+    Some(machine)
+}
+
 /// Any writes run or wait, and skipping known waits changes nothing.
 pub fn dragon(data: &[u8]) {
     let run = |skip| {
         let mut bytes = Bytes::new(data);
-        let Ok(mut machine) = Machine::new(params(bytes.u8())) else { return None };
+        let mut machine = machine(&mut bytes)?;
         machine.set_skipping(skip);
-        let contents: Vec<u8> = (0..CONTENTS).map(|_| bytes.u8()).collect();
-        for part in machine.memory_mut().bytes_mut().chunks_exact_mut(CONTENTS) {
-            part.copy_from_slice(&contents);
-        }
         let result = machine.run(&writes(&mut bytes));
         Some((result, machine.now(), machine.signals(), machine.faults(), machine.memory().bytes().to_vec()))
     };
     assert!(run(true) == run(false), "skipping changes the run");
+}
+
+/// The machine of a checkpoint, run for a while.
+fn resumed(bytes: &[u8]) -> Option<Machine> {
+    let (mut machine, ()) = load(bytes).ok()?;
+    let end = machine.now().saturating_add(TICKS);
+    let _ = machine.run_until(&mut &[][..], end, |_| false);
+    Some(machine)
+}
+
+/// Checkpoints, and states with the checksums put right: those that are read run, and are written and read back to the
+/// same.
+pub fn dragon_checkpoint(data: &[u8]) {
+    let mut around = Capture::new(MACHINE, Info::default());
+    around.memory.push(Block { address: 0, bytes: vec![0x3f; MEMORY as usize] });
+    around.ops.push(STATE, &[data]);
+    around.ops.push(HOST, &[]);
+    for bytes in [data.to_vec(), with_checksums(data), around.to_bytes()] {
+        let Ok((machine, ())) = load::<()>(&bytes) else { continue };
+        let again = save(&machine, &()).expect("nothing of the host");
+        let (first, second) = (resumed(&bytes), resumed(&again));
+        let [first, second] = [first, second].map(|m| m.and_then(|machine| save(&machine, &()).ok()));
+        assert!(first.is_some() && first == second, "a checkpoint is not read back the same");
+    }
 }
 
 /// Assembly, and any words: what assembles survives disassembly, what is disassembled assembles to the same, and every
@@ -140,6 +173,25 @@ pub(crate) fn frames() -> Vec<Vec<u8>> {
         out
     };
     (0..16).map(frame).collect()
+}
+
+/// Checkpoints of such frames, whole and as states alone.
+pub(crate) fn checkpoints() -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for (n, frame) in (0..).zip(frames()) {
+        let mut bytes = Bytes::new(&frame);
+        let Some(mut machine) = machine(&mut bytes) else { continue };
+        if n % 2 == 0 {
+            machine.start_trace();
+        }
+        let _ = machine.run_until(&mut &writes(&mut bytes)[..], 40 * n, |_| false);
+        let Ok(whole) = save(&machine, &()) else { continue };
+        if let Ok(capture) = Capture::from_bytes(&whole, &Limits::default()) {
+            all.extend(capture.ops.iter().filter(|op| op.kind == STATE).map(|op| op.payload.to_vec()));
+        }
+        all.push(whole);
+    }
+    all
 }
 
 /// Programs as text and as words.

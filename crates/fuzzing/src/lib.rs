@@ -17,7 +17,7 @@ mod texture;
 mod translate;
 mod yuv;
 
-pub use dragon::{dragon, dragon_params, model, vpu};
+pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
@@ -54,7 +54,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 22] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -72,6 +72,7 @@ pub const TARGETS: [Target; 21] = [
     Target { name: "texture", run: texture, seeds: texture::textures },
     Target { name: "dxil", run: dxil, seeds: dxil::containers },
     Target { name: "dragon", run: dragon, seeds: dragon::frames },
+    Target { name: "dragon_checkpoint", run: dragon_checkpoint, seeds: dragon::checkpoints },
     Target { name: "vpu", run: vpu, seeds: dragon::programs },
     Target { name: "model", run: model, seeds: dragon::models },
     Target { name: "dragon_params", run: dragon_params, seeds: dragon::parameters },

@@ -136,6 +136,11 @@ fn dragon() {
 }
 
 #[test]
+fn dragon_checkpoint() {
+    run("dragon_checkpoint");
+}
+
+#[test]
 fn vpu() {
     run("vpu");
 }

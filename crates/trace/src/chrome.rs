@@ -3,7 +3,7 @@
 //! Source of the format: "Trace Event Format" (Chromium project). Each track is a thread of one process; phases are a
 //! track of their own, as many as overlap. Ticks are in `otherData`, so that [`read`] gives the trace back exactly.
 
-use crate::{Kind, Trace};
+use crate::{Inconsistent, Trace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -16,8 +16,8 @@ pub enum ReadError {
     #[error("not a trace of this program: {0}")]
     Json(#[from] serde_json::Error),
     /// Ticks that contradict each other.
-    #[error("the trace contradicts itself: {0}")]
-    Inconsistent(&'static str),
+    #[error(transparent)]
+    Inconsistent(#[from] Inconsistent),
 }
 
 #[derive(Deserialize)]
@@ -30,9 +30,6 @@ struct File {
 struct Other<T> {
     xenoglot: T,
 }
-
-/// Kinds of events that a trace that is read may have.
-const MAX_EVENTS: usize = 4096;
 
 /// Microseconds with the nanoseconds as decimals.
 fn micros(ns: u64) -> Value {
@@ -110,32 +107,6 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
 pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     let file: File = serde_json::from_slice(bytes)?;
     let trace = file.other_data.xenoglot;
-    let bad = |what| Err(ReadError::Inconsistent(what));
-    if trace.events.len() > MAX_EVENTS {
-        return bad("too many kinds of events");
-    }
-    for track in &trace.tracks {
-        let mut end = 0;
-        for s in &track.spans {
-            if s.start < end
-                || s.ticks == 0
-                || s.end() > trace.ticks
-                || s.start.checked_add(s.ticks).is_none()
-            {
-                return bad("spans overlap or lie outside");
-            }
-            if trace.kind(s.event) == Kind::Idle || usize::from(s.event) >= trace.events.len() {
-                return bad("a span of no event");
-            }
-            end = s.end();
-        }
-        let spans: u64 = track.spans.iter().map(|s| s.ticks).sum();
-        if track.idle.checked_add(spans).is_none_or(|all| all > trace.ticks) {
-            return bad("a track has more ticks than there are");
-        }
-    }
-    if trace.phases.iter().any(|p| p.start > p.end || p.end > trace.ticks) {
-        return bad("a phase ends before it starts or after the end");
-    }
+    trace.check()?;
     Ok(trace)
 }

@@ -31,6 +31,7 @@ pub mod svg;
 pub use recorder::Recorder;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// What an event means to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,7 +122,51 @@ pub struct Trace {
     pub phases: Vec<Phase>,
 }
 
+/// A trace that contradicts itself, or is of another machine.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the trace contradicts itself: {0}")]
+pub struct Inconsistent(pub(crate) &'static str);
+
+/// Kinds of events that a trace that is read may have.
+const MAX_EVENTS: usize = 4096;
+
 impl Trace {
+    /// Checks what readers of traces rely on: spans of events that exist, in order and within the ticks; no more ticks
+    /// of a track than there are; phases that end after their start.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    pub fn check(&self) -> Result<(), Inconsistent> {
+        let bad = |what| Err(Inconsistent(what));
+        if self.events.len() > MAX_EVENTS {
+            return bad("too many kinds of events");
+        }
+        for track in &self.tracks {
+            let mut end = 0;
+            for s in &track.spans {
+                if s.start < end
+                    || s.ticks == 0
+                    || s.end() > self.ticks
+                    || s.start.checked_add(s.ticks).is_none()
+                {
+                    return bad("spans overlap or lie outside");
+                }
+                if self.kind(s.event) == Kind::Idle || usize::from(s.event) >= self.events.len() {
+                    return bad("a span of no event");
+                }
+                end = s.end();
+            }
+            let spans: u64 = track.spans.iter().map(|s| s.ticks).sum();
+            if track.idle.checked_add(spans).is_none_or(|all| all > self.ticks) {
+                return bad("a track has more ticks than there are");
+            }
+        }
+        if self.phases.iter().any(|p| p.start > p.end || p.end > self.ticks) {
+            return bad("a phase ends before it starts or after the end");
+        }
+        Ok(())
+    }
+
     /// The name of an event.
     pub fn event_name(&self, event: u16) -> &str {
         self.events.get(usize::from(event)).map_or("?", |(name, _)| name)

@@ -1,6 +1,6 @@
 //! Merges what units report.
 
-use crate::{Counter, Kind, Phase, Schema, Span, Trace, Track};
+use crate::{Counter, Inconsistent, Kind, Phase, Schema, Span, Trace, Track};
 
 /// A track that is recorded: its last event is not among the spans yet.
 #[derive(Clone, Debug)]
@@ -40,6 +40,41 @@ impl Recorder {
                 .collect(),
             phases: Vec::new(),
         }
+    }
+
+    /// A recorder that goes on where `trace` ends, as if that had never been finished. The other arguments are those
+    /// it was recorded with.
+    ///
+    /// # Errors
+    /// A trace of another machine, or one that contradicts itself.
+    pub fn resume(
+        schema: &'static Schema,
+        clock_hz: u64,
+        tracks: &[&str],
+        counters: &[&str],
+        trace: Trace,
+    ) -> Result<Recorder, Inconsistent> {
+        trace.check()?;
+        let events = trace.events.iter().map(|(name, kind)| (name.as_str(), *kind));
+        let same = trace.process == schema.process
+            && trace.clock_hz == clock_hz.max(1)
+            && events.eq(schema.events.iter().copied())
+            && trace.tracks.iter().map(|t| t.name.as_str()).eq(tracks.iter().copied())
+            && trace.counters.iter().map(|c| c.name.as_str()).eq(counters.iter().copied());
+        if !same {
+            return Err(Inconsistent("it is of another machine"));
+        }
+        let now = trace.ticks;
+        let Trace { mut tracks, counters, phases, .. } = trace;
+        // What a track did last may go on.
+        let open = tracks
+            .iter_mut()
+            .map(|track| match track.spans.pop_if(|span| span.end() == now) {
+                Some(Span { start, event, .. }) => Open { event, start, end: now },
+                None => Open { event: 0, start: now, end: now },
+            })
+            .collect();
+        Ok(Recorder { schema, clock_hz: clock_hz.max(1), now, open, tracks, counters, phases })
     }
 
     /// The tick that comes next.

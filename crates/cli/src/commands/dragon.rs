@@ -1,16 +1,19 @@
 //! `xenoglot dragon`: the Dragon GPU's simulator and its programs.
 
+mod session;
+mod step;
 mod sweep;
 
+use self::session::Session;
 use crate::failure::usage;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use std::fs;
 use std::path::{Path, PathBuf};
 use xenoglot_dragon::host::{
-    Buffering, Demo, Mesh, MeshLimits, Picture, apng, globe, load_gltf, load_obj, torus,
+    Buffering, Demo, Mesh, MeshLimits, Picture, apng, glass, globe, load_gltf, load_obj, torus, wooden_crate,
 };
-use xenoglot_dragon::{Machine, PIPELINE, Params};
+use xenoglot_dragon::{PIPELINE, Params};
 use xenoglot_trace::{Trace, chrome, perfetto, report, svg};
 use xenoglot_vpu::{asm, disasm};
 
@@ -26,6 +29,8 @@ pub struct Args {
 enum Action {
     /// Draw frames of a model; write pictures, traces and a timeline.
     Run(RunArgs),
+    /// Run to a breakpoint and show what the units do.
+    Step(step::Args),
     /// Draw a frame with each combination of parameters, in parallel, and compare.
     Sweep(sweep::Args),
     /// What a trace says, or what changed between two.
@@ -39,7 +44,7 @@ enum Action {
 /// What is drawn.
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// The model: .obj, .glb, or `torus` or `globe` of our own.
+    /// The model: .obj, .glb, or one of our own: `torus`, `globe`, `crate` (textured), `glass` (blended).
     #[arg(long, default_value = "torus")]
     model: String,
     /// A VPU program as assembly, instead of the one with depth.
@@ -97,6 +102,16 @@ struct RunArgs {
     /// Print a report on the trace.
     #[arg(long)]
     report: bool,
+    /// Write a checkpoint before the tick given with --at, and go on.
+    #[arg(long, value_name = "FILE", requires = "at")]
+    checkpoint: Option<PathBuf>,
+    /// The checkpoint's tick.
+    #[arg(long, value_name = "TICK", requires = "checkpoint")]
+    at: Option<u64>,
+    /// Go on from a checkpoint, which brings the parameters, the frame it was made in and the trace so far; frames after
+    /// that are the model's.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["params", "assignments"])]
+    resume: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -128,6 +143,7 @@ fn ticks(text: &str) -> Result<(u64, u64), String> {
 pub fn run(args: &Args) -> Result<bool> {
     match &args.action {
         Action::Run(args) => draw(args),
+        Action::Step(args) => step::run(args),
         Action::Sweep(args) => sweep::run(args),
         Action::Report(args) => print_report(args),
         Action::Asm(args) => {
@@ -173,6 +189,8 @@ impl SceneArgs {
         let mesh = match (self.model.as_str(), extension) {
             ("torus", _) => torus(48, 24),
             ("globe", _) => globe(48, 24),
+            ("crate", _) => wooden_crate(),
+            ("glass", _) => glass(),
             (_, Some("obj")) => file(load_obj)?,
             (_, Some("glb" | "gltf")) => file(load_gltf)?,
             _ => return Err(usage(format!("{}: neither .obj nor .glb nor a model of ours", self.model))),
@@ -201,19 +219,36 @@ impl SceneArgs {
 
 fn draw(args: &RunArgs) -> Result<bool> {
     let demo = args.scene.demo()?;
-    let mut machine = Machine::new(args.scene.params()?)?;
+    let mut session = Session::start(&args.scene, &demo, 0, args.resume.as_deref())?;
     let traced = !args.trace.is_empty() || args.timeline.is_some() || args.report;
-    if traced {
-        machine.start_trace();
+    if traced && !session.machine.is_traced() {
+        session.machine.start_trace();
     }
+    let mut checkpoint = args.checkpoint.as_deref().zip(args.at);
     let mut pictures: Vec<Picture> = Vec::new();
-    for n in 0..args.frames {
-        let frame = demo.frame(&mut machine, n)?;
+    loop {
+        if let Some((path, at)) = checkpoint
+            && !session.run_until(at, |_| false)?
+        {
+            session.save(path)?;
+            checkpoint = None;
+        }
+        let (n, machine) = (session.frame, &mut session.machine);
+        let frame = session.drawing.finish(machine)?;
         let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
         println!("frame {n}: {} ticks, {milliseconds:.3} ms", frame.ticks);
         if args.output.is_some() {
             pictures.push(frame.picture);
         }
+        if n + 1 >= args.frames {
+            break;
+        }
+        session.frame = n + 1;
+        session.drawing = demo.begin(machine, n + 1)?;
+    }
+    let machine = &mut session.machine;
+    if let Some((_, at)) = checkpoint {
+        bail!("the run ended after {} ticks, before tick {at}", machine.now());
     }
     let faults = machine.faults();
     if !faults.is_empty() {

@@ -59,3 +59,44 @@ fn frames_become_pictures_traces_and_reports() {
     assert!(table.lines().nth(2).unwrap().contains("equal"), "{table}");
     run(&["dragon", "run", "--set", "vpus=9"], 1);
 }
+
+#[test]
+fn runs_stop_and_go_on_from_checkpoints() {
+    let folder = folder("dragon-checkpoints");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let [whole, resumed, trace, rest] = ["a.png", "b.png", "a.json", "b.json"].map(path);
+    let first =
+        ["dragon", "run", "--frames", "2", "-o", &whole, "--trace", &trace, "--at", "9000", "--checkpoint"];
+    let printed = text(&[&first[..], &[&path("run.xgc")]].concat());
+    let again =
+        ["dragon", "run", "--frames", "2", "-o", &resumed, "--trace", &rest, "--resume", &path("run.xgc")];
+    assert_eq!(text(&again), printed);
+    assert!(fs::read(&whole).unwrap() == fs::read(&resumed).unwrap());
+    assert!(fs::read(&trace).unwrap() == fs::read(&rest).unwrap());
+
+    let step = |more: &[&str]| json(&[&["dragon", "step", "--json"], more].concat());
+    let unit = |stop: &serde_json::Value, name: &str| {
+        let units = stop["units"].as_array().unwrap();
+        units.iter().find(|u| u["name"] == name).unwrap()["event"].as_str().unwrap().to_owned()
+    };
+    let stop = step(&["--break", "register=31", "--checkpoint", &path("step.xgc")]);
+    assert_eq!(
+        (stop["at"].as_str(), unit(&stop, "command")),
+        (Some("register=31"), "GPUProcessCommand".into())
+    );
+    let tick = stop["tick"].as_u64().unwrap();
+    let next = step(&["--resume", &path("step.xgc")]);
+    assert_eq!(next["tick"].as_u64(), Some(tick + 1));
+    let stop =
+        step(&["--resume", &path("step.xgc"), "--break", "vpu1=Exec", "--break", "pc=5", "--count", "2"]);
+    assert_eq!(unit(&stop, "vpu1"), "Exec");
+    let there = format!("tick={}", tick + 500);
+    assert_eq!(step(&["--break", &there])["tick"].as_u64(), Some(tick + 500));
+    assert!(text(&["dragon", "step", "--break", &there]).contains("rasterizer"));
+
+    run(&["dragon", "step", "--break", "rasterizer=Nothing"], 2);
+    run(&["dragon", "run", "--at", "99999999", "--checkpoint", &path("late.xgc")], 1);
+    fs::write(path("broken.xgc"), &fs::read(path("step.xgc")).unwrap()[..1000]).unwrap();
+    let failed = run(&["dragon", "step", "--resume", &path("broken.xgc")], 1);
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("early"));
+}

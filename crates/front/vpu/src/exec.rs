@@ -5,9 +5,10 @@ use crate::inst::Inst;
 use crate::isa::Op;
 use crate::number::{LANES, Lanes, Number};
 use crate::program::Program;
+use serde::{Deserialize, Serialize};
 
 /// A thread's registers and place in the program.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Thread {
     /// Registers.
     pub registers: [Lanes; REGISTERS],

@@ -1,9 +1,10 @@
 //! Pixels of tile buffers.
 
 use crate::number::{Lanes, Number};
+use serde::{Deserialize, Serialize};
 
 /// How a tile buffer's words hold four lanes. Components are fractions of the greatest value, rounded to nearest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum TileFormat {
     /// Red in bits 15–11, green 10–5, blue 4–0; alpha reads as 1.
     #[default]

@@ -11,6 +11,7 @@
 //! Comparisons with NaNs are false.
 
 use crate::isa::Op;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -42,8 +43,9 @@ impl Fraction {
     }
 }
 
-/// What numbers registers hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What numbers registers hold. Serialised as its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Number {
     /// Fixed point.
     Fixed(Fraction),
@@ -73,6 +75,20 @@ impl FromStr for Number {
             .chain([Number::Float])
             .find(|n| n.to_string() == text)
             .ok_or_else(|| UnknownNumber(text.into()))
+    }
+}
+
+impl TryFrom<String> for Number {
+    type Error = UnknownNumber;
+
+    fn try_from(text: String) -> Result<Number, UnknownNumber> {
+        text.parse()
+    }
+}
+
+impl From<Number> for String {
+    fn from(number: Number) -> String {
+        number.to_string()
     }
 }
 

@@ -1,12 +1,14 @@
 //! A program memory.
 
 use crate::inst::{Inst, Undefined};
+use serde::{Deserialize, Serialize};
 
 /// Words of a program memory: what a program load copies.
 pub const MAX_PROGRAM_WORDS: usize = 256;
 
-/// A program, decoded. Running past its end is as EXIT.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// A program, decoded. Running past its end is as EXIT. Serialised as its words.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<u32>", into = "Vec<u32>")]
 pub struct Program {
     insts: Vec<Result<Inst, Undefined>>,
 }
@@ -36,5 +38,17 @@ impl Program {
     /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.insts.is_empty()
+    }
+}
+
+impl From<Vec<u32>> for Program {
+    fn from(words: Vec<u32>) -> Program {
+        Program::from_words(&words)
+    }
+}
+
+impl From<Program> for Vec<u32> {
+    fn from(program: Program) -> Vec<u32> {
+        program.words()
     }
 }

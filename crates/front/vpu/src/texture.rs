@@ -5,9 +5,10 @@
 //! repeating their upper bits. Bilinear weights have four bits: coordinates are cut to sixteenths of a texel.
 
 use crate::number::{Lanes, Number};
+use serde::{Deserialize, Serialize};
 
 /// How texels are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum TexelFormat {
     /// As [`TileFormat::Rgb565`](crate::TileFormat::Rgb565).
     #[default]
@@ -29,6 +30,18 @@ impl TexelFormat {
         if self == TexelFormat::Palette4 { 4 } else { 16 }
     }
 
+    /// A colour of eight-bit components, cut to the bits there are.
+    pub fn pack(self, rgba: [u8; 4]) -> u16 {
+        let component = |(&(shift, bits), v): (&(u32, u32), u8)| u16::from(v >> (8 - bits).min(7)) << shift;
+        let parts = self.components();
+        parts
+            .iter()
+            .zip(rgba)
+            .filter(|((_, bits), _)| *bits > 0)
+            .map(component)
+            .fold(0, |word, part| word | part)
+    }
+
     /// Lowest bit and number of bits of red, green, blue and alpha in a colour.
     pub(crate) fn components(self) -> [(u32, u32); 4] {
         match self {
@@ -39,7 +52,7 @@ impl TexelFormat {
 }
 
 /// A texture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Texture {
     /// Address of the first texel; its low five bits do not count.
     pub address: u32,
@@ -99,8 +112,8 @@ impl Texture {
         (self.format.bits() << (w + h)) / 8
     }
 
-    /// Index of a texel in memory.
-    fn index(&self, x: u32, y: u32) -> u32 {
+    /// The number of a texel in memory, of those inside.
+    pub fn index(&self, x: u32, y: u32) -> u32 {
         let [w, _] = self.log2();
         let tile = ((y >> 3) << (w - 3)) + (x >> 3);
         tile << 6 | (y & 7) << 3 | (x & 7)

@@ -26,11 +26,12 @@
 //! Bits 27–0 of what starts a unit are the signals raised when it is done. Bits without a meaning have to be zero.
 
 use crate::machine::Faults;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::texture::TexelFormat;
 use xenoglot_vpu::{TILE_BUFFERS, Texture, TileFormat};
 
 /// An entry of the FIFO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Write {
     /// Register.
     pub register: u8,
@@ -58,7 +59,7 @@ pub mod sig {
 }
 
 /// Which triangles are not drawn, by their winding as seen on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Cull {
     /// All are drawn.
     #[default]

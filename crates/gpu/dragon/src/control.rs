@@ -4,14 +4,16 @@
 use crate::command::{Command, Cull, Write};
 use crate::event::{Activity, Event};
 use crate::machine::{Shared, Units};
+use crate::params::Params;
 use crate::unit::draw::DrawJob;
-use crate::unit::triangle::Setup;
+use crate::unit::triangle::{MAX_ATTRIBUTES, Setup};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use xenoglot_vpu::number::{LANES, Lanes};
 use xenoglot_vpu::{TILE_BUFFERS, Texture};
 
 /// What commands set for those that start units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Registers {
     program: u32,
     tile_addresses: [u32; TILE_BUFFERS],
@@ -49,13 +51,15 @@ impl Default for Registers {
 }
 
 /// The command processor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Control {
     fifo: VecDeque<Write>,
     depth: usize,
     registers: Registers,
     /// The signals waited for.
     waiting: Option<u32>,
+    /// What was taken last.
+    taken: Write,
 }
 
 impl Control {
@@ -66,7 +70,15 @@ impl Control {
             depth,
             registers: Registers::default(),
             waiting: None,
+            taken: Write::default(),
         }
+    }
+
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let depth = params.fifo as usize;
+        let attributes = usize::from(self.registers.attributes);
+        self.depth == depth && self.fifo.len() <= depth && (1..=MAX_ATTRIBUTES).contains(&attributes)
     }
 
     pub fn is_full(&self) -> bool {
@@ -93,6 +105,10 @@ impl Control {
         self.waiting.unwrap_or(0)
     }
 
+    pub fn taken(&self) -> Write {
+        self.taken
+    }
+
     pub fn describe(&self) -> String {
         match (self.waiting, self.fifo.front()) {
             (Some(mask), _) => format!("waits for {mask:#x}, {} commands behind", self.fifo.len()),
@@ -117,6 +133,7 @@ impl Control {
             Err(fault) => shared.faults |= fault,
         }
         self.fifo.pop_front();
+        self.taken = write;
         Activity::busy(Event::GPUProcessCommand, shared.now)
     }
 

@@ -1,14 +1,20 @@
 //! What units report each tick.
 
+use serde::{Deserialize, Serialize};
 use xenoglot_trace::{Kind, Schema};
 
 macro_rules! events {
     ($($name:ident $kind:ident $doc:literal;)+) => {
         /// What a unit did in a tick. Names up to `QueueFull` are the original's, the others this project's.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[repr(u16)]
         pub enum Event {
             $(#[doc = $doc] $name,)+
+        }
+
+        impl Event {
+            /// All events, by number.
+            pub const ALL: &[Event] = &[$(Event::$name),+];
         }
 
         /// Events for traces, by number.
@@ -37,6 +43,14 @@ events! {
     VtxWait Stall "Waiting for the vertex cache.";
     Drain Stall "All triangles are drawn, their pixels are not finished.";
     UnitBusy Stall "The command processor waits for a unit to finish what it is doing before it starts again.";
+}
+
+impl Event {
+    /// The event with a name.
+    pub fn parse(name: &str) -> Option<Event> {
+        let at = SCHEMA.events.iter().position(|(event, _)| *event == name)?;
+        Event::ALL.get(at).copied()
+    }
 }
 
 /// Nothing changes by itself.

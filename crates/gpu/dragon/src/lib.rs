@@ -7,6 +7,9 @@
 //!
 //! * [`command`] is what a host writes, [`params`] what can be changed, [`memory`] the SDRAM.
 //! * `control` is the command processor, `unit` has the others, a file each.
+//! * [`checkpoint`] is a machine as bytes.
+//! * [`cosim`] puts models from outside in the place of units.
+//! * [`debug`] has breakpoints.
 //! * [`host`] is what a program on the console's CPU does: models, binning, frames, pictures, sweeps.
 //!
 //! The core owns only the machine's memory and does no I/O. Whatever a guest writes, it neither panics nor runs for
@@ -30,8 +33,11 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod checkpoint;
 pub mod command;
 mod control;
+pub mod cosim;
+pub mod debug;
 mod event;
 pub mod host;
 mod machine;

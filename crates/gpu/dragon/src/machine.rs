@@ -6,21 +6,24 @@ use crate::event::{Activity, Event, NEVER, SCHEMA};
 use crate::memory::{Direction, Sdram};
 use crate::params::{ParamError, Params};
 use crate::unit::draw::Draw;
+use crate::unit::external::{Fill, Raster};
 use crate::unit::raster::Rasterizer;
 use crate::unit::simple::{ProgramLoad, WriteGlobal};
 use crate::unit::texture::TextureUnit;
-use crate::unit::tile::{Fill, Tiles, Transfer};
+use crate::unit::tile::{self, Tiles, Transfer};
 use crate::unit::vertex_cache::VertexCache;
 use crate::unit::vpu::Vpu;
 use crate::wait::{EndlessWait, Reason, UnitState};
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 use xenoglot_trace::{Recorder, Trace};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Program, REGISTERS, TILE_BUFFERS};
 
 bitflags! {
     /// What a guest did wrong. Bits stay until [`Machine::clear_faults`].
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(from = "u32", into = "u32")]
     pub struct Faults: u32 {
         /// A write to a register that does not exist; it was ignored.
         const REGISTER = 1;
@@ -30,11 +33,26 @@ bitflags! {
         const INSTRUCTION = 1 << 2;
         /// An access outside memory; it read zeros or wrote nothing.
         const MEMORY = 1 << 3;
+        /// A model from outside ([`cosim`](crate::cosim)) did what its unit cannot do; that was dropped.
+        const MODEL = 1 << 4;
+    }
+}
+
+/// Bits without a meaning are dropped.
+impl From<u32> for Faults {
+    fn from(bits: u32) -> Faults {
+        Faults::from_bits_truncate(bits)
+    }
+}
+
+impl From<Faults> for u32 {
+    fn from(faults: Faults) -> u32 {
+        faults.bits()
     }
 }
 
 /// What units share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Shared {
     pub params: Params,
     /// The tick that runs, or comes next.
@@ -48,6 +66,7 @@ pub(crate) struct Shared {
     /// Which tile buffers programs mean.
     pub targets: [u8; TILE_BUFFERS],
     /// Fragments that were queued, if they are wanted.
+    #[serde(skip)]
     pub fragments: Option<Vec<FragmentStart>>,
 }
 
@@ -63,12 +82,12 @@ pub struct FragmentStart {
 }
 
 /// The units a command can start, and those behind them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Units {
     pub vpus: Vec<Vpu>,
     pub program_load: ProgramLoad,
     pub draw: Draw,
-    pub raster: Rasterizer,
+    pub raster: Raster,
     pub store: Transfer,
     pub load: Transfer,
     pub fill: Fill,
@@ -90,7 +109,7 @@ pub const UNITS: [&str; 10] = [
     "tile_buffer_load",
     "write_vpu_global",
 ];
-const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
+pub(crate) const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
 const QUEUE_NAMES: [&str; 8] = [
     "vpu0 queue",
     "vpu1 queue",
@@ -122,18 +141,19 @@ pub const PIPELINE: [&str; 14] = [
     "command",
 ];
 
-/// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run.
+/// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run. Copies go on as the
+/// original would, but for models from outside ([`cosim`](crate::cosim)), which have to be attached anew.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    shared: Shared,
-    control: Control,
-    units: Units,
+    pub(crate) shared: Shared,
+    pub(crate) control: Control,
+    pub(crate) units: Units,
     /// What each track did in the last tick.
-    events: Vec<Event>,
-    recorder: Option<Recorder>,
-    skip: bool,
+    pub(crate) events: Vec<Event>,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) skip: bool,
     /// Ticks that were not run one by one.
-    skipped: u64,
+    pub(crate) skipped: u64,
 }
 
 impl Machine {
@@ -147,10 +167,10 @@ impl Machine {
             vpus: (0..params.vpus).map(|_| Vpu::new(&params)).collect(),
             program_load: ProgramLoad::default(),
             draw: Draw::new(),
-            raster: Rasterizer::default(),
+            raster: Raster::Own(Rasterizer::default()),
             store: Transfer::new(Direction::Write),
             load: Transfer::new(Direction::Read),
-            fill: Fill::default(),
+            fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
             textures: TextureUnit::new(params.texture_cache),
@@ -197,6 +217,11 @@ impl Machine {
         self.skipped
     }
 
+    /// Signals that the command processor waits for, raised or not.
+    pub fn waiting(&self) -> u32 {
+        self.control.waiting()
+    }
+
     /// Signals that are raised.
     pub fn signals(&self) -> u32 {
         self.shared.sig
@@ -236,15 +261,24 @@ impl Machine {
 
     /// Records what units do from the next tick on, in a trace whose tick 0 that is.
     pub fn start_trace(&mut self) {
-        let tracks: Vec<&str> = self.track_names();
-        let queues = &QUEUE_NAMES[..self.units.vpus.len()];
-        let counters: Vec<&str> = COUNTERS.iter().chain(queues).copied().collect();
+        let (tracks, counters) = self.trace_names();
         self.recorder = Some(Recorder::new(&SCHEMA, self.shared.params.clock_hz, &tracks, &counters));
+    }
+
+    /// Whether what units do is recorded.
+    pub fn is_traced(&self) -> bool {
+        self.recorder.is_some()
     }
 
     /// What was recorded since [`Machine::start_trace`].
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.recorder.take().map(Recorder::finish)
+    }
+
+    /// Tracks and counters.
+    pub(crate) fn trace_names(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let queues = &QUEUE_NAMES[..self.units.vpus.len()];
+        (self.track_names(), COUNTERS.iter().chain(queues).copied().collect())
     }
 
     fn track_names(&self) -> Vec<&'static str> {
@@ -259,6 +293,24 @@ impl Machine {
     /// Each unit's name and what it did in the last tick.
     pub fn activity(&self) -> impl Iterator<Item = (&'static str, Event)> + use<'_> {
         self.track_names().into_iter().zip(self.events.iter().copied())
+    }
+
+    /// Each unit's name, what it did in the last tick, and what it holds.
+    pub fn units(&self) -> Vec<UnitState> {
+        let state = |(name, event)| UnitState { name, event, state: self.describe(name) };
+        self.activity().map(state).collect()
+    }
+
+    /// Words of the program that VPUs issued in the last tick.
+    pub fn issued(&self) -> impl Iterator<Item = u16> + use<'_> {
+        let events = &self.events[UNITS.len()..];
+        let issued = events.iter().zip(&self.units.vpus).filter(|(event, _)| **event == Event::Exec);
+        issued.map(|(_, vpu)| vpu.issued)
+    }
+
+    /// The register write that the command processor took in the last tick.
+    pub fn taken(&self) -> Option<Write> {
+        (self.events[0] == Event::GPUProcessCommand).then(|| self.control.taken())
     }
 
     /// Puts a register write into the FIFO; `false` if it is full.
@@ -345,7 +397,25 @@ impl Machine {
     /// # Errors
     /// A wait that nothing can end, or that is not over after the parameters' limit of ticks.
     pub fn run(&mut self, writes: &[Write]) -> Result<u64, EndlessWait> {
-        self.run_while(writes, |machine| !machine.is_done())
+        let start = self.shared.now;
+        self.run_while(&mut &*writes, NEVER, |machine| !machine.is_done(), |_| false)?;
+        Ok(self.shared.now - start)
+    }
+
+    /// As [`Machine::run`], but pauses before tick `before`, and after a tick that `stop` says to stop after. Writes
+    /// that are taken are removed from `writes`, so that the same call goes on. Gives whether the run is over. `stop`
+    /// does not see ticks that are skipped; in those nothing happens.
+    ///
+    /// # Errors
+    /// As [`Machine::run`]; the limit of ticks is that of this call.
+    pub fn run_until(
+        &mut self,
+        writes: &mut &[Write],
+        before: u64,
+        stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<bool, EndlessWait> {
+        self.run_while(writes, before, |machine| !machine.is_done(), stop)?;
+        Ok(self.is_done())
     }
 
     /// Runs until nothing is under way any more.
@@ -353,49 +423,58 @@ impl Machine {
     /// # Errors
     /// As [`Machine::run`].
     pub fn drain(&mut self) -> Result<u64, EndlessWait> {
-        self.run_while(&[], |machine| !machine.is_idle())
+        let start = self.shared.now;
+        self.run_while(&mut &[][..], NEVER, |machine| !machine.is_idle(), |_| false)?;
+        Ok(self.shared.now - start)
     }
 
-    fn run_while(&mut self, writes: &[Write], more: impl Fn(&Machine) -> bool) -> Result<u64, EndlessWait> {
+    fn run_while(
+        &mut self,
+        writes: &mut &[Write],
+        before: u64,
+        more: impl Fn(&Machine) -> bool,
+        mut stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<(), EndlessWait> {
         let start = self.shared.now;
         let limit = self.shared.params.tick_limit;
-        let mut rest = writes.iter();
         let mut feed = |control: &mut Control| {
-            while !control.is_full() {
-                let Some(&write) = rest.next() else { break };
+            while !control.is_full()
+                && let Some((&write, rest)) = writes.split_first()
+            {
                 control.push(write);
+                *writes = rest;
             }
         };
         feed(&mut self.control);
-        while more(self) {
+        while more(self) && self.shared.now < before {
             let passed = self.shared.now - start;
             if passed >= limit {
                 return Err(self.endless(Reason::Limit(limit)));
             }
             let until = self.tick();
             feed(&mut self.control);
+            if stop(self) {
+                break;
+            }
             if until == NEVER && more(self) {
                 return Err(self.endless(Reason::Stuck));
             }
-            let known = until.saturating_sub(self.shared.now).min(limit.saturating_sub(passed + 1));
+            let known = until.min(before).saturating_sub(self.shared.now);
+            let known = known.min(limit.saturating_sub(passed + 1));
             if self.skip && until != NEVER && known > 0 {
                 self.pass(known);
             }
         }
-        Ok(self.shared.now - start)
+        Ok(())
     }
 
     fn endless(&self, reason: Reason) -> EndlessWait {
-        let units = self
-            .activity()
-            .map(|(name, event)| UnitState { name, event, state: self.describe(name) })
-            .collect();
         EndlessWait {
             reason,
             tick: self.shared.now,
             signals: self.shared.sig,
             mask: self.control.waiting(),
-            units,
+            units: self.units(),
         }
     }
 
@@ -405,12 +484,15 @@ impl Machine {
             "command" => self.control.describe(),
             "vpu_program_load" => busy(self.units.program_load.is_idle()),
             "triangle_draw" => self.units.draw.describe(),
-            "rasterizer" => busy(self.units.raster.is_idle()),
-            "tile_buffer_fill" => busy(self.units.fill.is_idle()),
-            "tile_buffer_store" => busy(self.units.store.is_idle()),
-            "tile_buffer_load" => busy(self.units.load.is_idle()),
+            "vertex_cache" => self.units.vertex_cache.describe(),
+            "rasterizer" => self.units.raster.describe(),
+            "tile_buffer_fill" => self.units.fill.describe(),
+            "tile_buffer_store" => self.units.store.describe(),
+            "tile_buffer_load" => self.units.load.describe(),
+            "texture" => busy(self.units.textures.is_idle(self.shared.now)),
+            "write_vpu_global" => busy(self.units.write_global.is_idle()),
             _ => match VPU_NAMES.iter().position(|n| *n == name).and_then(|n| self.units.vpus.get(n)) {
-                Some(vpu) => format!("{} threads, {} fragments wait", vpu.threads(), vpu.queue.len()),
+                Some(vpu) => vpu.describe(),
                 None => String::new(),
             },
         }

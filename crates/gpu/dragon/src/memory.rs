@@ -2,12 +2,13 @@
 
 use crate::machine::Faults;
 use crate::params;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a burst.
 pub const BURST: u32 = 32;
 
 /// Reading or writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// From memory.
     Read,
@@ -17,8 +18,9 @@ pub enum Direction {
 
 /// The memory. What lies outside reads as zero and is not written; both set [`Faults::MEMORY`] when the machine does
 /// it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sdram {
+    #[serde(skip)]
     bytes: Vec<u8>,
     timing: params::Memory,
     /// When the bus is free.
@@ -27,6 +29,9 @@ pub struct Sdram {
     /// Bytes moved by the machine: read, written.
     pub(crate) moved: [u64; 2],
 }
+
+/// Ticks that the machine is never behind with its accesses: far more than those of all threads take.
+pub(crate) const HORIZON: u64 = 1 << 40;
 
 /// No row.
 const CLOSED: u32 = u32::MAX;
@@ -40,6 +45,16 @@ impl Sdram {
             open_rows: vec![CLOSED; params.rows.banks as usize],
             moved: [0; 2],
         }
+    }
+
+    /// Puts back the contents; whether this is then the memory of a machine with these parameters in tick `now`.
+    pub(crate) fn restore(&mut self, bytes: Vec<u8>, params: &params::Memory, now: u64) -> bool {
+        self.bytes = bytes;
+        self.timing == *params
+            && self.bytes.len() == params.bytes as usize
+            && self.open_rows.len() == params.rows.banks as usize
+            && self.free_at.saturating_sub(now) <= HORIZON
+            && self.moved.iter().all(|&n| n <= i64::MAX as u64)
     }
 
     /// All of it.

@@ -1,11 +1,13 @@
 //! Parameters of the machine. All of them are this project's decision but for the number of VPUs (4), of tile buffers
 //! (4, fixed) and the tick limit, which the original states.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use thiserror::Error;
 use xenoglot_vpu::Number;
 
+/// Largest width and height of a tile buffer, in pixels.
+pub const MAX_BIN_SIZE: u32 = 64;
 /// Largest parameter file, in bytes.
 pub const MAX_TOML_BYTES: usize = 1 << 16;
 
@@ -24,7 +26,6 @@ pub struct Params {
     /// Ticks a second.
     pub clock_hz: u64,
     /// What registers hold: `f32`, or `s16.16` down to `s24.8`.
-    #[serde(with = "number")]
     pub number: Number,
     /// Vector processing units, 1 to 8.
     pub vpus: u32,
@@ -157,18 +158,6 @@ impl Default for Rows {
     }
 }
 
-mod number {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(number: &Number, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(number)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Number, D::Error> {
-        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
 /// Why parameters are none.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ParamError {
@@ -262,7 +251,7 @@ impl Params {
             let allowed = format!("a power of two from {} to {}", allowed.start(), allowed.end());
             if is { Ok(()) } else { Err(ParamError::Value { name, value: value.into(), allowed }) }
         };
-        power("bin_size", self.bin_size, 8..=64)?;
+        power("bin_size", self.bin_size, 8..=MAX_BIN_SIZE.into())?;
         power("memory.rows.banks", memory.rows.banks, 1..=16)?;
         power("memory.rows.bytes", memory.rows.bytes, 32..=1 << 20)?;
         if memory.bytes % 32 != 0 {

@@ -1,6 +1,7 @@
 //! Waits that never end.
 
 use crate::event::Event;
+use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
 
@@ -14,7 +15,7 @@ pub enum Reason {
 }
 
 /// What one unit was doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitState {
     /// The unit.
     pub name: &'static str,
@@ -22,6 +23,12 @@ pub struct UnitState {
     pub event: Event,
     /// What it holds, for people.
     pub state: String,
+}
+
+impl fmt::Display for UnitState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<18} {:<18} {}", self.name, format!("{:?}", self.event), self.state)
+    }
 }
 
 /// A run that does not come to its end.
@@ -46,8 +53,6 @@ impl fmt::Display for EndlessWait {
             Reason::Limit(ticks) => write!(f, "endless wait: not over after {ticks} ticks")?,
         }
         write!(f, "; signals {:#x}, waiting for {:#x}", self.signals, self.mask & !self.signals)?;
-        self.units
-            .iter()
-            .try_for_each(|u| write!(f, "\n  {:<18} {:<18} {}", u.name, format!("{:?}", u.event), u.state))
+        self.units.iter().try_for_each(|unit| write!(f, "\n  {unit}"))
     }
 }

@@ -7,6 +7,8 @@ use crate::command::{Command, Write, sig};
 use crate::machine::Machine;
 use crate::unit::triangle::ATTRIBUTE_BYTES;
 use crate::wait::EndlessWait;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::f32::consts::TAU;
 use thiserror::Error;
 use xenoglot_vpu::asm::{AsmError, assemble};
@@ -22,12 +24,16 @@ pub enum Buffering {
     Double,
 }
 
+/// A vertex as memory holds it; without a texture the last four are left out.
+type Vertex = [i16; 12];
+
 /// A demo.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demo {
     /// The model; it is best [`centred`](Mesh::centred).
     pub mesh: Mesh,
-    /// The program: attribute 1 is the colour, tb0 colour in RGB565, tb1 depth.
+    /// The program: attribute 1 is the colour, 2 the place in texture 0 if the model has one, with 1 in lane z where the
+    /// vertex has such a place; tb0 is colour in RGB565, tb1 depth.
     pub program: Vec<u32>,
     /// Pixels across and down, at most 1024 each.
     pub screen: [u16; 2],
@@ -48,6 +54,67 @@ pub struct Frame {
     pub picture: Picture,
     /// Ticks it took.
     pub ticks: u64,
+}
+
+/// A frame that is being drawn: what the host has still to write, and where the picture will be. With the machine's
+/// [checkpoint](crate::checkpoint) it is drawn to its end elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drawing {
+    /// Writes that the FIFO has not taken.
+    writes: Vec<Write>,
+    screen: [u16; 2],
+    /// Address of the picture, and bytes of a row.
+    picture: u32,
+    stride: u32,
+    /// The tick it began in.
+    start: u64,
+}
+
+impl Drawing {
+    /// Goes on as [`Machine::run_until`]; gives whether the frame is drawn.
+    ///
+    /// # Errors
+    /// A program that never ends.
+    pub fn run_until(
+        &mut self,
+        machine: &mut Machine,
+        before: u64,
+        stop: impl FnMut(&Machine) -> bool,
+    ) -> Result<bool, EndlessWait> {
+        let mut rest = self.writes.as_slice();
+        let done = machine.run_until(&mut rest, before, stop);
+        let taken = self.writes.len() - rest.len();
+        self.writes.drain(..taken);
+        done
+    }
+
+    /// Draws what is left and reads the picture.
+    ///
+    /// # Errors
+    /// A program that never ends.
+    pub fn finish(mut self, machine: &mut Machine) -> Result<Frame, DemoError> {
+        check_screen(self.screen)?;
+        self.run_until(machine, u64::MAX, |_| false)?;
+        let ticks = machine.now().saturating_sub(self.start);
+        Ok(Frame { picture: self.read(machine.memory().bytes()), ticks })
+    }
+
+    fn read(&self, memory: &[u8]) -> Picture {
+        let [width, height] = self.screen.map(u32::from);
+        let pixel = |x: u32, y: u32| {
+            let at = self.picture.wrapping_add(y.wrapping_mul(self.stride)).wrapping_add(2 * x) as usize;
+            let v = memory.get(at..at + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
+            let wide = |v: u32, bits: u32| (v << (8 - bits) | v >> (2 * bits - 8)) as u8;
+            [wide(v >> 11, 5), wide(v >> 5 & 63, 6), wide(v & 31, 5)]
+        };
+        let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
+        Picture { width, height, rgb }
+    }
+}
+
+fn check_screen(screen: [u16; 2]) -> Result<(), DemoError> {
+    let possible = screen.iter().all(|n| (1..=MAX_SCREEN).contains(n));
+    if possible { Ok(()) } else { Err(DemoError::TooLarge("the screen")) }
 }
 
 /// Why a frame cannot be drawn.
@@ -75,6 +142,29 @@ pub const DEPTH_PROGRAM: &str = "\
     exit
 ";
 
+/// Draws what is nearer than what tb1 holds, coloured by a texture where there is one and blended by its alpha over what
+/// is there. Only what is opaque hides what comes later.
+pub const TEXTURE_PROGRAM: &str = "\
+    ldt   r4, tb1           ; depth so far
+    swz   r5, r0.zzzz
+    sub   r6.x, r4, r5
+    kill  r6
+    tex   r3, r2, t0
+    swz   r6, r2.zzzz       ; has it a place in the texture?
+    mul   r3, r3, r1
+    sel   r1, r3, r1, r6
+    swz   r7, r1.wwww       ; blended over what is there
+    ldt   r8, tb0
+    sub   r9, r1, r8
+    mad   r8, r9, r7, r8
+    store tb0, r8
+    imm   r9, 0.9375
+    sge   r9, r7, r9        ; is it opaque?
+    sel   r4, r5, r4, r9
+    store tb1, r4
+    exit
+";
+
 const VERTICES: u32 = (MAX_PROGRAM_WORDS * 4) as u32;
 /// Signals of the fills of colour and depth.
 const COLOR_FILLED: u32 = sig::CLEAR_TILE;
@@ -86,12 +176,14 @@ const FOCAL: f32 = 2.6;
 const MAX_SCREEN: u16 = 1024;
 
 impl Demo {
-    /// The original's picture: 320 by 240 pixels, 200 frames, a model with depth.
+    /// The original's picture: 320 by 240 pixels, 200 frames, a model with depth, and with texture and blending where it
+    /// has them.
     ///
     /// # Errors
     /// None that can happen: the program is ours.
     pub fn new(mesh: Mesh) -> Result<Demo, DemoError> {
-        let program = assemble(DEPTH_PROGRAM)?;
+        let plain = mesh.texture.is_none() && !mesh.triangles.iter().any(|t| mesh.is_translucent(t));
+        let program = assemble(if plain { DEPTH_PROGRAM } else { TEXTURE_PROGRAM })?;
         let (screen, buffering) = ([320, 240], Buffering::default());
         Ok(Demo { mesh, program, screen, frames: 200, buffering, binning: true, perspective: true })
     }
@@ -101,74 +193,106 @@ impl Demo {
     /// # Errors
     /// A model too large, or a program that never ends.
     pub fn frame(&self, machine: &mut Machine, n: u32) -> Result<Frame, DemoError> {
+        self.begin(machine, n)?.finish(machine)
+    }
+
+    /// Puts frame `n` of the turn into memory, ready to be drawn.
+    ///
+    /// # Errors
+    /// A model too large.
+    pub fn begin(&self, machine: &mut Machine, n: u32) -> Result<Drawing, DemoError> {
         let angle = TAU * (n % self.frames.max(1)) as f32 / self.frames.max(1) as f32;
         let vertices = self.project(angle);
-        let corners: Vec<[[i16; 2]; 3]> = self
-            .mesh
-            .triangles
+        let triangles = self.painted(&vertices);
+        let corners: Vec<[[i16; 2]; 3]> = triangles
             .iter()
             .map(|t| t.map(|i| vertices.get(i as usize).map_or([0; 2], |v| [v[0], v[1]])))
             .collect();
         let size = machine.params().bin_size as u16;
         let mut bins = bin_triangles(self.screen, size, &corners);
         if !self.binning {
-            let all: Vec<u32> = (0..self.mesh.triangles.len() as u32).collect();
+            let all: Vec<u32> = (0..triangles.len() as u32).collect();
             bins.iter_mut().for_each(|b| b.triangles.clone_from(&all));
         }
-        let layout = self.upload(machine, &vertices, &bins)?;
+        let layout = self.upload(machine, &vertices, &triangles, &bins)?;
         let writes = self.commands(&bins, &layout, size);
-        let ticks = machine.run(&writes)?;
-        Ok(Frame { picture: self.read(machine, &layout), ticks })
+        let (screen, start) = (self.screen, machine.now());
+        Ok(Drawing { writes, screen, picture: layout.picture, stride: layout.stride, start })
     }
 
-    /// Vertices on the screen: x and y in sixteenths, depth, 1/w, four lanes of colour.
-    fn project(&self, angle: f32) -> Vec<[i16; 8]> {
+    /// Attributes of a vertex, the position among them.
+    fn attributes(&self) -> u8 {
+        if self.mesh.texture.is_some() { 3 } else { 2 }
+    }
+
+    /// Triangles in the order of drawing: opaque ones, then those that are seen through, the farthest first.
+    fn painted(&self, vertices: &[Vertex]) -> Vec<[u32; 3]> {
+        let depth = |&i: &u32| vertices.get(i as usize).map_or(0, |v| u32::from(v[2] as u16));
+        let mut triangles = self.mesh.triangles.clone();
+        triangles.sort_by_key(|t| {
+            let translucent = self.mesh.is_translucent(t);
+            (translucent, Reverse(if translucent { t.iter().map(depth).sum::<u32>() } else { 0 }))
+        });
+        triangles
+    }
+
+    /// Vertices on the screen: x and y in sixteenths, depth, 1/w, four lanes of colour, four of the place in the texture.
+    fn project(&self, angle: f32) -> Vec<Vertex> {
         let ((sin, cos), (tilt_sin, tilt_cos)) = (angle.sin_cos(), 0.5f32.sin_cos());
         let half = self.screen.map(|n| f32::from(n) / 2.0);
         let scale = half[0].min(half[1]) * FOCAL;
         let to_i16 = |v: f32| v.round() as i16;
         let to_u16 = |v: f32| v.round() as u16 as i16;
-        let vertex = |(p, c): (&[f32; 3], &[f32; 4])| {
+        let vertex = |p: &[f32; 3], c: &[f32; 4], t: Option<[f32; 2]>| {
             let (x, z) = (p[0] * cos + p[2] * sin, p[2] * cos - p[0] * sin);
             let (y, z) = (p[1] * tilt_cos - z * tilt_sin, p[1] * tilt_sin + z * tilt_cos);
             let w = (EYE - z).max(0.1);
             let depth = ((w - EYE + 1.5) / 3.0).clamp(0.0, 1.0) * 65535.0;
-            let mut out = [
-                to_i16((half[0] + x / w * scale) * 16.0),
-                to_i16((half[1] - y / w * scale) * 16.0),
-                to_u16(depth),
-                to_u16((1.0 / w).min(1.0) * 32768.0),
-                0,
-                0,
-                0,
-                0,
-            ];
-            out[4..].iter_mut().zip(c).for_each(|(o, c)| *o = to_i16(c * 16384.0));
+            let mut out = Vertex::default();
+            out[0] = to_i16((half[0] + x / w * scale) * 16.0);
+            out[1] = to_i16((half[1] - y / w * scale) * 16.0);
+            out[2] = to_u16(depth);
+            out[3] = to_u16((1.0 / w).min(1.0) * 32768.0);
+            let place = t.map_or([0.0; 3], |[u, v]| [u, v, 1.0]);
+            let lanes = c.iter().chain(&place);
+            out[4..].iter_mut().zip(lanes).for_each(|(o, v)| *o = to_i16(v * 16384.0));
             out
         };
-        self.mesh.positions.iter().zip(&self.mesh.colors).map(vertex).collect()
+        let places = self.mesh.texcoords.iter().copied().chain(std::iter::repeat(None));
+        self.mesh
+            .positions
+            .iter()
+            .zip(&self.mesh.colors)
+            .zip(places)
+            .map(|((p, c), t)| vertex(p, c, t))
+            .collect()
     }
 
     /// Puts program, vertices and indices into memory, and finds a place for the picture.
     fn upload(
         &self,
         machine: &mut Machine,
-        vertices: &[[i16; 8]],
+        vertices: &[Vertex],
+        triangles: &[[u32; 3]],
         bins: &[Bin],
     ) -> Result<Layout, DemoError> {
         if vertices.len() > 1 << 16 || bins.iter().any(|b| b.triangles.len() > usize::from(u16::MAX)) {
             return Err(DemoError::TooLarge("more vertices or triangles than 16 bits count"));
         }
-        if self.screen.iter().any(|n| !(1..=MAX_SCREEN).contains(n)) {
-            return Err(DemoError::TooLarge("the screen"));
-        }
+        check_screen(self.screen)?;
         let memory = DemoError::TooLarge("memory is full");
         let mut program: Vec<u8> = self.program.iter().flat_map(|w| w.to_le_bytes()).collect();
         program.resize(VERTICES as usize, 0);
         machine.memory_mut().write(0, &program).ok_or(memory)?;
-        let bytes: Vec<u8> = vertices.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
+        let halves = usize::from(self.attributes()) * 4;
+        let bytes: Vec<u8> =
+            vertices.iter().flat_map(|v| &v[..halves]).flat_map(|v| v.to_le_bytes()).collect();
         let mut at = VERTICES;
         put(machine, &mut at, &bytes)?;
+        let texture = at;
+        if let Some(image) = &self.mesh.texture {
+            put(machine, &mut at, &image.encode())?;
+        }
         let mut indices = Vec::new();
         for bin in bins {
             // Without binning all bins share one list.
@@ -177,13 +301,13 @@ impl Demo {
                 continue;
             }
             indices.push(at);
-            let corners = bin.triangles.iter().filter_map(|&t| self.mesh.triangles.get(t as usize));
+            let corners = bin.triangles.iter().filter_map(|&t| triangles.get(t as usize));
             let bytes: Vec<u8> = corners.flatten().flat_map(|&i| (i as u16).to_le_bytes()).collect();
             put(machine, &mut at, &bytes)?;
         }
         let size = machine.params().bin_size;
         let [width, height] = self.screen.map(|n| u32::from(n).next_multiple_of(size));
-        let layout = Layout { indices, picture: at, stride: 2 * width };
+        let layout = Layout { indices, texture, picture: at, stride: 2 * width };
         if u64::from(at) + u64::from(layout.stride) * u64::from(height)
             > u64::from(machine.params().memory.bytes)
         {
@@ -202,7 +326,11 @@ impl Demo {
             out.push(Command::SetVpuTileFormat(tile, format));
         }
         let perspective = self.perspective;
-        out.push(Command::SetTriangleVertexFormat { attributes: 2, perspective });
+        out.push(Command::SetTriangleVertexFormat { attributes: self.attributes(), perspective });
+        if let Some(image) = &self.mesh.texture {
+            out.push(Command::SetTextureAddr(0, layout.texture));
+            out.push(Command::SetTextureFormat(0, image.texture()));
+        }
         out.push(Command::SetTriangleVertexDataAddr(VERTICES));
         out.push(Command::SetTileStride(layout.stride));
         out.push(Command::SigWait(sig::VPU_PROG));
@@ -237,25 +365,13 @@ impl Demo {
         }
         out.writes
     }
-
-    fn read(&self, machine: &Machine, layout: &Layout) -> Picture {
-        let [width, height] = self.screen.map(u32::from);
-        let memory = machine.memory().bytes();
-        let pixel = |x: u32, y: u32| {
-            let at = (layout.picture + y * layout.stride + 2 * x) as usize;
-            let v = memory.get(at..at + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
-            let wide = |v: u32, bits: u32| (v << (8 - bits) | v >> (2 * bits - 8)) as u8;
-            [wide(v >> 11, 5), wide(v >> 5 & 63, 6), wide(v & 31, 5)]
-        };
-        let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
-        Picture { width, height, rgb }
-    }
 }
 
 /// Where things are in memory.
 struct Layout {
     /// Each bin's indices.
     indices: Vec<u32>,
+    texture: u32,
     picture: u32,
     /// Bytes of a row.
     stride: u32,
@@ -312,5 +428,5 @@ impl List<'_> {
     }
 }
 
-// Vertices of the demo have a position and a colour.
-const _: () = assert!(ATTRIBUTE_BYTES * 2 == 16);
+// Vertices of the demo have a position, a colour and a place in the texture.
+const _: () = assert!(ATTRIBUTE_BYTES * 3 == size_of::<Vertex>() as u32);

@@ -3,6 +3,7 @@
 //! Only what a model of triangles needs is read. The `gltf` crate is not used: its validation indexes with numbers from
 //! the file and panics on some (`gltf-json` 1.4.1, `mesh.rs`, `primitive_validate_hook`).
 
+use super::image::Image;
 use super::mesh::{Mesh, MeshError, MeshLimits};
 use serde::Deserialize;
 
@@ -13,6 +14,8 @@ struct Document {
     buffer_views: Vec<BufferView>,
     meshes: Vec<MeshNode>,
     materials: Vec<Material>,
+    textures: Vec<TextureNode>,
+    images: Vec<ImageNode>,
 }
 
 #[derive(Deserialize)]
@@ -33,7 +36,20 @@ struct BufferView {
     buffer: usize,
     #[serde(default)]
     byte_offset: usize,
+    #[serde(default)]
+    byte_length: usize,
     byte_stride: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct TextureNode {
+    source: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ImageNode {
+    buffer_view: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -56,23 +72,32 @@ struct Attributes {
     position: Option<usize>,
     #[serde(rename = "COLOR_0")]
     color: Option<usize>,
+    #[serde(rename = "TEXCOORD_0")]
+    texcoord: Option<usize>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Material {
     pbr_metallic_roughness: Roughness,
+    alpha_mode: String,
 }
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "camelCase", default)]
 struct Roughness {
     base_color_factor: [f32; 4],
+    base_color_texture: Option<TextureRef>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+struct TextureRef {
+    index: usize,
 }
 
 impl Default for Roughness {
     fn default() -> Roughness {
-        Roughness { base_color_factor: [1.0; 4] }
+        Roughness { base_color_factor: [1.0; 4], base_color_texture: None }
     }
 }
 
@@ -108,7 +133,8 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), MeshError> {
 }
 
 /// Loads the triangles of all meshes of a glTF file as they are, without the nodes' transforms. Buffers have to be in
-/// the file (GLB).
+/// the file (GLB). Of base colour textures the first is read, a PNG in a buffer; the materials of others have their
+/// colour only.
 ///
 /// # Errors
 /// What is not glTF, too large, or refers to what is not there.
@@ -120,6 +146,7 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
     let document: Document = serde_json::from_slice(json).map_err(|e| MeshError::Format(e.to_string()))?;
     let elements = |n: usize| document.elements(n, blob, limits);
     let mut mesh = Mesh::default();
+    let mut textured = None;
     for primitive in document.meshes.iter().flat_map(|m| &m.primitives).filter(|p| p.mode == TRIANGLES) {
         let Some(positions) = primitive.attributes.position else { continue };
         let first = mesh.positions.len();
@@ -129,7 +156,9 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
         }
         mesh.positions.extend((0..positions.count).map(|n| std::array::from_fn(|c| positions.float(n, c))));
         let material = primitive.material.and_then(|m| document.materials.get(m));
-        let base = material.map_or_else(Roughness::default, |m| m.pbr_metallic_roughness).base_color_factor;
+        let surface = material.map_or_else(Roughness::default, |m| m.pbr_metallic_roughness);
+        let base = surface.base_color_factor;
+        let opaque = material.is_none_or(|m| m.alpha_mode != "BLEND");
         match primitive.attributes.color {
             Some(colors) => {
                 let colors = elements(colors)?;
@@ -137,6 +166,18 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
                 mesh.colors.extend((0..positions.count).map(color));
             }
             None => mesh.colors.resize(mesh.positions.len(), base),
+        }
+        if opaque {
+            mesh.colors[first..].iter_mut().for_each(|c| c[3] = 1.0);
+        }
+        mesh.texcoords.resize(first, None);
+        if let Some(texture) = surface.base_color_texture
+            && let Some(places) = primitive.attributes.texcoord
+            && *textured.get_or_insert(texture.index) == texture.index
+        {
+            let places = elements(places)?;
+            let place = |n: usize| [places.place(n, 0), places.place(n, 1)];
+            mesh.texcoords.extend((0..positions.count).map(|n| Some(place(n))));
         }
         let corners: Vec<u32> = match primitive.indices {
             Some(indices) => {
@@ -151,6 +192,9 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
         let corner = |i: u32| i.saturating_add(first as u32);
         mesh.triangles.extend(corners.chunks_exact(3).map(|t| [corner(t[0]), corner(t[1]), corner(t[2])]));
     }
+    if let Some(index) = textured {
+        mesh.texture = Some(document.image(index, blob)?);
+    }
     mesh.checked(limits)
 }
 
@@ -164,6 +208,16 @@ struct Elements<'b> {
 }
 
 impl Document {
+    fn image(&self, texture: usize, blob: &[u8]) -> Result<Image, MeshError> {
+        let outside = || MeshError::Outside("textures");
+        let image =
+            self.textures.get(texture).and_then(|t| self.images.get(t.source?)).ok_or_else(outside)?;
+        let view = image.buffer_view.and_then(|v| self.buffer_views.get(v)).filter(|v| v.buffer == 0);
+        let view = view.ok_or_else(outside)?;
+        let end = view.byte_offset.checked_add(view.byte_length).ok_or_else(outside)?;
+        Image::from_png(blob.get(view.byte_offset..end).ok_or_else(outside)?)
+    }
+
     fn elements<'b>(&self, n: usize, blob: &'b [u8], limits: &MeshLimits) -> Result<Elements<'b>, MeshError> {
         let outside = || MeshError::Outside("elements");
         let accessor = self.accessors.get(n).filter(|a| a.sparse.is_none()).ok_or_else(outside)?;
@@ -219,6 +273,12 @@ impl Elements<'_> {
         }
     }
 
+    /// A coordinate in a texture, moved to 0 to 1; the middle where there is none.
+    fn place(&self, n: usize, component: usize) -> f32 {
+        let v = if component < self.components { self.unit(n, component) } else { 0.5 };
+        if (0.0..=1.0).contains(&v) { v } else { v - v.floor() }
+    }
+
     /// A component from 0 to 1; 1 where the element has none.
     fn unit(&self, n: usize, component: usize) -> f32 {
         match (self.component_type, self.component(n, component)) {
@@ -251,19 +311,41 @@ mod tests {
         data.extend([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255]);
         data.extend([0, 0, 1, 0, 2, 0, 0, 0]);
         let json = r#"{"asset":{"version":"2.0"},"buffers":[{"byteLength":56}],"bufferViews":[{"buffer":0,"byteLength":36},{"buffer":0,"byteOffset":36,"byteLength":12},{"buffer":0,"byteOffset":48,"byteLength":6}],"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]},{"bufferView":1,"componentType":5121,"normalized":true,"count":3,"type":"VEC4"},{"bufferView":2,"componentType":5123,"count":3,"type":"SCALAR"}],"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":1},"indices":2}]}]}"#;
+        glb(json, &data)
+    }
+
+    /// A GLB of JSON and data.
+    fn glb(json: &str, data: &[u8]) -> Vec<u8> {
         let mut json = json.as_bytes().to_vec();
         json.resize(json.len().next_multiple_of(4), b' ');
-        let mut glb = Vec::new();
         let word = |n: usize| (n as u32).to_le_bytes();
-        glb.extend(b"glTF\x02\0\0\0");
-        glb.extend(word(12 + 8 + json.len() + 8 + data.len()));
-        glb.extend(word(json.len()));
-        glb.extend(b"JSON");
-        glb.extend(&json);
-        glb.extend(word(data.len()));
-        glb.extend(b"BIN\0");
-        glb.extend(&data);
-        glb
+        let head = [&b"glTF\x02\0\0\0"[..], &word(28 + json.len() + data.len())].concat();
+        [&head, &word(json.len())[..], b"JSON", &json, &word(data.len()), b"BIN\0", data].concat()
+    }
+
+    #[test]
+    fn the_first_base_colour_texture_is_read() {
+        let floats = [0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.25, 1.75];
+        let mut data: Vec<u8> = floats.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let mut png = Vec::new();
+        let mut encoder = png::Encoder::new(&mut png, 8, 8);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.write_header().unwrap().write_image_data(&[200; 64]).unwrap();
+        data.extend(&png);
+        let json = format!(
+            r#"{{"bufferViews":[{{"buffer":0,"byteLength":36}},{{"buffer":0,"byteOffset":36,"byteLength":24}},{{"buffer":0,"byteOffset":60,"byteLength":{}}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}},{{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}}],
+            "images":[{{"bufferView":2,"mimeType":"image/png"}}],"textures":[{{"source":0}}],
+            "materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,1,1,0.5],"baseColorTexture":{{"index":0}}}},"alphaMode":"BLEND"}},{{}}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"TEXCOORD_0":1}},"material":0}},{{"attributes":{{"POSITION":0}},"material":1}}]}}]}}"#,
+            png.len()
+        );
+        let mesh = load_gltf(&glb(&json, &data), &MeshLimits::default()).unwrap();
+        assert_eq!(mesh.texture, Some(Image::new(8, 8, |_, _| [200, 200, 200, 255])));
+        assert_eq!(mesh.texcoords[1..4], [Some([1.0, 0.0]), Some([0.25, 0.75]), None]);
+        assert_eq!((mesh.colors[0][3], mesh.colors[3][3]), (0.5, 1.0));
+        let broken = json.replace("\"source\":0", "\"source\":9");
+        assert!(load_gltf(&glb(&broken, &data), &MeshLimits::default()).is_err());
     }
 
     #[test]

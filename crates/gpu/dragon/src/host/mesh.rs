@@ -1,14 +1,20 @@
 //! Models.
 
+use super::image::Image;
 use thiserror::Error;
 
-/// Triangles with a colour at each vertex.
+/// Triangles with a colour at each vertex, and perhaps a texture.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Mesh {
     /// Positions.
     pub positions: Vec<[f32; 3]>,
     /// Red, green, blue and alpha of each position, 0 to 1.
     pub colors: Vec<[f32; 4]>,
+    /// Each position's place in the texture, 0 to 1 from left to right and from top to bottom; none where there is no
+    /// texture.
+    pub texcoords: Vec<Option<[f32; 2]>>,
+    /// The texture, by which colours are multiplied.
+    pub texture: Option<Image>,
     /// Corners, each below the number of positions; counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
@@ -58,6 +64,7 @@ impl Mesh {
         over("vertices", self.positions.len(), limits.vertices)?;
         over("triangles", self.triangles.len(), limits.triangles)?;
         self.colors.resize(self.positions.len(), [1.0; 4]);
+        self.texcoords.resize(self.positions.len(), None);
         let n = self.positions.len();
         if self.triangles.iter().flatten().any(|&i| i as usize >= n) {
             return Err(MeshError::Outside("indices"));
@@ -65,7 +72,24 @@ impl Mesh {
         let finite = |v: &mut f32| *v = if v.is_finite() { *v } else { 0.0 };
         self.positions.iter_mut().flatten().for_each(finite);
         self.colors.iter_mut().flatten().for_each(finite);
+        self.texcoords.iter_mut().flatten().flatten().for_each(finite);
         Ok(self)
+    }
+
+    /// Whether a triangle is seen through.
+    pub(crate) fn is_translucent(&self, triangle: &[u32; 3]) -> bool {
+        triangle.iter().any(|&i| self.colors.get(i as usize).is_some_and(|c| c[3] < 1.0))
+    }
+
+    /// Both models, with the first one's texture.
+    pub(crate) fn join(mut self, other: Mesh) -> Mesh {
+        let first = self.positions.len() as u32;
+        self.positions.extend(other.positions);
+        self.colors.extend(other.colors);
+        self.texcoords.resize(first as usize, None);
+        self.texcoords.resize(self.positions.len(), None);
+        self.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + first)));
+        self
     }
 
     /// The model moved and scaled so that it fits a sphere of radius 1 around the origin.

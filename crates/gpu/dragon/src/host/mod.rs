@@ -7,6 +7,7 @@
 mod bins;
 mod frame;
 mod gltf;
+mod image;
 mod mesh;
 mod model;
 mod obj;
@@ -14,10 +15,11 @@ mod picture;
 mod sweep;
 
 pub use bins::{Bin, bin_triangles};
-pub use frame::{Buffering, Demo, DemoError, Frame};
+pub use frame::{Buffering, Demo, DemoError, Drawing, Frame};
 pub use gltf::load_gltf;
+pub use image::Image;
 pub use mesh::{Mesh, MeshError, MeshLimits};
-pub use model::{globe, torus};
+pub use model::{glass, globe, torus, wooden_crate};
 pub use obj::load_obj;
 pub use picture::{Picture, apng, psnr};
 pub use sweep::{Axis, SweepError, SweepRow, sweep};

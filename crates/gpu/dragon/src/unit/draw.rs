@@ -1,16 +1,18 @@
 //! The triangle draw coordinator: fetches indices, asks for vertices, sets triangles up and hands them to the
 //! rasteriser.
 
-use super::raster::Rasterizer;
+use super::external::Raster;
 use super::triangle::{Setup, Triangle, Vertex};
 use super::vertex_cache::VertexCache;
 use super::vpu::Vpu;
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::{BURST, Direction};
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
 
 /// What a draw is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct DrawJob {
     pub setup: Setup,
     pub indices: u32,
@@ -20,7 +22,7 @@ pub(crate) struct DrawJob {
     pub start: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum State {
     /// Needs the next index.
     Index,
@@ -35,7 +37,7 @@ enum State {
 }
 
 /// The coordinator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Draw {
     job: Option<DrawJob>,
     state: State,
@@ -65,6 +67,20 @@ impl Draw {
         self.job.is_none()
     }
 
+    /// Whether it is one that a machine with these parameters can have in tick `now`.
+    pub fn is_sound(&self, params: &Params, now: u64) -> bool {
+        let corners = match self.state {
+            State::Index | State::Fetch { .. } | State::Vertex => 0..=2,
+            State::Setup { .. } | State::Hand => 3..=3,
+        };
+        corners.contains(&self.corner)
+            && self.vertices.iter().all(Vertex::is_sound)
+            && self.ready.iter().all(|t| t.setup.is_sound(params))
+            && self.job.is_none_or(|job| {
+                job.setup.is_sound(params) && self.triangle <= job.triangles && job.start <= now
+            })
+    }
+
     pub fn start(&mut self, job: DrawJob) {
         *self = Draw { job: Some(job), ..Draw::new() };
     }
@@ -90,7 +106,7 @@ impl Draw {
         &mut self,
         shared: &mut Shared,
         cache: &mut VertexCache,
-        raster: &mut Rasterizer,
+        raster: &mut Raster,
         vpus: &[Vpu],
     ) -> (Activity, Option<Drawn>) {
         let Some(job) = self.job else { return (Activity::IDLE, None) };
@@ -111,7 +127,7 @@ impl Draw {
         job: &DrawJob,
         shared: &mut Shared,
         cache: &mut VertexCache,
-        raster: &mut Rasterizer,
+        raster: &mut Raster,
     ) -> Activity {
         let now = shared.now;
         match &mut self.state {

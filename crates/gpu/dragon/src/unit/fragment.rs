@@ -1,10 +1,11 @@
 //! What the rasteriser hands to a VPU.
 
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::REGISTERS;
 use xenoglot_vpu::number::Lanes;
 
 /// A pixel to be shaded.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fragment {
     /// Place in the tile buffer.
     pub pixel: u16,
@@ -13,7 +14,7 @@ pub(crate) struct Fragment {
 }
 
 /// A queue of fixed length.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Queue {
     slots: Box<[Fragment]>,
     first: usize,
@@ -26,8 +27,22 @@ impl Queue {
         Queue { slots: vec![empty; length as usize].into(), first: 0, len: 0 }
     }
 
+    /// Whether it is a queue of `length` fragments of a tile buffer of so many pixels.
+    pub fn is_sound(&self, length: u32, pixels: u32) -> bool {
+        let slots = self.slots.len();
+        slots == length as usize
+            && self.first < slots
+            && self.len <= slots
+            && self.slots.iter().all(|f| u32::from(f.pixel) < pixels)
+    }
+
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Fragments it has room for.
+    pub fn room(&self) -> u32 {
+        (self.slots.len() - self.len) as u32
     }
 
     pub fn front(&self) -> Option<&Fragment> {

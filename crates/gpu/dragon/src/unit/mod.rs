@@ -1,6 +1,7 @@
 //! The units, a file each: what one does in a tick, and nothing of the others but what it is handed.
 
 pub(crate) mod draw;
+pub(crate) mod external;
 pub(crate) mod fragment;
 pub(crate) mod raster;
 pub(crate) mod simple;

@@ -1,20 +1,24 @@
 //! The rasteriser: Pineda's edge functions along the rows of a triangle's bounding box.
 
+use super::fragment::Fragment;
 use super::triangle::Triangle;
 use super::vpu::Vpu;
 use crate::event::{Activity, Event};
 use crate::machine::{FragmentStart, Shared};
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
 
 /// Tests some pixels of a row each tick and queues covered ones at the VPU of their place, `(x/2 + y/2) mod n`: a quad
 /// stays together, and a pixel always goes to the same VPU.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rasterizer {
     input: Option<Triangle>,
     current: Option<Walk>,
 }
 
-/// Where in a triangle it is.
-#[derive(Clone, Debug)]
+/// Where in a triangle it is. Serialised without what follows from the place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Place", into = "Place")]
 struct Walk {
     triangle: Triangle,
     x: u32,
@@ -23,6 +27,33 @@ struct Walk {
     edges: [i64; 3],
     /// Whether a covered pixel was seen on the row.
     seen: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Place {
+    triangle: Triangle,
+    at: [u32; 2],
+    seen: bool,
+}
+
+impl From<Walk> for Place {
+    fn from(walk: Walk) -> Place {
+        Place { at: [walk.x, walk.y], seen: walk.seen, triangle: walk.triangle }
+    }
+}
+
+impl TryFrom<Place> for Walk {
+    type Error = &'static str;
+
+    fn try_from(Place { triangle, at, seen }: Place) -> Result<Walk, &'static str> {
+        let [x, y] = at;
+        let inside = |n: usize| (triangle.first[n]..=triangle.last[n]).contains(&at[n]);
+        if !inside(0) || !inside(1) {
+            return Err("a pixel outside of its triangle");
+        }
+        let edges = triangle.edges_at(x, y);
+        Ok(Walk { triangle, x, y, edges, seen })
+    }
 }
 
 impl Walk {
@@ -36,8 +67,7 @@ impl Walk {
     fn begin_row(&mut self) {
         self.x = self.triangle.first[0];
         self.seen = false;
-        let (x, y) = (i64::from(self.x), i64::from(self.y));
-        self.edges = self.triangle.edges.map(|e| e.value + e.dx * x + e.dy * y);
+        self.edges = self.triangle.edges_at(self.x, self.y);
     }
 
     fn covered(&self) -> bool {
@@ -53,6 +83,20 @@ impl Walk {
 }
 
 impl Rasterizer {
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let current = self.current.iter().map(|walk| &walk.triangle);
+        self.input.iter().chain(current).all(|t| t.setup.is_sound(params))
+    }
+
+    pub fn describe(&self) -> String {
+        let place = match &self.current {
+            None => "idle".to_owned(),
+            Some(walk) => format!("at {},{}", walk.x, walk.y),
+        };
+        if self.input.is_some() { place + ", another triangle waits" } else { place }
+    }
+
     pub fn is_idle(&self) -> bool {
         self.input.is_none() && self.current.is_none()
     }
@@ -76,7 +120,6 @@ impl Rasterizer {
                 None => return Activity::IDLE,
             },
         };
-        let size = shared.tiles.size;
         let count = vpus.len() as u32;
         for tested in 0..shared.params.raster.pixels {
             let covered = walk.covered();
@@ -89,15 +132,8 @@ impl Rasterizer {
                         _ => Activity::busy(Event::Raster, shared.now),
                     };
                 };
-                fragment.pixel = (walk.y * size + walk.x) as u16;
-                fragment.registers = Default::default();
-                let [_, e1, e2] = walk.edges;
-                walk.triangle.registers([walk.x, walk.y], e1, e2, &mut fragment.registers);
+                begin(fragment, &walk.triangle, [walk.x, walk.y], walk.edges, shared);
                 walk.seen = true;
-                if let Some(log) = &mut shared.fragments {
-                    let [x, y] = [walk.x, walk.y];
-                    log.push(FragmentStart { x, y, registers: fragment.registers });
-                }
             }
             walk.step();
             let past = !covered && walk.seen && shared.params.raster.row_skip;
@@ -113,4 +149,31 @@ impl Rasterizer {
         }
         Activity::busy(Event::Raster, shared.now)
     }
+}
+
+/// Fills in what the thread of a pixel starts with.
+#[inline]
+fn begin(fragment: &mut Fragment, triangle: &Triangle, at: [u32; 2], edges: [i64; 3], shared: &mut Shared) {
+    let [x, y] = at;
+    fragment.pixel = (y * shared.tiles.size + x) as u16;
+    fragment.registers = Default::default();
+    let [_, e1, e2] = edges;
+    triangle.registers(at, e1, e2, &mut fragment.registers);
+    if let Some(log) = &mut shared.fragments {
+        log.push(FragmentStart { x, y, registers: fragment.registers });
+    }
+}
+
+/// Queues a pixel of a triangle; whether it lies in the triangle or on its edges, and there was room.
+pub(crate) fn hand_on(triangle: &Triangle, at: [u32; 2], shared: &mut Shared, vpus: &mut [Vpu]) -> bool {
+    let [x, y] = at;
+    let inside = (0..2).all(|n| (triangle.first[n]..=triangle.last[n]).contains(&at[n]));
+    let edges = triangle.edges_at(x, y);
+    if !inside || edges.iter().any(|&v| v < 0) {
+        return false;
+    }
+    let count = vpus.len() as u32;
+    let Some(fragment) = vpus[((x / 2 + y / 2) % count) as usize].queue.push() else { return false };
+    begin(fragment, triangle, at, edges, shared);
+    true
 }

@@ -3,11 +3,12 @@
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{MAX_PROGRAM_WORDS, Program};
 
 /// Loads whole programs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ProgramLoad {
     job: Option<(u32, u32, u64)>,
 }
@@ -40,7 +41,7 @@ impl ProgramLoad {
 }
 
 /// Writes globals.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WriteGlobal {
     job: Option<(u8, Lanes, u32)>,
 }

@@ -2,13 +2,15 @@
 
 use crate::event::{Activity, Event};
 use crate::machine::Faults;
-use crate::memory::{BURST, Direction, Sdram};
+use crate::memory::{BURST, Direction, HORIZON, Sdram};
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, TEXTURES, Texture};
 
 /// Samples in the order of the requests. The cache has tags only: what is sampled is what memory holds when the sample
 /// is asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TextureUnit {
     pub textures: [Texture; TEXTURES],
     tags: Vec<u32>,
@@ -25,6 +27,11 @@ impl TextureUnit {
     pub fn new(lines: u32) -> TextureUnit {
         let tags = vec![EMPTY; lines as usize];
         TextureUnit { textures: Default::default(), tags, free_at: 0, missing_until: 0 }
+    }
+
+    /// Whether it is one that a machine with these parameters can have in tick `now`.
+    pub fn is_sound(&self, params: &Params, now: u64) -> bool {
+        self.tags.len() == params.texture_cache as usize && self.free_at.saturating_sub(now) <= HORIZON
     }
 
     /// Forgets what is cached, when a texture is changed.

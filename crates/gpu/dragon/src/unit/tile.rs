@@ -3,10 +3,11 @@
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::{TILE_BUFFERS, TileFormat};
 
 /// The tile buffers: a word for each pixel, row by row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tiles {
     pub size: u32,
     pub formats: [TileFormat; TILE_BUFFERS],
@@ -19,6 +20,11 @@ impl Tiles {
         Tiles { size, formats: Default::default(), words: std::array::from_fn(|_| words.clone()) }
     }
 
+    /// Whether they have this size.
+    pub fn is_sound(&self, size: u32) -> bool {
+        self.size == size && self.words.iter().all(|w| w.len() == (size * size) as usize)
+    }
+
     /// Of `pixel` below the size squared.
     pub fn word(&self, tile: u8, pixel: u16) -> u32 {
         self.words[usize::from(tile) % TILE_BUFFERS][usize::from(pixel)]
@@ -28,6 +34,14 @@ impl Tiles {
         self.words[usize::from(tile) % TILE_BUFFERS][usize::from(pixel)] = word;
     }
 
+    /// Gives `count` pixels from `first` on a value; `false`, and nothing changes, if there are not so many.
+    pub fn fill(&mut self, tile: u8, first: u32, count: u32, value: u32) -> bool {
+        let words = &mut self.words[usize::from(tile) % TILE_BUFFERS];
+        let (first, count) = (first as usize, count as usize);
+        let pixels = first.checked_add(count).and_then(|end| words.get_mut(first..end));
+        pixels.map(|pixels| pixels.fill(value)).is_some()
+    }
+
     fn row(&mut self, tile: u8, y: u32) -> &mut [u32] {
         let (at, size) = ((y * self.size) as usize, self.size as usize);
         &mut self.words[usize::from(tile) % TILE_BUFFERS][at..at + size]
@@ -35,12 +49,12 @@ impl Tiles {
 }
 
 /// Fills a tile buffer. Pixels change together in the last tick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Fill {
     job: Option<FillJob>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct FillJob {
     tile: u8,
     value: u32,
@@ -51,6 +65,10 @@ struct FillJob {
 impl Fill {
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+    }
+
+    pub fn describe(&self) -> String {
+        self.job.map_or_else(|| "idle".into(), |job| format!("tile buffer {}", job.tile))
     }
 
     pub fn start(&mut self, tile: u8, value: u32, sig: u32, shared: &Shared) {
@@ -73,13 +91,13 @@ impl Fill {
 
 /// Moves a tile buffer to or from memory, a row an access: a row that is stored leaves when its access starts, one that
 /// is loaded comes when it is done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Transfer {
     direction: Direction,
     job: Option<TransferJob>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct TransferJob {
     tile: u8,
     address: u32,
@@ -98,6 +116,15 @@ impl Transfer {
 
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+    }
+
+    /// Whether it is a transfer of this direction, of tile buffers of this size.
+    pub fn is_sound(&self, direction: Direction, size: u32) -> bool {
+        self.direction == direction && self.job.is_none_or(|job| job.row < size)
+    }
+
+    pub fn describe(&self) -> String {
+        self.job.map_or_else(|| "idle".into(), |job| format!("row {} of tile buffer {}", job.row, job.tile))
     }
 
     pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32, shared: &mut Shared) {

@@ -1,6 +1,9 @@
 //! Vertices, and triangles set up for the rasteriser.
 
 use crate::command::Cull;
+use crate::cosim::Edge;
+use crate::params::{MAX_BIN_SIZE, Params};
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::number::{LANES, Lanes};
 use xenoglot_vpu::{Number, REGISTERS};
 
@@ -18,7 +21,7 @@ const ATTRIBUTE_BITS: u32 = 14;
 const WEIGHT_BITS: u32 = 30;
 
 /// A vertex as the cache holds it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Vertex {
     /// Sixteenths of a pixel.
     pub x: i32,
@@ -30,6 +33,11 @@ pub(crate) struct Vertex {
 }
 
 impl Vertex {
+    /// Whether its place is one that memory can hold.
+    pub fn is_sound(&self) -> bool {
+        [self.x, self.y].iter().all(|&v| i16::try_from(v).is_ok())
+    }
+
     /// Reads a vertex: x and y in s11.4, depth in u0.16, 1/w in u1.15, then attributes of four s1.14.
     pub fn parse(bytes: &[u8], number: Number) -> Vertex {
         let half = |n: usize| bytes.get(2 * n..2 * n + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
@@ -45,7 +53,7 @@ impl Vertex {
 }
 
 /// What a draw says of its triangles.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub number: Number,
     /// Attributes of a vertex, the position among them.
@@ -57,19 +65,17 @@ pub(crate) struct Setup {
     pub size: u32,
 }
 
-/// An edge function: `value + x * dx + y * dy` with x and y in pixels from the bin's first.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Edge {
-    /// At the centre of the bin's first pixel.
-    pub value: i64,
-    pub dx: i64,
-    pub dy: i64,
-    /// 1 where a pixel on the edge is outside.
-    pub bias: i64,
+impl Setup {
+    /// Whether it is one of a machine with these parameters.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let attributes = (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes));
+        self.number == params.number && self.size == params.bin_size && attributes
+    }
 }
 
-/// A triangle ready to be rasterised.
-#[derive(Clone, Debug)]
+/// A triangle ready to be rasterised. Serialised without what follows from its vertices.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "(Setup, [Vertex; 3])", into = "(Setup, [Vertex; 3])")]
 pub(crate) struct Triangle {
     pub setup: Setup,
     /// Of the edges opposite vertices 0, 1 and 2.
@@ -81,15 +87,32 @@ pub(crate) struct Triangle {
     pub last: [u32; 2],
 }
 
+impl From<Triangle> for (Setup, [Vertex; 3]) {
+    fn from(triangle: Triangle) -> (Setup, [Vertex; 3]) {
+        (triangle.setup, triangle.vertices)
+    }
+}
+
+impl TryFrom<(Setup, [Vertex; 3])> for Triangle {
+    type Error = &'static str;
+
+    fn try_from((setup, vertices): (Setup, [Vertex; 3])) -> Result<Triangle, &'static str> {
+        let sound = setup.size <= MAX_BIN_SIZE && vertices.iter().all(Vertex::is_sound);
+        let triangle = sound.then(|| Triangle::placed(setup, vertices)).flatten();
+        triangle.ok_or("a triangle that covers nothing")
+    }
+}
+
+/// Twice the area; positive for a clockwise triangle, as y grows downwards.
+fn doubled_area(v: &[Vertex; 3]) -> i64 {
+    let (x, y) = (|n: usize| i64::from(v[n].x - v[0].x), |n: usize| i64::from(v[n].y - v[0].y));
+    x(1) * y(2) - x(2) * y(1)
+}
+
 impl Triangle {
     /// Sets up a triangle; `None` if nothing of it can be seen in the bin.
     pub fn new(setup: Setup, mut v: [Vertex; 3]) -> Option<Triangle> {
-        let area = |v: &[Vertex; 3]| {
-            let (x, y) = (|n: usize| i64::from(v[n].x - v[0].x), |n: usize| i64::from(v[n].y - v[0].y));
-            x(1) * y(2) - x(2) * y(1)
-        };
-        let signed = area(&v);
-        // y grows downwards: a positive area is a clockwise triangle.
+        let signed = doubled_area(&v);
         let culled = match setup.cull {
             Cull::None => false,
             Cull::Clockwise => signed > 0,
@@ -100,6 +123,24 @@ impl Triangle {
         }
         if signed < 0 {
             v.swap(1, 2);
+        }
+        let mut triangle = Triangle::placed(setup, v)?;
+        if setup.perspective {
+            for v in &mut triangle.vertices {
+                let reciprocal = v.depth[1];
+                for a in &mut v.attributes[..usize::from(setup.attributes).saturating_sub(1)] {
+                    *a = a.map(|lane| multiply(setup.number, lane, reciprocal));
+                }
+            }
+        }
+        Some(triangle)
+    }
+
+    /// The triangle of these vertices as they are, clockwise; `None` if nothing of it can be seen in the bin.
+    fn placed(setup: Setup, v: [Vertex; 3]) -> Option<Triangle> {
+        let area = doubled_area(&v);
+        if area <= 0 {
+            return None;
         }
         let mut first = [0; 2];
         let mut last = [0; 2];
@@ -115,14 +156,6 @@ impl Triangle {
                 return None;
             }
         }
-        if setup.perspective {
-            for v in &mut v {
-                let reciprocal = v.depth[1];
-                for a in &mut v.attributes[..usize::from(setup.attributes).saturating_sub(1)] {
-                    *a = a.map(|lane| multiply(setup.number, lane, reciprocal));
-                }
-            }
-        }
         let centre = |n: usize| (i64::from(setup.bin[n]) << SUBPIXEL) + (1 << (SUBPIXEL - 1));
         let edge = |a: &Vertex, b: &Vertex| {
             let (x, y) = (i64::from(b.x - a.x), i64::from(b.y - a.y));
@@ -134,11 +167,17 @@ impl Triangle {
         Some(Triangle {
             setup,
             edges: [edge(&v[1], &v[2]), edge(&v[2], &v[0]), edge(&v[0], &v[1])],
-            area: signed.abs(),
+            area,
             vertices: v,
             first: first.map(|n| n as u32),
             last: last.map(|n| n as u32),
         })
+    }
+
+    /// The edge functions at a pixel of the bin.
+    pub fn edges_at(&self, x: u32, y: u32) -> [i64; 3] {
+        let (x, y) = (i64::from(x), i64::from(y));
+        self.edges.map(|e| e.value + e.dx * x + e.dy * y)
     }
 
     /// Registers of the pixel where the edge functions of vertices 1 and 2 have these values: r0 is the position on the

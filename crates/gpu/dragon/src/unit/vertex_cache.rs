@@ -4,13 +4,16 @@ use super::triangle::{ATTRIBUTE_BYTES, MAX_ATTRIBUTES, Vertex};
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use crate::params::Params;
+use serde::{Deserialize, Serialize};
 
 const LONGEST: usize = (MAX_ATTRIBUTES + 1) * ATTRIBUTE_BYTES as usize;
 
 /// One request at a time: asked for in one tick, answered in a later one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct VertexCache {
-    lines: Vec<Option<(u16, Vertex)>>,
+    /// Index and vertex of each line; no index if it is empty.
+    lines: Vec<(Option<u16>, Vertex)>,
     address: u32,
     attributes: u8,
     request: Option<u16>,
@@ -21,12 +24,23 @@ pub(crate) struct VertexCache {
 
 impl VertexCache {
     pub fn new(lines: u32) -> VertexCache {
-        let lines = vec![None; lines as usize];
+        let lines = vec![(None, Vertex::default()); lines as usize];
         VertexCache { lines, address: 0, attributes: 1, request: None, fetch: None, answer: None }
     }
 
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        self.lines.len() == params.vertex_cache as usize
+            && (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes))
+            && self.lines.iter().map(|(_, vertex)| vertex).chain(&self.answer).all(Vertex::is_sound)
+    }
+
+    pub fn describe(&self) -> String {
+        self.request.map_or_else(|| "idle".into(), |index| format!("vertex {index}"))
+    }
+
     pub fn begin(&mut self, address: u32, attributes: u8) {
-        self.lines.fill(None);
+        self.lines.iter_mut().for_each(|(index, _)| *index = None);
         (self.address, self.attributes) = (address, attributes);
     }
 
@@ -52,12 +66,12 @@ impl VertexCache {
                     attribute.copy_from_slice(&shared.memory.read::<8>(at, &mut shared.faults));
                 }
                 let vertex = Vertex::parse(&data[..bytes as usize], shared.params.number);
-                self.lines[line] = Some((index, vertex));
+                self.lines[line] = (Some(index), vertex);
                 (self.fetch, self.request) = (None, None);
                 self.answer = Some(vertex);
             }
             None => match &self.lines[line] {
-                Some((held, vertex)) if *held == index => {
+                (held, vertex) if *held == Some(index) => {
                     self.answer = Some(*vertex);
                     self.request = None;
                 }

@@ -7,13 +7,14 @@ use crate::machine::{Faults, Shared};
 use crate::memory::Sdram;
 use crate::params::{Latencies, Params};
 use crate::unit::tile::Tiles;
+use serde::{Deserialize, Serialize};
 use xenoglot_vpu::exec::{Step, Surroundings, Thread, step};
 use xenoglot_vpu::isa::Latency;
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, Op, REGISTERS, TILE_BUFFERS};
 
 /// A thread's place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Slot {
     thread: Thread,
     pixel: u16,
@@ -25,7 +26,7 @@ struct Slot {
 
 /// A vector processing unit. Threads issue in turn; a fragment waits while another thread is at its pixel, so that each
 /// pixel sees its fragments one after the other, in the order of the triangles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Vpu {
     pub queue: Queue,
     slots: Vec<Slot>,
@@ -37,6 +38,8 @@ pub(crate) struct Vpu {
     next: usize,
     /// The earliest tick in which a thread can issue, as of the last tick.
     wake: u64,
+    /// The word of the last instruction.
+    pub issued: u16,
 }
 
 impl Vpu {
@@ -48,6 +51,7 @@ impl Vpu {
             pixels: vec![0; ((params.bin_size * params.bin_size) as usize).div_ceil(64)],
             next: 0,
             wake: NEVER,
+            issued: 0,
         }
     }
 
@@ -55,8 +59,32 @@ impl Vpu {
         self.active == 0 && self.queue.len() == 0
     }
 
+    pub fn describe(&self) -> String {
+        let words: Vec<String> =
+            self.threads_in_order().map(|n| self.slots[n].thread.pc.to_string()).collect();
+        let at = if words.is_empty() { String::new() } else { format!(" at {}", words.join(" ")) };
+        format!("{} threads{at}, {} fragments wait", self.threads(), self.queue.len())
+    }
+
     pub fn threads(&self) -> u32 {
         self.active.count_ones()
+    }
+
+    /// Whether it is one that a machine with these parameters can have.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let pixels = params.bin_size * params.bin_size;
+        let threads = self.slots.len();
+        let mut marks = Vpu { pixels: vec![0; self.pixels.len()], ..Vpu::new(params) };
+        threads == params.threads as usize
+            && self.pixels.len() == (pixels as usize).div_ceil(64)
+            && self.next < threads
+            && self.active.checked_shr(threads as u32).unwrap_or(0) == 0
+            && self.slots.iter().all(|s| u32::from(s.pixel) < pixels)
+            && self.queue.is_sound(params.vpu_queue, pixels)
+            && {
+                self.threads_in_order().for_each(|n| marks.mark(self.slots[n].pixel, true));
+                marks.pixels == self.pixels
+            }
     }
 
     fn mark(&mut self, pixel: u16, busy: bool) {
@@ -136,6 +164,7 @@ impl Vpu {
     fn issue(&mut self, n: usize, shared: &mut Shared, textures: &mut TextureUnit) {
         self.next = (n + 1) % self.slots.len();
         let slot = &mut self.slots[n];
+        self.issued = slot.thread.pc;
         let now = shared.now;
         let mut around = Around {
             now,
