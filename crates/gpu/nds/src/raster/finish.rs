@@ -27,7 +27,7 @@ impl Finish {
     pub fn new(registers: &Registers, border: (u32, u32)) -> Finish {
         Finish {
             control: registers.control(),
-            edge_colors: registers.edge_colors.map(|c| from_rgb555(c, 0)),
+            edge_colors: registers.edge_colors.map(|c| from_rgb555(c.into())),
             fog: Fog::new(registers),
             border,
         }
@@ -104,7 +104,7 @@ impl Fog {
     fn new(registers: &Registers) -> Fog {
         let entry = |i: usize| u32::from(registers.fog_table[i.clamp(1, 32) - 1] & 0x7f);
         Fog {
-            color: from_rgb555(registers.fog_color as u16, registers.fog_color >> 16 & 31),
+            color: from_rgb555(registers.fog_color) | (registers.fog_color >> 16 & 31) << 24,
             alpha_only: registers.control().contains(Control::FOG_ALPHA_ONLY),
             offset: u32::from(registers.fog_offset & 0x7fff) * 0x200,
             shift: registers.fog_shift(),

@@ -1,5 +1,7 @@
 //! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
 
+use super::lanes::{Block, LANES, Lanes, SignedLanes, sign};
+
 /// Interpolates along an edge.
 pub type AlongEdge = Interpolator<true>;
 /// Interpolates along a span.
@@ -122,53 +124,76 @@ impl AlongEdge {
 }
 
 impl AlongSpan {
-    /// Turns places, counted from the start and not beyond the end, into factors: 0 where interpolation is linear.
+    /// Places of a block's columns from the start; those beyond the ends are at them.
     #[inline(always)]
-    pub fn factors(&self, places: &mut [i32]) {
-        if self.is_linear() {
-            return places.fill(0);
+    pub fn places(&self, block: &Block) -> SignedLanes {
+        let mut places = block.columns_from(self.start);
+        for place in &mut places {
+            *place = (*place).clamp(0, self.length.max(0));
         }
-        let (w0, w1) = (f64::from(self.w0[0]), f64::from(self.w1));
-        let (scale, length) = (w0 * f64::from(1 << Self::FACTOR_BITS), f64::from(self.length));
-        for place in places {
-            let at = f64::from(*place);
-            let denominator = (at * w0 + (length - at) * w1).max(1.0);
-            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 256; the denominator is not 0.
-            *place = unsafe { (at * scale / denominator).to_int_unchecked::<i32>() };
-        }
+        places
     }
 
-    /// Depths at the places from `first` on.
+    /// Factors at places: 0 where interpolation is linear.
     #[inline(always)]
-    pub fn z_depths(&self, a: i32, b: i32, first: i32, out: &mut [u32]) {
-        let first = first - self.start;
+    pub fn factors(&self, places: &SignedLanes) -> SignedLanes {
+        let mut factors = [0; LANES];
+        if self.is_linear() {
+            return factors;
+        }
+        let (w0, w1, length) = (self.w0[0], self.w1, self.length);
+        for (factor, &at) in factors.iter_mut().zip(places) {
+            let numerator = at * w0;
+            let denominator = (numerator + (length - at) * w1).max(1);
+            let guess = numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32;
+            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 257; the denominator is not 0.
+            let guess = unsafe { guess.to_int_unchecked::<i32>() };
+            // Three roundings to 24 bits put it off by one at most. What is left over fits 32 bits, the product need not.
+            let rest = (numerator << Self::FACTOR_BITS).wrapping_sub(guess.wrapping_mul(denominator));
+            *factor = guess + 1 + sign(rest - denominator) as i32 + sign(rest) as i32;
+        }
+        factors
+    }
+
+    /// Depths at places.
+    #[inline(always)]
+    pub fn z_depths(&self, a: i32, b: i32, places: &SignedLanes) -> Lanes {
         // From the smaller end, with a difference that has lost 9 bits.
-        let (base, step, from, by) =
-            if a < b { (a, b - a, first, 1) } else { (b, a - b, self.length - first, -1) };
+        let (base, step, from, by) = if a < b { (a, b - a, 0, 1) } else { (b, a - b, self.length, -1) };
         let (step, reciprocal) = (step >> 9, self.depth_reciprocal() as u32);
-        for (i, depth) in out.iter_mut().enumerate() {
-            let scaled = (step * (from + by * i as i32)) as u32;
+        let mut out = [0; LANES];
+        for (depth, &at) in out.iter_mut().zip(places) {
+            let scaled = (step * (from + by * at)) as u32;
             *depth = base as u32 + ((u64::from(scaled) * u64::from(reciprocal)) >> 13) as u32;
         }
+        out
     }
 
-    /// Values at places from the start, `shift` bits shifted out, where they are linear and `a` and `b` differ.
+    /// Values at places, where they are linear.
     #[inline(always)]
-    pub fn linear_values(&self, a: i32, b: i32, shift: u32, places: &[i32], out: &mut [i32]) {
+    pub fn linear_values(&self, a: i32, b: i32, places: &SignedLanes) -> SignedLanes {
         let length = self.length.max(1) as u32;
         // The quotient of numbers up to 2^16 * length, by a product: exact, since its error is below 1 / length.
         let bits = 31 + length.ilog2();
         let inverse = ((1u64 << bits) / u64::from(length) + 1) as u32;
-        let quotient = |n: u32| ((u64::from(n) * u64::from(inverse)) >> bits) as i32;
-        let values = out.iter_mut().zip(places);
-        if a < b {
-            let step = (b - a) as u32;
-            values.for_each(|(v, &at)| *v = (a + quotient(step * at as u32)) >> shift);
-        } else {
-            // From the other end: from this one it is rounded up.
-            let step = (a - b) as u32;
-            values.for_each(|(v, &at)| *v = (a - quotient(step * at as u32 + length - 1)) >> shift);
+        // Falling values are those from the other end, rounded up from this one.
+        let (step, round) = if a < b { ((b - a) as u32, 0) } else { ((a - b) as u32, length - 1) };
+        let mut out = [0; LANES];
+        for (value, &at) in out.iter_mut().zip(places) {
+            let way = ((u64::from(step * at as u32 + round) * u64::from(inverse)) >> bits) as i32;
+            *value = if a < b { a + way } else { a - way };
         }
+        out
+    }
+
+    /// Values at factors.
+    #[inline(always)]
+    pub fn perspective_values(a: i32, b: i32, factors: &SignedLanes) -> SignedLanes {
+        let mut out = [0; LANES];
+        for (value, &factor) in out.iter_mut().zip(factors) {
+            *value = Self::perspective_value(a, b, factor);
+        }
+        out
     }
 }
 

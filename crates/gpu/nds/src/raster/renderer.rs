@@ -1,7 +1,7 @@
 //! Frames.
 
 use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
-use super::fill::{Code, FillState, Job, Scratch};
+use super::fill::{Code, FillState, Job};
 use super::finish::{Finish, RowBits};
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
@@ -44,7 +44,6 @@ pub struct Renderer {
 #[derive(Clone, Debug, Default)]
 struct Band {
     walkers: Vec<Walker>,
-    scratch: Scratch,
     stencil: Stencil,
 }
 
@@ -250,11 +249,11 @@ impl Band {
         }
         let span = Span::new(polygon, walker, row);
         if polygon.shadow == Shadow::Mask {
-            self.stencil.mark(polygon, &span, y, line, &mut self.scratch);
+            self.stencil.mark(polygon, &span, y, line);
         } else {
             self.stencil.end_mask();
-            let (stencil, scratch) = (self.stencil.row(y), &mut self.scratch);
-            Job { state: &frame.state, polygon, span: &span, line, stencil, scratch }.run(frame.code);
+            let stencil = self.stencil.row(y);
+            Job { state: &frame.state, polygon, span: &span, line, stencil }.run(frame.code);
         }
         walker.step(polygon, frame.gaps, row + 1);
     }
