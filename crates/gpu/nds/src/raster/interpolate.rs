@@ -84,6 +84,22 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         }
     }
 
+    /// Values at the place, between others.
+    #[inline(always)]
+    pub fn values<const N: usize>(&self, a: &[i32; N], b: &[i32; N]) -> [i32; N] {
+        let mut out = *a;
+        if self.is_linear() {
+            for (i, value) in out.iter_mut().enumerate() {
+                *value = self.value(a[i], b[i]);
+            }
+        } else {
+            for (i, value) in out.iter_mut().enumerate() {
+                *value = Self::perspective_value(a[i], b[i], self.factor);
+            }
+        }
+        out
+    }
+
     /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
     #[inline(always)]
     pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
@@ -200,6 +216,7 @@ impl AlongSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xenoglot_testgen::rng::Rng;
 
     #[test]
     fn level_w_with_low_bits_is_not_linear() {
@@ -216,9 +233,8 @@ mod tests {
         edge.move_to(1);
         assert_eq!((edge.value(0, 100), edge.value(100, 0)), (33, 66));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let mut out = [0; 3];
-        span.linear_values(100, 0, 0, &[0, 1, 2], &mut out);
-        assert_eq!(out, [100, 66, 33]);
+        let places = span.places(&Block::new(0, 3));
+        assert_eq!(span.linear_values(100, 0, &places)[..3], [100, 66, 33]);
     }
 
     /// Depths of Z go by a reciprocal of 22 bits and differences of 10 bits along edges, of 15 in spans.
@@ -229,10 +245,9 @@ mod tests {
         // A third of 4,096 is 1,365, two thirds are 2,730.
         assert_eq!((edge.depth(0, 0x1000, false), edge.depth(0x1000, 0, false)), (1360, 2728));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let mut out = [0; 4];
-        span.z_depths(0, 0x3ff, 0, &mut out);
+        let places = span.places(&Block::new(0, 4));
         // The highest of the difference's lowest nine bits are gone: 512 of 1,023 are left.
-        assert_eq!(out, [0, 170, 341, 511]);
+        assert_eq!(span.z_depths(0, 0x3ff, &places)[..4], [0, 170, 341, 511]);
     }
 
     #[test]
@@ -243,32 +258,69 @@ mod tests {
     }
 
     #[test]
-    fn many_places_are_as_one() {
-        let mut out = [0; 512];
+    fn places_are_within_the_span() {
+        let span = AlongSpan::new(-3, 5, 1, 2);
+        let places = span.places(&Block::new(0, 5));
+        assert_eq!(places, [3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
+        assert_eq!(
+            AlongSpan::new(9, 12, 1, 2).places(&Block::new(0, 5))[..12],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]
+        );
+    }
+
+    /// All places of a span of some length, by blocks.
+    fn blocks(length: i32) -> impl Iterator<Item = SignedLanes> {
+        (0..=length).step_by(LANES).map(move |first| {
+            let mut places = [length; LANES];
+            places.iter_mut().zip(first..=length).for_each(|(place, at)| *place = at);
+            places
+        })
+    }
+
+    #[test]
+    fn linear_values_are_quotients() {
         for length in 1..=511 {
-            let places: Vec<i32> = (0..=length).collect();
-            let out = &mut out[..=length as usize];
             let span = AlongSpan::new(0, length, 0x1000, 0x1000);
-            for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2)] {
-                span.linear_values(a, b, 0, &places, out);
+            for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2), (5, 5)] {
                 let exact = |at: i32| {
                     if a < b { a + (b - a) * at / length } else { b + (a - b) * (length - at) / length }
                 };
-                assert!(places.iter().zip(&*out).all(|(&at, &v)| v == exact(at)), "{length}, {a} to {b}");
+                for places in blocks(length) {
+                    assert_eq!(span.linear_values(a, b, &places), places.map(exact), "{length}, {a} to {b}");
+                }
             }
+        }
+    }
+
+    fn assert_factors(length: i32, w0: i32, w1: i32) {
+        let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
+        let exact = |at: i32| {
+            let numerator = (i64::from(at) * i64::from(w0)) << 8;
+            let denominator = i64::from(at) * i64::from(w0) + i64::from(length - at) * i64::from(w1);
+            if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
+        };
+        for places in blocks(length) {
+            assert_eq!(span.factors(&places), places.map(exact), "{length}, {w0} to {w1}");
+        }
+    }
+
+    #[test]
+    fn factors_are_quotients() {
+        for length in 1..=511 {
             for (w0, w1) in
                 [(1, 0xffff), (0xffff, 1), (0xffff, 0xffff), (0x1234, 0x4321), (0, 0), (0, 7), (7, 0)]
             {
-                let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
-                out.copy_from_slice(&places);
-                span.factors(out);
-                let exact = |at: i32| {
-                    let numerator = (i64::from(at) * i64::from(w0)) << 8;
-                    let denominator = i64::from(at * w0 + (length - at) * w1);
-                    if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
-                };
-                assert!(places.iter().zip(&*out).all(|(&at, &f)| f == exact(at)), "{length}, {w0} to {w1}");
+                assert_factors(length, w0, w1);
             }
+        }
+        let mut rng = Rng::new(1);
+        for _ in 0..20_000 {
+            // A span of the largest scale now and then; small numbers, whose quotients are often whole.
+            let longest = [8, 257, 8192][rng.below(3) as usize];
+            let length = 1 + rng.below(longest) as i32;
+            let w = |rng: &mut Rng| (rng.below(0x1_0000) >> rng.below(16)) as i32;
+            let (w0, w1) = (w(&mut rng), w(&mut rng));
+            assert_factors(length, w0, w1);
         }
     }
 

@@ -249,10 +249,10 @@ impl Side {
     }
 
     /// What else is interpolated, at the row.
-    #[inline]
+    #[inline(always)]
     pub fn values(&self, polygon: &RasterPolygon) -> [i32; VALUES] {
         let [upper, lower] = self.ends(polygon);
-        std::array::from_fn(|i| self.edge.along.value(upper.values[i], lower.values[i]))
+        self.edge.along.values(&upper.values, &lower.values)
     }
 }
 

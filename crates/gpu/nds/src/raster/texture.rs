@@ -249,8 +249,10 @@ fn mix(a: u32, b: u32, part: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> Texel {
-        Texel::from_bits(texture.texels(memory, &[[s; LANES], [0; LANES]])[0])
+    /// Colour and alpha.
+    fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> [u32; 2] {
+        let texels = texture.texels(memory, &[[s; LANES], [0; LANES]]);
+        [texels.color[0], texels.alpha[0]]
     }
 
     fn param(format: u32, rest: u32) -> u32 {
@@ -270,11 +272,11 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_textures(0, &[0xff, 0x40]);
         let a3i5 = Texture::new(param(1, 0), 0);
-        assert_eq!(texel(&a3i5, &memory, 0).alpha, 31);
-        assert_eq!(texel(&a3i5, &memory, 16).alpha, 2 * 4 + 1);
+        assert_eq!(texel(&a3i5, &memory, 0)[1], 31);
+        assert_eq!(texel(&a3i5, &memory, 16)[1], 2 * 4 + 1);
         let zero = Texture::new(param(4, 8 | 1 << 29), 0);
-        assert_eq!(texel(&zero, &memory, 0).alpha, 0);
-        assert_eq!(texel(&Texture::new(param(4, 8), 0), &memory, 0).alpha, 31);
+        assert_eq!(texel(&zero, &memory, 0)[1], 0);
+        assert_eq!(texel(&Texture::new(param(4, 8), 0), &memory, 0)[1], 31);
     }
 
     #[test]
@@ -282,8 +284,8 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_palettes(8, &[1, 0]);
         memory.write_palettes(16, &[2, 0]);
-        assert_eq!(texel(&Texture::new(param(2, 0), 1), &memory, 0).color, 1);
-        assert_eq!(texel(&Texture::new(param(3, 0), 1), &memory, 0).color, 2);
+        assert_eq!(texel(&Texture::new(param(2, 0), 1), &memory, 0)[0], 1);
+        assert_eq!(texel(&Texture::new(param(3, 0), 1), &memory, 0)[0], 2);
     }
 
     #[test]
@@ -294,18 +296,18 @@ mod tests {
         memory.write_palettes(0, &[5, 0, 6, 0, 7, 0]);
         memory.write_palettes(4, &[7, 0, 8, 0]);
         // Slot 0: index 1 of the palette 1 * 4 bytes on.
-        assert_eq!(texel(&Texture::new(param(5, 0), 0), &memory, 0).color, 8);
+        assert_eq!(texel(&Texture::new(param(5, 0), 0), &memory, 0)[0], 8);
         let slot1 = Texture::new(param(5, SLOT1 >> 3), 0);
-        assert_eq!(texel(&slot1, &memory, 0).color, 7);
+        assert_eq!(texel(&slot1, &memory, 0)[0], 7);
         // Slots 2 and 3 share the upper half of slot 1.
         memory.write_textures(SLOT1 + 0x10000, &[0, 0]);
         memory.write_textures(0x60000, &[1]);
-        assert_eq!(texel(&Texture::new(param(5, 0x60000 >> 3), 0), &memory, 0).color, 6);
+        assert_eq!(texel(&Texture::new(param(5, 0x60000 >> 3), 0), &memory, 0)[0], 6);
     }
 
     #[test]
     fn mixes_are_cut() {
-        assert_eq!(mix(0x7fff, 0, 1, 1, 1), 15 | 15 << 5 | 15 << 10);
-        assert_eq!(mix(31, 0, 5, 3, 3), 19);
+        assert_eq!(mix(0x7fff, 0, 4), 15 | 15 << 5 | 15 << 10);
+        assert_eq!(mix(31, 0, 5), 19);
     }
 }

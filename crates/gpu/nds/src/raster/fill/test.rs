@@ -43,8 +43,8 @@ pub(super) fn layers(test: DepthTest, block: &Block, depth: &Lanes, line: &Line)
     if any(&passed.under) {
         let attributes = load(&line.under.attributes, block.first);
         let passes = test.passing(depth, &load(&line.under.depth, block.first), &attributes);
-        for i in 0..LANES {
-            passed.under[i] &= passes[i];
+        for (i, passes) in passes.into_iter().enumerate() {
+            passed.under[i] &= passes;
             passed.all[i] |= passed.under[i];
         }
     }

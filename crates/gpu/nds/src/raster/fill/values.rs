@@ -23,8 +23,12 @@ impl Values {
     pub(super) fn new(polygon: &RasterPolygon, span: &Span) -> Values {
         let ends = span.ends(polygon);
         let is_textured = polygon.shader.is_textured();
-        let used = if is_textured { VALUES } else { COLORS };
-        Values { ends, is_textured, level: ends[0][..used] == ends[1][..used] }
+        let mut changes = [0; VALUES];
+        for (i, change) in changes.iter_mut().enumerate() {
+            *change = ends[0][i] ^ ends[1][i];
+        }
+        let [r, g, b, s, t] = changes;
+        Values { ends, is_textured, level: r | g | b | (if is_textured { s | t } else { 0 }) == 0 }
     }
 
     /// Those of a block.

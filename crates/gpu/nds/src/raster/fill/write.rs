@@ -69,10 +69,10 @@ impl Cells {
     /// Replaces some pixels.
     #[inline(always)]
     fn replace(&mut self, drawn: &Mask, by: &Cells) {
-        for i in 0..LANES {
-            self.color[i] = select(drawn[i], by.color[i], self.color[i]);
-            self.depth[i] = select(drawn[i], by.depth[i], self.depth[i]);
-            self.attributes[i] = select(drawn[i], by.attributes[i], self.attributes[i]);
+        for (i, &drawn) in drawn.iter().enumerate() {
+            self.color[i] = select(drawn, by.color[i], self.color[i]);
+            self.depth[i] = select(drawn, by.depth[i], self.depth[i]);
+            self.attributes[i] = select(drawn, by.attributes[i], self.attributes[i]);
         }
     }
 }
@@ -86,20 +86,22 @@ pub(super) struct Writer<'a> {
     /// First column after the left edge and first of the right one.
     inside: i32,
     right: i32,
-    counters: [CoverageCounter; 2],
+    span: &'a Span<'a>,
+    /// Of the left and the right edge, once one of their pixels is drawn.
+    counters: Option<[CoverageCounter; 2]>,
 }
 
 impl<'a> Writer<'a> {
     #[inline(always)]
-    pub(super) fn new(state: &'a FillState, polygon: &'a RasterPolygon, span: &Span) -> Writer<'a> {
-        let [left, right] = span.edges;
+    pub(super) fn new(state: &'a FillState, polygon: &'a RasterPolygon, span: &'a Span) -> Writer<'a> {
         Writer {
             state,
             polygon,
             attributes: polygon.attributes | span.row_flag,
             inside: span.inside,
             right: span.right.max(span.inside),
-            counters: [CoverageCounter::new(left.coverage), CoverageCounter::new(right.coverage)],
+            span,
+            counters: None,
         }
     }
 
@@ -186,7 +188,9 @@ impl<'a> Writer<'a> {
     fn cover(&mut self, new: &mut Cells, edge: &Mask) {
         // In rows that are edges all pixels are, and those between the sides are covered.
         let mut coverage = [31; LANES];
-        for (side, counter) in self.counters.iter_mut().enumerate() {
+        let span = self.span;
+        let counters = self.counters.get_or_insert_with(|| span.coverages().map(CoverageCounter::new));
+        for (side, counter) in counters.iter_mut().enumerate() {
             let mut drawn = [0; LANES];
             for i in 0..LANES {
                 drawn[i] = edge[i] & any_bit(new.attributes[i] & PixelFlags::LEFT_EDGE.bits() << side);
