@@ -14,39 +14,34 @@ pub struct Texels {
 
 const OPAQUE: u32 = 31;
 
-/// What a coordinate outside of the texture means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Wrap {
-    #[default]
-    Clamp,
-    Repeat,
-    Mirror,
+/// What a coordinate outside of the texture means, without branches: it is clamped between two texels, mirrored if it
+/// has a bit, and cut.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wrap {
+    clamp: [i32; 2],
+    mirror: i32,
+    mask: i32,
 }
 
 impl Wrap {
-    fn new(repeats: bool, flips: bool) -> Wrap {
-        match (repeats, flips) {
-            (false, _) => Wrap::Clamp,
-            (true, false) => Wrap::Repeat,
-            (true, true) => Wrap::Mirror,
+    /// Of an axis with `size` texels, a power of two.
+    fn new(size: i32, repeats: bool, flips: bool) -> Wrap {
+        Wrap {
+            clamp: if repeats { [i32::MIN, i32::MAX] } else { [0, size - 1] },
+            mirror: if repeats && flips { size } else { 0 },
+            mask: size - 1,
         }
     }
 
-    /// Coordinates of 12.4 to columns or rows of a size that is a power of two.
+    /// Coordinates of 12.4 to columns or rows.
     #[inline(always)]
-    fn apply<const N: usize>(self, size: i32, coordinates: &[i32; N]) -> [u32; N] {
-        let mask = size - 1;
+    fn apply<const N: usize>(&self, coordinates: &[i32; N]) -> [u32; N] {
+        let [low, high] = self.clamp;
         let mut out = [0; N];
-        let all = out.iter_mut().zip(coordinates);
-        match self {
-            Wrap::Clamp => all.for_each(|(out, at)| *out = (*at >> 4).clamp(0, mask) as u32),
-            Wrap::Repeat => all.for_each(|(out, at)| *out = (*at >> 4 & mask) as u32),
-            Wrap::Mirror => all.for_each(|(out, at)| {
-                let texel = *at >> 4;
-                // All ones in every second one.
-                let flip = if texel & size != 0 { !0 } else { 0 };
-                *out = ((texel ^ flip) & mask) as u32;
-            }),
+        for (out, at) in out.iter_mut().zip(coordinates) {
+            let texel = (at >> 4).max(low).min(high);
+            let flip = any_bit((texel & self.mirror) as u32);
+            *out = (texel as u32 ^ flip) & self.mask as u32;
         }
         out
     }
@@ -96,8 +91,7 @@ pub struct Texture {
     pub format: Format,
     base: u32,
     palette: u32,
-    width: i32,
-    height: i32,
+    width: u32,
     wrap: [Wrap; 2],
     /// Alpha of index 0 of the formats without any.
     alpha0: u32,
@@ -113,14 +107,17 @@ impl Texture {
     pub fn new(param: u32, palette: u32) -> Texture {
         let bit = |n: u32| param >> n & 1 != 0;
         let format = Format::from(param >> 26);
+        let width = 8 << (param >> 20 & 7);
         Texture {
             format,
             base: (param & 0xffff) << 3,
             // 8 bytes a unit for four colours, 16 for all others.
             palette: if format == Format::Palette4 { palette << 3 } else { palette << 4 },
-            width: 8 << (param >> 20 & 7),
-            height: 8 << (param >> 23 & 7),
-            wrap: [Wrap::new(bit(16), bit(18)), Wrap::new(bit(17), bit(19))],
+            width,
+            wrap: [
+                Wrap::new(width as i32, bit(16), bit(18)),
+                Wrap::new(8 << (param >> 23 & 7), bit(17), bit(19)),
+            ],
             alpha0: if bit(29) { 0 } else { OPAQUE },
         }
     }
@@ -128,11 +125,11 @@ impl Texture {
     /// Texels at coordinates of 12.4.
     #[inline(always)]
     pub fn texels(&self, memory: &TextureMemory, [s, t]: &[SignedLanes; 2]) -> Texels {
-        let s = self.wrap[0].apply(self.width, s);
-        let t = self.wrap[1].apply(self.height, t);
+        let s = self.wrap[0].apply(s);
+        let t = self.wrap[1].apply(t);
         let mut places = [0; LANES];
         for (i, place) in places.iter_mut().enumerate() {
-            *place = t[i] * self.width as u32 + s[i];
+            *place = t[i] * self.width + s[i];
         }
         match self.format {
             Format::None => Texels { color: [0; LANES], alpha: [0; LANES] },
@@ -193,7 +190,7 @@ impl Texture {
         let (mut rows, mut words) = ([0; LANES], [0; LANES]);
         for i in 0..LANES {
             // A byte is a row of a block.
-            let row = self.base + (t[i] & !3) * (self.width as u32 / 4) + (s[i] & !3) + (t[i] & 3);
+            let row = self.base + (t[i] & !3) * (self.width / 4) + (s[i] & !3) + (t[i] & 3);
             rows[i] = row & (TEXTURE_BYTES as u32 - 1);
             // Slots 2 and 3 have their words in the upper half of slot 1.
             words[i] = SLOT1 + (!less(rows[i], SLOT2) & 0x10000) + ((rows[i] & 0x1fffc) >> 1);
@@ -261,10 +258,10 @@ mod tests {
 
     #[test]
     fn wrapping() {
-        let at = |wrap: Wrap| wrap.apply(8, &[-9, -1, 0, 8, 9].map(|at| at << 4));
-        assert_eq!(at(Wrap::Clamp), [0, 0, 0, 7, 7]);
-        assert_eq!(at(Wrap::Repeat), [7, 7, 0, 0, 1]);
-        assert_eq!(at(Wrap::Mirror), [7, 0, 0, 7, 6]);
+        let at = |repeats, flips| Wrap::new(8, repeats, flips).apply(&[-9, -1, 0, 8, 9].map(|at| at << 4));
+        assert_eq!(at(false, true), [0, 0, 0, 7, 7]);
+        assert_eq!(at(true, false), [7, 7, 0, 0, 1]);
+        assert_eq!(at(true, true), [7, 0, 0, 7, 6]);
     }
 
     #[test]
