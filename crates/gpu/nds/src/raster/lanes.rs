@@ -14,6 +14,9 @@ pub type SignedLanes = [i32; LANES];
 /// All ones for some pixels, 0 for the others.
 pub type Mask = Lanes;
 
+/// The lanes' numbers.
+const NUMBERS: SignedLanes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
 /// All ones if `a` is less than `b`, both of 31 bits. Of comparisons in loops compilers make worse code.
 #[inline(always)]
 pub fn less(a: u32, b: u32) -> u32 {
@@ -82,10 +85,10 @@ impl Block {
     #[inline(always)]
     pub fn new(from: usize, to: usize) -> Block {
         let first = from.min(WIDTH - LANES);
-        let (skip, end) = ((from - first) as u32, (to - first) as u32);
+        let (skip, end) = ((from - first) as i32, (to - first) as i32);
         let mut counts = [0; LANES];
-        for (i, lane) in counts.iter_mut().enumerate() {
-            *lane = less(i as u32, end) & !less(i as u32, skip);
+        for (lane, number) in counts.iter_mut().zip(NUMBERS) {
+            *lane = sign(number - end) & !sign(number - skip);
         }
         Block { first, counts }
     }
@@ -95,8 +98,8 @@ impl Block {
     pub fn columns_from(&self, origin: i32) -> SignedLanes {
         let first = self.first as i32 - origin;
         let mut columns = [0; LANES];
-        for (i, column) in columns.iter_mut().enumerate() {
-            *column = first + i as i32;
+        for (column, number) in columns.iter_mut().zip(NUMBERS) {
+            *column = first + number;
         }
         columns
     }
