@@ -4,6 +4,7 @@ pub mod cfg;
 pub mod ir;
 pub mod lanes;
 pub mod maxwell;
+pub mod memory;
 pub mod pica;
 pub mod pica_ref;
 pub mod rng;

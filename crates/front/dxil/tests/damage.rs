@@ -4,8 +4,6 @@
 mod corpus;
 
 use corpus::{File, vectors};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use xenoglot_dxil::binding::{HeapSets, RootSignatureMap};
@@ -13,51 +11,10 @@ use xenoglot_dxil::bitcode::{Limits, read};
 use xenoglot_dxil::container::{Container, bitcode};
 use xenoglot_dxil::lift::{LiftOptions, lift};
 use xenoglot_dxil::root_signature::RootSignature;
-
-thread_local! {
-    /// Bytes this thread holds, and the most it has held.
-    static HELD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-/// Counts what a thread holds; memory freed by another thread is its loss.
-struct Counting;
-
-fn count(change: impl FnOnce(usize) -> usize) {
-    // Threads end with allocations of their own, when their counters may be gone.
-    let _ = HELD.try_with(|held| {
-        let now = change(held.get().0);
-        held.set((now, held.get().1.max(now)));
-    });
-}
-
-// SAFETY: memory is the system's; counting neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(|held| held.saturating_add(layout.size()));
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        count(|held| held.saturating_sub(layout.size()));
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
+use xenoglot_testgen::memory::{Counting, peak};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
-
-/// The most bytes `work` holds beyond what is held before.
-fn peak(work: impl FnOnce()) -> usize {
-    let before = HELD.with(|held| {
-        let now = held.get().0;
-        held.set((now, now));
-        now
-    });
-    work();
-    HELD.with(|held| held.get().1 - before)
-}
 
 const BYTES_PER_BYTE: usize = 64;
 

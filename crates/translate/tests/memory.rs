@@ -1,0 +1,81 @@
+//! What translation holds in memory at its height.
+
+use std::path::{Path, PathBuf};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, target_for};
+use xenoglot::{Error, Target, Translator};
+use xenoglot_dxil::lift::Lifted;
+use xenoglot_maxwell::lift::LiftOptions as MaxwellOptions;
+use xenoglot_opt::lower_floats;
+use xenoglot_spirv::{Options, Version};
+use xenoglot_testgen::maxwell::{Category, Words, program};
+use xenoglot_testgen::memory::{Counting, peak};
+use xenoglot_testgen::rng::Rng;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn spirv() -> Target {
+    Target::Spirv(Options::version(Version::V1_6))
+}
+
+/// Passes that leave what hosts have.
+fn lowering() -> xenoglot_opt::Options {
+    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
+    xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() }
+}
+
+/// Containers in the folders of `vectors/dxil`.
+fn containers() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil");
+    let files =
+        |folder: &str| std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let all = ["bindless", "compute", "fuzz", "stages", "stages-own"].into_iter().flat_map(files);
+    all.filter(|path| path.extension().is_some_and(|e| e == "dxil")).collect()
+}
+
+/// A container's first shader; what was read for it is gone then.
+fn lifted(bytes: &[u8]) -> Result<Lifted, Error> {
+    let module = load(bytes)?;
+    let remapper = BindingModel::Registers.remapper(bytes, &module, 0)?;
+    lift_bound(&module, &LiftOptions::default(), &*remapper)
+}
+
+#[test]
+fn dxil_takes_ten_megabytes() {
+    let mut most = (0, PathBuf::new());
+    for path in containers() {
+        let bytes = std::fs::read(&path).unwrap();
+        let held = peak(|| {
+            let Ok(mut lifted) = lifted(&bytes) else { return };
+            let target = target_for(&spirv(), &lifted.program);
+            let mut translator = Translator::new();
+            translator.optimize(&mut lifted.module, &lowering());
+            let _ = translator.emit(&lifted.module, &target);
+        });
+        most = most.max((held, path));
+    }
+    println!("{} bytes, {}", most.0, most.1.display());
+    assert!(most.0 <= 10 << 20, "{most:?}");
+}
+
+#[test]
+fn maxwell_takes_as_much_for_each_instruction() {
+    let mut rng = Rng::new(4);
+    let words = Words::new(&mut rng);
+    let mut held = Vec::new();
+    for size in [500, 2_000, 8_000, 20_000] {
+        let sample = program(&mut rng, &words, Category::Structured, size);
+        let bytes = peak(|| {
+            let mut lifted = sample.lift(&MaxwellOptions::default()).unwrap();
+            let mut translator = Translator::new();
+            translator.optimize(&mut lifted.module, &lowering());
+            translator.emit(&lifted.module, &spirv()).unwrap();
+        });
+        // A word in four is for the schedule.
+        let insts = sample.code.len() / 8 * 3 / 4;
+        println!("{insts} instructions: {} bytes for each", bytes / insts);
+        held.push(bytes / insts);
+    }
+    let (least, most) = (held.iter().min().unwrap(), held.iter().max().unwrap());
+    assert!(*most < 2 * least, "{held:?}");
+}
