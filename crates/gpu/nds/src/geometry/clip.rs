@@ -119,9 +119,12 @@ impl<const AXIS: usize, const NEGATIVE: bool> Plane<AXIS, NEGATIVE> {
     }
 
     /// Clips; the first `start` vertices are passed on as they are.
-    fn clip(polygon: &ClipPolygon, start: usize) -> ClipPolygon {
-        let mut out = ClipPolygon { overflowed: polygon.overflowed, ..ClipPolygon::default() };
+    fn clip(polygon: &mut ClipPolygon, start: usize) {
         let vertices = polygon.vertices();
+        if !vertices.iter().skip(start).any(Self::is_outside) {
+            return;
+        }
+        let mut out = ClipPolygon { overflowed: polygon.overflowed, ..ClipPolygon::default() };
         for (i, vertex) in vertices.iter().enumerate() {
             if i < start || !Self::is_outside(vertex) {
                 out.push(*vertex);
@@ -135,13 +138,13 @@ impl<const AXIS: usize, const NEGATIVE: bool> Plane<AXIS, NEGATIVE> {
                 }
             }
         }
-        out
+        *polygon = out;
     }
 }
 
 fn clip_axis<const AXIS: usize>(polygon: &mut ClipPolygon, start: usize) {
-    *polygon = Plane::<AXIS, false>::clip(polygon, start);
-    *polygon = Plane::<AXIS, true>::clip(polygon, start);
+    Plane::<AXIS, false>::clip(polygon, start);
+    Plane::<AXIS, true>::clip(polygon, start);
     // Colours fall back to 5 bits.
     for vertex in &mut polygon.vertices {
         vertex.color = vertex.color.map(|c| c | COLOR_FRACTION);

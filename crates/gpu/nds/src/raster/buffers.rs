@@ -115,7 +115,7 @@ impl Clear {
         for x in 0..WIDTH {
             let at = line | u32::from(x_offset.wrapping_add((x / scale.get() as usize) as u8)) << 1;
             let (color, depth) = (memory.half(0x40000 + at), memory.half(0x60000 + at));
-            row.color[x] = from_rgb555(color, if color & 0x8000 != 0 { 31 } else { 0 });
+            row.color[x] = from_rgb555(color.into()) | if color & 0x8000 != 0 { 31 << 24 } else { 0 };
             row.depth[x] = expand_depth(depth);
             row.attributes[x] = self.attributes & OPAQUE_ID | u32::from(depth & 0x8000);
         }

@@ -8,15 +8,6 @@ const FRACTION: u32 = 18;
 /// 1.0.
 const ONE: i32 = 1 << FRACTION;
 
-/// Pixels of an edge in a row and their coverage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EdgePixels {
-    /// Pixels, at least 1 but for gaps.
-    pub length: i32,
-    /// How coverage runs over them.
-    pub coverage: Coverage,
-}
-
 /// Coverage of an edge's pixels in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
@@ -138,17 +129,21 @@ impl Edge {
         if self.increment == 0 { self.upper_x } else { x.clamp(self.min_x, self.max_x) }
     }
 
-    /// The row's pixels. A `swapped` edge is on the wrong side of its polygon.
-    pub fn pixels(&self, swapped: bool) -> EdgePixels {
+    /// How many pixels it has in the row, at least 1 but for gaps. A `swapped` edge is on the wrong side of its polygon.
+    #[inline]
+    pub fn length(&self, swapped: bool) -> i32 {
+        if self.x_major && !swapped { self.far() - self.near() + 1 } else { 1 }
+    }
+
+    /// Coverage of the row's pixels.
+    pub fn coverage(&self, swapped: bool) -> Coverage {
         if self.x_major {
-            let (near, far) = (self.near(), self.far());
-            let first = if self.negative { self.x_length - 1 - far } else { near };
+            let first = if self.negative { self.x_length - 1 - self.far() } else { self.near() };
             // (first + 1/2) * y_length / x_length with 10 bits; of its whole part nothing is kept.
             let rest = first * self.y_length % self.x_length;
             let start = ((rest << 10) + 0x1ff * self.y_length) / self.x_length;
             let step = (self.y_length << 10) / self.x_length;
-            let coverage = Coverage::Rising { first: start as u32 & 0x3ff, step: step as u32 & 0x3ff };
-            return EdgePixels { length: if swapped { 1 } else { far - near + 1 }, coverage };
+            return Coverage::Rising { first: start as u32 & 0x3ff, step: step as u32 & 0x3ff };
         }
         let level = if self.increment == 0 {
             if swapped { 0 } else { 31 }
@@ -157,7 +152,7 @@ impl Edge {
             let covered = if covered >> 5 == self.near() { covered & 31 } else { 31 };
             if self.ends_outward() == swapped { 31 - covered } else { covered }
         };
-        EdgePixels { length: 1, coverage: Coverage::Level(level as u32) }
+        Coverage::Level(level as u32)
     }
 
     /// Moves to the next row.
@@ -215,8 +210,8 @@ mod tests {
     fn vertical_edges_are_covered_unless_swapped() {
         let vertical = edge((5, 0), (5, 9), SlopeGaps::Hardware, 3);
         assert_eq!(vertical.outermost(), 5);
-        assert_eq!(vertical.pixels(false).coverage, Coverage::Level(31));
-        assert_eq!(vertical.pixels(true).coverage, Coverage::Level(0));
+        assert_eq!(vertical.coverage(false), Coverage::Level(31));
+        assert_eq!(vertical.coverage(true), Coverage::Level(0));
     }
 
     /// What is interpolated along them, too: a row earlier than along the same edge on the left.
@@ -238,7 +233,7 @@ mod tests {
     #[test]
     fn swapped_x_major_edges_are_one_pixel_long() {
         let flat = edge((0, 0), (40, 4), SlopeGaps::Hardware, 1);
-        assert!(flat.pixels(false).length > 5);
-        assert_eq!(flat.pixels(true).length, 1);
+        assert!(flat.length(false) > 5);
+        assert_eq!(flat.length(true), 1);
     }
 }

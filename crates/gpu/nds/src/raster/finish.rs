@@ -1,6 +1,7 @@
 //! What happens to a whole row at the end: edge marking, fog, antialiasing, in this order.
 
 use super::buffers::{COVERAGE, EDGES, HEIGHT, Line, OPAQUE_ID, PixelFlags, Row, WIDTH};
+use super::lanes::LANES;
 use super::shade::{Color, alpha, from_rgb555, mix_rgb};
 use crate::registers::{Control, Registers};
 
@@ -27,7 +28,7 @@ impl Finish {
     pub fn new(registers: &Registers, border: (u32, u32)) -> Finish {
         Finish {
             control: registers.control(),
-            edge_colors: registers.edge_colors.map(|c| from_rgb555(c, 0)),
+            edge_colors: registers.edge_colors.map(|c| from_rgb555(c.into())),
             fog: Fog::new(registers),
             border,
         }
@@ -42,7 +43,7 @@ impl Finish {
         };
         let above = y.checked_sub(1).and_then(|y| lines.get(y)).map(|l| &l.top);
         let below = lines.get(y + 1).filter(|_| y + 1 < HEIGHT).map(|l| &l.top);
-        for x in (0..WIDTH).filter(|&x| row.attributes[x] & EDGES != 0) {
+        for x in columns_with(&row.attributes, EDGES) {
             let (depth, id) = (row.depth[x], row.attributes[x] & OPAQUE_ID);
             let differs = |neighbor: Option<&Row>, x: usize| {
                 let (there, other) = match neighbor {
@@ -104,7 +105,7 @@ impl Fog {
     fn new(registers: &Registers) -> Fog {
         let entry = |i: usize| u32::from(registers.fog_table[i.clamp(1, 32) - 1] & 0x7f);
         Fog {
-            color: from_rgb555(registers.fog_color as u16, registers.fog_color >> 16 & 31),
+            color: from_rgb555(registers.fog_color) | (registers.fog_color >> 16 & 31) << 24,
             alpha_only: registers.control().contains(Control::FOG_ALPHA_ONLY),
             offset: u32::from(registers.fog_offset & 0x7fff) * 0x200,
             shift: registers.fog_shift(),
@@ -137,7 +138,7 @@ impl Fog {
     fn row(&self, line: &mut Line) {
         let fog = PixelFlags::FOG.bits();
         let Line { top, under } = line;
-        for x in 0..WIDTH {
+        for x in columns_with(&top.attributes, fog | EDGES) {
             if top.attributes[x] & fog != 0 {
                 self.apply(&mut top.color[x], top.depth[x]);
             }
@@ -158,14 +159,21 @@ fn mix_rgb7(a: Color, b: Color, part: u32) -> Color {
     mix_rgb(a, b, part, 7)
 }
 
+/// Columns whose pixels have any of `bits`. Most often sixteen in a row have none.
+fn columns_with(attributes: &[u32; WIDTH], bits: u32) -> impl Iterator<Item = usize> {
+    let blocks = attributes.as_chunks::<LANES>().0.iter().enumerate();
+    let blocks = blocks.filter(move |(_, lanes)| lanes.iter().fold(0, |all, lane| all | lane) & bits != 0);
+    blocks.flat_map(move |(block, lanes)| {
+        let columns = (block * LANES..).zip(lanes);
+        columns.filter_map(move |(x, lane)| (lane & bits != 0).then_some(x))
+    })
+}
+
 /// Blends edge pixels with what they cover.
 fn antialias(line: &mut Line) {
     let Line { top, under } = line;
-    for x in 0..WIDTH {
+    for x in columns_with(&top.attributes, EDGES) {
         let attributes = top.attributes[x];
-        if attributes & EDGES == 0 {
-            continue;
-        }
         let (color, below) = (top.color[x], under.color[x]);
         top.color[x] = match (attributes & COVERAGE) >> 8 {
             31 => color,
@@ -209,6 +217,15 @@ mod tests {
         assert_eq!(steep.density(0x1000), 128);
         // 0x100000 >> 2 << 15 has left 32 bits.
         assert_eq!(steep.density(0x10_0000), 0);
+    }
+
+    #[test]
+    fn columns_by_their_bits() {
+        let mut attributes = [0; WIDTH];
+        for (x, bits) in [(0, 1), (17, 3), (18, 4), (255, 2)] {
+            attributes[x] = bits;
+        }
+        assert_eq!(columns_with(&attributes, 3).collect::<Vec<_>>(), [0, 17, 255]);
     }
 
     fn edge_line(covered: u32, top: Color, under: Color) -> Line {

@@ -1,5 +1,7 @@
 //! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
 
+use super::lanes::{Block, LANES, Lanes, SignedLanes, sign};
+
 /// Interpolates along an edge.
 pub type AlongEdge = Interpolator<true>;
 /// Interpolates along a span.
@@ -82,6 +84,22 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         }
     }
 
+    /// Values at the place, between others.
+    #[inline(always)]
+    pub fn values<const N: usize>(&self, a: &[i32; N], b: &[i32; N]) -> [i32; N] {
+        let mut out = *a;
+        if self.is_linear() {
+            for (i, value) in out.iter_mut().enumerate() {
+                *value = self.value(a[i], b[i]);
+            }
+        } else {
+            for (i, value) in out.iter_mut().enumerate() {
+                *value = Self::perspective_value(a[i], b[i], self.factor);
+            }
+        }
+        out
+    }
+
     /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
     #[inline(always)]
     pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
@@ -122,59 +140,83 @@ impl AlongEdge {
 }
 
 impl AlongSpan {
-    /// Turns places, counted from the start and not beyond the end, into factors: 0 where interpolation is linear.
+    /// Places of a block's columns from the start; those beyond the ends are at them.
     #[inline(always)]
-    pub fn factors(&self, places: &mut [i32]) {
-        if self.is_linear() {
-            return places.fill(0);
+    pub fn places(&self, block: &Block) -> SignedLanes {
+        let mut places = block.columns_from(self.start);
+        for place in &mut places {
+            *place = (*place).clamp(0, self.length.max(0));
         }
-        let (w0, w1) = (f64::from(self.w0[0]), f64::from(self.w1));
-        let (scale, length) = (w0 * f64::from(1 << Self::FACTOR_BITS), f64::from(self.length));
-        for place in places {
-            let at = f64::from(*place);
-            let denominator = (at * w0 + (length - at) * w1).max(1.0);
-            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 256; the denominator is not 0.
-            *place = unsafe { (at * scale / denominator).to_int_unchecked::<i32>() };
-        }
+        places
     }
 
-    /// Depths at the places from `first` on.
+    /// Factors at places: 0 where interpolation is linear.
     #[inline(always)]
-    pub fn z_depths(&self, a: i32, b: i32, first: i32, out: &mut [u32]) {
-        let first = first - self.start;
+    pub fn factors(&self, places: &SignedLanes) -> SignedLanes {
+        let mut factors = [0; LANES];
+        if self.is_linear() {
+            return factors;
+        }
+        let (w0, w1, length) = (self.w0[0], self.w1, self.length);
+        for (factor, &at) in factors.iter_mut().zip(places) {
+            let numerator = at * w0;
+            let denominator = (numerator + (length - at) * w1).max(1);
+            let guess = numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32;
+            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 257; the denominator is not 0.
+            let guess = unsafe { guess.to_int_unchecked::<i32>() };
+            // Three roundings to 24 bits put it off by one at most. What is left over fits 32 bits, the product need not.
+            let rest = (numerator << Self::FACTOR_BITS).wrapping_sub(guess.wrapping_mul(denominator));
+            *factor = guess + 1 + sign(rest - denominator) as i32 + sign(rest) as i32;
+        }
+        factors
+    }
+
+    /// Depths at places.
+    #[inline(always)]
+    pub fn z_depths(&self, a: i32, b: i32, places: &SignedLanes) -> Lanes {
         // From the smaller end, with a difference that has lost 9 bits.
-        let (base, step, from, by) =
-            if a < b { (a, b - a, first, 1) } else { (b, a - b, self.length - first, -1) };
+        let (base, step, from, by) = if a < b { (a, b - a, 0, 1) } else { (b, a - b, self.length, -1) };
         let (step, reciprocal) = (step >> 9, self.depth_reciprocal() as u32);
-        for (i, depth) in out.iter_mut().enumerate() {
-            let scaled = (step * (from + by * i as i32)) as u32;
+        let mut out = [0; LANES];
+        for (depth, &at) in out.iter_mut().zip(places) {
+            let scaled = (step * (from + by * at)) as u32;
             *depth = base as u32 + ((u64::from(scaled) * u64::from(reciprocal)) >> 13) as u32;
         }
+        out
     }
 
-    /// Values at places from the start, `shift` bits shifted out, where they are linear and `a` and `b` differ.
+    /// Values at places, where they are linear.
     #[inline(always)]
-    pub fn linear_values(&self, a: i32, b: i32, shift: u32, places: &[i32], out: &mut [i32]) {
+    pub fn linear_values(&self, a: i32, b: i32, places: &SignedLanes) -> SignedLanes {
         let length = self.length.max(1) as u32;
         // The quotient of numbers up to 2^16 * length, by a product: exact, since its error is below 1 / length.
         let bits = 31 + length.ilog2();
         let inverse = ((1u64 << bits) / u64::from(length) + 1) as u32;
-        let quotient = |n: u32| ((u64::from(n) * u64::from(inverse)) >> bits) as i32;
-        let values = out.iter_mut().zip(places);
-        if a < b {
-            let step = (b - a) as u32;
-            values.for_each(|(v, &at)| *v = (a + quotient(step * at as u32)) >> shift);
-        } else {
-            // From the other end: from this one it is rounded up.
-            let step = (a - b) as u32;
-            values.for_each(|(v, &at)| *v = (a - quotient(step * at as u32 + length - 1)) >> shift);
+        // Falling values are those from the other end, rounded up from this one.
+        let (step, round) = if a < b { ((b - a) as u32, 0) } else { ((a - b) as u32, length - 1) };
+        let mut out = [0; LANES];
+        for (value, &at) in out.iter_mut().zip(places) {
+            let way = ((u64::from(step * at as u32 + round) * u64::from(inverse)) >> bits) as i32;
+            *value = if a < b { a + way } else { a - way };
         }
+        out
+    }
+
+    /// Values at factors.
+    #[inline(always)]
+    pub fn perspective_values(a: i32, b: i32, factors: &SignedLanes) -> SignedLanes {
+        let mut out = [0; LANES];
+        for (value, &factor) in out.iter_mut().zip(factors) {
+            *value = Self::perspective_value(a, b, factor);
+        }
+        out
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xenoglot_testgen::rng::Rng;
 
     #[test]
     fn level_w_with_low_bits_is_not_linear() {
@@ -191,9 +233,8 @@ mod tests {
         edge.move_to(1);
         assert_eq!((edge.value(0, 100), edge.value(100, 0)), (33, 66));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let mut out = [0; 3];
-        span.linear_values(100, 0, 0, &[0, 1, 2], &mut out);
-        assert_eq!(out, [100, 66, 33]);
+        let places = span.places(&Block::new(0, 3));
+        assert_eq!(span.linear_values(100, 0, &places)[..3], [100, 66, 33]);
     }
 
     /// Depths of Z go by a reciprocal of 22 bits and differences of 10 bits along edges, of 15 in spans.
@@ -204,10 +245,9 @@ mod tests {
         // A third of 4,096 is 1,365, two thirds are 2,730.
         assert_eq!((edge.depth(0, 0x1000, false), edge.depth(0x1000, 0, false)), (1360, 2728));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let mut out = [0; 4];
-        span.z_depths(0, 0x3ff, 0, &mut out);
+        let places = span.places(&Block::new(0, 4));
         // The highest of the difference's lowest nine bits are gone: 512 of 1,023 are left.
-        assert_eq!(out, [0, 170, 341, 511]);
+        assert_eq!(span.z_depths(0, 0x3ff, &places)[..4], [0, 170, 341, 511]);
     }
 
     #[test]
@@ -218,32 +258,69 @@ mod tests {
     }
 
     #[test]
-    fn many_places_are_as_one() {
-        let mut out = [0; 512];
+    fn places_are_within_the_span() {
+        let span = AlongSpan::new(-3, 5, 1, 2);
+        let places = span.places(&Block::new(0, 5));
+        assert_eq!(places, [3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
+        assert_eq!(
+            AlongSpan::new(9, 12, 1, 2).places(&Block::new(0, 5))[..12],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]
+        );
+    }
+
+    /// All places of a span of some length, by blocks.
+    fn blocks(length: i32) -> impl Iterator<Item = SignedLanes> {
+        (0..=length).step_by(LANES).map(move |first| {
+            let mut places = [length; LANES];
+            places.iter_mut().zip(first..=length).for_each(|(place, at)| *place = at);
+            places
+        })
+    }
+
+    #[test]
+    fn linear_values_are_quotients() {
         for length in 1..=511 {
-            let places: Vec<i32> = (0..=length).collect();
-            let out = &mut out[..=length as usize];
             let span = AlongSpan::new(0, length, 0x1000, 0x1000);
-            for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2)] {
-                span.linear_values(a, b, 0, &places, out);
+            for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2), (5, 5)] {
                 let exact = |at: i32| {
                     if a < b { a + (b - a) * at / length } else { b + (a - b) * (length - at) / length }
                 };
-                assert!(places.iter().zip(&*out).all(|(&at, &v)| v == exact(at)), "{length}, {a} to {b}");
+                for places in blocks(length) {
+                    assert_eq!(span.linear_values(a, b, &places), places.map(exact), "{length}, {a} to {b}");
+                }
             }
+        }
+    }
+
+    fn assert_factors(length: i32, w0: i32, w1: i32) {
+        let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
+        let exact = |at: i32| {
+            let numerator = (i64::from(at) * i64::from(w0)) << 8;
+            let denominator = i64::from(at) * i64::from(w0) + i64::from(length - at) * i64::from(w1);
+            if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
+        };
+        for places in blocks(length) {
+            assert_eq!(span.factors(&places), places.map(exact), "{length}, {w0} to {w1}");
+        }
+    }
+
+    #[test]
+    fn factors_are_quotients() {
+        for length in 1..=511 {
             for (w0, w1) in
                 [(1, 0xffff), (0xffff, 1), (0xffff, 0xffff), (0x1234, 0x4321), (0, 0), (0, 7), (7, 0)]
             {
-                let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
-                out.copy_from_slice(&places);
-                span.factors(out);
-                let exact = |at: i32| {
-                    let numerator = (i64::from(at) * i64::from(w0)) << 8;
-                    let denominator = i64::from(at * w0 + (length - at) * w1);
-                    if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
-                };
-                assert!(places.iter().zip(&*out).all(|(&at, &f)| f == exact(at)), "{length}, {w0} to {w1}");
+                assert_factors(length, w0, w1);
             }
+        }
+        let mut rng = Rng::new(1);
+        for _ in 0..20_000 {
+            // A span of the largest scale now and then; small numbers, whose quotients are often whole.
+            let longest = [8, 257, 8192][rng.below(3) as usize];
+            let length = 1 + rng.below(longest) as i32;
+            let w = |rng: &mut Rng| (rng.below(0x1_0000) >> rng.below(16)) as i32;
+            let (w0, w1) = (w(&mut rng), w(&mut rng));
+            assert_factors(length, w0, w1);
         }
     }
 

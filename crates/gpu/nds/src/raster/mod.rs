@@ -8,6 +8,7 @@ mod fill;
 mod finish;
 mod frame;
 mod interpolate;
+mod lanes;
 mod polygon;
 mod renderer;
 mod scale;

@@ -2,6 +2,7 @@
 
 use super::buffers::PixelFlags;
 use super::edge::{Edge, End};
+use super::lanes::{LANES, Lanes, Mask, any_bit, less};
 use super::shade::Shader;
 use super::{Scale, SlopeGaps};
 use crate::geometry::clip::MAX_VERTICES;
@@ -38,18 +39,32 @@ pub enum DepthTest {
 }
 
 impl DepthTest {
-    /// Whether a depth passes over what is there.
-    #[inline]
-    pub fn passes(self, depth: u32, there: u32, attributes: u32) -> bool {
+    /// Which depths pass over what is there.
+    #[inline(always)]
+    pub fn passing(self, depth: &Lanes, there: &Lanes, attributes: &Lanes) -> Mask {
+        let mut out = [0; LANES];
         match self {
-            DepthTest::Less => depth < there,
-            DepthTest::LessFront => {
-                const OPAQUE_BACK: u32 = PixelFlags::BACK.bits();
-                let mask = OPAQUE_BACK | PixelFlags::TRANSLUCENT.bits();
-                depth < there + u32::from(attributes & mask == OPAQUE_BACK)
+            DepthTest::Less => {
+                for i in 0..LANES {
+                    out[i] = less(depth[i], there[i]);
+                }
             }
-            DepthTest::Equal { margin } => there.abs_diff(depth) <= margin,
+            DepthTest::LessFront => {
+                let back = PixelFlags::BACK.bits();
+                let mask = back | PixelFlags::TRANSLUCENT.bits();
+                for i in 0..LANES {
+                    let is_opaque_back = !any_bit((attributes[i] ^ back) & mask);
+                    out[i] = less(depth[i], there[i] + (is_opaque_back & 1));
+                }
+            }
+            DepthTest::Equal { margin } => {
+                for i in 0..LANES {
+                    let by = there[i].wrapping_sub(depth[i]);
+                    out[i] = less(by.wrapping_add(margin) & (!0 >> 1), 2 * margin + 1);
+                }
+            }
         }
+        out
     }
 }
 
@@ -234,10 +249,10 @@ impl Side {
     }
 
     /// What else is interpolated, at the row.
-    #[inline]
+    #[inline(always)]
     pub fn values(&self, polygon: &RasterPolygon) -> [i32; VALUES] {
         let [upper, lower] = self.ends(polygon);
-        std::array::from_fn(|i| self.edge.along.value(upper.values[i], lower.values[i]))
+        self.edge.along.values(&upper.values, &lower.values)
     }
 }
 
@@ -299,20 +314,24 @@ impl Walker {
 mod tests {
     use super::*;
 
+    fn passes(test: DepthTest, depth: u32, there: u32, attributes: u32) -> bool {
+        test.passing(&[depth; LANES], &[there; LANES], &[attributes; LANES]) == [!0; LANES]
+    }
+
     #[test]
     fn equal_passes_within_a_margin() {
-        let z = DepthTest::Equal { margin: 0x200 };
-        assert!(z.passes(0x1000, 0x1200, 0) && z.passes(0x1200, 0x1000, 0) && !z.passes(0x1000, 0x1201, 0));
-        let w = DepthTest::Equal { margin: 0xff };
-        assert!(w.passes(0, 0xff, 0) && !w.passes(0, 0x100, 0));
+        let z = |depth, there| passes(DepthTest::Equal { margin: 0x200 }, depth, there, 0);
+        assert!(z(0x1000, 0x1200) && z(0x1200, 0x1000) && !z(0x1000, 0x1201) && !z(0x1201, 0x1000));
+        let w = |depth, there| passes(DepthTest::Equal { margin: 0xff }, depth, there, 0);
+        assert!(w(0, 0xff) && !w(0, 0x100) && !w(0xff_ffff, 0));
     }
 
     #[test]
     fn equal_fronts_pass_over_opaque_backs() {
         let back = PixelFlags::BACK.bits();
-        assert!(DepthTest::LessFront.passes(5, 5, back));
-        assert!(!DepthTest::LessFront.passes(5, 5, 0));
-        assert!(!DepthTest::LessFront.passes(5, 5, back | PixelFlags::TRANSLUCENT.bits()));
-        assert!(!DepthTest::Less.passes(5, 5, back));
+        assert!(passes(DepthTest::LessFront, 5, 5, back));
+        assert!(!passes(DepthTest::LessFront, 5, 5, 0));
+        assert!(!passes(DepthTest::LessFront, 5, 5, back | PixelFlags::TRANSLUCENT.bits()));
+        assert!(!passes(DepthTest::Less, 5, 5, back));
     }
 }

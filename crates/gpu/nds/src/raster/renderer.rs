@@ -1,7 +1,7 @@
 //! Frames.
 
 use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
-use super::fill::{Code, FillState, Job, Scratch};
+use super::fill::{Code, FillState, Job};
 use super::finish::{Finish, RowBits};
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
@@ -13,6 +13,7 @@ use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// How frames are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,21 +31,69 @@ pub struct Options {
 pub struct Renderer {
     options: Options,
     polygons: Vec<RasterPolygon>,
-    /// Places in `polygons` by row, in drawing order.
-    by_row: Vec<u16>,
-    /// Where a row's places start, and where the last row's end.
-    row_starts: [usize; HEIGHT + 1],
+    strips: Strips,
     lines: Vec<Line>,
     outlines: Vec<RowBits>,
     bands: Vec<Band>,
     scroll_x: u16,
 }
 
+/// Which polygons a few rows have.
+///
+/// A strip's polygons are drawn one after the other, each in all of its rows, rather than row by row: every pixel sees
+/// them in the same order, and the processor sees the same kind of span several times.
+#[derive(Clone, Debug, Default)]
+struct Strips {
+    /// Rows of a strip.
+    rows: usize,
+    /// Places in a frame's polygons by strip, in drawing order.
+    places: Vec<u16>,
+    /// Where a strip's places start, and where the last one's end.
+    starts: Vec<usize>,
+}
+
+/// Rows of a strip: few enough for the nearest cache.
+const STRIP_ROWS: usize = 8;
+
+impl Strips {
+    fn sort(&mut self, rows: usize, polygons: &[RasterPolygon]) {
+        self.rows = rows;
+        let limit = |row: i32| row.clamp(0, HEIGHT as i32) as usize;
+        let strips = |polygon: &RasterPolygon| {
+            let Range { start, end } = polygon.rows();
+            limit(start) / rows..limit(end).div_ceil(rows)
+        };
+        self.starts.clear();
+        self.starts.resize(HEIGHT.div_ceil(rows) + 1, 0);
+        for polygon in polygons {
+            strips(polygon).for_each(|strip| self.starts[strip + 1] += 1);
+        }
+        for strip in 1..self.starts.len() {
+            self.starts[strip] += self.starts[strip - 1];
+        }
+        self.places.resize(self.starts.last().copied().unwrap_or(0), 0);
+        let mut next = self.starts.clone();
+        for (i, polygon) in polygons.iter().enumerate() {
+            for strip in strips(polygon) {
+                self.places[next[strip]] = i as u16;
+                next[strip] += 1;
+            }
+        }
+    }
+
+    /// Polygons of a strip.
+    fn places(&self, strip: usize) -> &[u16] {
+        match (self.starts.get(strip), self.starts.get(strip + 1)) {
+            (Some(&from), Some(&to)) => self.places.get(from..to).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
 /// What a thread needs.
 #[derive(Clone, Debug, Default)]
 struct Band {
     walkers: Vec<Walker>,
-    scratch: Scratch,
     stencil: Stencil,
 }
 
@@ -61,8 +110,7 @@ struct Scene<'a> {
     clear: Clear,
     state: FillState<'a>,
     polygons: &'a [RasterPolygon],
-    by_row: &'a [u16],
-    row_starts: &'a [usize; HEIGHT + 1],
+    strips: &'a Strips,
     gaps: SlopeGaps,
     code: Code,
 }
@@ -73,8 +121,7 @@ impl Renderer {
         Renderer {
             options,
             polygons: Vec::new(),
-            by_row: Vec::new(),
-            row_starts: [0; HEIGHT + 1],
+            strips: Strips::default(),
             lines: vec![Line::default(); HEIGHT],
             outlines: vec![RowBits::default(); HEIGHT],
             bands: Vec::new(),
@@ -103,6 +150,7 @@ impl Renderer {
         let finish = Finish::new(registers, clear.border());
         // A mask outlives its row, so that rows with masks depend on each other.
         let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
+        self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.polygons);
         let frame = Scene {
             scale,
             has_masks,
@@ -114,8 +162,7 @@ impl Renderer {
                 antialiasing: control.contains(Control::ANTIALIASING),
             },
             polygons: &self.polygons,
-            by_row: &self.by_row,
-            row_starts: &self.row_starts,
+            strips: &self.strips,
             gaps: if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous },
             code: if self.options.portable { Code::Portable } else { Code::best() },
         };
@@ -125,7 +172,7 @@ impl Renderer {
             threads => threads.min(HEIGHT),
         };
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
-        let rows = HEIGHT.div_ceil(threads);
+        let rows = HEIGHT.div_ceil(threads).next_multiple_of(self.strips.rows);
         let lines = &mut self.lines;
         if threads == 1 {
             self.bands.iter_mut().take(1).for_each(|band| band.draw(&frame, 0, lines));
@@ -145,33 +192,11 @@ impl Renderer {
         }
     }
 
-    /// Takes the polygons over in drawing order and sorts them by row.
+    /// Takes the polygons over in drawing order.
     fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
         self.polygons.clear();
         let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
         self.polygons.extend(ordered.filter_map(|p| RasterPolygon::new(p, &list.vertices, control, scale)));
-        let visible = |polygon: &RasterPolygon| {
-            let rows = polygon.rows();
-            rows.start.clamp(0, HEIGHT as i32) as usize..rows.end.clamp(0, HEIGHT as i32) as usize
-        };
-        let mut counts = [0usize; HEIGHT];
-        for polygon in &self.polygons {
-            visible(polygon).for_each(|y| counts[y] += 1);
-        }
-        self.row_starts[0] = 0;
-        let mut end = 0;
-        for (start, count) in self.row_starts[1..].iter_mut().zip(counts) {
-            end += count;
-            *start = end;
-        }
-        self.by_row.resize(self.row_starts[HEIGHT], 0);
-        let mut next = self.row_starts;
-        for (i, polygon) in self.polygons.iter().enumerate() {
-            for y in visible(polygon) {
-                self.by_row[next[y]] = i as u16;
-                next[y] += 1;
-            }
-        }
     }
 
     /// A row's colours as shown, scrolled: 6 bits of red, green and blue from the lowest byte on, 5 bits of alpha.
@@ -224,18 +249,23 @@ impl Band {
     fn draw(&mut self, frame: &Scene, first: usize, lines: &mut [Line]) {
         self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
         self.stencil.reset(frame.scale);
-        for (i, line) in lines.iter_mut().enumerate() {
-            let y = first + i;
-            frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
-            if frame.has_masks {
-                // A mark of two rows above may have pixels drawn under edges where nothing was kept.
-                line.under = Row::default();
+        let rows = frame.strips.rows;
+        for (strip, lines) in lines.chunks_mut(rows).enumerate() {
+            let top = first + strip * rows;
+            for (y, line) in (top..).zip(&mut *lines) {
+                frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
+                if frame.has_masks {
+                    // A mark of two rows above may have pixels drawn under edges where nothing was kept.
+                    line.under = Row::default();
+                }
             }
-            let (Some(&from), Some(&to)) = (frame.row_starts.get(y), frame.row_starts.get(y + 1)) else {
-                return;
-            };
-            for &place in frame.by_row.get(from..to).unwrap_or_default() {
-                self.span(frame, usize::from(place), y, i == 0, line);
+            for &place in frame.strips.places(top / rows) {
+                let Some(polygon) = frame.polygons.get(usize::from(place)) else { return };
+                let Range { start, end } = polygon.rows();
+                let skip = (start - top as i32).max(0) as usize;
+                for (y, line) in (top..end.max(0) as usize).zip(&mut *lines).skip(skip) {
+                    self.span(frame, usize::from(place), y, y == first, line);
+                }
             }
         }
     }
@@ -250,11 +280,11 @@ impl Band {
         }
         let span = Span::new(polygon, walker, row);
         if polygon.shadow == Shadow::Mask {
-            self.stencil.mark(polygon, &span, y, line, &mut self.scratch);
+            self.stencil.mark(polygon, &span, y, line);
         } else {
             self.stencil.end_mask();
-            let (stencil, scratch) = (self.stencil.row(y), &mut self.scratch);
-            Job { state: &frame.state, polygon, span: &span, line, stencil, scratch }.run(frame.code);
+            let stencil = self.stencil.row(y);
+            Job { state: &frame.state, polygon, span: &span, line, stencil }.run(frame.code);
         }
         walker.step(polygon, frame.gaps, row + 1);
     }

@@ -1,7 +1,7 @@
 //! Colour of a pixel from its vertex colour and texel, and blending.
 
-use super::buffers::WIDTH;
-use super::texture::{Format, Texel, Texture};
+use super::lanes::{LANES, Lanes, SignedLanes, any_bit, select};
+use super::texture::{Format, Texture};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers, color6};
 
@@ -9,39 +9,42 @@ use crate::registers::{Control, Registers, color6};
 pub type Color = u32;
 
 /// Alpha of a colour.
-#[inline]
+#[inline(always)]
 pub fn alpha(color: Color) -> u32 {
     color >> 24
 }
 
 /// A colour from its channels.
-#[inline]
+#[inline(always)]
 pub fn pack([r, g, b]: [u32; 3], alpha: u32) -> Color {
     r | g << 8 | b << 16 | alpha << 24
 }
 
 /// Red, green and blue of a colour.
-#[inline]
+#[inline(always)]
 pub fn unpack(color: Color) -> [u32; 3] {
     [color & 63, color >> 8 & 63, color >> 16 & 63]
 }
 
-/// A colour RGB555 as one of 6 bits a channel.
-#[inline]
-pub fn from_rgb555(color: u16, alpha: u32) -> Color {
+/// A colour RGB555, whose bit 15 may be anything, as one of 6 bits a channel.
+#[inline(always)]
+pub fn from_rgb555(c: u32) -> Color {
     // All channels at once: 2c, and 1 more but for 0.
-    let c = u32::from(color);
     let spread = (c & 31 | (c & 0x3e0) << 3 | (c & 0x7c00) << 6) << 1;
-    let filled = (spread + 0x3e_3e3e) >> 6 & 0x1_0101;
-    spread | filled | alpha << 24
+    spread | (spread + 0x3e_3e3e) >> 6 & 0x1_0101
 }
 
 /// `(a * part + b * (whole - part)) >> shift` on red, green and blue, where `whole` is `1 << shift` and up to 7 bits.
-#[inline]
+#[inline(always)]
 pub fn mix_rgb(a: Color, b: Color, part: u32, shift: u32) -> Color {
-    let rest = (1 << shift) - part;
-    let rb = ((a & 0x3f_003f) * part + (b & 0x3f_003f) * rest) >> shift & 0x3f_003f;
-    let g = ((a & 0x3f00) * part + (b & 0x3f00) * rest) >> shift & 0x3f00;
+    weighted(a, part, b, (1 << shift) - part, shift)
+}
+
+/// `(a * of_a + b * of_b) >> shift` on red, green and blue.
+#[inline(always)]
+fn weighted(a: Color, of_a: u32, b: Color, of_b: u32, shift: u32) -> Color {
+    let rb = ((a & 0x3f_003f) * of_a + (b & 0x3f_003f) * of_b) >> shift & 0x3f_003f;
+    let g = ((a & 0x3f00) * of_a + (b & 0x3f00) * of_b) >> shift & 0x3f00;
     rb | g
 }
 
@@ -88,33 +91,13 @@ impl Environment<'_> {
     }
 }
 
-/// Pixels on their way to a colour.
-#[derive(Clone, Debug)]
+/// What pixels are coloured with.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Pixels {
     /// Vertex colours: red, green, blue of 6 bits.
-    pub rgb: [[i32; WIDTH]; 3],
+    pub rgb: [Lanes; 3],
     /// Texture coordinates of 12.4.
-    pub texcoord: [[i32; WIDTH]; 2],
-    /// What comes of them.
-    pub color: [Color; WIDTH],
-}
-
-impl Default for Pixels {
-    fn default() -> Pixels {
-        Pixels { rgb: [[0; WIDTH]; 3], texcoord: [[0; WIDTH]; 2], color: [0; WIDTH] }
-    }
-}
-
-impl Pixels {
-    /// Replaces vertex colours by what becomes of their red.
-    #[inline(always)]
-    fn replace_vertex_colors(&mut self, count: usize, from_red: impl Fn(u32) -> [u32; 3]) {
-        let [r, g, b] = &mut self.rgb;
-        for ((r, g), b) in r.iter_mut().zip(g).zip(b).take(count) {
-            let [red, green, blue] = from_red(*r as u32);
-            (*r, *g, *b) = (red as i32, green as i32, blue as i32);
-        }
-    }
+    pub texcoord: [SignedLanes; 2],
 }
 
 impl Shader {
@@ -138,88 +121,97 @@ impl Shader {
         self.texture.format != Format::None
     }
 
-    /// Colours of the first `count` pixels.
+    /// Colours of pixels.
     #[inline(always)]
-    pub fn colors(&self, environment: &Environment, pixels: &mut Pixels, count: usize) {
-        match self.mode {
-            Mode::Modulate => self.textured::<false>(environment, pixels, count),
-            Mode::Decal => self.textured::<true>(environment, pixels, count),
+    pub fn colors(&self, environment: &Environment, pixels: &mut Pixels) -> Lanes {
+        let mut colors = match self.mode {
+            Mode::Modulate => self.textured(environment, pixels, false),
+            Mode::Decal => self.textured(environment, pixels, true),
             Mode::Toon => {
-                pixels.replace_vertex_colors(count, |red| unpack(environment.toon(red)));
-                self.textured::<false>(environment, pixels, count);
+                let [r, g, b] = &mut pixels.rgb;
+                for i in 0..LANES {
+                    [r[i], g[i], b[i]] = unpack(environment.toon(r[i]));
+                }
+                self.textured(environment, pixels, false)
             }
             Mode::Highlight => {
-                pixels.replace_vertex_colors(count, |red| [red; 3]);
-                self.textured::<false>(environment, pixels, count);
-                let reds = pixels.rgb[0].iter();
-                for (color, &red) in pixels.color.iter_mut().zip(reds).take(count) {
-                    *color = add_clamped(*color, environment.toon(red as u32));
+                pixels.rgb = [pixels.rgb[0]; 3];
+                let mut colors = self.textured(environment, pixels, false);
+                for (color, &red) in colors.iter_mut().zip(&pixels.rgb[0]) {
+                    *color = add_clamped(*color, environment.toon(red));
                 }
+                colors
             }
-        }
+        };
         // Wireframe is opaque.
         if self.alpha == 0 {
-            pixels.color.iter_mut().take(count).for_each(|color| *color = *color & 0xff_ffff | 31 << 24);
+            for color in &mut colors {
+                *color = *color & 0xff_ffff | 31 << 24;
+            }
         }
+        colors
     }
 
     #[inline(always)]
-    fn textured<const DECAL: bool>(&self, environment: &Environment, pixels: &mut Pixels, count: usize) {
-        let Pixels { rgb: [r, g, b], texcoord: [s, t], color } = pixels;
-        let color = &mut color[..count];
-        let (r, g, b) = (&r[..count], &g[..count], &b[..count]);
-        let vertex = |i: usize| [r[i] as u32, g[i] as u32, b[i] as u32];
-        if self.is_textured() {
-            self.texture.texels(environment.memory, &mut s[..count], &mut t[..count], color);
-            for (i, color) in color.iter_mut().enumerate() {
-                let texel = Texel::from_bits(*color);
-                *color = if DECAL { self.decal(vertex(i), texel) } else { self.modulate(vertex(i), texel) };
+    fn textured(&self, environment: &Environment, pixels: &Pixels, decal: bool) -> Lanes {
+        let [r, g, b] = &pixels.rgb;
+        let mut colors = [0; LANES];
+        if !self.is_textured() {
+            for (i, color) in colors.iter_mut().enumerate() {
+                *color = pack([r[i], g[i], b[i]], self.alpha);
+            }
+            return colors;
+        }
+        let texels = self.texture.texels(environment.memory, &pixels.texcoord);
+        if decal {
+            for (i, color) in colors.iter_mut().enumerate() {
+                *color = self.decal([r[i], g[i], b[i]], texels.color[i], texels.alpha[i]);
             }
         } else {
-            for (i, color) in color.iter_mut().enumerate() {
-                *color = pack(vertex(i), self.alpha);
+            for (i, color) in colors.iter_mut().enumerate() {
+                *color = self.modulate([r[i], g[i], b[i]], texels.color[i], texels.alpha[i]);
             }
         }
+        colors
     }
 
     #[inline(always)]
-    fn modulate(&self, vertex: [u32; 3], texel: Texel) -> Color {
-        let texture = unpack(from_rgb555(texel.color, 0));
-        let channel = |i: usize| ((texture[i] + 1) * (vertex[i] + 1) - 1) >> 6;
-        let alpha = ((u32::from(texel.alpha) + 1) * (self.alpha + 1) - 1) >> 5;
-        pack([channel(0), channel(1), channel(2)], alpha)
+    fn modulate(&self, vertex: [u32; 3], texture: u32, alpha: u32) -> Color {
+        let [r, g, b] = unpack(from_rgb555(texture));
+        let alpha = ((alpha + 1) * (self.alpha + 1) - 1) >> 5;
+        pack([times(r, vertex[0]), times(g, vertex[1]), times(b, vertex[2])], alpha)
     }
 
     #[inline(always)]
-    fn decal(&self, vertex: [u32; 3], texel: Texel) -> Color {
-        let weight = u32::from(texel.alpha);
-        let texture = unpack(from_rgb555(texel.color, 0));
-        let rgb = match weight {
-            0 => vertex,
-            31 => texture,
-            // The weights' sum is 31, the divisor 32.
-            _ => [0, 1, 2].map(|i| (texture[i] * weight + vertex[i] * (31 - weight)) >> 5),
-        };
-        pack(rgb, self.alpha)
+    fn decal(&self, vertex: [u32; 3], texture: u32, weight: u32) -> Color {
+        let texture = from_rgb555(texture);
+        let vertex = pack(vertex, 0);
+        // The weights' sum is 31, the divisor 32.
+        let mixed = weighted(texture, weight, vertex, 31 - weight, 5);
+        let rgb = select(any_bit(weight), select(any_bit(31 - weight), mixed, texture), vertex);
+        rgb | self.alpha << 24
     }
+}
+
+/// The product of two channels of 6 bits.
+#[inline(always)]
+fn times(a: u32, b: u32) -> u32 {
+    ((a + 1) * (b + 1) - 1) >> 6
 }
 
 /// Adds red, green and blue, up to 63.
 #[inline(always)]
 fn add_clamped(color: Color, by: Color) -> Color {
-    let (a, b) = (unpack(color), unpack(by));
-    pack([0, 1, 2].map(|i| (a[i] + b[i]).min(63)), alpha(color))
+    let ([r, g, b], [r1, g1, b1]) = (unpack(color), unpack(by));
+    pack([(r + r1).min(63), (g + g1).min(63), (b + b1).min(63)], alpha(color))
 }
 
 /// Blends a pixel over another, or copies it if blending is off; alpha is the larger one.
-#[inline]
+#[inline(always)]
 pub fn blend(source: Color, destination: Color, blending: bool) -> Color {
     let (a, below) = (alpha(source), alpha(destination));
-    if below == 0 {
-        return source;
-    }
     let rgb = if blending { mix_rgb(source, destination, a + 1, 5) } else { source & 0xff_ffff };
-    rgb | a.max(below) << 24
+    select(any_bit(below), rgb | a.max(below) << 24, source)
 }
 
 #[cfg(test)]
@@ -233,7 +225,7 @@ mod tests {
     #[test]
     fn rgb555_by_channel_or_at_once() {
         for c in 0..0x8000u16 {
-            assert_eq!(from_rgb555(c, 7), pack(color6(c).map(u32::from), 7));
+            assert_eq!(from_rgb555(c.into()), pack(color6(c).map(u32::from), 0));
         }
     }
 
@@ -241,20 +233,18 @@ mod tests {
     fn pixel(shader: &Shader, environment: &Environment, vertex: [u32; 3]) -> Color {
         let mut pixels = Pixels::default();
         for (channel, value) in pixels.rgb.iter_mut().zip(vertex) {
-            channel[0] = value as i32;
+            channel[0] = value;
         }
-        shader.colors(environment, &mut pixels, 1);
-        pixels.color[0]
+        shader.colors(environment, &mut pixels)[0]
     }
 
     #[test]
     fn modulate_and_decal() {
         let modulate = shader(Control::TEXTURES, 31 << 16);
-        let texel = Texel { color: 31, alpha: 15 };
-        assert_eq!(modulate.modulate([63, 63, 63], texel), pack([63, 0, 0], 15));
+        assert_eq!(modulate.modulate([63, 63, 63], 31, 15), pack([63, 0, 0], 15));
         let decal = shader(Control::TEXTURES, 31 << 16 | 1 << 4);
         // 63 * 15 / 32 + 63 * 16 / 32, cut: the weights leave a thirty-second out.
-        assert_eq!(decal.decal([63, 63, 63], texel), pack([61, 31, 31], 31));
+        assert_eq!(decal.decal([63, 63, 63], 31, 15), pack([61, 31, 31], 31));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Shadow masks: where a mask polygon lies behind what is there.
 
 use super::Scale;
-use super::buffers::{EDGES, Line, WIDTH};
-use super::fill::{Scratch, depths, parts};
+use super::buffers::{EDGES, Line, Row, WIDTH};
+use super::fill::{depths, parts};
+use super::lanes::{Block, LANES, any_bit, load, select};
 use super::polygon::RasterPolygon;
 use super::span::Span;
 
@@ -47,32 +48,29 @@ impl Stencil {
     }
 
     /// Draws a mask's span. The first mask after another polygon clears the row.
-    pub fn mark(
-        &mut self,
-        polygon: &RasterPolygon,
-        span: &Span,
-        y: usize,
-        line: &Line,
-        scratch: &mut Scratch,
-    ) {
+    pub fn mark(&mut self, polygon: &RasterPolygon, span: &Span, y: usize, line: &Line) {
         let rows = self.rows.len();
         let row = &mut self.rows[y % rows];
         if !self.after_mask {
             row.fill(0);
         }
         self.after_mask = true;
+        let along = span.along();
         for range in parts(polygon, span) {
-            depths(polygon, span, &range, scratch);
-            for x in range {
-                let depth = scratch.depths()[x];
-                let attributes = line.top.attributes[x];
-                if !polygon.test.passes(depth, line.top.depth[x], attributes) {
-                    row[x] = STENCIL_TOP;
-                }
-                if attributes & EDGES != 0
-                    && !polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x])
-                {
-                    row[x] |= STENCIL_UNDER;
+            for from in range.clone().step_by(LANES) {
+                let block = Block::new(from, range.end);
+                let depths = depths(polygon, span, &along, &block);
+                let first = block.first;
+                let attributes = load(&line.top.attributes, first);
+                let passes = |layer: &Row| {
+                    let (there, attributes) = (load(&layer.depth, first), load(&layer.attributes, first));
+                    polygon.test.passing(&depths.depth, &there, &attributes)
+                };
+                let (top, under) = (passes(&line.top), passes(&line.under));
+                for (i, mark) in row[first..first + LANES].iter_mut().enumerate() {
+                    let kept = select(top[i], u32::from(*mark), STENCIL_TOP.into());
+                    let below = any_bit(attributes[i] & EDGES) & !under[i] & u32::from(STENCIL_UNDER);
+                    *mark = select(block.counts[i], kept | below, u32::from(*mark)) as u8;
                 }
             }
         }

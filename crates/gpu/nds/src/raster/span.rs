@@ -1,7 +1,7 @@
 //! A polygon's part of a row: from where to where, and which of its edge pixels are drawn.
 
 use super::buffers::PixelFlags;
-use super::edge::{Edge, EdgePixels};
+use super::edge::{Coverage, Edge};
 use super::interpolate::AlongSpan;
 use super::polygon::{RasterPolygon, Side, VALUES, Walker};
 
@@ -16,8 +16,6 @@ pub struct Span<'a> {
     pub inside: i32,
     /// First pixel of the right edge.
     pub right: i32,
-    /// Edge pixels: left, right.
-    pub edges: [EdgePixels; 2],
     /// Whether edge pixels are drawn: left, right.
     pub fills: [bool; 2],
     /// [`PixelFlags::TOP_ROW`] or [`PixelFlags::BOTTOM_ROW`], or 0.
@@ -27,6 +25,7 @@ pub struct Span<'a> {
     /// Depths at the left and right end.
     pub depths: [i32; 2],
     sides: [&'a Side; 2],
+    swapped: bool,
 }
 
 /// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
@@ -61,9 +60,15 @@ impl<'a> Span<'a> {
     }
 
     /// Values at the left and right end.
-    #[inline]
+    #[inline(always)]
     pub fn ends(&self, polygon: &RasterPolygon) -> [[i32; VALUES]; 2] {
-        self.sides.map(|side| side.values(polygon))
+        let [left, right] = self.sides;
+        [left.values(polygon), right.values(polygon)]
+    }
+
+    /// Coverage of the left and right edge.
+    pub fn coverages(&self) -> [Coverage; 2] {
+        self.sides.map(|side| side.edge.coverage(self.swapped))
     }
 
     /// The span of the row that `walker` is in.
@@ -78,7 +83,7 @@ impl<'a> Span<'a> {
         if swapped {
             (left, right, start, end) = (right, left, end, start);
         }
-        let edges = [left.edge.pixels(swapped), right.edge.pixels(swapped)];
+        let lengths = [left.edge.length(swapped), right.edge.length(swapped)];
         let fills = if polygon.fills_edges {
             [true; 2]
         } else {
@@ -91,16 +96,15 @@ impl<'a> Span<'a> {
             };
             // Edges that coincide.
             let coincide =
-                !swapped && left.edge.increment == right.edge.increment && start + edges[0].length == end + 1;
+                !swapped && left.edge.increment == right.edge.increment && start + lengths[0] == end + 1;
             fills[0] |= coincide;
             fills
         };
         Span {
             start,
             end,
-            inside: (start + edges[0].length).min(end + 1),
-            right: (end + 1 - edges[1].length).min(end + 1),
-            edges,
+            inside: (start + lengths[0]).min(end + 1),
+            right: (end + 1 - lengths[1]).min(end + 1),
             fills,
             row_flag: if row == polygon.top_y {
                 PixelFlags::TOP_ROW.bits()
@@ -112,6 +116,7 @@ impl<'a> Span<'a> {
             w: [left.w(polygon), right.w(polygon)],
             depths: [left.depth(polygon), right.depth(polygon)],
             sides: [left, right],
+            swapped,
         }
     }
 }

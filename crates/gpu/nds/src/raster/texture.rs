@@ -1,63 +1,49 @@
 //! Textures: addresses, wrapping and the seven formats.
 
-use crate::memory::TextureMemory;
+use super::lanes::{LANES, Lanes, SignedLanes, any_bit, less, select};
+use crate::memory::{TEXTURE_BYTES, TextureMemory};
 
-/// A texel: colour RGB555 and alpha of 5 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Texel {
+/// Texels.
+#[derive(Clone, Copy, Debug)]
+pub struct Texels {
     /// RGB555; bit 15 may be anything.
-    pub color: u16,
+    pub color: Lanes,
     /// 0 to 31.
-    pub alpha: u8,
+    pub alpha: Lanes,
 }
 
-impl Texel {
-    /// Colour in the low half, alpha above it.
-    #[inline(always)]
-    pub fn to_bits(self) -> u32 {
-        u32::from(self.color) | u32::from(self.alpha) << 16
-    }
+const OPAQUE: u32 = 31;
 
-    /// The texel of [`Self::to_bits`].
-    #[inline(always)]
-    pub fn from_bits(bits: u32) -> Texel {
-        Texel { color: bits as u16, alpha: (bits >> 16) as u8 }
-    }
-}
-
-const OPAQUE: u8 = 31;
-
-/// What a coordinate outside of the texture means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Wrap {
-    #[default]
-    Clamp,
-    Repeat,
-    Mirror,
+/// What a coordinate outside of the texture means, without branches: it is clamped between two texels, mirrored if it
+/// has a bit, and cut.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wrap {
+    clamp: [i32; 2],
+    mirror: i32,
+    mask: i32,
 }
 
 impl Wrap {
-    fn new(repeats: bool, flips: bool) -> Wrap {
-        match (repeats, flips) {
-            (false, _) => Wrap::Clamp,
-            (true, false) => Wrap::Repeat,
-            (true, true) => Wrap::Mirror,
+    /// Of an axis with `size` texels, a power of two.
+    fn new(size: i32, repeats: bool, flips: bool) -> Wrap {
+        Wrap {
+            clamp: if repeats { [i32::MIN, i32::MAX] } else { [0, size - 1] },
+            mirror: if repeats && flips { size } else { 0 },
+            mask: size - 1,
         }
     }
 
-    /// Coordinates of 12.4 to columns or rows of a size that is a power of two.
+    /// Coordinates of 12.4 to columns or rows.
     #[inline(always)]
-    fn apply(self, size: i32, coordinates: &mut [i32]) {
-        let mask = size - 1;
-        let all = coordinates.iter_mut();
-        match self {
-            Wrap::Clamp => all.for_each(|at| *at = (*at >> 4).clamp(0, mask)),
-            Wrap::Repeat => all.for_each(|at| *at = *at >> 4 & mask),
-            Wrap::Mirror => all.for_each(|at| {
-                let texel = *at >> 4;
-                *at = if texel & size != 0 { !texel & mask } else { texel & mask };
-            }),
+    fn apply<const N: usize>(&self, coordinates: &[i32; N]) -> [u32; N] {
+        let [low, high] = self.clamp;
+        let mut out = [0; N];
+        for (out, at) in out.iter_mut().zip(coordinates) {
+            let texel = (at >> 4).max(low).min(high);
+            let flip = any_bit((texel & self.mirror) as u32);
+            *out = (texel as u32 ^ flip) & self.mask as u32;
         }
+        out
     }
 }
 
@@ -105,11 +91,10 @@ pub struct Texture {
     pub format: Format,
     base: u32,
     palette: u32,
-    width: i32,
-    height: i32,
+    width: u32,
     wrap: [Wrap; 2],
     /// Alpha of index 0 of the formats without any.
-    alpha0: u8,
+    alpha0: u32,
 }
 
 /// Where slot 1 starts; it has the palette words of compressed textures.
@@ -122,111 +107,149 @@ impl Texture {
     pub fn new(param: u32, palette: u32) -> Texture {
         let bit = |n: u32| param >> n & 1 != 0;
         let format = Format::from(param >> 26);
+        let width = 8 << (param >> 20 & 7);
         Texture {
             format,
             base: (param & 0xffff) << 3,
             // 8 bytes a unit for four colours, 16 for all others.
             palette: if format == Format::Palette4 { palette << 3 } else { palette << 4 },
-            width: 8 << (param >> 20 & 7),
-            height: 8 << (param >> 23 & 7),
-            wrap: [Wrap::new(bit(16), bit(18)), Wrap::new(bit(17), bit(19))],
+            width,
+            wrap: [
+                Wrap::new(width as i32, bit(16), bit(18)),
+                Wrap::new(8 << (param >> 23 & 7), bit(17), bit(19)),
+            ],
             alpha0: if bit(29) { 0 } else { OPAQUE },
         }
     }
 
-    /// Texels ([`Texel::to_bits`]) at coordinates of 12.4, which are lost.
+    /// Texels at coordinates of 12.4.
     #[inline(always)]
-    pub fn texels(&self, memory: &TextureMemory, s: &mut [i32], t: &mut [i32], out: &mut [u32]) {
-        self.wrap[0].apply(self.width, s);
-        self.wrap[1].apply(self.height, t);
-        let (s, t) = (&*s, &*t);
-        let place = |s: u32, t: u32| t * self.width as u32 + s;
-        let color = |index: u32| memory.color(self.palette + 2 * index);
+    pub fn texels(&self, memory: &TextureMemory, [s, t]: &[SignedLanes; 2]) -> Texels {
+        let s = self.wrap[0].apply(s);
+        let t = self.wrap[1].apply(t);
+        let mut places = [0; LANES];
+        for (i, place) in places.iter_mut().enumerate() {
+            *place = t[i] * self.width + s[i];
+        }
         match self.format {
-            Format::None => fetch(s, t, out, |_, _| Texel::default()),
-            Format::A3I5 => fetch(s, t, out, |s, t| {
-                let byte = u32::from(memory.byte(self.base + place(s, t)));
+            Format::None => Texels { color: [0; LANES], alpha: [0; LANES] },
+            Format::A3I5 => {
                 // a * 4 + a / 2
-                Texel { color: color(byte & 31), alpha: (byte >> 3 & 0x1c | byte >> 6) as u8 }
-            }),
-            Format::A5I3 => fetch(s, t, out, |s, t| {
-                let byte = u32::from(memory.byte(self.base + place(s, t)));
-                Texel { color: color(byte & 7), alpha: (byte >> 3) as u8 }
-            }),
-            Format::Palette4 => fetch(s, t, out, |s, t| {
-                let place = place(s, t);
-                self.indexed(memory, u32::from(memory.byte(self.base + place / 4) >> (place % 4 * 2) & 3))
-            }),
-            Format::Palette16 => fetch(s, t, out, |s, t| {
-                let place = place(s, t);
-                self.indexed(memory, u32::from(memory.byte(self.base + place / 2) >> (place % 2 * 4) & 15))
-            }),
-            Format::Palette256 => {
-                fetch(s, t, out, |s, t| self.indexed(memory, memory.byte(self.base + place(s, t)).into()));
+                self.with_alpha(memory, &places, 31, |byte| byte >> 3 & 0x1c | byte >> 6)
             }
-            Format::Direct => fetch(s, t, out, |s, t| {
-                let color = memory.half(self.base + 2 * place(s, t));
-                Texel { color, alpha: if color & 0x8000 != 0 { OPAQUE } else { 0 } }
-            }),
-            Format::Compressed => fetch(s, t, out, |s, t| self.compressed(memory, s, t)),
+            Format::A5I3 => self.with_alpha(memory, &places, 7, |byte| byte >> 3),
+            Format::Palette4 => self.indexed::<2>(memory, &places),
+            Format::Palette16 => self.indexed::<4>(memory, &places),
+            Format::Palette256 => self.indexed::<8>(memory, &places),
+            Format::Direct => {
+                let color = gather(&places, |place| memory.half(self.base + 2 * place).into());
+                let mut alpha = [0; LANES];
+                for (alpha, color) in alpha.iter_mut().zip(color) {
+                    *alpha = any_bit(color & 0x8000) & OPAQUE;
+                }
+                Texels { color, alpha }
+            }
+            Format::Compressed => self.compressed(memory, &s, &t),
         }
+    }
+
+    /// Of bytes whose lowest bits are an index.
+    #[inline(always)]
+    fn with_alpha(
+        &self,
+        memory: &TextureMemory,
+        places: &Lanes,
+        index: u32,
+        alpha: impl Fn(u32) -> u32,
+    ) -> Texels {
+        let mut alphas = gather(places, |place| memory.byte(self.base + place).into());
+        let color = gather(&alphas, |byte| memory.color(self.palette + 2 * (byte & index)).into());
+        for value in &mut alphas {
+            *value = alpha(*value);
+        }
+        Texels { color, alpha: alphas }
+    }
+
+    /// Of indices of so many bits, the first in the lowest bits of a byte.
+    #[inline(always)]
+    fn indexed<const BITS: u32>(&self, memory: &TextureMemory, places: &Lanes) -> Texels {
+        let mut indices = gather(places, |place| memory.byte(self.base + place / (8 / BITS)).into());
+        for (index, place) in indices.iter_mut().zip(places) {
+            *index = *index >> (place % (8 / BITS) * BITS) & ((1 << BITS) - 1);
+        }
+        let color = gather(&indices, |index| memory.color(self.palette + 2 * index).into());
+        let mut alpha = [0; LANES];
+        for (alpha, index) in alpha.iter_mut().zip(indices) {
+            *alpha = select(any_bit(index), OPAQUE, self.alpha0);
+        }
+        Texels { color, alpha }
     }
 
     #[inline(always)]
-    fn indexed(&self, memory: &TextureMemory, index: u32) -> Texel {
-        let alpha = if index == 0 { self.alpha0 } else { OPAQUE };
-        Texel { color: memory.color(self.palette + 2 * index), alpha }
-    }
-
-    fn compressed(&self, memory: &TextureMemory, s: u32, t: u32) -> Texel {
-        // A byte is a row of a block.
-        let row = self.base + (t & !3) * (self.width as u32 / 4) + (s & !3) + (t & 3);
-        let row = row & (crate::memory::TEXTURE_BYTES as u32 - 1);
-        // Texels in slot 1 read as index 0; slots 2 and 3 have their words in its upper half.
-        let index = match row {
-            SLOT1..SLOT2 => 0,
-            _ => memory.byte(row) >> (s % 4 * 2) & 3,
-        };
-        let upper = if row >= SLOT2 { 0x10000 } else { 0 };
-        let word = memory.half(SLOT1 + upper + ((row & 0x1fffc) >> 1));
-        let color = |i: u32| memory.color(self.palette + (u32::from(word & 0x3fff) << 2) + 2 * i);
-        let solid = |color| Texel { color, alpha: OPAQUE };
-        match (index, word >> 14) {
-            (0 | 1, _) => solid(color(index.into())),
-            (2, 1) => solid(mix(color(0), color(1), 1, 1, 1)),
-            (2, 3) => solid(mix(color(0), color(1), 5, 3, 3)),
-            (2, _) => solid(color(2)),
-            (_, 2) => solid(color(3)),
-            (_, 3) => solid(mix(color(0), color(1), 3, 5, 3)),
-            _ => Texel::default(),
+    fn compressed(&self, memory: &TextureMemory, s: &Lanes, t: &Lanes) -> Texels {
+        let (mut rows, mut words) = ([0; LANES], [0; LANES]);
+        for i in 0..LANES {
+            // A byte is a row of a block.
+            let row = self.base + (t[i] & !3) * (self.width / 4) + (s[i] & !3) + (t[i] & 3);
+            rows[i] = row & (TEXTURE_BYTES as u32 - 1);
+            // Slots 2 and 3 have their words in the upper half of slot 1.
+            words[i] = SLOT1 + (!less(rows[i], SLOT2) & 0x10000) + ((rows[i] & 0x1fffc) >> 1);
         }
+        let mut indices = gather(&rows, |row| memory.byte(row).into());
+        let words = gather(&words, |at| memory.half(at).into());
+        let mut firsts = [0; LANES];
+        for i in 0..LANES {
+            // Texels in slot 1 read as index 0.
+            let is_slot1 = less(rows[i], SLOT2) & !less(rows[i], SLOT1);
+            indices[i] = indices[i] >> (s[i] % 4 * 2) & 3 & !is_slot1;
+            // Of palettes with an odd mode, indices 2 and 3 are mixed of the first two colours.
+            let index = indices[i] & !((indices[i] >> 1 & words[i] >> 14 & 1) * 3);
+            firsts[i] = self.palette + ((words[i] & 0x3fff) << 2) + 2 * index;
+        }
+        let seconds = gather(&words, |word| memory.color(self.palette + ((word & 0x3fff) << 2) + 2).into());
+        let mut color = gather(&firsts, |at| memory.color(at).into());
+        let mut alpha = [0; LANES];
+        for i in 0..LANES {
+            let (index, mode) = (indices[i], words[i] >> 14);
+            let is_mixed = any_bit(index >> 1 & mode & 1);
+            let is_clear = !any_bit((index ^ 3) | (mode & 2));
+            // Of 8 parts.
+            let part = select(any_bit(mode & 2), select(any_bit(index & 1), 3, 5), 4);
+            let mixed = mix(color[i], seconds[i], part);
+            color[i] = select(is_mixed, mixed, color[i]) & !is_clear;
+            alpha[i] = OPAQUE & !is_clear;
+        }
+        Texels { color, alpha }
     }
 }
 
+/// What memory has at places.
 #[inline(always)]
-fn fetch(s: &[i32], t: &[i32], out: &mut [u32], texel: impl Fn(u32, u32) -> Texel) {
-    for ((out, &s), &t) in out.iter_mut().zip(s).zip(t) {
-        *out = texel(s as u32, t as u32).to_bits();
+fn gather(places: &Lanes, at: impl Fn(u32) -> u32) -> Lanes {
+    let mut out = [0; LANES];
+    for (out, &place) in out.iter_mut().zip(places) {
+        *out = at(place);
     }
+    out
 }
 
-/// Channel by channel `(a * na + b * nb) >> shift`.
-fn mix(a: u16, b: u16, na: u32, nb: u32, shift: u32) -> u16 {
-    let channel = |at: u32| {
-        let of = |c: u16| u32::from(c) >> at & 31;
-        ((of(a) * na + of(b) * nb) >> shift) << at
-    };
-    (channel(0) | channel(5) | channel(10)) as u16
+/// `part` eighths of a colour RGB555, the rest of another, channel by channel.
+#[inline(always)]
+fn mix(a: u32, b: u32, part: u32) -> u32 {
+    let rest = 8 - part;
+    let rb = ((a & 0x7c1f) * part + (b & 0x7c1f) * rest) >> 3 & 0x7c1f;
+    let g = ((a & 0x3e0) * part + (b & 0x3e0) * rest) >> 3 & 0x3e0;
+    rb | g
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> Texel {
-        let mut out = [0];
-        texture.texels(memory, &mut [s], &mut [0], &mut out);
-        Texel::from_bits(out[0])
+    /// Colour and alpha.
+    fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> [u32; 2] {
+        let texels = texture.texels(memory, &[[s; LANES], [0; LANES]]);
+        [texels.color[0], texels.alpha[0]]
     }
 
     fn param(format: u32, rest: u32) -> u32 {
@@ -235,14 +258,10 @@ mod tests {
 
     #[test]
     fn wrapping() {
-        let at = |wrap: Wrap| {
-            let mut coordinates = [-9, -1, 0, 8, 9].map(|at| at << 4);
-            wrap.apply(8, &mut coordinates);
-            coordinates
-        };
-        assert_eq!(at(Wrap::Clamp), [0, 0, 0, 7, 7]);
-        assert_eq!(at(Wrap::Repeat), [7, 7, 0, 0, 1]);
-        assert_eq!(at(Wrap::Mirror), [7, 0, 0, 7, 6]);
+        let at = |repeats, flips| Wrap::new(8, repeats, flips).apply(&[-9, -1, 0, 8, 9].map(|at| at << 4));
+        assert_eq!(at(false, true), [0, 0, 0, 7, 7]);
+        assert_eq!(at(true, false), [7, 7, 0, 0, 1]);
+        assert_eq!(at(true, true), [7, 0, 0, 7, 6]);
     }
 
     #[test]
@@ -250,11 +269,11 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_textures(0, &[0xff, 0x40]);
         let a3i5 = Texture::new(param(1, 0), 0);
-        assert_eq!(texel(&a3i5, &memory, 0).alpha, 31);
-        assert_eq!(texel(&a3i5, &memory, 16).alpha, 2 * 4 + 1);
+        assert_eq!(texel(&a3i5, &memory, 0)[1], 31);
+        assert_eq!(texel(&a3i5, &memory, 16)[1], 2 * 4 + 1);
         let zero = Texture::new(param(4, 8 | 1 << 29), 0);
-        assert_eq!(texel(&zero, &memory, 0).alpha, 0);
-        assert_eq!(texel(&Texture::new(param(4, 8), 0), &memory, 0).alpha, 31);
+        assert_eq!(texel(&zero, &memory, 0)[1], 0);
+        assert_eq!(texel(&Texture::new(param(4, 8), 0), &memory, 0)[1], 31);
     }
 
     #[test]
@@ -262,8 +281,8 @@ mod tests {
         let mut memory = TextureMemory::default();
         memory.write_palettes(8, &[1, 0]);
         memory.write_palettes(16, &[2, 0]);
-        assert_eq!(texel(&Texture::new(param(2, 0), 1), &memory, 0).color, 1);
-        assert_eq!(texel(&Texture::new(param(3, 0), 1), &memory, 0).color, 2);
+        assert_eq!(texel(&Texture::new(param(2, 0), 1), &memory, 0)[0], 1);
+        assert_eq!(texel(&Texture::new(param(3, 0), 1), &memory, 0)[0], 2);
     }
 
     #[test]
@@ -274,18 +293,18 @@ mod tests {
         memory.write_palettes(0, &[5, 0, 6, 0, 7, 0]);
         memory.write_palettes(4, &[7, 0, 8, 0]);
         // Slot 0: index 1 of the palette 1 * 4 bytes on.
-        assert_eq!(texel(&Texture::new(param(5, 0), 0), &memory, 0).color, 8);
+        assert_eq!(texel(&Texture::new(param(5, 0), 0), &memory, 0)[0], 8);
         let slot1 = Texture::new(param(5, SLOT1 >> 3), 0);
-        assert_eq!(texel(&slot1, &memory, 0).color, 7);
+        assert_eq!(texel(&slot1, &memory, 0)[0], 7);
         // Slots 2 and 3 share the upper half of slot 1.
         memory.write_textures(SLOT1 + 0x10000, &[0, 0]);
         memory.write_textures(0x60000, &[1]);
-        assert_eq!(texel(&Texture::new(param(5, 0x60000 >> 3), 0), &memory, 0).color, 6);
+        assert_eq!(texel(&Texture::new(param(5, 0x60000 >> 3), 0), &memory, 0)[0], 6);
     }
 
     #[test]
     fn mixes_are_cut() {
-        assert_eq!(mix(0x7fff, 0, 1, 1, 1), 15 | 15 << 5 | 15 << 10);
-        assert_eq!(mix(31, 0, 5, 3, 3), 19);
+        assert_eq!(mix(0x7fff, 0, 4), 15 | 15 << 5 | 15 << 10);
+        assert_eq!(mix(31, 0, 5), 19);
     }
 }

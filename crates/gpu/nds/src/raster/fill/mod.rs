@@ -1,4 +1,4 @@
-//! The pixels of a span. Each step works on all of them before the next one starts: depths, depth test, colours, writing.
+//! The pixels of a span, a block of them at a time: depths, depth test, colours, writing.
 
 mod depth;
 mod test;
@@ -8,12 +8,14 @@ mod write;
 pub use depth::depths;
 
 use super::buffers::{Line, WIDTH};
+use super::lanes::{Block, LANES, any};
 use super::polygon::{RasterPolygon, Shadow};
-use super::shade::{Environment, Pixels};
+use super::shade::Environment;
 use super::shadow::StencilRow;
 use super::span::Span;
 use std::ops::Range;
-use write::CoverageCounter;
+use values::Values;
+use write::Writer;
 
 /// What all spans of a frame have in common.
 #[derive(Clone, Copy, Debug)]
@@ -26,48 +28,6 @@ pub struct FillState<'a> {
     pub blending: bool,
     /// Edge pixels keep what they cover.
     pub antialiasing: bool,
-}
-
-/// A pixel that passed goes into the lower layer only.
-const UNDER: u8 = 1;
-/// A translucent pixel that passed goes into the lower layer, too.
-const BOTH: u8 = 2;
-
-/// Room for a row's worth of work.
-#[derive(Clone, Debug)]
-pub struct Scratch {
-    /// Depths by column.
-    depth: [u32; WIDTH],
-    /// Factors of interpolation by column, if values need them.
-    factor: [i32; WIDTH],
-    /// Columns that passed, ascending.
-    passed: [u8; WIDTH],
-    /// [`UNDER`] and [`BOTH`] of each that passed, with antialiasing.
-    layers: [u8; WIDTH],
-    /// Factors, or places from the start, of those that passed.
-    along: [i32; WIDTH],
-    /// Colours of those that passed.
-    pixels: Pixels,
-}
-
-impl Default for Scratch {
-    fn default() -> Scratch {
-        Scratch {
-            depth: [0; WIDTH],
-            factor: [0; WIDTH],
-            passed: [0; WIDTH],
-            layers: [0; WIDTH],
-            along: [0; WIDTH],
-            pixels: Pixels::default(),
-        }
-    }
-}
-
-impl Scratch {
-    /// Depths by column, as far as [`depths`] wrote them.
-    pub fn depths(&self) -> &[u32; WIDTH] {
-        &self.depth
-    }
 }
 
 /// Columns `from..to` of the screen.
@@ -100,8 +60,6 @@ pub struct Job<'a> {
     pub line: &'a mut Line,
     /// Marks of masks in the row.
     pub stencil: &'a StencilRow,
-    /// Room for work.
-    pub scratch: &'a mut Scratch,
 }
 
 /// Which code draws spans; all give the same.
@@ -144,24 +102,29 @@ impl Job<'_> {
 
     #[inline(always)]
     fn fill(self) {
-        let Job { state, polygon, span, line, stencil, scratch } = self;
-        let mut counters = span.edges.map(|edge| CoverageCounter::new(edge.coverage));
-        for range in parts(polygon, span) {
-            if range.is_empty() {
-                continue;
-            }
-            depths(polygon, span, &range, scratch);
-            let count = if polygon.shadow == Shadow::Drawn {
-                test::shadow(state, polygon, range, line, stencil, scratch)
-            } else if state.antialiasing {
-                test::layers(polygon, range, line, scratch)
-            } else {
-                test::top(polygon, range, line, scratch)
-            };
-            if count > 0 {
-                values::interpolate(polygon, span, count, scratch);
-                polygon.shader.colors(&state.environment, &mut scratch.pixels, count);
-                write::pixels(state, polygon, span, line, scratch, count, &mut counters);
+        let Job { state, polygon, span, line, stencil } = self;
+        let along = span.along();
+        let mut writer = Writer::new(state, polygon, span);
+        let mut values = None;
+        for Range { start, end } in parts(polygon, span) {
+            let mut from = start;
+            while from < end {
+                let block = Block::new(from, end);
+                from += LANES;
+                let depths = depths(polygon, span, &along, &block);
+                let passed = if polygon.shadow == Shadow::Drawn {
+                    test::shadow(polygon.test, state.antialiasing, &block, &depths.depth, line, stencil)
+                } else if state.antialiasing {
+                    test::layers(polygon.test, &block, &depths.depth, line)
+                } else {
+                    test::top(polygon.test, &block, &depths.depth, &line.top)
+                };
+                if any(&passed.all) {
+                    let values = values.get_or_insert_with(|| Values::new(polygon, span));
+                    let mut pixels = values.interpolate(&along, &depths);
+                    let color = polygon.shader.colors(&state.environment, &mut pixels);
+                    writer.block(line, &block, &passed, color, depths.depth);
+                }
             }
         }
     }

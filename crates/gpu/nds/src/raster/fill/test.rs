@@ -1,113 +1,91 @@
-//! The depth test: which columns of a span go on, and into which layer.
+//! The depth test: which pixels of a block go on, and into which layer.
 
-use super::{BOTH, FillState, Scratch, UNDER};
-use crate::raster::buffers::{EDGES, Line, WIDTH};
-use crate::raster::polygon::{DepthTest, RasterPolygon};
+use crate::raster::buffers::{EDGES, Line, Row};
+use crate::raster::lanes::{Block, LANES, Lanes, Mask, any, any_bit, load, mask, select};
+use crate::raster::polygon::DepthTest;
 use crate::raster::shadow::{STENCIL_TOP, STENCIL_UNDER, StencilRow};
-use std::ops::Range;
 
-/// Columns that pass where there is one layer; how many.
-#[inline(always)]
-pub(super) fn top(polygon: &RasterPolygon, range: Range<usize>, line: &Line, scratch: &mut Scratch) -> usize {
-    match polygon.test {
-        DepthTest::Less => collect(DepthTest::Less, range, line, scratch),
-        DepthTest::LessFront => collect(DepthTest::LessFront, range, line, scratch),
-        DepthTest::Equal { margin } => collect(DepthTest::Equal { margin }, range, line, scratch),
-    }
+/// Pixels that passed.
+#[derive(Clone, Copy)]
+pub(super) struct Passed {
+    /// In any layer.
+    pub(super) all: Mask,
+    /// Those that go into the lower layer only.
+    pub(super) under: Mask,
+    /// Those whose translucent pixels go into the lower layer, too.
+    pub(super) both: Mask,
 }
 
+/// Where there is one layer.
 #[inline(always)]
-fn collect(test: DepthTest, range: Range<usize>, line: &Line, scratch: &mut Scratch) -> usize {
-    let mut count = 0;
-    for x in range {
-        scratch.passed[count % WIDTH] = x as u8;
-        count += usize::from(test.passes(scratch.depth[x], line.top.depth[x], line.top.attributes[x]));
+pub(super) fn top(test: DepthTest, block: &Block, depth: &Lanes, row: &Row) -> Passed {
+    let attributes = load(&row.attributes, block.first);
+    let passes = test.passing(depth, &load(&row.depth, block.first), &attributes);
+    let mut all = block.counts;
+    for (all, passes) in all.iter_mut().zip(passes) {
+        *all &= passes;
     }
-    count
+    Passed { all, under: [0; LANES], both: [0; LANES] }
 }
 
-/// Columns that pass in either layer: what fails against an edge pixel is tested against what that covers.
+/// In either layer: what fails against an edge pixel is tested against what that covers.
 #[inline(always)]
-pub(super) fn layers(
-    polygon: &RasterPolygon,
-    range: Range<usize>,
-    line: &Line,
-    scratch: &mut Scratch,
-) -> usize {
-    let mut list = List { scratch, count: 0 };
-    for x in range {
-        let depth = list.scratch.depth[x];
-        let attributes = line.top.attributes[x];
-        let over_edge = attributes & EDGES != 0;
-        let under = !polygon.test.passes(depth, line.top.depth[x], attributes);
-        if under && !(over_edge && polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x]))
-        {
-            continue;
+pub(super) fn layers(test: DepthTest, block: &Block, depth: &Lanes, line: &Line) -> Passed {
+    let attributes = load(&line.top.attributes, block.first);
+    let passes = test.passing(depth, &load(&line.top.depth, block.first), &attributes);
+    let mut passed = Passed { all: [0; LANES], under: [0; LANES], both: [0; LANES] };
+    for i in 0..LANES {
+        let over_edge = any_bit(attributes[i] & EDGES) & block.counts[i];
+        passed.all[i] = passes[i] & block.counts[i];
+        passed.both[i] = passes[i] & over_edge;
+        passed.under[i] = !passes[i] & over_edge;
+    }
+    if any(&passed.under) {
+        let attributes = load(&line.under.attributes, block.first);
+        let passes = test.passing(depth, &load(&line.under.depth, block.first), &attributes);
+        for (i, passes) in passes.into_iter().enumerate() {
+            passed.under[i] &= passes;
+            passed.all[i] |= passed.under[i];
         }
-        list.push(x, under, over_edge);
     }
-    list.count
+    passed
 }
 
-/// Columns of a shadow that its mask marked, by layer.
+/// Of a shadow where its mask marked, by layer.
+#[inline(always)]
 pub(super) fn shadow(
-    state: &FillState,
-    polygon: &RasterPolygon,
-    range: Range<usize>,
+    test: DepthTest,
+    antialiasing: bool,
+    block: &Block,
+    depth: &Lanes,
     line: &Line,
     stencil: &StencilRow,
-    scratch: &mut Scratch,
-) -> usize {
-    let mut list = List { scratch, count: 0 };
-    for x in range {
-        let marks = stencil[x];
-        if marks == 0 {
-            continue;
-        }
-        let depth = list.scratch.depth[x];
-        let mut attributes = line.top.attributes[x];
-        if marks & STENCIL_UNDER == 0 {
-            // Nothing is drawn under this edge.
-            attributes &= !EDGES;
-        }
-        let over_edge = attributes & EDGES != 0;
-        let mut under = marks & STENCIL_TOP == 0;
-        let there = if under { line.under.depth[x] } else { line.top.depth[x] };
-        if !polygon.test.passes(depth, there, attributes) {
-            if under
-                || !over_edge
-                || !polygon.test.passes(depth, line.under.depth[x], line.under.attributes[x])
-            {
-                continue;
-            }
-            under = true;
-        }
+) -> Passed {
+    let layered = mask(antialiasing);
+    let under_depth = load(&line.under.depth, block.first);
+    let mut attributes = load(&line.top.attributes, block.first);
+    let mut there = load(&line.top.depth, block.first);
+    let (mut marked, mut under) = (block.counts, [0; LANES]);
+    let marks = &stencil[block.first..block.first + LANES];
+    for (i, &marks) in marks.iter().enumerate() {
+        let marks = u32::from(marks);
+        marked[i] &= any_bit(marks);
+        under[i] = !any_bit(marks & u32::from(STENCIL_TOP));
+        there[i] = select(under[i], under_depth[i], there[i]);
+        // Nothing is drawn under an edge that is not marked there.
+        attributes[i] &= any_bit(marks & u32::from(STENCIL_UNDER)) | !EDGES;
+    }
+    let passes = test.passing(depth, &there, &attributes);
+    let below = test.passing(depth, &under_depth, &load(&line.under.attributes, block.first));
+    let mut passed = Passed { all: [0; LANES], under: [0; LANES], both: [0; LANES] };
+    for i in 0..LANES {
+        let over_edge = any_bit(attributes[i] & EDGES);
+        let falls = !passes[i] & !under[i] & over_edge & below[i];
+        let under = (passes[i] & under[i]) | falls;
         // Without antialiasing nothing looks at the lower layer.
-        if !under || state.antialiasing {
-            list.push(x, under, over_edge && state.antialiasing);
-        }
+        passed.all[i] = (passes[i] | falls) & marked[i] & (!under | layered);
+        passed.under[i] = under & passed.all[i];
+        passed.both[i] = over_edge & layered & passed.all[i] & !under;
     }
-    list.count
-}
-
-/// Columns that passed, with their layers.
-struct List<'a> {
-    scratch: &'a mut Scratch,
-    count: usize,
-}
-
-impl List<'_> {
-    #[inline(always)]
-    fn push(&mut self, x: usize, under: bool, over_edge: bool) {
-        let at = self.count % WIDTH;
-        self.scratch.passed[at] = x as u8;
-        self.scratch.layers[at] = if under {
-            UNDER
-        } else if over_edge {
-            BOTH
-        } else {
-            0
-        };
-        self.count += 1;
-    }
+    passed
 }

@@ -1,51 +1,67 @@
-//! Colours and texture coordinates of the pixels that passed.
+//! Colours and texture coordinates of the pixels of a block.
 
-use super::Scratch;
+use super::depth::Depths;
 use crate::raster::interpolate::AlongSpan;
-use crate::raster::polygon::RasterPolygon;
+use crate::raster::lanes::{LANES, SignedLanes};
+use crate::raster::polygon::{RasterPolygon, VALUES};
+use crate::raster::shade::Pixels;
 use crate::raster::span::Span;
 
 /// How many colours there are among a span's values; texture coordinates follow.
 const COLORS: usize = 3;
 
-/// Values of the first `count` columns that passed.
-#[inline(always)]
-pub(super) fn interpolate(polygon: &RasterPolygon, span: &Span, count: usize, scratch: &mut Scratch) {
-    let Scratch { passed, along, factor, pixels, .. } = scratch;
-    let (passed, along) = (&passed[..count], &mut along[..count]);
-    let ends = span.ends(polygon);
-    let changes = |i: usize| ends[0][i] != ends[1][i];
-    let is_textured = polygon.shader.is_textured();
-    let interpolator = span.along();
-    let is_linear = interpolator.is_linear();
-    if (0..COLORS).any(changes) || (is_textured && (changes(COLORS) || changes(COLORS + 1))) {
-        if is_linear || !polygon.is_w {
-            along.iter_mut().zip(passed).for_each(|(at, &x)| *at = i32::from(x) - span.start);
-        } else {
-            along.iter_mut().zip(passed).for_each(|(at, &x)| *at = factor[usize::from(x)]);
+/// Values at the ends of a span.
+pub(super) struct Values {
+    ends: [[i32; VALUES]; 2],
+    is_textured: bool,
+    /// Whether none of those that count changes.
+    level: bool,
+}
+
+impl Values {
+    #[inline(always)]
+    pub(super) fn new(polygon: &RasterPolygon, span: &Span) -> Values {
+        let ends = span.ends(polygon);
+        let is_textured = polygon.shader.is_textured();
+        let mut changes = [0; VALUES];
+        for (i, change) in changes.iter_mut().enumerate() {
+            *change = ends[0][i] ^ ends[1][i];
         }
-        if !is_linear && !polygon.is_w {
-            interpolator.factors(along);
+        let [r, g, b, s, t] = changes;
+        Values { ends, is_textured, level: r | g | b | (if is_textured { s | t } else { 0 }) == 0 }
+    }
+
+    /// Those of a block.
+    #[inline(always)]
+    pub(super) fn interpolate(&self, along: &AlongSpan, depths: &Depths) -> Pixels {
+        if self.level {
+            self.interpolate_with(|a, _| [a; LANES])
+        } else if along.is_linear() {
+            self.interpolate_with(|a, b| along.linear_values(a, b, &depths.places))
+        } else {
+            let factors = match depths.factors {
+                Some(factors) => factors,
+                None => along.factors(&depths.places),
+            };
+            self.interpolate_with(|a, b| AlongSpan::perspective_values(a, b, &factors))
         }
     }
-    let run = |i: usize, shift: u32, out: &mut [i32]| {
-        let (a, b) = (ends[0][i], ends[1][i]);
-        if a == b {
-            out.fill(a >> shift);
-        } else if is_linear {
-            interpolator.linear_values(a, b, shift, along, out);
-        } else {
-            let values = out.iter_mut().zip(&*along);
-            values.for_each(|(v, &f)| *v = AlongSpan::perspective_value(a, b, f) >> shift);
+
+    #[inline(always)]
+    fn interpolate_with(&self, between: impl Fn(i32, i32) -> SignedLanes) -> Pixels {
+        let [start, end] = &self.ends;
+        let mut pixels = Pixels::default();
+        for (i, channel) in pixels.rgb.iter_mut().enumerate() {
+            // Colours have 9 bits along spans, pixels 6.
+            for (channel, value) in channel.iter_mut().zip(between(start[i], end[i])) {
+                *channel = (value >> 3) as u32;
+            }
         }
-    };
-    // Colours have 9 bits along spans, pixels 6.
-    for (i, out) in pixels.rgb.iter_mut().enumerate() {
-        run(i, 3, &mut out[..count]);
-    }
-    if is_textured {
-        for (i, out) in pixels.texcoord.iter_mut().enumerate() {
-            run(COLORS + i, 0, &mut out[..count]);
+        if self.is_textured {
+            for (i, coordinate) in pixels.texcoord.iter_mut().enumerate() {
+                *coordinate = between(start[COLORS + i], end[COLORS + i]);
+            }
         }
+        pixels
     }
 }
