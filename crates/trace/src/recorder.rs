@@ -148,3 +148,40 @@ impl Recorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SCHEMA: Schema = Schema {
+        process: "machine",
+        events: &[("Idle", Kind::Idle), ("Work", Kind::Work), ("Stall", Kind::Stall)],
+    };
+
+    fn tick(recorder: &mut Recorder, n: u64) {
+        for (track, period) in [(0, 3), (1, 5)] {
+            recorder.event(track, (n / period % 3) as u16, 1);
+        }
+        recorder.count(0, (n / 4) as i64);
+        recorder.advance(1);
+        if n % 7 == 6 {
+            recorder.phase("seven".into(), n - 6);
+        }
+    }
+
+    #[test]
+    fn a_recording_goes_on_wherever_it_was_finished() {
+        let new = || Recorder::new(&SCHEMA, 1000, &["a", "b"], &["c"]);
+        let mut whole = new();
+        (0..40).for_each(|n| tick(&mut whole, n));
+        let whole = whole.finish();
+        for pause in 0..40 {
+            let mut first = new();
+            (0..pause).for_each(|n| tick(&mut first, n));
+            let mut second = Recorder::resume(&SCHEMA, 1000, &["a", "b"], &["c"], first.finish()).unwrap();
+            (pause..40).for_each(|n| tick(&mut second, n));
+            assert_eq!(second.finish(), whole, "{pause}");
+        }
+        assert!(Recorder::resume(&SCHEMA, 1000, &["a"], &["c"], whole).is_err());
+    }
+}
