@@ -6,6 +6,8 @@ use serde::Serialize;
 use std::fmt;
 use std::process::Command;
 use std::time::Instant;
+#[cfg(feature = "gpu")]
+use xenoglot_host::Commands;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_texture::astc::Footprint;
 use xenoglot_texture::{Extent, Format, Profile, decode_into, decode_into_parallel};
@@ -16,6 +18,8 @@ use xenoglot_tone::{Engine, ToneFilter};
 pub struct Report {
     /// The device of the compute rates.
     device: Option<String>,
+    /// Billions of bytes a second that it reads and writes when it copies a buffer.
+    copied: Option<f64>,
     textures: Vec<Texture>,
     tone: Vec<Tone>,
 }
@@ -28,6 +32,8 @@ struct Texture {
     all_cores: f64,
     /// On the device, from buffer to buffer.
     compute: Option<f64>,
+    /// Which part that is of what the device reads and writes when it copies.
+    of_memory: Option<f64>,
     /// By `astcenc`, one thread, as it says itself.
     astcenc: Option<f64>,
 }
@@ -58,6 +64,7 @@ pub fn run(quick: bool) -> Result<Report> {
         formats.push((format!("ASTC {width}x{height} HDR"), Format::Astc(footprint, Profile::Hdr)));
     }
     let gpu = Gpu::open();
+    let copied = gpu.as_ref().map(|gpu| gpu.copied(rounds, extent)).transpose()?;
     let mut textures = Vec::new();
     for (name, format) in formats {
         let data = blocks(format, extent);
@@ -66,8 +73,10 @@ pub fn run(quick: bool) -> Result<Report> {
         let one_core = rate(rounds, texels, || Ok(decode_into(format, extent, &data, &mut out)?))?;
         let all_cores = rate(rounds, texels, || Ok(decode_into_parallel(format, extent, &data, &mut out)?))?;
         let compute = gpu.as_ref().map(|gpu| gpu.rate(rounds, format, extent, &data)).transpose()?;
+        let bytes = (data.len() + out.len()) as f64 / texels;
+        let of_memory = compute.zip(copied).map(|(rate, copied)| rate * bytes / 1e3 / copied);
         let astcenc = astcenc(rounds, format, extent, &data);
-        textures.push(Texture { format: name, one_core, all_cores, compute, astcenc });
+        textures.push(Texture { format: name, one_core, all_cores, compute, of_memory, astcenc });
     }
     let mut rng = Rng::new(2);
     let input: Vec<f32> = (0..1 << 18).map(|_| rng.next_u32() as i32 as f32 / 2f32.powi(31)).collect();
@@ -81,7 +90,7 @@ pub fn run(quick: bool) -> Result<Report> {
         })?;
         tone.push(Tone { engine: engine.name(), samples });
     }
-    Ok(Report { device: gpu.map(|gpu| gpu.name()), textures, tone })
+    Ok(Report { device: gpu.map(|gpu| gpu.name()), copied, textures, tone })
 }
 
 /// Millions of `items` a second in the best round.
@@ -117,13 +126,45 @@ impl Gpu {
         let blocks = device.buffer_of(&words)?;
         let texels = device.buffer(Decoder::output_bytes(format, extent).unwrap_or(0) as u64)?;
         let count = f64::from(extent.width) * f64::from(extent.height);
-        // The first of them compiles the program.
-        rate(rounds + 1, count, || {
-            let mut commands = xenoglot_host::Commands::default();
-            self.0.record(&mut commands, format, extent, &blocks, &texels)?;
+        self.submitted(rounds, count, |commands| {
+            Ok(self.0.record(commands, format, extent, &blocks, &texels)?)
+        })
+    }
+
+    /// Billions of bytes a second, read and written, of copies as large as pictures of halves.
+    fn copied(&self, rounds: u32, extent: Extent) -> Result<f64> {
+        let device = self.0.device();
+        let size = u64::from(extent.width) * u64::from(extent.height) * 8;
+        let (from, to) = (device.buffer(size)?, device.buffer(size)?);
+        let rate = self.submitted(rounds, 2.0 * size as f64, |commands| {
+            commands.copy(&from, 0..size, &to, 0);
+            Ok(())
+        })?;
+        Ok(rate / 1e3)
+    }
+
+    /// Millions of `items` a second of what is recorded: as often in a submission as what that costs by itself counts
+    /// little.
+    fn submitted(
+        &self,
+        rounds: u32,
+        items: f64,
+        record: impl Fn(&mut Commands) -> Result<()>,
+    ) -> Result<f64> {
+        const SECONDS: f64 = 0.02;
+        let device = self.0.device();
+        let submit = |times: u32| -> Result<()> {
+            let mut commands = Commands::default();
+            (0..times).try_for_each(|_| record(&mut commands))?;
             commands.submit(device)?;
             Ok(device.wait()?)
-        })
+        };
+        // The first one compiles the program.
+        submit(1)?;
+        let start = Instant::now();
+        submit(1)?;
+        let times = (SECONDS / start.elapsed().as_secs_f64()).clamp(1.0, 64.0) as u32;
+        rate(rounds, items * f64::from(times), || submit(times))
     }
 }
 
@@ -142,6 +183,10 @@ impl Gpu {
     }
 
     fn rate(&self, _: u32, _: Format, _: Extent, _: &[u8]) -> Result<f64> {
+        match *self {}
+    }
+
+    fn copied(&self, _: u32, _: Extent) -> Result<f64> {
         match *self {}
     }
 }
@@ -201,17 +246,20 @@ fn legal(format: Format, block: &[u8]) -> bool {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(device) = &self.device {
-            writeln!(f, "compute: on {device}")?;
+            let copied = self.copied.unwrap_or_default();
+            writeln!(f, "compute: on {device}, which reads and writes {copied:.1} GB/s when it copies")?;
         }
         writeln!(
             f,
-            "{:<16} {:>10} {:>10} {:>10} {:>10}  Mtexel/s",
-            "format", "one core", "all cores", "compute", "astcenc"
+            "{:<16} {:>10} {:>10} {:>10} {:>10} {:>10}  Mtexel/s",
+            "format", "one core", "all cores", "compute", "of memory", "astcenc"
         )?;
         let optional = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
-        for Texture { format, one_core, all_cores, compute, astcenc } in &self.textures {
+        for Texture { format, one_core, all_cores, compute, of_memory, astcenc } in &self.textures {
             let (compute, astcenc) = (optional(*compute), optional(*astcenc));
-            writeln!(f, "{format:<16} {one_core:>10.0} {all_cores:>10.0} {compute:>10} {astcenc:>10}")?;
+            let of_memory = of_memory.map_or_else(|| "-".to_owned(), |part| format!("{:.1}%", 100.0 * part));
+            write!(f, "{format:<16} {one_core:>10.0} {all_cores:>10.0} {compute:>10} {of_memory:>10}")?;
+            writeln!(f, " {astcenc:>10}")?;
         }
         writeln!(f, "\n{:<16} {:>10}", "tone filter", "Msample/s")?;
         for Tone { engine, samples } in &self.tone {
