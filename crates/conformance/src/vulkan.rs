@@ -31,12 +31,18 @@ impl Language {
 /// For a job with all its runs: some shaders take a busy machine's software device a minute.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// What lavapipe reads to leave out LLVM's passes. Shaders run a few times here, and the largest would be compiled for
+/// minutes.
+const LAVAPIPE: (&str, &str) = ("GALLIVM_PERF", "nopt");
+
 /// How to start a worker for a request.
 pub(crate) fn worker(request: &Request) -> Result<WorkerCommand, Error> {
-    match &request.worker {
-        Some(worker) => Ok(worker.clone()),
-        None => WorkerCommand::this_program().map_err(|e| Error::Device(e.to_string())),
-    }
+    let worker = match &request.worker {
+        Some(worker) => worker.clone(),
+        None => WorkerCommand::this_program().map_err(|e| Error::Device(e.to_string()))?,
+    };
+    let (name, value) = LAVAPIPE;
+    Ok(if std::env::var_os(name).is_some() { worker } else { worker.env(name, value) })
 }
 
 /// A worker's device for a request.
