@@ -161,9 +161,7 @@ impl AlongSpan {
         for (factor, &at) in factors.iter_mut().zip(places) {
             let numerator = at * w0;
             let denominator = (numerator + (length - at) * w1).max(1);
-            let guess = numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32;
-            // SAFETY: `at` is from 0 to `length`, so the quotient is from 0 to 257; the denominator is not 0.
-            let guess = unsafe { guess.to_int_unchecked::<i32>() };
+            let guess = (numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32) as i32;
             // Three roundings to 24 bits put it off by one at most. What is left over fits 32 bits, the product need not.
             let rest = (numerator << Self::FACTOR_BITS).wrapping_sub(guess.wrapping_mul(denominator));
             *factor = guess + 1 + sign(rest - denominator) as i32 + sign(rest) as i32;
