@@ -105,7 +105,7 @@ const SMALLEST: usize = 16;
 #[inline(always)]
 pub fn texels<B: Blend>(
     header: &Header,
-    endpoints: &Endpoints,
+    endpoints: (&Endpoints, usize),
     scratch: &Scratch,
     shape: &Shape,
     out: &mut [u8; ROOM * 8],
@@ -121,7 +121,7 @@ pub fn texels<B: Blend>(
 #[inline(always)]
 fn partitioned<B: Blend, const P: usize>(
     header: &Header,
-    endpoints: &Endpoints,
+    endpoints: (&Endpoints, usize),
     scratch: &Scratch,
     shape: &Shape,
     out: &mut [u8; ROOM * 8],
@@ -138,7 +138,7 @@ fn partitioned<B: Blend, const P: usize>(
 #[inline(always)]
 fn chunks<B: Blend, const P: usize, const N: usize>(
     header: &Header,
-    endpoints: &Endpoints,
+    endpoints: (&Endpoints, usize),
     scratch: &Scratch,
     count: usize,
     out: &mut [u8; ROOM * 8],
@@ -160,12 +160,12 @@ fn chunks<B: Blend, const P: usize, const N: usize>(
 /// Component `c` of texels.
 #[inline(always)]
 fn blended<B: Blend, const P: usize, const N: usize>(
-    endpoints: &Endpoints,
+    (endpoints, at): (&Endpoints, usize),
     c: usize,
     weights: &[u8; N],
     partitions: &[u8; N],
 ) -> [u16; N] {
-    let (first, second, log_of) = (&endpoints.ends[0][c], &endpoints.ends[1][c], &endpoints.log[c]);
+    let [first, second, log_of] = endpoints.component(c, at);
     let mut out = [0; N];
     for i in 0..N {
         let (mut a, mut b, mut log) = (first[0], second[0], log_of[0]);

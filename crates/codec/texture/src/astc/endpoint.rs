@@ -1,26 +1,82 @@
 //! Endpoints of partitions: sixteen modes of two to eight values.
 //!
-//! The modes of low dynamic range are one computation without branches, for all partitions of a block at once. [`log`]
-//! has those of high dynamic range.
+//! The modes of low dynamic range are one computation without branches, for four partitions at once, whichever blocks
+//! these are of. [`log`] has those of high dynamic range.
 
 mod log;
 
-use super::ise;
 use super::mode::Header;
+use super::{TOGETHER, ise};
 use crate::format::Profile;
 use crate::lanes::chosen;
 use crate::simd::Simd;
 
-/// The endpoints of a block, as 16 bits.
+/// Partitions of which those modes are computed at a time.
+const GROUP: usize = 4;
+
+/// Room for the partitions of blocks that are decoded together, and for what is behind those of the last.
+const ROOM: usize = (GROUP * (TOGETHER + 1)).next_multiple_of(log::LANES);
+
+/// Partitions of blocks that are decoded together, those of a block next to each other.
+#[repr(align(64))]
+pub struct Partitions {
+    count: usize,
+    modes: [u8; ROOM],
+    /// Values of each; those behind its mode's do not count.
+    values: [[u8; 8]; ROOM],
+}
+
+impl Partitions {
+    pub const fn new() -> Partitions {
+        Partitions { count: 0, modes: [0; ROOM], values: [[0; 8]; ROOM] }
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds those of a block and says where they are.
+    #[inline(always)]
+    pub fn add(&mut self, header: &Header, packed: &ise::Packed) -> usize {
+        let values = ise::values(packed, header.value_levels);
+        let at = self.count.min(ROOM - GROUP);
+        let room = self.modes[at..at + GROUP].iter_mut().zip(&mut self.values[at..at + GROUP]);
+        let mut first = 0;
+        // Four in any case, for a loop of a length that is known.
+        for (&mode, (to, own)) in header.endpoint_modes.iter().zip(room) {
+            own.copy_from_slice(&values[first..first + 8]);
+            *to = mode;
+            first += count(mode);
+        }
+        self.count = at + usize::from(header.partitions);
+        at
+    }
+}
+
+/// The endpoints of [`Partitions`], as 16 bits.
+#[repr(align(64))]
 pub struct Endpoints {
     /// First and second, by component, by partition.
-    pub ends: [[[u16; 4]; 4]; 2],
+    ends: [[[u16; ROOM]; 4]; 2],
     /// All ones for what is a logarithm, by component, by partition.
-    pub log: [[u16; 4]; 4],
+    log: [[u16; ROOM]; 4],
 }
 
 impl Endpoints {
-    pub const NONE: Endpoints = Endpoints { ends: [[[0; 4]; 4]; 2], log: [[0; 4]; 4] };
+    pub const fn new() -> Endpoints {
+        Endpoints { ends: [[[0; ROOM]; 4]; 2], log: [[0; ROOM]; 4] }
+    }
+
+    /// Component `c` of a block whose partitions are from `at` on: the first ends, the second ones, and what of them are
+    /// logarithms.
+    #[inline(always)]
+    pub fn component(&self, c: usize, at: usize) -> [[u16; GROUP]; 3] {
+        let mut out = [[0; GROUP]; 3];
+        for (out, of) in out.iter_mut().zip([&self.ends[0][c], &self.ends[1][c], &self.log[c]]) {
+            out.copy_from_slice(&of[at.min(ROOM - GROUP)..][..GROUP]);
+        }
+        out
+    }
 }
 
 /// Modes as bits of a mask.
@@ -110,20 +166,21 @@ static BY_COMPONENT: [u8; 32] = {
 
 /// Endpoints of all partitions. In profiles of low dynamic range, modes of high ones are the error colour.
 #[inline(always)]
-pub fn endpoints<S: Simd>(simd: S, header: &Header, packed: &ise::Packed, profile: Profile) -> Endpoints {
-    let mut values = ise::values(packed, header.value_levels);
-    (values[ZERO], values[FULL]) = (0, 255);
-    let mut out = low(simd, &header.endpoint_modes, &values, profile);
-    if profile == Profile::Hdr {
-        let mut first = 0;
-        for (p, &mode) in header.endpoint_modes.iter().enumerate().take(header.partitions.into()) {
-            if LOG >> mode & 1 != 0 {
-                log::endpoints(mode, &values, first, p, &mut out);
-            }
-            first += count(mode);
+pub fn endpoints<S: Simd>(simd: S, of: &Partitions, profile: Profile, out: &mut Endpoints) {
+    let hdr = profile == Profile::Hdr;
+    let (modes, values) = (of.modes.as_chunks().0, of.values.as_chunks().0);
+    for (group, (modes, values)) in modes.iter().zip(values).enumerate().take(of.count.div_ceil(GROUP)) {
+        if !hdr || modes.iter().any(|mode| LOG >> mode & 1 == 0) {
+            low(simd, modes, values, profile, GROUP * group, out);
         }
     }
-    out
+    if !hdr {
+        return;
+    }
+    let (modes, values) = (of.modes.as_chunks().0, of.values.as_chunks().0);
+    for (group, (modes, values)) in modes.iter().zip(values).enumerate().take(of.count.div_ceil(log::LANES)) {
+        log::endpoints(simd, modes, values, log::LANES * group, out);
+    }
 }
 
 /// Values of a mode.
@@ -133,16 +190,24 @@ const fn count(mode: u8) -> usize {
 }
 
 #[inline(always)]
-fn low<S: Simd>(simd: S, modes: &[u8; 4], values: &[u8; 64], profile: Profile) -> Endpoints {
+fn low<S: Simd>(
+    simd: S,
+    modes: &[u8; GROUP],
+    values: &[[u8; 8]; GROUP],
+    profile: Profile,
+    first: usize,
+    out: &mut Endpoints,
+) {
     let mut slots = [0; 32];
-    let mut first = 0;
-    for (slots, &mode) in slots.as_chunks_mut().0.iter_mut().zip(modes) {
+    for (i, (slots, &mode)) in slots.as_chunks_mut().0.iter_mut().zip(modes).enumerate() {
         let Slots { at, own } = &SLOTS[usize::from(mode) % 16];
-        *slots = (at + own * first as u64).to_le_bytes();
-        first += count(mode);
+        *slots = (at + own * (8 * i) as u64).to_le_bytes();
     }
     let mut table = [0; 64];
-    table[..32].copy_from_slice(&simd.pick(values, &slots));
+    table[..32].copy_from_slice(values.as_flattened());
+    table[FULL] = 255;
+    let picked = simd.pick(&table, &slots);
+    table[..32].copy_from_slice(&picked);
     let slots = simd.pick(&table, &BY_COMPONENT);
     let (mut x, mut y) = ([0u16; LANES], [0u16; LANES]);
     for i in 0..LANES {
@@ -181,20 +246,21 @@ fn low<S: Simd>(simd: S, modes: &[u8; 4], values: &[u8; 64], profile: Profile) -
         let difference = (a[i] ^ b[i]) & darker[i];
         (a[i], b[i]) = (a[i] ^ difference, b[i] ^ difference);
     }
-    let mut out = Endpoints::NONE;
     for (end, out) in [a, b].iter().zip(&mut out.ends) {
         let mut blue = [0; 4];
         blue.copy_from_slice(&end[8..12]);
         let blue = lanes([blue; 4]);
+        let mut wide = [0; LANES];
         for i in 0..LANES {
             // Red and green.
             let towards = if i < 8 { blue[i].wrapping_sub(end[i]) >> 1 & darker[i] } else { 0 };
             let byte = end[i].wrapping_add(towards).clamp(0, 255) as u16;
-            let wide = if profile == Profile::Srgb { byte << 8 | 0x80 } else { byte.wrapping_mul(257) };
-            out.as_flattened_mut()[i] = wide;
+            wide[i] = if profile == Profile::Srgb { byte << 8 | 0x80 } else { byte.wrapping_mul(257) };
+        }
+        for (out, wide) in out.iter_mut().zip(wide.as_chunks::<GROUP>().0) {
+            out[first..first + GROUP].copy_from_slice(wide);
         }
     }
-    out
 }
 
 /// Four components of four partitions.

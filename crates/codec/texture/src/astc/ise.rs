@@ -147,14 +147,68 @@ pub fn weights<S: Simd>(simd: S, packed: &Packed, levels: Levels) -> [u8; 64] {
 
 /// Values of endpoints, 0 to 255, of values as they are packed; zeros behind them.
 #[inline(always)]
-pub fn values(packed: &Packed, levels: Levels) -> [u8; 64] {
-    let table = &VALUES[usize::from(levels.row) % VALUES.len()];
-    let mut out = [0; 64];
-    for (out, packed) in out.iter_mut().zip(packed).take(MAX_VALUES) {
-        *out = table[usize::from(*packed)];
+pub fn values(packed: &Packed, levels: Levels) -> [u8; VALUES_ROOM] {
+    let Unquantized { turned, bits, skip, factor, fall, step } =
+        UNQUANTIZED[usize::from(levels.row) % UNQUANTIZED.len()];
+    let low = (1 << bits) - 1;
+    let mut out = [0; VALUES_ROOM];
+    for (out, packed) in out.iter_mut().zip(packed) {
+        let v = u16::from(*packed);
+        let spread = (((v & low) >> skip) * factor) >> fall;
+        let turn = (v & turned).wrapping_neg() & 0x1ff;
+        let sum = ((v >> bits) * step + spread) ^ turn;
+        *out = (turn & 0x80 | sum >> 2) as u8;
     }
     out
 }
+
+/// Room for the values of endpoints, and what four partitions of eight reach behind them.
+const VALUES_ROOM: usize = 32;
+
+/// How endpoint values follow from the digit and the bits below it: the digit counts `step`, the bits above the lowest
+/// `skip` are repeated, as a product, of which the lowest `fall` bits are cut off. Two more bits are below the value.
+#[derive(Clone, Copy)]
+struct Unquantized {
+    bits: u16,
+    /// 1 where the lowest bit turns all others around.
+    turned: u16,
+    skip: u16,
+    factor: u16,
+    fall: u16,
+    step: u16,
+}
+
+/// By level; those too coarse for endpoints are not used.
+static UNQUANTIZED: [Unquantized; 21] = {
+    let mut table = [Unquantized { bits: 0, turned: 0, skip: 0, factor: 0, fall: 0, step: 0 }; 21];
+    let mut row = COARSEST;
+    while row < table.len() {
+        let Levels { bits, digit, .. } = LEVELS[row];
+        let (factor, fall, step) = match (digit, bits) {
+            (Digit::None, 3) => (73 << 1, 0, 0),
+            (Digit::None, 4) => (17 << 2, 0, 0),
+            (Digit::None, 5) => (33, 0, 0),
+            (Digit::None, 6) => (65, 2, 0),
+            (Digit::None, 7) => (129, 4, 0),
+            (Digit::None, _) => (4, 0, 0),
+            (Digit::Trit, 1) => (0, 0, 204),
+            (Digit::Trit, 2) => (0b1_0001_0110, 0, 93),
+            (Digit::Trit, 3) => (0b1000_0101, 0, 44),
+            (Digit::Trit, 4) => (0b100_0001, 0, 22),
+            (Digit::Trit, 5) => (129, 2, 11),
+            (Digit::Trit, _) => (257, 4, 5),
+            (Digit::Quint, 1) => (0, 0, 113),
+            (Digit::Quint, 2) => (0b1_0000_1100, 0, 54),
+            (Digit::Quint, 3) => (0b1_0000_0101, 1, 26),
+            (Digit::Quint, 4) => (129, 1, 13),
+            (Digit::Quint, _) => (257, 3, 6),
+        };
+        let turned = !matches!(digit, Digit::None) as u16;
+        table[row] = Unquantized { bits: bits as u16, turned, skip: turned, factor, fall, step };
+        row += 1;
+    }
+    table
+};
 
 /// Values of which the digit stands above the bits.
 pub type Packed = [u8; ROOM];
@@ -329,6 +383,7 @@ const fn unquantized(value: u32, bits: u32, step: u32, pattern: &[u8], width: u3
 }
 
 /// Endpoint values by level.
+#[cfg(any(test, feature = "compute"))]
 pub static VALUES: [[u8; 256]; 21] = {
     let mut table = [[0; 256]; 21];
     let mut row = COARSEST;
@@ -419,6 +474,18 @@ mod tests {
             }
         }
         assert!(LEVELS.is_sorted_by_key(|l| levels(*l)));
+    }
+
+    /// The products are the table.
+    #[test]
+    fn values_are_those_of_the_table() {
+        for l in &LEVELS[COARSEST..] {
+            for (v, value) in VALUES[usize::from(l.row)].iter().enumerate().take(levels(*l)) {
+                let mut packed = NONE;
+                packed[3] = v as u8;
+                assert_eq!(values(&packed, *l)[3], *value, "{l:?} {v}");
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod void;
 use crate::format::Profile;
 use crate::simd::Simd;
 use blend::{Blend, Color};
-use endpoint::Endpoints;
+use endpoint::{Endpoints, Partitions};
 use mode::Header;
 use shape::Shape;
 
@@ -119,7 +119,7 @@ pub(crate) fn decode_band<S: Simd>(
 }
 
 /// Blocks that are decoded together, step by step: what a step of one block waits for, the same step of others does not.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 32;
 
 #[inline(always)]
 fn band<S: Simd, B: Blend>(
@@ -135,8 +135,9 @@ fn band<S: Simd, B: Blend>(
     let (pitch, slice) = (width * bytes, width * height * bytes);
     let shape = shape::of(footprint);
     let mut scratch = Scratch::new();
-    let mut texels = [0; ROOM * 8];
+    let mut texels = Texels([0; ROOM * 8]);
     let mut read = [const { Block::new() }; TOGETHER];
+    let (mut partitions, mut endpoints) = (Partitions::new(), Endpoints::new());
     // A band is one row of blocks, whose last may have fewer rows, or whole slices.
     let rows = (out.len() / pitch).min(height);
     let mut data = data.as_chunks::<16>().0;
@@ -149,18 +150,20 @@ fn band<S: Simd, B: Blend>(
                 for (bits, block) in blocks.iter().zip(&mut read) {
                     block.read(simd, footprint, profile, u128::from_le_bytes(*bits));
                 }
+                partitions.clear();
                 for block in read.iter_mut().take(count) {
-                    block.endpoints = endpoint::endpoints(simd, &block.header, &block.values, profile);
+                    block.partitions = partitions.add(&block.header, &block.values);
                 }
+                endpoint::endpoints(simd, &partitions, profile, &mut endpoints);
                 for (x, block) in (left..).step_by(bw).zip(read.iter().take(count)) {
-                    block.texels::<S, B>(simd, shape, &mut scratch, &mut texels);
+                    block.texels::<S, B>(simd, shape, &endpoints, &mut scratch, &mut texels.0);
                     let run = bw.min(width - x) * bytes;
-                    let decoded = texels.chunks_exact(bw * bytes);
+                    let decoded = texels.0.chunks_exact(bw * bytes);
                     if bd == 1 {
                         // One slice, perhaps a part of one.
                         let rows = layer[y * pitch..].chunks_exact_mut(pitch);
                         for (row, texels) in rows.zip(decoded).take(bh) {
-                            row[x * bytes..][..run].copy_from_slice(&texels[..run]);
+                            copy(&mut row[x * bytes..][..run], &texels[..run]);
                         }
                         continue;
                     }
@@ -170,7 +173,7 @@ fn band<S: Simd, B: Blend>(
                             && let Some(row) = layer.get_mut(z * slice + y * pitch + x * bytes..)
                             && let Some(row) = row.get_mut(..run)
                         {
-                            row.copy_from_slice(&texels[..run]);
+                            copy(row, &texels[..run]);
                         }
                     }
                 }
@@ -179,7 +182,24 @@ fn band<S: Simd, B: Blend>(
     }
 }
 
+/// Copies texels. For whole rows of the smaller blocks a call would cost more than the copy.
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    match from.len() {
+        16 => to[..16].copy_from_slice(&from[..16]),
+        32 => to[..32].copy_from_slice(&from[..32]),
+        48 => to[..48].copy_from_slice(&from[..48]),
+        64 => to[..64].copy_from_slice(&from[..64]),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// The texels of a block as bytes of the output.
+#[repr(align(64))]
+struct Texels([u8; ROOM * 8]);
+
 /// What blocks need while they are decoded; cleared by nobody, written before it is read.
+#[repr(align(64))]
 struct Scratch {
     /// Weights of the texels, 0 to 64, of both planes.
     weights: [[u8; ROOM]; 2],
@@ -196,6 +216,7 @@ impl Scratch {
 }
 
 /// What a block says.
+#[repr(align(64))]
 struct Block {
     /// The colour of all texels; the rest is another block's then.
     constant: Option<Color>,
@@ -203,18 +224,13 @@ struct Block {
     /// Weights of the grid and values of endpoints as they are packed.
     weights: ise::Packed,
     values: ise::Packed,
-    endpoints: Endpoints,
+    /// Where its partitions are among those that are decoded together.
+    partitions: usize,
 }
 
 impl Block {
     const fn new() -> Block {
-        Block {
-            constant: None,
-            header: Header::NONE,
-            weights: ise::NONE,
-            values: ise::NONE,
-            endpoints: Endpoints::NONE,
-        }
+        Block { constant: None, header: Header::NONE, weights: ise::NONE, values: ise::NONE, partitions: 0 }
     }
 
     /// All but the endpoints.
@@ -243,6 +259,7 @@ impl Block {
         &self,
         simd: S,
         shape: &Shape,
+        endpoints: &Endpoints,
         scratch: &mut Scratch,
         out: &mut [u8; ROOM * 8],
     ) {
@@ -260,6 +277,6 @@ impl Block {
         if header.partitions > 1 {
             partition::select(header, shape, &mut scratch.partitions);
         }
-        blend::texels::<B>(header, &self.endpoints, scratch, shape, out);
+        blend::texels::<B>(header, (endpoints, self.partitions), scratch, shape, out);
     }
 }
