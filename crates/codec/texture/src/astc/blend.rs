@@ -1,6 +1,6 @@
 //! Texels between the endpoints, by their weights, component after component over a chunk at a time.
 
-use super::endpoint::Endpoints;
+use super::endpoint::{Endpoints, Logs, Own};
 use super::mode::Header;
 use super::shape::Shape;
 use super::{CHUNK, ROOM, Scratch};
@@ -14,6 +14,8 @@ pub type Color = [u16; 4];
 pub trait Blend {
     /// Bytes of a texel.
     const BYTES: usize;
+    /// Whether there may be logarithms.
+    const LOGS: bool = false;
 
     /// The component of a texel at `weight` between `a` and `b`, which are logarithms where `log` is all ones.
     fn component(a: u16, b: u16, weight: u16, log: u16) -> u16;
@@ -43,6 +45,8 @@ pub struct Srgb;
 pub struct Float16;
 /// High dynamic range in halves.
 pub struct Hdr;
+/// The same where all components are logarithms. Where none is, it is [`Float16`].
+struct Logarithms;
 
 impl Blend for Unorm8 {
     const BYTES: usize = 4;
@@ -76,12 +80,20 @@ impl Blend for Float16 {
 
 impl Blend for Hdr {
     const BYTES: usize = 8;
+    const LOGS: bool = true;
 
     #[inline(always)]
     fn component(a: u16, b: u16, weight: u16, log: u16) -> u16 {
-        let value = between(a, b, weight);
-        let (linear, exponential) = (half::from_unorm16(value), half::from_lns(value));
-        chosen(log, exponential, linear)
+        chosen(log, Logarithms::component(a, b, weight, log), Float16::component(a, b, weight, log))
+    }
+}
+
+impl Blend for Logarithms {
+    const BYTES: usize = 8;
+
+    #[inline(always)]
+    fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
+        half::from_lns(between(a, b, weight))
     }
 }
 
@@ -105,7 +117,22 @@ const SMALLEST: usize = 16;
 #[inline(always)]
 pub fn texels<B: Blend>(
     header: &Header,
-    endpoints: (&Endpoints, usize),
+    endpoints: (&Endpoints, Own),
+    scratch: &Scratch,
+    shape: &Shape,
+    out: &mut [u8; ROOM * 8],
+) {
+    match endpoints.1.logs {
+        Logs::None if B::LOGS => by_count::<Float16>(header, endpoints, scratch, shape, out),
+        Logs::All if B::LOGS => by_count::<Logarithms>(header, endpoints, scratch, shape, out),
+        _ => by_count::<B>(header, endpoints, scratch, shape, out),
+    }
+}
+
+#[inline(always)]
+fn by_count<B: Blend>(
+    header: &Header,
+    endpoints: (&Endpoints, Own),
     scratch: &Scratch,
     shape: &Shape,
     out: &mut [u8; ROOM * 8],
@@ -121,7 +148,7 @@ pub fn texels<B: Blend>(
 #[inline(always)]
 fn partitioned<B: Blend, const P: usize>(
     header: &Header,
-    endpoints: (&Endpoints, usize),
+    endpoints: (&Endpoints, Own),
     scratch: &Scratch,
     shape: &Shape,
     out: &mut [u8; ROOM * 8],
@@ -138,7 +165,7 @@ fn partitioned<B: Blend, const P: usize>(
 #[inline(always)]
 fn chunks<B: Blend, const P: usize, const N: usize>(
     header: &Header,
-    endpoints: (&Endpoints, usize),
+    endpoints: (&Endpoints, Own),
     scratch: &Scratch,
     count: usize,
     out: &mut [u8; ROOM * 8],
@@ -160,12 +187,12 @@ fn chunks<B: Blend, const P: usize, const N: usize>(
 /// Component `c` of texels.
 #[inline(always)]
 fn blended<B: Blend, const P: usize, const N: usize>(
-    (endpoints, at): (&Endpoints, usize),
+    (endpoints, own): (&Endpoints, Own),
     c: usize,
     weights: &[u8; N],
     partitions: &[u8; N],
 ) -> [u16; N] {
-    let [first, second, log_of] = endpoints.component(c, at);
+    let [first, second, log_of] = endpoints.component(c, own);
     let mut out = [0; N];
     for i in 0..N {
         let (mut a, mut b, mut log) = (first[0], second[0], log_of[0]);

@@ -35,22 +35,51 @@ impl Partitions {
         self.count = 0;
     }
 
-    /// Adds those of a block and says where they are.
+    /// Adds those of a block.
     #[inline(always)]
-    pub fn add(&mut self, header: &Header, packed: &ise::Packed) -> usize {
+    pub fn add(&mut self, header: &Header, packed: &ise::Packed, profile: Profile) -> Own {
         let values = ise::values(packed, header.value_levels);
         let at = self.count.min(ROOM - GROUP);
         let room = self.modes[at..at + GROUP].iter_mut().zip(&mut self.values[at..at + GROUP]);
-        let mut first = 0;
+        let (mut first, mut colors, mut alphas) = (0, 0, 0);
         // Four in any case, for a loop of a length that is known.
-        for (&mode, (to, own)) in header.endpoint_modes.iter().zip(room) {
+        for (p, (&mode, (to, own))) in header.endpoint_modes.iter().zip(room).enumerate() {
             own.copy_from_slice(&values[first..first + 8]);
             *to = mode;
             first += count(mode);
+            colors |= (LOG >> mode & 1) << p;
+            alphas |= (LOG_ALPHA >> mode & 1) << p;
         }
         self.count = at + usize::from(header.partitions);
-        at
+        let all = (1 << header.partitions) - 1;
+        let logs = match (colors & all, alphas & all) {
+            (0, _) => Logs::None,
+            _ if profile != Profile::Hdr => Logs::None,
+            (colors, alphas) if colors & alphas == all => Logs::All,
+            _ => Logs::Some,
+        };
+        Own { at, logs }
     }
+}
+
+/// The partitions of a block.
+#[derive(Clone, Copy)]
+pub struct Own {
+    /// Where they are.
+    at: usize,
+    pub logs: Logs,
+}
+
+impl Own {
+    pub const NONE: Own = Own { at: 0, logs: Logs::None };
+}
+
+/// How many of a block's components are logarithms, in the profile of high dynamic range.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Logs {
+    None,
+    Some,
+    All,
 }
 
 /// The endpoints of [`Partitions`], as 16 bits.
@@ -67,13 +96,12 @@ impl Endpoints {
         Endpoints { ends: [[[0; ROOM]; 4]; 2], log: [[0; ROOM]; 4] }
     }
 
-    /// Component `c` of a block whose partitions are from `at` on: the first ends, the second ones, and what of them are
-    /// logarithms.
+    /// Component `c` of the partitions of a block: the first ends, the second ones, and what of them are logarithms.
     #[inline(always)]
-    pub fn component(&self, c: usize, at: usize) -> [[u16; GROUP]; 3] {
+    pub fn component(&self, c: usize, own: Own) -> [[u16; GROUP]; 3] {
         let mut out = [[0; GROUP]; 3];
         for (out, of) in out.iter_mut().zip([&self.ends[0][c], &self.ends[1][c], &self.log[c]]) {
-            out.copy_from_slice(&of[at.min(ROOM - GROUP)..][..GROUP]);
+            out.copy_from_slice(&of[own.at.min(ROOM - GROUP)..][..GROUP]);
         }
         out
     }
@@ -89,8 +117,9 @@ const fn modes(modes: &[u8]) -> u32 {
     mask
 }
 
-/// Modes whose colours are logarithms.
+/// Modes whose colours are logarithms, and those whose alpha is one.
 const LOG: u32 = modes(&[2, 3, 7, 11, 14, 15]);
+const LOG_ALPHA: u32 = modes(&[2, 3, 7, 11, 15]);
 /// Modes of a base and an offset with a sign in colours, and in alpha.
 const OFFSET: u32 = modes(&[5, 9, 13]);
 const OFFSET_ALPHA: u32 = modes(&[5, 13]);

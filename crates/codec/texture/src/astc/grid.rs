@@ -17,6 +17,18 @@ impl Mix {
     }
 }
 
+/// Weights of the texels of a block that has one point for each.
+#[inline(always)]
+pub fn copy(header: &Header, points: &[u8; 64], [first, second]: &mut [[u8; ROOM]; 2]) {
+    if header.second_plane.is_some() {
+        for (i, &[a, b]) in points.as_chunks::<2>().0.iter().enumerate() {
+            (first[i], second[i]) = (a, b);
+        }
+    } else {
+        first[..64].copy_from_slice(points);
+    }
+}
+
 /// Mixes for the texels of a block, whole chunks of them.
 #[inline(always)]
 pub fn mix(header: &Header, shape: &Shape, mix: &mut Mix) {
@@ -112,5 +124,26 @@ fn deep(header: &Header, shape: &Shape, mix: &mut Mix) {
         w1[i] = (most - middle) as u8;
         w2[i] = (middle - least) as u8;
         w3[i] = least as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::astc::{Footprint, shape};
+
+    /// Points for all texels lie where these are.
+    #[test]
+    fn own_points_are_whole() {
+        for footprint in Footprint::ALL {
+            let shape = shape::of(footprint);
+            let header = Header { grid: shape.size, ..Header::NONE };
+            let mut mixed = Mix::new();
+            mix(&header, shape, &mut mixed);
+            for i in 0..shape.texels {
+                assert_eq!(usize::from(mixed.points[0][i]), i, "{footprint:?}");
+                assert_eq!(mixed.parts.map(|parts| parts[i]), [16, 0, 0, 0], "{footprint:?}");
+            }
+        }
     }
 }

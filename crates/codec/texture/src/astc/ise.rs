@@ -6,6 +6,9 @@ use crate::simd::Simd;
 /// Most values that endpoints are made of.
 pub const MAX_VALUES: usize = 18;
 
+/// The same of one partition.
+pub const MAX_VALUES_OF_ONE: usize = 8;
+
 /// Room for 64 values and what a last group writes behind them.
 const ROOM: usize = 72;
 
@@ -139,7 +142,7 @@ pub static FINEST: [[Finest; 128]; 10] = {
 pub fn weights<S: Simd>(simd: S, packed: &Packed, levels: Levels) -> [u8; 64] {
     let table = &WEIGHTS[usize::from(levels.row) % WEIGHTS.len()];
     let mut out = [0; 64];
-    for (out, packed) in out.as_chunks_mut().0.iter_mut().zip(packed.as_chunks().0) {
+    for (out, packed) in out.as_chunks_mut().0.iter_mut().zip(packed.0.as_chunks().0) {
         *out = simd.pick(table, packed);
     }
     out
@@ -152,7 +155,7 @@ pub fn values(packed: &Packed, levels: Levels) -> [u8; VALUES_ROOM] {
         UNQUANTIZED[usize::from(levels.row) % UNQUANTIZED.len()];
     let low = (1 << bits) - 1;
     let mut out = [0; VALUES_ROOM];
-    for (out, packed) in out.iter_mut().zip(packed) {
+    for (out, packed) in out.iter_mut().zip(&packed.0) {
         let v = u16::from(*packed);
         let spread = (((v & low) >> skip) * factor) >> fall;
         let turn = (v & turned).wrapping_neg() & 0x1ff;
@@ -211,14 +214,17 @@ static UNQUANTIZED: [Unquantized; 21] = {
 };
 
 /// Values of which the digit stands above the bits.
-pub type Packed = [u8; ROOM];
+#[repr(align(64))]
+pub struct Packed([u8; ROOM]);
 
-pub const NONE: Packed = [0; ROOM];
+pub const NONE: Packed = Packed([0; ROOM]);
 
-/// Values as they are packed; `bits` has nothing behind them.
+/// Values as they are packed, to where they are read from: a copy would wait for all that was just written.
+/// `bits` has nothing behind them.
 #[inline(always)]
-pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize) -> Packed {
-    let mut out = [0; ROOM];
+pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize, out: &mut Packed) {
+    let out = &mut out.0;
+    *out = [0; ROOM];
     let n = u32::from(levels.bits) & 0xf;
     match levels.digit {
         Digit::None => {
@@ -229,23 +235,23 @@ pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize) ->
             }
         }
         Digit::Trit => {
-            for five in out.as_chunks_mut::<5>().0.iter_mut().take(count.div_ceil(5)) {
+            for first in (0..count.min(ROOM - 8)).step_by(5) {
                 let (shared, low) = group(simd, bits as u64, n, &TRIT_BITS);
                 let values = TRITS[shared & 0xff] << n | low;
-                five.copy_from_slice(&values.to_le_bytes()[..5]);
+                // Zeros behind the five are overwritten.
+                out[first..first + 8].copy_from_slice(&values.to_le_bytes());
                 bits >>= 5 * n + 8;
             }
         }
         Digit::Quint => {
-            for three in out.as_chunks_mut::<3>().0.iter_mut().take(count.div_ceil(3)) {
+            for first in (0..count.min(ROOM - 8)).step_by(3) {
                 let (shared, low) = group(simd, bits as u64, n, &QUINT_BITS);
                 let values = u64::from(QUINTS[shared & 0x7f]) << n | low;
-                three.copy_from_slice(&values.to_le_bytes()[..3]);
+                out[first..first + 8].copy_from_slice(&values.to_le_bytes());
                 bits >>= 3 * n + 7;
             }
         }
     }
-    out
 }
 
 /// Bits of the shared number that follow the bits of each value of a group.
@@ -482,7 +488,7 @@ mod tests {
         for l in &LEVELS[COARSEST..] {
             for (v, value) in VALUES[usize::from(l.row)].iter().enumerate().take(levels(*l)) {
                 let mut packed = NONE;
-                packed[3] = v as u8;
+                packed.0[3] = v as u8;
                 assert_eq!(values(&packed, *l)[3], *value, "{l:?} {v}");
             }
         }

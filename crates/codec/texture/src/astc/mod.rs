@@ -16,7 +16,7 @@ mod void;
 use crate::format::Profile;
 use crate::simd::Simd;
 use blend::{Blend, Color};
-use endpoint::{Endpoints, Partitions};
+use endpoint::{Endpoints, Own, Partitions};
 use mode::Header;
 use shape::Shape;
 
@@ -152,7 +152,7 @@ fn band<S: Simd, B: Blend>(
                 }
                 partitions.clear();
                 for block in read.iter_mut().take(count) {
-                    block.partitions = partitions.add(&block.header, &block.values);
+                    block.partitions = partitions.add(&block.header, &block.values, profile);
                 }
                 endpoint::endpoints(simd, &partitions, profile, &mut endpoints);
                 for (x, block) in (left..).step_by(bw).zip(read.iter().take(count)) {
@@ -224,13 +224,18 @@ struct Block {
     /// Weights of the grid and values of endpoints as they are packed.
     weights: ise::Packed,
     values: ise::Packed,
-    /// Where its partitions are among those that are decoded together.
-    partitions: usize,
+    partitions: Own,
 }
 
 impl Block {
     const fn new() -> Block {
-        Block { constant: None, header: Header::NONE, weights: ise::NONE, values: ise::NONE, partitions: 0 }
+        Block {
+            constant: None,
+            header: Header::NONE,
+            weights: ise::NONE,
+            values: ise::NONE,
+            partitions: Own::NONE,
+        }
     }
 
     /// All but the endpoints.
@@ -246,10 +251,14 @@ impl Block {
         };
         self.constant = None;
         let weights = bits.reverse_bits() & ((1 << header.weight_bits) - 1);
-        self.weights = ise::unpack(simd, weights, header.weight_levels, header.weight_count);
+        ise::unpack(simd, weights, header.weight_levels, header.weight_count, &mut self.weights);
         let values = bits >> header.values_at & ((1 << header.value_bits) - 1);
-        // All that there may be, for a loop of a length that is known; what is not there reads as zero.
-        self.values = ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES);
+        // All that there may be, for loops of a length that is known; what is not there reads as zero.
+        if header.partitions == 1 {
+            ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES_OF_ONE, &mut self.values);
+        } else {
+            ise::unpack(simd, values, header.value_levels, ise::MAX_VALUES, &mut self.values);
+        }
         self.header = header;
     }
 
@@ -267,12 +276,16 @@ impl Block {
             return blend::fill::<B>(color, shape.texels, out);
         }
         let header = &self.header;
-        grid::mix(header, shape, &mut scratch.mix);
         let points = ise::weights(simd, &self.weights, header.weight_levels);
-        let [first, second] = &mut scratch.weights;
-        grid::spread(simd, shape, &scratch.mix, &points, 0, first);
-        if header.second_plane.is_some() {
-            grid::spread(simd, shape, &scratch.mix, &points, 1, second);
+        if header.grid == shape.size {
+            grid::copy(header, &points, &mut scratch.weights);
+        } else {
+            grid::mix(header, shape, &mut scratch.mix);
+            let [first, second] = &mut scratch.weights;
+            grid::spread(simd, shape, &scratch.mix, &points, 0, first);
+            if header.second_plane.is_some() {
+                grid::spread(simd, shape, &scratch.mix, &points, 1, second);
+            }
         }
         if header.partitions > 1 {
             partition::select(header, shape, &mut scratch.partitions);

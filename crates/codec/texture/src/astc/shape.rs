@@ -6,6 +6,8 @@ use super::{CHUNK, Footprint, ROOM};
 const SMALL: usize = 31;
 
 pub struct Shape {
+    /// Width, height and depth.
+    pub size: [u8; 3],
     pub is_flat: bool,
     pub texels: usize,
     /// Coordinates of texels, doubled in small blocks.
@@ -16,9 +18,16 @@ pub struct Shape {
 
 impl Shape {
     const fn new(footprint: Footprint) -> Shape {
-        let size = [footprint.width as usize, footprint.height as usize, footprint.depth as usize];
+        let Footprint { width, height, depth } = footprint;
+        let size = [width as usize, height as usize, depth as usize];
         let texels = footprint.texels();
-        let mut shape = Shape { is_flat: size[2] == 1, texels, places: [[0; ROOM]; 3], ways: [[0; ROOM]; 3] };
+        let mut shape = Shape {
+            size: [width, height, depth],
+            is_flat: depth == 1,
+            texels,
+            places: [[0; ROOM]; 3],
+            ways: [[0; ROOM]; 3],
+        };
         let mut i = 0;
         while i < texels {
             let at = [i % size[0], i / size[0] % size[1], i / size[0] / size[1]];

@@ -51,8 +51,8 @@ pub fn endpoints<S: Simd>(
                 ends[end][c][i] = computed[end][c];
             }
         }
-        let is_log = mask(super::LOG >> mode & 1 != 0);
-        (log[0][i], log[1][i]) = (is_log, is_log & mask(mode != 14));
+        log[0][i] = mask(super::LOG >> mode & 1 != 0);
+        log[1][i] = mask(super::LOG_ALPHA >> mode & 1 != 0);
     }
     for (out, ends) in out.ends.as_flattened_mut().iter_mut().zip(ends.as_flattened()) {
         for (i, out) in out[first..first + LANES].iter_mut().enumerate() {
