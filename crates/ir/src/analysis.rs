@@ -11,6 +11,7 @@ use crate::func::Function;
 
 pub mod cfg;
 pub mod dominators;
+pub mod domtree;
 pub mod liveness;
 pub mod loops;
 pub mod positions;

@@ -168,6 +168,7 @@ impl Op {
     }
 
     /// Whether passes, interpreter and verifier know the op's shape; otherwise back ends answer `Unsupported`.
+    #[inline]
     pub fn is_open(self) -> bool {
         self.info().sig == Sig::Open
     }

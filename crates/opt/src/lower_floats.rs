@@ -54,14 +54,19 @@ pub fn run(module: &mut Module, options: Options) -> Changed {
     }
     let mut helpers: Vec<(Shape, Func)> = Vec::new();
     let mut changed = false;
+    let lowers = |f: &Function, inst: Inst| {
+        lowering(f, inst, options).is_some() || (options.zeros && zero_sum(f, inst).is_some())
+    };
     for func in module.funcs.keys() {
+        let f = &module.funcs[func];
+        // Most functions have nothing to lower: a look at all instructions, in blocks or not, tells at least cost.
+        if !f.insts.keys().any(|inst| lowers(f, inst)) {
+            continue;
+        }
         for i in 0..module.funcs[func].layout.len() {
             let f = &mut module.funcs[func];
             let block = f.layout[i];
-            let lowers = |&inst: &Inst| {
-                lowering(f, inst, options).is_some() || (options.zeros && zero_sum(f, inst).is_some())
-            };
-            if !f.blocks[block].insts.iter().any(lowers) {
+            if !f.blocks[block].insts.iter().any(|&inst| lowers(f, inst)) {
                 continue;
             }
             changed = true;
@@ -99,11 +104,10 @@ fn is_natural(flags: Flags) -> bool {
 
 fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let data = &f.insts[inst];
-    let directed = !is_natural(data.flags);
     let asked = match data.op {
-        Op::Fma if !directed => options.fma && !data.flags.contract(),
+        Op::Fma if is_natural(data.flags) => options.fma && !data.flags.contract(),
         Op::Fadd | Op::Fsub | Op::Fmul | Op::Fma | Op::F2f | Op::S2f | Op::U2f => {
-            directed && options.directed
+            options.directed && !is_natural(data.flags)
         }
         _ => false,
     };

@@ -4,8 +4,8 @@
 //! out of deep nesting, control comes together and parts again on a selector. A back end keeps a value in a variable if its
 //! definition does not dominate a use here (for hosts in SSA form), or is not visible there (for hosts with scopes).
 
-use crate::domtree::DomTree;
 use xenoglot_ir::Block;
+use xenoglot_ir::analysis::domtree::DomTree;
 
 use crate::tree::{Arms, List, Stmt, Tree};
 

@@ -20,7 +20,6 @@
 
 pub mod check;
 pub mod dominance;
-mod domtree;
 mod forest;
 pub mod graph;
 mod layout;

@@ -4,8 +4,8 @@
 //! edges are the loop's exits. Edges to the region's header repeat it, edges that leave it break; the rest is acyclic, so one
 //! sweep in reverse post-order gives dominators.
 
-use crate::domtree::DomTree;
 use crate::forest::{Forest, NONE, ROOT};
+use xenoglot_ir::analysis::domtree::DomTree;
 
 /// [`Out::to`] of an edge to the header of the region's loop.
 pub(crate) const CONTINUE: u32 = u32::MAX - 1;

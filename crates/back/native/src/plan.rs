@@ -6,8 +6,8 @@ use xenoglot_ir::analysis::{Cfg, PostDominators};
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::module::{Builtin, ResourceKind, Semantic};
 use xenoglot_ir::{
-    Block, DivZero, Function, Imm, Inst, Kind, MemInfo, Module, Op, Resource, Space, TermKind, Type, Value,
-    ValueDef,
+    Block, DivZero, Function, Imm, Inst, Kind, MemInfo, Module, NanMode, Op, Resource, Space, TermKind, Type,
+    Value, ValueDef,
 };
 
 /// A set of a value's components: bit i is component i.
@@ -75,6 +75,20 @@ pub(crate) fn class(f: &Function, inst: Inst) -> Class {
         _ if data.op.info().traits.pure => Class::Other,
         _ => Class::Pick,
     }
+}
+
+/// Whether a NaN in operand `n` always makes the result of a choice a NaN.
+fn shows(f: &Function, inst: Inst, n: usize) -> bool {
+    let data = &f.insts[inst];
+    matches!(data.op, Op::Fmin | Op::Fmax)
+        && !data.flags.sat()
+        && !data.flags.fmz()
+        && match data.flags.nan() {
+            NanMode::First => n == 0,
+            NanMode::Second => n == 1,
+            NanMode::Propagate => true,
+            NanMode::Other => false,
+        }
 }
 
 /// Calls `each` with every operand and those of its components that components `of` of the result are made of.
@@ -496,13 +510,16 @@ impl Plan {
                         self.facts[v].root = live & !covered[v];
                         sources(f, inst, live, |_, a, c| covered[a] |= c);
                     }
-                    Class::Move => {
+                    class => {
                         let shown = live & covered[v];
                         if shown != 0 {
-                            sources(f, inst, shown, |_, a, c| covered[a] |= c);
+                            sources(f, inst, shown, |n, a, c| {
+                                if class == Class::Move || shows(f, inst, n) {
+                                    covered[a] |= c;
+                                }
+                            });
                         }
                     }
-                    _ => {}
                 }
             }
         }

@@ -238,6 +238,9 @@ impl Inst {
     /// The operand of a role, if the form has one.
     pub fn operand(&self, role: Role) -> Option<Operand> {
         let form = &FORMS[self.form];
+        if !form.has_operand(role) {
+            return None;
+        }
         form.operands.iter().filter(|spec| spec.role == role).find_map(|spec| isa::extract(form, spec, self))
     }
 
@@ -261,6 +264,10 @@ impl Inst {
     }
 
     fn find_modifier(&self, which: Mod) -> Option<u8> {
-        FORMS[self.form].modifiers.iter().find(|m| m.which == which).map(|m| m.code(self.word))
+        let form = &FORMS[self.form];
+        if !form.has_modifier(which) {
+            return None;
+        }
+        form.modifiers.iter().find(|m| m.which == which).map(|m| m.code(self.word))
     }
 }

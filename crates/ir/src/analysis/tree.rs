@@ -1,8 +1,12 @@
 //! Dominator trees of any numbered graph: the part that dominators and post-dominators share.
 //!
-//! Nodes are numbered in reverse post-order from the root, which is 0. Immediate dominators by the iteration of
-//! Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001): one sweep and a check for reducible
-//! graphs. Depth-first intervals of the tree then answer `dominates` in constant time.
+//! Nodes are numbered in reverse post-order from the root, which is 0. Without its retreating edges a graph has no cycles,
+//! and each node's immediate dominator is the nearest common ancestor of its predecessors in the tree so far. In a
+//! reducible graph retreating edges change nothing. Otherwise the sweeps of Cooper, Harvey and Kennedy ("A Simple, Fast
+//! Dominance Algorithm", 2001) go on from there. Depth-first intervals of the tree then answer `dominates` in constant
+//! time.
+
+use super::domtree::DomTree;
 
 /// A dominator tree.
 #[derive(Default)]
@@ -15,6 +19,8 @@ pub(super) struct Tree {
     size: Vec<u32>,
     /// Nodes by preorder number.
     order: Vec<u32>,
+    /// The tree while it is made.
+    grown: DomTree,
 }
 
 const NONE: u32 = u32::MAX;
@@ -23,33 +29,49 @@ impl Tree {
     /// Computes the tree of `n` nodes. `preds` calls back with each predecessor of a node; each node but the root
     /// needs one with a lower number.
     pub(super) fn compute(&mut self, n: usize, preds: impl Fn(u32, &mut dyn FnMut(u32))) {
-        let idom = &mut self.idom;
-        idom.clear();
-        idom.resize(n, NONE);
-        if n == 0 {
-            self.pre.clear();
-            self.size.clear();
-            self.order.clear();
-            return;
+        self.sweep(n, &preds);
+        self.number();
+        let mut retreats = false;
+        for node in 0..n as u32 {
+            preds(node, &mut |p| retreats |= p >= node && !self.dominates(node, p));
         }
-        idom[0] = 0;
+        if retreats {
+            self.iterate(&preds);
+            self.number();
+        }
+    }
+
+    /// Dominators in the graph of the edges that go forward.
+    fn sweep(&mut self, n: usize, preds: &impl Fn(u32, &mut dyn FnMut(u32))) {
+        self.grown.reset(n);
+        for node in 1..n as u32 {
+            let mut above = NONE;
+            preds(node, &mut |p| {
+                if p < node {
+                    above = if above == NONE { p } else { self.grown.common(p, above, &mut 0) };
+                }
+            });
+            self.grown.attach(node, above);
+        }
+        self.idom.clear();
+        self.idom.extend((0..n as u32).map(|node| self.grown.parent(node)));
+    }
+
+    /// Sweeps over all edges until nothing changes.
+    fn iterate(&mut self, preds: &impl Fn(u32, &mut dyn FnMut(u32))) {
+        let idom = &mut self.idom;
         let mut changed = true;
         while changed {
             changed = false;
-            for node in 1..n as u32 {
+            for node in 1..idom.len() as u32 {
                 let mut new = NONE;
-                preds(node, &mut |p| {
-                    if idom[p as usize] != NONE {
-                        new = if new == NONE { p } else { intersect(idom, p, new) };
-                    }
-                });
+                preds(node, &mut |p| new = if new == NONE { p } else { intersect(idom, p, new) });
                 if idom[node as usize] != new {
                     idom[node as usize] = new;
                     changed = true;
                 }
             }
         }
-        self.number();
     }
 
     /// Intervals without a walk: a dominator has a lower number than what it dominates.

@@ -11,7 +11,7 @@ use crate::exec::{self, Buffer, Context, Lanes};
 use crate::host::{Access, Site};
 use crate::plan::{Address, Affine, Components, all, components, is_word};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8X16, I32, I32X4, I64};
+use cranelift_codegen::ir::types::{I8X16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, Value as Simd};
 use xenoglot_ir::imm::Order;
 use xenoglot_ir::module::OutOfBounds;
@@ -272,15 +272,21 @@ impl Emitter<'_> {
 
     /// The lanes' pointers into a buffer, or each into its own private memory.
     fn pointers(&mut self, base: Option<Simd>, at: Simd) -> Rows {
-        let base = match base {
-            Some(base) => [base; 4],
+        let mut rows = match base {
+            Some(base) => {
+                let base = self.b.ins().splat(I64X2, base);
+                let [low, high] = [self.b.ins().uwiden_low(at), self.b.ins().uwiden_high(at)]
+                    .map(|at| self.b.ins().iadd(base, at));
+                let at = [(low, 0), (low, 1), (high, 0), (high, 1)]
+                    .map(|(pair, lane)| self.b.ins().extractlane(pair, lane));
+                return Rows { at, offset: 0 };
+            }
             None => {
                 let first = self.b.ins().load(I64, FIXED, self.context, Context::PRIVATE as i32);
                 let size = i64::from(self.f.private_size);
                 [0, 1, 2, 3].map(|lane| self.b.ins().iadd_imm_u(first, lane * size))
             }
         };
-        let mut rows = base;
         for (lane, row) in (0u8..).zip(&mut rows) {
             let at = self.b.ins().extractlane(at, lane);
             let at = self.b.ins().uextend(I64, at);

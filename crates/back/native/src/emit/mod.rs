@@ -60,6 +60,8 @@ struct Found {
     table: Option<Simd>,
     /// By resource and stride: a pointer per lane.
     rows: Vec<(Resource, u32, [Simd; 4])>,
+    /// The mask cast last, and as what: the components of a vector share theirs.
+    mask: Option<(Simd, Simd)>,
 }
 
 /// Signatures of the functions that code calls.
@@ -152,13 +154,13 @@ pub(crate) fn function<'a>(
     };
 
     e.b.switch_to_block(entry);
+    let mut lanes = None;
     for &stride in plan.strides.iter().filter(|&&s| s != 0) {
-        let distance = [1, 2, 3].map(|lane| {
-            let lane = e.b.ins().load(I32, FIXED, context, Context::LANES as i32 + 4 * lane);
-            let lane = e.b.ins().uextend(I64, lane);
-            e.b.ins().imul_imm_u(lane, i64::from(stride))
+        let lanes = lanes.get_or_insert_with(|| {
+            [1, 2, 3].map(|lane| e.b.ins().uload32(FIXED, context, Context::LANES as i32 + 4 * lane))
         });
-        e.distances.push((stride, distance));
+        let stride64 = e.b.ins().iconst(I64, i64::from(stride));
+        e.distances.push((stride, lanes.map(|lane| e.b.ins().imul(lane, stride64))));
     }
     e.b.ins().jump(group, &[BlockArg::Value(from)]);
 
@@ -398,7 +400,14 @@ impl Emitter<'_> {
     /// `a` where `mask` is set, else `b`.
     fn blend(&mut self, mask: Simd, a: Simd, b: Simd) -> Simd {
         let ty = self.b.func.dfg.value_type(a);
-        let mask = self.cast(ty, mask);
+        let mask = match self.found.mask {
+            Some((of, cast)) if of == mask && self.b.func.dfg.value_type(cast) == ty => cast,
+            _ => {
+                let cast = self.cast(ty, mask);
+                self.found.mask = Some((mask, cast));
+                cast
+            }
+        };
         self.b.ins().bitselect(mask, a, b)
     }
 

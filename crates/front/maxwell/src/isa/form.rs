@@ -2,6 +2,8 @@
 
 use super::spec::{ModSpec, OperandSpec};
 use super::{convert, float, flow, half, int, memory, special, surface, texture, video};
+use crate::inst::Role;
+use crate::modifier::Mod;
 use crate::opcode::Opcode;
 use std::ops::Index;
 
@@ -113,6 +115,18 @@ impl Row {
                 bit -= 1;
             }
         }
+        let (mut partial, mut which, mut roles) = (false, 0, 0);
+        let mut at = 0;
+        while at < self.modifiers.len() {
+            partial |= self.modifiers[at].is_partial();
+            which |= 1 << self.modifiers[at].which as u32;
+            at += 1;
+        }
+        at = 0;
+        while at < self.operands.len() {
+            roles |= 1 << self.operands[at].role as u32;
+            at += 1;
+        }
         Form {
             op: self.op,
             mask,
@@ -121,15 +135,9 @@ impl Row {
             modifiers: self.modifiers,
             operands: self.operands,
             guarded: self.guarded,
-            partial: {
-                let mut partial = false;
-                let mut at = 0;
-                while at < self.modifiers.len() {
-                    partial |= self.modifiers[at].is_partial();
-                    at += 1;
-                }
-                partial
-            },
+            partial,
+            which,
+            roles,
         }
     }
 }
@@ -155,6 +163,21 @@ pub struct Form {
     pub guarded: bool,
     /// Some values of its modifiers are undefined.
     pub(crate) partial: bool,
+    /// Its modifiers and the roles of its operands: what is asked for most is not there.
+    which: u128,
+    roles: u32,
+}
+
+impl Form {
+    /// Whether it has a modifier.
+    pub(crate) const fn has_modifier(&self, which: Mod) -> bool {
+        self.which >> which as u32 & 1 != 0
+    }
+
+    /// Whether it has an operand of a role, if only in some words.
+    pub(crate) const fn has_operand(&self, role: Role) -> bool {
+        self.roles >> role as u32 & 1 != 0
+    }
 }
 
 /// A form's number in [`FORMS`]; only the decoder makes one.

@@ -144,7 +144,7 @@ impl Emitter<'_, '_> {
         }
         let result = self.cx.lift(inst);
         self.cx.guard = None;
-        if writes_pred(inst, inst.guard.pred) {
+        if self.open.is_some() && writes_pred(inst, inst.guard.pred) {
             self.close();
         }
         result

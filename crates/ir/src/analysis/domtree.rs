@@ -4,7 +4,8 @@
 //! jumps and single steps together reach any ancestor in O(log depth) moves.
 
 /// A growing tree over dense ids.
-pub(crate) struct DomTree {
+#[derive(Default)]
+pub struct DomTree {
     parent: Vec<u32>,
     jump: Vec<u32>,
     depth: Vec<u32>,
@@ -12,13 +13,25 @@ pub(crate) struct DomTree {
 
 impl DomTree {
     /// A forest of `len` roots.
-    pub(crate) fn new(len: usize) -> DomTree {
-        let own: Vec<u32> = (0..len as u32).collect();
-        DomTree { parent: own.clone(), jump: own, depth: vec![0; len] }
+    pub fn new(len: usize) -> DomTree {
+        let mut tree = DomTree::default();
+        tree.reset(len);
+        tree
+    }
+
+    /// Makes it a forest of `len` roots.
+    pub fn reset(&mut self, len: usize) {
+        let DomTree { parent, jump, depth } = self;
+        for own in [parent, jump] {
+            own.clear();
+            own.extend(0..len as u32);
+        }
+        depth.clear();
+        depth.resize(len, 0);
     }
 
     /// Makes `node`, a root without descendants, a child of `parent`.
-    pub(crate) fn attach(&mut self, node: u32, parent: u32) {
+    pub fn attach(&mut self, node: u32, parent: u32) {
         let [n, p] = [node, parent].map(|x| x as usize);
         let j = self.jump[p] as usize;
         let jj = self.jump[j] as usize;
@@ -29,17 +42,17 @@ impl DomTree {
     }
 
     /// The parent; a root is its own.
-    pub(crate) fn parent(&self, node: u32) -> u32 {
+    pub fn parent(&self, node: u32) -> u32 {
         self.parent[node as usize]
     }
 
     /// Steps to the root.
-    pub(crate) fn depth(&self, node: u32) -> u32 {
+    pub fn depth(&self, node: u32) -> u32 {
         self.depth[node as usize]
     }
 
-    /// The nearest common ancestor of two nodes of one tree.
-    pub(crate) fn common(&self, a: u32, b: u32, steps: &mut u64) -> u32 {
+    /// The nearest common ancestor of two nodes of one tree. `steps` grows by the work it takes.
+    pub fn common(&self, a: u32, b: u32, steps: &mut u64) -> u32 {
         let (mut a, mut b) = if self.depth(a) >= self.depth(b) { (a, b) } else { (b, a) };
         while self.depth(a) > self.depth(b) {
             *steps += 1;
