@@ -1,20 +1,33 @@
 //! Files with Maxwell programs.
 
-use xenoglot::Error;
-use xenoglot::maxwell::{Options, lift, load};
+use xenoglot::maxwell::{Options, lift, load, target_for};
+use xenoglot::{Error, Target, Translator};
 use xenoglot_ir::verify;
+use xenoglot_opt::pipeline::{Verify, optimize};
+use xenoglot_opt::{Context, Options as OptOptions, lower_floats};
 
-/// Programs in any bytes are listed, and lifted to sound modules or refused.
+/// Programs in any bytes are listed, and lifted to sound modules, which passes keep sound and back ends take, or refused.
 pub fn maxwell_container(data: &[u8]) {
     let Ok(programs) = load(data) else { return };
     let start = data.as_ptr_range();
+    let mut translator = Translator::new();
     for program in programs.iter().take(8) {
         let code = program.code.as_ptr_range();
         assert!(program.code.is_empty() || (start.start <= code.start && code.end <= start.end));
-        match lift(program, &Options::default()) {
-            Ok(lifted) => verify(&lifted.module).unwrap_or_else(|e| panic!("{}: {e}", program.name)),
-            Err(Error::MaxwellLift(_)) => {}
+        let mut lifted = match lift(program, &Options::default()) {
+            Ok(lifted) => lifted,
+            Err(Error::MaxwellLift(_)) => continue,
             Err(e) => panic!("{}: {e}", program.name),
+        };
+        verify(&lifted.module).unwrap_or_else(|e| panic!("{}: {e}", program.name));
+        let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
+        let options = OptOptions { lower_memory: true, floats, ..Default::default() };
+        if let Err(errors) = optimize(&mut lifted.module, &mut Context::new(), &options, &mut Verify) {
+            panic!("{}: {errors}", program.name);
+        }
+        for target in [Target::Spirv(Default::default()), Target::Glsl(Default::default())] {
+            // What no host has is refused.
+            let _ = translator.emit(&lifted.module, &target_for(&target, &lifted.info));
         }
     }
 }
