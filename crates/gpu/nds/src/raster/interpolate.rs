@@ -2,6 +2,9 @@
 
 use super::lanes::{Block, LANES, Lanes, SignedLanes, sign};
 
+/// 2^23.
+const WHOLE: f32 = 8_388_608.0;
+
 /// Interpolates along an edge.
 pub type AlongEdge = Interpolator<true>;
 /// Interpolates along a span.
@@ -161,10 +164,12 @@ impl AlongSpan {
         for (factor, &at) in factors.iter_mut().zip(places) {
             let numerator = at * w0;
             let denominator = (numerator + (length - at) * w1).max(1);
-            let guess = (numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32) as i32;
-            // Three roundings to 24 bits put it off by one at most. What is left over fits 32 bits, the product need not.
+            let quotient = numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32;
+            // A sum of this size has no fraction: the nearest whole number is in its lowest bits.
+            let guess = (quotient + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits()) as i32;
+            // That is the quotient's whole part or one more. What is left over fits 32 bits, the product need not.
             let rest = (numerator << Self::FACTOR_BITS).wrapping_sub(guess.wrapping_mul(denominator));
-            *factor = guess + 1 + sign(rest - denominator) as i32 + sign(rest) as i32;
+            *factor = guess + sign(rest) as i32;
         }
         factors
     }
