@@ -3,7 +3,8 @@
 use super::buffers::PixelFlags;
 use super::edge::{Coverage, Edge};
 use super::interpolate::AlongSpan;
-use super::polygon::{RasterPolygon, Side, VALUES, Walker};
+use super::polygon::{RasterPolygon, Side, Walker};
+use fearless_simd::{Simd, i32x8};
 
 /// A polygon's part of a row.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +62,9 @@ impl<'a> Span<'a> {
 
     /// Values at the left and right end.
     #[inline(always)]
-    pub fn ends(&self, polygon: &RasterPolygon) -> [[i32; VALUES]; 2] {
+    pub fn ends<S: Simd>(&self, simd: S, polygon: &RasterPolygon) -> [i32x8<S>; 2] {
         let [left, right] = self.sides;
-        [left.values(polygon), right.values(polygon)]
+        [left.values(simd, polygon), right.values(simd, polygon)]
     }
 
     /// Coverage of the left and right edge.
