@@ -43,13 +43,8 @@ pub(super) fn layers<S: Simd>(
     let attributes = load(simd, &line.top.attributes, block.first);
     let passes = test.passing_over(depth, &line.top, block.first);
     let over_edge = any_bit(attributes, EDGES) & block.counts;
-    let mut passed =
-        Passed { all: passes & block.counts, under: !passes & over_edge, both: passes & over_edge };
-    if passed.under.any_true() {
-        passed.under &= test.passing_over(depth, &line.under, block.first);
-        passed.all |= passed.under;
-    }
-    passed
+    let under = !passes & over_edge & test.passing_over(depth, &line.under, block.first);
+    Passed { all: (passes & block.counts) | under, under, both: passes & over_edge }
 }
 
 /// Of a shadow where its mask marked, by layer.
