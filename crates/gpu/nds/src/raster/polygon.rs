@@ -182,7 +182,7 @@ impl RasterPolygon {
 
     #[inline]
     fn vertex(&self, place: u8) -> &RasterVertex {
-        &self.vertices[usize::from(place) % MAX_VERTICES]
+        &self.vertices[usize::from(place).min(MAX_VERTICES - 1)]
     }
 
     /// The place after `place`, counterclockwise or clockwise on the screen.

@@ -69,11 +69,12 @@ impl<'a> Span<'a> {
 
     /// Coverage of the left and right edge.
     pub fn coverages(&self) -> [Coverage; 2] {
-        self.sides.map(|side| side.edge.coverage(self.swapped))
+        let [left, right] = self.sides;
+        [left.edge.coverage(self.swapped), right.edge.coverage(self.swapped)]
     }
 
     /// The span of the row that `walker` is in.
-    #[inline]
+    #[inline(always)]
     pub fn new(polygon: &RasterPolygon, walker: &'a Walker, row: i32) -> Span<'a> {
         let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
         let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());
