@@ -6,7 +6,7 @@ use xenoglot_nds::geometry::clip::MAX_VERTICES;
 use xenoglot_nds::geometry::command;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::raster::buffers::HEIGHT;
-use xenoglot_nds::raster::{Options, SlopeGaps};
+use xenoglot_nds::raster::{Extensions, Options, SlopeGaps};
 use xenoglot_nds::registers::{REGISTER_BYTES, Registers};
 use xenoglot_testgen::rng::Rng;
 
@@ -51,10 +51,10 @@ fn words(bytes: &mut Bytes) -> Vec<u32> {
 
 /// Any commands run, draw within the screen, and draw the same on three threads, without vector extensions, and again.
 pub fn nds(data: &[u8]) {
-    let run = |threads, portable| {
+    let run = |threads, extensions| {
         let mut bytes = Bytes::new(data);
         let gaps = if bytes.u8() & 1 != 0 { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
-        let mut gpu = Gpu::new(Options { gaps, threads, portable });
+        let mut gpu = Gpu::new(Options { gaps, threads, extensions });
         let registers: [u8; REGISTER_BYTES] = std::array::from_fn(|_| bytes.u8());
         gpu.set_registers(Registers::from_bytes(&registers));
         // Little memory goes a long way: each byte is a stripe of textures and of palettes.
@@ -84,9 +84,9 @@ pub fn nds(data: &[u8]) {
         };
         (0..HEIGHT).map(row).collect::<Vec<_>>()
     };
-    let frame = run(1, true);
+    let frame = run(1, Extensions::Baseline);
     assert!(frame.iter().all(|(colors, ..)| colors.iter().all(|c| c & 0xe0c0_c0c0 == 0)));
-    assert!(frame == run(3, false), "frames differ");
+    assert!(frame == run(3, Extensions::Best), "frames differ");
 }
 
 /// A random frame: registers, then commands with parameters that mostly show something.

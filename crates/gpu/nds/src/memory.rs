@@ -84,6 +84,13 @@ impl TextureMemory {
         u16::from_le_bytes([self.textures[at], self.textures[at | 1]])
     }
 
+    /// The row of an image of 256 halves that `address` is in.
+    #[inline(always)]
+    pub(crate) fn halves(&self, address: u32) -> &[[u8; 2]] {
+        let at = (address as usize % TEXTURE_BYTES) & !0x1ff;
+        self.textures[at..at + 0x200].as_chunks().0
+    }
+
     /// A colour of a palette by byte address; bit 0 does not count.
     #[inline]
     pub fn color(&self, address: u32) -> u16 {

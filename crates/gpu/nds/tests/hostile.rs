@@ -6,7 +6,7 @@ use xenoglot_nds::geometry::command;
 use xenoglot_nds::geometry::polygon::{MAX_FRAME_VERTICES, MAX_POLYGONS};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::raster::buffers::HEIGHT;
-use xenoglot_nds::raster::{Options, SlopeGaps};
+use xenoglot_nds::raster::{Extensions, Options, SlopeGaps};
 use xenoglot_nds::registers::Registers;
 
 fn run(gpu: &mut Gpu, mut words: &[u32]) {
@@ -62,15 +62,15 @@ proptest! {
         continuous: bool,
     ) {
         let gaps = if continuous { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
-        let draw = |threads, portable| {
-            let mut gpu = Gpu::new(Options { gaps, threads, portable });
+        let draw = |threads, extensions| {
+            let mut gpu = Gpu::new(Options { gaps, threads, extensions });
             gpu.set_registers(registers.clone());
             gpu.memory.write_textures(0x3fff0, &texels);
             gpu.memory.write_palettes(0x17ff0, &texels);
             run(&mut gpu, &words);
             gpu
         };
-        let (one, many) = (draw(1, true), draw(7, false));
+        let (one, many) = (draw(1, Extensions::Baseline), draw(7, Extensions::Best));
         for y in 0..HEIGHT {
             prop_assert_eq!(one.renderer().color_row(y), many.renderer().color_row(y), "row {}", y);
             prop_assert_eq!(one.renderer().depth_row(y), many.renderer().depth_row(y), "row {}", y);

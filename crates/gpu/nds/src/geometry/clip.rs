@@ -33,18 +33,18 @@ impl ClipVertex {
         }
     }
 
-    /// The colour's 5 bits.
+    /// As the clipper leaves it: colours of 5 bits.
     #[inline]
-    pub fn color5(&self) -> [u8; 3] {
-        self.color.map(|c| (c >> 12 & 31) as u8)
+    pub fn corner(&self) -> Corner {
+        let ClipVertex { position, color, texcoord, .. } = *self;
+        Corner { position, color: color.map(|c| (c >> 12 & 31) as u8), texcoord }
     }
+}
 
-    /// Whether it lies within all six planes.
-    #[inline]
-    pub fn is_inside(&self) -> bool {
-        let [x, y, z, w] = self.position;
-        [x, y, z].iter().all(|&v| v <= w && v >= w.wrapping_neg())
-    }
+/// Whether clip coordinates lie within all six planes.
+#[inline]
+pub fn is_inside([x, y, z, w]: [i32; 4]) -> bool {
+    [x, y, z].iter().all(|&v| v <= w && v >= w.wrapping_neg())
 }
 
 /// Vertices of a polygon in order.
@@ -154,7 +154,7 @@ fn clip_axis<const AXIS: usize>(polygon: &mut ClipPolygon, start: usize) {
 /// Clips a polygon. The first `start` vertices are known to be inside. With `drop_far` one vertex beyond the far plane
 /// drops the whole polygon, but for those `start` vertices: of a strip's polygon two are left.
 pub fn clip(polygon: &mut ClipPolygon, start: usize, drop_far: bool) {
-    if polygon.vertices().iter().skip(start).all(ClipVertex::is_inside) {
+    if polygon.vertices().iter().skip(start).all(|vertex| is_inside(vertex.position)) {
         return;
     }
     if drop_far && polygon.vertices().iter().skip(start).any(Plane::<2, false>::is_outside) {
@@ -215,7 +215,7 @@ mod tests {
         clip(&mut corner, 0, true);
         let cut = corner.vertices()[1];
         // A third of 27 and 4,095 of 4,096. By way of x: half of it is 14, a third off is 10.
-        assert_eq!((cut.position, cut.color5()), ([67, 100, 0, 100], [9, 0, 0]));
+        assert_eq!((cut.position, cut.corner().color), ([67, 100, 0, 100], [9, 0, 0]));
     }
 
     #[test]
@@ -223,6 +223,6 @@ mod tests {
         let mut inside = polygon(&[[-100, 0, 0, 100], [100, 100, 0, 100], [0, 0, -100, 100]]);
         clip(&mut inside, 0, true);
         assert!(inside.vertices().iter().all(|v| !v.clipped));
-        assert_eq!(inside.vertices()[0].color5(), [31, 0, 7]);
+        assert_eq!(inside.vertices()[0].corner().color, [31, 0, 7]);
     }
 }

@@ -128,13 +128,9 @@ pub fn kind(attributes: u32, texture: u32) -> Flags {
 }
 
 impl Polygon {
-    /// Bounds, depth and normalised w; `memory` is the frame's vertex memory.
-    pub fn set_up(&mut self, memory: &[Vertex]) {
-        let mut all = [Vertex::default(); MAX_VERTICES];
-        for (place, &index) in all.iter_mut().zip(self.indices()) {
-            *place = memory.get(usize::from(index)).copied().unwrap_or_default();
-        }
-        let vertices = &all[..usize::from(self.len).min(MAX_VERTICES)];
+    /// Bounds, depth and normalised w, from its vertices.
+    pub fn set_up(&mut self, vertices: &[Vertex]) {
+        let vertices = &vertices[..vertices.len().min(MAX_VERTICES)];
         self.set_bounds(vertices);
         let bits = vertices.iter().map(|v| 32 - (v.position[3] as u32).leading_zeros()).max().unwrap_or(0);
         self.w_shift = 16 - bits.next_multiple_of(4) as i8;

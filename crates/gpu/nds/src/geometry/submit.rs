@@ -1,9 +1,10 @@
 //! From a primitive's corners to polygon memory.
 
-use super::clip::{ClipPolygon, ClipVertex, clip};
+use super::clip::{ClipPolygon, ClipVertex, MAX_VERTICES, clip, is_inside};
 use super::engine::GeometryEngine;
 use super::polygon::{Attributes, Flags, MAX_FRAME_VERTICES, MAX_POLYGONS, Polygon, facing, kind};
 use super::vertex::{Corner, Corners, Vertex};
+use super::viewport::Place;
 
 /// w is cut to this.
 const W_MASK: i32 = 0xff_ffff;
@@ -38,34 +39,19 @@ impl GeometryEngine {
             return None;
         }
         let count = self.assembly.primitive.corners();
-        let mut clipped = ClipPolygon::default();
+        let corners = corners.get(..count).unwrap_or_default();
         let start = if shared.is_some() { SHARED } else { 0 };
-        for place in shared.iter().flatten() {
-            let vertex = self.back.vertices.get(usize::from(*place)).copied().unwrap_or_default();
-            let Vertex { position, color, texcoord, .. } = vertex;
-            clipped.push(ClipVertex::new(&Corner { position, color, texcoord }));
-        }
-        corners.iter().take(count).skip(start).for_each(|corner| clipped.push(ClipVertex::new(corner)));
-        clip(&mut clipped, start, !attributes.contains(Attributes::CLIP_FAR));
-        self.diagnostics.clip_overflows += u64::from(clipped.overflowed);
-        let len = clipped.vertices().len();
+        let mut vertices = [Vertex::default(); MAX_VERTICES];
+        let len = if corners.iter().skip(start).all(|corner| is_inside(corner.position)) {
+            for (vertex, corner) in vertices.iter_mut().zip(corners).skip(start) {
+                *vertex = self.vertex(corner, false);
+            }
+            count
+        } else {
+            self.clipped(&mut vertices, corners, shared)
+        };
         if len == 0 {
             return None;
-        }
-
-        let mut vertices = [Vertex::default(); super::clip::MAX_VERTICES];
-        for (vertex, from) in vertices.iter_mut().zip(clipped.vertices()) {
-            let [x, y, z, w] = from.position;
-            let position = [x, y, z, w & W_MASK];
-            let place = self.viewport().transform(position);
-            *vertex = Vertex {
-                position,
-                screen: place.pixel,
-                fraction: place.fraction,
-                color: from.color5(),
-                clipped: from.clipped,
-                texcoord: from.texcoord,
-            };
         }
         // What a vertex had when it was stored stays, though the viewport may have changed since.
         for (vertex, place) in vertices.iter_mut().zip(shared.iter().flatten()) {
@@ -101,9 +87,43 @@ impl GeometryEngine {
                 }
             };
         }
-        polygon.set_up(&self.back.vertices);
+        polygon.set_up(vertices);
         self.back.polygons.push(polygon);
         Some(self.back.polygons.len() - 1)
+    }
+
+    /// Clips a polygon that is not wholly inside; how many vertices are left.
+    fn clipped(
+        &mut self,
+        vertices: &mut [Vertex; MAX_VERTICES],
+        corners: &[Corner],
+        shared: Option<[u16; SHARED]>,
+    ) -> usize {
+        let attributes = Attributes::from_bits_truncate(self.attributes);
+        let mut clipped = ClipPolygon::default();
+        let start = if shared.is_some() { SHARED } else { 0 };
+        for place in shared.iter().flatten() {
+            let vertex = self.back.vertices.get(usize::from(*place)).copied().unwrap_or_default();
+            let Vertex { position, color, texcoord, .. } = vertex;
+            clipped.push(ClipVertex::new(&Corner { position, color, texcoord }));
+        }
+        corners.iter().skip(start).for_each(|corner| clipped.push(ClipVertex::new(corner)));
+        clip(&mut clipped, start, !attributes.contains(Attributes::CLIP_FAR));
+        self.diagnostics.clip_overflows += u64::from(clipped.overflowed);
+        for (vertex, from) in vertices.iter_mut().zip(clipped.vertices()).skip(start) {
+            *vertex = self.vertex(&from.corner(), from.clipped);
+        }
+        clipped.vertices().len()
+    }
+
+    /// A corner's place in vertex memory.
+    #[inline]
+    fn vertex(&self, corner: &Corner, clipped: bool) -> Vertex {
+        let [x, y, z, w] = corner.position;
+        let position = [x, y, z, w & W_MASK];
+        let Place { pixel: screen, fraction } = self.viewport().transform(position);
+        let Corner { color, texcoord, .. } = *corner;
+        Vertex { position, screen, fraction, color, clipped, texcoord }
     }
 
     /// Whether a polygon is one pixel and far away.

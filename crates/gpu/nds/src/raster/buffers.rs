@@ -104,6 +104,7 @@ impl Clear {
     }
 
     /// Empties row `y` of a frame whose pixels are `scale` to one of the image.
+    #[inline(always)]
     pub fn fill(&self, memory: &TextureMemory, scale: Scale, y: usize, row: &mut Row) {
         let Some([x_offset, y_offset]) = self.image else {
             row.color.fill(self.color);
@@ -111,13 +112,33 @@ impl Clear {
             row.attributes.fill(self.attributes);
             return;
         };
-        let line = u32::from(y_offset.wrapping_add((y / scale.get() as usize) as u8)) << 9;
-        for x in 0..WIDTH {
-            let at = line | u32::from(x_offset.wrapping_add((x / scale.get() as usize) as u8)) << 1;
-            let (color, depth) = (memory.half(0x40000 + at), memory.half(0x60000 + at));
-            row.color[x] = from_rgb555(color.into()) | if color & 0x8000 != 0 { 31 << 24 } else { 0 };
-            row.depth[x] = expand_depth(depth);
-            row.attributes[x] = self.attributes & OPAQUE_ID | u32::from(depth & 0x8000);
+        let line = u32::from(y_offset.wrapping_add((y / scale.get() as usize) as u8));
+        let [colors, depths] = [0x40000, 0x60000].map(|image| memory.halves(image | line << 9));
+        let id = self.attributes & OPAQUE_ID;
+        let columns =
+            colors.iter().zip(depths).map(|(&color, &depth)| [color, depth].map(u16::from_le_bytes));
+        let mut image = Row::default();
+        for (x, [color, depth]) in columns.enumerate().take(WIDTH) {
+            image.color[x] = from_rgb555(color.into()) | (u32::from(color >> 15) * (31 << 24));
+            image.depth[x] = expand_depth(depth);
+            image.attributes[x] = id | u32::from(depth & 0x8000);
+        }
+        scroll(&mut row.color, &image.color, x_offset, scale);
+        scroll(&mut row.depth, &image.depth, x_offset, scale);
+        scroll(&mut row.attributes, &image.attributes, x_offset, scale);
+    }
+}
+
+/// A row of an image from column `by` on, around its end, whose pixels become `scale` each.
+#[inline(always)]
+fn scroll(to: &mut [u32; WIDTH], from: &[u32; WIDTH], by: u8, scale: Scale) {
+    if scale == Scale::ONE {
+        let (start, end) = from.split_at(by.into());
+        to[..end.len()].copy_from_slice(end);
+        to[end.len()..].copy_from_slice(start);
+    } else {
+        for (x, to) in to.iter_mut().enumerate() {
+            *to = from[usize::from(by.wrapping_add((x / scale.get() as usize) as u8))];
         }
     }
 }

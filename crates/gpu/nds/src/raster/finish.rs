@@ -1,14 +1,18 @@
 //! What happens to a whole row at the end: edge marking, fog, antialiasing, in this order.
 
 use super::buffers::{COVERAGE, EDGES, HEIGHT, Line, OPAQUE_ID, PixelFlags, Row, WIDTH};
-use super::lanes::LANES;
-use super::shade::{Color, alpha, from_rgb555, mix_rgb};
+use super::lanes::{LANES, Lanes, Mask, all, any_bit, gather, keep, less, load, store};
+use super::shade::{Color, Colors, RGB, alpha, from_rgb555, mix_rgb};
 use crate::registers::{Control, Registers};
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch};
 
 /// Coverage of outlines: half transparent with antialiasing.
 const OUTLINE_COVERAGE: u32 = 16 << 8;
 /// Entries of the fog table with those at both ends.
 const FOG_ENTRIES: usize = 34;
+/// From an entry of the fog table to the next.
+const FOG_STEP: u32 = 1 << 17;
 
 /// A bit for each pixel of a row.
 pub type RowBits = [u64; WIDTH / 64];
@@ -35,44 +39,93 @@ impl Finish {
     }
 
     /// Pixels of row `y` that become outlines: edge pixels nearer than a neighbour of another opaque id.
-    pub fn outlines(&self, lines: &[Line], y: usize) -> RowBits {
-        let mut bits = RowBits::default();
-        let Some(row) = lines.get(y).map(|l| &l.top).filter(|_| self.control.contains(Control::EDGE_MARKING))
-        else {
-            return bits;
-        };
-        let above = y.checked_sub(1).and_then(|y| lines.get(y)).map(|l| &l.top);
-        let below = lines.get(y + 1).filter(|_| y + 1 < HEIGHT).map(|l| &l.top);
-        for x in columns_with(&row.attributes, EDGES) {
-            let (depth, id) = (row.depth[x], row.attributes[x] & OPAQUE_ID);
-            let differs = |neighbor: Option<&Row>, x: usize| {
-                let (there, other) = match neighbor {
-                    Some(row) if x < WIDTH => (row.depth[x], row.attributes[x] & OPAQUE_ID),
-                    _ => self.border,
-                };
-                other != id && depth < there
-            };
-            if differs(Some(row), x.wrapping_sub(1))
-                || differs(Some(row), x + 1)
-                || differs(above, x)
-                || differs(below, x)
-            {
-                bits[x / 64] |= 1 << (x % 64);
+    pub fn outlines(&self, level: Level, lines: &[Line], y: usize) -> RowBits {
+        match lines.get(y) {
+            Some(line) if self.control.contains(Control::EDGE_MARKING) => {
+                let above = y.checked_sub(1).and_then(|y| lines.get(y)).map(|line| &line.top);
+                let below = lines.get(y + 1).filter(|_| y + 1 < HEIGHT).map(|line| &line.top);
+                dispatch!(level, simd => self.outlines_between(simd, &line.top, above, below))
             }
+            _ => RowBits::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn outlines_between<S: Simd>(
+        &self,
+        simd: S,
+        row: &Row,
+        above: Option<&Row>,
+        below: Option<&Row>,
+    ) -> RowBits {
+        let mut bits = RowBits::default();
+        let (depth, id) = self.border;
+        let border = Neighbors { depth: all(simd, depth), attributes: all(simd, id) };
+        for first in (0..WIDTH).step_by(LANES) {
+            let own = Neighbors::load(simd, row, first);
+            let edges = any_bit(own.attributes, EDGES);
+            if !edges.any_true() {
+                continue;
+            }
+            let left = match first.checked_sub(1) {
+                Some(first) => Neighbors::load(simd, row, first),
+                None => Neighbors {
+                    depth: own.depth.shift_elements_right::<1>(depth),
+                    attributes: own.attributes.shift_elements_right::<1>(id),
+                },
+            };
+            let right = if first + LANES < WIDTH {
+                Neighbors::load(simd, row, first + 1)
+            } else {
+                Neighbors {
+                    depth: own.depth.shift_elements_left::<1>(depth),
+                    attributes: own.attributes.shift_elements_left::<1>(id),
+                }
+            };
+            let mut outlines = Mask::splat(simd, false);
+            let above = above.map_or(
+                border,
+                #[inline(always)]
+                |row| Neighbors::load(simd, row, first),
+            );
+            let below = below.map_or(
+                border,
+                #[inline(always)]
+                |row| Neighbors::load(simd, row, first),
+            );
+            for other in [left, right, above, below] {
+                let differs = any_bit(other.attributes ^ own.attributes, OPAQUE_ID);
+                outlines |= differs & less(own.depth, other.depth);
+            }
+            bits[first / 64] |= (outlines & edges).to_bitmask() << (first % 64);
         }
         bits
     }
 
     /// Finishes a row.
-    pub fn row(&self, line: &mut Line, outlines: &RowBits) {
+    pub fn row(&self, level: Level, line: &mut Line, outlines: &RowBits) {
         if self.control.contains(Control::EDGE_MARKING) {
             self.draw_outlines(&mut line.top, outlines);
         }
-        if self.control.contains(Control::FOG) {
-            self.fog.row(line);
+        if self.control.intersects(Control::FOG | Control::ANTIALIASING) {
+            dispatch!(level, simd => self.blend(simd, line));
         }
-        if self.control.contains(Control::ANTIALIASING) {
-            antialias(line);
+    }
+
+    #[inline(always)]
+    fn blend<S: Simd>(&self, simd: S, line: &mut Line) {
+        for first in (0..WIDTH).step_by(LANES) {
+            let edges = any_bit(load(simd, &line.top.attributes, first), EDGES);
+            if self.control.contains(Control::FOG) {
+                self.fog.block(simd, &mut line.top, first, Mask::splat(simd, true));
+                // Both layers, so that antialiasing blends what fog has reached.
+                if edges.any_true() {
+                    self.fog.block(simd, &mut line.under, first, edges);
+                }
+            }
+            if self.control.contains(Control::ANTIALIASING) && edges.any_true() {
+                antialias(simd, line, first, edges);
+            }
         }
     }
 
@@ -88,6 +141,20 @@ impl Finish {
                 *attributes = *attributes & !COVERAGE | OUTLINE_COVERAGE;
             }
         }
+    }
+}
+
+/// What pixels are compared with for outlines.
+#[derive(Clone, Copy)]
+struct Neighbors<S: Simd> {
+    depth: Lanes<S>,
+    attributes: Lanes<S>,
+}
+
+impl<S: Simd> Neighbors<S> {
+    #[inline(always)]
+    fn load(simd: S, row: &Row, first: usize) -> Neighbors<S> {
+        Neighbors { depth: load(simd, &row.depth, first), attributes: load(simd, &row.attributes, first) }
     }
 }
 
@@ -113,79 +180,56 @@ impl Fog {
         }
     }
 
-    /// Density at a depth, 0 to 128.
-    #[inline]
-    fn density(&self, depth: u32) -> u32 {
-        let Some(behind) = depth.checked_sub(self.offset) else { return full(self.table[0]) };
+    /// Densities at depths, 0 to 128.
+    #[inline(always)]
+    fn densities<S: Simd>(&self, depth: Lanes<S>) -> Lanes<S> {
+        let offset = all(depth.token(), self.offset);
+        let behind = keep(less(offset, depth), depth - offset);
         // Large shifts wrap around in 32 bits.
-        let place = behind >> 2 << self.shift;
-        let (entry, fraction) = ((place >> 17) as usize, place & 0x1_ffff);
-        match (self.table.get(entry), self.table.get(entry + 1)) {
-            (Some(a), Some(b)) if entry < 32 => full((a * (0x2_0000 - fraction) + b * fraction) >> 17),
-            _ => full(self.table[32]),
+        let places = (behind >> 2) << self.shift;
+        let fractions = places & (FOG_STEP - 1);
+        // Two entries next to each other; from the last one on they are the same.
+        let pairs = gather(
+            (places >> FOG_STEP.ilog2()).min(FOG_ENTRIES as u32 - 2),
+            #[inline(always)]
+            |entry| {
+                let entry = entry as usize % (FOG_ENTRIES - 1);
+                self.table[entry] | self.table[entry + 1] << 8
+            },
+        );
+        let weighted = (pairs & 0xff) * (FOG_STEP - fractions) + (pairs >> 8) * fractions;
+        let densities = weighted >> FOG_STEP.ilog2();
+        // The largest density counts as 128.
+        densities.simd_ge(127).select(all(depth.token(), 128), densities)
+    }
+
+    /// Those of a block's `pixels` that have fog.
+    #[inline(always)]
+    fn block<S: Simd>(&self, simd: S, row: &mut Row, first: usize, pixels: Mask<S>) {
+        let pixels = pixels & any_bit(load(simd, &row.attributes, first), PixelFlags::FOG.bits());
+        if !pixels.any_true() {
+            return;
         }
-    }
-
-    #[inline]
-    fn apply(&self, color: &mut Color, depth: u32) {
-        let density = self.density(depth);
-        let rgb = if self.alpha_only { *color & 0xff_ffff } else { mix_rgb7(self.color, *color, density) };
-        let mixed = (alpha(self.color) * density + alpha(*color) * (128 - density)) >> 7;
-        *color = rgb | mixed << 24;
-    }
-
-    /// Both layers, so that antialiasing blends what fog has reached.
-    fn row(&self, line: &mut Line) {
-        let fog = PixelFlags::FOG.bits();
-        let Line { top, under } = line;
-        for x in columns_with(&top.attributes, fog | EDGES) {
-            if top.attributes[x] & fog != 0 {
-                self.apply(&mut top.color[x], top.depth[x]);
-            }
-            if top.attributes[x] & EDGES != 0 && under.attributes[x] & fog != 0 {
-                self.apply(&mut under.color[x], under.depth[x]);
-            }
-        }
+        let densities = self.densities(load(simd, &row.depth, first));
+        let (colors, fog) = (load(simd, &row.color, first), all(simd, self.color));
+        let rgb = if self.alpha_only { colors & RGB } else { mix_rgb(fog, colors, densities, 7) };
+        let mixed = (alpha(fog) * densities + alpha(colors) * (128 - densities)) >> 7;
+        store(&mut row.color, first, pixels.select(rgb | mixed << 24, colors));
     }
 }
 
-/// The largest density counts as 128.
-fn full(density: u32) -> u32 {
-    if density >= 127 { 128 } else { density }
-}
-
-/// [`mix_rgb`] of 7 bits.
-fn mix_rgb7(a: Color, b: Color, part: u32) -> Color {
-    mix_rgb(a, b, part, 7)
-}
-
-/// Columns whose pixels have any of `bits`. Most often sixteen in a row have none.
-fn columns_with(attributes: &[u32; WIDTH], bits: u32) -> impl Iterator<Item = usize> {
-    let blocks = attributes.as_chunks::<LANES>().0.iter().enumerate();
-    let blocks = blocks.filter(move |(_, lanes)| lanes.iter().fold(0, |all, lane| all | lane) & bits != 0);
-    blocks.flat_map(move |(block, lanes)| {
-        let columns = (block * LANES..).zip(lanes);
-        columns.filter_map(move |(x, lane)| (lane & bits != 0).then_some(x))
-    })
-}
-
-/// Blends edge pixels with what they cover.
-fn antialias(line: &mut Line) {
-    let Line { top, under } = line;
-    for x in columns_with(&top.attributes, EDGES) {
-        let attributes = top.attributes[x];
-        let (color, below) = (top.color[x], under.color[x]);
-        top.color[x] = match (attributes & COVERAGE) >> 8 {
-            31 => color,
-            0 => below,
-            covered => {
-                let part = covered + 1;
-                // Over nothing the colour stays.
-                let rgb = if alpha(below) > 0 { mix_rgb(color, below, part, 5) } else { color & 0xff_ffff };
-                rgb | (alpha(color) * part + alpha(below) * (32 - part)) >> 5 << 24
-            }
-        };
-    }
+/// Blends edge pixels of a block with what they cover.
+#[inline(always)]
+fn antialias<S: Simd>(simd: S, line: &mut Line, first: usize, edges: Mask<S>) {
+    let (colors, below): (Colors<S>, Colors<S>) =
+        (load(simd, &line.top.color, first), load(simd, &line.under.color, first));
+    let covered = (load(simd, &line.top.attributes, first) & COVERAGE) >> COVERAGE.trailing_zeros();
+    let parts = covered + 1;
+    // Over nothing the colour stays.
+    let rgb = alpha(below).simd_eq(0).select(colors & RGB, mix_rgb(colors, below, parts, 5));
+    let mixed = rgb | ((alpha(colors) * parts + alpha(below) * (32 - parts)) >> 5) << 24;
+    let blended = covered.simd_eq(0).select(below, mixed);
+    store(&mut line.top.color, first, edges.select(blended, colors));
 }
 
 #[cfg(test)]
@@ -199,14 +243,18 @@ mod tests {
         Fog::new(&registers)
     }
 
+    fn density(fog: &Fog, depth: u32) -> u32 {
+        dispatch!(Level::new(), simd => fog.densities(all(simd, depth)).to_array()[0])
+    }
+
     #[test]
     fn fog_table_is_linear_between_steps() {
         let table = std::array::from_fn(|i| i as u8 * 3);
         // Steps of 0x80000 >> shift.
         let fog = fog(4, 0, table);
-        assert_eq!(fog.density(0x8000), 0);
-        assert_eq!((fog.density(0x10000), fog.density(0x14000)), (3, 4));
-        assert_eq!(fog.density(0xff_ffff), 93);
+        assert_eq!(density(&fog, 0x8000), 0);
+        assert_eq!((density(&fog, 0x10000), density(&fog, 0x14000)), (3, 4));
+        assert_eq!(density(&fog, 0xff_ffff), 93);
     }
 
     #[test]
@@ -214,18 +262,9 @@ mod tests {
         let mut table = [127; 32];
         table[0] = 0;
         let steep = fog(15, 0, table);
-        assert_eq!(steep.density(0x1000), 128);
+        assert_eq!(density(&steep, 0x1000), 128);
         // 0x100000 >> 2 << 15 has left 32 bits.
-        assert_eq!(steep.density(0x10_0000), 0);
-    }
-
-    #[test]
-    fn columns_by_their_bits() {
-        let mut attributes = [0; WIDTH];
-        for (x, bits) in [(0, 1), (17, 3), (18, 4), (255, 2)] {
-            attributes[x] = bits;
-        }
-        assert_eq!(columns_with(&attributes, 3).collect::<Vec<_>>(), [0, 17, 255]);
+        assert_eq!(density(&steep, 0x10_0000), 0);
     }
 
     fn edge_line(covered: u32, top: Color, under: Color) -> Line {
@@ -240,7 +279,10 @@ mod tests {
         let (white, black) = (pack([63; 3], 31), pack([0; 3], 31));
         let antialiased = |covered, under| {
             let mut line = edge_line(covered, white, under);
-            antialias(&mut line);
+            dispatch!(Level::new(), simd => {
+                let edges = any_bit(load(simd, &line.top.attributes, 0), EDGES);
+                antialias(simd, &mut line, 0, edges);
+            });
             line.top.color[0]
         };
         assert_eq!(antialiased(31, black), white);
@@ -254,7 +296,7 @@ mod tests {
         let registers = Registers { control: Control::EDGE_MARKING.bits(), ..Registers::default() };
         let finish = Finish::new(&registers, (0xff_ffff, 0));
         let mut lines = vec![Line::default(), Line::default()];
-        let at = |lines: &[Line]| finish.outlines(lines, 0)[0];
+        let at = |lines: &[Line]| finish.outlines(Level::new(), lines, 0)[0];
         lines[0].top.attributes[5] = 1 << 24;
         assert_eq!(at(&lines), 0);
         lines[0].top.attributes[5] |= 1;

@@ -1,6 +1,8 @@
 //! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
 
-use super::lanes::{Block, LANES, Lanes, SignedLanes, sign};
+use super::lanes::{Block, Lanes, SignedLanes, whole_quotients, whole_quotients8};
+use fearless_simd::prelude::*;
+use fearless_simd::{f32x16, i32x8};
 
 /// Interpolates along an edge.
 pub type AlongEdge = Interpolator<true>;
@@ -20,6 +22,8 @@ pub struct Interpolator<const EDGE: bool> {
     w1: i32,
     linear: bool,
     factor: i32,
+    /// What depths are interpolated with: 22 bits.
+    depth_reciprocal: i32,
 }
 
 impl<const EDGE: bool> Interpolator<EDGE> {
@@ -45,6 +49,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
             w1: d1,
             linear: w0 == w1 && w0 & Self::LEVEL_MASK == 0,
             factor: 0,
+            depth_reciprocal: if start == end { 0 } else { ((1 << 30) / (end - start)) >> 8 },
         }
     }
 
@@ -84,44 +89,40 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         }
     }
 
-    /// Values at the place, between others.
-    #[inline(always)]
-    pub fn values<const N: usize>(&self, a: &[i32; N], b: &[i32; N]) -> [i32; N] {
-        let mut out = *a;
-        if self.is_linear() {
-            for (i, value) in out.iter_mut().enumerate() {
-                *value = self.value(a[i], b[i]);
-            }
-        } else {
-            for (i, value) in out.iter_mut().enumerate() {
-                *value = Self::perspective_value(a[i], b[i], self.factor);
-            }
-        }
-        out
-    }
-
     /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
     #[inline(always)]
     pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
         a + (((b - a) * factor) >> Self::FACTOR_BITS)
     }
 
-    /// A depth of 24 bits between two at a factor.
+    /// The difference of two depths of 24 bits in two parts, whose products with a factor fit 32 bits.
     #[inline(always)]
-    pub fn w_depth(a: i32, b: i32, factor: i32) -> i32 {
-        // In two parts, which fit 32 bits.
+    fn depth_parts(a: i32, b: i32) -> [i32; 2] {
         let step = b - a;
-        let (high, low) = (step >> Self::FACTOR_BITS, step & ((1 << Self::FACTOR_BITS) - 1));
-        a + high * factor + ((low * factor) >> Self::FACTOR_BITS)
-    }
-
-    /// The reciprocal of the length that depths are interpolated with: 22 bits.
-    fn depth_reciprocal(&self) -> i32 {
-        if self.length == 0 { 0 } else { ((1 << 30) / self.length) >> 8 }
+        [step >> Self::FACTOR_BITS, step & ((1 << Self::FACTOR_BITS) - 1)]
     }
 }
 
 impl AlongEdge {
+    /// Values at the place, between others.
+    #[inline(always)]
+    pub fn values<S: Simd>(&self, simd: S, a: &[i32; 8], b: &[i32; 8]) -> i32x8<S> {
+        let (a, b) = (i32x8::load_array_ref(simd, a), i32x8::load_array_ref(simd, b));
+        if self.length == 0 {
+            return a;
+        }
+        if !self.linear {
+            return a + (((b - a) * self.factor) >> Self::FACTOR_BITS);
+        }
+        // Falling values are interpolated from the other end.
+        let places =
+            a.simd_lt(b).select(i32x8::splat(simd, self.at), i32x8::splat(simd, self.length - self.at));
+        let low = a.min(b);
+        let numerators = (a.max(b) - low) * places;
+        let near = numerators.to_float::<fearless_simd::f32x8<S>>() * (1.0 / self.length as f32);
+        low + whole_quotients8(numerators, i32x8::splat(simd, self.length), near)
+    }
+
     /// A depth at the place, between two: linear for Z, like all else for W.
     #[inline]
     pub fn depth(&self, a: i32, b: i32, is_w: bool) -> i32 {
@@ -129,12 +130,13 @@ impl AlongEdge {
             return a;
         }
         if is_w {
-            return Self::w_depth(a, b, self.factor);
+            let [high, low] = Self::depth_parts(a, b);
+            return a + high * self.factor + ((low * self.factor) >> Self::FACTOR_BITS);
         }
         let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
         // The difference keeps 10 bits.
         let shift = (32 - step.leading_zeros()).saturating_sub(10);
-        let scaled = (i64::from((step >> shift) * at) * i64::from(self.depth_reciprocal())) >> 22;
+        let scaled = (i64::from((step >> shift) * at) * i64::from(self.depth_reciprocal)) >> 22;
         base + (scaled << shift) as i32
     }
 }
@@ -142,79 +144,88 @@ impl AlongEdge {
 impl AlongSpan {
     /// Places of a block's columns from the start; those beyond the ends are at them.
     #[inline(always)]
-    pub fn places(&self, block: &Block) -> SignedLanes {
-        let mut places = block.columns_from(self.start);
-        for place in &mut places {
-            *place = (*place).clamp(0, self.length.max(0));
-        }
-        places
+    pub fn places<S: Simd>(&self, block: &Block<S>) -> SignedLanes<S> {
+        block.columns_from(self.start).max(0).min(self.length.max(0))
     }
 
     /// Factors at places: 0 where interpolation is linear.
     #[inline(always)]
-    pub fn factors(&self, places: &SignedLanes) -> SignedLanes {
-        let mut factors = [0; LANES];
+    pub fn factors<S: Simd>(&self, places: SignedLanes<S>) -> SignedLanes<S> {
         if self.is_linear() {
-            return factors;
+            return SignedLanes::splat(places.token(), 0);
         }
-        let (w0, w1, length) = (self.w0[0], self.w1, self.length);
-        for (factor, &at) in factors.iter_mut().zip(places) {
-            let numerator = at * w0;
-            let denominator = (numerator + (length - at) * w1).max(1);
-            let guess = (numerator as f32 * (1 << Self::FACTOR_BITS) as f32 / denominator as f32) as i32;
-            // Three roundings to 24 bits put it off by one at most. What is left over fits 32 bits, the product need not.
-            let rest = (numerator << Self::FACTOR_BITS).wrapping_sub(guess.wrapping_mul(denominator));
-            *factor = guess + 1 + sign(rest - denominator) as i32 + sign(rest) as i32;
-        }
-        factors
+        let weights = places * self.w0[0];
+        let denominators = (weights + (self.length - places) * self.w1).max(1);
+        let near = weights.to_float::<f32x16<S>>() * (1 << Self::FACTOR_BITS) as f32
+            / denominators.to_float::<f32x16<S>>();
+        whole_quotients(weights << Self::FACTOR_BITS, denominators, near)
     }
 
-    /// Depths at places.
+    /// Places from the end with the smaller value.
     #[inline(always)]
-    pub fn z_depths(&self, a: i32, b: i32, places: &SignedLanes) -> Lanes {
-        // From the smaller end, with a difference that has lost 9 bits.
-        let (base, step, from, by) = if a < b { (a, b - a, 0, 1) } else { (b, a - b, self.length, -1) };
-        let (step, reciprocal) = (step >> 9, self.depth_reciprocal() as u32);
-        let mut out = [0; LANES];
-        for (depth, &at) in out.iter_mut().zip(places) {
-            let scaled = (step * (from + by * at)) as u32;
-            *depth = base as u32 + ((u64::from(scaled) * u64::from(reciprocal)) >> 13) as u32;
-        }
-        out
+    fn rising_places<S: Simd>(&self, a: i32, b: i32, places: SignedLanes<S>) -> SignedLanes<S> {
+        if a < b { places } else { self.length - places }
+    }
+
+    /// Depths at places, where they are Z.
+    #[inline(always)]
+    pub fn z_depths<S: Simd>(&self, a: i32, b: i32, places: SignedLanes<S>) -> Lanes<S> {
+        const PART: u32 = 13;
+        // The difference has lost 9 bits. Its product with the reciprocal has up to 50: in parts that fit 32.
+        let scaled = self.rising_places(a, b, places) * ((a - b).abs() >> 9);
+        let reciprocal = self.depth_reciprocal;
+        let [high, low] = [scaled >> PART, scaled & ((1 << PART) - 1)];
+        let way = high * reciprocal
+            + low * (reciprocal >> PART)
+            + ((low * (reciprocal & ((1 << PART) - 1))) >> PART);
+        (way + a.min(b)).bitcast()
+    }
+
+    /// Depths at factors, where they are W.
+    #[inline(always)]
+    pub fn w_depths<S: Simd>(a: i32, b: i32, factors: SignedLanes<S>) -> Lanes<S> {
+        let [high, low] = Self::depth_parts(a, b);
+        (factors * high + ((factors * low) >> Self::FACTOR_BITS) + a).bitcast()
     }
 
     /// Values at places, where they are linear.
     #[inline(always)]
-    pub fn linear_values(&self, a: i32, b: i32, places: &SignedLanes) -> SignedLanes {
-        let length = self.length.max(1) as u32;
-        // The quotient of numbers up to 2^16 * length, by a product: exact, since its error is below 1 / length.
-        let bits = 31 + length.ilog2();
-        let inverse = ((1u64 << bits) / u64::from(length) + 1) as u32;
-        // Falling values are those from the other end, rounded up from this one.
-        let (step, round) = if a < b { ((b - a) as u32, 0) } else { ((a - b) as u32, length - 1) };
-        let mut out = [0; LANES];
-        for (value, &at) in out.iter_mut().zip(places) {
-            let way = ((u64::from(step * at as u32 + round) * u64::from(inverse)) >> bits) as i32;
-            *value = if a < b { a + way } else { a - way };
-        }
-        out
+    pub fn linear_values<S: Simd>(&self, a: i32, b: i32, places: SignedLanes<S>) -> SignedLanes<S> {
+        let length = self.length.max(1);
+        let numerators = self.rising_places(a, b, places) * (a - b).abs();
+        let near = numerators.to_float::<f32x16<S>>() * (1.0 / length as f32);
+        let length = SignedLanes::splat(places.token(), length);
+        whole_quotients(numerators, length, near) + a.min(b)
     }
 
     /// Values at factors.
     #[inline(always)]
-    pub fn perspective_values(a: i32, b: i32, factors: &SignedLanes) -> SignedLanes {
-        let mut out = [0; LANES];
-        for (value, &factor) in out.iter_mut().zip(factors) {
-            *value = Self::perspective_value(a, b, factor);
-        }
-        out
+    pub fn perspective_values<S: Simd>(a: i32, b: i32, factors: SignedLanes<S>) -> SignedLanes<S> {
+        ((factors * (b - a)) >> Self::FACTOR_BITS) + a
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raster::lanes::LANES;
+    use fearless_simd::{Level, dispatch};
     use xenoglot_testgen::rng::Rng;
+
+    /// Those of the first columns up to `to`.
+    fn places(span: &AlongSpan, to: usize) -> [i32; LANES] {
+        dispatch!(Level::new(), simd => span.places(&Block::new(simd, 0, to)).to_array())
+    }
+
+    fn linear_values(span: &AlongSpan, a: i32, b: i32, places: [i32; LANES]) -> [i32; LANES] {
+        dispatch!(Level::new(), simd => {
+            span.linear_values(a, b, SignedLanes::load_array(simd, places)).to_array()
+        })
+    }
+
+    fn factors(span: &AlongSpan, places: [i32; LANES]) -> [i32; LANES] {
+        dispatch!(Level::new(), simd => span.factors(SignedLanes::load_array(simd, places)).to_array())
+    }
 
     #[test]
     fn level_w_with_low_bits_is_not_linear() {
@@ -231,8 +242,11 @@ mod tests {
         edge.move_to(1);
         assert_eq!((edge.value(0, 100), edge.value(100, 0)), (33, 66));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let places = span.places(&Block::new(0, 3));
-        assert_eq!(span.linear_values(100, 0, &places)[..3], [100, 66, 33]);
+        assert_eq!(linear_values(&span, 100, 0, places(&span, 3))[..3], [100, 66, 33]);
+        dispatch!(Level::new(), simd => {
+            let values = edge.values(simd, &[0, 100, 7, 0, 0, 0, 0, 0], &[100, 0, 7, 0, 0, 0, 0, 0]);
+            assert_eq!(values.to_array()[..3], [33, 66, 7]);
+        });
     }
 
     /// Depths of Z go by a reciprocal of 22 bits and differences of 10 bits along edges, of 15 in spans.
@@ -243,9 +257,11 @@ mod tests {
         // A third of 4,096 is 1,365, two thirds are 2,730.
         assert_eq!((edge.depth(0, 0x1000, false), edge.depth(0x1000, 0, false)), (1360, 2728));
         let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
-        let places = span.places(&Block::new(0, 4));
+        let depths = dispatch!(Level::new(), simd => {
+            span.z_depths(0, 0x3ff, SignedLanes::load_array(simd, places(&span, 4))).to_array()
+        });
         // The highest of the difference's lowest nine bits are gone: 512 of 1,023 are left.
-        assert_eq!(span.z_depths(0, 0x3ff, &places)[..4], [0, 170, 341, 511]);
+        assert_eq!(depths[..4], [0, 170, 341, 511]);
     }
 
     #[test]
@@ -258,16 +274,12 @@ mod tests {
     #[test]
     fn places_are_within_the_span() {
         let span = AlongSpan::new(-3, 5, 1, 2);
-        let places = span.places(&Block::new(0, 5));
-        assert_eq!(places, [3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
-        assert_eq!(
-            AlongSpan::new(9, 12, 1, 2).places(&Block::new(0, 5))[..12],
-            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]
-        );
+        assert_eq!(places(&span, 5), [3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
+        assert_eq!(places(&AlongSpan::new(9, 12, 1, 2), 5)[..12], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
     }
 
     /// All places of a span of some length, by blocks.
-    fn blocks(length: i32) -> impl Iterator<Item = SignedLanes> {
+    fn blocks(length: i32) -> impl Iterator<Item = [i32; LANES]> {
         (0..=length).step_by(LANES).map(move |first| {
             let mut places = [length; LANES];
             places.iter_mut().zip(first..=length).for_each(|(place, at)| *place = at);
@@ -284,7 +296,7 @@ mod tests {
                     if a < b { a + (b - a) * at / length } else { b + (a - b) * (length - at) / length }
                 };
                 for places in blocks(length) {
-                    assert_eq!(span.linear_values(a, b, &places), places.map(exact), "{length}, {a} to {b}");
+                    assert_eq!(linear_values(&span, a, b, places), places.map(exact), "{length}, {a} to {b}");
                 }
             }
         }
@@ -298,7 +310,7 @@ mod tests {
             if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
         };
         for places in blocks(length) {
-            assert_eq!(span.factors(&places), places.map(exact), "{length}, {w0} to {w1}");
+            assert_eq!(factors(&span, places), places.map(exact), "{length}, {w0} to {w1}");
         }
     }
 
@@ -327,7 +339,10 @@ mod tests {
         for (a, b) in [(0, 0xff_ffff), (0xff_ffff, 0), (5, 0x12_3456), (0x65_4321, 7)] {
             for factor in 0..=256 {
                 let whole = i64::from(a) + ((i64::from(b - a) * i64::from(factor)) >> 8);
-                assert_eq!(i64::from(AlongSpan::w_depth(a, b, factor)), whole);
+                let depths = dispatch!(Level::new(), simd => {
+                    AlongSpan::w_depths(a, b, SignedLanes::splat(simd, factor)).to_array()
+                });
+                assert_eq!(i64::from(depths[0]), whole);
             }
         }
     }

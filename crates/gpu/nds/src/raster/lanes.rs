@@ -1,132 +1,148 @@
 //! Sixteen pixels of a row, worked on at once.
-//!
-//! Loops over them are written so that compilers make vectors of them: without branches, and everything that they call
-//! inlined.
 
 use super::buffers::WIDTH;
+use fearless_simd::prelude::*;
+use fearless_simd::{f32x8, f32x16, i32x8, i32x16, mask32x16, u32x16};
 
 /// How many pixels are worked on at once.
 pub const LANES: usize = 16;
 /// A number of each pixel.
-pub type Lanes = [u32; LANES];
+pub type Lanes<S> = u32x16<S>;
 /// The same with a sign.
-pub type SignedLanes = [i32; LANES];
-/// All ones for some pixels, 0 for the others.
-pub type Mask = Lanes;
+pub type SignedLanes<S> = i32x16<S>;
+/// Some of the pixels.
+pub type Mask<S> = mask32x16<S>;
 
 /// The lanes' numbers.
-const NUMBERS: SignedLanes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const NUMBERS: [i32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// All ones if `a` is less than `b`, both of 31 bits. Of comparisons in loops compilers make worse code.
+/// The same number for each pixel.
 #[inline(always)]
-pub fn less(a: u32, b: u32) -> u32 {
-    sign(a.wrapping_sub(b) as i32)
+pub fn all<S: Simd>(simd: S, number: u32) -> Lanes<S> {
+    Lanes::splat(simd, number)
 }
 
-/// All ones if a number of 31 bits is not 0.
+/// Where `a` is less than `b`, both of 31 bits: what has a sign is compared in fewer instructions.
 #[inline(always)]
-pub fn any_bit(number: u32) -> u32 {
-    less(0, number)
+pub fn less<S: Simd>(a: Lanes<S>, b: Lanes<S>) -> Mask<S> {
+    a.bitcast::<SignedLanes<S>>().simd_lt(b.bitcast::<SignedLanes<S>>())
 }
 
-/// All ones if it is negative.
+/// Where any of `bits` is set.
 #[inline(always)]
-pub fn sign(number: i32) -> u32 {
-    (number >> 31) as u32
+pub fn any_bit<S: Simd>(numbers: Lanes<S>, bits: u32) -> Mask<S> {
+    (numbers & bits).simd_ne(0)
 }
 
-/// All ones if it holds.
+/// Numbers where the mask holds, else 0.
 #[inline(always)]
-pub fn mask(holds: bool) -> u32 {
-    u32::from(holds).wrapping_neg()
-}
-
-/// `a` where the mask has ones, else `b`.
-#[inline(always)]
-pub fn select(mask: u32, a: u32, b: u32) -> u32 {
-    (a & mask) | (b & !mask)
-}
-
-/// Whether the mask has ones.
-#[inline(always)]
-pub fn any(mask: &Mask) -> bool {
-    let mut all = 0;
-    for lane in mask {
-        all |= lane;
-    }
-    all != 0
+pub fn keep<S: Simd>(mask: Mask<S>, numbers: Lanes<S>) -> Lanes<S> {
+    mask.select(numbers, all(numbers.token(), 0))
 }
 
 /// The pixels of `row` from column `first` on.
 #[inline(always)]
-pub fn load(row: &[u32; WIDTH], first: usize) -> Lanes {
-    let mut lanes = [0; LANES];
-    lanes.copy_from_slice(&row[first..first + LANES]);
-    lanes
+pub fn load<S: Simd>(simd: S, row: &[u32; WIDTH], first: usize) -> Lanes<S> {
+    Lanes::from_slice(simd, &row[first..first + LANES])
 }
 
 /// Replaces the pixels of `row` from column `first` on.
 #[inline(always)]
-pub fn store(row: &mut [u32; WIDTH], first: usize, lanes: &Lanes) {
-    row[first..first + LANES].copy_from_slice(lanes);
+pub fn store<S: Simd>(row: &mut [u32; WIDTH], first: usize, lanes: Lanes<S>) {
+    lanes.store_slice(&mut row[first..first + LANES]);
+}
+
+/// What a table has at places.
+#[inline(always)]
+pub fn gather<S: Simd>(places: Lanes<S>, at: impl Fn(u32) -> u32) -> Lanes<S> {
+    let mut out = places.to_array();
+    for place in &mut out {
+        *place = at(*place);
+    }
+    Lanes::load_array(places.token(), out)
 }
 
 /// Columns next to each other, some of which count.
 #[derive(Clone, Copy, Debug)]
-pub struct Block {
+pub struct Block<S: Simd> {
     /// The first column; all [`LANES`] are in the row.
     pub first: usize,
     /// Those that count.
-    pub counts: Mask,
+    pub counts: Mask<S>,
 }
 
-impl Block {
+impl<S: Simd> Block<S> {
     /// Columns from `from` on, as many as fit, of those before `to`.
     #[inline(always)]
-    pub fn new(from: usize, to: usize) -> Block {
+    pub fn new(simd: S, from: usize, to: usize) -> Block<S> {
         let first = from.min(WIDTH - LANES);
         let (skip, end) = ((from - first) as i32, (to - first) as i32);
-        let mut counts = [0; LANES];
-        for (lane, number) in counts.iter_mut().zip(NUMBERS) {
-            *lane = sign(number - end) & !sign(number - skip);
-        }
-        Block { first, counts }
+        let numbers = SignedLanes::load_array(simd, NUMBERS);
+        Block { first, counts: numbers.simd_lt(end) & numbers.simd_ge(skip) }
     }
 
     /// Columns, counted from another.
     #[inline(always)]
-    pub fn columns_from(&self, origin: i32) -> SignedLanes {
-        let first = self.first as i32 - origin;
-        let mut columns = [0; LANES];
-        for (column, number) in columns.iter_mut().zip(NUMBERS) {
-            *column = first + number;
-        }
-        columns
+    pub fn columns_from(&self, origin: i32) -> SignedLanes<S> {
+        SignedLanes::load_array(self.counts.token(), NUMBERS) + (self.first as i32 - origin)
     }
 }
+
+/// Numbers from 0 on for the pixels of a mask, from left to right.
+#[inline(always)]
+pub fn ranks<S: Simd>(mask: Mask<S>) -> Lanes<S> {
+    SignedLanes::load_array(mask.token(), NUMBERS).expand(mask).bitcast()
+}
+
+/// 2^23: a sum of this size has no fraction, and the nearest whole number in its lowest bits.
+const WHOLE: f32 = 8_388_608.0;
+
+macro_rules! whole_quotients {
+    ($name:ident, $ints:ident, $floats:ident) => {
+        #[doc = "Whole parts of quotients of up to 17 bits that are not negative, from approximations that are less than"]
+        #[doc = "a half off. Numerators may wrap around."]
+        #[inline(always)]
+        pub fn $name<S: Simd>(numerators: $ints<S>, denominators: $ints<S>, near: $floats<S>) -> $ints<S> {
+            // The whole part or one more.
+            let guesses = (near + WHOLE).bitcast::<$ints<S>>() - WHOLE.to_bits() as i32;
+            let rests = numerators - guesses * denominators;
+            guesses + (rests >> 31)
+        }
+    };
+}
+
+whole_quotients!(whole_quotients, i32x16, f32x16);
+whole_quotients!(whole_quotients8, i32x8, f32x8);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fearless_simd::{Level, dispatch};
 
     #[test]
     fn masks() {
-        assert_eq!((less(1, 2), less(2, 2), less(!0 >> 1, 0), less(0, !0 >> 1)), (!0, 0, 0, !0));
-        assert_eq!((any_bit(0), any_bit(1), any_bit(1 << 30)), (0, !0, !0));
-        assert_eq!((select(0xff, 0x1234, 0x5678), any(&[0; LANES])), (0x5634, false));
+        dispatch!(Level::new(), simd => {
+            let numbers = ranks(Mask::splat(simd, true));
+            assert_eq!(less(numbers, all(simd, 3)).to_bitmask(), 7);
+            assert_eq!(any_bit(numbers, 8).to_bitmask(), 0xff00);
+            assert_eq!(ranks(Mask::from_bitmask(simd, 0b1011_0000)).to_array()[4..8], [0, 1, 0, 2]);
+            assert_eq!(keep(Mask::from_bitmask(simd, 2), all(simd, 7)).to_array()[..3], [0, 7, 0]);
+        });
     }
 
     #[test]
     fn blocks_stay_in_the_row() {
-        let columns = |from, to| {
-            let block = Block::new(from, to);
-            let counted = (0..LANES).filter(|&i| block.counts[i] != 0);
-            counted.map(|i| block.first + i).collect::<Vec<_>>()
-        };
-        assert_eq!(columns(3, 5), [3, 4]);
-        assert_eq!(columns(0, 100), (0..16).collect::<Vec<_>>());
-        assert_eq!(columns(250, 256), (250..256).collect::<Vec<_>>());
-        assert_eq!(columns(255, 256), [255]);
-        assert_eq!(Block::new(255, 256).columns_from(250)[15], 5);
+        dispatch!(Level::new(), simd => {
+            let columns = |from, to| {
+                let block = Block::new(simd, from, to);
+                let counted = (0..LANES).filter(|i| block.counts.to_bitmask() >> i & 1 != 0);
+                counted.map(|i| block.first + i).collect::<Vec<_>>()
+            };
+            assert_eq!(columns(3, 5), [3, 4]);
+            assert_eq!(columns(0, 100), (0..16).collect::<Vec<_>>());
+            assert_eq!(columns(250, 256), (250..256).collect::<Vec<_>>());
+            assert_eq!(columns(255, 256), [255]);
+            assert_eq!(Block::new(simd, 255, 256).columns_from(250).to_array()[15], 5);
+        });
     }
 }

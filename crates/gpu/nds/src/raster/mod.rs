@@ -18,7 +18,7 @@ mod span;
 mod texture;
 
 pub use frame::{Frame, FrameRow};
-pub use renderer::{Options, Renderer};
+pub use renderer::{Extensions, Options, Renderer};
 pub use scale::Scale;
 
 /// What X-major edges do between rows.

@@ -1,17 +1,19 @@
 //! Polygons as the renderer takes them, and the two edges it follows down.
 
-use super::buffers::PixelFlags;
+use super::buffers::{PixelFlags, Row};
 use super::edge::{Edge, End};
-use super::lanes::{LANES, Lanes, Mask, any_bit, less};
+use super::lanes::{Lanes, Mask, less, load};
 use super::shade::Shader;
 use super::{Scale, SlopeGaps};
 use crate::geometry::clip::MAX_VERTICES;
 use crate::geometry::polygon::{Attributes, Bounds, Flags, Polygon};
 use crate::geometry::vertex::Vertex;
 use crate::registers::Control;
+use fearless_simd::i32x8;
+use fearless_simd::prelude::*;
 
-/// What is interpolated besides w and depth: red, green, blue, s, t.
-pub const VALUES: usize = 5;
+/// What is interpolated besides w and depth: red, green, blue, s, t, and what fills a vector up.
+pub const VALUES: usize = 8;
 
 /// A vertex as the renderer takes it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,30 +43,23 @@ pub enum DepthTest {
 impl DepthTest {
     /// Which depths pass over what is there.
     #[inline(always)]
-    pub fn passing(self, depth: &Lanes, there: &Lanes, attributes: &Lanes) -> Mask {
-        let mut out = [0; LANES];
+    pub fn passing<S: Simd>(self, depth: Lanes<S>, there: Lanes<S>, attributes: Lanes<S>) -> Mask<S> {
         match self {
-            DepthTest::Less => {
-                for i in 0..LANES {
-                    out[i] = less(depth[i], there[i]);
-                }
-            }
+            DepthTest::Less => less(depth, there),
             DepthTest::LessFront => {
                 let back = PixelFlags::BACK.bits();
-                let mask = back | PixelFlags::TRANSLUCENT.bits();
-                for i in 0..LANES {
-                    let is_opaque_back = !any_bit((attributes[i] ^ back) & mask);
-                    out[i] = less(depth[i], there[i] + (is_opaque_back & 1));
-                }
+                let kind = attributes & (back | PixelFlags::TRANSLUCENT.bits());
+                less(depth, there) | (depth.simd_eq(there) & kind.simd_eq(back))
             }
-            DepthTest::Equal { margin } => {
-                for i in 0..LANES {
-                    let by = there[i].wrapping_sub(depth[i]);
-                    out[i] = less(by.wrapping_add(margin) & (!0 >> 1), 2 * margin + 1);
-                }
-            }
+            DepthTest::Equal { margin } => (there - depth + margin).simd_le(2 * margin),
         }
-        out
+    }
+
+    /// Which depths pass over a layer's pixels from column `first` on.
+    #[inline(always)]
+    pub fn passing_over<S: Simd>(self, depth: Lanes<S>, row: &Row, first: usize) -> Mask<S> {
+        let simd = depth.token();
+        self.passing(depth, load(simd, &row.depth, first), load(simd, &row.attributes, first))
     }
 }
 
@@ -137,7 +132,11 @@ impl RasterPolygon {
             let [s, t] = vertex.texcoord.map(i32::from);
             let [x, y] = scale.place(vertex);
             let w = polygon.w[i];
-            *place = RasterVertex { end: End { x, y, w }, depth: polygon.depth[i], values: [r, g, b, s, t] };
+            *place = RasterVertex {
+                end: End { x, y, w },
+                depth: polygon.depth[i],
+                values: [r, g, b, s, t, 0, 0, 0],
+            };
         }
         let shown = polygon.attributes & 0x3f00_8000;
         let len = polygon.len.min(MAX_VERTICES as u8);
@@ -183,7 +182,7 @@ impl RasterPolygon {
 
     #[inline]
     fn vertex(&self, place: u8) -> &RasterVertex {
-        &self.vertices[usize::from(place) % MAX_VERTICES]
+        &self.vertices[usize::from(place).min(MAX_VERTICES - 1)]
     }
 
     /// The place after `place`, counterclockwise or clockwise on the screen.
@@ -250,9 +249,9 @@ impl Side {
 
     /// What else is interpolated, at the row.
     #[inline(always)]
-    pub fn values(&self, polygon: &RasterPolygon) -> [i32; VALUES] {
+    pub fn values<S: Simd>(&self, simd: S, polygon: &RasterPolygon) -> i32x8<S> {
         let [upper, lower] = self.ends(polygon);
-        self.edge.along.values(&upper.values, &lower.values)
+        self.edge.along.values(simd, &upper.values, &lower.values)
     }
 }
 
@@ -313,9 +312,14 @@ impl Walker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raster::lanes::all;
+    use fearless_simd::{Level, dispatch};
 
     fn passes(test: DepthTest, depth: u32, there: u32, attributes: u32) -> bool {
-        test.passing(&[depth; LANES], &[there; LANES], &[attributes; LANES]) == [!0; LANES]
+        dispatch!(Level::new(), simd => {
+            let [depth, there, attributes] = [depth, there, attributes].map(|number| all(simd, number));
+            test.passing(depth, there, attributes).all_true()
+        })
     }
 
     #[test]

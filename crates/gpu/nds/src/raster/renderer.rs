@@ -1,7 +1,7 @@
 //! Frames.
 
 use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
-use super::fill::{Code, FillState, Job};
+use super::fill::{FillState, Job};
 use super::finish::{Finish, RowBits};
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
@@ -12,6 +12,7 @@ use super::{Scale, SlopeGaps};
 use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
+use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -22,8 +23,40 @@ pub struct Options {
     pub gaps: SlopeGaps,
     /// Threads of the current rayon pool that share a frame's rows; 0 is all of them.
     pub threads: usize,
-    /// Leave the host's vector extensions alone. Frames are the same.
-    pub portable: bool,
+    /// Which of the host's vector extensions are used. Frames are the same with all.
+    pub extensions: Extensions,
+}
+
+/// The host's vector extensions that are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extensions {
+    /// All that help.
+    #[default]
+    Best,
+    /// On x86, none above AVX2.
+    Avx2,
+    /// On x86, none above SSE4.2.
+    Sse42,
+    /// Those that every processor of the architecture has.
+    Baseline,
+}
+
+impl Extensions {
+    /// All choices.
+    pub const ALL: [Extensions; 4] =
+        [Extensions::Best, Extensions::Avx2, Extensions::Sse42, Extensions::Baseline];
+
+    fn level(self) -> Level {
+        let best = Level::new();
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Extensions::Avx2 => best.as_avx2().map_or(best, Level::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Extensions::Sse42 => best.as_sse4_2().map_or(best, Level::Sse4_2),
+            Extensions::Baseline => Level::baseline(),
+            _ => best,
+        }
+    }
 }
 
 /// The renderer and the frame it drew last.
@@ -112,7 +145,7 @@ struct Scene<'a> {
     polygons: &'a [RasterPolygon],
     strips: &'a Strips,
     gaps: SlopeGaps,
-    code: Code,
+    level: Level,
 }
 
 impl Renderer {
@@ -151,6 +184,7 @@ impl Renderer {
         // A mask outlives its row, so that rows with masks depend on each other.
         let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
         self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.polygons);
+        let level = self.options.extensions.level();
         let frame = Scene {
             scale,
             has_masks,
@@ -164,7 +198,7 @@ impl Renderer {
             polygons: &self.polygons,
             strips: &self.strips,
             gaps: if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous },
-            code: if self.options.portable { Code::Portable } else { Code::best() },
+            level,
         };
         let threads = match self.options.threads {
             _ if has_masks => 1,
@@ -177,9 +211,12 @@ impl Renderer {
         if threads == 1 {
             self.bands.iter_mut().take(1).for_each(|band| band.draw(&frame, 0, lines));
             for y in 0..HEIGHT {
-                self.outlines[y] = finish.outlines(lines, y);
+                self.outlines[y] = finish.outlines(level, lines, y);
             }
-            lines.iter_mut().zip(&self.outlines).for_each(|(line, outlines)| finish.row(line, outlines));
+            lines
+                .iter_mut()
+                .zip(&self.outlines)
+                .for_each(|(line, outlines)| finish.row(level, line, outlines));
         } else {
             lines
                 .par_chunks_mut(rows)
@@ -187,8 +224,14 @@ impl Renderer {
                 .enumerate()
                 .for_each(|(i, (lines, band))| band.draw(&frame, i * rows, lines));
             let all = &*lines;
-            self.outlines.par_iter_mut().enumerate().for_each(|(y, bits)| *bits = finish.outlines(all, y));
-            lines.par_iter_mut().zip(&self.outlines).for_each(|(line, outlines)| finish.row(line, outlines));
+            self.outlines
+                .par_iter_mut()
+                .enumerate()
+                .for_each(|(y, bits)| *bits = finish.outlines(level, all, y));
+            lines
+                .par_iter_mut()
+                .zip(&self.outlines)
+                .for_each(|(line, outlines)| finish.row(level, line, outlines));
         }
     }
 
@@ -247,6 +290,11 @@ impl Frame for Renderer {
 impl Band {
     /// Draws the rows from `first` on.
     fn draw(&mut self, frame: &Scene, first: usize, lines: &mut [Line]) {
+        dispatch!(frame.level, simd => self.draw_with(simd, frame, first, lines));
+    }
+
+    #[inline(always)]
+    fn draw_with<S: Simd>(&mut self, simd: S, frame: &Scene, first: usize, lines: &mut [Line]) {
         self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
         self.stencil.reset(frame.scale);
         let rows = frame.strips.rows;
@@ -264,13 +312,22 @@ impl Band {
                 let Range { start, end } = polygon.rows();
                 let skip = (start - top as i32).max(0) as usize;
                 for (y, line) in (top..end.max(0) as usize).zip(&mut *lines).skip(skip) {
-                    self.span(frame, usize::from(place), y, y == first, line);
+                    self.span(simd, frame, usize::from(place), y, y == first, line);
                 }
             }
         }
     }
 
-    fn span(&mut self, frame: &Scene, place: usize, y: usize, is_first: bool, line: &mut Line) {
+    #[inline(always)]
+    fn span<S: Simd>(
+        &mut self,
+        simd: S,
+        frame: &Scene,
+        place: usize,
+        y: usize,
+        is_first: bool,
+        line: &mut Line,
+    ) {
         let (Some(polygon), Some(walker)) = (frame.polygons.get(place), self.walkers.get_mut(place)) else {
             return;
         };
@@ -280,11 +337,11 @@ impl Band {
         }
         let span = Span::new(polygon, walker, row);
         if polygon.shadow == Shadow::Mask {
-            self.stencil.mark(polygon, &span, y, line);
+            self.stencil.mark(simd, polygon, &span, y, line);
         } else {
             self.stencil.end_mask();
             let stencil = self.stencil.row(y);
-            Job { state: &frame.state, polygon, span: &span, line, stencil }.run(frame.code);
+            Job { state: &frame.state, polygon, span: &span, line, stencil }.run(simd);
         }
         walker.step(polygon, frame.gaps, row + 1);
     }

@@ -32,7 +32,9 @@ impl Scale {
     /// Column and row of a vertex: that of the console and what it leaves out.
     pub(crate) fn place(self, vertex: &Vertex) -> [i32; 2] {
         let times = i32::from(self.0);
-        [0, 1].map(|i| i32::from(vertex.screen[i]) * times + ((i32::from(vertex.fraction[i]) * times) >> 4))
+        let place =
+            |i: usize| i32::from(vertex.screen[i]) * times + ((i32::from(vertex.fraction[i]) * times) >> 4);
+        [place(0), place(1)]
     }
 }
 

@@ -1,29 +1,28 @@
 //! Colour of a pixel from its vertex colour and texel, and blending.
 
-use super::lanes::{LANES, Lanes, SignedLanes, any_bit, select};
+use super::lanes::{Lanes, SignedLanes, gather};
 use super::texture::{Format, Texture};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers, color6};
+use fearless_simd::prelude::*;
+use fearless_simd::u16x32;
 
 /// A colour: 6 bits of red, green, blue from the lowest byte on, 5 bits of alpha.
 pub type Color = u32;
 
-/// Alpha of a colour.
+/// Colours of pixels.
+pub type Colors<S> = Lanes<S>;
+
+/// Alpha of colours.
 #[inline(always)]
-pub fn alpha(color: Color) -> u32 {
-    color >> 24
+pub fn alpha<S: Simd>(colors: Colors<S>) -> Lanes<S> {
+    colors >> 24
 }
 
 /// A colour from its channels.
 #[inline(always)]
 pub fn pack([r, g, b]: [u32; 3], alpha: u32) -> Color {
     r | g << 8 | b << 16 | alpha << 24
-}
-
-/// Red, green and blue of a colour.
-#[inline(always)]
-pub fn unpack(color: Color) -> [u32; 3] {
-    [color & 63, color >> 8 & 63, color >> 16 & 63]
 }
 
 /// A colour RGB555, whose bit 15 may be anything, as one of 6 bits a channel.
@@ -34,18 +33,32 @@ pub fn from_rgb555(c: u32) -> Color {
     spread | (spread + 0x3e_3e3e) >> 6 & 0x1_0101
 }
 
+/// [`from_rgb555`] of pixels.
+#[inline(always)]
+pub fn colors_from_rgb555<S: Simd>(c: Lanes<S>) -> Colors<S> {
+    let spread = ((c & 31) | (c & 0x3e0) << 3 | (c & 0x7c00) << 6) << 1;
+    spread | (spread + 0x3e_3e3e) >> 6 & 0x1_0101
+}
+
+/// Red and blue.
+const RED_BLUE: u32 = 0x3f_003f;
+/// Green.
+const GREEN: u32 = 0x3f00;
+/// All three.
+pub const RGB: u32 = 0xff_ffff;
+
 /// `(a * part + b * (whole - part)) >> shift` on red, green and blue, where `whole` is `1 << shift` and up to 7 bits.
 #[inline(always)]
-pub fn mix_rgb(a: Color, b: Color, part: u32, shift: u32) -> Color {
+pub fn mix_rgb<S: Simd>(a: Colors<S>, b: Colors<S>, part: Lanes<S>, shift: u32) -> Colors<S> {
     weighted(a, part, b, (1 << shift) - part, shift)
 }
 
 /// `(a * of_a + b * of_b) >> shift` on red, green and blue.
 #[inline(always)]
-fn weighted(a: Color, of_a: u32, b: Color, of_b: u32, shift: u32) -> Color {
-    let rb = ((a & 0x3f_003f) * of_a + (b & 0x3f_003f) * of_b) >> shift & 0x3f_003f;
-    let g = ((a & 0x3f00) * of_a + (b & 0x3f00) * of_b) >> shift & 0x3f00;
-    rb | g
+fn weighted<S: Simd>(a: Colors<S>, of_a: Lanes<S>, b: Colors<S>, of_b: Lanes<S>, shift: u32) -> Colors<S> {
+    let red_blue = (a & RED_BLUE) * of_a + (b & RED_BLUE) * of_b;
+    let green = (a & GREEN) * of_a + (b & GREEN) * of_b;
+    ((red_blue >> shift) & RED_BLUE) | ((green >> shift) & GREEN)
 }
 
 /// How a polygon's pixels get their colour.
@@ -84,20 +97,30 @@ impl<'a> Environment<'a> {
 }
 
 impl Environment<'_> {
-    /// The toon table's colour of a red of 6 bits.
+    /// The toon table's colours of reds of 6 bits.
     #[inline(always)]
-    fn toon(&self, red: u32) -> Color {
-        self.toon[(red >> 1 & 31) as usize]
+    fn toon<S: Simd>(&self, red: Lanes<S>) -> Colors<S> {
+        gather(
+            red >> 1,
+            #[inline(always)]
+            |entry| self.toon[entry as usize % self.toon.len()],
+        )
     }
 }
 
 /// What pixels are coloured with.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Pixels {
+#[derive(Clone, Copy, Debug)]
+pub struct Pixels<S: Simd> {
     /// Vertex colours: red, green, blue of 6 bits.
-    pub rgb: [Lanes; 3],
+    pub rgb: [Lanes<S>; 3],
     /// Texture coordinates of 12.4.
-    pub texcoord: [SignedLanes; 2],
+    pub texcoord: [SignedLanes<S>; 2],
+}
+
+/// 1 more than red and blue, in halves of 16 bits.
+#[inline(always)]
+fn factors<S: Simd>(channels: Colors<S>) -> u16x32<S> {
+    ((channels & RED_BLUE) + 0x1_0001).bitcast()
 }
 
 impl Shader {
@@ -123,100 +146,70 @@ impl Shader {
 
     /// Colours of pixels.
     #[inline(always)]
-    pub fn colors(&self, environment: &Environment, pixels: &mut Pixels) -> Lanes {
-        let mut colors = match self.mode {
-            Mode::Modulate => self.textured(environment, pixels, false),
-            Mode::Decal => self.textured(environment, pixels, true),
-            Mode::Toon => {
-                let [r, g, b] = &mut pixels.rgb;
-                for i in 0..LANES {
-                    [r[i], g[i], b[i]] = unpack(environment.toon(r[i]));
-                }
-                self.textured(environment, pixels, false)
-            }
-            Mode::Highlight => {
-                pixels.rgb = [pixels.rgb[0]; 3];
-                let mut colors = self.textured(environment, pixels, false);
-                for (color, &red) in colors.iter_mut().zip(&pixels.rgb[0]) {
-                    *color = add_clamped(*color, environment.toon(red));
-                }
-                colors
-            }
+    pub fn colors<S: Simd>(&self, simd: S, environment: &Environment, pixels: &Pixels<S>) -> Colors<S> {
+        let [r, g, b] = pixels.rgb;
+        let vertex = match self.mode {
+            Mode::Modulate | Mode::Decal => r | g << 8 | b << 16,
+            Mode::Toon => environment.toon(r),
+            Mode::Highlight => r * 0x1_0101,
         };
-        // Wireframe is opaque.
-        if self.alpha == 0 {
-            for color in &mut colors {
-                *color = *color & 0xff_ffff | 31 << 24;
-            }
-        }
-        colors
-    }
-
-    #[inline(always)]
-    fn textured(&self, environment: &Environment, pixels: &Pixels, decal: bool) -> Lanes {
-        let [r, g, b] = &pixels.rgb;
-        let mut colors = [0; LANES];
-        if !self.is_textured() {
-            for (i, color) in colors.iter_mut().enumerate() {
-                *color = pack([r[i], g[i], b[i]], self.alpha);
-            }
-            return colors;
-        }
-        let texels = self.texture.texels(environment.memory, &pixels.texcoord);
-        if decal {
-            for (i, color) in colors.iter_mut().enumerate() {
-                *color = self.decal([r[i], g[i], b[i]], texels.color[i], texels.alpha[i]);
+        let mut colors = if self.is_textured() {
+            let texels = self.texture.texels(simd, environment.memory, pixels.texcoord);
+            let texture = colors_from_rgb555(texels.color);
+            match self.mode {
+                Mode::Decal => self.decal(vertex, texture, texels.alpha),
+                _ => self.modulate(vertex, texture, texels.alpha),
             }
         } else {
-            for (i, color) in colors.iter_mut().enumerate() {
-                *color = self.modulate([r[i], g[i], b[i]], texels.color[i], texels.alpha[i]);
-            }
+            vertex | self.alpha << 24
+        };
+        if self.mode == Mode::Highlight {
+            colors = add_clamped(colors, environment.toon(r));
         }
-        colors
+        // Wireframe is opaque.
+        if self.alpha == 0 { (colors & RGB) | 31 << 24 } else { colors }
     }
 
     #[inline(always)]
-    fn modulate(&self, vertex: [u32; 3], texture: u32, alpha: u32) -> Color {
-        let [r, g, b] = unpack(from_rgb555(texture));
+    fn modulate<S: Simd>(&self, vertex: Colors<S>, texture: Colors<S>, alpha: Lanes<S>) -> Colors<S> {
+        // Products of red and blue fit 16 bits each.
+        let red_blue = (factors(vertex) * factors(texture) - 1) >> 6;
+        let green = (factors(vertex >> 8) * factors(texture >> 8) - 1) >> 6;
         let alpha = ((alpha + 1) * (self.alpha + 1) - 1) >> 5;
-        pack([times(r, vertex[0]), times(g, vertex[1]), times(b, vertex[2])], alpha)
+        red_blue.bitcast::<Lanes<S>>() | (green.bitcast::<Lanes<S>>() & 63) << 8 | alpha << 24
     }
 
     #[inline(always)]
-    fn decal(&self, vertex: [u32; 3], texture: u32, weight: u32) -> Color {
-        let texture = from_rgb555(texture);
-        let vertex = pack(vertex, 0);
+    fn decal<S: Simd>(&self, vertex: Colors<S>, texture: Colors<S>, weight: Lanes<S>) -> Colors<S> {
         // The weights' sum is 31, the divisor 32.
         let mixed = weighted(texture, weight, vertex, 31 - weight, 5);
-        let rgb = select(any_bit(weight), select(any_bit(31 - weight), mixed, texture), vertex);
-        rgb | self.alpha << 24
+        let rgb = weight.simd_eq(31).select(texture, mixed);
+        weight.simd_eq(0).select(vertex, rgb) | self.alpha << 24
     }
-}
-
-/// The product of two channels of 6 bits.
-#[inline(always)]
-fn times(a: u32, b: u32) -> u32 {
-    ((a + 1) * (b + 1) - 1) >> 6
 }
 
 /// Adds red, green and blue, up to 63.
 #[inline(always)]
-fn add_clamped(color: Color, by: Color) -> Color {
-    let ([r, g, b], [r1, g1, b1]) = (unpack(color), unpack(by));
-    pack([(r + r1).min(63), (g + g1).min(63), (b + b1).min(63)], alpha(color))
+fn add_clamped<S: Simd>(colors: Colors<S>, by: Colors<S>) -> Colors<S> {
+    // Sums have 7 bits in a channel of 8; those with the highest become all ones.
+    let sums = (colors & RGB) + by;
+    let over = (sums >> 6) & 0x1_0101;
+    ((sums | (over * 63)) & 0x3f_3f3f) | (colors & !RGB)
 }
 
-/// Blends a pixel over another, or copies it if blending is off; alpha is the larger one.
+/// Blends pixels over others, or copies them if blending is off; alpha is the larger one.
 #[inline(always)]
-pub fn blend(source: Color, destination: Color, blending: bool) -> Color {
+pub fn blend<S: Simd>(source: Colors<S>, destination: Colors<S>, blending: bool) -> Colors<S> {
     let (a, below) = (alpha(source), alpha(destination));
-    let rgb = if blending { mix_rgb(source, destination, a + 1, 5) } else { source & 0xff_ffff };
-    select(any_bit(below), rgb | a.max(below) << 24, source)
+    let rgb = if blending { mix_rgb(source, destination, a + 1, 5) } else { source & RGB };
+    below.simd_eq(0).select(source, rgb | a.max(below) << 24)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raster::lanes::all;
+    use fearless_simd::{Level, dispatch};
 
     fn shader(control: Control, attributes: u32) -> Shader {
         Shader::new(control, attributes, 4 << 26, 0)
@@ -225,26 +218,33 @@ mod tests {
     #[test]
     fn rgb555_by_channel_or_at_once() {
         for c in 0..0x8000u16 {
-            assert_eq!(from_rgb555(c.into()), pack(color6(c).map(u32::from), 0));
+            let color = pack(color6(c).map(u32::from), 0);
+            assert_eq!(from_rgb555(c.into()), color);
+            dispatch!(Level::new(), simd => {
+                assert_eq!(colors_from_rgb555(all(simd, c.into())).to_array()[0], color);
+            });
         }
     }
 
     /// The colour of one pixel without a texture.
     fn pixel(shader: &Shader, environment: &Environment, vertex: [u32; 3]) -> Color {
-        let mut pixels = Pixels::default();
-        for (channel, value) in pixels.rgb.iter_mut().zip(vertex) {
-            channel[0] = value;
-        }
-        shader.colors(environment, &mut pixels)[0]
+        dispatch!(Level::new(), simd => {
+            let pixels =
+                Pixels { rgb: vertex.map(|value| all(simd, value)), texcoord: [SignedLanes::splat(simd, 0); 2] };
+            shader.colors(simd, environment, &pixels).to_array()[0]
+        })
     }
 
     #[test]
     fn modulate_and_decal() {
         let modulate = shader(Control::TEXTURES, 31 << 16);
-        assert_eq!(modulate.modulate([63, 63, 63], 31, 15), pack([63, 0, 0], 15));
         let decal = shader(Control::TEXTURES, 31 << 16 | 1 << 4);
-        // 63 * 15 / 32 + 63 * 16 / 32, cut: the weights leave a thirty-second out.
-        assert_eq!(decal.decal([63, 63, 63], 31, 15), pack([61, 31, 31], 31));
+        dispatch!(Level::new(), simd => {
+            let [white, red, part] = [pack([63; 3], 0), pack([63, 0, 0], 0), 15].map(|value| all(simd, value));
+            assert_eq!(modulate.modulate(white, red, part).to_array()[0], pack([63, 0, 0], 15));
+            // 63 * 15 / 32 + 63 * 16 / 32, cut: the weights leave a thirty-second out.
+            assert_eq!(decal.decal(white, red, part).to_array()[0], pack([61, 31, 31], 31));
+        });
     }
 
     #[test]
@@ -264,8 +264,9 @@ mod tests {
     #[test]
     fn blending() {
         let (a, b) = (pack([63, 0, 10], 15), pack([0, 63, 10], 31));
-        assert_eq!(blend(a, b, true), pack([31, 31, 10], 31));
-        assert_eq!(blend(a, b, false), pack([63, 0, 10], 31));
-        assert_eq!(blend(a, b & 0xff_ffff, true), a);
+        let blended = |a, b, blending| dispatch!(Level::new(), simd => blend(all(simd, a), all(simd, b), blending).to_array()[0]);
+        assert_eq!(blended(a, b, true), pack([31, 31, 10], 31));
+        assert_eq!(blended(a, b, false), pack([63, 0, 10], 31));
+        assert_eq!(blended(a, b & RGB, true), a);
     }
 }

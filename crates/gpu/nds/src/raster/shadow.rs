@@ -1,19 +1,20 @@
 //! Shadow masks: where a mask polygon lies behind what is there.
 
 use super::Scale;
-use super::buffers::{EDGES, Line, Row, WIDTH};
+use super::buffers::{EDGES, Line, WIDTH};
 use super::fill::{depths, parts};
-use super::lanes::{Block, LANES, any_bit, load, select};
+use super::lanes::{Block, LANES, all, any_bit, keep, load, store};
 use super::polygon::RasterPolygon;
 use super::span::Span;
+use fearless_simd::prelude::*;
 
 /// The mask failed against the top layer.
-pub const STENCIL_TOP: u8 = 1;
+pub const STENCIL_TOP: u32 = 1;
 /// The mask failed against the layer under an edge pixel.
-pub const STENCIL_UNDER: u8 = 2;
+pub const STENCIL_UNDER: u32 = 2;
 
 /// Marks of a row.
-pub type StencilRow = [u8; WIDTH];
+pub type StencilRow = [u32; WIDTH];
 
 /// The mask: two rows of the console's, by parity, so that what is not cleared comes back two rows later.
 #[derive(Clone, Debug)]
@@ -48,7 +49,8 @@ impl Stencil {
     }
 
     /// Draws a mask's span. The first mask after another polygon clears the row.
-    pub fn mark(&mut self, polygon: &RasterPolygon, span: &Span, y: usize, line: &Line) {
+    #[inline(always)]
+    pub fn mark<S: Simd>(&mut self, simd: S, polygon: &RasterPolygon, span: &Span, y: usize, line: &Line) {
         let rows = self.rows.len();
         let row = &mut self.rows[y % rows];
         if !self.after_mask {
@@ -58,20 +60,16 @@ impl Stencil {
         let along = span.along();
         for range in parts(polygon, span) {
             for from in range.clone().step_by(LANES) {
-                let block = Block::new(from, range.end);
-                let depths = depths(polygon, span, &along, &block);
+                let block = Block::new(simd, from, range.end);
+                let depths = depths(simd, polygon, span, &along, &block);
                 let first = block.first;
-                let attributes = load(&line.top.attributes, first);
-                let passes = |layer: &Row| {
-                    let (there, attributes) = (load(&layer.depth, first), load(&layer.attributes, first));
-                    polygon.test.passing(&depths.depth, &there, &attributes)
-                };
-                let (top, under) = (passes(&line.top), passes(&line.under));
-                for (i, mark) in row[first..first + LANES].iter_mut().enumerate() {
-                    let kept = select(top[i], u32::from(*mark), STENCIL_TOP.into());
-                    let below = any_bit(attributes[i] & EDGES) & !under[i] & u32::from(STENCIL_UNDER);
-                    *mark = select(block.counts[i], kept | below, u32::from(*mark)) as u8;
-                }
+                let attributes = load(simd, &line.top.attributes, first);
+                let top = polygon.test.passing_over(depths.depth, &line.top, first);
+                let under = polygon.test.passing_over(depths.depth, &line.under, first);
+                let marks = load(simd, row, first);
+                let kept = top.select(marks, all(simd, STENCIL_TOP));
+                let below = keep(any_bit(attributes, EDGES) & !under, all(simd, STENCIL_UNDER));
+                store(row, first, block.counts.select(kept | below, marks));
             }
         }
     }

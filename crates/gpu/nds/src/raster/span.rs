@@ -3,7 +3,8 @@
 use super::buffers::PixelFlags;
 use super::edge::{Coverage, Edge};
 use super::interpolate::AlongSpan;
-use super::polygon::{RasterPolygon, Side, VALUES, Walker};
+use super::polygon::{RasterPolygon, Side, Walker};
+use fearless_simd::{Simd, i32x8};
 
 /// A polygon's part of a row.
 #[derive(Clone, Copy, Debug)]
@@ -61,18 +62,19 @@ impl<'a> Span<'a> {
 
     /// Values at the left and right end.
     #[inline(always)]
-    pub fn ends(&self, polygon: &RasterPolygon) -> [[i32; VALUES]; 2] {
+    pub fn ends<S: Simd>(&self, simd: S, polygon: &RasterPolygon) -> [i32x8<S>; 2] {
         let [left, right] = self.sides;
-        [left.values(polygon), right.values(polygon)]
+        [left.values(simd, polygon), right.values(simd, polygon)]
     }
 
     /// Coverage of the left and right edge.
     pub fn coverages(&self) -> [Coverage; 2] {
-        self.sides.map(|side| side.edge.coverage(self.swapped))
+        let [left, right] = self.sides;
+        [left.edge.coverage(self.swapped), right.edge.coverage(self.swapped)]
     }
 
     /// The span of the row that `walker` is in.
-    #[inline]
+    #[inline(always)]
     pub fn new(polygon: &RasterPolygon, walker: &'a Walker, row: i32) -> Span<'a> {
         let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
         let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());

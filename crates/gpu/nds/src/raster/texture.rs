@@ -1,15 +1,16 @@
 //! Textures: addresses, wrapping and the seven formats.
 
-use super::lanes::{LANES, Lanes, SignedLanes, any_bit, less, select};
+use super::lanes::{Lanes, Mask, SignedLanes, all, any_bit, gather, keep};
 use crate::memory::{TEXTURE_BYTES, TextureMemory};
+use fearless_simd::prelude::*;
 
 /// Texels.
 #[derive(Clone, Copy, Debug)]
-pub struct Texels {
+pub struct Texels<S: Simd> {
     /// RGB555; bit 15 may be anything.
-    pub color: Lanes,
+    pub color: Lanes<S>,
     /// 0 to 31.
-    pub alpha: Lanes,
+    pub alpha: Lanes<S>,
 }
 
 const OPAQUE: u32 = 31;
@@ -35,15 +36,11 @@ impl Wrap {
 
     /// Coordinates of 12.4 to columns or rows.
     #[inline(always)]
-    fn apply<const N: usize>(&self, coordinates: &[i32; N]) -> [u32; N] {
+    fn apply<S: Simd>(&self, coordinates: SignedLanes<S>) -> Lanes<S> {
         let [low, high] = self.clamp;
-        let mut out = [0; N];
-        for (out, at) in out.iter_mut().zip(coordinates) {
-            let texel = (at >> 4).max(low).min(high);
-            let flip = any_bit((texel & self.mirror) as u32);
-            *out = (texel as u32 ^ flip) & self.mask as u32;
-        }
-        out
+        let texels = (coordinates >> 4).max(low).min(high);
+        let flipped = (texels & self.mirror).simd_ne(0).select(!texels, texels);
+        (flipped & self.mask).bitcast()
     }
 }
 
@@ -124,132 +121,156 @@ impl Texture {
 
     /// Texels at coordinates of 12.4.
     #[inline(always)]
-    pub fn texels(&self, memory: &TextureMemory, [s, t]: &[SignedLanes; 2]) -> Texels {
-        let s = self.wrap[0].apply(s);
-        let t = self.wrap[1].apply(t);
-        let mut places = [0; LANES];
-        for (i, place) in places.iter_mut().enumerate() {
-            *place = t[i] * self.width + s[i];
-        }
+    pub fn texels<S: Simd>(&self, simd: S, memory: &TextureMemory, [s, t]: [SignedLanes<S>; 2]) -> Texels<S> {
+        let (s, t) = (self.wrap[0].apply(s), self.wrap[1].apply(t));
+        let places = t * self.width + s;
         match self.format {
-            Format::None => Texels { color: [0; LANES], alpha: [0; LANES] },
+            Format::None => Texels { color: all(simd, 0), alpha: all(simd, 0) },
             Format::A3I5 => {
                 // a * 4 + a / 2
-                self.with_alpha(memory, &places, 31, |byte| byte >> 3 & 0x1c | byte >> 6)
+                self.with_alpha(
+                    memory,
+                    places,
+                    31,
+                    #[inline(always)]
+                    |bytes| (bytes >> 3) & 0x1c | bytes >> 6,
+                )
             }
-            Format::A5I3 => self.with_alpha(memory, &places, 7, |byte| byte >> 3),
-            Format::Palette4 => self.indexed::<2>(memory, &places),
-            Format::Palette16 => self.indexed::<4>(memory, &places),
-            Format::Palette256 => self.indexed::<8>(memory, &places),
+            Format::A5I3 => self.with_alpha(
+                memory,
+                places,
+                7,
+                #[inline(always)]
+                |bytes| bytes >> 3,
+            ),
+            Format::Palette4 => self.indexed::<S, 2>(memory, places),
+            Format::Palette16 => self.indexed::<S, 4>(memory, places),
+            Format::Palette256 => self.indexed::<S, 8>(memory, places),
             Format::Direct => {
-                let color = gather(&places, |place| memory.half(self.base + 2 * place).into());
-                let mut alpha = [0; LANES];
-                for (alpha, color) in alpha.iter_mut().zip(color) {
-                    *alpha = any_bit(color & 0x8000) & OPAQUE;
-                }
-                Texels { color, alpha }
+                let color = gather(
+                    places * 2 + self.base,
+                    #[inline(always)]
+                    |at| memory.half(at).into(),
+                );
+                Texels { color, alpha: opaque_where(any_bit(color, 0x8000)) }
             }
-            Format::Compressed => self.compressed(memory, &s, &t),
+            Format::Compressed => self.compressed(memory, s, t),
         }
     }
 
     /// Of bytes whose lowest bits are an index.
     #[inline(always)]
-    fn with_alpha(
+    fn with_alpha<S: Simd>(
         &self,
         memory: &TextureMemory,
-        places: &Lanes,
+        places: Lanes<S>,
         index: u32,
-        alpha: impl Fn(u32) -> u32,
-    ) -> Texels {
-        let mut alphas = gather(places, |place| memory.byte(self.base + place).into());
-        let color = gather(&alphas, |byte| memory.color(self.palette + 2 * (byte & index)).into());
-        for value in &mut alphas {
-            *value = alpha(*value);
-        }
-        Texels { color, alpha: alphas }
+        alpha: impl Fn(Lanes<S>) -> Lanes<S>,
+    ) -> Texels<S> {
+        let bytes = gather(
+            places + self.base,
+            #[inline(always)]
+            |at| memory.byte(at).into(),
+        );
+        let color = gather(
+            (bytes & index) * 2 + self.palette,
+            #[inline(always)]
+            |at| memory.color(at).into(),
+        );
+        Texels { color, alpha: alpha(bytes) }
     }
 
     /// Of indices of so many bits, the first in the lowest bits of a byte.
     #[inline(always)]
-    fn indexed<const BITS: u32>(&self, memory: &TextureMemory, places: &Lanes) -> Texels {
-        let mut indices = gather(places, |place| memory.byte(self.base + place / (8 / BITS)).into());
-        for (index, place) in indices.iter_mut().zip(places) {
-            *index = *index >> (place % (8 / BITS) * BITS) & ((1 << BITS) - 1);
-        }
-        let color = gather(&indices, |index| memory.color(self.palette + 2 * index).into());
-        let mut alpha = [0; LANES];
-        for (alpha, index) in alpha.iter_mut().zip(indices) {
-            *alpha = select(any_bit(index), OPAQUE, self.alpha0);
-        }
+    fn indexed<S: Simd, const BITS: u32>(&self, memory: &TextureMemory, places: Lanes<S>) -> Texels<S> {
+        // Indices of a byte.
+        let count = 8 / BITS;
+        let bytes = gather(
+            (places >> count.ilog2()) + self.base,
+            #[inline(always)]
+            |at| memory.byte(at).into(),
+        );
+        let indices = (bytes >> ((places & (count - 1)) * BITS)) & ((1 << BITS) - 1);
+        let color = gather(
+            indices * 2 + self.palette,
+            #[inline(always)]
+            |at| memory.color(at).into(),
+        );
+        let alpha = indices.simd_eq(0).select(all(places.token(), self.alpha0), all(places.token(), OPAQUE));
         Texels { color, alpha }
     }
 
     #[inline(always)]
-    fn compressed(&self, memory: &TextureMemory, s: &Lanes, t: &Lanes) -> Texels {
-        let (mut rows, mut words) = ([0; LANES], [0; LANES]);
-        for i in 0..LANES {
-            // A byte is a row of a block.
-            let row = self.base + (t[i] & !3) * (self.width / 4) + (s[i] & !3) + (t[i] & 3);
-            rows[i] = row & (TEXTURE_BYTES as u32 - 1);
-            // Slots 2 and 3 have their words in the upper half of slot 1.
-            words[i] = SLOT1 + (!less(rows[i], SLOT2) & 0x10000) + ((rows[i] & 0x1fffc) >> 1);
-        }
-        let mut indices = gather(&rows, |row| memory.byte(row).into());
-        let words = gather(&words, |at| memory.half(at).into());
-        let mut firsts = [0; LANES];
-        for i in 0..LANES {
-            // Texels in slot 1 read as index 0.
-            let is_slot1 = less(rows[i], SLOT2) & !less(rows[i], SLOT1);
-            indices[i] = indices[i] >> (s[i] % 4 * 2) & 3 & !is_slot1;
-            // Of palettes with an odd mode, indices 2 and 3 are mixed of the first two colours.
-            let index = indices[i] & !((indices[i] >> 1 & words[i] >> 14 & 1) * 3);
-            firsts[i] = self.palette + ((words[i] & 0x3fff) << 2) + 2 * index;
-        }
-        let seconds = gather(&words, |word| memory.color(self.palette + ((word & 0x3fff) << 2) + 2).into());
-        let mut color = gather(&firsts, |at| memory.color(at).into());
-        let mut alpha = [0; LANES];
-        for i in 0..LANES {
-            let (index, mode) = (indices[i], words[i] >> 14);
-            let is_mixed = any_bit(index >> 1 & mode & 1);
-            let is_clear = !any_bit((index ^ 3) | (mode & 2));
+    fn compressed<S: Simd>(&self, memory: &TextureMemory, s: Lanes<S>, t: Lanes<S>) -> Texels<S> {
+        // A byte is a row of a block.
+        let rows = (t & !3) * (self.width / 4) + (s & !3) + (t & 3) + self.base;
+        let rows = rows & (TEXTURE_BYTES as u32 - 1);
+        // Slots 2 and 3 have their words in the upper half of slot 1.
+        let places = ((rows & 0x1fffc) >> 1) + ((rows & SLOT2) >> 2) + SLOT1;
+        let words = gather(
+            places,
+            #[inline(always)]
+            |at| memory.half(at).into(),
+        );
+        let bytes = gather(
+            rows,
+            #[inline(always)]
+            |row| memory.byte(row).into(),
+        );
+        // Texels in slot 1 read as index 0.
+        let is_slot1 = (rows & (SLOT1 | SLOT2)).simd_eq(SLOT1);
+        let indices = keep(!is_slot1, (bytes >> ((s & 3) * 2)) & 3);
+        let modes = words >> 14;
+        // Of palettes with an odd mode, indices 2 and 3 are mixed of the first two colours.
+        let is_mixed = any_bit(indices >> 1 & modes, 1);
+        let palettes = ((words & 0x3fff) << 2) + self.palette;
+        let mut color = gather(
+            palettes + keep(!is_mixed, indices) * 2,
+            #[inline(always)]
+            |at| memory.color(at).into(),
+        );
+        if is_mixed.any_true() {
+            let seconds = gather(
+                palettes + 2,
+                #[inline(always)]
+                |at| memory.color(at).into(),
+            );
             // Of 8 parts.
-            let part = select(any_bit(mode & 2), select(any_bit(index & 1), 3, 5), 4);
-            let mixed = mix(color[i], seconds[i], part);
-            color[i] = select(is_mixed, mixed, color[i]) & !is_clear;
-            alpha[i] = OPAQUE & !is_clear;
+            let parts = any_bit(indices, 1).select(all(s.token(), 3), all(s.token(), 5));
+            let parts = any_bit(modes, 2).select(parts, all(s.token(), 4));
+            color = is_mixed.select(mix(color, seconds, parts), color);
         }
-        Texels { color, alpha }
+        let is_clear = ((indices ^ 3) | (modes & 2)).simd_eq(0);
+        Texels { color: keep(!is_clear, color), alpha: opaque_where(!is_clear) }
     }
 }
 
-/// What memory has at places.
+/// Alpha of pixels that are opaque or not there.
 #[inline(always)]
-fn gather(places: &Lanes, at: impl Fn(u32) -> u32) -> Lanes {
-    let mut out = [0; LANES];
-    for (out, &place) in out.iter_mut().zip(places) {
-        *out = at(place);
-    }
-    out
+fn opaque_where<S: Simd>(mask: Mask<S>) -> Lanes<S> {
+    keep(mask, all(mask.token(), OPAQUE))
 }
 
-/// `part` eighths of a colour RGB555, the rest of another, channel by channel.
+/// `parts` eighths of colours RGB555, the rest of others, channel by channel.
 #[inline(always)]
-fn mix(a: u32, b: u32, part: u32) -> u32 {
-    let rest = 8 - part;
-    let rb = ((a & 0x7c1f) * part + (b & 0x7c1f) * rest) >> 3 & 0x7c1f;
-    let g = ((a & 0x3e0) * part + (b & 0x3e0) * rest) >> 3 & 0x3e0;
-    rb | g
+fn mix<S: Simd>(a: Lanes<S>, b: Lanes<S>, parts: Lanes<S>) -> Lanes<S> {
+    let rests = 8 - parts;
+    let red_blue = (a & 0x7c1f) * parts + (b & 0x7c1f) * rests;
+    let green = (a & 0x3e0) * parts + (b & 0x3e0) * rests;
+    ((red_blue >> 3) & 0x7c1f) | ((green >> 3) & 0x3e0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fearless_simd::{Level, dispatch};
 
     /// Colour and alpha.
     fn texel(texture: &Texture, memory: &TextureMemory, s: i32) -> [u32; 2] {
-        let texels = texture.texels(memory, &[[s; LANES], [0; LANES]]);
-        [texels.color[0], texels.alpha[0]]
+        dispatch!(Level::new(), simd => {
+            let texels = texture.texels(simd, memory, [s, 0].map(|at| SignedLanes::splat(simd, at)));
+            [texels.color, texels.alpha].map(|lanes| lanes.to_array()[0])
+        })
     }
 
     fn param(format: u32, rest: u32) -> u32 {
@@ -258,7 +279,12 @@ mod tests {
 
     #[test]
     fn wrapping() {
-        let at = |repeats, flips| Wrap::new(8, repeats, flips).apply(&[-9, -1, 0, 8, 9].map(|at| at << 4));
+        let at = |repeats, flips| {
+            let wrap = Wrap::new(8, repeats, flips);
+            [-9, -1, 0, 8, 9].map(|at| {
+                dispatch!(Level::new(), simd => wrap.apply(SignedLanes::splat(simd, at << 4)).to_array()[0])
+            })
+        };
         assert_eq!(at(false, true), [0, 0, 0, 7, 7]);
         assert_eq!(at(true, false), [7, 7, 0, 0, 1]);
         assert_eq!(at(true, true), [7, 0, 0, 7, 6]);
@@ -304,7 +330,8 @@ mod tests {
 
     #[test]
     fn mixes_are_cut() {
-        assert_eq!(mix(0x7fff, 0, 4), 15 | 15 << 5 | 15 << 10);
-        assert_eq!(mix(31, 0, 5), 19);
+        let mixed = |a, parts| dispatch!(Level::new(), simd => mix(all(simd, a), all(simd, 0), all(simd, parts)).to_array()[0]);
+        assert_eq!(mixed(0x7fff, 4), 15 | 15 << 5 | 15 << 10);
+        assert_eq!(mixed(31, 5), 19);
     }
 }

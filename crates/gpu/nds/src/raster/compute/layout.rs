@@ -89,7 +89,7 @@ impl Submitted {
         out.extend([polygon.top_y, polygon.bottom_y, place.first].map(|v| v as u32));
         out.extend([place.rows, place.span, place.drawn, place.drawn_words, place.drawn_x as u32]);
         for vertex in &polygon.vertices {
-            let [r, g, b, s, t] = vertex.values;
+            let [r, g, b, s, t, ..] = vertex.values;
             let end = vertex.end;
             out.extend([end.x, end.y, end.w, vertex.depth].map(|v| v as u32));
             out.push((r | g << 9 | b << 18) as u32);

@@ -1,36 +1,37 @@
 //! Depths along a span.
 
 use crate::raster::interpolate::AlongSpan;
-use crate::raster::lanes::{Block, LANES, Lanes, SignedLanes};
+use crate::raster::lanes::{Block, Lanes, SignedLanes, all};
 use crate::raster::polygon::RasterPolygon;
 use crate::raster::span::Span;
+use fearless_simd::prelude::*;
 
 /// Depths of a block's pixels.
-pub struct Depths {
+pub struct Depths<S: Simd> {
     /// Of 24 bits.
-    pub depth: Lanes,
+    pub depth: Lanes<S>,
     /// Places of the pixels from the span's start; those beyond its ends are at them.
-    pub places: SignedLanes,
+    pub places: SignedLanes<S>,
     /// Factors of the pixels if depths are w.
-    pub factors: Option<SignedLanes>,
+    pub factors: Option<SignedLanes<S>>,
 }
 
 /// Depths of a block of `span`, which `along` interpolates along.
 #[inline(always)]
-pub fn depths(polygon: &RasterPolygon, span: &Span, along: &AlongSpan, block: &Block) -> Depths {
+pub fn depths<S: Simd>(
+    simd: S,
+    polygon: &RasterPolygon,
+    span: &Span,
+    along: &AlongSpan,
+    block: &Block<S>,
+) -> Depths<S> {
     let [a, b] = span.depths;
     let places = along.places(block);
-    let factors = polygon.is_w.then(|| along.factors(&places));
-    let depth = match &factors {
-        _ if a == b => [a as u32; LANES],
-        Some(factors) => {
-            let mut depth = [0; LANES];
-            for (depth, &factor) in depth.iter_mut().zip(factors) {
-                *depth = AlongSpan::w_depth(a, b, factor) as u32;
-            }
-            depth
-        }
-        None => along.z_depths(a, b, &places),
+    let factors = if polygon.is_w { Some(along.factors(places)) } else { None };
+    let depth = match factors {
+        _ if a == b => all(simd, a as u32),
+        Some(factors) => AlongSpan::w_depths(a, b, factors),
+        None => along.z_depths(a, b, places),
     };
     Depths { depth, places, factors }
 }

@@ -8,11 +8,12 @@ mod write;
 pub use depth::depths;
 
 use super::buffers::{Line, WIDTH};
-use super::lanes::{Block, LANES, any};
+use super::lanes::{Block, LANES};
 use super::polygon::{RasterPolygon, Shadow};
 use super::shade::Environment;
 use super::shadow::StencilRow;
 use super::span::Span;
+use fearless_simd::prelude::*;
 use std::ops::Range;
 use values::Values;
 use write::Writer;
@@ -62,46 +63,10 @@ pub struct Job<'a> {
     pub stencil: &'a StencilRow,
 }
 
-/// Which code draws spans; all give the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    /// What any host runs.
-    Portable,
-    /// The same for processors with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-}
-
-impl Code {
-    /// The fastest that this host runs.
-    pub fn best() -> Code {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            return Code::Avx2;
-        }
-        Code::Portable
-    }
-}
-
 impl Job<'_> {
-    /// Draws it, with the host's vector extensions or without.
-    pub fn run(self, code: Code) {
-        match code {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Code::Avx2` is only made where the processor has it.
-            Code::Avx2 => unsafe { self.run_avx2() },
-            _ => self.fill(),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn run_avx2(self) {
-        self.fill();
-    }
-
+    /// Draws it.
     #[inline(always)]
-    fn fill(self) {
+    pub fn run<S: Simd>(self, simd: S) {
         let Job { state, polygon, span, line, stencil } = self;
         let along = span.along();
         let mut writer = Writer::new(state, polygon, span);
@@ -109,21 +74,25 @@ impl Job<'_> {
         for Range { start, end } in parts(polygon, span) {
             let mut from = start;
             while from < end {
-                let block = Block::new(from, end);
+                let block = Block::new(simd, from, end);
                 from += LANES;
-                let depths = depths(polygon, span, &along, &block);
+                let depths = depths(simd, polygon, span, &along, &block);
+                let depth = depths.depth;
                 let passed = if polygon.shadow == Shadow::Drawn {
-                    test::shadow(polygon.test, state.antialiasing, &block, &depths.depth, line, stencil)
+                    test::shadow(simd, polygon.test, state.antialiasing, &block, depth, line, stencil)
                 } else if state.antialiasing {
-                    test::layers(polygon.test, &block, &depths.depth, line)
+                    test::layers(simd, polygon.test, &block, depth, line)
                 } else {
-                    test::top(polygon.test, &block, &depths.depth, &line.top)
+                    test::top(simd, polygon.test, &block, depth, &line.top)
                 };
-                if any(&passed.all) {
-                    let values = values.get_or_insert_with(|| Values::new(polygon, span));
-                    let mut pixels = values.interpolate(&along, &depths);
-                    let color = polygon.shader.colors(&state.environment, &mut pixels);
-                    writer.block(line, &block, &passed, color, depths.depth);
+                if passed.all.any_true() {
+                    let values = values.get_or_insert_with(
+                        #[inline(always)]
+                        || Values::new(simd, polygon, span),
+                    );
+                    let pixels = values.interpolate(simd, &along, &depths);
+                    let color = polygon.shader.colors(simd, &state.environment, &pixels);
+                    writer.block(simd, line, &block, passed, color, depth);
                 }
             }
         }

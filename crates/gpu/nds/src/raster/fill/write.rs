@@ -4,10 +4,11 @@ use super::FillState;
 use super::test::Passed;
 use crate::raster::buffers::{COVERAGE, EDGES, Line, OPAQUE_ID, PixelFlags, Row};
 use crate::raster::edge::Coverage;
-use crate::raster::lanes::{Block, LANES, Lanes, Mask, any, any_bit, less, load, mask, select, sign, store};
+use crate::raster::lanes::{Block, Lanes, Mask, all, any_bit, keep, less, load, ranks, store};
 use crate::raster::polygon::{RasterPolygon, Shadow};
 use crate::raster::shade::{alpha, blend};
 use crate::raster::span::Span;
+use fearless_simd::prelude::*;
 
 /// How coverage runs over an edge's drawn pixels.
 pub(super) struct CoverageCounter {
@@ -26,54 +27,52 @@ impl CoverageCounter {
 
     /// Coverage of the `drawn` pixels on the span's `side`, 0 its left.
     #[inline(always)]
-    fn cover(&mut self, side: usize, drawn: &Mask, coverage: &mut Lanes) {
+    fn cover<S: Simd>(&mut self, simd: S, side: usize, drawn: Mask<S>) -> Lanes<S> {
         match self.coverage {
-            Coverage::Level(level) => {
-                for (coverage, &drawn) in coverage.iter_mut().zip(drawn) {
-                    *coverage = select(drawn, level, *coverage);
-                }
-            }
+            Coverage::Level(level) => all(simd, level),
             Coverage::Rising { step, .. } => {
-                for (coverage, _) in coverage.iter_mut().zip(drawn).filter(|(_, drawn)| **drawn != 0) {
-                    let covered = (self.value >> 5).min(31);
-                    self.value += step;
-                    *coverage = if side == 0 { covered } else { 31 - covered };
-                }
+                let covered = (ranks(drawn) * step + self.value) >> 5;
+                self.value += step * drawn.to_bitmask().count_ones();
+                let covered = covered.min(31);
+                if side == 0 { covered } else { 31 - covered }
             }
         }
     }
 }
 
 /// A block's pixels of a layer.
-struct Cells {
-    color: Lanes,
-    depth: Lanes,
-    attributes: Lanes,
+#[derive(Clone, Copy)]
+struct Cells<S: Simd> {
+    color: Lanes<S>,
+    depth: Lanes<S>,
+    attributes: Lanes<S>,
 }
 
-impl Cells {
+impl<S: Simd> Cells<S> {
     #[inline(always)]
-    fn load(row: &Row, block: &Block) -> Cells {
+    fn load(simd: S, row: &Row, block: &Block<S>) -> Cells<S> {
         let Row { color, depth, attributes } = row;
         let first = block.first;
-        Cells { color: load(color, first), depth: load(depth, first), attributes: load(attributes, first) }
+        Cells {
+            color: load(simd, color, first),
+            depth: load(simd, depth, first),
+            attributes: load(simd, attributes, first),
+        }
     }
 
     #[inline(always)]
-    fn store(&self, row: &mut Row, block: &Block) {
-        store(&mut row.color, block.first, &self.color);
-        store(&mut row.depth, block.first, &self.depth);
-        store(&mut row.attributes, block.first, &self.attributes);
+    fn store(&self, row: &mut Row, block: &Block<S>) {
+        store(&mut row.color, block.first, self.color);
+        store(&mut row.depth, block.first, self.depth);
+        store(&mut row.attributes, block.first, self.attributes);
     }
 
     /// Replaces some pixels.
     #[inline(always)]
-    fn replace(&mut self, drawn: &Mask, by: &Cells) {
-        for (i, &drawn) in drawn.iter().enumerate() {
-            self.color[i] = select(drawn, by.color[i], self.color[i]);
-            self.depth[i] = select(drawn, by.depth[i], self.depth[i]);
-            self.attributes[i] = select(drawn, by.attributes[i], self.attributes[i]);
-        }
+    fn replace(&mut self, drawn: Mask<S>, by: &Cells<S>) {
+        self.color = drawn.select(by.color, self.color);
+        self.depth = drawn.select(by.depth, self.depth);
+        self.attributes = drawn.select(by.attributes, self.attributes);
     }
 }
 
@@ -89,6 +88,13 @@ pub(super) struct Writer<'a> {
     span: &'a Span<'a>,
     /// Of the left and the right edge, once one of their pixels is drawn.
     counters: Option<[CoverageCounter; 2]>,
+}
+
+/// Pixels of a block that are drawn.
+struct Drawn<S: Simd> {
+    passed: Passed<S>,
+    opaque: Mask<S>,
+    translucent: Mask<S>,
 }
 
 impl<'a> Writer<'a> {
@@ -107,32 +113,30 @@ impl<'a> Writer<'a> {
 
     /// Writes the pixels of a block that passed.
     #[inline(always)]
-    pub(super) fn block(
+    pub(super) fn block<S: Simd>(
         &mut self,
+        simd: S,
         line: &mut Line,
-        block: &Block,
-        passed: &Passed,
-        color: Lanes,
-        depth: Lanes,
+        block: &Block<S>,
+        passed: Passed<S>,
+        color: Lanes<S>,
+        depth: Lanes<S>,
     ) {
         let columns = block.columns_from(0);
-        let mut new = Cells { color, depth, attributes: [0; LANES] };
-        let (mut opaque, mut translucent) = ([0; LANES], [0; LANES]);
-        for i in 0..LANES {
-            let side = sign(columns[i] - self.inside) & PixelFlags::LEFT_EDGE.bits()
-                | !sign(columns[i] - self.right) & PixelFlags::RIGHT_EDGE.bits();
-            new.attributes[i] = self.attributes | side;
-            let kept = passed.all[i] & less(self.state.alpha_ref, alpha(color[i]));
-            opaque[i] = kept & !less(alpha(color[i]), 31);
-            translucent[i] = kept & !opaque[i];
-        }
-        let mut top = Cells::load(&line.top, block);
+        let left = keep(columns.simd_lt(self.inside), all(simd, PixelFlags::LEFT_EDGE.bits()));
+        let right = keep(columns.simd_ge(self.right), all(simd, PixelFlags::RIGHT_EDGE.bits()));
+        let mut new = Cells { color, depth, attributes: left | right | self.attributes };
+        let alpha = alpha(color);
+        let kept = passed.all & less(all(simd, self.state.alpha_ref), alpha);
+        let opaque = kept & alpha.simd_eq(31);
+        let drawn = Drawn { passed, opaque, translucent: kept & !opaque };
+        let mut top = Cells::load(simd, &line.top, block);
         if self.state.antialiasing {
-            self.layered(line, block, &mut top, &mut new, passed, &opaque, &translucent);
+            self.layered(simd, line, block, &mut top, &mut new, &drawn);
         } else {
-            top.replace(&opaque, &new);
-            if any(&translucent) {
-                self.translucent(&mut top, &translucent, &new);
+            top.replace(drawn.opaque, &new);
+            if drawn.translucent.any_true() {
+                self.translucent(&mut top, drawn.translucent, &new);
             }
         }
         top.store(&mut line.top, block);
@@ -140,97 +144,72 @@ impl<'a> Writer<'a> {
 
     /// With antialiasing: opaque edge pixels push what they cover into the lower layer.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "all of a block's state")]
-    fn layered(
+    fn layered<S: Simd>(
         &mut self,
+        simd: S,
         line: &mut Line,
-        block: &Block,
-        top: &mut Cells,
-        new: &mut Cells,
-        passed: &Passed,
-        opaque: &Mask,
-        translucent: &Mask,
+        block: &Block<S>,
+        top: &mut Cells<S>,
+        new: &mut Cells<S>,
+        drawn: &Drawn<S>,
     ) {
-        let (mut edge, mut pushed, mut over) = ([0; LANES], [0; LANES], [0; LANES]);
-        let (mut top_translucent, mut touched) = ([0; LANES], [0; LANES]);
-        for i in 0..LANES {
-            edge[i] = opaque[i] & any_bit(new.attributes[i] & EDGES);
-            pushed[i] = edge[i] & !passed.under[i];
-            over[i] = opaque[i] & !passed.under[i];
-            top_translucent[i] = translucent[i] & !passed.under[i];
-            touched[i] = edge[i] | passed.under[i] | passed.both[i];
-        }
-        if any(&touched) {
-            if any(&edge) {
-                self.cover(new, &edge);
+        let Drawn { passed, opaque, translucent } = *drawn;
+        let edge = opaque & any_bit(new.attributes, EDGES);
+        if (edge | passed.under | passed.both).any_true() {
+            if edge.any_true() {
+                self.cover(simd, new, edge);
             }
-            let mut under = Cells::load(&line.under, block);
-            let (mut under_opaque, mut under_translucent) = ([0; LANES], [0; LANES]);
-            for i in 0..LANES {
-                under_opaque[i] = opaque[i] & passed.under[i];
-                under_translucent[i] = translucent[i] & (passed.under[i] | passed.both[i]);
-            }
-            under.replace(&pushed, top);
-            under.replace(&under_opaque, new);
-            if any(&under_translucent) {
-                self.translucent(&mut under, &under_translucent, new);
+            let mut under = Cells::load(simd, &line.under, block);
+            under.replace(edge & !passed.under, top);
+            under.replace(opaque & passed.under, new);
+            let under_translucent = translucent & (passed.under | passed.both);
+            if under_translucent.any_true() {
+                self.translucent(&mut under, under_translucent, new);
             }
             under.store(&mut line.under, block);
         }
-        top.replace(&over, new);
-        if any(&top_translucent) {
-            self.translucent(top, &top_translucent, new);
+        top.replace(opaque & !passed.under, new);
+        let top_translucent = translucent & !passed.under;
+        if top_translucent.any_true() {
+            self.translucent(top, top_translucent, new);
         }
     }
 
     /// Notes the coverage of edge pixels.
     #[inline(always)]
-    fn cover(&mut self, new: &mut Cells, edge: &Mask) {
+    fn cover<S: Simd>(&mut self, simd: S, new: &mut Cells<S>, edge: Mask<S>) {
         // In rows that are edges all pixels are, and those between the sides are covered.
-        let mut coverage = [31; LANES];
+        let mut coverage = all(simd, 31);
         let span = self.span;
         let counters = self.counters.get_or_insert_with(|| span.coverages().map(CoverageCounter::new));
         for (side, counter) in counters.iter_mut().enumerate() {
-            let mut drawn = [0; LANES];
-            for i in 0..LANES {
-                drawn[i] = edge[i] & any_bit(new.attributes[i] & PixelFlags::LEFT_EDGE.bits() << side);
-            }
-            if any(&drawn) {
-                counter.cover(side, &drawn, &mut coverage);
+            let drawn = edge & any_bit(new.attributes, PixelFlags::LEFT_EDGE.bits() << side);
+            if drawn.any_true() {
+                coverage = drawn.select(counter.cover(simd, side, drawn), coverage);
             }
         }
-        for i in 0..LANES {
-            new.attributes[i] |= coverage[i] << 8 & edge[i];
-        }
+        new.attributes |= keep(edge, coverage << 8);
     }
 
     #[inline(always)]
-    fn translucent(&self, cells: &mut Cells, drawn: &Mask, new: &Cells) {
-        if self.state.blending {
-            self.blend(cells, drawn, new, |source, below| blend(source, below, true));
-        } else {
-            self.blend(cells, drawn, new, |source, below| blend(source, below, false));
-        }
-    }
-
-    #[inline(always)]
-    fn blend(&self, cells: &mut Cells, drawn: &Mask, new: &Cells, blend: impl Fn(u32, u32) -> u32) {
+    fn translucent<S: Simd>(&self, cells: &mut Cells<S>, drawn: Mask<S>, new: &Cells<S>) {
         let own = self.polygon.attributes;
         let id = own >> 8 & TRANSLUCENT_ID | PixelFlags::TRANSLUCENT.bits();
-        let is_shadow = mask(self.polygon.shadow == Shadow::Drawn);
-        let writes_depth = mask(self.polygon.translucent_depth);
-        for i in 0..LANES {
-            let there = cells.attributes[i];
+        let there = cells.attributes;
+        let mut is_same = ((there ^ id) & TRANSLUCENT).simd_eq(0);
+        if self.polygon.shadow == Shadow::Drawn {
             // For shadows opaque ids count, too.
             let opaque = PixelFlags::TRANSLUCENT.bits() | OPAQUE_ID;
-            let is_same = !any_bit((there ^ id) & TRANSLUCENT)
-                | is_shadow & !any_bit((there ^ own & OPAQUE_ID) & opaque);
-            let drawn = drawn[i] & !is_same;
-            let fog = own & there & PixelFlags::FOG.bits();
-            let attributes = own & PixelFlags::BACK.bits() | fog | id | there & KEPT;
-            cells.attributes[i] = select(drawn, attributes, there);
-            cells.color[i] = select(drawn, blend(new.color[i], cells.color[i]), cells.color[i]);
-            cells.depth[i] = select(drawn & writes_depth, new.depth[i], cells.depth[i]);
+            is_same |= ((there ^ own & OPAQUE_ID) & opaque).simd_eq(0);
+        }
+        let drawn = drawn & !is_same;
+        let fog = there & (own & PixelFlags::FOG.bits());
+        let attributes = fog | (there & KEPT) | (own & PixelFlags::BACK.bits() | id);
+        cells.attributes = drawn.select(attributes, there);
+        let blended = blend(new.color, cells.color, self.state.blending);
+        cells.color = drawn.select(blended, cells.color);
+        if self.polygon.translucent_depth {
+            cells.depth = drawn.select(new.depth, cells.depth);
         }
     }
 }
