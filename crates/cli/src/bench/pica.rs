@@ -208,6 +208,9 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
         .configure_mesh()
         .x_desc(if experiment.scene == "triangles" { "triangles" } else { "cubes" })
         .y_desc("ms")
+        .x_labels(5)
+        .x_label_formatter(&f64::to_string)
+        .y_label_formatter(&f64::to_string)
         .light_line_style(TRANSPARENT)
         .draw()
         .map_err(|e| cannot(&e))?;
@@ -224,6 +227,8 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
     }
     chart
         .configure_series_labels()
+        // Lines rise: nothing is in that corner.
+        .position(SeriesLabelPosition::UpperLeft)
         .border_style(BLACK)
         .background_style(WHITE)
         .draw()
