@@ -51,8 +51,8 @@ fn shaders() -> Vec<Shader> {
 fn buffers() -> (Vec<u8>, Vec<u8>) {
     let mut rng = Rng::new(1);
     let mut float = || ((rng.below(2000) as f32) / 1000.0 - 0.9).to_le_bytes();
-    let mut uniforms: Vec<u8> = (0..UNIFORM_INTS / 4).flat_map(|_| float()).collect();
-    uniforms.resize(UNIFORM_SIZE as usize, 1);
+    let floats: Vec<u32> = (0..UNIFORM_ONES / 4).map(|_| u32::from_le_bytes(float())).collect();
+    let uniforms = uniform_buffer(floats, [1; 16], 0x0101).to_vec();
     let mut inputs: Vec<u8> = (0..VERTICES * INPUT_STRIDE / 4).flat_map(|_| float()).collect();
     for vertex in 0..VERTICES as usize {
         for c in 0..4 {

@@ -37,10 +37,7 @@ pub fn bytes_to_words(bytes: &[u8]) -> Vec<u32> {
 
 /// The uniform buffer.
 pub fn uniforms(p: &TestProgram, set: &Set) -> Vec<u8> {
-    let mut out = words_to_bytes(&p.floats);
-    out.extend(set.ints.iter().flat_map(|&i| u32::from(i).to_le_bytes()));
-    out.extend(words_to_bytes(&[u32::from(set.bools), 0, 0, 0]));
-    out
+    uniform_buffer(p.floats.iter().copied(), set.ints, set.bools).to_vec()
 }
 
 /// The input buffer.

@@ -68,9 +68,9 @@ fn run_lifted(
     let module = &lifted.module;
     let resource = |binding| module.resources.iter().find(|(_, r)| r.binding == binding).map(|(id, _)| id);
     let mut bindings = Bindings::new(module);
-    let mut uniforms: Vec<u32> = environment.floats.iter().flatten().copied().collect();
-    uniforms.extend(environment.ints.iter().flatten().map(|&i| u32::from(i)));
-    uniforms.extend([environment.bools.into(), 0, 0, 0]);
+    let floats = environment.floats.iter().flatten().copied();
+    let uniforms = uniform_buffer(floats, environment.ints.iter().flatten().copied(), environment.bools);
+    let uniforms: Vec<u32> = uniforms.as_chunks().0.iter().map(|&w| u32::from_le_bytes(w)).collect();
     let inputs: Vec<u32> = environment.inputs.iter().flatten().copied().collect();
     let events = vec![0; event_stride(EMIT_CAPACITY) as usize / 4];
     for (binding, words) in [

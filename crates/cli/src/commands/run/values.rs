@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use xenoglot_pica_shader::container::{ConstantValue, Dvle, RegisterFile};
 use xenoglot_pica_shader::float::F24;
+use xenoglot_pica_shader::lift::layout::uniform_buffer;
 
 /// What a program is run with.
 pub struct Inputs {
@@ -68,9 +69,7 @@ impl Registers {
     /// As the uniform buffer has it.
     pub fn bytes(&self) -> Vec<u8> {
         let floats = self.floats.iter().flatten().copied();
-        let ints = self.ints.iter().flatten().map(|&i| u32::from(i));
-        let words = floats.chain(ints).chain([u32::from(self.bools), 0, 0, 0]);
-        words.flat_map(u32::to_le_bytes).collect()
+        uniform_buffer(floats, self.ints.iter().flatten().copied(), self.bools).to_vec()
     }
 }
 

@@ -5,7 +5,7 @@
 //! known to us.
 
 use super::Numeric;
-use super::layout::{UNIFORM_BOOLS, UNIFORM_INTS};
+use super::layout::{UNIFORM_BOOLS, UNIFORM_INTS, UNIFORM_ONES};
 use super::live::{self, Lanes, Live};
 use super::regs::{File, Regs, Scalar};
 use crate::desc::{Component, Descriptor, Modifier};
@@ -124,16 +124,15 @@ impl Cx<'_> {
         let shifted = self.b.op(Op::Iadd, &[index, half]);
         let in_range = self.b.op(Op::IcmpUlt, &[shifted, range]);
         let index = self.b.select(in_range, index, zero);
-        let (base, wrap, last, size) =
-            (self.b.i32(n.into()), self.b.i32(0x7f), self.b.i32(95), self.b.i32(16));
-        let sum = self.b.op(Op::Iadd, &[index, base]);
-        let number = self.b.op(Op::And, &[sum, wrap]);
-        let clamped = self.b.op(Op::Umin, &[number, last]);
-        let offset = self.b.op(Op::Imul, &[clamped, size]);
-        let value = self.uniform(offset);
-        let exists = self.b.op(Op::IcmpUle, &[number, last]);
-        let ones = self.b.f32x4([1.0; 4]);
-        self.b.select(exists, value, ones)
+        // In bytes from here on, so that all uniforms with this index share the multiplication.
+        let size = self.b.i32(16);
+        let from = self.b.op(Op::Imul, &[index, size]);
+        let (base, wrap, ones) =
+            (self.b.i32(u32::from(n) * 16), self.b.i32(0x7f * 16), self.b.i32(UNIFORM_ONES));
+        let sum = self.b.op(Op::Iadd, &[from, base]);
+        let wrapped = self.b.op(Op::And, &[sum, wrap]);
+        let offset = self.b.op(Op::Umin, &[wrapped, ones]);
+        self.uniform(offset)
     }
 
     /// A source register as it is.

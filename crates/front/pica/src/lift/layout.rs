@@ -15,14 +15,37 @@ pub const EVENT_BINDING: u32 = 3;
 
 /// The uniform buffer: c0 to c95 as four f32 each.
 pub const UNIFORM_FLOATS: u32 = 0;
+/// The uniform buffer: four times 1.0, which is what float uniforms read that do not exist.
+pub const UNIFORM_ONES: u32 = 96 * 16;
 /// The uniform buffer: i0 to i3, each x, y, z, w as four u32.
-pub const UNIFORM_INTS: u32 = 96 * 16;
+pub const UNIFORM_INTS: u32 = UNIFORM_ONES + 16;
 /// The uniform buffer: b0 to b15 as bits of a u32.
 pub const UNIFORM_BOOLS: u32 = UNIFORM_INTS + 4 * 16;
 /// The uniform buffer: a word of zero bits, for [`hide_zeros`](super::hide_zeros).
 pub const UNIFORM_ZERO: u32 = UNIFORM_BOOLS + 4;
 /// Size of the uniform buffer.
 pub const UNIFORM_SIZE: u32 = UNIFORM_BOOLS + 16;
+
+/// The uniform buffer of registers: c0 to c95 and i0 to i3, x, y, z, w each, as far as there are any (the rest is zero),
+/// and b0 to b15.
+pub fn uniform_buffer(
+    floats: impl IntoIterator<Item = u32>,
+    ints: impl IntoIterator<Item = u8>,
+    bools: u16,
+) -> [u8; UNIFORM_SIZE as usize] {
+    let mut buffer = [0; UNIFORM_SIZE as usize];
+    let mut set = |from: u32, to: u32, words: &mut dyn Iterator<Item = u32>| {
+        let place = &mut buffer[from as usize..to as usize];
+        for (place, word) in place.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+    };
+    set(UNIFORM_FLOATS, UNIFORM_ONES, &mut floats.into_iter());
+    set(UNIFORM_ONES, UNIFORM_INTS, &mut [1.0f32.to_bits(); 4].into_iter());
+    set(UNIFORM_INTS, UNIFORM_BOOLS, &mut ints.into_iter().map(u32::from));
+    set(UNIFORM_BOOLS, UNIFORM_ZERO, &mut [bools.into()].into_iter());
+    buffer
+}
 
 /// Bytes of inputs per invocation: v0 to v15, unless they are packed.
 pub const INPUT_STRIDE: u32 = 16 * 16;

@@ -5,7 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use xenoglot_pica_shader::Program;
 use xenoglot_pica_shader::float::F24;
-use xenoglot_pica_shader::lift::layout::{UNIFORM_BOOLS, UNIFORM_FLOATS, UNIFORM_INTS, UNIFORM_SIZE};
+use xenoglot_pica_shader::lift::layout::{
+    UNIFORM_BOOLS, UNIFORM_FLOATS, UNIFORM_INTS, UNIFORM_SIZE, uniform_buffer,
+};
 use xenoglot_pica_shader::program::{MAX_CODE_WORDS, MAX_DESCRIPTORS};
 
 /// Words of code that can be written through the vertex unit's port.
@@ -32,7 +34,7 @@ pub struct Uniforms {
 
 impl Default for Uniforms {
     fn default() -> Self {
-        Uniforms { bytes: Box::new([0; UNIFORM_SIZE as usize]) }
+        Uniforms { bytes: Box::new(uniform_buffer([], [], 0)) }
     }
 }
 
