@@ -2,7 +2,7 @@
 
 #[cfg(feature = "gpu")]
 use super::host;
-use super::shaders::{self, SHADED, Shaded, Stutter};
+use super::shaders::{self, Generated, SHADED, Shaded, Stutter};
 use crate::batch::bar;
 use anyhow::{Context, Result};
 use plotters::prelude::*;
@@ -49,6 +49,8 @@ pub struct Report {
     pub experiments: Vec<Experiment>,
     /// Shaders.
     pub shaders: Vec<Shaded>,
+    /// Generated shaders.
+    pub generated: Vec<Generated>,
     /// Frames with new shaders.
     pub stutter: Vec<Stutter>,
     /// Frames with new pixel states on the host's GPU, if there is one.
@@ -100,6 +102,8 @@ pub fn run(options: &Options) -> Result<Report> {
         shaders.push(shaders::measure(name, peer, options.quick)?);
         bar.inc(1);
     }
+    bar.set_message("generated shaders");
+    let generated = shaders::generated(options.quick)?;
     bar.set_message("new shaders");
     let stutter = shaders::stutter(NEW_SHADERS)?;
     #[cfg(feature = "gpu")]
@@ -114,6 +118,7 @@ pub fn run(options: &Options) -> Result<Report> {
     Ok(Report {
         experiments,
         shaders,
+        generated,
         stutter,
         #[cfg(feature = "gpu")]
         pixel_stutter,
@@ -252,6 +257,7 @@ impl fmt::Display for Report {
             writeln!(f)?;
         }
         shaders::print(f, &self.shaders)?;
+        shaders::print_generated(f, &self.generated)?;
         shaders::print_stutter(f, NEW_SHADERS, &self.stutter)?;
         #[cfg(feature = "gpu")]
         if let Some(stutter) = &self.pixel_stutter {

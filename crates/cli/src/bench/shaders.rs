@@ -18,6 +18,8 @@ use xenoglot_pica::shader::{
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
 use xenoglot_pica_shader::lift::lift;
+use xenoglot_testgen::pica::{Category, program as random};
+use xenoglot_testgen::rng::Rng;
 
 /// Shaders that are measured, with million vertices a second of the peer's just-in-time compiler on one core, fetch and
 /// output included (vectors/pica/PEERS.md; another machine of the kind).
@@ -104,6 +106,56 @@ pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Sha
     let words = shader.source.program.code.len();
     let [lift, optimise, compile] = [lifting, program - lifting, compile].map(|s| s * 1e6);
     Ok(Shaded { name, words, lift, optimise, compile, interp, native, gpu, peer })
+}
+
+/// Kinds of generated programs.
+const GENERATED: [(&str, Category); 3] = [
+    ("arithmetic", Category::Straight),
+    ("skinning, lights", Category::Typical),
+    ("control flow", Category::Structured),
+];
+
+/// Words of a generated program, and how many there are of a kind.
+const GENERATED_WORDS: u32 = 60;
+const GENERATED_COUNT: u64 = 32;
+
+/// Generated programs of a kind: medians.
+#[derive(Debug, Serialize)]
+pub struct Generated {
+    /// The kind.
+    pub kind: &'static str,
+    /// Words of each.
+    pub words: u32,
+    /// From words to IR and through the passes, microseconds.
+    pub program: f64,
+    /// From IR to machine code, microseconds.
+    pub compile: f64,
+}
+
+/// Measures what generated programs cost to translate.
+pub fn generated(quick: bool) -> Result<Vec<Generated>> {
+    let times: usize = if quick { 3 } else { 20 };
+    let mut compiler = Compiler::new()?;
+    let median = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN) * 1e6
+    };
+    GENERATED
+        .into_iter()
+        .map(|(kind, category)| {
+            let (mut programs, mut compiles) = (Vec::new(), Vec::new());
+            for seed in 0..GENERATED_COUNT {
+                let sample = random(&mut Rng::new(seed), category, GENERATED_WORDS);
+                let source = Arc::new(Source::new(&sample.program.code, &sample.program.descriptors));
+                let shader = Shader { source, entry: sample.entry, geometry: None };
+                let module = Program::new(&shader)?.module;
+                programs.push(best(times, || Ok(Program::new(&shader)?))?);
+                compiles.push(best(times, || Ok(compiler.compile(&module)?))?);
+            }
+            let (program, compile) = (median(programs), median(compiles));
+            Ok(Generated { kind, words: GENERATED_WORDS, program, compile })
+        })
+        .collect()
 }
 
 /// An engine without a GPU around it.
@@ -247,6 +299,15 @@ pub fn print_stutter(f: &mut fmt::Formatter<'_>, frames: u32, stutter: &[Stutter
     )?;
     for Stutter { choice, worst, mean, deferred } in stutter {
         writeln!(f, "{choice:<20}{worst:>8.2}{mean:>8.2}{deferred:>8}")?;
+    }
+    Ok(())
+}
+
+/// Prints what generated programs cost.
+pub fn print_generated(f: &mut fmt::Formatter<'_>, generated: &[Generated]) -> fmt::Result {
+    writeln!(f, "\n{GENERATED_COUNT} generated programs of a kind, medians, us: lift and optimise, compile")?;
+    for Generated { kind, words, program, compile } in generated {
+        writeln!(f, "{kind:<16}{words:>6}{program:>8.0}{compile:>8.0}")?;
     }
     Ok(())
 }
