@@ -13,7 +13,7 @@ use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::report::Report;
 use xenoglot_pica::shader::{
-    Batch, Choice, Engine, Engines, Interp, Native, Packed, Program, Shader, Source, Uniforms,
+    Batch, Choice, Engine, Engines, Inputs, Interp, Native, Packed, Program, Shader, Source, Uniforms,
 };
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
@@ -172,7 +172,8 @@ fn alone(engine: &mut dyn Engine, shader: &Shader, vertices: usize, times: usize
     inputs.values_mut().iter_mut().zip(values).for_each(|(place, value)| *place = value);
     let seconds = best(times, || {
         let (uniforms, outputs, fuel) = (&uniforms, &mut outputs, &mut u64::MAX.clone());
-        Ok(engine.shade(Batch { program: &program, uniforms, inputs: &inputs, outputs, fuel })?)
+        let inputs = Inputs::from(&inputs);
+        Ok(engine.shade(Batch { program: &program, uniforms, inputs, outputs, fuel })?)
     })?;
     Ok(rate(seconds, vertices))
 }

@@ -7,8 +7,8 @@ use crate::regs::*;
 use crate::renderer::OutOfPixels;
 use crate::report::{Budget, Error, Report};
 use crate::shader::{
-    Bank, Batch, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Kind, Packed, Program, Row,
-    Served, Shader, Unit,
+    Arrays, Bank, Batch, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Inputs, Kind, Packed,
+    Program, Row, Served, Shader, Unit,
 };
 use crate::vertex::{OutputMap, Triangle, Vertex};
 use crate::vertex_loader::{Loader, attribute_base};
@@ -165,9 +165,14 @@ impl Stages {
                 self.vertices.extend((0..block).map(|i| first.wrapping_add(i)));
                 self.items.extend((0..block).map(Item::Vertex));
             }
-            self.inputs.reset(program.inputs, self.vertices.len());
-            loader.load(memory, &self.vertices, &mut self.inputs);
-            self.block(&program, regs, memory, config.as_ref(), account, sink);
+            let vertices = std::mem::take(&mut self.vertices);
+            let spare = std::mem::take(&mut self.inputs);
+            let arrays = Arrays::new(&loader, memory, &vertices, program.inputs, spare);
+            let shaded = self.shade(&program, Inputs::from(&arrays), account);
+            (self.inputs, self.vertices) = (arrays.into_spare(), vertices);
+            if shaded {
+                self.send_on(regs, memory, config.as_ref(), account, sink);
+            }
             done += block;
         }
     }
@@ -226,28 +231,35 @@ impl Stages {
         self.inputs.values_mut().iter_mut().zip(values).for_each(|(place, value)| *place = *value);
         self.items.clear();
         self.items.extend((0..count).map(Item::Vertex));
-        self.block(&program, regs, memory, Config::new(regs).as_ref(), account, sink);
+        let inputs = std::mem::take(&mut self.inputs);
+        let shaded = self.shade(&program, Inputs::from(&inputs), account);
+        self.inputs = inputs;
+        if shaded {
+            self.send_on(regs, memory, Config::new(regs).as_ref(), account, sink);
+        }
     }
 
-    /// Shades `inputs` and sends `items` on.
-    fn block(
+    /// Shades vertices; whether that went well.
+    fn shade(&mut self, program: &Arc<Program>, inputs: Inputs<'_>, account: &mut Account) -> bool {
+        let (uniforms, fuel) = (&self.vertex.uniforms, account.budget.fuel());
+        let mut served = Served::default();
+        let outputs = &mut self.outputs;
+        let shaded = self.engines.shade(Batch { program, uniforms, inputs, outputs, fuel }, &mut served);
+        let count = inputs.vertices() as u64;
+        let shaded = account.settle(served, count, shaded).is_some();
+        account.report.vertices += if shaded { count } else { 0 };
+        shaded
+    }
+
+    /// Sends `items` on, now that they are shaded.
+    fn send_on(
         &mut self,
-        program: &Arc<Program>,
         regs: &Registers,
         memory: &mut dyn Memory,
         config: Option<&Config>,
         account: &mut Account,
         sink: &mut Sink,
     ) {
-        let (uniforms, fuel) = (&self.vertex.uniforms, account.budget.fuel());
-        let mut served = Served::default();
-        let (inputs, outputs) = (&self.inputs, &mut self.outputs);
-        let shaded = self.engines.shade(Batch { program, uniforms, inputs, outputs, fuel }, &mut served);
-        let count = self.inputs.vertices() as u64;
-        if account.settle(served, count, shaded).is_none() {
-            return;
-        }
-        account.report.vertices += count;
         self.corners.clear();
         match config {
             Some(config) => self.geometry(regs, config, memory, account, sink),

@@ -3,6 +3,7 @@
 use crate::memory::Memory;
 use crate::regs::*;
 use crate::shader::{Bank, Packed};
+use std::ops::Range;
 
 /// Attributes that can be loaded.
 pub const ATTRIBUTES: usize = 12;
@@ -44,7 +45,7 @@ impl Element {
 
 /// Where an attribute comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Source {
+pub(crate) enum Source {
     /// No loader has it.
     Nowhere,
     /// The same value for all vertices.
@@ -55,11 +56,11 @@ enum Source {
 
 /// Where an attribute of a vertex is: `elements` of them (1 to 4) at `address` and each `stride` further on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Array {
+pub(crate) struct Array {
     address: u32,
-    stride: u32,
-    element: Element,
-    elements: u32,
+    pub stride: u32,
+    pub element: Element,
+    pub elements: u32,
 }
 
 /// The attributes of a draw.
@@ -87,20 +88,25 @@ impl Loader {
     /// Sets the registers of `inputs`, as many vertices as `vertices` has numbers. What lies outside memory reads as zero,
     /// and so does a register or an attribute that no loader has.
     pub fn load(&self, memory: &dyn Memory, vertices: &[u32], inputs: &mut Packed) {
-        // As many attributes as the unit takes: the rest of the loaded ones goes nowhere. Of several attributes of a register
-        // the last counts.
-        let attributes = self.sources.iter().zip(self.permutation).take(self.inputs);
-        let set = inputs.set();
-        for register in (0..16).filter(|n| set >> n & 1 == 1) {
-            let source = attributes.clone().rfind(|a| a.1 == register).map_or(&Source::Nowhere, |a| a.0);
-            let (Some(place), stride) = (inputs.place(register), inputs.registers()) else { continue };
+        let stride = inputs.registers();
+        for (place, source) in self.sources(inputs.set()).enumerate() {
             let places = inputs.values_mut().iter_mut().skip(place).step_by(stride);
-            match *source {
+            match source {
                 Source::Nowhere => places.for_each(|place| *place = [0.0; 4]),
                 Source::Fixed(value) => places.for_each(|place| *place = value),
                 Source::Array(array) => array.load(memory, vertices, places),
             }
         }
+    }
+
+    /// Where the registers of a set come from, lowest first.
+    pub(crate) fn sources(&self, set: u16) -> impl Iterator<Item = Source> {
+        // As many attributes as the unit takes: the rest of the loaded ones goes nowhere. Of several attributes of a register
+        // the last counts.
+        let attributes = self.sources.iter().zip(self.permutation).take(self.inputs);
+        (0..16).filter(move |n| set >> n & 1 == 1).map(move |register| {
+            attributes.clone().rfind(|a| a.1 == register).map_or(Source::Nowhere, |a| *a.0)
+        })
     }
 }
 
@@ -168,9 +174,15 @@ impl Array {
     /// addresses wrap.
     fn span<'m>(&self, memory: &'m dyn Memory, vertices: &[u32]) -> Option<(u32, &'m [u8])> {
         let (first, last) = (vertices.iter().copied().min()?, vertices.iter().copied().max()?);
+        let range = self.range(first, last)?;
+        Some((first, memory.bytes(range.start, range.end - range.start)?))
+    }
+
+    /// The addresses of the vertices from `first` to `last`. Nothing where they wrap.
+    pub(crate) fn range(&self, first: u32, last: u32) -> Option<Range<u32>> {
         let start = self.address.checked_add(self.stride.checked_mul(first)?)?;
-        let len = self.stride.checked_mul(last - first)?.checked_add(self.element.size() * self.elements)?;
-        Some((first, memory.bytes(start, len)?))
+        let len = self.stride.checked_mul(last.checked_sub(first)?)?;
+        Some(start..start.checked_add(len.checked_add(self.element.size() * self.elements)?)?)
     }
 }
 

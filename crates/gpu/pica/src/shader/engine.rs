@@ -1,5 +1,6 @@
 //! What an engine is.
 
+use super::inputs::Inputs;
 use super::packed::Packed;
 use super::program::Program;
 use super::unit::Uniforms;
@@ -84,7 +85,7 @@ pub struct Batch<'a> {
     /// Its uniforms.
     pub uniforms: &'a Uniforms,
     /// The program's set of input registers.
-    pub inputs: &'a Packed,
+    pub inputs: Inputs<'a>,
     /// Left reset to the program's set of output registers and as many vertices.
     pub outputs: &'a mut Packed,
     /// How many instructions of the engine's own measure may be executed; what was is taken off.
@@ -94,7 +95,7 @@ pub struct Batch<'a> {
 impl Batch<'_> {
     /// The same batch for another to run.
     pub fn again(&mut self) -> Batch<'_> {
-        let Batch { program, uniforms, inputs, outputs, fuel } = self;
+        let &mut Batch { program, uniforms, inputs, ref mut outputs, ref mut fuel } = self;
         Batch { program, uniforms, inputs, outputs, fuel }
     }
 }

@@ -263,7 +263,7 @@ mod tests {
         for (value, n) in inputs.values_mut().iter_mut().zip(0u8..) {
             *value = [n.into(); 4];
         }
-        let (inputs, fuel) = (&inputs, &mut fuel);
+        let (inputs, fuel) = ((&inputs).into(), &mut fuel);
         let batch = Batch { program: &program, uniforms, inputs, outputs: &mut outputs, fuel };
         engines.shade(batch, served).unwrap();
         outputs.values().iter().map(|v| v[0]).collect()

@@ -1,8 +1,11 @@
-//! Programs on the host's GPU: an invocation per vertex, whose registers it fetches from and leaves in buffers.
+//! Programs on the host's GPU: an invocation per vertex, whose registers it finds and leaves in buffers. Attributes in guest
+//! memory are fetched there, too ([`fetch`](super::fetch)).
 
 use super::engine::{
     Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
 };
+use super::fetch::{self, Fetch};
+use super::inputs::Inputs;
 use super::program::{Program, Shader};
 use super::unit::Uniforms;
 use rustc_hash::FxHashSet;
@@ -20,7 +23,7 @@ use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
 
 /// Vertices of a workgroup.
-const GROUP: usize = 64;
+const GROUP: usize = fetch::GROUP;
 
 /// Why the host's GPU does not run a program.
 #[derive(Debug, Error)]
@@ -88,6 +91,8 @@ pub struct Host {
     device: Device,
     layout: Layout,
     pipelines: Table<Key>,
+    /// Vertex fetch; registers are sent to devices that do not take the program.
+    fetch: Option<(Layout, Pipeline)>,
     /// Shaders that the table was asked for.
     asked: FxHashSet<Shader>,
 }
@@ -102,7 +107,33 @@ impl Host {
             Binding::new(EVENT_BINDING, Access::ReadWrite),
         ]);
         let pipelines = Table::new(device, &layout, compilation, translate);
-        Host { device: device.clone(), layout, pipelines, asked: FxHashSet::default() }
+        let fetch = device.layout(&[
+            Binding::new(fetch::TABLE_BINDING, Access::Uniform { size: fetch::TABLE_SIZE }),
+            Binding::new(fetch::ARRAY_BINDING, Access::Read),
+            Binding::new(fetch::NUMBER_BINDING, Access::Read),
+            Binding::new(fetch::REGISTER_BINDING, Access::ReadWrite),
+        ]);
+        let fetch = device.program(&fetch, &fetch::program()).ok().map(|program| (fetch, program));
+        Host { device: device.clone(), layout, pipelines, fetch, asked: FxHashSet::default() }
+    }
+
+    /// A buffer with the input registers of so many groups of vertices, as `commands` leave it.
+    fn inputs(&self, inputs: Inputs<'_>, groups: u32, commands: &mut Commands) -> Result<Buffer, HostError> {
+        let (device, vertices) = (&self.device, groups as usize * GROUP);
+        let arrays = inputs.arrays().filter(|arrays| arrays.set != 0);
+        let fetch = arrays.and_then(|arrays| Some((Fetch::new(arrays)?, arrays.set)));
+        if let (Some((layout, pipeline)), Some((fetch, set))) = (&self.fetch, fetch) {
+            let registers = device.buffer((vertices * set.count_ones() as usize * 16) as u64)?;
+            let [table, arrays, numbers] =
+                [&fetch.table, &fetch.arrays, &fetch.numbers].map(|w| device.buffer_of(w));
+            let arguments = Arguments::new(device, layout, &[&table?, &arrays?, &numbers?, &registers])?;
+            commands.dispatch(pipeline, &arguments, &[0], [groups, set.count_ones(), 1]);
+            return Ok(registers);
+        }
+        let inputs = inputs.registers();
+        let mut words: Vec<u32> = inputs.values().as_flattened().iter().map(|v| v.to_bits()).collect();
+        words.resize(vertices * inputs.registers() * 4, 0);
+        device.buffer_of(&words)
     }
 
     fn pipeline(&mut self, program: &Arc<Program>) -> Result<Pipeline, EngineError> {
@@ -122,16 +153,16 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
-/// Runs `groups` workgroups on buffers in the order of the layout.
+/// Runs `groups` workgroups on buffers in the order of the layout, after `commands`.
 fn dispatch(
     device: &Device,
     layout: &Layout,
     pipeline: &Pipeline,
     buffers: [&Buffer; 4],
     groups: u32,
+    mut commands: Commands,
 ) -> Result<(), HostError> {
     let arguments = Arguments::new(device, layout, &buffers)?;
-    let mut commands = Commands::default();
     commands.dispatch(pipeline, &arguments, &[0], [groups, 1, 1]);
     commands.submit(device)
 }
@@ -177,14 +208,13 @@ impl Engine for Host {
         let groups = u32::try_from(vertices.div_ceil(GROUP)).ok().filter(|&n| n <= self.device.max_groups());
         let groups = groups.ok_or(NotHere::Vertices)?;
         // The buffers have room for whole workgroups.
-        let mut words: Vec<u32> = inputs.values().as_flattened().iter().map(|v| v.to_bits()).collect();
-        words.resize(groups as usize * GROUP * inputs.registers() * 4, 0);
+        let mut commands = Commands::default();
+        let fetched = self.inputs(inputs, groups, &mut commands)?;
         let device = &self.device;
-        let uniforms = device.buffer_of(&self::words(uniforms.bytes()))?;
-        let fetched = device.buffer_of(&words)?;
+        let uniforms = device.buffer_of(&words(uniforms.bytes()))?;
         let state = device.buffer((groups as usize * GROUP * outputs.registers() * 16) as u64)?;
         let events = device.buffer(4)?;
-        dispatch(device, &self.layout, &pipeline, [&uniforms, &fetched, &state, &events], groups)?;
+        dispatch(device, &self.layout, &pipeline, [&uniforms, &fetched, &state, &events], groups, commands)?;
         let bytes = size_of_val(outputs.values()) as u64;
         let results = device.read(&[(&state, 0..bytes)])?;
         let places = outputs.values_mut().as_flattened_mut().iter_mut();
@@ -225,7 +255,14 @@ impl Invocations for Geometry<'_> {
         let inputs: Vec<u32> = inputs.as_flattened().iter().map(|v| v.to_bits()).collect();
         let inputs = device.buffer_of(&inputs)?;
         let registers = device.buffer_of(&words(&state.record))?;
-        dispatch(device, layout, &self.pipeline, [&uniforms, &inputs, &registers, &self.events], 1)?;
+        dispatch(
+            device,
+            layout,
+            &self.pipeline,
+            [&uniforms, &inputs, &registers, &self.events],
+            1,
+            Commands::default(),
+        )?;
         let sizes = [registers.size(), self.events.size()];
         let results = device.read(&[(&registers, 0..sizes[0]), (&self.events, 0..sizes[1])])?;
         let bytes = |words: &Vec<u32>| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();

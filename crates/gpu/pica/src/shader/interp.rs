@@ -86,6 +86,7 @@ impl Engine for Interp {
 
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
         let Batch { program, uniforms, inputs, outputs, fuel } = batch;
+        let inputs = inputs.registers();
         let module = &program.module;
         let mut interpreter = Interpreter::new(module)?;
         let mut bindings = Bindings::new(module);

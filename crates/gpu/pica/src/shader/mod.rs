@@ -10,7 +10,10 @@ mod cost;
 mod engine;
 mod engines;
 #[cfg(feature = "host")]
+mod fetch;
+#[cfg(feature = "host")]
 mod host;
+mod inputs;
 mod interp;
 #[cfg(feature = "native")]
 mod native;
@@ -24,6 +27,8 @@ pub(crate) use engines::GeometryUnit;
 pub use engines::{Choice, Engines, Fallback, Feed, Served};
 #[cfg(feature = "host")]
 pub use host::Host;
+pub(crate) use inputs::Arrays;
+pub use inputs::Inputs;
 pub use interp::Interp;
 #[cfg(feature = "native")]
 pub use native::Native;

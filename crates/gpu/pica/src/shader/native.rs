@@ -125,6 +125,7 @@ impl Engine for Native {
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
         let Batch { program, uniforms, inputs, outputs, fuel } = batch;
         let code = self.code(program, fuel)?;
+        let inputs = inputs.registers();
         let vertices = inputs.vertices();
         let straight = program.insts.saturating_mul(vertices as u64);
         *fuel = fuel.checked_sub(straight).ok_or(EngineError::Fuel)?;
