@@ -66,6 +66,10 @@ pub struct LiftOptions {
     /// Pixel shaders: a bit for each location, of which those behind 63 have that of 63, that a mesh shader gives a value
     /// per primitive at. The container does not say.
     pub primitive_inputs: u64,
+    /// Hull and domain shaders: behind how many locations those of the patch constants come. If not given, behind the
+    /// control points that the hull shader writes or the domain shader reads, which are as many unless the latter leaves
+    /// some out.
+    pub control_point_rows: Option<u32>,
     /// Bounds on the work.
     pub limits: Limits,
 }

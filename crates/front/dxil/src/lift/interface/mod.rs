@@ -155,8 +155,14 @@ impl<'a> Cx<'a> {
         };
         let before: u32 = match signature {
             Signature::Output => (0..element.stream).map(|s| rows(&self.program.outputs, s)).sum(),
-            Signature::Patch if self.ir.stage == Stage::Mesh => rows(&self.program.outputs, 0),
-            _ => 0,
+            // Vulkan numbers what there is once for a primitive or patch together with what each vertex has.
+            Signature::Patch => match (self.ir.stage, self.options.control_point_rows) {
+                (Stage::Mesh, _) => rows(&self.program.outputs, 0),
+                (_, Some(rows)) => rows,
+                (Stage::TessControl, None) => rows(&self.program.outputs, 0),
+                (_, None) => rows(&self.program.inputs, 0),
+            },
+            Signature::Input => 0,
         };
         Ok(before + first + row)
     }
