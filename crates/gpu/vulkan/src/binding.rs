@@ -38,20 +38,6 @@ pub(crate) fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
     }
 }
 
-pub(crate) fn format(texels: TexelFormat) -> vk::Format {
-    match texels {
-        TexelFormat::R32Sfloat => vk::Format::R32_SFLOAT,
-        TexelFormat::R32Sint => vk::Format::R32_SINT,
-        TexelFormat::R32Uint => vk::Format::R32_UINT,
-        TexelFormat::R32G32Sfloat => vk::Format::R32G32_SFLOAT,
-        TexelFormat::R32G32Sint => vk::Format::R32G32_SINT,
-        TexelFormat::R32G32Uint => vk::Format::R32G32_UINT,
-        TexelFormat::R32G32B32A32Sfloat => vk::Format::R32G32B32A32_SFLOAT,
-        TexelFormat::R32G32B32A32Sint => vk::Format::R32G32B32A32_SINT,
-        TexelFormat::R32G32B32A32Uint => vk::Format::R32G32B32A32_UINT,
-    }
-}
-
 pub(crate) fn check_limit(what: impl Into<String>, size: u64, limit: u64) -> Result<(), Error> {
     if size <= limit { Ok(()) } else { Err(Error::TooLarge { what: what.into(), size, limit }) }
 }

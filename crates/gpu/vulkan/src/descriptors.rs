@@ -1,6 +1,6 @@
 //! Descriptor sets: their layouts, their memory, and buffers written to them.
 
-use crate::binding::{check_limit, descriptor_type, format};
+use crate::binding::{check_limit, descriptor_type};
 use crate::device::{HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::{BufferBinding, BufferKind, Error};
@@ -106,7 +106,7 @@ pub(crate) fn write_buffer(
         BufferKind::UniformTexel(texels) | BufferKind::StorageTexel(texels) => {
             let create = vk::BufferViewCreateInfo::default()
                 .buffer(copy.buffer.raw)
-                .format(format(texels))
+                .format(texels.raw())
                 .range(vk::WHOLE_SIZE);
             // SAFETY: the buffer is alive and was made for such views.
             let view = unsafe { shared.raw.create_buffer_view(&create, None) }.named("vkCreateBufferView")?;

@@ -267,12 +267,26 @@ impl Shared {
         }
     }
 
-    /// What can be done with images of a format whose tiling is the driver's.
-    pub(crate) fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
+    /// What can be done with a format.
+    pub(crate) fn format_properties(&self, format: vk::Format) -> vk::FormatProperties {
         // SAFETY: the physical device comes from this instance.
-        let properties =
-            unsafe { self.instance.raw.get_physical_device_format_properties(self.physical, format) };
-        properties.optimal_tiling_features
+        unsafe { self.instance.raw.get_physical_device_format_properties(self.physical, format) }
+    }
+
+    /// How large such images may be; `None` where the device does not make them.
+    pub(crate) fn image_limits(&self, create: &vk::ImageCreateInfo) -> Option<vk::ImageFormatProperties> {
+        // SAFETY: the physical device comes from this instance.
+        unsafe {
+            self.instance.raw.get_physical_device_image_format_properties(
+                self.physical,
+                create.format,
+                create.image_type,
+                create.tiling,
+                create.usage,
+                create.flags,
+            )
+        }
+        .ok()
     }
 
     /// What tables of shaders for rays have to look like.

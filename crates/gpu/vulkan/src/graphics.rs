@@ -62,20 +62,11 @@ impl Device {
     /// As for [`Device::prepare_compute`], for each module.
     pub unsafe fn build_pipeline(&self, job: &PipelineJob) -> Result<Vec<RunOutput>, Error> {
         let shared = &self.shared;
-        let (sets, layout) = layout(shared, job)?;
+        let (sets, layout) = layout(shared, &job.descriptors)?;
         // SAFETY: passed on to the caller.
         let modules = unsafe { modules(shared, &job.stages) }?;
         if let [(vk::ShaderStageFlags::COMPUTE, module)] = &modules[..] {
-            let name = entry_name("main")?;
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module.raw)
-                .name(&name);
-            let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.raw)];
-            // SAFETY: the module has this entry point, and the layout is the caller's promise.
-            let made =
-                unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
-            first_pipeline(shared, made, "vkCreateComputePipelines")?;
+            computes(shared, module.raw, layout.raw)?;
         } else {
             let pass = pass(shared, job)?;
             draws(shared, job, &modules, layout.raw, pass.raw, 1)?;
@@ -102,11 +93,28 @@ pub(crate) unsafe fn modules(shared: &Arc<Shared>, stages: &[StageModule]) -> Re
     stages.iter().map(module).collect()
 }
 
-/// The layout of a job's descriptors.
-pub(crate) fn layout(shared: &Arc<Shared>, job: &PipelineJob) -> Result<Layout, Error> {
+/// A pipeline that computes; the layout has what its module, whose entry point is `main`, uses.
+pub(crate) fn computes(
+    shared: &Arc<Shared>,
+    module: vk::ShaderModule,
+    layout: vk::PipelineLayout,
+) -> Result<Owned<vk::Pipeline>, Error> {
+    let name = entry_name("main")?;
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(&name);
+    let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    // SAFETY: that the module has this entry point, and the layout what it uses, is the caller's promise.
+    let made = unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+    first_pipeline(shared, made, "vkCreateComputePipelines")
+}
+
+/// The layout of descriptors.
+pub(crate) fn layout(shared: &Arc<Shared>, slots: &[DescriptorSlot]) -> Result<Layout, Error> {
     let binding =
         |slot: &DescriptorSlot| ((slot.set, slot.binding), (descriptor_type(slot.kind), slot.count));
-    descriptors::layout(shared, &job.descriptors.iter().map(binding).collect())
+    descriptors::layout(shared, &slots.iter().map(binding).collect())
 }
 
 /// A pass with the job's colour targets.

@@ -24,6 +24,7 @@
 //! drivers and test harnesses print to standard output, too.
 
 use crate::child::{Guarded, NoLine, describe};
+use crate::contents::written;
 use crate::error::WorkerError;
 use crate::{BufferBinding, Device, DeviceInfo, DeviceOptions, Error, Job, RunOutput};
 use serde::{Deserialize, Serialize};
@@ -242,7 +243,15 @@ fn fits(job: &Job, outputs: &[RunOutput]) -> bool {
         }
         Job::Ray(job) => outputs.len() == 1 && outputs[0].buffers.len() == job.buffers.len(),
         Job::Sample(_) => outputs.len() == 1 && outputs[0].buffers.len() == 1,
-        Job::Render(job) => outputs.len() == 1 && outputs[0].buffers.len() >= job.pipeline.targets.len(),
+        Job::Render(job) => {
+            let [output] = outputs else { return false };
+            let after = output.buffers.get(job.pipeline.targets.len()..).unwrap_or_default();
+            written(&job.pipeline.descriptors, &job.contents).eq(after.iter().map(Vec::len))
+        }
+        Job::Dispatch(job) => {
+            let [output] = outputs else { return false };
+            written(&job.descriptors, &job.contents).eq(output.buffers.iter().map(Vec::len))
+        }
     }
 }
 
@@ -299,6 +308,7 @@ fn run(
             Job::Vertex(job) => device.run_vertex(job),
             Job::Pipeline(job) => device.build_pipeline(job),
             Job::Render(job) => device.render(job),
+            Job::Dispatch(job) => device.dispatch(job),
             Job::Bindless(job) => device.run_bindless(job),
             Job::Ray(job) => device.trace(job),
             Job::Sample(job) => device.sample_frame(job),

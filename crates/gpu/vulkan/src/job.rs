@@ -1,5 +1,8 @@
 //! What is run and what comes of it: plain data, the same for a device of this process and for a worker's.
 
+use crate::contents::Contents;
+use crate::hex;
+use crate::texel::TexelFormat;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,22 +48,6 @@ pub enum BufferKind {
     UniformTexel(TexelFormat),
     /// Texels that are read and written.
     StorageTexel(TexelFormat),
-}
-
-/// Formats of buffers of texels, by the names of Vulkan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names are those of VkFormat")]
-pub enum TexelFormat {
-    R32Sfloat,
-    R32Sint,
-    R32Uint,
-    R32G32Sfloat,
-    R32G32Sint,
-    R32G32Uint,
-    R32G32B32A32Sfloat,
-    R32G32B32A32Sint,
-    R32G32B32A32Uint,
 }
 
 impl BufferKind {
@@ -301,65 +288,6 @@ pub struct PipelineJob {
     pub points: bool,
 }
 
-/// What the texels of a texture are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Numbers {
-    /// Four singles.
-    Float,
-    /// Four signed words.
-    Signed,
-    /// Four unsigned words.
-    Unsigned,
-    /// One single, which is compared with.
-    Depth,
-}
-
-/// The dimensions of a texture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum TextureShape {
-    D1,
-    D2,
-    D3,
-    Cube,
-}
-
-/// A texture with its sampler, which repeats, and filters what is not of integers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextureContents {
-    /// Its dimensions.
-    pub shape: TextureShape,
-    /// It is seen with layers.
-    pub arrayed: bool,
-    /// What its texels are.
-    pub numbers: Numbers,
-    /// Width, height and depth of level 0.
-    pub size: [u32; 3],
-    /// Layers; faces count.
-    pub layers: u32,
-    /// Levels; one of several samples has one.
-    pub levels: u32,
-    /// Samples: where there are several, all texels are the first of `texels`.
-    pub samples: u32,
-    /// Level by level, and layer by layer in them, without gaps.
-    #[serde(with = "hex")]
-    pub texels: Vec<u8>,
-}
-
-/// What a descriptor is bound to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Contents {
-    /// The bytes of a uniform or storage buffer.
-    Buffer(#[serde(with = "hex")] Vec<u8>),
-    /// A buffer read as texels of 16 bytes.
-    Texels(Numbers, #[serde(with = "hex")] Vec<u8>),
-    /// A texture.
-    Texture(TextureContents),
-}
-
 /// One draw with a pipeline, over colour targets of zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderJob {
@@ -377,6 +305,20 @@ pub struct RenderJob {
     pub size: u32,
     /// Layers of the targets.
     pub layers: u32,
+}
+
+/// One dispatch of a compute shader with descriptors of any kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchJob {
+    /// The module; its entry point is `main`.
+    #[serde(with = "hex::words")]
+    pub spirv: Vec<u32>,
+    /// Every descriptor it uses.
+    pub descriptors: Vec<DescriptorSlot>,
+    /// For each descriptor, what each element is bound to.
+    pub contents: Vec<Vec<Contents>>,
+    /// Workgroups in x, y and z.
+    pub groups: [u32; 3],
 }
 
 /// A geometry of a scene that rays are traced in.
@@ -465,8 +407,12 @@ pub enum Job {
     /// A pipeline that is built.
     Pipeline(PipelineJob),
     /// A pipeline that draws. Its only output has the targets, 16 bytes for each pixel, rows from the top and layer by
-    /// layer, and after them the storage buffers in the order of descriptors.
+    /// layer, and after them what [`Job::Dispatch`] gives.
     Render(RenderJob),
+    /// A dispatch with descriptors of any kind. Its only output has every element of its storage buffers, storage images
+    /// and buffers of texels that are written, in the order of descriptors and in the sizes they were given; of a view
+    /// nothing.
+    Dispatch(DispatchJob),
     /// A dispatch with arrays of descriptors and buffers by address. Its only output has the elements' buffers and then
     /// those by address, in the order of the job.
     Bindless(BindlessJob),
@@ -505,70 +451,4 @@ pub struct Capture {
     /// The captured bytes.
     #[serde(with = "hex")]
     pub data: Vec<u8>,
-}
-
-/// Bytes as text, two hexadecimal digits each.
-mod hex {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&encode(bytes.iter().copied()))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        decode(&String::deserialize(deserializer)?).ok_or_else(|| D::Error::custom("not hexadecimal bytes"))
-    }
-
-    /// Words, as their bytes from the least significant one.
-    pub(super) mod words {
-        use serde::{Deserializer, Serializer, de::Error as _};
-
-        pub(in super::super) fn serialize<S: Serializer>(
-            words: &[u32],
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            serializer.serialize_str(&super::encode(words.iter().flat_map(|word| word.to_le_bytes())))
-        }
-
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-            deserializer: D,
-        ) -> Result<Vec<u32>, D::Error> {
-            let bytes = super::deserialize(deserializer)?;
-            let (words, []) = bytes.as_chunks() else { return Err(D::Error::custom("not whole words")) };
-            Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-        }
-    }
-
-    /// A list of such texts.
-    pub(super) mod list {
-        use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-        pub(in super::super) fn serialize<S: Serializer>(
-            list: &[Vec<u8>],
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            serializer.collect_seq(list.iter().map(|bytes| super::encode(bytes.iter().copied())))
-        }
-
-        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-            deserializer: D,
-        ) -> Result<Vec<Vec<u8>>, D::Error> {
-            Vec::<String>::deserialize(deserializer)?
-                .iter()
-                .map(|text| super::decode(text))
-                .collect::<Option<_>>()
-                .ok_or_else(|| D::Error::custom("not hexadecimal bytes"))
-        }
-    }
-
-    fn encode(bytes: impl Iterator<Item = u8>) -> String {
-        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble & 15)]);
-        bytes.flat_map(|byte| [digit(byte >> 4), digit(byte)]).collect()
-    }
-
-    fn decode(text: &str) -> Option<Vec<u8>> {
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-        let digit = |c: u8| char::from(c).to_digit(16);
-        pairs.iter().map(|&[high, low]| u8::try_from(digit(high)? << 4 | digit(low)?).ok()).collect()
-    }
 }

@@ -50,13 +50,18 @@
 
 mod binding;
 mod bindless;
+mod bound;
 mod child;
 mod compute;
+mod contents;
 mod descriptors;
 mod device;
+mod dispatch;
 mod error;
 pub mod glslang;
 mod graphics;
+mod hex;
+mod image;
 mod info;
 mod instance;
 pub mod isolated;
@@ -64,18 +69,20 @@ mod job;
 mod module;
 mod rays;
 mod render;
+mod texel;
 mod vertex;
 mod ycbcr;
 
 pub use compute::ComputePipeline;
+pub use contents::{Contents, ImageContents, Numbers, TextureContents, TextureShape, View};
 pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
     AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun,
-    Contents, DescriptorKind, DescriptorSlot, Job, Numbers, PipelineInput, PipelineJob, PipelineStage,
-    RenderJob, RunOutput, SampleJob, SampledFrame, Stage, StageModule, TexelFormat, TextureContents,
-    TextureShape, VertexInput, VertexJob, VertexRun,
+    DescriptorKind, DescriptorSlot, DispatchJob, Job, PipelineInput, PipelineJob, PipelineStage, RenderJob,
+    RunOutput, SampleJob, SampledFrame, Stage, StageModule, VertexInput, VertexJob, VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
+pub use texel::TexelFormat;
 pub use vertex::VertexPipeline;

@@ -81,7 +81,7 @@ impl Device {
             return refused("samplers that convert");
         }
         use vk::FormatFeatureFlags as Can;
-        let can = self.shared.format_features(format);
+        let can = self.shared.format_properties(format).optimal_tiling_features;
         let has = |flag| can.contains(flag);
         if !has(Can::SAMPLED_IMAGE | Can::TRANSFER_DST) {
             return refused(&format!("sampling format {}", format.as_raw()));
@@ -216,7 +216,7 @@ fn conversion(
     let native = vk::FormatFeatureFlags::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT;
     let forceable =
         vk::FormatFeatureFlags::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE;
-    let can = shared.format_features(format);
+    let can = shared.format_properties(format).optimal_tiling_features;
     let force = frame.explicit && !can.contains(native) && can.contains(forceable);
     let create = vk::SamplerYcbcrConversionCreateInfo::default()
         .format(format)

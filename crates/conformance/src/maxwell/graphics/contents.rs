@@ -3,7 +3,7 @@
 use super::source::{Block, Opaque};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::Texel;
-use xenoglot_vulkan::{Contents, Numbers, TextureContents, TextureShape};
+use xenoglot_vulkan::{Contents, Numbers, TexelFormat, TextureContents, TextureShape};
 
 /// Bytes of a block.
 pub(super) const BLOCK_BYTES: usize = 0x2000;
@@ -41,7 +41,14 @@ fn numbers(o: &Opaque) -> Numbers {
 }
 
 /// A component of a texel: waves, so that filters that differ by a bit give nearly the same.
-fn component(numbers: Numbers, at: [u32; 3], layer: u32, level: u32, channel: u32, seed: u32) -> u32 {
+pub(super) fn component(
+    numbers: Numbers,
+    at: [u32; 3],
+    layer: u32,
+    level: u32,
+    channel: u32,
+    seed: u32,
+) -> u32 {
     let [x, y, z] = at;
     match numbers {
         Numbers::Float | Numbers::Depth => {
@@ -67,7 +74,12 @@ pub(super) fn texture(o: &Opaque, element: u32) -> Contents {
         Dim::D3 => (TextureShape::D3, [16, 16, 16], 1),
         Dim::Cube => (TextureShape::Cube, [16, 16, 1], if arrayed { 12 } else { 6 }),
         Dim::Buffer => {
-            return Contents::Texels(numbers, (0..256).flat_map(|x| texel([x, 0, 0], 0, 0)).collect());
+            let format = match numbers {
+                Numbers::Signed => TexelFormat::R32G32B32A32Sint,
+                Numbers::Unsigned => TexelFormat::R32G32B32A32Uint,
+                Numbers::Float | Numbers::Depth => TexelFormat::R32G32B32A32Sfloat,
+            };
+            return Contents::Texels(format, (0..256).flat_map(|x| texel([x, 0, 0], 0, 0)).collect());
         }
         _ => (TextureShape::D2, [32, 32, 1], if arrayed { 4 } else { 1 }),
     };

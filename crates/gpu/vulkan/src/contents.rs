@@ -1,0 +1,128 @@
+//! What descriptors are bound to: plain data.
+
+use crate::hex;
+use crate::job::{DescriptorKind, DescriptorSlot};
+use crate::texel::TexelFormat;
+use serde::{Deserialize, Serialize};
+
+/// What the texels of a texture are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbers {
+    /// Four singles.
+    Float,
+    /// Four signed words.
+    Signed,
+    /// Four unsigned words.
+    Unsigned,
+    /// One single, which is compared with.
+    Depth,
+}
+
+/// The dimensions of a texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TextureShape {
+    D1,
+    D2,
+    D3,
+    Cube,
+}
+
+/// A texture with its sampler, which repeats, and filters what is not of integers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextureContents {
+    /// Its dimensions.
+    pub shape: TextureShape,
+    /// It is seen with layers.
+    pub arrayed: bool,
+    /// What its texels are.
+    pub numbers: Numbers,
+    /// Width, height and depth of level 0.
+    pub size: [u32; 3],
+    /// Layers; faces count.
+    pub layers: u32,
+    /// Levels; one of several samples has one.
+    pub levels: u32,
+    /// Samples: where there are several, all texels are the first of `texels`.
+    pub samples: u32,
+    /// Level by level, and layer by layer in them, without gaps.
+    #[serde(with = "hex")]
+    pub texels: Vec<u8>,
+}
+
+/// A storage image of one level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageContents {
+    /// Its dimensions.
+    pub shape: TextureShape,
+    /// It is seen with layers.
+    pub arrayed: bool,
+    /// What its texels are.
+    pub format: TexelFormat,
+    /// Width, height and depth.
+    pub size: [u32; 3],
+    /// Layers; faces count.
+    pub layers: u32,
+    /// Layer by layer, without gaps, as they are before the run.
+    #[serde(with = "hex")]
+    pub texels: Vec<u8>,
+}
+
+/// What a descriptor is bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contents {
+    /// The bytes of a uniform or storage buffer.
+    Buffer(#[serde(with = "hex")] Vec<u8>),
+    /// The bytes of a buffer of texels.
+    Texels(TexelFormat, #[serde(with = "hex")] Vec<u8>),
+    /// A texture.
+    Texture(TextureContents),
+    /// A storage image.
+    Image(ImageContents),
+    /// What an element of an earlier descriptor of images or buffers of texels is bound to, seen in another format.
+    View(View),
+}
+
+/// A second way to see texels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The set of the descriptor that brings the texels.
+    pub set: u32,
+    /// Its binding.
+    pub binding: u32,
+    /// Its element.
+    pub element: u32,
+    /// What the texels are here; they are as large as there.
+    pub format: TexelFormat,
+}
+
+impl Contents {
+    /// The bytes before the run: none of a view.
+    pub fn data(&self) -> &[u8] {
+        match self {
+            Contents::Buffer(data) | Contents::Texels(_, data) => data,
+            Contents::Texture(texture) => &texture.texels,
+            Contents::Image(image) => &image.texels,
+            Contents::View(_) => &[],
+        }
+    }
+}
+
+impl DescriptorKind {
+    /// Whether shaders write it, so that it is read back.
+    pub fn is_written(self) -> bool {
+        matches!(self, DescriptorKind::Storage | DescriptorKind::Image | DescriptorKind::ImageBuffer)
+    }
+}
+
+/// The bytes of contents that a job gets back: those of every element of every descriptor that is written.
+pub(crate) fn written<'a>(
+    slots: &'a [DescriptorSlot],
+    contents: &'a [Vec<Contents>],
+) -> impl Iterator<Item = usize> + 'a {
+    let written = slots.iter().zip(contents).filter(|(slot, _)| slot.kind.is_written());
+    written.flat_map(|(_, elements)| elements).map(|element| element.data().len())
+}
