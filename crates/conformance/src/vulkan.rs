@@ -5,9 +5,10 @@ use std::time::Duration;
 use xenoglot::{Code, Target, Translator};
 use xenoglot_glsl as glsl;
 use xenoglot_ir::Module;
+use xenoglot_ir::module::ImageFormat;
 use xenoglot_spirv as spirv;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
-use xenoglot_vulkan::{DeviceInfo, DeviceOptions, glslang};
+use xenoglot_vulkan::{DeviceInfo, DeviceOptions, TexelFormat, glslang};
 
 /// Which language the module goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,49 @@ impl Language {
             Language::Glsl => "glsl",
         }
     }
+}
+
+/// The format of texels of an image's memory format; none where none is said.
+pub(crate) fn texel_format(format: ImageFormat) -> Option<TexelFormat> {
+    use TexelFormat as T;
+    Some(match format {
+        ImageFormat::Unknown => return None,
+        ImageFormat::Rgba32f => T::R32G32B32A32Sfloat,
+        ImageFormat::Rgba16f => T::R16G16B16A16Sfloat,
+        ImageFormat::Rg32f => T::R32G32Sfloat,
+        ImageFormat::Rg16f => T::R16G16Sfloat,
+        ImageFormat::R32f => T::R32Sfloat,
+        ImageFormat::R16f => T::R16Sfloat,
+        ImageFormat::R11fG11fB10f => T::B10G11R11UfloatPack32,
+        ImageFormat::Rgba16 => T::R16G16B16A16Unorm,
+        ImageFormat::Rgb10A2 => T::A2B10G10R10UnormPack32,
+        ImageFormat::Rgba8 => T::R8G8B8A8Unorm,
+        ImageFormat::Rg16 => T::R16G16Unorm,
+        ImageFormat::Rg8 => T::R8G8Unorm,
+        ImageFormat::R16 => T::R16Unorm,
+        ImageFormat::R8 => T::R8Unorm,
+        ImageFormat::Rgba8Snorm => T::R8G8B8A8Snorm,
+        ImageFormat::Rgba32i => T::R32G32B32A32Sint,
+        ImageFormat::Rgba16i => T::R16G16B16A16Sint,
+        ImageFormat::Rgba8i => T::R8G8B8A8Sint,
+        ImageFormat::Rg32i => T::R32G32Sint,
+        ImageFormat::Rg16i => T::R16G16Sint,
+        ImageFormat::Rg8i => T::R8G8Sint,
+        ImageFormat::R32i => T::R32Sint,
+        ImageFormat::R16i => T::R16Sint,
+        ImageFormat::R8i => T::R8Sint,
+        ImageFormat::Rgba32ui => T::R32G32B32A32Uint,
+        ImageFormat::Rgba16ui => T::R16G16B16A16Uint,
+        ImageFormat::Rgba8ui => T::R8G8B8A8Uint,
+        ImageFormat::Rg32ui => T::R32G32Uint,
+        ImageFormat::Rg16ui => T::R16G16Uint,
+        ImageFormat::Rg8ui => T::R8G8Uint,
+        ImageFormat::R32ui => T::R32Uint,
+        ImageFormat::R16ui => T::R16Uint,
+        ImageFormat::R8ui => T::R8Uint,
+        ImageFormat::R64i => T::R64Sint,
+        ImageFormat::R64ui => T::R64Uint,
+    })
 }
 
 /// For a job with all its runs: some shaders take a busy machine's software device a minute.

@@ -2,7 +2,7 @@
 
 use super::format::{Class, Kind, Resource, Test, Vector};
 use super::{compare, lifted};
-use crate::vulkan::{Host, Language};
+use crate::vulkan::{Host, Language, texel_format};
 use crate::{Error, Request};
 use xenoglot::dxil::Bounds;
 use xenoglot_ir::module::ImageFormat;
@@ -54,6 +54,11 @@ fn buffers(test: &Test) -> Vec<BufferBinding> {
     test.resources.iter().map(buffer).collect()
 }
 
+/// The format of a buffer of texels. The reader takes none that is not said.
+fn texels(format: ImageFormat) -> TexelFormat {
+    texel_format(format).unwrap_or(TexelFormat::R32Sfloat)
+}
+
 /// How a shader sees a resource.
 pub(super) fn kind(resource: &Resource) -> BufferKind {
     match (resource.kind, resource.class) {
@@ -61,20 +66,5 @@ pub(super) fn kind(resource: &Resource) -> BufferKind {
         (Kind::Typed(format), Class::Uav) => BufferKind::StorageTexel(texels(format)),
         (Kind::Typed(format), _) => BufferKind::UniformTexel(texels(format)),
         (Kind::Raw | Kind::Structured, _) => BufferKind::Storage,
-    }
-}
-
-fn texels(format: ImageFormat) -> TexelFormat {
-    match format {
-        ImageFormat::R32i => TexelFormat::R32Sint,
-        ImageFormat::R32ui => TexelFormat::R32Uint,
-        ImageFormat::Rg32f => TexelFormat::R32G32Sfloat,
-        ImageFormat::Rg32i => TexelFormat::R32G32Sint,
-        ImageFormat::Rg32ui => TexelFormat::R32G32Uint,
-        ImageFormat::Rgba32f => TexelFormat::R32G32B32A32Sfloat,
-        ImageFormat::Rgba32i => TexelFormat::R32G32B32A32Sint,
-        ImageFormat::Rgba32ui => TexelFormat::R32G32B32A32Uint,
-        // The reader takes no others.
-        _ => TexelFormat::R32Sfloat,
     }
 }

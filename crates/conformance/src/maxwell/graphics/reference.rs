@@ -1,18 +1,22 @@
 //! The sources of shaders as GLSL for Vulkan, and stages around a shader.
 
-use super::source::Varying;
+use super::source::{Varying, opaque};
+use super::warps;
 use std::fmt::Write;
 use xenoglot_ir::module::Texel;
 
 /// The descriptor set of a shader's source; that of the tessellator's other half is the next.
 pub(super) const SET: u32 = 1;
-/// The bindings of storage blocks and samplers, which OpenGL counts on their own.
+/// The bindings of storage blocks, samplers and images, which OpenGL counts on their own.
 pub(super) const STORAGE: u32 = 32;
 pub(super) const SAMPLER: u32 = 64;
+pub(super) const IMAGE: u32 = 96;
 
 /// The source with one numbering for all bindings of a descriptor set, and the names that Vulkan has.
 ///
-/// Vulkan's GLSL has no rectangle samplers: they become plain ones, whose coordinates are divided by their size.
+/// uam divides what looks a cube up by its greatest component, so levels come from the derivatives of the quotients; here, too.
+///
+/// Vulkan's GLSL has no rectangles: they become plain textures and images, coordinates of samplers divided by their size.
 pub(super) fn for_vulkan(source: &str, set: u32) -> String {
     let mut out = String::new();
     let mut rest = source;
@@ -26,6 +30,8 @@ pub(super) fn for_vulkan(source: &str, set: u32) -> String {
             SAMPLER
         } else if declaration.contains(" buffer ") {
             STORAGE
+        } else if declaration.split_whitespace().any(|word| opaque(word, "image").is_some()) {
+            IMAGE
         } else {
             0
         };
@@ -33,7 +39,7 @@ pub(super) fn for_vulkan(source: &str, set: u32) -> String {
         rest = &digits[length..];
     }
     out.push_str(rest);
-    for rect in rectangles(source) {
+    for rect in names(source, "sampler2DRect ") {
         let call = format!("texture({rect},");
         if let Some(at) = out.find(&call) {
             let start = at + call.len();
@@ -41,14 +47,46 @@ pub(super) fn for_vulkan(source: &str, set: u32) -> String {
             out.insert_str(end, &format!("/vec2(textureSize({rect},0))"));
         }
     }
+    for cube in names(source, "samplerCube ") {
+        let call = format!("texture({cube},");
+        let mut from = 0;
+        while let Some(at) = out[from..].find(&call) {
+            let start = from + at + call.len();
+            let end = start + argument(&out[start..]);
+            out.insert(end, ')');
+            out.insert_str(start, "on_face(");
+            from = start;
+        }
+        if from > 0
+            && let Some(main) = out.find("void main").filter(|_| !out.contains(ON_FACE))
+        {
+            out.insert_str(main, ON_FACE);
+        }
+    }
+    if source.contains("local_size_x") {
+        out = warps::widen(&out);
+    }
     out.replace("gl_VertexID", "gl_VertexIndex")
         .replace("gl_InstanceID", "gl_InstanceIndex")
         .replace("sampler2DRect", "sampler2D")
+        .replace("image2DRect", "image2D")
 }
 
-/// The names of rectangle samplers.
-fn rectangles(source: &str) -> impl Iterator<Item = &str> {
-    source.split("sampler2DRect ").skip(1).filter_map(|after| after.split(';').next())
+const ON_FACE: &str = "vec3 on_face(vec3 r) { vec3 a=abs(r); return r/max(max(a.x,a.y),a.z); }\n";
+
+/// The names of samplers of a type.
+fn names<'a>(source: &'a str, ty: &'a str) -> impl Iterator<Item = &'a str> {
+    source.split(ty).skip(1).filter_map(|after| after.split([';', '[']).next())
+}
+
+/// Bytes of the first argument in a list.
+fn argument(list: &str) -> usize {
+    let mut depth = 0;
+    let end = list.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth < 0 || depth == 0 && c == ','
+    });
+    end.unwrap_or(list.len())
 }
 
 fn ty(v: &Varying) -> String {
@@ -112,4 +150,25 @@ pub(super) fn fragment(varyings: &[&Varying]) -> String {
     }
     out.push_str("}\n");
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_vulkan;
+
+    #[test]
+    fn cubes_are_looked_up_on_their_faces() {
+        let source =
+            "layout(binding=1) uniform samplerCube b; void main(){ o=texture(b,f(u.xy,1),w)+texture(b,u); }";
+        let text = for_vulkan(source, 0);
+        assert!(text.contains("texture(b,on_face(f(u.xy,1)),w)+texture(b,on_face(u))"), "{text}");
+        assert_eq!(text.matches("vec3 on_face").count(), 1);
+    }
+
+    #[test]
+    fn bindings_are_counted_once_for_all() {
+        let source = "layout(binding=2,r32ui) uniform uimage2DRect i; layout(binding=2) uniform sampler2D s;";
+        let wanted = "layout(set=1,binding=98,r32ui) uniform uimage2D i; layout(set=1,binding=66) uniform sampler2D s;";
+        assert_eq!(for_vulkan(source, 1), wanted);
+    }
 }

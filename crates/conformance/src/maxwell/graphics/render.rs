@@ -1,16 +1,16 @@
 //! A shader and the source it was made from, drawn with the same stages around them and the same contents, and compared.
 
 use super::pipeline::{Engine, descriptors};
-use super::source::{Declarations, Varying};
-use super::{Shader, contents, reference, stage};
+use super::source::{Declarations, SAMPLER_BYTES, Varying};
+use super::{Shader, contents, images, near, reference, stage, words};
 use xenoglot::maxwell;
-use xenoglot_ir::module::{Module, Texel};
+use xenoglot_ir::module::Texel;
 use xenoglot_maxwell::gpu::InputPrimitive;
 use xenoglot_maxwell::lift::{Lifted, layout};
 use xenoglot_vulkan::glslang::{self, Stage};
 use xenoglot_vulkan::{
-    BufferBinding, BufferKind, ComputeJob, ComputeRun, Contents, DescriptorKind, DescriptorSlot, Job,
-    PipelineInput, PipelineJob, PipelineStage, RenderJob, StageModule,
+    Contents, DescriptorKind, DescriptorSlot, DispatchJob, Job, PipelineInput, PipelineJob, PipelineStage,
+    RenderJob, StageModule,
 };
 
 /// Width and height of targets.
@@ -23,9 +23,6 @@ const QUADS: u32 = 6;
 const ROUNDS: u32 = 5;
 /// Workgroups of a compute shader.
 const GROUPS: u32 = 2;
-/// Greatest difference of a component; of those above 1, relative.
-const TOLERANCE: f32 = 1.0 / 255.0;
-
 /// Descriptors with what each element is bound to.
 type Bindings = Vec<(DescriptorSlot, Vec<Contents>)>;
 
@@ -78,6 +75,14 @@ fn source(shader: &Shader, set: u32, round: u32) -> Result<Part, String> {
         };
         part.bindings.push((slot(reference::SAMPLER + sampler.binding, kind, sampler.count), elements));
     }
+    for image in &declarations.images {
+        let elements = images::of_source(image)?;
+        let kind = match elements[..] {
+            [Contents::Texels(..), ..] => DescriptorKind::ImageBuffer,
+            _ => DescriptorKind::Image,
+        };
+        part.bindings.push((slot(reference::IMAGE + image.binding, kind, image.count), elements));
+    }
     Ok(part)
 }
 
@@ -125,6 +130,13 @@ fn elements(
             let first = first.ok_or("a texture that its description does not have")?;
             (first..first + slot.count)
                 .map(|n| {
+                    let image = declarations.images.iter().find(|i| {
+                        let first = SAMPLER_BYTES / 4 + i.binding;
+                        (first..first + i.count).contains(&n)
+                    });
+                    if let Some(image) = image {
+                        return Ok(images::sized(image));
+                    }
                     let found =
                         declarations.samplers.iter().find(|s| (s.binding..s.binding + s.count).contains(&n));
                     let sampler = found.ok_or(format!("no sampler has binding {n}"))?;
@@ -132,7 +144,9 @@ fn elements(
                 })
                 .collect()
         }
-        DescriptorKind::Image | DescriptorKind::ImageBuffer => Err("images are not compared".into()),
+        DescriptorKind::Image | DescriptorKind::ImageBuffer => {
+            images::of_translation(declarations, lifted, slot, base)
+        }
     }
 }
 
@@ -260,18 +274,6 @@ fn job(scene: &Scene, part: &Part) -> RenderJob {
     }
 }
 
-fn near(integers: bool, want: u32, got: u32) -> bool {
-    if integers || want == got {
-        return want == got;
-    }
-    let (want, got) = (f32::from_bits(want), f32::from_bits(got));
-    (want.is_nan() && got.is_nan()) || (want - got).abs() <= TOLERANCE * want.abs().max(1.0)
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
-}
-
 /// What differs between two targets.
 fn difference(integers: bool, want: &[u8], got: &[u8]) -> Option<String> {
     let (want, got) = (words(want), words(got));
@@ -306,19 +308,30 @@ impl Engine {
         for round in 0..rounds {
             let parts =
                 [source(shader, reference::SET, round)?, translation(shader, &lifted, spirv.clone(), round)?];
-            match shader.stage {
-                Stage::Compute => self.compare_memory(shader, &lifted.module, parts)?,
+            let [want, got] = match shader.stage {
+                Stage::Compute => self.compute(parts)?,
                 _ => self.compare_targets(&scene(shader, shaders, round)?, &parts)?,
+            };
+            let declarations = Declarations::read(&shader.source);
+            compare_images(shader, &declarations, &lifted, &want, &got)?;
+            if shader.stage == Stage::Compute {
+                compare_memory(&declarations, &want, &got)?;
             }
         }
         Ok(())
     }
 
-    fn compare_targets(&mut self, scene: &Scene, parts: &[Part; 2]) -> Result<(), String> {
+    /// Draws with each part in turn and compares targets; what each left in descriptors.
+    fn compare_targets(&mut self, scene: &Scene, parts: &[Part; 2]) -> Result<[Vec<Written>; 2], String> {
         let mut drawn = Vec::new();
-        for part in parts {
-            let outputs = self.0.device.run(&Job::Render(job(scene, part))).map_err(|e| e.to_string())?;
-            drawn.push(outputs.into_iter().next().ok_or("no output")?.buffers);
+        let mut left = [Vec::new(), Vec::new()];
+        for (part, left) in parts.iter().zip(&mut left) {
+            let job = job(scene, part);
+            let slots = job.pipeline.descriptors.clone();
+            let outputs = self.0.device.run(&Job::Render(job)).map_err(|e| e.to_string())?;
+            let mut buffers = outputs.into_iter().next().ok_or("no output")?.buffers;
+            *left = written(&slots, buffers.split_off(scene.targets.len().min(buffers.len())));
+            drawn.push(buffers);
         }
         let [want, got] = &drawn[..] else { return Err("no output".into()) };
         let targets = scene.targets.iter().zip(want.iter().zip(got)).enumerate();
@@ -329,46 +342,84 @@ impl Engine {
                 return Err(format!("target {n}: {difference}"));
             }
         }
-        if nothing { Err("its source draws nothing".into()) } else { Ok(()) }
+        if nothing { Err("its source draws nothing".into()) } else { Ok(left) }
     }
 
-    /// Compares storage blocks.
-    fn compare_memory(&mut self, shader: &Shader, module: &Module, parts: [Part; 2]) -> Result<(), String> {
-        let mut written = Vec::new();
-        for part in parts {
-            let buffers = part.bindings.into_iter().filter_map(|(slot, contents)| {
-                let kind = match slot.kind {
-                    DescriptorKind::Storage => BufferKind::Storage,
-                    _ => BufferKind::Uniform,
-                };
-                let Some(Contents::Buffer(data)) = contents.into_iter().next() else { return None };
-                Some(BufferBinding { set: slot.set, binding: slot.binding, kind, data })
-            });
-            let buffers: Vec<BufferBinding> = buffers.collect();
-            let run =
-                ComputeRun { buffers: buffers.clone(), push_constants: Vec::new(), groups: [GROUPS, 1, 1] };
-            let job = ComputeJob { spirv: part.module.spirv, entry: "main".into(), runs: vec![run] };
-            let outputs = self.0.device.run(&Job::Compute(job)).map_err(|e| e.to_string())?;
-            let after = outputs.into_iter().next().ok_or("no output")?.buffers;
-            written.push(buffers.into_iter().zip(after).collect::<Vec<_>>());
-        }
-        let global = module.resources.values().find(|r| r.binding == layout::GLOBAL_BINDING);
-        if global.is_none() {
-            return Err("it writes nothing".into());
-        }
-        for block in Declarations::read(&shader.source).blocks.iter().filter(|b| b.storage) {
-            let find = |written: &[(BufferBinding, Vec<u8>)], binding| {
-                written.iter().find(|(b, _)| b.binding == binding).map(|(_, after)| after.clone())
-            };
-            let want = find(&written[0], reference::STORAGE + block.binding).ok_or("no block")?;
-            let got = find(&written[1], layout::GLOBAL_BINDING).ok_or("no global memory")?;
-            let got = words(got.get(contents::place(block) as usize..).unwrap_or_default());
-            let want = words(&want);
-            if let Some(at) = (0..want.len()).find(|&i| !near(false, want[i], got[i])) {
-                let (want, got) = (want[at], got[at]);
-                return Err(format!("block {}, word {at} is {got:#x}, not {want:#x}", block.binding));
+    /// Dispatches each part in turn; what each left in descriptors.
+    fn compute(&mut self, parts: [Part; 2]) -> Result<[Vec<Written>; 2], String> {
+        let mut left = [Vec::new(), Vec::new()];
+        for (part, left) in parts.into_iter().zip(&mut left) {
+            let (descriptors, contents): (Vec<_>, Vec<_>) = part.bindings.into_iter().unzip();
+            let (slots, spirv) = (descriptors.clone(), part.module.spirv);
+            let before = contents.clone();
+            let job = DispatchJob { spirv, descriptors, contents, groups: [GROUPS, 1, 1] };
+            let outputs = self.0.device.run(&Job::Dispatch(job)).map_err(|e| e.to_string())?;
+            *left = written(&slots, outputs.into_iter().next().ok_or("no output")?.buffers);
+            let before = slots.iter().zip(&before).filter(|(slot, _)| slot.kind.is_written());
+            let before = before.flat_map(|(_, contents)| contents);
+            if before.map(Contents::data).eq(left.iter().map(|w| &w.bytes[..])) {
+                return Err("it writes nothing".into());
             }
         }
-        Ok(())
+        Ok(left)
     }
+}
+
+/// What a job left in an element of a descriptor.
+struct Written {
+    slot: DescriptorSlot,
+    element: u32,
+    bytes: Vec<u8>,
+}
+
+/// What a job left, of its descriptors that are written.
+fn written(slots: &[DescriptorSlot], after: Vec<Vec<u8>>) -> Vec<Written> {
+    let places = slots.iter().filter(|slot| slot.kind.is_written());
+    let places = places.flat_map(|slot| (0..slot.count).map(|element| (*slot, element)));
+    places.zip(after).map(|((slot, element), bytes)| Written { slot, element, bytes }).collect()
+}
+
+fn find(written: &[Written], place: (u32, u32), element: u32) -> Option<&[u8]> {
+    let found = written.iter().find(|w| (w.slot.set, w.slot.binding) == place && w.element == element);
+    found.map(|w| &w.bytes[..])
+}
+
+/// Compares every image that a translation writes with the source's.
+fn compare_images(
+    shader: &Shader,
+    declarations: &Declarations,
+    lifted: &Lifted,
+    want: &[Written],
+    got: &[Written],
+) -> Result<(), String> {
+    let base = stage(&shader.name).map_or(0, |s| s.1);
+    for slot in descriptors(&lifted.module) {
+        if !matches!(slot.kind, DescriptorKind::Image | DescriptorKind::ImageBuffer) {
+            continue;
+        }
+        let Some((binding, element, format)) = images::place(declarations, lifted, slot, base)? else {
+            continue;
+        };
+        let want = find(want, (reference::SET, reference::IMAGE + binding), element).ok_or("no image")?;
+        let got = find(got, (slot.set, slot.binding), 0).ok_or("no image")?;
+        if let Some(difference) = images::difference(format, want, got) {
+            return Err(format!("image {binding}, element {element}: {difference}"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares storage blocks, which are parts of a translation's global memory.
+fn compare_memory(declarations: &Declarations, want: &[Written], got: &[Written]) -> Result<(), String> {
+    for block in declarations.blocks.iter().filter(|b| b.storage) {
+        let want = find(want, (reference::SET, reference::STORAGE + block.binding), 0).ok_or("no block")?;
+        let got = find(got, (0, layout::GLOBAL_BINDING), 0).ok_or("no global memory")?;
+        let got = words(got.get(contents::place(block) as usize..).unwrap_or_default());
+        let want = words(want);
+        if let Some(at) = (0..want.len()).find(|&i| !near(false, want[i], got[i])) {
+            let (want, got) = (want[at], got[at]);
+            return Err(format!("block {}, word {at} is {got:#x}, not {want:#x}", block.binding));
+        }
+    }
+    Ok(())
 }

@@ -83,7 +83,8 @@ fn texel(prefix: &str) -> Texel {
     }
 }
 
-fn opaque(ty: &str, kind: &str) -> Option<Opaque> {
+/// The sampler or image, which `kind` says, of a type's name.
+pub(super) fn opaque(ty: &str, kind: &str) -> Option<Opaque> {
     let at = ty.find(kind).filter(|&at| at <= 1)?;
     let rest = &ty[at + kind.len()..];
     let (shadow, rest) = rest.strip_suffix("Shadow").map_or((false, rest), |r| (true, r));
@@ -154,6 +155,7 @@ impl Declarations {
                 let format = layout.split(',').find_map(|part| ImageFormat::parse(part.trim()));
                 self.images.push(Opaque {
                     binding,
+                    count,
                     format: Some(format.unwrap_or(ImageFormat::Unknown)),
                     ..image
                 });
@@ -191,7 +193,7 @@ pub struct SourceGpu {
 }
 
 /// Bytes of the handles of samplers.
-const SAMPLER_BYTES: u32 = 4 * 32;
+pub(super) const SAMPLER_BYTES: u32 = 4 * 32;
 
 impl SourceGpu {
     /// The GPU for a source and its compiled file.
@@ -200,14 +202,16 @@ impl SourceGpu {
             let o = o.clone();
             (0..o.count).map(move |i| (base + 4 * (o.binding + i), o.clone()))
         };
+        // Machine code asks textures at the handles of images for sizes.
+        let sized = declarations.images.iter().flat_map(elements).map(|(at, i)| (at + SAMPLER_BYTES, i));
         SourceGpu {
             file,
             primitive: declarations.primitive,
-            textures: declarations.samplers.iter().flat_map(elements).collect(),
+            textures: declarations.samplers.iter().flat_map(elements).chain(sized).collect(),
             images: declarations
                 .images
                 .iter()
-                .filter_map(|i| Some((base + SAMPLER_BYTES + 4 * i.binding, i.format?)))
+                .flat_map(|i| elements(i).filter_map(|(at, i)| Some((at + SAMPLER_BYTES, i.format?))))
                 .collect(),
             varyings: declarations.varyings.clone(),
         }
