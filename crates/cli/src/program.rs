@@ -92,6 +92,12 @@ pub struct LiftArgs {
     /// Binds Maxwell's global memory to storage buffers where addresses come from constant banks, at multiples of BYTES.
     #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
     pub storage_buffers: Option<u32>,
+    /// Lets textures and targets of Maxwell's shaders have scales, which a uniform buffer tells.
+    #[arg(long)]
+    pub scale_textures: bool,
+    /// Binds integer cubes of Maxwell's shaders as layers, for hosts that do not sample them.
+    #[arg(long)]
+    pub flatten_integer_cubes: bool,
     /// Where resources of DXIL shaders are bound; by root signature if one is given.
     #[arg(long, value_enum)]
     pub bindings: Option<BindingsArg>,
@@ -340,6 +346,8 @@ fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec
     let options = maxwell::Options {
         workgroup: lift.workgroup.0,
         storage_alignment: lift.storage_buffers,
+        flatten_integer_cubes: lift.flatten_integer_cubes,
+        scale_textures: lift.scale_textures,
         ..Default::default()
     };
     let unit = |(program, suffix): (maxwell::Program, String)| {

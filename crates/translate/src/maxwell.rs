@@ -7,8 +7,8 @@ use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, 
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
-    ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective, lift_compute_on,
-    lift_graphics,
+    ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
+    flatten_integer_cubes, lift_compute_on, lift_graphics, scale_textures,
 };
 use xenoglot_maxwell::sph::Sph;
 
@@ -175,12 +175,22 @@ pub struct Options {
     /// Binds global memory to storage buffers as far as it can be traced, at addresses that are multiples of this power of
     /// two ([`bind_storage`]).
     pub storage_alignment: Option<u32>,
+    /// Integer cubes are bound as layers, for hosts that do not sample them ([`flatten_integer_cubes`]).
+    pub flatten_integer_cubes: bool,
+    /// Textures and targets have scales ([`scale_textures`]).
+    pub scale_textures: bool,
 }
 
 impl Default for Options {
     /// One warp.
     fn default() -> Options {
-        Options { workgroup: [32, 1, 1], lift: LiftOptions::default(), storage_alignment: None }
+        Options {
+            workgroup: [32, 1, 1],
+            lift: LiftOptions::default(),
+            storage_alignment: None,
+            flatten_integer_cubes: false,
+            scale_textures: false,
+        }
     }
 }
 
@@ -244,6 +254,12 @@ pub fn lift_on(
     }
     if let Some(alignment) = options.storage_alignment {
         bind_storage(&mut lifted, &options.lift, alignment);
+    }
+    if options.flatten_integer_cubes {
+        flatten_integer_cubes(&mut lifted);
+    }
+    if options.scale_textures {
+        scale_textures(&mut lifted, &options.lift);
     }
     Ok(lifted)
 }

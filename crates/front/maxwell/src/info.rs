@@ -37,6 +37,9 @@ pub struct ShaderInfo {
     /// Storage buffers that global memory was bound to, in the order of their bindings.
     #[serde(default)]
     pub storage_buffers: Vec<StorageBinding>,
+    /// The uniform buffer of scales, where [`scale_textures`](crate::lift::scale_textures) made the shader read one.
+    #[serde(default)]
+    pub scales: Option<u32>,
     /// What the graphics pipeline passes in and out; none of a compute kernel.
     #[serde(default)]
     pub graphics: Option<GraphicsInfo>,
@@ -74,6 +77,10 @@ pub struct TextureBinding {
     /// What reading gives.
     #[serde(with = "texel")]
     pub texel: Texel,
+    /// It is a cube whose faces are bound as layers
+    /// ([`flatten_integer_cubes`](crate::lift::flatten_integer_cubes)).
+    #[serde(default)]
+    pub flat_cube: bool,
 }
 
 /// An image.

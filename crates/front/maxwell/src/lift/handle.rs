@@ -174,6 +174,7 @@ impl Cx<'_> {
                     multisampled,
                     shadow: what.shadow,
                     texel: what.texel,
+                    flat_cube: false,
                 };
                 self.bound.textures.push((binding, resource));
                 resource

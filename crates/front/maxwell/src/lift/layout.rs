@@ -3,6 +3,9 @@
 /// Storage buffer of global memory.
 pub const GLOBAL_BINDING: u32 = 0;
 
+/// Uniform buffer of scales that [`scale_textures`](super::scale_textures) reads.
+pub const SCALE_BINDING: u32 = 1;
+
 /// Bytes of a constant bank as it is declared.
 pub const BANK_SIZE: u32 = 0x1_0000;
 
