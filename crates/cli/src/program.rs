@@ -95,6 +95,9 @@ pub struct LiftArgs {
     /// Lets textures and targets of Maxwell's shaders have scales, which a uniform buffer tells.
     #[arg(long)]
     pub scale_textures: bool,
+    /// Makes compute shaders of Maxwell's vertex and geometry shaders, for hosts without the stage.
+    #[arg(long)]
+    pub stages_to_compute: bool,
     /// Binds integer cubes of Maxwell's shaders as layers, for hosts that do not sample them.
     #[arg(long)]
     pub flatten_integer_cubes: bool,
@@ -348,6 +351,7 @@ fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec
         storage_alignment: lift.storage_buffers,
         flatten_integer_cubes: lift.flatten_integer_cubes,
         scale_textures: lift.scale_textures,
+        stages_to_compute: lift.stages_to_compute,
         ..Default::default()
     };
     let unit = |(program, suffix): (maxwell::Program, String)| {

@@ -8,7 +8,7 @@ use xenoglot::{Code, Target, Translator, maxwell};
 use xenoglot_conformance::maxwell::graphics::{Shader, read};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Verdict};
 use xenoglot_ir::verify;
-use xenoglot_maxwell::lift::Lifted;
+use xenoglot_maxwell::lift::{LiftOptions, Lifted, flatten_integer_cubes, scale_textures, stage_to_compute};
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
@@ -33,8 +33,9 @@ fn validate(words: &[u32]) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-fn optimised(shader: &Shader, translator: &mut Translator) -> Result<Lifted, String> {
+fn optimised(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result<Lifted, String> {
     let mut lifted = shader.lift(0)?;
+    rework(&mut lifted);
     verify(&lifted.module).map_err(|e| format!("as lifted: {e}"))?;
     let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
     translator.optimize(&mut lifted.module, &options);
@@ -42,8 +43,24 @@ fn optimised(shader: &Shader, translator: &mut Translator) -> Result<Lifted, Str
     Ok(lifted)
 }
 
-fn spirv(shader: &Shader, translator: &mut Translator) -> Result<Vec<u32>, String> {
-    let lifted = optimised(shader, translator)?;
+/// What is done to a shader that is lifted.
+type Rework = fn(&mut Lifted);
+
+/// The passes for hosts that lack something.
+const REWORKS: [Rework; 3] = [
+    |_| {},
+    |lifted| {
+        flatten_integer_cubes(lifted);
+        scale_textures(lifted, &LiftOptions::default());
+    },
+    |lifted| {
+        let made = stage_to_compute(lifted, &LiftOptions::default(), None);
+        assert_eq!(made.is_ok(), lifted.info.compute_stage.is_some());
+    },
+];
+
+fn spirv(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result<Vec<u32>, String> {
+    let lifted = optimised(shader, translator, rework)?;
     let host = xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() };
     let target = maxwell::target_for(&Target::Spirv(host), &lifted.info);
     match translator.emit(&lifted.module, &target).map_err(|e| format!("{e}"))? {
@@ -61,8 +78,8 @@ fn every_shader_is_valid_spirv() {
     let mut translator = Translator::new();
     let mut failures = Vec::new();
     let shaders = read(&vectors()).unwrap();
-    for shader in &shaders {
-        let result = spirv(shader, &mut translator);
+    for (shader, rework) in shaders.iter().flat_map(|shader| REWORKS.map(|rework| (shader, rework))) {
+        let result = spirv(shader, &mut translator, rework);
         let result = result.and_then(|words| if validated { validate(&words) } else { Ok(()) });
         if let Err(e) = result {
             failures.push(format!("{}: {e}", shader.name));

@@ -1,14 +1,14 @@
 //! NVIDIA Maxwell and Pascal programs: from files to modules.
 
 use crate::{Error, Target};
-use xenoglot_ir::stage;
+use xenoglot_ir::{Stage, stage};
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
 use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
-    flatten_integer_cubes, lift_compute_on, lift_graphics, scale_textures,
+    flatten_integer_cubes, lift_compute_on, lift_graphics, scale_textures, stage_to_compute,
 };
 use xenoglot_maxwell::sph::Sph;
 
@@ -179,6 +179,9 @@ pub struct Options {
     pub flatten_integer_cubes: bool,
     /// Textures and targets have scales ([`scale_textures`]).
     pub scale_textures: bool,
+    /// Vertex and geometry shaders become compute shaders, a geometry shader's vertices being in the order of its own inputs
+    /// ([`stage_to_compute`]).
+    pub stages_to_compute: bool,
 }
 
 impl Default for Options {
@@ -190,6 +193,7 @@ impl Default for Options {
             storage_alignment: None,
             flatten_integer_cubes: false,
             scale_textures: false,
+            stages_to_compute: false,
         }
     }
 }
@@ -241,7 +245,7 @@ pub fn lift_on(
         }
     };
     lifted.module.name.clone_from(&program.name);
-    let is_fragment = lifted.module.stage == xenoglot_ir::Stage::Fragment;
+    let is_fragment = lifted.module.stage == Stage::Fragment;
     if is_fragment || options.storage_alignment.is_some() {
         let mut context = xenoglot_opt::Context::default();
         for func in lifted.module.funcs.values_mut() {
@@ -260,6 +264,9 @@ pub fn lift_on(
     }
     if options.scale_textures {
         scale_textures(&mut lifted, &options.lift);
+    }
+    if options.stages_to_compute && matches!(lifted.module.stage, Stage::Vertex | Stage::Geometry) {
+        stage_to_compute(&mut lifted, &options.lift, None)?;
     }
     Ok(lifted)
 }

@@ -40,6 +40,9 @@ pub struct ShaderInfo {
     /// The uniform buffer of scales, where [`scale_textures`](crate::lift::scale_textures) made the shader read one.
     #[serde(default)]
     pub scales: Option<u32>,
+    /// Where the vertices of a compute shader lie that [`stage_to_compute`](crate::lift::stage_to_compute) made.
+    #[serde(default)]
+    pub compute_stage: Option<ComputeStage>,
     /// What the graphics pipeline passes in and out; none of a compute kernel.
     #[serde(default)]
     pub graphics: Option<GraphicsInfo>,
@@ -100,6 +103,49 @@ pub struct ImageBinding {
     pub format: ImageFormat,
     /// It is written.
     pub written: bool,
+}
+
+/// The vertices of a stage that is a compute shader.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComputeStage {
+    /// Those a geometry shader takes; a vertex shader takes attributes.
+    pub input: Option<Record>,
+    /// Those that come out.
+    pub output: Record,
+}
+
+/// A vertex as words one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Words of a vertex.
+    pub words: u32,
+    /// What they are.
+    pub entries: Vec<RecordEntry>,
+}
+
+/// Something a vertex has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordEntry {
+    /// What it is.
+    pub key: RecordKey,
+    /// The first of its words.
+    pub offset: u32,
+    /// Its words.
+    pub words: u32,
+}
+
+/// What something of a vertex is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RecordKey {
+    /// A component of a location.
+    Location {
+        /// The location.
+        location: u32,
+        /// The component.
+        component: u8,
+    },
+    /// A builtin, by its name in the IR.
+    Builtin(String),
 }
 
 /// A component of a location.

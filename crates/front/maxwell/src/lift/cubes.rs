@@ -42,6 +42,7 @@ pub fn flatten_integer_cubes(lifted: &mut Lifted) {
         {
             flatten(b, inst, info);
         }
+        true
     });
 }
 

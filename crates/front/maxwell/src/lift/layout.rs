@@ -6,6 +6,21 @@ pub const GLOBAL_BINDING: u32 = 0;
 /// Uniform buffer of scales that [`scale_textures`](super::scale_textures) reads.
 pub const SCALE_BINDING: u32 = 1;
 
+/// The words of a draw, of a shader that [`stage_to_compute`](super::stage_to_compute) made; the next four are its buffers.
+pub const DRAW_BINDING: u32 = 2;
+
+/// Attributes of vertices, or the vertices before the stage.
+pub const ATTRIBUTES_BINDING: u32 = 3;
+
+/// The vertices of primitives.
+pub const PRIMITIVES_BINDING: u32 = 4;
+
+/// The vertices that come out.
+pub const VERTICES_BINDING: u32 = 5;
+
+/// How many vertices each invocation made.
+pub const COUNTS_BINDING: u32 = 6;
+
 /// Bytes of a constant bank as it is declared.
 pub const BANK_SIZE: u32 = 0x1_0000;
 

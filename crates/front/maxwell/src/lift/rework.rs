@@ -3,8 +3,9 @@
 use xenoglot_ir::list::ValueList;
 use xenoglot_ir::{Builder, Flags, Imm, Inst, Module, Op, Resource, Value};
 
-/// Calls `each` for every instruction of a module, with a builder for what is to stand before it.
-pub(super) fn each_inst(module: &mut Module, mut each: impl FnMut(&mut Module, &mut Builder, Inst)) {
+/// Calls `each` for every instruction of a module, with a builder for what is to stand before it; it says whether the
+/// instruction stays.
+pub(super) fn each_inst(module: &mut Module, mut each: impl FnMut(&mut Module, &mut Builder, Inst) -> bool) {
     for key in module.funcs.keys().collect::<Vec<_>>() {
         let mut func = std::mem::take(&mut module.funcs[key]);
         for i in 0..func.layout.len() {
@@ -12,8 +13,9 @@ pub(super) fn each_inst(module: &mut Module, mut each: impl FnMut(&mut Module, &
             for inst in std::mem::take(&mut func.blocks[block].insts) {
                 let mut b = Builder::new(&mut func, block);
                 b.set_guest(b.func.insts[inst].guest);
-                each(module, &mut b, inst);
-                func.blocks[block].insts.push(inst);
+                if each(module, &mut b, inst) {
+                    func.blocks[block].insts.push(inst);
+                }
             }
         }
         module.funcs[key] = func;

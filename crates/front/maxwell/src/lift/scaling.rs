@@ -40,7 +40,10 @@ pub fn scale_textures(lifted: &mut Lifted, options: &LiftOptions) {
     });
     let place = (module.stage == Stage::Fragment).then(|| frag_coord(module));
     let scaler = Scaler { scales, place };
-    each_inst(module, |module, b, inst| scaler.inst(module, b, inst));
+    each_inst(module, |module, b, inst| {
+        scaler.inst(module, b, inst);
+        true
+    });
     lifted.info.scales = Some(SCALE_BINDING);
 }
 
