@@ -177,6 +177,16 @@ fn textures_and_targets_have_scales() {
     }
 }
 
+#[test]
+fn what_does_not_go_by_resolution_stays_as_it_is() {
+    let text = cube(false, SMOOTH, "tex.sample cube", "").replace("builtin frag_coord", "location 0");
+    let text = text.replace("tex.query_size cube lod, v11, v14", "const 0");
+    let mut unscaled = lifted(&text);
+    let before = unscaled.module.to_string();
+    scale_textures(&mut unscaled, &LiftOptions::default());
+    assert_eq!((unscaled.module.to_string(), unscaled.info.scales), (before, None));
+}
+
 /// Samples a cube of integers in directions that go all around, and tells its size.
 fn cube(arrayed: bool, z: &str, operands: &str, values: &str) -> String {
     let (array, direction, size) = match arrayed {

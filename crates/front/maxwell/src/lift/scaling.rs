@@ -22,14 +22,20 @@ use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::module::{
     Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
 };
-use xenoglot_ir::{Builder, Flags, Imm, Inst, MemInfo, Module, Op, Resource, Space, Stage, Type, Value, Var};
+use xenoglot_ir::{
+    Builder, Flags, Function, Imm, Inst, MemInfo, Module, Op, Resource, Space, Stage, Type, Value, Var,
+};
 
 /// Bytes of the buffer of scales.
 pub const SCALE_BYTES: u32 = (4 * (1 + MAX_RESOURCES)).next_multiple_of(16);
 
-/// Scales what the shader fetches, asks for the size of, and is told of its place.
+/// Scales what the shader fetches, asks for the size of, and is told of its place; one that does nothing of it stays as it
+/// is.
 pub fn scale_textures(lifted: &mut Lifted, options: &LiftOptions) {
     let module = &mut lifted.module;
+    if !module.funcs.values().any(|func| asks(module, func)) {
+        return;
+    }
     let scales = module.resources.push(ResourceData {
         name: "scales".into(),
         kind: ResourceKind::UniformBuffer { size: SCALE_BYTES },
@@ -39,12 +45,32 @@ pub fn scale_textures(lifted: &mut Lifted, options: &LiftOptions) {
         oob: OutOfBounds::Zero,
     });
     let place = (module.stage == Stage::Fragment).then(|| frag_coord(module));
+    if let (Some(_), Some(graphics)) = (place, &mut lifted.info.graphics) {
+        let name = Builtin::FragCoord.name();
+        if !graphics.builtin_inputs.iter().any(|n| n == name) {
+            graphics.builtin_inputs.push(name.into());
+        }
+    }
     let scaler = Scaler { scales, place };
     each_inst(module, |module, b, inst| {
         scaler.inst(module, b, inst);
         true
     });
     lifted.info.scales = Some(SCALE_BINDING);
+}
+
+/// Whether a function does anything that goes by resolution.
+fn asks(module: &Module, func: &Function) -> bool {
+    let place = Semantic::Builtin(Builtin::FragCoord);
+    let mut insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.any(|&inst| match (func.insts[inst].op, func.insts[inst].imm) {
+        (Op::Input, Imm::Var(var)) => module.vars[var].semantic == place,
+        (Op::TexFetch | Op::TexQuerySize, _) => true,
+        (Op::TexSample | Op::TexGather, Imm::Tex(info)) => {
+            info.operands.0 & TexOperands::OFFSET.0 != 0 && info.dim != Dim::Cube
+        }
+        _ => false,
+    })
 }
 
 /// The fragment's place, declared if the shader does not read it.
