@@ -8,7 +8,7 @@ use xenoglot_interp::{Bindings, Event, Interpreter, Limits, Trap};
 use xenoglot_ir::module::{Builtin, Count, Direction, Module, ResourceKind, Semantic, Stage, VarData};
 use xenoglot_ir::{Bits, Kind, Resource};
 use xenoglot_maxwell::gpu::InputPrimitive;
-use xenoglot_maxwell::info::{GeometryInfo, GraphicsInfo, Record, RecordKey, ShaderInfo};
+use xenoglot_maxwell::info::{GeometryInfo, GraphicsInfo, Record, RecordEntry, RecordKey, ShaderInfo};
 use xenoglot_maxwell::lift::layout::{
     ATTRIBUTES_BINDING, COUNTS_BINDING, DRAW_BINDING, PRIMITIVES_BINDING, VERTICES_BINDING,
 };
@@ -394,6 +394,66 @@ fn vertices_that_there_is_no_room_for_are_dropped() {
     let after = interpreted(&module, &buffers, [1, 1, 2]).unwrap();
     assert_eq!(after[3..], [vec![1, 0, 2, 1, 11, 0, 12, 1], vec![2, 2]]);
     same_on_device("too many", &module, &buffers, [1, 1, 2], &after);
+}
+
+/// Hands on what its one vertex has, and what nobody has written.
+const TAKES: &str = "module geometry \"takes\" {
+  input %missing = location 4 : f32 array 1
+  input %color = location 3 component 1 : f32 array 1
+  input %position = builtin position : f32x4 array 1
+  output %sum = location 0 : f32
+  output %where = builtin position : f32x4
+  entry func @main() {
+  block0:
+    v0 : i32 = const 0
+    v1 : f32 = input %missing, v0
+    v2 : f32 = input %color, v0
+    v3 : f32x4 = input %position, v0
+    v4 : f32 = fadd v1, v2
+    output %sum, v4
+    output %where, v3
+    emit_vertex
+    return
+  }
+}";
+
+#[test]
+fn vertices_are_taken_as_the_stage_before_left_them() {
+    let module = xenoglot_ir::text::parse(TAKES, &Default::default()).unwrap();
+    let geometry =
+        GeometryInfo { input: InputPrimitive::Points, output_vertices: 1, max_vertices: 1, invocations: 1 };
+    let graphics = Some(GraphicsInfo { geometry: Some(geometry), ..Default::default() });
+    let mut lifted = Lifted { module, info: ShaderInfo { graphics, ..Default::default() } };
+    let color = RecordKey::Location { location: 3, component: 1 };
+    let before = Record {
+        words: 7,
+        entries: vec![
+            RecordEntry { key: RecordKey::Builtin("position".into()), offset: 1, words: 4 },
+            RecordEntry { key: color, offset: 6, words: 1 },
+        ],
+    };
+    stage_to_compute(&mut lifted, &LiftOptions::default(), Some(&before)).unwrap();
+    assert_eq!(lifted.info.compute_stage.as_ref().unwrap().input.as_ref(), Some(&before));
+    let module = optimised(&lifted);
+    // Two instances of three vertices, of which each draws the last and the first.
+    let mut draw = vec![2, 3, 0, 0];
+    draw.resize(DRAW_BYTES as usize / 4, 0);
+    let words = |vertex: u32| (0..7).map(move |word| (vertex * 10 + word) as f32).map(f32::to_bits);
+    let buffers = vec![
+        (DRAW_BINDING, draw),
+        (ATTRIBUTES_BINDING, (0..6).flat_map(words).collect()),
+        (PRIMITIVES_BINDING, vec![2, 0]),
+        (VERTICES_BINDING, vec![7; 4 * 6]),
+        (COUNTS_BINDING, vec![0; 4]),
+    ];
+    let after = interpreted(&module, &buffers, [1, 2, 1]).unwrap();
+    let made = |vertex: u32| {
+        let words: Vec<u32> = words(vertex).collect();
+        [words[6], words[1], words[2], words[3], words[4], 0]
+    };
+    assert_eq!(after[3], [2, 0, 5, 3].map(made).concat());
+    assert_eq!(after[4], [1; 4]);
+    same_on_device("takes", &module, &buffers, [1, 2, 1], &after);
 }
 
 #[test]
