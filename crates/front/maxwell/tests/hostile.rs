@@ -5,12 +5,17 @@ mod common;
 
 use common::{lift, run, store};
 use proptest::prelude::*;
+use xenoglot_ir::module::Texel;
 use xenoglot_ir::verify;
 use xenoglot_maxwell::flow::is_flow;
+use xenoglot_maxwell::gpu::{Handle, Texture};
 use xenoglot_maxwell::isa::FORMS;
-use xenoglot_maxwell::lift::{LiftOptions, Shader, cancel_perspective, lift_graphics};
+use xenoglot_maxwell::lift::{
+    LiftOptions, Shader, cancel_perspective, flatten_integer_cubes, lift_graphics, scale_textures,
+    stage_to_compute,
+};
 use xenoglot_maxwell::sph::Sph;
-use xenoglot_maxwell::{DefaultGpu, Opcode, Role, decode};
+use xenoglot_maxwell::{GpuAccessor, Opcode, Role, decode};
 use xenoglot_opt::pipeline;
 
 /// Entries of the stack before it becomes data.
@@ -114,6 +119,16 @@ fn passes_keep_what_instructions_compute() {
     }
 }
 
+/// A GPU of whose textures every other is of integers.
+struct Integers;
+
+impl GpuAccessor for Integers {
+    fn texture(&self, handle: Handle) -> Texture {
+        let texel = if handle.texture.offset & 4 != 0 { Texel::Uint } else { Texel::Float };
+        Texture { texel, ..Texture::default() }
+    }
+}
+
 /// A program of a stage of the graphics pipeline, 0 to 4, with an arbitrary header.
 fn graphics(stage: usize, header: &[u32], words: &[u64]) {
     const STAGES: [u32; 5] = [1 | 1 << 10, 1 | 2 << 10, 1 | 3 << 10, 1 | 4 << 10, 2 | 5 << 10];
@@ -123,7 +138,16 @@ fn graphics(stage: usize, header: &[u32], words: &[u64]) {
     let sph = Sph::parse(&bytes).unwrap();
     let code = common::code(words);
     let shader = Shader { sph, code: &code, entry: 0, constants: &[] };
-    let Ok(lifted) = lift_graphics(&shader, None, &LiftOptions::default(), &DefaultGpu) else { return };
+    let options = LiftOptions::default();
+    let Ok(lifted) = lift_graphics(&shader, None, &options, &Integers) else { return };
+    // What is made for hosts that lack something.
+    let mut reworked = lifted.clone();
+    flatten_integer_cubes(&mut reworked);
+    scale_textures(&mut reworked, &options);
+    verify(&reworked.module).unwrap_or_else(|e| panic!("{e}\n{}", reworked.module));
+    if stage_to_compute(&mut reworked, &options, None).is_ok() {
+        verify(&reworked.module).unwrap_or_else(|e| panic!("{e}\n{}", reworked.module));
+    }
     let mut module = lifted.module;
     verify(&module).unwrap_or_else(|e| panic!("{e}\n{module}"));
     pipeline::optimize(&mut module, &mut Default::default(), &Default::default(), &mut pipeline::Verify)
