@@ -12,6 +12,9 @@ pub(super) struct Bits<'a> {
 /// Bits that one [`Bits::fixed`] reads at most.
 pub(super) const MAX_FIXED: u32 = 32;
 
+/// Bits that are left of eight bytes, from whichever bit of the first one on.
+const WINDOW: u32 = 57;
+
 impl<'a> Bits<'a> {
     pub fn new(bytes: &'a [u8]) -> Bits<'a> {
         Bits { bytes, at: 0 }
@@ -30,22 +33,28 @@ impl<'a> Bits<'a> {
         self.end().saturating_sub(self.at)
     }
 
-    /// The next eight bytes from the byte under the place on, zeros past the end.
-    fn window(&self) -> u64 {
+    /// The next [`WINDOW`] bits, if so many bytes follow, and what is above them.
+    #[inline]
+    fn window(&self) -> Option<u64> {
+        let word = self.bytes.get((self.at / 8) as usize..)?.first_chunk::<8>()?;
+        Some(u64::from_le_bytes(*word) >> (self.at % 8))
+    }
+
+    /// [`Bits::window`] where the bytes end, zeros past the end.
+    #[cold]
+    fn last_window(&self) -> u64 {
         let rest = self.bytes.get((self.at / 8) as usize..).unwrap_or_default();
-        match rest.first_chunk::<8>() {
-            Some(word) => u64::from_le_bytes(*word),
-            None => rest.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b)),
-        }
+        rest.iter().take(8).rev().fold(0, |word, &b| word << 8 | u64::from(b)) >> (self.at % 8)
     }
 
     /// An unsigned number of `width` bits, at most [`MAX_FIXED`].
     #[inline]
     pub fn fixed(&mut self, width: u32) -> Step<u64> {
-        if self.left() < width.into() {
-            return Err(ErrorKind::Truncated("a number"));
-        }
-        let word = self.window() >> (self.at % 8);
+        let word = match self.window() {
+            Some(word) => word,
+            None if self.left() < width.into() => return Err(ErrorKind::Truncated("a number")),
+            None => self.last_window(),
+        };
         self.at += u64::from(width);
         Ok(word & ((1 << width) - 1))
     }
@@ -54,6 +63,27 @@ impl<'a> Bits<'a> {
     /// 64th are dropped.
     #[inline]
     pub fn vbr(&mut self, width: u32) -> Step<u64> {
+        // Nearly all numbers are of few groups: one look at the bytes is enough.
+        if let Some(mut word) = self.window() {
+            let more = 1 << (width - 1);
+            let (mut value, mut used, mut shift) = (0, width, 0);
+            while used <= WINDOW {
+                value |= (word & (more - 1)) << shift;
+                if word & more == 0 {
+                    self.at += u64::from(used);
+                    return Ok(value);
+                }
+                word >>= width;
+                shift += width - 1;
+                used += width;
+            }
+        }
+        self.long_vbr(width)
+    }
+
+    /// [`Bits::vbr`] of any length, and where the bytes end.
+    #[cold]
+    fn long_vbr(&mut self, width: u32) -> Step<u64> {
         let more = 1 << (width - 1);
         let mut value = 0u64;
         let mut shift = 0;

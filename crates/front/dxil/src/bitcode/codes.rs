@@ -265,9 +265,14 @@ operators! {
 }
 
 impl Predicate {
+    /// Whether it compares integers.
+    pub fn is_integer(self) -> bool {
+        self as u8 >= Predicate::IntEq as u8
+    }
+
     /// The instruction that compares so: `icmp` or `fcmp`.
     pub fn instruction(self) -> &'static str {
-        if self as u8 >= Predicate::IntEq as u8 { "icmp" } else { "fcmp" }
+        if self.is_integer() { "icmp" } else { "fcmp" }
     }
 }
 

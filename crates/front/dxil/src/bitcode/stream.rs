@@ -92,6 +92,11 @@ impl<'a> Stream<'a> {
         self.bits.left() < 32
     }
 
+    /// Bits to the end of the block under the cursor.
+    pub fn block_left(&self) -> u64 {
+        self.scopes.last().map_or(0, |scope| scope.end.saturating_sub(self.bits.at()))
+    }
+
     fn scope(&self) -> Step<&Scope> {
         self.scopes.last().ok_or(ErrorKind::Truncated("a block"))
     }
@@ -171,21 +176,26 @@ impl<'a> Stream<'a> {
         u32::try_from(value).map_err(|_| ErrorKind::malformed("number", value))
     }
 
-    fn push(&mut self, operand: u64) -> Step<()> {
+    /// Makes room for operands of which each takes so many bits.
+    fn room(&mut self, count: u32, bits: u64) -> Step<usize> {
+        if u64::from(count) * bits > self.bits.left() {
+            return Err(ErrorKind::Truncated("a number"));
+        }
+        let count = count as usize;
         // An operand takes 6 bits at least, but for what arrays of single bits hold.
-        if self.operands.len() as u64 > self.bits.end() / 4 {
+        if (self.operands.len() + count) as u64 > self.bits.end() / 4 {
             return Err(ErrorKind::Limit("operands of a record"));
         }
-        self.operands.push(operand);
-        Ok(())
+        self.operands.reserve(count);
+        Ok(count)
     }
 
     fn unabbreviated(&mut self) -> Step<u32> {
         self.operands.clear();
         let code = self.number(6)?;
-        for _ in 0..self.number(6)? {
-            let operand = self.bits.vbr(6)?;
-            self.push(operand)?;
+        let count = self.number(6)?;
+        for _ in 0..self.room(count, 6)? {
+            self.operands.push(self.bits.vbr(6)?);
         }
         Ok(code)
     }
@@ -200,29 +210,50 @@ impl<'a> Stream<'a> {
             match encoding {
                 Encoding::Array => {
                     let element = rest.next().copied().ok_or(ErrorKind::malformed("array", 0u32))?;
-                    for _ in 0..self.number(6)? {
-                        let operand = self.scalar(element)?;
-                        self.push(operand)?;
-                    }
+                    self.array(element)?;
                 }
                 Encoding::Blob => {
                     let len = self.number(6)?;
                     self.bits.align()?;
-                    for &byte in self.bits.bytes(len.into())? {
-                        self.push(byte.into())?;
-                    }
+                    self.room(len, 8)?;
+                    self.operands.extend(self.bits.bytes(len.into())?.iter().map(|&byte| u64::from(byte)));
                     self.bits.align()?;
                 }
                 scalar => {
                     let operand = self.scalar(scalar)?;
-                    self.push(operand)?;
+                    self.operands.push(operand);
                 }
             }
         }
         u32::try_from(code).map_err(|_| ErrorKind::malformed("code of a record", code))
     }
 
-    #[inline]
+    fn array(&mut self, element: Encoding) -> Step<()> {
+        let count = self.number(6)?;
+        match element {
+            Encoding::Fixed(width) => {
+                for _ in 0..self.room(count, width.into())? {
+                    self.operands.push(self.bits.fixed(width)?);
+                }
+            }
+            Encoding::Vbr(width) => {
+                for _ in 0..self.room(count, width.into())? {
+                    self.operands.push(self.bits.vbr(width)?);
+                }
+            }
+            Encoding::Char6 => {
+                for _ in 0..self.room(count, 6)? {
+                    self.operands.push(char6(self.bits.fixed(6)?).into());
+                }
+            }
+            Encoding::Literal(_) | Encoding::Array | Encoding::Blob => {
+                return Err(ErrorKind::malformed("element of an array", count));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
     fn scalar(&mut self, encoding: Encoding) -> Step<u64> {
         match encoding {
             Encoding::Literal(value) => Ok(value),

@@ -83,6 +83,8 @@ pub struct Types {
     all: Vec<Type>,
     /// Types that are asked for by what they are: scalars and pointers, and pairs that instructions give.
     known: FxHashMap<Type, TypeId>,
+    /// The integer of one bit, which every comparison and branch asks for.
+    bool: Option<TypeId>,
 }
 
 impl Types {
@@ -119,6 +121,24 @@ impl Types {
         self.known.insert(ty.clone(), id);
         self.all.push(ty);
         id
+    }
+
+    /// [`Types::intern`] of the integer of one bit.
+    pub(super) fn bool(&mut self) -> TypeId {
+        if let Some(id) = self.bool {
+            return id;
+        }
+        let id = self.intern(Type::Integer(1));
+        self.bool = Some(id);
+        id
+    }
+
+    /// What a function of type `id` takes as argument `n`.
+    pub(super) fn param(&self, id: TypeId, n: usize) -> Option<TypeId> {
+        match self.get(id)? {
+            Type::Function { params, .. } => params.get(n).copied(),
+            _ => None,
+        }
     }
 
     /// Checks that aggregates consist of earlier types and that pointers lead somewhere, so that walking types ends.

@@ -60,15 +60,22 @@ pub(super) struct Bindings {
 impl Cx<'_> {
     /// Where a handle leads.
     pub fn bind(&mut self, handle: &Handle) -> Lift<Bound> {
+        if let Some(resource) = handle.resource.get() {
+            return Ok(Bound::Resource { resource, element: None });
+        }
         let declared = &handle.declared;
         self.ordered |= declared.ordered;
-        match handle.place {
+        let bound = match handle.place {
             Place::Register(register) => {
                 let (target, first, count) = self.registers_target(declared, register)?;
                 self.bind_target(declared, target, register, (first, count), descriptor_kind(declared))
             }
             Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor_kind(declared)),
+        }?;
+        if let Bound::Resource { resource, element: None } = bound {
+            handle.resource.set(Some(resource));
         }
+        Ok(bound)
     }
 
     /// Where the counter of a structured buffer is.

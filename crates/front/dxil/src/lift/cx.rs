@@ -27,8 +27,12 @@ pub(super) struct Cx<'a> {
     pub known: FxHashMap<(Type, u64), Value>,
     /// Values of the function, the first one's number being the count of the module's.
     values: Vec<Option<Val>>,
+    /// Constants of the module.
+    constants: Vec<Option<Val>>,
     /// Which members of an aggregate that an instruction gives are ever looked at, by the value's place in the function.
-    pub used: FxHashMap<u32, u32>,
+    used: Vec<u32>,
+    /// The operation that a function was found to be named after.
+    pub operations: Vec<Option<crate::ops::Op>>,
     pub memory: Memory,
     pub remapper: &'a dyn Remapper,
     pub bound: Bindings,
@@ -74,7 +78,9 @@ impl<'a> Cx<'a> {
             prelude,
             known: FxHashMap::default(),
             values: Vec::new(),
-            used: FxHashMap::default(),
+            constants: vec![None; module.values.len()],
+            used: Vec::new(),
+            operations: vec![None; module.functions.len()],
             memory,
             remapper,
             bound: Bindings::default(),
@@ -180,10 +186,20 @@ impl<'a> Cx<'a> {
 
     /// A value.
     pub fn value(&mut self, id: ValueId) -> Lift<Val> {
-        let local = (id.0 as usize).checked_sub(self.module.values.len());
-        if let Some(Some(known)) = local.and_then(|i| self.values.get(i)) {
-            return Ok(known.clone());
+        match self.known_value(id) {
+            Some(Some(known)) => Ok(known.clone()),
+            _ => self.new_value(id),
         }
+    }
+
+    /// What is known of a value.
+    fn known_value(&mut self, id: ValueId) -> Option<&mut Option<Val>> {
+        let (id, base) = (id.0 as usize, self.constants.len());
+        if id < base { self.constants.get_mut(id) } else { self.values.get_mut(id - base) }
+    }
+
+    /// A value that was not asked for so far.
+    fn new_value(&mut self, id: ValueId) -> Lift<Val> {
         match self.def(id)? {
             Def::Global(index) => self.global(*index),
             Def::Constant(constant) => {
@@ -191,8 +207,8 @@ impl<'a> Cx<'a> {
                 let v = self.lift_constant(constant, ty, 0)?;
                 // Constants stand in front of everything, expressions where they are used.
                 let plain = matches!(constant, Constant::Integer(_) | Constant::Float(_) | Constant::Undef);
-                if let (Some(i), true) = (local, plain) {
-                    self.values[i] = Some(v.clone());
+                if let (Some(place), true) = (self.known_value(id), plain) {
+                    *place = Some(v.clone());
                 }
                 Ok(v)
             }
@@ -200,8 +216,20 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// A scalar, if it was asked for already: most are. Others take more.
+    #[inline]
+    pub fn known_scalar(&mut self, id: ValueId) -> Option<Value> {
+        match self.known_value(id) {
+            Some(&mut Some(Val::Scalar(v))) => Some(v),
+            _ => None,
+        }
+    }
+
     /// A scalar; zero where it is undefined.
     pub fn scalar(&mut self, id: ValueId) -> Lift<Value> {
+        if let Some(v) = self.known_scalar(id) {
+            return Ok(v);
+        }
         let ty = self.type_of(id)?;
         let v = self.value(id)?;
         self.scalar_of(v, ty)
@@ -238,15 +266,15 @@ impl<'a> Cx<'a> {
 
     /// Gives a value of the function its meaning.
     pub fn set(&mut self, id: ValueId, v: Val) {
-        let local = (id.0 as usize).wrapping_sub(self.module.values.len());
-        if let Some(slot) = self.values.get_mut(local) {
-            *slot = Some(v);
+        if let Some(place) = self.known_value(id) {
+            *place = Some(v);
         }
     }
 
     /// Which members of an instruction's result are looked at, a bit each; all of what is used as a whole.
     pub fn used_members(&self, result: Option<ValueId>) -> u32 {
-        result.and_then(|id| self.used.get(&id.0).copied()).unwrap_or(0)
+        let local = |id: ValueId| (id.0 as usize).checked_sub(self.constants.len());
+        result.and_then(local).and_then(|i| self.used.get(i).copied()).unwrap_or(0)
     }
 }
 
@@ -258,12 +286,12 @@ fn call_budget(module: &Module) -> usize {
 
 /// For each aggregate that an instruction gives, a bit for each of its first 32 members that something looks at; all ones
 /// where it is used as a whole.
-fn used_members(module: &Module, body: &Body) -> FxHashMap<u32, u32> {
-    let mut used = FxHashMap::default();
-    let base = module.values.len() as u32;
+fn used_members(module: &Module, body: &Body) -> Vec<u32> {
+    let mut used = vec![0; body.values.len()];
+    let base = module.values.len();
     let mut note = |id: ValueId, bits: u32| {
-        if id.0 >= base {
-            *used.entry(id.0).or_insert(0) |= bits;
+        if let Some(used) = (id.0 as usize).checked_sub(base).and_then(|i| used.get_mut(i)) {
+            *used |= bits;
         }
     };
     let member = |index: Option<&u32>| index.and_then(|&i| 1u32.checked_shl(i)).unwrap_or(0);

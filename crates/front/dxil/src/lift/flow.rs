@@ -5,7 +5,9 @@ use super::memory::Region;
 use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};
 use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use std::ops::Range;
 use xenoglot_ir::{Block, Type, Value};
 
 /// Lifts the function at work, what can be reached of it; its first block. Where it returns is `cx.end`.
@@ -14,7 +16,8 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
         return Err(LiftError::Entry);
     }
     let order = order(cx);
-    let mut graph = Graph { blocks: vec![None; cx.body.blocks.len()], incoming: FxHashMap::default() };
+    let count = cx.body.blocks.len();
+    let mut graph = Graph { blocks: vec![None; count], incoming: Vec::new(), ranges: vec![0..0; count] };
     for &block in &order {
         let ir = cx.b.func.add_block();
         graph.blocks[block.0 as usize] = Some(ir);
@@ -24,6 +27,7 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
         let Some(ir) = graph.find(block) else { continue };
         cx.b.switch_to(ir);
         let (first, insts) = cx.body.block(block);
+        cx.b.func.blocks[ir].insts.reserve(insts.len());
         for (at, inst) in (first..).zip(insts) {
             cx.at = at;
             cx.b.set_guest(at);
@@ -84,17 +88,30 @@ fn explained(cx: &Cx<'_>, inst: &Inst, stop: Stop) -> LiftError {
     }
 }
 
+/// What passes along an edge.
+type Values = SmallVec<[Value; 8]>;
+
 /// The graph in the IR.
 struct Graph {
     /// Where blocks are; none for those that nothing reaches.
     blocks: Vec<Option<Block>>,
-    /// What the phis of a block are, coming from another (second).
-    incoming: FxHashMap<(BlockId, BlockId), Vec<ValueId>>,
+    /// What the phis of all blocks are: where from, which phi of the block, and the value.
+    incoming: Vec<(BlockId, u32, ValueId)>,
+    /// Those of a block, in order.
+    ranges: Vec<Range<usize>>,
 }
 
 impl Graph {
     fn find(&self, block: BlockId) -> Option<Block> {
         self.blocks.get(block.0 as usize).copied().flatten()
+    }
+
+    /// What the phis of `to` are, coming from `from`.
+    fn incoming(&self, from: BlockId, to: BlockId) -> &[(BlockId, u32, ValueId)] {
+        let range = self.ranges.get(to.0 as usize).cloned().unwrap_or_default();
+        let all = self.incoming.get(range).unwrap_or_default();
+        let all = &all[all.partition_point(|&(block, ..)| block < from)..];
+        &all[..all.partition_point(|&(block, ..)| block == from)]
     }
 }
 
@@ -155,19 +172,22 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
     if entry || insts.iter().enumerate().any(misplaced) {
         return Err(LiftError::Phi(block.0));
     }
-    for (n, (at, inst, incoming)) in phis(cx.body, block).enumerate() {
+    let start = graph.incoming.len();
+    for (n, (at, inst, incoming)) in (0..).zip(phis(cx.body, block)) {
         cx.at = at;
         let Some(result) = inst.result else { continue };
-        for &(value, from) in incoming {
-            let values = graph.incoming.entry((block, from)).or_default();
-            // A block that branches here twice is named twice, with the same value.
-            if values.len() == n {
-                values.push(value);
-            }
-        }
+        graph.incoming.extend(incoming.iter().map(|&(value, from)| (from, n, value)));
         let v = cx.type_of(result).and_then(|ty| param(cx, ir, ty));
         let v = v.map_err(|stop| explained(cx, inst, stop))?;
         cx.set(result, v);
+    }
+    if graph.incoming.len() > start {
+        // A block that branches here twice is named twice, with the same value.
+        let mut own = graph.incoming.split_off(start);
+        own.sort_by_key(|&(from, n, _)| (from, n));
+        own.dedup_by_key(|&mut (from, n, _)| (from, n));
+        graph.incoming.append(&mut own);
+        graph.ranges[block.0 as usize] = start..graph.incoming.len();
     }
     Ok(())
 }
@@ -200,7 +220,7 @@ fn gathered(
 }
 
 /// The scalars of a value, in the order that [`gathered`] asks for them.
-fn scattered(cx: &mut Cx<'_>, v: Val, ty: TypeId, to: &mut Vec<Value>, depth: u32) -> Lift<()> {
+fn scattered(cx: &mut Cx<'_>, v: Val, ty: TypeId, to: &mut Values, depth: u32) -> Lift<()> {
     let is_pointer = cx.module.types.pointee(ty).is_some();
     let members = if is_pointer { None } else { cx.members_of(ty)? };
     match (v, members) {
@@ -224,11 +244,14 @@ fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
 }
 
 /// What the phis of `to` become on the way from `from`.
-fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Block, Vec<Value>)> {
+fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Block, Values)> {
     let target = graph.find(to).ok_or(Stop::Error(LiftError::Phi(to.0)))?;
-    let mut args = Vec::new();
-    let values = graph.incoming.get(&(to, from)).map_or(&[][..], Vec::as_slice);
-    for &value in values {
+    let mut args = Values::new();
+    for &(_, _, value) in graph.incoming(from, to) {
+        if let Some(v) = cx.known_scalar(value) {
+            args.push(v);
+            continue;
+        }
         let (ty, v) = (cx.type_of(value)?, cx.value(value)?);
         scattered(cx, v, ty, &mut args, 0)?;
     }
@@ -266,7 +289,7 @@ fn returned(cx: &mut Cx<'_>, value: ValueId) -> Lift<()> {
     if first {
         param(cx, end, ty)?;
     }
-    let mut args = Vec::new();
+    let mut args = Values::new();
     scattered(cx, v, ty, &mut args, 0)?;
     cx.b.jump(end, &args);
     Ok(())

@@ -106,7 +106,7 @@ impl Cx<'_> {
         let module = self.module;
         let function = module.functions.get(index as usize).ok_or(Stop::Unsupported(""))?;
         if function.name.starts_with(b"dx.op.") {
-            return self.dx_op(inst.result, &function.name, args);
+            return self.dx_op(inst.result, index, args);
         }
         match self.is_lifetime(&inst.kind) {
             true => Ok(None),
@@ -144,11 +144,19 @@ impl Cx<'_> {
     /// An operation on two values of one type.
     pub fn binary(&mut self, op: BinaryOp, args: [ValueId; 2], flags: Flags) -> Lift<Val> {
         let ty = self.type_of(args[0])?;
+        if let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) {
+            let scalar = self.scalar_type(ty)?;
+            return self.scalar_binary(op, scalar, [a, b], flags).map(Val::Scalar);
+        }
         let args = [self.value(args[0])?, self.value(args[1])?];
-        self.each(ty, &args, &mut |cx, scalar, v| match scalar.is_int() {
-            true => Ok(cx.integer_binary(op, scalar, v)),
-            false => cx.float_binary(op, v, flags),
-        })
+        self.each(ty, &args, &mut |cx, scalar, v| cx.scalar_binary(op, scalar, v, flags))
+    }
+
+    fn scalar_binary(&mut self, op: BinaryOp, s: Scalar, args: [Value; 2], flags: Flags) -> Lift<Value> {
+        match s.is_int() {
+            true => Ok(self.integer_binary(op, s, args)),
+            false => self.float_binary(op, args, flags),
+        }
     }
 
     fn integer_binary(&mut self, op: BinaryOp, s: Scalar, [a, b]: [Value; 2]) -> Value {
@@ -369,7 +377,7 @@ impl Cx<'_> {
             P::IntSlt => (Op::IcmpSlt, false),
             P::IntSle => (Op::IcmpSle, false),
         };
-        if s.is_int() != op.info().name.starts_with("icmp") {
+        if s.is_int() != predicate.is_integer() {
             return Err(Stop::Unsupported("operands of the wrong kind"));
         }
         let signed = matches!(op, Op::IcmpSlt | Op::IcmpSle);

@@ -7,6 +7,8 @@ use super::{Bounds, Lift, Stop};
 use crate::binding::{DescriptorKind, Heap, Slot};
 use crate::bitcode::{Type as Llvm, TypeId, ValueId};
 use crate::program::{Class, Component, Resource as Declared, Shape};
+use std::cell::Cell;
+use std::rc::Rc;
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
 use xenoglot_ir::{Imm, Kind, Op, Resource, Type, Value};
@@ -21,6 +23,14 @@ pub(super) struct Handle {
     pub declared: Declared,
     /// Where its descriptor is.
     pub place: Place,
+    /// The resource that it leads to, once that is known; none of an array.
+    pub resource: Cell<Option<Resource>>,
+}
+
+impl Handle {
+    pub fn new(declared: Declared, place: Place) -> Handle {
+        Handle { declared, place, resource: Cell::new(None) }
+    }
 }
 
 /// Where a descriptor is.
@@ -36,7 +46,7 @@ impl Cx<'_> {
     /// The handle of a declared resource at a register.
     pub fn handle(&mut self, declared: Declared, register: ValueId, nonuniform: ValueId) -> Lift<Val> {
         let place = Place::Register(self.descriptor(register, nonuniform)?);
-        Ok(Val::Handle(Handle { declared, place }))
+        Ok(Handle::new(declared, place).into())
     }
 
     /// Which of several descriptors an operation names.
@@ -76,11 +86,11 @@ impl Cx<'_> {
         let first = self.i32(declared.lower);
         let index = index.map_or(first, |v| self.op(Op::Iadd, &[v, first]));
         let place = Place::Register(Element { index, nonuniform });
-        Ok(Val::Handle(Handle { declared, place }))
+        Ok(Handle::new(declared, place).into())
     }
 
     /// The handle that a value is.
-    pub fn handle_of(&mut self, id: ValueId) -> Lift<Handle> {
+    pub fn handle_of(&mut self, id: ValueId) -> Lift<Rc<Handle>> {
         match self.value(id)? {
             Val::Handle(handle) => Ok(handle),
             _ => Err(Stop::Unsupported("a handle of unknown origin")),

@@ -15,11 +15,17 @@ pub(super) enum Val {
     /// An address.
     Pointer(Pointer),
     /// A handle of a resource.
-    Handle(Handle),
+    Handle(Rc<Handle>),
     /// The address of a library's resource: its global variable, and which of an array.
     Resource(u32, Option<Value>),
     /// Members of a structure, an array or a vector.
     Members(Rc<[Val]>),
+}
+
+impl From<Handle> for Val {
+    fn from(handle: Handle) -> Val {
+        Val::Handle(Rc::new(handle))
+    }
 }
 
 impl Val {

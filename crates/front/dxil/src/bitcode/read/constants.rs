@@ -71,7 +71,7 @@ impl Reader<'_> {
             code::SELECT => {
                 let args = [id(record.next()?)?, id(record.next()?)?, id(record.next()?)?];
                 args[1..].iter().try_for_each(|&a| self.expect(a, ty))?;
-                let condition = self.module.types.intern(Type::Integer(1));
+                let condition = self.module.types.bool();
                 self.expect(args[0], condition)?;
                 Constant::Select(args)
             }

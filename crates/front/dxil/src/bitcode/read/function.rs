@@ -6,6 +6,9 @@ use crate::bitcode::error::{ErrorKind, Step};
 use crate::bitcode::module::{BlockId, Body, Def, Inst, InstKind, Value, ValueId};
 use crate::bitcode::ty::{Type, TypeId};
 
+/// What an instruction takes with all that stands beside it, to make room for about as many as there are.
+const INST_BITS: u64 = 48;
+
 impl Reader<'_> {
     /// The body of the next function that is defined.
     pub(super) fn function(&mut self) -> Step<()> {
@@ -20,16 +23,24 @@ impl Reader<'_> {
         self.body = Some(Body { values: arguments, ..Body::default() });
         let mut reading = Reading::default();
         self.stream.enter(block::FUNCTION)?;
+        let insts = (self.stream.block_left() / INST_BITS) as usize;
+        if let Some(body) = &mut self.body {
+            body.insts.reserve(insts);
+            body.values.reserve(insts);
+        }
         self.each(
             "FUNCTION_BLOCK",
             |r, mut record| match record.code {
                 code::DECLAREBLOCKS => {
                     reading.blocks = record.next32()?;
                     r.blocks = r.blocks.saturating_add(reading.blocks as usize);
-                    match r.blocks > r.limits.blocks {
-                        true => Err(ErrorKind::Limit("blocks")),
-                        false => Ok(()),
+                    if r.blocks > r.limits.blocks {
+                        return Err(ErrorKind::Limit("blocks"));
                     }
+                    if let Some(body) = &mut r.body {
+                        body.blocks.reserve((reading.blocks as usize).min(body.insts.capacity()));
+                    }
+                    Ok(())
                 }
                 code::DEBUG_LOC => {
                     reading.place = [(); 4].map(|()| record.optional() as u32);

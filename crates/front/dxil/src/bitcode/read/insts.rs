@@ -47,7 +47,7 @@ impl Reader<'_> {
                     return Ok((None, InstKind::Jump(yes)));
                 }
                 let no = reading.block(record.next()?)?;
-                let bool = self.module.types.intern(Type::Integer(1));
+                let bool = self.module.types.bool();
                 let condition = self.of_type(&mut record, bool)?;
                 Ok((None, InstKind::Branch { condition, targets: [yes, no] }))
             }
@@ -99,7 +99,7 @@ impl Reader<'_> {
                 let new = self.of_type(&mut record, ty)?;
                 let how = atomic(&mut record)?;
                 let (failure, weak) = (record.next32()?, record.optional() != 0);
-                let bool = self.module.types.intern(Type::Integer(1));
+                let bool = self.module.types.bool();
                 let pair = Type::Struct { name: None, packed: false, fields: vec![ty, bool] };
                 let ty = self.module.types.intern(pair);
                 let kind = InstKind::CompareExchange { pointer, expected, new, how, failure, weak };
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let right = self.of_type(&mut record, of)?;
         let predicate = Predicate::from_number(record.next()?)?;
         let fast = FastMath::from_bits_truncate(record.optional() as u8);
-        let bool = self.module.types.intern(Type::Integer(1));
+        let bool = self.module.types.bool();
         let ty = match *self.module.types.get(of).ok_or(ErrorKind::missing("type", of.0))? {
             Type::Vector { count, .. } => self.module.types.intern(Type::Vector { count, of: bool }),
             _ => bool,
@@ -188,7 +188,8 @@ impl Reader<'_> {
         let inbounds = record.next()? != 0;
         let of = self.module.types.find(record.next()?)?;
         let (base, base_type) = self.typed(&mut record)?;
-        let mut operands = vec![base];
+        let mut operands = Vec::with_capacity(1 + record.operands.len());
+        operands.push(base);
         while !record.operands.is_empty() {
             operands.push(self.typed(&mut record)?.0);
         }
@@ -257,7 +258,7 @@ impl Reader<'_> {
         let ty = self.module.types.find(record.next()?)?;
         let value = self.of_type(&mut record, ty)?;
         let default = reading.block(record.next()?)?;
-        let mut cases = Vec::new();
+        let mut cases = Vec::with_capacity(record.operands.len() / 2);
         while !record.operands.is_empty() {
             // Constants are numbered from the start here.
             let case = ValueId(record.next32()?);
@@ -321,10 +322,10 @@ impl Reader<'_> {
         let Some(Type::Function { returns, params, variadic }) = self.module.types.get(ty) else {
             return Err(ErrorKind::Type("a function"));
         };
-        let (returns, variadic) = (*returns, *variadic);
-        let params = params.clone();
+        let (returns, variadic, count) = (*returns, *variadic, params.len());
         let mut args = Vec::with_capacity(record.operands.len());
-        for param in params {
+        for n in 0..count {
+            let Some(param) = self.module.types.param(ty, n) else { break };
             args.push(match self.module.types.get(param) {
                 Some(Type::Label) => Operand::Block(reading.block(record.next()?)?),
                 Some(Type::Metadata) => Operand::Metadata(MetadataId(self.relative(&mut record)?.0)),

@@ -168,7 +168,7 @@ impl Cx<'_> {
         let coordinates = self.vector(call, first, info.spatial() + u8::from(info.arrayed))?;
         // Handles of heaps do not say it, and are not the same array then.
         let declared = Declared { wide: ty == Type::I64, ..handle.declared };
-        let image = self.opaque(&Handle { declared, ..handle }, Kind::Img)?;
+        let image = self.opaque(&Handle::new(declared, handle.place), Kind::Img)?;
         let args: Vec<Value> = [image, coordinates].into_iter().chain(operands).collect();
         Ok(self.inst(op, Imm::Tex(info), &args, ty).into())
     }

@@ -44,11 +44,12 @@ impl Cx<'_> {
                     return Err(LiftError::Bind(BindError::Heap(heap)).into());
                 }
                 let element = self.descriptor(call.arg(0)?, call.arg(2)?)?;
-                Val::Handle(Handle { declared: UNKNOWN, place: Place::Heap(heap, element) })
+                Handle::new(UNKNOWN, Place::Heap(heap, element)).into()
             }
             // The handle, and what is known of the resource in two words.
             Op::AnnotateHandle => {
-                let mut handle = self.handle_of(call.arg(0)?)?;
+                let handle = self.handle_of(call.arg(0)?)?;
+                let mut declared = handle.declared;
                 let ty = self.type_of(call.arg(1)?)?;
                 let properties = self.value(call.arg(1)?)?;
                 let mut word = |n: usize| -> Lift<u64> {
@@ -57,11 +58,11 @@ impl Cx<'_> {
                     self.b.func.const_bits(v).map(|b| b.lane(0)).ok_or(UNDECLARED)
                 };
                 let words = [word(0)? as u32, word(1)? as u32];
-                annotate(&mut handle.declared, words);
+                annotate(&mut declared, words);
                 if let Place::Heap(..) = handle.place {
-                    handle.declared.class = class_of(&handle.declared, words[0]);
+                    declared.class = class_of(&declared, words[0]);
                 }
-                Val::Handle(handle)
+                Handle::new(declared, handle.place).into()
             }
             _ => return Ok(Made::Not),
         };

@@ -43,16 +43,15 @@ impl Cx<'_> {
     pub(super) fn dx_op(
         &mut self,
         result: Option<ValueId>,
-        name: &[u8],
+        function: u32,
         args: &[Operand],
     ) -> Lift<Option<Val>> {
         let (number, args) = args.split_first().ok_or(Stop::Unsupported("an operand is missing"))?;
         let number = self.integer(number.value().ok_or(Stop::Unsupported(""))?)?;
         let op =
             u32::try_from(number).ok().and_then(Op::from_number).ok_or(Stop::Unsupported("its number"))?;
-        let name = std::str::from_utf8(name).unwrap_or_default();
         // The number and the name have to agree, or operands would not be what the table says.
-        if op.info().overload_in(name).is_none() || op.info().operands.len() > args.len() {
+        if !self.is_named_after(function, op) || op.info().operands.len() > args.len() {
             return Err(Stop::Unsupported("its name or operands"));
         }
         let call = Call { op, result, args };
@@ -77,6 +76,22 @@ impl Cx<'_> {
             }
         }
         Err(Stop::Unsupported(""))
+    }
+
+    /// Whether a function has the name of an operation.
+    fn is_named_after(&mut self, function: u32, op: Op) -> bool {
+        let index = function as usize;
+        if self.operations.get(index) == Some(&Some(op)) {
+            return true;
+        }
+        let name = self.module.functions.get(index).map_or(&[][..], |f| &f.name);
+        let named = op.info().overload_in(std::str::from_utf8(name).unwrap_or_default()).is_some();
+        if let Some(known) = self.operations.get_mut(index)
+            && named
+        {
+            *known = Some(op);
+        }
+        named
     }
 
     /// The operand `n` of a call as a scalar.

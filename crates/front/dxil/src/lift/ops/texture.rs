@@ -7,6 +7,7 @@ use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use crate::program::{Class, Component, Shape};
+use std::rc::Rc;
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
 
@@ -43,7 +44,7 @@ impl Cx<'_> {
     }
 
     /// The handle of operand 0 and its shape.
-    pub(super) fn texture(&mut self, call: &Call<'_>) -> Lift<(Handle, TexInfo)> {
+    pub(super) fn texture(&mut self, call: &Call<'_>) -> Lift<(Rc<Handle>, TexInfo)> {
         let handle = self.handle_of(call.arg(0)?)?;
         let (dim, arrayed, multisampled) = texture(handle.declared.shape)?;
         Ok((handle, TexInfo { dim, arrayed, multisampled, ..NO_TEXTURE }))
