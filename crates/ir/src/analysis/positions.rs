@@ -28,6 +28,13 @@ impl Positions {
         self.at[inst].0.expand()
     }
 
+    /// Block and index of `inst`; `None` if it was removed.
+    #[inline]
+    pub fn place(&self, inst: Inst) -> Option<(Block, u32)> {
+        let (block, index) = self.at[inst];
+        Some((block.expand()?, index))
+    }
+
     /// The place of `inst` in its block.
     pub fn index(&self, inst: Inst) -> u32 {
         self.at[inst].1

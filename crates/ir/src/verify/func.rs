@@ -3,11 +3,11 @@
 use super::types::Site;
 use super::{Place, Sink, imm, interface};
 use crate::analysis::{Cfg, Dominators, Positions};
-use crate::entities::{Block, Func, Inst, Value};
+use crate::entities::{Block, Func, Value};
 use crate::func::{Function, TermKind, ValueDef};
 use crate::module::Stage;
 use crate::ty::Type;
-use cranelift_entity::EntitySet;
+use cranelift_entity::EntityRef;
 
 pub(super) fn check(sink: &mut Sink, id: Func) {
     let m = sink.module;
@@ -18,12 +18,15 @@ pub(super) fn check(sink: &mut Sink, id: Func) {
     sink.place = Place::Func(f);
     slots(sink, f);
     let before = sink.count();
-    Structure { sink, f, values: EntitySet::new(), blocks: EntitySet::new() }.check();
+    let (values, blocks) = (Marks::new(f.values.len()), Marks::new(f.blocks.len()));
+    Structure { sink, f, values, blocks }.check();
     if sink.count() == before {
         for &block in &f.layout {
             for &inst in &f.blocks[block].insts {
-                sink.place = Place::Inst(f, block, inst);
-                Site::new(f, inst).check(sink);
+                if !Site::is_plain(f, inst) {
+                    sink.place = Place::Inst(f, block, inst);
+                    Site::new(f, inst).check(sink);
+                }
             }
             sink.place = Place::Term(f, block);
             terminator(sink, f, block);
@@ -47,13 +50,33 @@ fn slots(sink: &mut Sink, f: &Function) {
     }
 }
 
+/// Which of a function's values, instructions or blocks were met.
+struct Marks(Vec<bool>);
+
+impl Marks {
+    fn new(count: usize) -> Marks {
+        Marks(vec![false; count])
+    }
+
+    /// Marks what exists; whether it was not marked before.
+    #[inline]
+    fn insert(&mut self, entity: impl EntityRef) -> bool {
+        self.0.get_mut(entity.index()).is_some_and(|mark| !std::mem::replace(mark, true))
+    }
+
+    #[inline]
+    fn contains(&self, entity: impl EntityRef) -> bool {
+        self.0.get(entity.index()).is_some_and(|&mark| mark)
+    }
+}
+
 /// Whether everything exists and stands in one place.
 struct Structure<'s, 'm> {
     sink: &'s mut Sink<'m>,
     f: &'m Function,
     /// Values with a definition in the layout.
-    values: EntitySet<Value>,
-    blocks: EntitySet<Block>,
+    values: Marks,
+    blocks: Marks,
 }
 
 impl Structure<'_, '_> {
@@ -62,7 +85,7 @@ impl Structure<'_, '_> {
         if f.layout.is_empty() {
             return self.sink.report(format_args!("the function has no block"));
         }
-        let mut insts = EntitySet::<Inst>::new();
+        let mut insts = Marks::new(f.insts.len());
         for &block in &f.layout {
             let Some(data) = f.blocks.get(block) else {
                 self.sink.report(format_args!("{block} does not exist"));
@@ -123,9 +146,12 @@ impl Structure<'_, '_> {
 
     fn uses(&mut self, values: &[Value]) {
         for &v in values {
+            if self.values.contains(v) {
+                continue;
+            }
             if !self.f.values.is_valid(v) {
                 self.sink.report(format_args!("{v} does not exist"));
-            } else if !self.values.contains(v) {
+            } else {
                 self.sink.report(format_args!("{v} has no definition in the function"));
             }
         }
@@ -216,21 +242,32 @@ fn dominance<'m>(sink: &mut Sink<'m>, f: &'m Function) {
     cfg.compute(f);
     dominators.compute(&cfg);
     positions.compute(f);
-    let reaches = |block, inst: Option<Inst>, v: Value| match inst {
-        Some(inst) => dominators.value_reaches_inst(f, &positions, v, inst),
-        None => dominators.value_reaches_end(f, &positions, v, block),
+    // Whether `v` is defined wherever the instruction at a place of a block, which is reached, comes to run.
+    let reaches = |block: Block, index: u32, v: Value| {
+        let def = match f.values[v].def {
+            ValueDef::Param(def, _) => def,
+            ValueDef::Inst(def, _) => match positions.place(def) {
+                Some((def, before)) if def == block => return before < index,
+                Some((def, _)) => def,
+                None => return false,
+            },
+        };
+        def == block || dominators.dominates(def, block)
     };
     for &block in f.layout.iter().filter(|&&b| cfg.is_reachable(b)) {
-        for &inst in &f.blocks[block].insts {
-            for &v in f.args(inst).iter().filter(|&&v| !reaches(block, Some(inst), v)) {
+        for (index, &inst) in (0..).zip(&f.blocks[block].insts) {
+            for &v in f.args(inst).iter().filter(|&&v| !reaches(block, index, v)) {
                 sink.place = Place::Inst(f, block, inst);
                 sink.report(format_args!("{v} is not defined on every path to its use"));
             }
         }
-        let edges = f.edges(block).iter().flat_map(|e| f.edge_args(e));
-        for &v in f.term_args(block).iter().chain(edges).filter(|&&v| !reaches(block, None, v)) {
-            sink.place = Place::Term(f, block);
-            sink.report(format_args!("{v} is not defined on every path to its use"));
-        }
+        let mut end = |values: &[Value]| {
+            for &v in values.iter().filter(|&&v| !reaches(block, u32::MAX, v)) {
+                sink.place = Place::Term(f, block);
+                sink.report(format_args!("{v} is not defined on every path to its use"));
+            }
+        };
+        end(f.term_args(block));
+        f.edges(block).iter().for_each(|edge| end(f.edge_args(edge)));
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{Sink, fail};
 use crate::entities::{Inst, Value};
+use crate::flags::Flags;
 use crate::func::{Function, InstData};
-use crate::imm::{Imm, Space};
+use crate::imm::{Imm, ImmKind, Space};
 use crate::module::{Count, ResourceKind, Stage};
 use crate::op::{Class, Op, OpInfo, Sig};
 use crate::ty::{Kind, Type};
@@ -53,12 +54,50 @@ fn stage_has(op: Op, stage: Stage) -> bool {
     }
 }
 
+/// Types of a few values, as nearly all lists are.
+#[inline]
+fn types<const N: usize>(f: &Function, values: &[Value]) -> SmallVec<[Type; N]>
+where
+    [Type; N]: smallvec::Array<Item = Type>,
+{
+    if values.len() > N {
+        return values.iter().map(|&v| f.ty(v)).collect();
+    }
+    let mut few = [Type::I32; N];
+    few.iter_mut().zip(values).for_each(|(ty, &v)| *ty = f.ty(v));
+    SmallVec::from_buf_and_len(few, values.len())
+}
+
 impl<'m> Site<'m> {
+    /// Whether the instruction is one of the many that need no closer look: an op without flags and immediate on operands
+    /// of one type, that gives this type or truth values. [`Site::check`] says the same of it.
+    pub(super) fn is_plain(f: &Function, inst: Inst) -> bool {
+        let data = &f.insts[inst];
+        let info = data.op.info();
+        let (n, class, test) = match info.sig {
+            Sig::Same(n, class) => (n, class, false),
+            Sig::Test(n, class) => (n, class, true),
+            _ => return false,
+        };
+        let (&[first, ref rest @ ..], &[result]) = (f.args(inst), f.results(inst)) else { return false };
+        let t = f.ty(first);
+        // What has a rule of its own is convergent, for one stage, or has flags.
+        data.flags == Flags::NONE
+            && data.imm == Imm::None
+            && info.imm == ImmKind::None
+            && info.traits.pure
+            && !info.traits.convergent
+            && data.op != Op::Fquantize
+            && rest.len() + 1 == usize::from(n)
+            && class.has(t.kind())
+            && rest.iter().all(|&v| f.ty(v) == t)
+            && f.ty(result) == if test { t.with_kind(Kind::Bool) } else { t }
+    }
+
     pub(super) fn new(f: &'m Function, inst: Inst) -> Site<'m> {
         let data = &f.insts[inst];
         let values = f.args(inst);
-        let args = values.iter().map(|&v| f.ty(v)).collect();
-        let results = f.results(inst).iter().map(|&v| f.ty(v)).collect();
+        let (args, results) = (types(f, values), types(f, f.results(inst)));
         Site { f, data, info: data.op.info(), values, args, results }
     }
 
@@ -69,8 +108,9 @@ impl<'m> Site<'m> {
         if !flags.within(self.info.flags) {
             sink.report(format_args!("`{name}` does not take all of the flags `{flags}`"));
         }
-        let settled = flags.with_round(flags.round()).with_nan(flags.nan()).with_div_zero(flags.div_zero());
-        if flags != settled {
+        let settled =
+            || flags.with_round(flags.round()).with_nan(flags.nan()).with_div_zero(flags.div_zero());
+        if flags != Flags::NONE && flags != settled() {
             sink.report(format_args!("the flags have a mode that means nothing"));
         }
         if !stage_has(self.data.op, sink.module.stage) {
