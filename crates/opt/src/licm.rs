@@ -53,12 +53,14 @@ impl Buffers {
         self.moves.clear();
         for &block in cfg.rpo() {
             let inner = loops.innermost(block);
+            let outer = outermost(cx, block);
             for &inst in &f.blocks[block].insts {
                 self.home[inst] = inner.into();
-                if inner.is_none() || is_light(f, inst) {
+                let Some(outer) = outer else { continue };
+                if is_light(f, inst) {
                     continue;
                 }
-                let Some(target) = self.outermost(f, cx, loops, block, inst) else { continue };
+                let Some(target) = self.outermost(f, cx, (block, outer), inst) else { continue };
                 for &v in f.args(inst) {
                     if let Some(c) = f.def_inst(v)
                         && self.is_inside(loops, target, c)
@@ -81,8 +83,15 @@ impl Buffers {
         within(loops, of, self.home[inst].expand())
     }
 
-    /// The outermost loop around `block` that `inst` can be moved out of.
-    fn outermost(&self, f: &Function, cx: &Context, loops: &Loops, block: Block, inst: Inst) -> Option<Loop> {
+    /// The outermost loop around `block`, `outer` at most, that `inst` can be moved out of.
+    fn outermost(
+        &self,
+        f: &Function,
+        cx: &Context,
+        (block, outer): (Block, Loop),
+        inst: Inst,
+    ) -> Option<Loop> {
+        let loops = cx.analyses.loops();
         let mut best = None;
         let mut at = loops.innermost(block);
         while let Some(l) = at {
@@ -94,14 +103,13 @@ impl Buffers {
             };
             // The header is come to whenever the loop is.
             let always = block == data.header;
-            if data.irreducible
-                || !in_each_round(cx, l, data.header, block)
-                || !effects::is_speculatable(f, cx, inst, always)
-                || !f.args(inst).iter().all(|&v| invariant(v))
-            {
+            if !f.args(inst).iter().all(|&v| invariant(v)) || !effects::is_speculatable(f, cx, inst, always) {
                 break;
             }
             best = Some(l);
+            if l == outer {
+                break;
+            }
             at = data.parent.expand();
         }
         best
@@ -126,6 +134,22 @@ impl Buffers {
         }
         changed
     }
+}
+
+/// The outermost loop around `block` that anything may be moved out of, from there.
+fn outermost(cx: &Context, block: Block) -> Option<Loop> {
+    let loops = cx.analyses.loops();
+    let mut best = None;
+    let mut at = loops.innermost(block);
+    while let Some(l) = at {
+        let data = &loops.loops()[l];
+        if data.irreducible || !in_each_round(cx, l, data.header, block) {
+            break;
+        }
+        best = Some(l);
+        at = data.parent.expand();
+    }
+    best
 }
 
 /// Whether each round of the loop that goes on to another comes to `block`. Elsewhere, code is better off where it is:
