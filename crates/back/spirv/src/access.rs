@@ -196,19 +196,18 @@ impl Body<'_, '_> {
 
     /// Elements of what is bound.
     fn bound_length(&mut self, view: View) -> Id {
-        let unit = self.unit();
-        let block = match (view.descriptor, view.block) {
+        match (view.descriptor, view.block) {
             (Some(descriptor), Some(block)) => {
+                let unit = self.unit();
                 let pointer = unit.pointer(view.class, block);
                 let block = unit.op_raw(S::AccessChain, pointer, &[view.var, descriptor.index]);
                 if descriptor.nonuniform {
                     unit.decorate(block, Decoration::NonUniform, &[]);
                 }
-                block
+                unit.op(S::ArrayLength, Type::I32, &[block, 0])
             }
-            _ => view.var,
-        };
-        unit.op(S::ArrayLength, Type::I32, &[block, 0])
+            _ => self.length(view.var, |body| body.unit().op(S::ArrayLength, Type::I32, &[view.var, 0])),
+        }
     }
 
     /// Bytes of a buffer.

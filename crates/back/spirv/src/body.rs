@@ -46,6 +46,8 @@ pub(crate) struct Scratch {
     homes: Vec<u32>,
     /// Whether each list is being emitted.
     open: Vec<bool>,
+    /// Lengths of buffers that were asked for: by variable, the id and the list that it is in.
+    lengths: Vec<(Id, Id, u32)>,
     places: Places,
     /// Pointers of the variables that are in memory, 0 of others; empty if none is.
     memory: Vec<Id>,
@@ -171,6 +173,7 @@ impl Scratch {
         }
         self.open.clear();
         self.open.push(true);
+        self.lengths.clear();
         self.frames.clear();
         self.targets.clear();
         self.memory.clear();
@@ -241,7 +244,7 @@ impl Body<'_, '_> {
     pub(crate) fn define(&mut self, v: Value, id: Id) {
         self.scratch.ids[v.index()] = id;
         self.scratch.homes[v.index()] = self.list;
-        if self.list != ROOT {
+        if self.list != ROOT && self.scratch.places.is_read(v.as_u32()) {
             self.write(v.as_u32(), id);
         }
         if self.shared.unit.options.names == Names::All
@@ -280,6 +283,18 @@ impl Body<'_, '_> {
             }
         }
         self.read(v.as_u32())
+    }
+
+    /// The length of the array that a buffer is: `ask` writes what asks for it, once in the lists around.
+    pub(crate) fn length(&mut self, var: Id, ask: impl FnOnce(&mut Self) -> Id) -> Id {
+        let open = &self.scratch.open;
+        self.scratch.lengths.retain(|&(.., home)| open[home as usize]);
+        if let Some(&(_, id, _)) = self.scratch.lengths.iter().find(|known| known.0 == var) {
+            return id;
+        }
+        let id = ask(self);
+        self.scratch.lengths.push((var, id, self.list));
+        id
     }
 
     fn write(&mut self, var: u32, id: Id) {
@@ -358,7 +373,9 @@ impl Body<'_, '_> {
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
         self.end(S::BranchConditional, &[cond, yes, merge]);
         self.open_block(yes, From::One(head));
+        let lengths = self.scratch.lengths.len();
         then(self);
+        self.scratch.lengths.truncate(lengths);
         let inner = self.block;
         let mut preds: SmallVec<[u32; 2]> = SmallVec::from_slice(&[head]);
         preds.extend(self.leave(merge));

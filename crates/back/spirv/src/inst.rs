@@ -3,6 +3,7 @@
 use crate::body::{Body, return_type};
 use crate::error::Reason;
 use crate::options::Version;
+use crate::pure::int::plain;
 use crate::pure::{Arg, Shape};
 use crate::unit::Id;
 use smallvec::SmallVec;
@@ -12,7 +13,7 @@ use spirv::{
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
-use xenoglot_ir::{Imm, Inst, Kind, Op, Type, Value};
+use xenoglot_ir::{Flags, Imm, Inst, Kind, Op, Type, Value};
 
 const OPERANDS: Reason = Reason::Invalid("the number of operands");
 const STAGE: Reason = Reason::Unsupported("not in this stage");
@@ -131,6 +132,13 @@ impl Body<'_, '_> {
         let function = self.function;
         let data = &function.insts[inst];
         let ty = function.ty(result);
+        if let (&[a, b], Flags::NONE) = (function.args(inst), data.flags)
+            && function.ty(a).kind().is_int()
+            && let Some(host) = plain(data.op)
+        {
+            let ids = [self.value(a), self.value(b)];
+            return Ok(self.unit().op(host, ty, &ids));
+        }
         let mut shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, types: SmallVec::new() };
         let mut args: SmallVec<[Arg; 4]> = SmallVec::new();
         for &v in function.args(inst) {

@@ -88,6 +88,11 @@ impl Places {
         self.choose(statements, operands);
     }
 
+    /// Whether a variable is read somewhere: as a value is where no list around defines it.
+    pub(crate) fn is_read(&self, var: u32) -> bool {
+        self.read.get(var as usize).is_some_and(|&reads| reads != 0)
+    }
+
     fn reset(&mut self, values: usize) {
         let variables = values + EXTRA;
         for (list, len, with) in [

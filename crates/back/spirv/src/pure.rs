@@ -6,7 +6,7 @@
 mod bits;
 mod convert;
 mod float;
-mod int;
+pub(crate) mod int;
 mod vector;
 
 use crate::error::Reason;

@@ -182,8 +182,14 @@ impl Ssa {
     fn find(&mut self, var: u32, mut block: u32) -> Id {
         loop {
             let writes = &self.writes[var as usize];
-            let after = writes.partition_point(|w| w.0 <= block);
-            let before = after.checked_sub(1).and_then(|i| writes.get(i));
+            // Most reads come after all writes so far.
+            let before = match writes.last() {
+                Some(last) if last.0 > block => {
+                    let after = writes.partition_point(|w| w.0 <= block);
+                    after.checked_sub(1).and_then(|i| writes.get(i))
+                }
+                last => last,
+            };
             if let Some(&(_, id)) = before.filter(|w| w.0 == block) {
                 return id;
             }

@@ -8,6 +8,25 @@ use xenoglot_ir::{DivZero, Kind, Op, Type};
 
 const SHAPE: Reason = Reason::Invalid("operands of an integer op");
 
+/// The host's instruction that is just what an op on two integers, without flags, says.
+pub(crate) fn plain(op: Op) -> Option<S> {
+    Some(match op {
+        Op::Iadd => S::IAdd,
+        Op::Isub => S::ISub,
+        Op::Imul => S::IMul,
+        Op::And => S::BitwiseAnd,
+        Op::Or => S::BitwiseOr,
+        Op::Xor => S::BitwiseXor,
+        Op::IcmpEq => S::IEqual,
+        Op::IcmpNe => S::INotEqual,
+        Op::IcmpUlt => S::ULessThan,
+        Op::IcmpUle => S::ULessThanEqual,
+        Op::IcmpSlt => S::SLessThan,
+        Op::IcmpSle => S::SLessThanEqual,
+        _ => return None,
+    })
+}
+
 impl Unit {
     pub(super) fn int(&mut self, shape: &Shape, args: &[Arg]) -> Made {
         let ty = shape.arg(0);
@@ -53,12 +72,7 @@ impl Unit {
         let bool = ty.with_kind(Kind::Bool);
         let (a, b) = (arg_a.id, arg_b.id);
         Ok(match shape.op {
-            Op::Iadd => self.op(S::IAdd, ty, &[a, b]),
-            Op::Isub => self.op(S::ISub, ty, &[a, b]),
-            Op::Imul => self.op(S::IMul, ty, &[a, b]),
-            Op::And => self.op(S::BitwiseAnd, ty, &[a, b]),
-            Op::Or => self.op(S::BitwiseOr, ty, &[a, b]),
-            Op::Xor => self.op(S::BitwiseXor, ty, &[a, b]),
+            op if let Some(host) = plain(op) => self.op(host, shape.ty, &[a, b]),
             Op::Imin | Op::Imax | Op::Umin | Op::Umax => {
                 let test = match shape.op {
                     Op::Imin => S::SLessThan,
@@ -72,12 +86,6 @@ impl Unit {
             Op::Umulh => self.umulh(ty, a, b),
             Op::Imulh => self.imulh(ty, a, b),
             Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => return self.divide(shape, ty, a, arg_b),
-            Op::IcmpEq => self.op(S::IEqual, bool, &[a, b]),
-            Op::IcmpNe => self.op(S::INotEqual, bool, &[a, b]),
-            Op::IcmpUlt => self.op(S::ULessThan, bool, &[a, b]),
-            Op::IcmpUle => self.op(S::ULessThanEqual, bool, &[a, b]),
-            Op::IcmpSlt => self.op(S::SLessThan, bool, &[a, b]),
-            Op::IcmpSle => self.op(S::SLessThanEqual, bool, &[a, b]),
             _ => return Err(SHAPE),
         })
     }
