@@ -6,9 +6,11 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use xenoglot::dxil::{LiftOptions, lift, load};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs, target_for};
 use xenoglot::{Code, Target, Translator};
+use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::Options as OptOptions;
+use xenoglot_spirv::Version;
 
 /// What is measured.
 pub struct Options<'a> {
@@ -23,7 +25,7 @@ pub struct Options<'a> {
 pub struct Row {
     /// The folder.
     pub folder: String,
-    /// Shaders that were translated.
+    /// Shaders that were translated, each of a library's.
     pub shaders: usize,
     /// Instructions of LLVM.
     pub insts: usize,
@@ -45,6 +47,21 @@ impl Row {
     fn total(&self) -> f64 {
         self.read + self.lift + self.optimise + self.emit
     }
+
+    /// All rows as one.
+    fn sum(rows: &[Row]) -> Row {
+        let mut all = Row { folder: "all".into(), ..Row::default() };
+        for row in rows {
+            all.shaders += row.shaders;
+            all.insts += row.insts;
+            all.words += row.words;
+            all.read += row.read;
+            all.lift += row.lift;
+            all.optimise += row.optimise;
+            all.emit += row.emit;
+        }
+        all
+    }
 }
 
 /// What was measured.
@@ -57,15 +74,25 @@ pub struct Report {
 struct Bench {
     translator: Translator,
     target: Target,
+    passes: OptOptions,
     repetitions: usize,
     patience: Duration,
 }
 
 impl Bench {
-    fn measure(&mut self, bytes: &[u8], row: &mut Row) -> Result<()> {
+    /// Measures every shader of a container.
+    fn container(&mut self, bytes: &[u8], row: &mut Row) -> Result<()> {
+        let module = load(bytes)?;
+        row.insts += module.functions.iter().flat_map(|f| &f.body).map(|b| b.insts.len()).sum::<usize>();
+        (0..programs(&module)?.len()).try_for_each(|entry| self.measure(bytes, &module, entry, row))
+    }
+
+    fn measure(&mut self, bytes: &[u8], module: &Module, entry: usize, row: &mut Row) -> Result<()> {
+        let remapper = BindingModel::Registers.remapper(bytes, module, entry)?;
+        let options = LiftOptions { entry, ..LiftOptions::default() };
         let mut best = [f64::INFINITY; 4];
         let begin = Instant::now();
-        let (mut insts, mut size) = (0, 0);
+        let mut size = 0;
         for n in 0..self.repetitions {
             if n > 0 && begin.elapsed() > self.patience {
                 break;
@@ -73,22 +100,21 @@ impl Bench {
             let start = Instant::now();
             let module = load(bytes)?;
             let read = start.elapsed();
-            let mut lifted = lift(&module, &LiftOptions::default())?;
+            let mut lifted = lift_bound(&module, &options, &*remapper)?;
             let lifting = start.elapsed();
-            self.translator.optimize(&mut lifted.module, &OptOptions::default());
+            let target = target_for(&self.target, &lifted.program);
+            self.translator.optimize(&mut lifted.module, &self.passes);
             let optimised = start.elapsed();
-            let code = self.translator.emit(&lifted.module, &self.target)?;
+            let code = self.translator.emit(&lifted.module, &target)?;
             let stages = [read, lifting - read, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in best.iter_mut().zip(stages) {
                 *best = best.min(took.as_secs_f64() * 1e6);
             }
-            insts = module.functions.iter().flat_map(|f| &f.body).map(|b| b.insts.len()).sum();
             if let Code::Words(words) = code {
                 size = words.len();
             }
         }
         row.shaders += 1;
-        row.insts += insts;
         row.words += size;
         for (sum, best) in
             [&mut row.read, &mut row.lift, &mut row.optimise, &mut row.emit].into_iter().zip(best)
@@ -103,7 +129,8 @@ impl Bench {
 pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
-        target: Target::Spirv(xenoglot_spirv::Options::default()),
+        target: Target::Spirv(xenoglot_spirv::Options::version(Version::V1_6)),
+        passes: OptOptions { lower_memory: true, ..OptOptions::default() },
         repetitions: if options.quick { 3 } else { 51 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
     };
@@ -120,7 +147,7 @@ pub fn run(options: &Options) -> Result<Report> {
         let progress = bar(files.len());
         for file in &files {
             let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
-            if let Err(error) = bench.measure(&bytes, &mut row) {
+            if let Err(error) = bench.container(&bytes, &mut row) {
                 row.refused.push(format!("{}: {error:#}", file.display()));
             }
             progress.inc(1);
@@ -138,7 +165,7 @@ impl fmt::Display for Report {
             "{:>9}{:>14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>14}  folder (µs a shader)",
             "shaders", "instructions", "read", "lift", "optimise", "SPIR-V", "together", "words/inst"
         )?;
-        for row in &self.folders {
+        for row in self.folders.iter().chain([&Row::sum(&self.folders)]) {
             let mean = |sum: f64| sum / row.shaders.max(1) as f64;
             writeln!(
                 f,

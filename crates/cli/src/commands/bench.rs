@@ -62,7 +62,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE", default_value = "vectors/maxwell/compute/public.tar.xz")]
     kernels: PathBuf,
     /// The folders of shaders of `translate --machine dxil`.
-    #[arg(long, value_name = "FOLDER", default_values = ["vectors/dxil/compute", "vectors/dxil/fuzz"])]
+    #[arg(long, value_name = "FOLDER", default_values = [
+        "vectors/dxil/compute",
+        "vectors/dxil/fuzz",
+        "vectors/dxil/stages",
+    ])]
     shaders: Vec<PathBuf>,
     /// The scenes of `nds`.
     #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
