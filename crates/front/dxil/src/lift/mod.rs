@@ -189,7 +189,7 @@ pub fn lift_bound(
     let mut ir = IrModule::new(stage, program.name.clone());
     ir.workgroup = size;
     let mut func = Function::new("main");
-    func.reserve(2 * body.insts.len());
+    func.reserve(body.insts.len());
     let mut cx = Cx::new(module, body, &program, (*options, remapper), &mut ir, &mut func)?;
     shader::emit(&mut cx)?;
     cx.finish();
