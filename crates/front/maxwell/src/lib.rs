@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`opcode`], [`inst`], [`modifier`] | typed instructions: what a lifter matches on |
 //! | [`isa`] | the instruction set as a table of forms; the only place that knows bits |
-//! | [`decode`] | words to instructions |
+//! | [`mod@decode`] | words to instructions |
 //! | [`code`] | scheduling words, and walking code in groups of one such word and three instructions |
 //! | [`disasm`] | the vendor's text |
 //! | [`flow`] | control flow, the stacks resolved |
