@@ -287,14 +287,20 @@ impl Body<'_, '_> {
 
     /// The length of the array that a buffer is: `ask` writes what asks for it, once in the lists around.
     pub(crate) fn length(&mut self, var: Id, ask: impl FnOnce(&mut Self) -> Id) -> Id {
-        let open = &self.scratch.open;
-        self.scratch.lengths.retain(|&(.., home)| open[home as usize]);
+        self.known_lengths();
         if let Some(&(_, id, _)) = self.scratch.lengths.iter().find(|known| known.0 == var) {
             return id;
         }
         let id = ask(self);
         self.scratch.lengths.push((var, id, self.list));
         id
+    }
+
+    /// Forgets lengths that were asked for in lists that are over; how many are left.
+    fn known_lengths(&mut self) -> usize {
+        let open = &self.scratch.open;
+        self.scratch.lengths.retain(|&(.., home)| open[home as usize]);
+        self.scratch.lengths.len()
     }
 
     fn write(&mut self, var: u32, id: Id) {
@@ -373,9 +379,10 @@ impl Body<'_, '_> {
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
         self.end(S::BranchConditional, &[cond, yes, merge]);
         self.open_block(yes, From::One(head));
-        let lengths = self.scratch.lengths.len();
+        // What is asked for inside is not known behind it.
+        let known = self.known_lengths();
         then(self);
-        self.scratch.lengths.truncate(lengths);
+        self.scratch.lengths.truncate(known);
         let inner = self.block;
         let mut preds: SmallVec<[u32; 2]> = SmallVec::from_slice(&[head]);
         preds.extend(self.leave(merge));
