@@ -72,8 +72,8 @@ pub(crate) fn texel_format(format: ImageFormat) -> Option<TexelFormat> {
     })
 }
 
-/// For a job with all its runs: some shaders take a busy machine's software device a minute.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// For a job with all its runs: the largest random shader takes lavapipe five minutes of a core, and the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// What lavapipe reads to leave out LLVM's passes. Shaders run a few times here, and the largest would be compiled for
 /// minutes.
