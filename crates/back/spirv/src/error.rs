@@ -51,6 +51,9 @@ pub enum Error {
     /// The control-flow graph was refused.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// The options lack what the IR does not say of the stage.
+    #[error("{0} in the options")]
+    Options(&'static str),
     /// The module breaks a rule of the IR's verifier.
     #[error("the module is not verified: {0}")]
     Invalid(&'static str),

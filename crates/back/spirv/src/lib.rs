@@ -137,7 +137,7 @@ fn execution_modes(
         ExecutionModel::MeshEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
             let Some(mesh) = options.mesh else {
-                return Err(Error::Invalid("a mesh shader needs its primitives in the options"));
+                return Err(Error::Options("a mesh shader needs its primitives"));
             };
             mode(
                 match mesh.primitive_vertices {
@@ -178,7 +178,7 @@ fn execution_modes(
         ExecutionModel::Geometry => {
             unit.capability(Capability::Geometry);
             let Some(geometry) = options.geometry else {
-                return Err(Error::Invalid("a geometry shader needs its primitives in the options"));
+                return Err(Error::Options("a geometry shader needs its primitives"));
             };
             let input = match geometry.input_vertices {
                 1 => ExecutionMode::InputPoints,

@@ -412,6 +412,9 @@ fn errors_name_the_op_and_the_guest_address() {
     );
     let allowed = Options { capabilities: Some(vec![Capability::Shader]), ..Options::default() };
     assert_eq!(emit(&m, &allowed), Err(Error::Capability(Capability::Int64)));
+    let mut m = compute("block0:\n  return");
+    m.stage = xenoglot_ir::Stage::Geometry;
+    assert!(matches!(emit(&m, &Options::default()), Err(Error::Options(_))));
     let mut m = Module::new(xenoglot_ir::Stage::Cpu, "none");
     assert_eq!(emit(&m, &Options::default()), Err(Error::Stage("cpu")));
     m.stage = xenoglot_ir::Stage::Compute;
