@@ -373,13 +373,18 @@ const TOO_MANY: &str = "module geometry \"too many\" {
   }
 }";
 
+/// A geometry shader that takes points and makes so many vertices, as many for an output primitive.
+fn of_points(text: &str, max_vertices: u32, invocations: u32) -> Lifted {
+    let module = xenoglot_ir::text::parse(text, &Default::default()).unwrap();
+    let input = InputPrimitive::Points;
+    let geometry = GeometryInfo { input, output_vertices: max_vertices, max_vertices, invocations };
+    let graphics = Some(GraphicsInfo { geometry: Some(geometry), ..Default::default() });
+    Lifted { module, info: ShaderInfo { graphics, ..Default::default() } }
+}
+
 #[test]
 fn vertices_that_there_is_no_room_for_are_dropped() {
-    let module = xenoglot_ir::text::parse(TOO_MANY, &Default::default()).unwrap();
-    let geometry =
-        GeometryInfo { input: InputPrimitive::Points, output_vertices: 2, max_vertices: 2, invocations: 2 };
-    let graphics = Some(GraphicsInfo { geometry: Some(geometry), ..Default::default() });
-    let mut lifted = Lifted { module, info: ShaderInfo { graphics, ..Default::default() } };
+    let mut lifted = of_points(TOO_MANY, 2, 2);
     stage_to_compute(&mut lifted, &LiftOptions::default(), None).unwrap();
     let module = optimised(&lifted);
     let mut draw = vec![1, 1, 0, 0];
@@ -419,11 +424,7 @@ const TAKES: &str = "module geometry \"takes\" {
 
 #[test]
 fn vertices_are_taken_as_the_stage_before_left_them() {
-    let module = xenoglot_ir::text::parse(TAKES, &Default::default()).unwrap();
-    let geometry =
-        GeometryInfo { input: InputPrimitive::Points, output_vertices: 1, max_vertices: 1, invocations: 1 };
-    let graphics = Some(GraphicsInfo { geometry: Some(geometry), ..Default::default() });
-    let mut lifted = Lifted { module, info: ShaderInfo { graphics, ..Default::default() } };
+    let mut lifted = of_points(TAKES, 1, 1);
     let color = RecordKey::Location { location: 3, component: 1 };
     let before = Record {
         words: 7,

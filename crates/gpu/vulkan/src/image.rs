@@ -32,20 +32,8 @@ impl Picture {
         aspect: vk::ImageAspectFlags,
     ) -> Result<Picture, Error> {
         check_image(shared, create)?;
-        let device = &shared.raw;
         // SAFETY: the device has said that it makes such images.
-        let image = unsafe { device.create_image(create, None) }.named("vkCreateImage")?;
-        let image = Owned::new(shared, image);
-        // SAFETY: the image is of this device.
-        let needs = unsafe { device.get_image_memory_requirements(image.raw) };
-        let allocate = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(needs.memory_type_bits.trailing_zeros());
-        // SAFETY: the type is one that the image allows.
-        let memory = unsafe { device.allocate_memory(&allocate, None) }.named("vkAllocateMemory")?;
-        let memory = Owned::new(shared, memory);
-        // SAFETY: the memory is fresh and large enough.
-        unsafe { device.bind_image_memory(image.raw, memory.raw, 0) }.named("vkBindImageMemory")?;
+        let (image, memory) = unsafe { allocate(shared, create) }?;
         let range = vk::ImageSubresourceRange::default()
             .aspect_mask(aspect)
             .level_count(create.mip_levels)
@@ -56,7 +44,7 @@ impl Picture {
             .format(create.format)
             .subresource_range(range);
         // SAFETY: the view shows all of the image.
-        let view = unsafe { device.create_image_view(&create, None) }.named("vkCreateImageView")?;
+        let view = unsafe { shared.raw.create_image_view(&create, None) }.named("vkCreateImageView")?;
         Ok(Picture { view: Owned::new(shared, view), image, _memory: memory, range })
     }
 
@@ -65,29 +53,60 @@ impl Picture {
     /// # Safety
     /// The command buffer is being recorded, and the image in that layout.
     pub(crate) unsafe fn barrier(&self, shared: &Shared, commands: vk::CommandBuffer, from: vk::ImageLayout) {
-        let barrier = vk::ImageMemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-            .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
-            .old_layout(from)
-            .new_layout(vk::ImageLayout::GENERAL)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(self.image.raw)
-            .subresource_range(self.range);
-        let all = vk::PipelineStageFlags::ALL_COMMANDS;
         // SAFETY: passed on to the caller.
-        unsafe {
-            shared.raw.cmd_pipeline_barrier(
-                commands,
-                all,
-                all,
-                vk::DependencyFlags::empty(),
-                &[],
-                &[],
-                &[barrier],
-            );
-        }
+        unsafe { barrier(shared, commands, self.image.raw, self.range, [from, vk::ImageLayout::GENERAL]) }
     }
+}
+
+/// An image with memory of its own, which is dropped after it.
+///
+/// # Safety
+/// The device makes such images, and so large; it is not disjoint.
+pub(crate) unsafe fn allocate(
+    shared: &Arc<Shared>,
+    create: &vk::ImageCreateInfo,
+) -> Result<(Owned<vk::Image>, Owned<vk::DeviceMemory>), Error> {
+    let device = &shared.raw;
+    // SAFETY: passed on to the caller.
+    let image = unsafe { device.create_image(create, None) }.named("vkCreateImage")?;
+    let image = Owned::new(shared, image);
+    // SAFETY: the image is of this device.
+    let needs = unsafe { device.get_image_memory_requirements(image.raw) };
+    let allocate = vk::MemoryAllocateInfo::default()
+        .allocation_size(needs.size)
+        .memory_type_index(needs.memory_type_bits.trailing_zeros());
+    // SAFETY: the type is one that the image allows.
+    let memory = unsafe { device.allocate_memory(&allocate, None) }.named("vkAllocateMemory")?;
+    let memory = Owned::new(shared, memory);
+    // SAFETY: the memory is fresh and large enough.
+    unsafe { device.bind_image_memory(image.raw, memory.raw, 0) }.named("vkBindImageMemory")?;
+    Ok((image, memory))
+}
+
+/// Waits for everything before, and changes the layout of a part of an image.
+///
+/// # Safety
+/// The command buffer is being recorded, and the image has the part, in the first layout.
+pub(crate) unsafe fn barrier(
+    shared: &Shared,
+    commands: vk::CommandBuffer,
+    image: vk::Image,
+    range: vk::ImageSubresourceRange,
+    [from, to]: [vk::ImageLayout; 2],
+) {
+    let barrier = vk::ImageMemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
+        .old_layout(from)
+        .new_layout(to)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .image(image)
+        .subresource_range(range);
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let flags = vk::DependencyFlags::empty();
+    // SAFETY: passed on to the caller.
+    unsafe { shared.raw.cmd_pipeline_barrier(commands, all, all, flags, &[], &[], &[barrier]) }
 }
 
 /// Whether the device makes such images, and so large.

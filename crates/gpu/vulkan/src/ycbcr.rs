@@ -4,7 +4,7 @@ use crate::compute::{entry_name, first_pipeline};
 use crate::device::{Device, HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::job::{SampleJob, SampledFrame};
-use crate::{Error, RunOutput};
+use crate::{Error, RunOutput, image};
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -278,7 +278,6 @@ impl Image {
         format: vk::Format,
         conversion: vk::SamplerYcbcrConversion,
     ) -> Result<Image, Error> {
-        let device = &shared.raw;
         let [width, height] = frame.size;
         let create = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
@@ -289,18 +288,7 @@ impl Image {
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST);
         // SAFETY: the size is a multiple of the subsampling and within limits that every device has.
-        let image = unsafe { device.create_image(&create, None) }.named("vkCreateImage")?;
-        let raw = Owned::new(shared, image);
-        // SAFETY: the image is of this device and not disjoint.
-        let needs = unsafe { device.get_image_memory_requirements(raw.raw) };
-        let allocate = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(needs.memory_type_bits.trailing_zeros());
-        // SAFETY: the type is one that the image allows.
-        let memory = unsafe { device.allocate_memory(&allocate, None) }.named("vkAllocateMemory")?;
-        let memory = Owned::new(shared, memory);
-        // SAFETY: the memory is fresh and large enough.
-        unsafe { device.bind_image_memory(raw.raw, memory.raw, 0) }.named("vkBindImageMemory")?;
+        let (raw, memory) = unsafe { image::allocate(shared, &create) }?;
         let mut info = vk::SamplerYcbcrConversionInfo::default().conversion(conversion);
         let create = vk::ImageViewCreateInfo::default()
             .image(raw.raw)
@@ -309,7 +297,7 @@ impl Image {
             .subresource_range(RANGE)
             .push_next(&mut info);
         // SAFETY: the view shows all of the image, with the conversion of the sampler it is used with.
-        let view = unsafe { device.create_image_view(&create, None) }.named("vkCreateImageView")?;
+        let view = unsafe { shared.raw.create_image_view(&create, None) }.named("vkCreateImageView")?;
         Ok(Image { view: Owned::new(shared, view), raw, _memory: memory, shared: Arc::clone(shared) })
     }
 
@@ -318,19 +306,8 @@ impl Image {
     /// # Safety
     /// The command buffer is being recorded, and the image in the first layout.
     unsafe fn barrier(&self, commands: vk::CommandBuffer, from: vk::ImageLayout, to: vk::ImageLayout) {
-        let barrier = vk::ImageMemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-            .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE)
-            .old_layout(from)
-            .new_layout(to)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(self.raw.raw)
-            .subresource_range(RANGE);
-        let all = vk::PipelineStageFlags::ALL_COMMANDS;
-        let flags = vk::DependencyFlags::empty();
         // SAFETY: passed on to the caller.
-        unsafe { self.shared.raw.cmd_pipeline_barrier(commands, all, all, flags, &[], &[], &[barrier]) }
+        unsafe { image::barrier(&self.shared, commands, self.raw.raw, RANGE, [from, to]) }
     }
 }
 
