@@ -23,7 +23,7 @@ pub(crate) fn write(out: &mut String, stage: Stage, options: &Options) -> Result
         }
         Stage::Geometry => {
             let geometry =
-                options.geometry.ok_or(Error::Malformed("a geometry shader without primitives"))?;
+                options.geometry.ok_or(Error::Options("a geometry shader needs its primitives"))?;
             let input = match geometry.input_vertices {
                 1 => "points",
                 2 => "lines",

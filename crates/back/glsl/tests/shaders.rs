@@ -273,4 +273,6 @@ fn refusals_name_op_and_address() {
     let old = Options { target: Target::Gl330, ..Options::default() };
     let geometry = emit(&Module::new(Stage::Geometry, "g"), &old);
     assert_eq!(geometry, Err(Error::UnsupportedStage(Stage::Geometry)));
+    let m = module("module geometry \"g\" {\n  entry func @main() {\n  block0:\n    return\n  }\n}\n");
+    assert!(matches!(emit(&m, &Options::default()), Err(Error::Options(_))));
 }
