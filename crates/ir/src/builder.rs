@@ -64,9 +64,9 @@ impl<'f> Builder<'f> {
     }
 
     fn value(&mut self, op: Op, flags: Flags, imm: Imm, args: &[Value], ty: Type) -> Value {
-        let inst = self.inst(op, flags, imm, args, &[ty]);
-        // One result type gives one result.
-        self.func.results(inst)[0]
+        let (inst, value) = self.func.make_value(op, flags, imm, args, ty, self.guest);
+        self.func.blocks[self.block].insts.push(inst);
+        value
     }
 
     /// Appends an op whose result type follows from its operands.

@@ -215,21 +215,35 @@ impl Function {
         results: &[Type],
         guest: u32,
     ) -> Inst {
+        if let [ty] = *results {
+            return self.make_value(op, flags, imm, args, ty, guest).0;
+        }
         let args = ValueList::from_slice(args, &mut self.pool);
         let inst = self.insts.next_key();
-        let mut value = |n: usize, ty| {
+        let value = |(n, &ty)| {
             self.values.push(ValueData { ty, def: ValueDef::Inst(inst, n as u16), hint: None.into() })
         };
-        let results = match *results {
-            [] => ValueList::EMPTY,
-            [ty] => ValueList::from_slice(&[value(0, ty)], &mut self.pool),
-            _ => {
-                let values: SmallVec<[Value; 4]> =
-                    results.iter().enumerate().map(|(n, &ty)| value(n, ty)).collect();
-                ValueList::from_slice(&values, &mut self.pool)
-            }
-        };
+        let values: SmallVec<[Value; 4]> = results.iter().enumerate().map(value).collect();
+        let results = ValueList::from_slice(&values, &mut self.pool);
         self.insts.push(InstData { op, flags, imm, args, results, guest })
+    }
+
+    /// [`Function::make_inst`] with one result, as most instructions have.
+    #[inline]
+    pub fn make_value(
+        &mut self,
+        op: Op,
+        flags: Flags,
+        imm: Imm,
+        args: &[Value],
+        ty: Type,
+        guest: u32,
+    ) -> (Inst, Value) {
+        let args = ValueList::from_slice(args, &mut self.pool);
+        let def = ValueDef::Inst(self.insts.next_key(), 0);
+        let value = self.values.push(ValueData { ty, def, hint: None.into() });
+        let results = ValueList::from_slice(&[value], &mut self.pool);
+        (self.insts.push(InstData { op, flags, imm, args, results, guest }), value)
     }
 
     /// Makes room for about `insts` more instructions, when that many are known to come.

@@ -42,13 +42,17 @@ impl ValueList {
     /// If the pool has 2^32 values.
     #[inline]
     pub fn from_slice(values: &[Value], pool: &mut ValuePool) -> ValueList {
-        if values.is_empty() {
-            return ValueList::EMPTY;
-        }
         let start = pool.0.len();
-        pool.0.extend_from_slice(values);
-        if !values.len().is_power_of_two() {
-            pool.pad(start, values.len().next_power_of_two());
+        // Nearly all lists are short: no call copies them.
+        match *values {
+            [] => return ValueList::EMPTY,
+            [a] => pool.0.push(a),
+            [a, b] => pool.0.extend([a, b]),
+            [a, b, c] => pool.0.extend([a, b, c, Value::reserved_value()]),
+            _ => {
+                pool.0.extend_from_slice(values);
+                pool.pad(start, values.len().next_power_of_two());
+            }
         }
         ValueList { start: offset(start), len: values.len() as u32 }
     }

@@ -75,7 +75,9 @@ impl Calls<'_> {
         if !function.name.starts_with(b"dx.op.") {
             return None;
         }
-        let args: Vec<ValueId> = args
+        let body = self.function.body.as_ref().unwrap();
+        let args: Vec<ValueId> = body
+            .list(*args)
             .iter()
             .map(|arg| match arg {
                 Operand::Value(value) => *value,

@@ -10,6 +10,7 @@
 mod bits;
 mod codes;
 mod error;
+mod list;
 mod module;
 mod read;
 mod stream;
@@ -17,6 +18,7 @@ mod ty;
 
 pub use codes::{BinaryOp, CastOp, Predicate, RmwOp};
 pub use error::{BitcodeError, ErrorKind, Limits};
+pub use list::{List, Listed, Pool};
 pub use module::{
     Atomic, Attribute, AttributeGroup, BlockId, Body, Constant, Def, FastMath, Function, Global, Inst,
     InstKind, MathFlags, Metadata, MetadataId, Module, Node, Operand, Value, ValueId,

@@ -1,6 +1,7 @@
 //! What bitcode says: a module of LLVM 3.7 with its values by number.
 
 use super::codes::{BinaryOp, CastOp, Predicate, RmwOp};
+use super::list::{List, Listed, Pool};
 use super::ty::{TypeId, Types};
 use bitflags::bitflags;
 
@@ -141,6 +142,8 @@ pub struct Body {
     pub values: Vec<Value>,
     /// Instructions in order.
     pub insts: Vec<Inst>,
+    /// What is in the lists of instructions.
+    pub lists: Pool,
     /// Where each block's instructions start.
     pub blocks: Vec<u32>,
     /// Names of values, by number.
@@ -158,6 +161,12 @@ pub struct Body {
 }
 
 impl Body {
+    /// What is in a list of an instruction.
+    #[inline]
+    pub fn list<T: Listed>(&self, list: List<T>) -> &[T] {
+        self.lists.get(list)
+    }
+
     /// Instructions of a block, with the number of the first one.
     pub fn block(&self, block: BlockId) -> (u32, &[Inst]) {
         let at = |n: u32| self.blocks.get(n as usize).map_or(self.insts.len(), |&i| i as usize);
@@ -167,7 +176,7 @@ impl Body {
 }
 
 /// An instruction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inst {
     /// Its result, if it has one.
     pub result: Option<ValueId>,
@@ -206,7 +215,7 @@ bitflags! {
 }
 
 /// What an instruction does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InstKind {
     /// An operation on two values of one type.
     Binary {
@@ -233,7 +242,7 @@ pub enum InstKind {
         /// The type that the first operand is taken to point to.
         of: TypeId,
         /// Address and indices.
-        operands: Box<[ValueId]>,
+        operands: List<ValueId>,
     },
     /// Condition, and what is given if it is true or not.
     Select([ValueId; 3]),
@@ -270,12 +279,12 @@ pub enum InstKind {
         /// Where to if no case has it.
         default: BlockId,
         /// Constants and where to.
-        cases: Box<[(ValueId, BlockId)]>,
+        cases: List<(ValueId, BlockId)>,
     },
     /// Never reached.
     Unreachable,
     /// By where control comes from.
-    Phi(Box<[(ValueId, BlockId)]>),
+    Phi(List<(ValueId, BlockId)>),
     /// Memory of the invocation.
     Alloca {
         /// Of what.
@@ -310,7 +319,7 @@ pub enum InstKind {
         /// Of what.
         aggregate: ValueId,
         /// Which, from the outermost in.
-        indices: Box<[u32]>,
+        indices: List<u32>,
     },
     /// An aggregate with one member replaced.
     InsertValue {
@@ -319,7 +328,7 @@ pub enum InstKind {
         /// The new member.
         value: ValueId,
         /// Which, from the outermost in.
-        indices: Box<[u32]>,
+        indices: List<u32>,
     },
     /// A call.
     Call {
@@ -330,7 +339,7 @@ pub enum InstKind {
         /// Whether it may be a tail call.
         tail: bool,
         /// Operands.
-        args: Box<[Operand]>,
+        args: List<Operand>,
     },
     /// Replaces what is in memory by an operation on it, at once.
     AtomicRmw {

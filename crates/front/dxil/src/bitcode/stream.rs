@@ -1,15 +1,18 @@
 //! Blocks and records: the bitstream without what LLVM puts in it.
 //!
 //! Records are read into one buffer, whatever abbreviation they have. Blocks are entered or passed over by their length,
-//! so that depth is up to who reads.
+//! so that depth is up to who reads. Numbers past the end are zeros, and noticed when the record has been read.
+
+mod abbreviation;
 
 use super::bits::{Bits, MAX_FIXED};
 use super::error::{BitcodeError, ErrorKind, Limits, Step};
+use abbreviation::{Abbreviation, Rest, Scalar};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Abbreviation numbers that every block has (BitCodeFormat, "Abbreviation IDs").
-mod abbreviation {
+mod number {
     pub const END_BLOCK: u64 = 0;
     pub const ENTER_SUBBLOCK: u64 = 1;
     pub const DEFINE_ABBREV: u64 = 2;
@@ -20,19 +23,6 @@ mod abbreviation {
 /// The block that describes blocks, and its record that says which one.
 const BLOCKINFO: u32 = 0;
 const SET_BLOCK: u32 = 1;
-
-/// Encodings of an operand in an abbreviation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Encoding {
-    Literal(u64),
-    Fixed(u32),
-    Vbr(u32),
-    Array,
-    Char6,
-    Blob,
-}
-
-type Abbreviation = Rc<[Encoding]>;
 
 /// What stands next in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,19 +39,20 @@ pub(super) enum Item {
 struct Scope {
     /// Bits of an abbreviation number.
     width: u32,
-    abbreviations: Vec<Abbreviation>,
+    abbreviations: Vec<Rc<Abbreviation>>,
     /// Where it has to end, in bits.
     end: u64,
 }
 
 /// A cursor in a bitstream.
 pub(super) struct Stream<'a> {
-    bits: Bits<'a>,
-    /// Blocks around the cursor, the innermost last.
-    scopes: Vec<Scope>,
-    info: FxHashMap<u32, Vec<Abbreviation>>,
+    records: Records<'a>,
+    /// The block under the cursor.
+    scope: Scope,
+    /// Blocks around it, the innermost last.
+    around: Vec<Scope>,
+    info: FxHashMap<u32, Vec<Rc<Abbreviation>>>,
     limits: Limits,
-    operands: Vec<u64>,
 }
 
 impl<'a> Stream<'a> {
@@ -69,270 +60,151 @@ impl<'a> Stream<'a> {
     pub fn new(bytes: &'a [u8], start: u64, limits: Limits) -> Step<Stream<'a>> {
         let mut bits = Bits::new(bytes);
         bits.seek(start)?;
-        let top = Scope { width: 2, abbreviations: Vec::new(), end: bits.end() };
-        Ok(Stream { bits, scopes: vec![top], info: FxHashMap::default(), limits, operands: Vec::new() })
+        let scope = Scope { width: 2, abbreviations: Vec::new(), end: bits.end() };
+        let records = Records { bits, operands: Vec::new(), budget: bits.end() / 2 };
+        Ok(Stream { records, scope, around: Vec::new(), info: FxHashMap::default(), limits })
     }
 
     /// Adds the cursor's place.
     pub fn at(&self, kind: ErrorKind) -> BitcodeError {
-        BitcodeError { offset: self.bits.at() / 8, kind }
+        BitcodeError { offset: self.records.bits.at().min(self.records.bits.end()) / 8, kind }
     }
 
     /// Operands of the record that was read last; [`Stream::return_operands`] gives their memory back.
     pub fn take_operands(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.operands)
+        std::mem::take(&mut self.records.operands)
     }
 
     pub fn return_operands(&mut self, operands: Vec<u64>) {
-        self.operands = operands;
+        self.records.operands = operands;
     }
 
     /// Whether nothing but padding follows the last block.
     pub fn done(&self) -> bool {
-        self.bits.left() < 32
+        self.records.bits.left() < 32
     }
 
     /// Bits to the end of the block under the cursor.
     pub fn block_left(&self) -> u64 {
-        self.scopes.last().map_or(0, |scope| scope.end.saturating_sub(self.bits.at()))
+        self.scope.end.saturating_sub(self.records.bits.at())
     }
 
-    fn scope(&self) -> Step<&Scope> {
-        self.scopes.last().ok_or(ErrorKind::Truncated("a block"))
+    /// The number of the abbreviation that follows.
+    #[inline]
+    fn number(&mut self) -> Step<u64> {
+        if self.records.bits.at() >= self.scope.end {
+            return Err(ErrorKind::Truncated("a block"));
+        }
+        Ok(self.records.bits.fixed(self.scope.width))
     }
 
     /// What stands next. Abbreviations and BLOCKINFO are read on the way.
+    #[inline]
     pub fn next(&mut self) -> Step<Item> {
         loop {
-            let scope = self.scope()?;
-            let (width, end) = (scope.width, scope.end);
-            if self.bits.at() >= end {
+            let code = match self.number()? {
+                number @ number::FIRST.. => {
+                    let found = self.scope.abbreviations.get((number - number::FIRST) as usize);
+                    let found = found.ok_or(ErrorKind::missing("abbreviation", number))?;
+                    self.records.abbreviated(found)?
+                }
+                number::UNABBREV_RECORD => self.records.unabbreviated()?,
+                number => match self.structure(number)? {
+                    Some(item) => return Ok(item),
+                    None => continue,
+                },
+            };
+            if self.records.bits.at() > self.scope.end {
                 return Err(ErrorKind::Truncated("a block"));
             }
-            match self.bits.fixed(width)? {
-                abbreviation::END_BLOCK => {
-                    self.bits.align()?;
-                    if self.scopes.len() > 1 {
-                        self.scopes.pop();
-                    }
-                    return Ok(Item::End);
+            self.records.pay()?;
+            return Ok(Item::Record(code));
+        }
+    }
+
+    /// What no record is; none where it tells only how records are written.
+    fn structure(&mut self, code: u64) -> Step<Option<Item>> {
+        match code {
+            number::END_BLOCK => {
+                self.records.bits.align()?;
+                self.leave();
+                Ok(Some(Item::End))
+            }
+            number::ENTER_SUBBLOCK => match number(&mut self.records.bits, 8)? {
+                BLOCKINFO => {
+                    self.enter(BLOCKINFO)?;
+                    self.block_info()?;
+                    Ok(None)
                 }
-                abbreviation::ENTER_SUBBLOCK => match self.number(8)? {
-                    BLOCKINFO => {
-                        self.enter(BLOCKINFO)?;
-                        self.block_info()?;
-                    }
-                    id => return Ok(Item::Block(id)),
-                },
-                abbreviation::DEFINE_ABBREV => {
-                    let new = self.define()?;
-                    let most = self.limits.abbreviations;
-                    let scope = self.scopes.last_mut().ok_or(ErrorKind::Truncated("a block"))?;
-                    add(&mut scope.abbreviations, new, most)?;
-                }
-                abbreviation::UNABBREV_RECORD => return Ok(Item::Record(self.unabbreviated()?)),
-                number => {
-                    let index = (number - abbreviation::FIRST) as usize;
-                    let found = self.scope()?.abbreviations.get(index).cloned();
-                    let found = found.ok_or(ErrorKind::missing("abbreviation", number))?;
-                    return Ok(Item::Record(self.abbreviated(&found)?));
-                }
+                id => Ok(Some(Item::Block(id))),
+            },
+            _ => {
+                let new = Abbreviation::read(&mut self.records.bits)?;
+                add(&mut self.scope.abbreviations, new, self.limits.abbreviations)?;
+                Ok(None)
             }
         }
     }
 
     /// Steps into the block that [`Stream::next`] just gave.
     pub fn enter(&mut self, id: u32) -> Step<()> {
-        let width = self.number(4)?;
+        let width = number(&mut self.records.bits, 4)?;
         if !(2..=MAX_FIXED).contains(&width) {
             return Err(ErrorKind::malformed("width of abbreviation numbers", width));
         }
         let end = self.block_end()?;
         let abbreviations = self.info.get(&id).cloned().unwrap_or_default();
-        self.scopes.push(Scope { width, abbreviations, end });
+        self.around.push(std::mem::replace(&mut self.scope, Scope { width, abbreviations, end }));
         Ok(())
+    }
+
+    /// Goes on in the block around; there is always one.
+    fn leave(&mut self) {
+        if let Some(around) = self.around.pop() {
+            self.scope = around;
+        }
     }
 
     /// Passes over the block that [`Stream::next`] just gave.
     pub fn skip(&mut self) -> Step<()> {
-        self.bits.vbr(4)?;
+        self.records.bits.vbr(4);
         let end = self.block_end()?;
-        self.bits.seek(end)
+        self.records.bits.seek(end)
     }
 
     /// Reads a block's length; where it ends.
     fn block_end(&mut self) -> Step<u64> {
-        self.bits.align()?;
-        let words = self.bits.fixed(32)?;
-        let end = self.bits.at().saturating_add(words * 32);
-        match end <= self.scope()?.end {
+        self.records.bits.align()?;
+        let words = self.records.bits.fixed(32);
+        let end = self.records.bits.at().saturating_add(words * 32);
+        match end <= self.scope.end {
             true => Ok(end),
             false => Err(ErrorKind::Truncated("a block")),
         }
-    }
-
-    fn number(&mut self, width: u32) -> Step<u32> {
-        let value = self.bits.vbr(width)?;
-        u32::try_from(value).map_err(|_| ErrorKind::malformed("number", value))
-    }
-
-    /// Makes room for operands of which each takes so many bits.
-    fn room(&mut self, count: u32, bits: u64) -> Step<usize> {
-        if u64::from(count) * bits > self.bits.left() {
-            return Err(ErrorKind::Truncated("a number"));
-        }
-        let count = count as usize;
-        // An operand takes 6 bits at least, but for what arrays of single bits hold.
-        if (self.operands.len() + count) as u64 > self.bits.end() / 4 {
-            return Err(ErrorKind::Limit("operands of a record"));
-        }
-        self.operands.reserve(count);
-        Ok(count)
-    }
-
-    fn unabbreviated(&mut self) -> Step<u32> {
-        self.operands.clear();
-        let code = self.number(6)?;
-        let count = self.number(6)?;
-        for _ in 0..self.room(count, 6)? {
-            self.operands.push(self.bits.vbr(6)?);
-        }
-        Ok(code)
-    }
-
-    /// The first operand is the code, whatever its encoding.
-    fn abbreviated(&mut self, encodings: &[Encoding]) -> Step<u32> {
-        self.operands.clear();
-        let (&first, rest) = encodings.split_first().ok_or(ErrorKind::malformed("abbreviation", 0u32))?;
-        let code = self.scalar(first)?;
-        let mut rest = rest.iter();
-        while let Some(&encoding) = rest.next() {
-            match encoding {
-                Encoding::Array => {
-                    let element = rest.next().copied().ok_or(ErrorKind::malformed("array", 0u32))?;
-                    self.array(element)?;
-                }
-                Encoding::Blob => {
-                    let len = self.number(6)?;
-                    self.bits.align()?;
-                    self.room(len, 8)?;
-                    self.operands.extend(self.bits.bytes(len.into())?.iter().map(|&byte| u64::from(byte)));
-                    self.bits.align()?;
-                }
-                scalar => {
-                    let operand = self.scalar(scalar)?;
-                    self.operands.push(operand);
-                }
-            }
-        }
-        u32::try_from(code).map_err(|_| ErrorKind::malformed("code of a record", code))
-    }
-
-    fn array(&mut self, element: Encoding) -> Step<()> {
-        let count = self.number(6)?;
-        match element {
-            Encoding::Fixed(width) => {
-                for _ in 0..self.room(count, width.into())? {
-                    self.operands.push(self.bits.fixed(width)?);
-                }
-            }
-            Encoding::Vbr(width) => {
-                for _ in 0..self.room(count, width.into())? {
-                    self.operands.push(self.bits.vbr(width)?);
-                }
-            }
-            Encoding::Char6 => {
-                for _ in 0..self.room(count, 6)? {
-                    self.operands.push(char6(self.bits.fixed(6)?).into());
-                }
-            }
-            Encoding::Literal(_) | Encoding::Array | Encoding::Blob => {
-                return Err(ErrorKind::malformed("element of an array", count));
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn scalar(&mut self, encoding: Encoding) -> Step<u64> {
-        match encoding {
-            Encoding::Literal(value) => Ok(value),
-            Encoding::Fixed(width) => self.bits.fixed(width),
-            Encoding::Vbr(width) => self.bits.vbr(width),
-            Encoding::Char6 => Ok(char6(self.bits.fixed(6)?).into()),
-            Encoding::Array | Encoding::Blob => Err(ErrorKind::malformed("code of a record", 0u32)),
-        }
-    }
-
-    /// A new abbreviation. Elements of arrays take at least a bit, or a few bytes could ask for any amount of memory.
-    fn define(&mut self) -> Step<Abbreviation> {
-        let count = self.number(5)?;
-        let mut encodings = Vec::new();
-        for _ in 0..count {
-            let encoding = self.encoding()?;
-            if let (Some(Encoding::Array), false) = (
-                encodings.last(),
-                matches!(encoding, Encoding::Fixed(_) | Encoding::Vbr(_) | Encoding::Char6),
-            ) {
-                return Err(ErrorKind::malformed("element of an array", encodings.len() as u64));
-            }
-            encodings.push(encoding);
-        }
-        if encodings.last() == Some(&Encoding::Array) {
-            return Err(ErrorKind::malformed("element of an array", encodings.len() as u64));
-        }
-        Ok(encodings.into())
-    }
-
-    fn encoding(&mut self) -> Step<Encoding> {
-        if self.bits.fixed(1)? == 1 {
-            return Ok(Encoding::Literal(self.bits.vbr(8)?));
-        }
-        Ok(match self.bits.fixed(3)? {
-            1 => match self.number(5)? {
-                // LLVM writes numbers of no bits for zeros.
-                0 => Encoding::Literal(0),
-                width @ 1..=MAX_FIXED => Encoding::Fixed(width),
-                width => return Err(ErrorKind::malformed("width of a number", width)),
-            },
-            2 => match self.number(5)? {
-                0 => Encoding::Literal(0),
-                width @ 2..=MAX_FIXED => Encoding::Vbr(width),
-                width => return Err(ErrorKind::malformed("width of a number", width)),
-            },
-            3 => Encoding::Array,
-            4 => Encoding::Char6,
-            5 => Encoding::Blob,
-            other => return Err(ErrorKind::malformed("encoding", other)),
-        })
     }
 
     /// The block of abbreviations for other blocks, entered already.
     fn block_info(&mut self) -> Step<()> {
         let mut current = None;
         loop {
-            let (width, end) = (self.scope()?.width, self.scope()?.end);
-            if self.bits.at() >= end {
-                return Err(ErrorKind::Truncated("a block"));
-            }
-            match self.bits.fixed(width)? {
-                abbreviation::END_BLOCK => {
-                    self.scopes.pop();
-                    return self.bits.align();
+            match self.number()? {
+                number::END_BLOCK => {
+                    self.leave();
+                    return self.records.bits.align();
                 }
-                abbreviation::DEFINE_ABBREV => {
-                    let new = self.define()?;
+                number::DEFINE_ABBREV => {
+                    let new = Abbreviation::read(&mut self.records.bits)?;
                     let block = current.ok_or(ErrorKind::malformed("abbreviation", 0u32))?;
                     add(self.info.entry(block).or_default(), new, self.limits.abbreviations)?;
                 }
-                abbreviation::UNABBREV_RECORD => {
+                number::UNABBREV_RECORD => {
                     // Names of blocks and records are for other tools.
-                    if self.unabbreviated()? == SET_BLOCK {
-                        current = self.operands.first().map(|&id| id as u32);
+                    if self.records.unabbreviated()? == SET_BLOCK {
+                        current = self.records.operands.first().map(|&id| id as u32);
                     }
                 }
-                abbreviation::ENTER_SUBBLOCK => {
-                    self.number(8)?;
+                number::ENTER_SUBBLOCK => {
+                    number(&mut self.records.bits, 8)?;
                     self.skip()?;
                 }
                 other => return Err(ErrorKind::missing("abbreviation", other)),
@@ -341,22 +213,93 @@ impl<'a> Stream<'a> {
     }
 }
 
-fn add(list: &mut Vec<Abbreviation>, new: Abbreviation, most: usize) -> Step<()> {
+fn add(list: &mut Vec<Rc<Abbreviation>>, new: Abbreviation, most: usize) -> Step<()> {
     if list.len() >= most {
         return Err(ErrorKind::Limit("abbreviations"));
     }
-    list.push(new);
+    list.push(Rc::new(new));
     Ok(())
 }
 
-/// Letters, digits, a point and an underscore.
-fn char6(value: u64) -> u8 {
-    match value as u8 {
-        v @ 0..26 => b'a' + v,
-        v @ 26..52 => b'A' + (v - 26),
-        v @ 52..62 => b'0' + (v - 52),
-        62 => b'.',
-        _ => b'_',
+/// Reads records.
+struct Records<'a> {
+    bits: Bits<'a>,
+    operands: Vec<u64>,
+    /// Operands that may still come: literals take no bits, and could else ask for any amount of memory.
+    budget: u64,
+}
+
+#[inline]
+fn number(bits: &mut Bits<'_>, width: u32) -> Step<u32> {
+    let value = bits.vbr(width);
+    u32::try_from(value).map_err(|_| ErrorKind::malformed("number", value))
+}
+
+impl Records<'_> {
+    /// Counts the operands that were read.
+    fn pay(&mut self) -> Step<()> {
+        let left = self.budget.checked_sub(self.operands.len() as u64);
+        self.budget = left.ok_or(ErrorKind::Limit("operands"))?;
+        Ok(())
+    }
+
+    fn unabbreviated(&mut self) -> Step<u32> {
+        // Of a copy the bits ahead stay in registers.
+        let mut bits = self.bits;
+        self.operands.clear();
+        let code = number(&mut bits, 6)?;
+        let count = count(&mut bits, 6)?;
+        self.operands.extend((0..count).map(|_| bits.vbr(6)));
+        self.bits = bits;
+        Ok(code)
+    }
+
+    /// The first operand is the code, whatever its encoding.
+    #[inline]
+    fn abbreviated(&mut self, abbreviation: &Abbreviation) -> Step<u32> {
+        let mut bits = self.bits;
+        self.operands.clear();
+        let code = abbreviation.code.read(&mut bits);
+        self.operands.extend(abbreviation.scalars.iter().map(|scalar| scalar.read(&mut bits)));
+        self.bits = bits;
+        match abbreviation.rest {
+            Rest::None => {}
+            Rest::Array(element) => self.array(element)?,
+            Rest::Blob => {
+                let len = count(&mut self.bits, 8)? as u64;
+                self.bits.align()?;
+                self.operands.extend(self.bits.bytes(len)?.iter().map(|&byte| u64::from(byte)));
+                self.bits.align()?;
+            }
+        }
+        u32::try_from(code).map_err(|_| ErrorKind::malformed("code of a record", code))
+    }
+
+    fn array(&mut self, element: Scalar) -> Step<()> {
+        let mut bits = self.bits;
+        let numbers = 0..count(&mut bits, element.least_bits())?;
+        match element {
+            Scalar::Fixed(width) => self.operands.extend(numbers.map(|_| bits.fixed(width))),
+            Scalar::Vbr(width) => self.operands.extend(numbers.map(|_| bits.vbr(width))),
+            Scalar::Literal(_) | Scalar::Char6 => {
+                self.operands.extend(numbers.map(|_| element.read(&mut bits)));
+            }
+        }
+        self.bits = bits;
+        Ok(())
+    }
+}
+
+/// How many operands follow of which each takes so many bits.
+fn count(bits: &mut Bits<'_>, least: u64) -> Step<usize> {
+    let count = u64::from(number(bits, 6)?);
+    if count * least > bits.left() {
+        return Err(ErrorKind::Truncated("a number"));
+    }
+    // An operand takes 6 bits at least, but for what arrays of single bits hold.
+    match count <= bits.end() / 4 {
+        true => Ok(count as usize),
+        false => Err(ErrorKind::Limit("operands of a record")),
     }
 }
 
@@ -429,6 +372,20 @@ mod tests {
         let mut w = Writer::default();
         w.put(2, 2).put(2, 5).put(0, 1).put(3, 3).put(1, 1).put(0, 8).align();
         assert!(matches!(stream(&w.bytes).next(), Err(ErrorKind::Malformed { .. })));
+    }
+
+    #[test]
+    fn operands_that_take_no_bits_are_bounded() {
+        // A literal code and 30 literal operands, and then records of two bits.
+        let mut w = Writer::default();
+        w.put(2, 3).put(31, 5);
+        (0..31).for_each(|_| _ = w.put(1, 1).put(9, 8));
+        (0..1000).for_each(|_| _ = w.put(4, 3));
+        w.align();
+        let mut s = stream(&w.bytes);
+        s.scope.width = 3;
+        let last = std::iter::repeat_with(|| s.next()).find(|item| *item != Ok(Item::Record(9)));
+        assert_eq!(last, Some(Err(ErrorKind::Limit("operands"))));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn predecessors(body: &Body) -> FxHashMap<BlockId, Vec<BlockId>> {
             Some(InstKind::Jump(to)) => add(*to),
             Some(InstKind::Branch { targets, .. }) => targets.iter().for_each(|&t| add(t)),
             Some(InstKind::Switch { default, cases, .. }) => {
-                cases.iter().for_each(|&(_, to)| add(to));
+                body.list(*cases).iter().for_each(|&(_, to)| add(to));
                 add(*default);
             }
             _ => {}
@@ -134,6 +134,7 @@ impl Writer<'_, '_> {
             p.local(Some(self.slots), result)?;
             write!(p, " = ")?;
         }
+        let body = self.slots.body();
         match &inst.kind {
             InstKind::Binary { op, args, flags, fast } => {
                 let name = match self.is_float(p, args[0]) {
@@ -155,7 +156,7 @@ impl Writer<'_, '_> {
                 write!(p, "getelementptr {}", if *inbounds { "inbounds " } else { "" })?;
                 p.ty(*of)?;
                 write!(p, ", ")?;
-                self.list(p, operands)
+                self.list(p, body.list(*operands))
             }
             InstKind::Select(args) => {
                 write!(p, "select ")?;
@@ -197,12 +198,12 @@ impl Writer<'_, '_> {
                 }
                 Ok(())
             }
-            InstKind::Switch { value, default, cases } => self.switch(p, *value, *default, cases),
+            InstKind::Switch { value, default, cases } => self.switch(p, *value, *default, body.list(*cases)),
             InstKind::Unreachable => write!(p, "unreachable"),
             InstKind::Phi(incoming) => {
                 write!(p, "phi ")?;
                 self.result_type(p, inst)?;
-                for (n, &(value, from)) in incoming.iter().enumerate() {
+                for (n, &(value, from)) in body.list(*incoming).iter().enumerate() {
                     write!(p, "{}[ ", if n == 0 { " " } else { ", " })?;
                     self.value(p, value)?;
                     write!(p, ", ")?;
@@ -214,12 +215,12 @@ impl Writer<'_, '_> {
             InstKind::ExtractValue { aggregate, indices } => {
                 write!(p, "extractvalue ")?;
                 self.typed(p, *aggregate)?;
-                indices.iter().try_for_each(|i| write!(p, ", {i}"))
+                body.list(*indices).iter().try_for_each(|i| write!(p, ", {i}"))
             }
             InstKind::InsertValue { aggregate, value, indices } => {
                 write!(p, "insertvalue ")?;
                 self.list(p, &[*aggregate, *value])?;
-                indices.iter().try_for_each(|i| write!(p, ", {i}"))
+                body.list(*indices).iter().try_for_each(|i| write!(p, ", {i}"))
             }
             InstKind::Call { callee, attributes, tail, args } => {
                 write!(p, "{}call ", if *tail { "tail " } else { "" })?;
@@ -227,7 +228,7 @@ impl Writer<'_, '_> {
                 write!(p, " ")?;
                 self.value(p, *callee)?;
                 write!(p, "(")?;
-                for (n, &arg) in args.iter().enumerate() {
+                for (n, &arg) in body.list(*args).iter().enumerate() {
                     write!(p, "{}", if n == 0 { "" } else { ", " })?;
                     match arg {
                         Operand::Value(v) => {
@@ -326,6 +327,7 @@ impl Writer<'_, '_> {
     /// What an operation of DXIL is called, with the names of its operands.
     fn comment(&self, p: &mut Printer<'_>, inst: &Inst) -> Out {
         let InstKind::Call { args, .. } = &inst.kind else { return Ok(()) };
+        let args = self.slots.body().list(*args);
         let Some(row) = self.operation(p, &inst.kind, args) else { return Ok(()) };
         write!(p, "  ; {}(", row.name)?;
         for (n, operand) in row.operands.iter().enumerate() {

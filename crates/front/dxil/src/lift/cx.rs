@@ -33,6 +33,8 @@ pub(super) struct Cx<'a> {
     used: Vec<u32>,
     /// The operation that a function was found to be named after.
     pub operations: Vec<Option<crate::ops::Op>>,
+    /// The first of the families of operations that may know an operation, by number.
+    pub families: Vec<u8>,
     pub memory: Memory,
     pub remapper: &'a dyn Remapper,
     pub bound: Bindings,
@@ -81,6 +83,7 @@ impl<'a> Cx<'a> {
             constants: vec![None; module.values.len()],
             used: Vec::new(),
             operations: vec![None; module.functions.len()],
+            families: vec![0; crate::ops::Op::all().len()],
             memory,
             remapper,
             bound: Bindings::default(),
@@ -206,7 +209,10 @@ impl<'a> Cx<'a> {
                 let ty = self.type_of(id)?;
                 let v = self.lift_constant(constant, ty, 0)?;
                 // Constants stand in front of everything, expressions where they are used.
-                let plain = matches!(constant, Constant::Integer(_) | Constant::Float(_) | Constant::Undef);
+                let plain = match &v {
+                    Val::Pointer(pointer) => pointer.dynamic.is_none(),
+                    _ => matches!(constant, Constant::Integer(_) | Constant::Float(_) | Constant::Undef),
+                };
                 if let (Some(place), true) = (self.known_value(id), plain) {
                     *place = Some(v.clone());
                 }
@@ -297,13 +303,15 @@ fn used_members(module: &Module, body: &Body) -> Vec<u32> {
     let member = |index: Option<&u32>| index.and_then(|&i| 1u32.checked_shl(i)).unwrap_or(0);
     for Inst { kind, .. } in &body.insts {
         match kind {
-            InstKind::ExtractValue { aggregate, indices } => note(*aggregate, member(indices.first())),
+            InstKind::ExtractValue { aggregate, indices } => {
+                note(*aggregate, member(body.list(*indices).first()))
+            }
             InstKind::InsertValue { aggregate, value, .. } => {
                 note(*aggregate, u32::MAX);
                 note(*value, u32::MAX);
             }
             InstKind::Select(args) => args.iter().for_each(|&a| note(a, u32::MAX)),
-            InstKind::Phi(incoming) => incoming.iter().for_each(|&(v, _)| note(v, u32::MAX)),
+            InstKind::Phi(incoming) => body.list(*incoming).iter().for_each(|&(v, _)| note(v, u32::MAX)),
             InstKind::Store { value, .. } => note(*value, u32::MAX),
             InstKind::Return(Some(value)) => note(*value, u32::MAX),
             InstKind::ExtractElement([vector, _]) => note(*vector, u32::MAX),

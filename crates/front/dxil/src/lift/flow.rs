@@ -62,7 +62,7 @@ pub(super) fn call(cx: &mut Cx<'_>, function: u32, args: Vec<Val>) -> Lift<Optio
         return Err(Stop::Unsupported("calls within calls"));
     }
     let budget = cx.call_budget.checked_sub(callee.insts.len());
-    cx.call_budget = budget.ok_or(Stop::Error(LiftError::Instructions))?;
+    cx.call_budget = budget.ok_or(LiftError::Instructions)?;
     let (here, guest) = (cx.b.block(), cx.at);
     let (entry, end) = cx.in_function(callee, args, |cx| Ok::<_, LiftError>((body(cx)?, cx.end)))?;
     cx.b.set_guest(guest);
@@ -80,7 +80,7 @@ pub(super) fn call(cx: &mut Cx<'_>, function: u32, args: Vec<Val>) -> Lift<Optio
 
 fn explained(cx: &Cx<'_>, inst: &Inst, stop: Stop) -> LiftError {
     match stop {
-        Stop::Error(e) => e,
+        Stop::Error(e) => *e,
         Stop::Undefined(value) => LiftError::Order { inst: cx.at, value },
         Stop::Unsupported(why) => {
             LiftError::Unsupported { inst: cx.at, text: mnemonic(cx.module, cx.body, &inst.kind), why }
@@ -116,11 +116,11 @@ impl Graph {
 }
 
 /// Where a block goes, in order.
-fn successors(kind: &InstKind) -> impl DoubleEndedIterator<Item = BlockId> {
+fn successors<'b>(body: &'b Body, kind: &InstKind) -> impl DoubleEndedIterator<Item = BlockId> + use<'b> {
     let (first, second, cases): (_, _, &[(ValueId, BlockId)]) = match kind {
         InstKind::Jump(to) => (Some(*to), None, &[]),
         InstKind::Branch { targets: [yes, no], .. } => (Some(*yes), Some(*no), &[]),
-        InstKind::Switch { default, cases, .. } => (Some(*default), None, cases),
+        InstKind::Switch { default, cases, .. } => (Some(*default), None, body.list(*cases)),
         _ => (None, None, &[]),
     };
     first.into_iter().chain(second).chain(cases.iter().map(|&(_, b)| b))
@@ -131,7 +131,7 @@ fn order(cx: &Cx<'_>) -> Vec<BlockId> {
     let next = |block: BlockId| cx.body.block(block).1.last().map(|i| &i.kind);
     let mut seen = vec![false; cx.body.blocks.len()];
     let mut order = Vec::new();
-    let mut stack = vec![(BlockId(0), next(BlockId(0)).map(|k| successors(k).rev()))];
+    let mut stack = vec![(BlockId(0), next(BlockId(0)).map(|k| successors(cx.body, k).rev()))];
     seen.iter_mut().take(1).for_each(|s| *s = true);
     while let Some((block, rest)) = stack.last_mut() {
         match rest.as_mut().and_then(Iterator::next) {
@@ -139,7 +139,7 @@ fn order(cx: &Cx<'_>) -> Vec<BlockId> {
                 if let Some(seen) = seen.get_mut(to.0 as usize)
                     && !std::mem::replace(seen, true)
                 {
-                    stack.push((to, next(to).map(|k| successors(k).rev())));
+                    stack.push((to, next(to).map(|k| successors(cx.body, k).rev())));
                 }
             }
             None => {
@@ -156,7 +156,7 @@ fn order(cx: &Cx<'_>) -> Vec<BlockId> {
 fn phis(body: &Body, block: BlockId) -> impl Iterator<Item = (u32, &Inst, &[(ValueId, BlockId)])> {
     let (first, insts) = body.block(block);
     (first..).zip(insts).map_while(|(at, inst)| match &inst.kind {
-        InstKind::Phi(incoming) => Some((at, inst, &**incoming)),
+        InstKind::Phi(incoming) => Some((at, inst, body.list(*incoming))),
         _ => None,
     })
 }
@@ -245,7 +245,7 @@ fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
 
 /// What the phis of `to` become on the way from `from`.
 fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Block, Values)> {
-    let target = graph.find(to).ok_or(Stop::Error(LiftError::Phi(to.0)))?;
+    let target = graph.find(to).ok_or(LiftError::Phi(to.0))?;
     let mut args = Values::new();
     for &(_, _, value) in graph.incoming(from, to) {
         if let Some(v) = cx.known_scalar(value) {
@@ -308,6 +308,7 @@ fn transfer(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> L
             cx.b.branch(condition, (yes, &yes_args), (no, &no_args));
         }
         InstKind::Switch { value, default, cases } => {
+            let cases = cx.body.list(*cases);
             let mut v = cx.scalar(*value)?;
             if cx.ty(v) == Type::BOOL {
                 v = cx.resize(v, Type::I32);

@@ -35,7 +35,7 @@ impl Cx<'_> {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
                 self.convert(*op, *arg, ty)?
             }
-            InstKind::Gep { of, operands, .. } => self.gep(*of, operands)?,
+            InstKind::Gep { of, operands, .. } => self.gep(*of, self.body.list(*operands))?,
             InstKind::Select(args) => self.select(*args)?,
             InstKind::Compare { predicate, args, .. } => Val::Scalar(self.compare(*predicate, *args)?),
             InstKind::ExtractElement([vector, index]) => {
@@ -49,13 +49,13 @@ impl Cx<'_> {
             InstKind::ShuffleVector(args) => self.shuffle(*args)?,
             InstKind::ExtractValue { aggregate, indices } => {
                 let mut v = self.value(*aggregate)?;
-                for &index in indices {
+                for &index in self.body.list(*indices) {
                     v = v.member(index as usize).ok_or(Stop::Unsupported("an index"))?;
                 }
                 v
             }
             InstKind::InsertValue { aggregate, value, indices } => {
-                let path: Vec<usize> = indices.iter().map(|&i| i as usize).collect();
+                let path: Vec<usize> = self.body.list(*indices).iter().map(|&i| i as usize).collect();
                 let value = self.value(*value)?;
                 self.replaced(*aggregate, &path, value)?
             }
@@ -64,10 +64,7 @@ impl Cx<'_> {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
                 match self.value(*pointer)? {
                     Val::Resource(global, index) => self.library_handle(global, index)?,
-                    _ => {
-                        let pointer = self.pointer(*pointer)?;
-                        self.load(&pointer, ty, *volatile)?
-                    }
+                    v => self.load(&v.pointer()?, ty, *volatile)?,
                 }
             }
             InstKind::Store { pointer, value, volatile, .. } => {
@@ -76,7 +73,7 @@ impl Cx<'_> {
                 self.store(&pointer, v, ty, *volatile)?;
                 return Ok(());
             }
-            InstKind::Call { callee, args, .. } => match self.call(inst, *callee, args)? {
+            InstKind::Call { callee, args, .. } => match self.call(inst, *callee, self.body.list(*args))? {
                 Some(v) => v,
                 None => return Ok(()),
             },

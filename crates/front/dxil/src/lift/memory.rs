@@ -319,7 +319,7 @@ impl Cx<'_> {
     /// Memory of the invocation for an `alloca`.
     pub fn alloca(&mut self, of: TypeId, count: u64) -> Lift<Val> {
         let layout = self.memory.layout(of)?;
-        let size = layout.size.checked_mul(count).ok_or(Stop::Error(LiftError::Memory))?;
+        let size = layout.size.checked_mul(count).ok_or(LiftError::Memory)?;
         let object = self.memory.place(Region::Private, Layout { size, ..layout })?;
         Ok(Val::Pointer(Pointer { region: Region::Private, object, offset: 0, dynamic: None }))
     }
@@ -327,10 +327,10 @@ impl Cx<'_> {
     /// Address arithmetic.
     pub fn gep(&mut self, of: TypeId, operands: &[ValueId]) -> Lift<Val> {
         let (&base, indices) = operands.split_first().ok_or(Stop::Unsupported(""))?;
-        if let Val::Resource(global, None) = self.value(base)? {
-            return self.resource_address(global, of, indices);
-        }
-        let mut pointer = self.pointer(base)?;
+        let mut pointer = match self.value(base)? {
+            Val::Resource(global, None) => return self.resource_address(global, of, indices),
+            v => v.pointer()?,
+        };
         let mut ty = of;
         for (n, &index) in indices.iter().enumerate() {
             // The first index steps over whole objects.
@@ -373,10 +373,7 @@ impl Cx<'_> {
     }
 
     pub fn pointer(&mut self, id: ValueId) -> Lift<Pointer> {
-        match self.value(id)? {
-            Val::Pointer(pointer) => Ok(pointer),
-            _ => Err(Stop::Unsupported("an address of unknown origin")),
-        }
+        self.value(id)?.pointer()
     }
 
     /// An address as a number of bytes in its region.
@@ -520,7 +517,7 @@ impl Cx<'_> {
     /// Memory of a kind that is handed to other shaders, of a size; there is one of each kind and size.
     pub fn payload(&mut self, kind: PayloadKind, bytes: u32) -> Lift<Region> {
         if bytes > MOST_PAYLOAD {
-            return Err(Stop::Error(LiftError::Memory));
+            return Err(LiftError::Memory.into());
         }
         let size = bytes.next_multiple_of(4).max(4);
         let wanted = ResourceKind::Payload { kind, size };

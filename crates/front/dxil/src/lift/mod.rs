@@ -137,13 +137,13 @@ pub(crate) enum Stop {
     Unsupported(&'static str),
     /// A value without definition so far.
     Undefined(u32),
-    /// An error that names what it is about itself.
-    Error(LiftError),
+    /// An error that names what it is about itself; boxed, as all results have room for it.
+    Error(Box<LiftError>),
 }
 
 impl From<LiftError> for Stop {
     fn from(error: LiftError) -> Stop {
-        Stop::Error(error)
+        Stop::Error(Box::new(error))
     }
 }
 

@@ -52,7 +52,7 @@ fn written(cx: &mut Cx<'_>, signature: Signature) -> Result<(), LiftError> {
 /// What stops the lifter where no instruction is at work.
 fn outside(stop: Stop, text: &str) -> LiftError {
     match stop {
-        Stop::Error(e) => e,
+        Stop::Error(e) => *e,
         Stop::Undefined(value) => LiftError::Order { inst: 0, value },
         Stop::Unsupported(why) => LiftError::Unsupported { inst: 0, text: text.into(), why },
     }

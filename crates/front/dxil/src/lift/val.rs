@@ -2,6 +2,7 @@
 
 use super::memory::Pointer;
 use super::resource::Handle;
+use super::{Lift, Stop};
 use std::rc::Rc;
 use xenoglot_ir::Value;
 
@@ -35,6 +36,14 @@ impl Val {
 
     pub fn scalars(values: impl IntoIterator<Item = Value>) -> Val {
         Val::members(values.into_iter().map(Val::Scalar))
+    }
+
+    /// The address that it is.
+    pub fn pointer(self) -> Lift<Pointer> {
+        match self {
+            Val::Pointer(pointer) => Ok(pointer),
+            _ => Err(Stop::Unsupported("an address of unknown origin")),
+        }
     }
 
     /// A member; undefined of what is undefined.

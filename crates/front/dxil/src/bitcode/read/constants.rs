@@ -3,13 +3,13 @@
 use super::{Reader, Record};
 use crate::bitcode::codes::{BinaryOp, CastOp, Predicate, block, constant as code};
 use crate::bitcode::error::{ErrorKind, Step};
-use crate::bitcode::module::{Constant, Def, Value, ValueId};
+use crate::bitcode::module::{Constant, Def, ValueId};
 use crate::bitcode::ty::{Type, TypeId, Types};
 
 impl Reader<'_> {
     pub(super) fn constants(&mut self) -> Step<()> {
         let mut ty = None;
-        let first = self.values().len();
+        let first = self.value_types.len();
         self.records(block::CONSTANTS, "CONSTANTS_BLOCK", |r, mut record| {
             if record.code == code::SETTYPE {
                 ty = Some(r.module.types.find(record.next()?)?);
@@ -17,19 +17,11 @@ impl Reader<'_> {
             }
             let ty = ty.ok_or(ErrorKind::Type("a constant"))?;
             let constant = r.constant(record, ty)?;
-            r.values().push(Value { ty, def: Def::Constant(constant) });
+            r.new_value(ty, Def::Constant(constant));
             Ok(())
         })?;
         self.check_forward()?;
         self.check_aggregates(first)
-    }
-
-    /// The list that new values go to.
-    fn values(&mut self) -> &mut Vec<Value> {
-        match &mut self.body {
-            Some(body) => &mut body.values,
-            None => &mut self.module.values,
-        }
     }
 
     fn constant(&mut self, mut record: Record<'_>, ty: TypeId) -> Step<Constant> {
@@ -104,27 +96,22 @@ impl Reader<'_> {
         Ok(Constant::Gep { inbounds, of, operands: operands.into() })
     }
 
-    /// Members of the aggregates from value `first` of the list on are as many as their types have, and of these types.
-    fn check_aggregates(&mut self, first: usize) -> Step<()> {
-        let values = std::mem::take(self.values());
-        let wrong = ErrorKind::Type("a member of a constant");
-        let local = self.body.is_some();
-        let base = if local { self.module.values.len() } else { 0 };
-        let type_of = |id: ValueId| match (id.0 as usize).checked_sub(base) {
-            Some(index) => values.get(index).map(|v| v.ty),
-            None => self.module.values.get(id.0 as usize).map(|v| v.ty),
+    /// Members of the aggregates from value `first` on are as many as their types have, and of these types.
+    fn check_aggregates(&self, first: usize) -> Step<()> {
+        let (values, before) = match &self.body {
+            Some(body) => (&body.values, self.module.values.len()),
+            None => (&self.module.values, 0),
         };
-        let good = values.iter().skip(first).all(|value| {
+        let good = values.iter().skip(first - before).all(|value| {
             let Def::Constant(Constant::Aggregate(members)) = &value.def else { return true };
             let types = &self.module.types;
             let each = |(i, &m): (u64, &ValueId)| {
                 let ty = types.member(value.ty, i);
-                ty.is_some() && type_of(m) == ty
+                ty.is_some() && self.type_of(m) == ty
             };
             types.member(value.ty, members.len() as u64).is_none() && (0..).zip(members.iter()).all(each)
         });
-        *self.values() = values;
-        if good { Ok(()) } else { Err(wrong) }
+        if good { Ok(()) } else { Err(ErrorKind::Type("a member of a constant")) }
     }
 }
 

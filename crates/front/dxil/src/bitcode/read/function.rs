@@ -18,15 +18,19 @@ impl Reader<'_> {
         let Some(Type::Function { params, .. }) = self.module.types.get(function.ty) else {
             return Err(ErrorKind::Type("a function"));
         };
-        let arguments = (0..).zip(params).map(|(n, &ty)| Value { ty, def: Def::Argument(n) }).collect();
+        let params = params.clone();
         self.bodies += 1;
-        self.body = Some(Body { values: arguments, ..Body::default() });
+        self.body = Some(Body::default());
+        for (n, &ty) in (0..).zip(&params) {
+            self.new_value(ty, Def::Argument(n));
+        }
         let mut reading = Reading::default();
         self.stream.enter(block::FUNCTION)?;
         let insts = (self.stream.block_left() / INST_BITS) as usize;
         if let Some(body) = &mut self.body {
             body.insts.reserve(insts);
             body.values.reserve(insts);
+            self.value_types.reserve(insts);
         }
         self.each(
             "FUNCTION_BLOCK",
@@ -61,7 +65,9 @@ impl Reader<'_> {
             },
         )?;
         self.check_forward()?;
-        let body = self.body.take().unwrap_or_default();
+        let mut body = self.body.take().unwrap_or_default();
+        body.lists = std::mem::take(&mut self.lists);
+        self.value_types.truncate(self.module.values.len());
         self.check_body(&body, &reading)?;
         if let Some(function) = self.module.functions.get_mut(index) {
             function.body = Some(body);
@@ -96,7 +102,6 @@ impl Reader<'_> {
         if self.insts > self.limits.instructions {
             return Err(ErrorKind::Limit("instructions"));
         }
-        let base = self.module.values.len() as u32;
         let Some(body) = &mut self.body else { return Ok(()) };
         let index = body.insts.len() as u32;
         if !reading.inside {
@@ -114,7 +119,8 @@ impl Reader<'_> {
         reading.inside = !ends;
         let result = ty.map(|ty| {
             body.values.push(Value { ty, def: Def::Inst(index) });
-            ValueId(base.wrapping_add(body.values.len() as u32 - 1))
+            self.value_types.push(ty);
+            ValueId(self.value_types.len() as u32 - 1)
         });
         body.insts.push(Inst { result, kind });
         Ok(())

@@ -5,7 +5,8 @@ use super::function::Reading;
 use super::{Reader, Record, alignment};
 use crate::bitcode::codes::{BinaryOp, CastOp, Predicate, RmwOp, function as code};
 use crate::bitcode::error::{ErrorKind, Step};
-use crate::bitcode::module::{Atomic, FastMath, InstKind, MathFlags, MetadataId, Operand, ValueId};
+use crate::bitcode::list::List;
+use crate::bitcode::module::{Atomic, BlockId, FastMath, InstKind, MathFlags, MetadataId, Operand, ValueId};
 use crate::bitcode::ty::{Type, TypeId};
 
 /// An instruction with the type of its result.
@@ -115,12 +116,6 @@ impl Reader<'_> {
         }
     }
 
-    /// The number of the value that the next instruction would give.
-    fn next_value(&self) -> u32 {
-        let local = self.body.as_ref().map_or(0, |b| b.values.len());
-        (self.module.values.len() + local) as u32
-    }
-
     /// A value by its distance backwards.
     fn relative(&self, record: &mut Record<'_>) -> Step<ValueId> {
         Ok(ValueId(self.next_value().wrapping_sub(record.next()? as u32)))
@@ -188,15 +183,17 @@ impl Reader<'_> {
         let inbounds = record.next()? != 0;
         let of = self.module.types.find(record.next()?)?;
         let (base, base_type) = self.typed(&mut record)?;
-        let mut operands = Vec::with_capacity(1 + record.operands.len());
-        operands.push(base);
+        let start = self.lists.start::<ValueId>();
+        self.lists.push(base);
         while !record.operands.is_empty() {
-            operands.push(self.typed(&mut record)?.0);
+            let operand = self.typed(&mut record)?.0;
+            self.lists.push(operand);
         }
+        let operands = self.lists.since(start);
         let space = self.module.types.pointee(base_type).ok_or(ErrorKind::Type("an address"))?.1;
-        let to = self.stepped(of, operands.get(2..).unwrap_or_default())?;
+        let to = self.stepped(of, self.lists.get(operands).get(2..).unwrap_or_default())?;
         let ty = self.module.types.intern(Type::Pointer { to, space });
-        Ok((Some(ty), InstKind::Gep { inbounds, of, operands: operands.into() }))
+        Ok((Some(ty), InstKind::Gep { inbounds, of, operands }))
     }
 
     /// What is reached from an object of type `ty` by indices into it.
@@ -258,26 +255,26 @@ impl Reader<'_> {
         let ty = self.module.types.find(record.next()?)?;
         let value = self.of_type(&mut record, ty)?;
         let default = reading.block(record.next()?)?;
-        let mut cases = Vec::with_capacity(record.operands.len() / 2);
+        let start = self.lists.start::<(ValueId, BlockId)>();
         while !record.operands.is_empty() {
             // Constants are numbered from the start here.
             let case = ValueId(record.next32()?);
             self.expect(case, ty)?;
-            cases.push((case, reading.block(record.next()?)?));
+            self.lists.push((case, reading.block(record.next()?)?));
         }
-        Ok((None, InstKind::Switch { value, default, cases: cases.into() }))
+        Ok((None, InstKind::Switch { value, default, cases: self.lists.since(start) }))
     }
 
     fn phi(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
         let ty = self.module.types.find(record.next()?)?;
-        let mut incoming = Vec::with_capacity(record.operands.len() / 2);
+        let start = self.lists.start::<(ValueId, BlockId)>();
         while !record.operands.is_empty() {
             let distance = signed(record.next()?);
             let id = ValueId(self.next_value().wrapping_sub(distance as u32));
             self.expect(id, ty)?;
-            incoming.push((id, reading.block(record.next()?)?));
+            self.lists.push((id, reading.block(record.next()?)?));
         }
-        Ok((Some(ty), InstKind::Phi(incoming.into())))
+        Ok((Some(ty), InstKind::Phi(self.lists.since(start))))
     }
 
     fn alloca(&mut self, mut record: Record<'_>) -> Read {
@@ -297,14 +294,14 @@ impl Reader<'_> {
     }
 
     /// The rest of a record as indices into an aggregate, and the type they lead to.
-    fn indices(&mut self, record: &mut Record<'_>, mut ty: TypeId) -> Step<(Box<[u32]>, TypeId)> {
-        let mut indices = Vec::with_capacity(record.operands.len());
+    fn indices(&mut self, record: &mut Record<'_>, mut ty: TypeId) -> Step<(List<u32>, TypeId)> {
+        let start = self.lists.start::<u32>();
         while !record.operands.is_empty() {
             let index = record.next32()?;
             ty = self.module.types.member(ty, index.into()).ok_or(ErrorKind::Type("an index"))?;
-            indices.push(index);
+            self.lists.push(index);
         }
-        Ok((indices.into(), ty))
+        Ok((self.lists.since(start), ty))
     }
 
     fn call(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
@@ -323,21 +320,23 @@ impl Reader<'_> {
             return Err(ErrorKind::Type("a function"));
         };
         let (returns, variadic, count) = (*returns, *variadic, params.len());
-        let mut args = Vec::with_capacity(record.operands.len());
+        let start = self.lists.start::<Operand>();
         for n in 0..count {
             let Some(param) = self.module.types.param(ty, n) else { break };
-            args.push(match self.module.types.get(param) {
+            let arg = match self.module.types.get(param) {
                 Some(Type::Label) => Operand::Block(reading.block(record.next()?)?),
                 Some(Type::Metadata) => Operand::Metadata(MetadataId(self.relative(&mut record)?.0)),
                 _ => Operand::Value(self.of_type(&mut record, param)?),
-            });
+            };
+            self.lists.push(arg);
         }
         while variadic && !record.operands.is_empty() {
-            args.push(Operand::Value(self.typed(&mut record)?.0));
+            let arg = self.typed(&mut record)?.0;
+            self.lists.push(Operand::Value(arg));
         }
         let result = (self.module.types.get(returns) != Some(&Type::Void)).then_some(returns);
         let tail = convention & TAIL_CALL != 0;
-        Ok((result, InstKind::Call { callee, attributes, tail, args: args.into() }))
+        Ok((result, InstKind::Call { callee, attributes, tail, args: self.lists.since(start) }))
     }
 }
 

@@ -8,6 +8,7 @@ mod types;
 
 use super::codes::{attribute, block, module as code, symbol};
 use super::error::{BitcodeError, ErrorKind, Limits, Step};
+use super::list::Pool;
 use super::module::{
     Attribute, AttributeGroup, BlockId, Body, Def, Function, Global, Module, Value, ValueId,
 };
@@ -33,6 +34,8 @@ pub fn read(bytes: &[u8], limits: &Limits) -> Result<Module, BitcodeError> {
         stream: Stream::new(bytes, 32, *limits).map_err(whole)?,
         module: Module::default(),
         body: None,
+        lists: Pool::default(),
+        value_types: Vec::new(),
         forward: Vec::new(),
         bodies: 0,
         limits: *limits,
@@ -51,12 +54,18 @@ struct Record<'r> {
 }
 
 impl Record<'_> {
+    #[inline(always)]
     fn next(&mut self) -> Step<u64> {
-        let (&first, rest) = self.operands.split_first().ok_or(self.short())?;
-        self.operands = rest;
-        Ok(first)
+        match self.operands {
+            [first, rest @ ..] => {
+                self.operands = rest;
+                Ok(*first)
+            }
+            [] => Err(self.short()),
+        }
     }
 
+    #[inline(always)]
     fn next32(&mut self) -> Step<u32> {
         let value = self.next()?;
         u32::try_from(value).map_err(|_| ErrorKind::malformed("operand", value))
@@ -64,9 +73,16 @@ impl Record<'_> {
 
     /// The next operand, or 0 where older writers end.
     fn optional(&mut self) -> u64 {
-        self.next().unwrap_or(0)
+        match self.operands {
+            [first, rest @ ..] => {
+                self.operands = rest;
+                *first
+            }
+            [] => 0,
+        }
     }
 
+    #[cold]
     fn short(&self) -> ErrorKind {
         ErrorKind::Short { block: self.block, code: self.code }
     }
@@ -99,6 +115,10 @@ struct Reader<'a> {
     module: Module,
     /// The function being read.
     body: Option<Body>,
+    /// What is in its lists.
+    lists: Pool,
+    /// Types of the values that were read: the module's, then the function's.
+    value_types: Vec<TypeId>,
     /// Types that users of values that were not read yet took them to have.
     forward: Vec<(ValueId, TypeId)>,
     /// Functions read.
@@ -239,7 +259,7 @@ impl Reader<'_> {
             align,
             unnamed_addr: unnamed_addr != 0,
         });
-        self.module.values.push(Value { ty: pointer, def: Def::Global(index) });
+        self.new_value(pointer, Def::Global(index));
         Ok(())
     }
 
@@ -260,7 +280,7 @@ impl Reader<'_> {
         let index = self.module.functions.len() as u32;
         let body = defined.then(Body::default);
         self.module.functions.push(Function { name: Vec::new(), ty, linkage, attributes, body });
-        self.module.values.push(Value { ty: pointer, def: Def::Function(index) });
+        self.new_value(pointer, Def::Function(index));
         Ok(())
     }
 
@@ -331,9 +351,29 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Gives the next number to a value.
+    #[inline]
+    fn new_value(&mut self, ty: TypeId, def: Def) -> ValueId {
+        let values = match &mut self.body {
+            Some(body) => &mut body.values,
+            None => &mut self.module.values,
+        };
+        values.push(Value { ty, def });
+        let id = self.next_value();
+        self.value_types.push(ty);
+        ValueId(id)
+    }
+
+    /// The number of the next value.
+    #[inline]
+    fn next_value(&self) -> u32 {
+        self.value_types.len() as u32
+    }
+
     /// The type of a value, if it was read already.
+    #[inline]
     fn type_of(&self, id: ValueId) -> Option<TypeId> {
-        self.module.value(self.body.as_ref(), id).map(|v| v.ty)
+        self.value_types.get(id.0 as usize).copied()
     }
 
     /// Checks that a value has a type: now, or when it is read.

@@ -55,25 +55,34 @@ impl Cx<'_> {
             return Err(Stop::Unsupported("its name or operands"));
         }
         let call = Call { op, result, args };
-        for family in [
-            Cx::handles,
-            Cx::math,
-            Cx::bit_ops,
-            Cx::conversions,
-            Cx::compute,
-            Cx::waves,
-            Cx::partitions,
-            Cx::buffers,
-            Cx::textures,
-            Cx::stages,
-            Cx::primitives,
-            Cx::rays,
-        ] {
-            match family(self, &call)? {
-                Made::Not => {}
-                Made::Nothing => return Ok(None),
-                Made::Value(v) => return Ok(Some(v)),
+        // Most calls are of few operations: those remember whose they are.
+        let known = usize::from(self.families.get(op as usize).copied().unwrap_or(0));
+        let families = [
+            Self::handles,
+            Self::math,
+            Self::bit_ops,
+            Self::conversions,
+            Self::compute,
+            Self::waves,
+            Self::partitions,
+            Self::buffers,
+            Self::textures,
+            Self::stages,
+            Self::primitives,
+            Self::rays,
+        ];
+        for (n, family) in families.iter().enumerate().skip(known) {
+            let made = family(self, &call)?;
+            if matches!(made, Made::Not) {
+                continue;
             }
+            if let Some(known) = self.families.get_mut(op as usize) {
+                *known = n as u8;
+            }
+            return Ok(match made {
+                Made::Value(v) => Some(v),
+                Made::Nothing | Made::Not => None,
+            });
         }
         Err(Stop::Unsupported(""))
     }

@@ -1,0 +1,105 @@
+//! Lists of instructions in pools: no allocation for each.
+
+use super::module::{BlockId, Operand, ValueId};
+use std::marker::PhantomData;
+
+/// A list in the [`Pool`] of a function: [`Body::list`](super::Body::list) has what is in it.
+pub struct List<T> {
+    start: u32,
+    len: u32,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for List<T> {}
+
+impl<T> PartialEq for List<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.start, self.len) == (other.start, other.len)
+    }
+}
+
+impl<T> std::fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}..+{}", self.start, self.len)
+    }
+}
+
+impl<T> List<T> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// What is in the lists of a function's instructions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pool {
+    values: Vec<ValueId>,
+    edges: Vec<(ValueId, BlockId)>,
+    indices: Vec<u32>,
+    operands: Vec<Operand>,
+}
+
+impl Pool {
+    /// What is in a list.
+    #[inline]
+    pub fn get<T: Listed>(&self, list: List<T>) -> &[T] {
+        let start = list.start as usize;
+        T::all(self).get(start..start + list.len as usize).unwrap_or_default()
+    }
+
+    /// Where the next list starts.
+    pub(super) fn start<T: Listed>(&self) -> usize {
+        T::all(self).len()
+    }
+
+    /// Adds to the list that was started.
+    pub(super) fn push<T: Listed>(&mut self, item: T) {
+        T::all_mut(self).push(item);
+    }
+
+    /// The list of what was added since it was started. Limits on bitcode keep pools below 2^32.
+    pub(super) fn since<T: Listed>(&self, start: usize) -> List<T> {
+        List { start: start as u32, len: (T::all(self).len() - start) as u32, of: PhantomData }
+    }
+}
+
+/// What lists are of.
+pub trait Listed: Sized + 'static {
+    /// All of them in a pool.
+    fn all(pool: &Pool) -> &Vec<Self>;
+    /// All of them in a pool, to be added to.
+    fn all_mut(pool: &mut Pool) -> &mut Vec<Self>;
+}
+
+macro_rules! listed {
+    ($($ty:ty: $field:ident,)+) => {$(
+        impl Listed for $ty {
+            fn all(pool: &Pool) -> &Vec<Self> {
+                &pool.$field
+            }
+
+            fn all_mut(pool: &mut Pool) -> &mut Vec<Self> {
+                &mut pool.$field
+            }
+        }
+    )+};
+}
+
+listed! {
+    ValueId: values,
+    (ValueId, BlockId): edges,
+    u32: indices,
+    Operand: operands,
+}
