@@ -88,6 +88,12 @@ impl<'f> Builder<'f> {
         self.value(op, flags, imm, args, ty)
     }
 
+    /// [`Builder::op_flags`] where the type of the result is known.
+    #[inline]
+    pub fn op_typed(&mut self, op: Op, flags: Flags, args: &[Value], ty: Type) -> Value {
+        self.value(op, flags, Imm::None, args, ty)
+    }
+
     /// Appends a conversion, bitcast or splat to `ty`.
     pub fn convert(&mut self, op: Op, flags: Flags, arg: Value, ty: Type) -> Value {
         self.value(op, flags, Imm::None, &[arg], ty)

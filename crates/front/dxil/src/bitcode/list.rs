@@ -59,6 +59,13 @@ impl Pool {
         T::all(self).get(start..start + list.len as usize).unwrap_or_default()
     }
 
+    /// Makes room for the lists of about so many instructions.
+    pub(super) fn reserve(&mut self, insts: usize) {
+        self.values.reserve(insts / 8);
+        self.edges.reserve(insts / 4);
+        self.operands.reserve(insts);
+    }
+
     /// Where the next list starts.
     pub(super) fn start<T: Listed>(&self) -> usize {
         T::all(self).len()

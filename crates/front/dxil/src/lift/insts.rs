@@ -160,36 +160,29 @@ impl Cx<'_> {
         if s.ty == Type::BOOL {
             return self.bool_binary(op, [a, b]);
         }
-        let plain = |cx: &mut Self, op| {
-            let v = cx.op(op, &[a, b]);
-            cx.wrapped(v, s)
+        // What may set bits above an odd integer is followed by their clearing.
+        let (op, flags, wraps) = match op {
+            BinaryOp::Add => (Op::Iadd, Flags::NONE, true),
+            BinaryOp::Sub => (Op::Isub, Flags::NONE, true),
+            BinaryOp::Mul => (Op::Imul, Flags::NONE, true),
+            BinaryOp::Shl => (Op::Shl, Flags::NONE, true),
+            BinaryOp::And => (Op::And, Flags::NONE, false),
+            BinaryOp::Or => (Op::Or, Flags::NONE, false),
+            BinaryOp::Xor => (Op::Xor, Flags::NONE, false),
+            BinaryOp::Lshr => (Op::Ushr, Flags::NONE, false),
+            BinaryOp::Ashr => (Op::Sshr, Flags::NONE, true),
+            BinaryOp::Udiv => (Op::Udiv, division(), true),
+            BinaryOp::Urem => (Op::Urem, division(), true),
+            BinaryOp::Sdiv => (Op::Sdiv, division(), true),
+            BinaryOp::Srem => (Op::Srem, division(), true),
         };
-        match op {
-            BinaryOp::Add => plain(self, Op::Iadd),
-            BinaryOp::Sub => plain(self, Op::Isub),
-            BinaryOp::Mul => plain(self, Op::Imul),
-            BinaryOp::Shl => plain(self, Op::Shl),
-            BinaryOp::And => self.op(Op::And, &[a, b]),
-            BinaryOp::Or => self.op(Op::Or, &[a, b]),
-            BinaryOp::Xor => self.op(Op::Xor, &[a, b]),
-            BinaryOp::Lshr => self.op(Op::Ushr, &[a, b]),
-            BinaryOp::Udiv | BinaryOp::Urem => {
-                let op = if op == BinaryOp::Udiv { Op::Udiv } else { Op::Urem };
-                let v = self.b.op_flags(op, division(), &[a, b]);
-                self.wrapped(v, s)
-            }
-            BinaryOp::Ashr => {
-                let a = self.signed(a, s);
-                let v = self.op(Op::Sshr, &[a, b]);
-                self.wrapped(v, s)
-            }
-            BinaryOp::Sdiv | BinaryOp::Srem => {
-                let op = if op == BinaryOp::Sdiv { Op::Sdiv } else { Op::Srem };
-                let (a, b) = (self.signed(a, s), self.signed(b, s));
-                let v = self.b.op_flags(op, division(), &[a, b]);
-                self.wrapped(v, s)
-            }
-        }
+        let args = match op {
+            Op::Sshr => [self.signed(a, s), b],
+            Op::Sdiv | Op::Srem => [self.signed(a, s), self.signed(b, s)],
+            _ => [a, b],
+        };
+        let v = self.b.op_typed(op, flags, &args, s.ty);
+        if wraps { self.wrapped(v, s) } else { v }
     }
 
     /// Integers of one bit: sums are differences are exclusive or; a shift by one is of no value.

@@ -30,8 +30,9 @@ impl Reader<'_> {
         if let Some(body) = &mut self.body {
             body.insts.reserve(insts);
             body.values.reserve(insts);
-            self.value_types.reserve(insts);
         }
+        self.value_types.reserve(insts);
+        self.lists.reserve(insts);
         self.each(
             "FUNCTION_BLOCK",
             |r, mut record| match record.code {
