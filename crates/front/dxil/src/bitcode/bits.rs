@@ -36,7 +36,7 @@ impl<'a> Bits<'a> {
         self.end().saturating_sub(self.at())
     }
 
-    /// Looks ahead to `width` bits, at most [`MAX_FIXED`].
+    /// Looks ahead to `width` bits, at most 56.
     #[inline(always)]
     fn fill(&mut self, width: u32) {
         if self.ahead >= width {
@@ -59,9 +59,14 @@ impl<'a> Bits<'a> {
     pub fn fixed(&mut self, width: u32) -> u64 {
         self.fill(width);
         let value = self.word & ((1 << width) - 1);
+        self.pass(width);
+        value
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, width: u32) {
         self.word >>= width;
         self.ahead -= width;
-        value
     }
 
     /// A number in groups of `width` bits (2 to 32), the highest of each telling whether another follows. Bits past the
@@ -81,6 +86,21 @@ impl<'a> Bits<'a> {
             shift += width - 1;
         }
         value
+    }
+
+    /// [`Bits::vbr`] in groups of six bits, as nearly all numbers are. How many groups follow is hard to foresee: up to six
+    /// are taken together, without a branch for each.
+    #[inline(always)]
+    pub fn vbr6(&mut self) -> u64 {
+        const LAST: u64 = 0o40_40_40_40_40_40;
+        self.fill(36);
+        let ends = !self.word & LAST;
+        if ends == 0 {
+            return self.vbr(6);
+        }
+        let groups = self.word & (ends ^ (ends - 1));
+        self.pass(ends.trailing_zeros() + 1);
+        (0..6).fold(0, |value, n| value | (groups >> n & 0x1f << (5 * n)))
     }
 
     /// To the next multiple of 32 bits.
@@ -131,6 +151,22 @@ mod tests {
         assert_eq!(bits.at(), 44);
         assert_eq!(bits.left(), 0);
         assert_eq!(bits.align(), Err(ErrorKind::Truncated("a block")));
+    }
+
+    #[test]
+    fn six_groups_together_are_as_six_groups() {
+        let mut bytes = [0u8; 24];
+        for (n, byte) in bytes.iter_mut().enumerate() {
+            *byte = (n as u8).wrapping_mul(0x9d) ^ 0xb7;
+        }
+        let (mut one, mut six) = (Bits::new(&bytes), Bits::new(&bytes));
+        while one.left() > 0 {
+            assert_eq!(one.vbr(6), six.vbr6());
+            assert_eq!(one.at(), six.at());
+        }
+        let mut long = Bits::new(&[0xff; 4]);
+        long.vbr6();
+        assert_eq!(long.at(), 36);
     }
 
     #[test]

@@ -229,9 +229,9 @@ struct Records<'a> {
     budget: u64,
 }
 
-#[inline]
+#[inline(always)]
 fn number(bits: &mut Bits<'_>, width: u32) -> Step<u32> {
-    let value = bits.vbr(width);
+    let value = if width == 6 { bits.vbr6() } else { bits.vbr(width) };
     u32::try_from(value).map_err(|_| ErrorKind::malformed("number", value))
 }
 
@@ -249,7 +249,7 @@ impl Records<'_> {
         self.operands.clear();
         let code = number(&mut bits, 6)?;
         let count = count(&mut bits, 6)?;
-        self.operands.extend((0..count).map(|_| bits.vbr(6)));
+        self.operands.extend((0..count).map(|_| bits.vbr6()));
         self.bits = bits;
         Ok(code)
     }
@@ -281,6 +281,7 @@ impl Records<'_> {
         match element {
             Scalar::Fixed(width) => self.operands.extend(numbers.map(|_| bits.fixed(width))),
             Scalar::Vbr(width) => self.operands.extend(numbers.map(|_| bits.vbr(width))),
+            Scalar::Vbr6 => self.operands.extend(numbers.map(|_| bits.vbr6())),
             Scalar::Literal(_) | Scalar::Char6 => {
                 self.operands.extend(numbers.map(|_| element.read(&mut bits)));
             }
@@ -291,6 +292,7 @@ impl Records<'_> {
 }
 
 /// How many operands follow of which each takes so many bits.
+#[inline(always)]
 fn count(bits: &mut Bits<'_>, least: u64) -> Step<usize> {
     let count = u64::from(number(bits, 6)?);
     if count * least > bits.left() {

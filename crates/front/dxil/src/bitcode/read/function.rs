@@ -52,10 +52,7 @@ impl Reader<'_> {
                     r.place(&reading)
                 }
                 code::DEBUG_LOC_AGAIN => r.place(&reading),
-                _ => {
-                    let (ty, kind) = r.inst(record, &reading)?;
-                    r.add(ty, kind, &mut reading)
-                }
+                _ => r.inst(record, &mut reading),
             },
             |r, id| match id {
                 block::CONSTANTS => r.constants(),
@@ -98,7 +95,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn add(&mut self, ty: Option<TypeId>, kind: InstKind, reading: &mut Reading) -> Step<()> {
+    /// Adds an instruction with the type of its result. Inlined, as copies of what was only just written are slow.
+    #[inline(always)]
+    pub(super) fn add(&mut self, reading: &mut Reading, ty: Option<TypeId>, kind: InstKind) -> Step<()> {
         self.insts += 1;
         if self.insts > self.limits.instructions {
             return Err(ErrorKind::Limit("instructions"));

@@ -9,53 +9,50 @@ use crate::bitcode::list::List;
 use crate::bitcode::module::{Atomic, BlockId, FastMath, InstKind, MathFlags, MetadataId, Operand, ValueId};
 use crate::bitcode::ty::{Type, TypeId};
 
-/// An instruction with the type of its result.
-type Read = Step<(Option<TypeId>, InstKind)>;
-
 /// Bits of a call's calling convention.
 const TAIL_CALL: u64 = 1;
 const EXPLICIT_TYPE: u64 = 1 << 15;
 
 impl Reader<'_> {
-    pub(super) fn inst(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
+    pub(super) fn inst(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         match record.code {
-            code::BINOP => self.binary(record),
+            code::BINOP => self.binary(record, reading),
             code::CAST => {
                 let (arg, _) = self.typed(&mut record)?;
                 let ty = self.module.types.find(record.next()?)?;
                 let op = CastOp::from_number(record.next()?)?;
-                Ok((Some(ty), InstKind::Cast { op, arg }))
+                self.add(reading, Some(ty), InstKind::Cast { op, arg })
             }
             code::VSELECT => {
                 let (yes, ty) = self.typed(&mut record)?;
                 let no = self.of_type(&mut record, ty)?;
                 let (condition, _) = self.typed(&mut record)?;
-                Ok((Some(ty), InstKind::Select([condition, yes, no])))
+                self.add(reading, Some(ty), InstKind::Select([condition, yes, no]))
             }
-            code::CMP | code::CMP2 => self.compare(record),
-            code::GEP => self.gep(record),
-            code::EXTRACTELT | code::INSERTELT | code::SHUFFLEVEC => self.vector(record),
+            code::CMP | code::CMP2 => self.compare(record, reading),
+            code::GEP => self.gep(record, reading),
+            code::EXTRACTELT | code::INSERTELT | code::SHUFFLEVEC => self.vector(record, reading),
             code::RET => match record.operands {
-                [] => Ok((None, InstKind::Return(None))),
+                [] => self.add(reading, None, InstKind::Return(None)),
                 _ => {
                     let (value, _) = self.typed(&mut record)?;
-                    Ok((None, InstKind::Return(Some(value))))
+                    self.add(reading, None, InstKind::Return(Some(value)))
                 }
             },
             code::BR => {
                 let yes = reading.block(record.next()?)?;
                 if record.operands.is_empty() {
-                    return Ok((None, InstKind::Jump(yes)));
+                    return self.add(reading, None, InstKind::Jump(yes));
                 }
                 let no = reading.block(record.next()?)?;
                 let bool = self.module.types.bool();
                 let condition = self.of_type(&mut record, bool)?;
-                Ok((None, InstKind::Branch { condition, targets: [yes, no] }))
+                self.add(reading, None, InstKind::Branch { condition, targets: [yes, no] })
             }
             code::SWITCH => self.switch(record, reading),
-            code::UNREACHABLE => Ok((None, InstKind::Unreachable)),
+            code::UNREACHABLE => self.add(reading, None, InstKind::Unreachable),
             code::PHI => self.phi(record, reading),
-            code::ALLOCA => self.alloca(record),
+            code::ALLOCA => self.alloca(record, reading),
             code::LOAD => {
                 let (pointer, pointer_type) = self.typed(&mut record)?;
                 let mut ty = self.pointee(pointer_type)?;
@@ -63,18 +60,18 @@ impl Reader<'_> {
                     ty = self.module.types.find(record.next()?)?;
                 }
                 let (align, volatile) = (alignment(record.next()?)?, record.next()? != 0);
-                Ok((Some(ty), InstKind::Load { pointer, align, volatile }))
+                self.add(reading, Some(ty), InstKind::Load { pointer, align, volatile })
             }
             code::STORE => {
                 let (pointer, _) = self.typed(&mut record)?;
                 let (value, _) = self.typed(&mut record)?;
                 let (align, volatile) = (alignment(record.next()?)?, record.next()? != 0);
-                Ok((None, InstKind::Store { pointer, value, align, volatile }))
+                self.add(reading, None, InstKind::Store { pointer, value, align, volatile })
             }
             code::EXTRACTVAL => {
                 let (aggregate, ty) = self.typed(&mut record)?;
                 let (indices, member) = self.indices(&mut record, ty)?;
-                Ok((Some(member), InstKind::ExtractValue { aggregate, indices }))
+                self.add(reading, Some(member), InstKind::ExtractValue { aggregate, indices })
             }
             code::INSERTVAL => {
                 let (aggregate, ty) = self.typed(&mut record)?;
@@ -83,7 +80,7 @@ impl Reader<'_> {
                 if member != value_type {
                     return Err(ErrorKind::Type("a member"));
                 }
-                Ok((Some(ty), InstKind::InsertValue { aggregate, value, indices }))
+                self.add(reading, Some(ty), InstKind::InsertValue { aggregate, value, indices })
             }
             code::CALL => self.call(record, reading),
             code::ATOMICRMW => {
@@ -92,7 +89,7 @@ impl Reader<'_> {
                 let value = self.of_type(&mut record, ty)?;
                 let op = RmwOp::from_number(record.next()?)?;
                 let how = atomic(&mut record)?;
-                Ok((Some(ty), InstKind::AtomicRmw { op, pointer, value, how }))
+                self.add(reading, Some(ty), InstKind::AtomicRmw { op, pointer, value, how })
             }
             code::CMPXCHG => {
                 let (pointer, _) = self.typed(&mut record)?;
@@ -104,13 +101,13 @@ impl Reader<'_> {
                 let pair = Type::Struct { name: None, packed: false, fields: vec![ty, bool] };
                 let ty = self.module.types.intern(pair);
                 let kind = InstKind::CompareExchange { pointer, expected, new, how, failure, weak };
-                Ok((Some(ty), kind))
+                self.add(reading, Some(ty), kind)
             }
             code::FENCE => {
                 let ordering = record.next32()?;
                 let single_thread = record.next()? == 0;
                 let how = Atomic { volatile: false, ordering, single_thread };
-                Ok((None, InstKind::Fence(how)))
+                self.add(reading, None, InstKind::Fence(how))
             }
             _ => Err(record.unsupported()),
         }
@@ -145,7 +142,7 @@ impl Reader<'_> {
         self.module.types.pointee(pointer).map(|(to, _)| to).ok_or(ErrorKind::Type("an address"))
     }
 
-    fn binary(&mut self, mut record: Record<'_>) -> Read {
+    fn binary(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let (left, ty) = self.typed(&mut record)?;
         let right = self.of_type(&mut record, ty)?;
         let op = BinaryOp::from_number(record.next()?)?;
@@ -163,10 +160,10 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        Ok((Some(ty), InstKind::Binary { op, args: [left, right], flags, fast }))
+        self.add(reading, Some(ty), InstKind::Binary { op, args: [left, right], flags, fast })
     }
 
-    fn compare(&mut self, mut record: Record<'_>) -> Read {
+    fn compare(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let (left, of) = self.typed(&mut record)?;
         let right = self.of_type(&mut record, of)?;
         let predicate = Predicate::from_number(record.next()?)?;
@@ -176,10 +173,10 @@ impl Reader<'_> {
             Type::Vector { count, .. } => self.module.types.intern(Type::Vector { count, of: bool }),
             _ => bool,
         };
-        Ok((Some(ty), InstKind::Compare { predicate, args: [left, right], fast }))
+        self.add(reading, Some(ty), InstKind::Compare { predicate, args: [left, right], fast })
     }
 
-    fn gep(&mut self, mut record: Record<'_>) -> Read {
+    fn gep(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let inbounds = record.next()? != 0;
         let of = self.module.types.find(record.next()?)?;
         let (base, base_type) = self.typed(&mut record)?;
@@ -193,7 +190,7 @@ impl Reader<'_> {
         let space = self.module.types.pointee(base_type).ok_or(ErrorKind::Type("an address"))?.1;
         let to = self.stepped(of, self.lists.get(operands).get(2..).unwrap_or_default())?;
         let ty = self.module.types.intern(Type::Pointer { to, space });
-        Ok((Some(ty), InstKind::Gep { inbounds, of, operands }))
+        self.add(reading, Some(ty), InstKind::Gep { inbounds, of, operands })
     }
 
     /// What is reached from an object of type `ty` by indices into it.
@@ -224,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    fn vector(&mut self, mut record: Record<'_>) -> Read {
+    fn vector(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let (vector, ty) = self.typed(&mut record)?;
         let Some(&Type::Vector { of, .. }) = self.module.types.get(ty) else {
             return Err(ErrorKind::Type("a vector"));
@@ -232,12 +229,12 @@ impl Reader<'_> {
         match record.code {
             code::EXTRACTELT => {
                 let (index, _) = self.typed(&mut record)?;
-                Ok((Some(of), InstKind::ExtractElement([vector, index])))
+                self.add(reading, Some(of), InstKind::ExtractElement([vector, index]))
             }
             code::INSERTELT => {
                 let element = self.of_type(&mut record, of)?;
                 let (index, _) = self.typed(&mut record)?;
-                Ok((Some(ty), InstKind::InsertElement([vector, element, index])))
+                self.add(reading, Some(ty), InstKind::InsertElement([vector, element, index]))
             }
             _ => {
                 let second = self.of_type(&mut record, ty)?;
@@ -246,12 +243,12 @@ impl Reader<'_> {
                     return Err(ErrorKind::Type("a vector"));
                 };
                 let ty = self.module.types.intern(Type::Vector { count, of });
-                Ok((Some(ty), InstKind::ShuffleVector([vector, second, numbers])))
+                self.add(reading, Some(ty), InstKind::ShuffleVector([vector, second, numbers]))
             }
         }
     }
 
-    fn switch(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
+    fn switch(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let ty = self.module.types.find(record.next()?)?;
         let value = self.of_type(&mut record, ty)?;
         let default = reading.block(record.next()?)?;
@@ -262,10 +259,10 @@ impl Reader<'_> {
             self.expect(case, ty)?;
             self.lists.push((case, reading.block(record.next()?)?));
         }
-        Ok((None, InstKind::Switch { value, default, cases: self.lists.since(start) }))
+        self.add(reading, None, InstKind::Switch { value, default, cases: self.lists.since(start) })
     }
 
-    fn phi(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
+    fn phi(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let ty = self.module.types.find(record.next()?)?;
         let start = self.lists.start::<(ValueId, BlockId)>();
         while !record.operands.is_empty() {
@@ -274,10 +271,10 @@ impl Reader<'_> {
             self.expect(id, ty)?;
             self.lists.push((id, reading.block(record.next()?)?));
         }
-        Ok((Some(ty), InstKind::Phi(self.lists.since(start))))
+        self.add(reading, Some(ty), InstKind::Phi(self.lists.since(start)))
     }
 
-    fn alloca(&mut self, mut record: Record<'_>) -> Read {
+    fn alloca(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         const ALIGNMENT: u64 = (1 << 5) - 1;
         const EXPLICIT_TYPE: u64 = 1 << 6;
         let mut of = self.module.types.find(record.next()?)?;
@@ -290,7 +287,7 @@ impl Reader<'_> {
         }
         let align = alignment(packed & ALIGNMENT)?;
         let ty = self.module.types.intern(Type::Pointer { to: of, space: 0 });
-        Ok((Some(ty), InstKind::Alloca { of, count, align }))
+        self.add(reading, Some(ty), InstKind::Alloca { of, count, align })
     }
 
     /// The rest of a record as indices into an aggregate, and the type they lead to.
@@ -304,7 +301,7 @@ impl Reader<'_> {
         Ok((self.lists.since(start), ty))
     }
 
-    fn call(&mut self, mut record: Record<'_>, reading: &Reading) -> Read {
+    fn call(&mut self, mut record: Record<'_>, reading: &mut Reading) -> Step<()> {
         let attributes = record.next32()?;
         let convention = record.next()?;
         let explicit = match convention & EXPLICIT_TYPE {
@@ -336,7 +333,7 @@ impl Reader<'_> {
         }
         let result = (self.module.types.get(returns) != Some(&Type::Void)).then_some(returns);
         let tail = convention & TAIL_CALL != 0;
-        Ok((result, InstKind::Call { callee, attributes, tail, args: self.lists.since(start) }))
+        self.add(reading, result, InstKind::Call { callee, attributes, tail, args: self.lists.since(start) })
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) enum Scalar {
     Fixed(u32),
     /// In groups of so many bits.
     Vbr(u32),
+    /// In groups of six.
+    Vbr6,
     /// As one of 64 characters.
     Char6,
 }
@@ -23,6 +25,7 @@ impl Scalar {
             Scalar::Literal(value) => value,
             Scalar::Fixed(width) => bits.fixed(width),
             Scalar::Vbr(width) => bits.vbr(width),
+            Scalar::Vbr6 => bits.vbr6(),
             Scalar::Char6 => char6(bits.fixed(6)).into(),
         }
     }
@@ -32,7 +35,7 @@ impl Scalar {
         match self {
             Scalar::Literal(_) => 0,
             Scalar::Fixed(width) | Scalar::Vbr(width) => width.into(),
-            Scalar::Char6 => 6,
+            Scalar::Vbr6 | Scalar::Char6 => 6,
         }
     }
 }
@@ -111,7 +114,7 @@ fn encoding(bits: &mut Bits) -> Step<Encoding> {
     };
     match bits.fixed(3) {
         1 => width(bits, 1, Scalar::Fixed),
-        2 => width(bits, 2, Scalar::Vbr),
+        2 => width(bits, 2, |width| if width == 6 { Scalar::Vbr6 } else { Scalar::Vbr(width) }),
         3 => Ok(Encoding::Array),
         4 => Ok(Encoding::Scalar(Scalar::Char6)),
         5 => Ok(Encoding::Blob),
