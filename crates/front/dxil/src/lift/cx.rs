@@ -196,7 +196,8 @@ impl<'a> Cx<'a> {
     }
 
     /// What is known of a value.
-    fn known_value(&mut self, id: ValueId) -> Option<&mut Option<Val>> {
+    #[inline]
+    pub fn known_value(&mut self, id: ValueId) -> Option<&mut Option<Val>> {
         let (id, base) = (id.0 as usize, self.constants.len());
         if id < base { self.constants.get_mut(id) } else { self.values.get_mut(id - base) }
     }
@@ -268,6 +269,14 @@ impl<'a> Cx<'a> {
 
     pub fn is_undef(&self, id: ValueId) -> bool {
         matches!(self.def(id), Ok(Def::Constant(Constant::Undef)))
+    }
+
+    /// [`Cx::set`] of a scalar.
+    #[inline]
+    pub fn set_scalar(&mut self, id: Option<ValueId>, v: Value) {
+        if let Some(place) = id.and_then(|id| self.known_value(id)) {
+            *place = Some(Val::Scalar(v));
+        }
     }
 
     /// Gives a value of the function its meaning.

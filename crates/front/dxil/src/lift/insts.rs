@@ -29,6 +29,38 @@ fn float_flags(fast: FastMath) -> Flags {
 impl Cx<'_> {
     /// An instruction that is neither a phi nor a terminator.
     pub fn lift_inst(&mut self, inst: &Inst) -> Lift<()> {
+        match self.lift_scalar(inst)? {
+            Some(v) => self.set_scalar(inst.result, v),
+            None => self.lift_other(inst)?,
+        }
+        Ok(())
+    }
+
+    /// What most instructions are: arithmetic on scalars, loads of them. The result is handed on in a register.
+    fn lift_scalar(&mut self, inst: &Inst) -> Lift<Option<Value>> {
+        match &inst.kind {
+            InstKind::Binary { op, args, fast, .. } => {
+                let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) else { return Ok(None) };
+                let scalar = self.scalar_type_of(args[0])?;
+                self.scalar_binary(*op, scalar, [a, b], float_flags(*fast)).map(Some)
+            }
+            InstKind::Compare { predicate, args, .. } => self.compare(*predicate, *args).map(Some),
+            InstKind::Load { pointer, volatile, .. } => {
+                let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
+                let plain = self.module.types.get(ty).is_some_and(Llvm::is_scalar);
+                match self.known_value(*pointer) {
+                    Some(Some(Val::Pointer(at))) if plain => {
+                        let at = at.clone();
+                        self.load_scalar(&at, ty, *volatile).map(Some)
+                    }
+                    _ => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn lift_other(&mut self, inst: &Inst) -> Lift<()> {
         let v = match &inst.kind {
             InstKind::Binary { op, args, fast, .. } => self.binary(*op, *args, float_flags(*fast))?,
             InstKind::Cast { op, arg } => {
@@ -37,7 +69,6 @@ impl Cx<'_> {
             }
             InstKind::Gep { of, operands, .. } => self.gep(*of, self.body.list(*operands))?,
             InstKind::Select(args) => self.select(*args)?,
-            InstKind::Compare { predicate, args, .. } => Val::Scalar(self.compare(*predicate, *args)?),
             InstKind::ExtractElement([vector, index]) => {
                 let index = self.integer(*index)?;
                 self.value(*vector)?.member(index as usize).ok_or(Stop::Unsupported("an index"))?
@@ -87,7 +118,7 @@ impl Cx<'_> {
                 Val::scalars([old, done])
             }
             InstKind::Fence(_) => return Err(Stop::Unsupported("")),
-            // `flow` lifts these.
+            // `lift_scalar` and `flow` lift these.
             _ => return Err(Stop::Unsupported("")),
         };
         if let Some(result) = inst.result {
@@ -141,10 +172,6 @@ impl Cx<'_> {
     /// An operation on two values of one type.
     pub fn binary(&mut self, op: BinaryOp, args: [ValueId; 2], flags: Flags) -> Lift<Val> {
         let ty = self.type_of(args[0])?;
-        if let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) {
-            let scalar = self.scalar_type(ty)?;
-            return self.scalar_binary(op, scalar, [a, b], flags).map(Val::Scalar);
-        }
         let args = [self.value(args[0])?, self.value(args[1])?];
         self.each(ty, &args, &mut |cx, scalar, v| cx.scalar_binary(op, scalar, v, flags))
     }

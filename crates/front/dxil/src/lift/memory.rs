@@ -442,10 +442,15 @@ impl Cx<'_> {
             }
             return Ok(Val::members(all));
         }
+        self.load_scalar(pointer, ty, volatile).map(Val::Scalar)
+    }
+
+    /// Reads a scalar of a type.
+    pub fn load_scalar(&mut self, pointer: &Pointer, ty: TypeId, volatile: bool) -> Lift<Value> {
         if let (Object::Constant(global), None) = (pointer.object, pointer.dynamic)
             && let Some(bits) = self.constant_at(global, pointer.offset)
         {
-            return Ok(Val::Scalar(self.lift_bits(bits, ty)?));
+            return self.lift_bits(bits, ty);
         }
         let scalar = self.scalar_type(ty)?;
         let held = if scalar.ty == Type::BOOL { Type::I32 } else { scalar.ty };
@@ -454,7 +459,7 @@ impl Cx<'_> {
         let mut mem = pointer.region.access(bytes.trailing_zeros() as u8);
         mem.volatile = volatile;
         let v = self.b.load(mem, address, held);
-        Ok(Val::Scalar(self.resize(v, scalar.ty)))
+        Ok(self.resize(v, scalar.ty))
     }
 
     /// Writes a value of a type.
