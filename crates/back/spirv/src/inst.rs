@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use spirv::{
     BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope,
 };
+use xenoglot_ir::func::InstData;
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
@@ -19,6 +20,22 @@ const OPERANDS: Reason = Reason::Invalid("the number of operands");
 const STAGE: Reason = Reason::Unsupported("not in this stage");
 
 impl Body<'_, '_> {
+    /// Emits an instruction on two integers that is one of the host's too, as most are; whether it is one.
+    #[inline]
+    pub(crate) fn plain(&mut self, data: &InstData) -> bool {
+        let function = self.function;
+        let pool = &function.pool;
+        let Some(host) = plain(data.op).filter(|_| data.flags == Flags::NONE) else { return false };
+        let (&[a, b], &[v]) = (data.args.as_slice(pool), data.results.as_slice(pool)) else { return false };
+        if !function.ty(a).kind().is_int() {
+            return false;
+        }
+        let ids = [self.value(a), self.value(b)];
+        let id = self.unit().op(host, function.ty(v), &ids);
+        self.define(v, id);
+        true
+    }
+
     /// Emits an instruction and defines its results.
     pub(crate) fn emit_inst(&mut self, inst: Inst) -> Result<(), Reason> {
         let function = self.function;
@@ -132,13 +149,6 @@ impl Body<'_, '_> {
         let function = self.function;
         let data = &function.insts[inst];
         let ty = function.ty(result);
-        if let (&[a, b], Flags::NONE) = (function.args(inst), data.flags)
-            && function.ty(a).kind().is_int()
-            && let Some(host) = plain(data.op)
-        {
-            let ids = [self.value(a), self.value(b)];
-            return Ok(self.unit().op(host, ty, &ids));
-        }
         let mut shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, types: SmallVec::new() };
         let mut args: SmallVec<[Arg; 4]> = SmallVec::new();
         for &v in function.args(inst) {
@@ -164,7 +174,7 @@ impl Body<'_, '_> {
         }
         let types: SmallVec<[Type; 8]> = results.iter().map(|&v| function.ty(v)).collect();
         let returned = return_type(self.unit(), &types);
-        let id = self.unit().op_raw(S::FunctionCall, returned, &words);
+        let id = self.unit().op_raw_of(S::FunctionCall, returned, &words);
         if let &[v] = results {
             self.define(v, id);
             return Ok(());
@@ -372,7 +382,7 @@ impl Body<'_, '_> {
             _ => {}
         }
         words.push(value);
-        Ok(self.unit().op(host, ty, &words))
+        Ok(self.unit().op_of(host, ty, &words))
     }
 
     /// Another lane's value. The host's is undefined where that lane is not active or none: there the own one is taken.

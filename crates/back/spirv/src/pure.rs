@@ -99,7 +99,7 @@ impl Unit {
     fn call(&mut self, shape: &Shape, helper: Id, args: &[Arg]) -> Id {
         let mut words: SmallVec<[u32; 6]> = SmallVec::from_slice(&[helper]);
         args.iter().for_each(|a| words.push(a.id));
-        self.op(S::FunctionCall, shape.ty, &words)
+        self.op_of(S::FunctionCall, shape.ty, &words)
     }
 
     /// A function of the shape's sequence.
@@ -140,7 +140,7 @@ impl Unit {
                 self.vector(shape, &ids)
             }
             Sig::Dot(_) | Sig::LoadExp | Sig::ExtractExp => self.float(shape, &ids),
-            _ if shape.op == Op::Freeze => Ok(self.op(S::CopyObject, shape.ty, &ids)),
+            _ if shape.op == Op::Freeze => Ok(self.op_of(S::CopyObject, shape.ty, &ids)),
             _ if shape.arg(0).kind().is_float() => self.float(shape, &ids),
             _ if is_bit_op(shape.op) => self.bit(shape, args),
             _ => self.int(shape, args),
@@ -211,7 +211,7 @@ impl Unit {
             return scalar;
         }
         let lanes = [scalar; 4];
-        self.op(S::CompositeConstruct, ty, &lanes[..usize::from(ty.lanes())])
+        self.op_of(S::CompositeConstruct, ty, &lanes[..usize::from(ty.lanes())])
     }
 }
 

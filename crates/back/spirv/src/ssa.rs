@@ -71,8 +71,21 @@ struct Phi {
     operands: Range<u32>,
     /// What it turned out to be: itself, or what replaces it.
     is: Id,
-    /// Its id in the output once something needs it.
+    /// The id in the output of what it is, once something needs it.
     id: Id,
+    /// The next phi of the block that is in the output, plus one.
+    next: u32,
+}
+
+/// What became of a phi.
+#[derive(PartialEq, Eq)]
+enum Simplified {
+    /// It stands for one value.
+    Yes,
+    /// It does not.
+    No,
+    /// It does not as long as phis with lower numbers stay.
+    Later,
 }
 
 /// The blocks, writes and phis of the function at work.
@@ -84,18 +97,21 @@ pub(crate) struct Ssa {
     operands: Vec<Id>,
     /// Writes by variable, sorted by block.
     writes: Vec<SmallVec<[(u32, Id); 2]>>,
+    /// Variables that have writes.
+    written: Vec<u32>,
     /// Where each variable is written.
     spans: Vec<Span>,
     /// See [`Ssa::simplify`].
     starts: Vec<u32>,
     users: Vec<u32>,
+    work: Vec<u32>,
     unfilled: Vec<u32>,
     open: Vec<u32>,
 }
 
 impl Ssa {
     /// Empties the state for a function whose variables are written in `spans`.
-    pub(crate) fn reset(&mut self, spans: &[Span]) {
+    pub(crate) fn reset(&mut self, spans: impl ExactSizeIterator<Item = Span>) {
         let vars = spans.len();
         self.blocks.clear();
         self.preds.clear();
@@ -103,11 +119,14 @@ impl Ssa {
         self.operands.clear();
         self.unfilled.clear();
         self.open.clear();
-        self.writes.truncate(vars);
-        self.writes.iter_mut().for_each(SmallVec::clear);
-        self.writes.resize_with(vars, SmallVec::new);
+        for var in self.written.drain(..) {
+            self.writes[var as usize].clear();
+        }
+        if self.writes.len() < vars {
+            self.writes.resize_with(vars, SmallVec::new);
+        }
         self.spans.clear();
-        self.spans.extend_from_slice(spans);
+        self.spans.extend(spans);
     }
 
     /// A new block.
@@ -159,16 +178,16 @@ impl Ssa {
         self.fill();
     }
 
-    /// `var` is `id` from here on in `block`.
+    /// `var` is `id` from here on in `block`, the last block.
     pub(crate) fn write(&mut self, var: u32, block: u32, id: Id) {
         let writes = &mut self.writes[var as usize];
         match writes.last_mut() {
             Some(last) if last.0 == block => last.1 = id,
-            Some(last) if last.0 > block => {
-                let at = writes.partition_point(|w| w.0 < block);
-                writes.insert(at, (block, id));
+            Some(_) => writes.push((block, id)),
+            None => {
+                writes.push((block, id));
+                self.written.push(var);
             }
-            _ => writes.push((block, id)),
         }
     }
 
@@ -180,43 +199,61 @@ impl Ssa {
     }
 
     fn find(&mut self, var: u32, mut block: u32) -> Id {
+        let Some(writes) = self.writes.get(var as usize) else { return UNDEF };
+        let mut writes = &writes[..];
+        // One past the block of the last write up to `block`, and what it wrote; most reads come after all writes so far.
+        let (mut past, mut id) = (0, UNDEF);
+        let mut known = false;
         loop {
-            let writes = &self.writes[var as usize];
-            // Most reads come after all writes so far.
-            let before = match writes.last() {
-                Some(last) if last.0 > block => {
-                    let after = writes.partition_point(|w| w.0 <= block);
-                    after.checked_sub(1).and_then(|i| writes.get(i))
+            if !known {
+                if writes.last().is_some_and(|w| w.0 > block) {
+                    writes = &writes[..writes.partition_point(|w| w.0 <= block)];
                 }
-                last => last,
-            };
-            if let Some(&(_, id)) = before.filter(|w| w.0 == block) {
+                (past, id) = writes.last().map_or((0, UNDEF), |w| (w.0 + 1, w.1));
+            }
+            if past == block + 1 {
                 return id;
             }
-            let info = &self.blocks[block as usize];
+            let Some(info) = self.blocks.get(block as usize) else { return UNDEF };
             // No loop lies between, and what is written lies above: nothing stops the walk before.
-            if info.jump != block && before.is_none_or(|w| w.0 <= info.jump) {
+            if info.jump != block && past <= info.jump + 1 {
                 block = info.jump;
+                known = true;
                 continue;
             }
-            match &info.from {
+            block = match &info.from {
                 From::Entry => return UNDEF,
-                From::One(p) => block = *p,
-                From::Merge { head, .. } if before.is_none_or(|w| w.0 <= *head) => block = *head,
+                From::One(p) => *p,
+                From::Merge { head, .. } if past <= *head + 1 => *head,
                 From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
-                From::Merge { preds, .. } if preds.len() == 1 => block = self.preds[preds.start as usize],
-                From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => block = *pre,
+                From::Merge { preds, .. } if preds.len() == 1 => self.preds[preds.start as usize],
+                From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => *pre,
                 from => {
                     let closed = !matches!(from, From::Loop { back: None, .. });
-                    let number = self.phis.len() as u32;
-                    let id = PHI + number;
-                    self.phis.push(Phi { block, var, operands: 0..0, is: id, id: 0 });
-                    self.write(var, block, id);
-                    if closed { &mut self.unfilled } else { &mut self.open }.push(number);
-                    return id;
+                    let at = writes.len();
+                    return self.place_phi(var, block, at, closed);
                 }
-            }
+            };
+            known = past <= block + 1;
         }
+    }
+
+    /// A phi of `var` in `block`, as the write before the `at`th one.
+    fn place_phi(&mut self, var: u32, block: u32, at: usize, closed: bool) -> Id {
+        let number = self.phis.len() as u32;
+        let id = PHI + number;
+        self.phis.push(Phi { block, var, operands: 0..0, is: id, id: 0, next: 0 });
+        let writes = &mut self.writes[var as usize];
+        if writes.is_empty() {
+            self.written.push(var);
+        }
+        if at == writes.len() {
+            writes.push((block, id));
+        } else {
+            writes.insert(at, (block, id));
+        }
+        if closed { &mut self.unfilled } else { &mut self.open }.push(number);
+        id
     }
 
     fn fill(&mut self) {
@@ -257,15 +294,54 @@ impl Ssa {
         root
     }
 
+    #[inline]
     fn phi(&self, id: Id) -> Option<&Phi> {
         self.phis.get(phi_number(id)?)
     }
 
     /// Removes phis that stand for one value.
     pub(crate) fn simplify(&mut self) {
-        if self.phis.is_empty() {
-            return;
+        // Operands are mostly found after what uses them, so one round from the last phi to the first does nearly all.
+        self.work.clear();
+        for n in (0..self.phis.len() as u32).rev() {
+            if self.simplify_phi(n) == Simplified::Later {
+                self.work.push(n);
+            }
         }
+        // The others use what a loop carries around.
+        let Ssa { work, phis, operands, .. } = self;
+        let gone = |id: &Id| phi_number(*id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != *id);
+        work.retain(|&n| operands[range(&phis[n as usize].operands)].iter().any(gone));
+        if !work.is_empty() {
+            self.simplify_users();
+        }
+    }
+
+    /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
+    fn simplify_phi(&mut self, n: u32) -> Simplified {
+        let own = PHI + n;
+        let (mut only, mut several, mut later) = (None, false, false);
+        for i in range(&self.phis[n as usize].operands) {
+            let operand = self.root(self.operands[i]);
+            self.operands[i] = operand;
+            if operand != own {
+                several |= only.is_some_and(|only| only != operand);
+                only = Some(operand);
+                later |= (PHI..own).contains(&operand);
+            }
+        }
+        match several {
+            true if later => Simplified::Later,
+            true => Simplified::No,
+            false => {
+                self.phis[n as usize].is = only.unwrap_or(UNDEF);
+                Simplified::Yes
+            }
+        }
+    }
+
+    /// Looks at the phis in `work`, and at those that use one that goes.
+    fn simplify_users(&mut self) {
         // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
         let Ssa { starts, users, .. } = self;
         starts.clear();
@@ -283,28 +359,10 @@ impl Ssa {
                 starts[m + 1] += 1;
             }
         }
-        let mut work: Vec<u32> = (0..self.phis.len() as u32).rev().collect();
-        while let Some(n) = work.pop() {
-            let own = PHI + n;
-            if self.phis[n as usize].is != own {
-                continue;
-            }
-            let mut only = None;
-            let mut trivial = true;
-            for i in self.phis[n as usize].operands.clone() {
-                let operand = self.root(self.operands[i as usize]);
-                if operand != own && only != Some(operand) {
-                    trivial = only.is_none();
-                    only = Some(operand);
-                    if !trivial {
-                        break;
-                    }
-                }
-            }
-            if trivial {
-                self.phis[n as usize].is = only.unwrap_or(UNDEF);
+        while let Some(n) = self.work.pop() {
+            if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
                 let [from, to] = [0, 1].map(|k| self.starts[n as usize + k] as usize);
-                work.extend_from_slice(&self.users[from..to]);
+                self.work.extend_from_slice(&self.users[from..to]);
             }
         }
     }
@@ -328,7 +386,14 @@ impl Ssa {
             let start = self.operands.len() as u32;
             self.operands.extend(std::iter::repeat_n(carried, count));
             let id = PHI + self.phis.len() as u32;
-            self.phis.push(Phi { block: again, var, operands: start..start + count as u32, is: id, id: 0 });
+            self.phis.push(Phi {
+                block: again,
+                var,
+                operands: start..start + count as u32,
+                is: id,
+                id: 0,
+                next: 0,
+            });
             self.operands[place as usize] = id;
         }
     }
@@ -338,10 +403,23 @@ impl Ssa {
         self.phi(id).map_or(0, |phi| phi.var)
     }
 
+    /// The id in the output of what a provisional id stands for, if it was asked for before.
+    #[inline]
+    pub(crate) fn known_name(&self, id: Id) -> Option<Id> {
+        self.phi(id).map(|phi| phi.id).filter(|&id| id != 0)
+    }
+
+    /// Notes the id in the output of what a provisional id stands for.
+    pub(crate) fn set_name(&mut self, id: Id, name: Id) {
+        if let Some(phi) = phi_number(id).and_then(|number| self.phis.get_mut(number)) {
+            phi.id = name;
+        }
+    }
+
     /// The id in the output of a root, with `new` making those of phis when they are first met.
-    pub(crate) fn name_phi(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
+    pub(crate) fn name_root(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
         let Some(number) = phi_number(root) else { return root };
-        let phi = &mut self.phis[number];
+        let Some(phi) = self.phis.get_mut(number) else { return root };
         if phi.id == 0 {
             phi.id = new();
             self.unfilled.push(number as u32);
@@ -349,7 +427,7 @@ impl Ssa {
         phi.id
     }
 
-    /// Phis that [`Ssa::name_phi`] met since the last call.
+    /// Phis that [`Ssa::name_root`] met since the last call.
     pub(crate) fn newly_used(&mut self) -> Option<u32> {
         self.unfilled.pop()
     }
@@ -374,16 +452,33 @@ impl Ssa {
         self.phis[number as usize].var
     }
 
-    /// Block, variable, id and operands of each phi in use, in the order of blocks.
-    pub(crate) fn used_phis(&self) -> Vec<(u32, u32, Id, &[Id])> {
-        let mut used: Vec<_> = self
-            .phis
-            .iter()
-            .filter(|p| p.id != 0)
-            .map(|p| (p.block, p.var, p.id, &self.operands[range(&p.operands)]))
-            .collect();
-        used.sort_by_key(|p| p.0);
-        used
+    /// Chains the phis of each block that are in the output, in the order of their numbers.
+    pub(crate) fn chain_phis(&mut self) {
+        self.starts.clear();
+        self.starts.resize(self.blocks.len(), 0);
+        for (number, phi) in self.phis.iter_mut().enumerate().rev() {
+            if phi.id != 0 && phi.is == PHI + number as u32 {
+                phi.next = std::mem::replace(&mut self.starts[phi.block as usize], number as u32 + 1);
+            }
+        }
+    }
+
+    /// The first phi of a block that is in the output, after [`Ssa::chain_phis`].
+    pub(crate) fn phis_of(&self, block: u32) -> impl Iterator<Item = (u32, Id, &[Id])> {
+        let phi = |next: u32| self.phis.get(next.checked_sub(1)? as usize);
+        let first = self.starts.get(block as usize).and_then(|&first| phi(first));
+        std::iter::successors(first, move |at| phi(at.next))
+            .map(|phi| (phi.var, phi.id, &self.operands[range(&phi.operands)]))
+    }
+
+    /// How many phis there are, those that are in no output too.
+    pub(crate) fn phi_count(&self) -> usize {
+        self.phis.len()
+    }
+
+    /// Operands of all of them.
+    pub(crate) fn operand_count(&self) -> usize {
+        self.operands.len()
     }
 
     /// The label of the `i`th block that leads to `block`.
