@@ -260,7 +260,7 @@ impl Body<'_, '_> {
     }
 
     /// The id of a value here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value(&mut self, v: Value) -> Id {
         match self.scratch.ids.get(v.index()) {
             Some(&(id, home)) if id != 0 && self.scratch.open[home as usize] => id,
@@ -423,15 +423,7 @@ impl Body<'_, '_> {
         self.push_list(self.tree.root());
         while let Some(frame) = self.scratch.frames.pop() {
             match frame {
-                Frame::List { list, next, serial } => {
-                    let Some(&stmt) = self.tree.list(list).get(next) else {
-                        self.scratch.open[serial as usize] = false;
-                        continue;
-                    };
-                    self.list = serial;
-                    self.scratch.frames.push(Frame::List { list, next: next + 1, serial });
-                    self.statement(stmt)?;
-                }
+                Frame::List { list, next, serial } => self.statements(list, next, serial)?,
                 Frame::Select(select) => self.arm(select),
                 Frame::Chain(chain) => self.link(chain),
                 Frame::Loop => self.close_loop(),
@@ -440,6 +432,20 @@ impl Body<'_, '_> {
         if !self.ended {
             self.end(S::Unreachable, &[]);
         }
+        Ok(())
+    }
+
+    /// Emits the statements of a list up to one that has statements inside.
+    fn statements(&mut self, list: List, first: usize, serial: u32) -> Result<(), Error> {
+        self.list = serial;
+        for (next, &stmt) in (first + 1..).zip(self.tree.list(list).iter().skip(first)) {
+            if stmt.has_body() {
+                self.scratch.frames.push(Frame::List { list, next, serial });
+                return self.statement(stmt);
+            }
+            self.statement(stmt)?;
+        }
+        self.scratch.open[serial as usize] = false;
         Ok(())
     }
 
@@ -540,6 +546,9 @@ impl Body<'_, '_> {
     fn edge(&mut self, edge: xenoglot_structure::Edge) {
         let function = self.function;
         let edge = &function.edges(edge.from)[edge.index as usize];
+        if edge.args.is_empty() {
+            return;
+        }
         // All arguments are read before any parameter is written.
         let mut pairs: SmallVec<[(Value, Id); 8]> = SmallVec::new();
         for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {

@@ -3,8 +3,8 @@
 use crate::body::{Body, return_type};
 use crate::error::Reason;
 use crate::options::Version;
-use crate::pure::int::plain;
-use crate::pure::{Arg, Shape};
+use crate::pure::int::{Plain, plain};
+use crate::pure::{Arg, Shape, const_bits};
 use crate::unit::Id;
 use smallvec::SmallVec;
 use spirv::{
@@ -20,18 +20,25 @@ const OPERANDS: Reason = Reason::Invalid("the number of operands");
 const STAGE: Reason = Reason::Unsupported("not in this stage");
 
 impl Body<'_, '_> {
-    /// Emits an instruction on two integers that is one of the host's too, as most are; whether it is one.
+    /// Emits an instruction on two integers that is one or two of the host's, as most are; whether it is one.
     #[inline]
     pub(crate) fn plain(&mut self, data: &InstData) -> bool {
         let function = self.function;
         let pool = &function.pool;
-        let Some(host) = plain(data.op).filter(|_| data.flags == Flags::NONE) else { return false };
         let (&[a, b], &[v]) = (data.args.as_slice(pool), data.results.as_slice(pool)) else { return false };
-        if !function.ty(a).kind().is_int() {
+        let (from, ty) = (function.ty(a), function.ty(v));
+        let Some(plain) = plain(data.op).filter(|_| data.flags == Flags::NONE && from.kind().is_int()) else {
             return false;
-        }
-        let ids = [self.value(a), self.value(b)];
-        let id = self.unit().op(host, function.ty(v), &ids);
+        };
+        let (first, second) = (self.value(a), self.value(b));
+        let unit = &mut *self.shared.unit;
+        let id = match plain {
+            Plain::Op(host) => unit.op(host, ty, &[first, second]),
+            Plain::Shift(host) => {
+                unit.shift(host, ty, first, Arg { id: second, bits: const_bits(function, b) })
+            }
+            Plain::Pick(test) => unit.first_if(test, ty, first, second),
+        };
         self.define(v, id);
         true
     }
@@ -152,7 +159,7 @@ impl Body<'_, '_> {
         let mut shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, types: SmallVec::new() };
         let mut args: SmallVec<[Arg; 4]> = SmallVec::new();
         for &v in function.args(inst) {
-            args.push(Arg { id: self.value(v), bits: function.const_bits(v) });
+            args.push(Arg { id: self.value(v), bits: const_bits(function, v) });
             shape.types.push(function.ty(v));
         }
         let handles = shape.types.iter().chain([&shape.ty]).any(|t| t.kind().is_handle());

@@ -157,16 +157,22 @@ impl Walk<'_> {
                     let leaves = self.places.leaves.pop().unwrap_or(0);
                     self.operands = self.operands.saturating_add(leaves);
                 }
-                Step::List { list, next, serial } => match tree.list(list).get(next) {
-                    Some(&stmt) => {
-                        self.places.steps.push(Step::List { list, next: next + 1, serial });
-                        self.place += 1;
-                        self.statement(tree, stmt, serial);
-                    }
-                    None => self.places.open[serial as usize] = false,
-                },
+                Step::List { list, next, serial } => self.statements(tree, list, next, serial),
             }
         }
+    }
+
+    /// Walks the statements of a list up to one that has statements inside.
+    fn statements(&mut self, tree: &Tree, list: List, first: usize, serial: u32) {
+        for (next, &stmt) in (first + 1..).zip(tree.list(list).iter().skip(first)) {
+            self.place += 1;
+            if stmt.has_body() {
+                self.places.steps.push(Step::List { list, next, serial });
+                return self.statement(tree, stmt, serial);
+            }
+            self.statement(tree, stmt, serial);
+        }
+        self.places.open[serial as usize] = false;
     }
 
     fn push(&mut self, list: List) {
@@ -180,6 +186,9 @@ impl Walk<'_> {
             Stmt::Block(block) => self.block(block, serial),
             Stmt::Edge(edge) => {
                 let edge = &self.function.edges(edge.from)[edge.index as usize];
+                if edge.args.is_empty() {
+                    return;
+                }
                 for (&p, &a) in self.function.params(edge.block).iter().zip(self.function.edge_args(edge)) {
                     self.read(a);
                     self.write(p.as_u32());

@@ -92,6 +92,8 @@ pub(crate) struct Unit {
     interned: FxHashMap<Words, Id>,
     /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
     splats: FxHashMap<(Type, u64), Id>,
+    /// The 32-bit integers among them that are small.
+    small: [Id; 32],
     /// Pointer types by storage class and target; few.
     pointers: Vec<(StorageClass, Id, Id)>,
     /// Inputs and outputs, and from 1.4 on every other global variable.
@@ -123,6 +125,7 @@ impl Unit {
         self.numbers = Default::default();
         self.interned.clear();
         self.splats.clear();
+        self.small = Default::default();
         self.pointers.clear();
         self.literals.clear();
         self.capability(Capability::Shader);
@@ -309,6 +312,11 @@ impl Unit {
     /// The same bits in every lane.
     pub(crate) fn splat(&mut self, ty: Type, bits: u64) -> Id {
         let bits = bits & ty.kind().mask();
+        if let (Type::I32, Some(&known)) = (ty, self.small.get(bits as usize))
+            && known != 0
+        {
+            return known;
+        }
         if let Some(&id) = self.splats.get(&(ty, bits)) {
             return id;
         }
@@ -326,12 +334,19 @@ impl Unit {
         };
         push(&mut self.globals, declare.0, declare.1);
         self.splats.insert((ty, bits), id);
+        if let (Type::I32, Some(known)) = (ty, self.small.get_mut(bits as usize)) {
+            *known = id;
+        }
         id
     }
 
     /// A 32-bit integer constant.
+    #[inline]
     pub(crate) fn u32(&mut self, v: u32) -> Id {
-        self.splat(Type::I32, u64::from(v))
+        match self.small.get(v as usize) {
+            Some(&known) if known != 0 => known,
+            _ => self.splat(Type::I32, u64::from(v)),
+        }
     }
 
     /// The zero of any type.
