@@ -11,6 +11,7 @@
 
 use crate::unit::{Id, PHI};
 use smallvec::SmallVec;
+use spirv::Op;
 use std::ops::Range;
 
 /// The value nobody wrote.
@@ -201,40 +202,43 @@ impl Ssa {
     fn find(&mut self, var: u32, mut block: u32) -> Id {
         let Some(writes) = self.writes.get(var as usize) else { return UNDEF };
         let mut writes = &writes[..];
-        // One past the block of the last write up to `block`, and what it wrote; most reads come after all writes so far.
-        let (mut past, mut id) = (0, UNDEF);
-        let mut known = false;
         loop {
-            if !known {
-                if writes.last().is_some_and(|w| w.0 > block) {
-                    writes = &writes[..writes.partition_point(|w| w.0 <= block)];
-                }
-                (past, id) = writes.last().map_or((0, UNDEF), |w| (w.0 + 1, w.1));
-            }
-            if past == block + 1 {
-                return id;
-            }
-            let Some(info) = self.blocks.get(block as usize) else { return UNDEF };
-            // No loop lies between, and what is written lies above: nothing stops the walk before.
-            if info.jump != block && past <= info.jump + 1 {
-                block = info.jump;
-                known = true;
-                continue;
-            }
-            block = match &info.from {
-                From::Entry => return UNDEF,
-                From::One(p) => *p,
-                From::Merge { head, .. } if past <= *head + 1 => *head,
-                From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
-                From::Merge { preds, .. } if preds.len() == 1 => self.preds[preds.start as usize],
-                From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => *pre,
-                from => {
-                    let closed = !matches!(from, From::Loop { back: None, .. });
-                    let at = writes.len();
-                    return self.place_phi(var, block, at, closed);
-                }
+            writes = &writes[..writes_up_to(writes, block)];
+            // One past the block of the last write up to `block`.
+            let past = match writes.last() {
+                Some(last) if last.0 == block => return last.1,
+                Some(last) => last.0 + 1,
+                None => 0,
             };
-            known = past <= block + 1;
+            // As far as all writes up to here lie above.
+            let Some(mut info) = self.blocks.get(block as usize) else { return UNDEF };
+            let up = loop {
+                // No loop lies between: nothing stops the walk before.
+                let up = if info.jump != block && past <= info.jump + 1 {
+                    info.jump
+                } else {
+                    match &info.from {
+                        From::Entry => return UNDEF,
+                        From::One(p) => *p,
+                        From::Merge { head, .. } if past <= *head + 1 => *head,
+                        From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
+                        From::Merge { preds, .. } if preds.len() == 1 => self.preds[preds.start as usize],
+                        From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => *pre,
+                        from => {
+                            let closed = !matches!(from, From::Loop { back: None, .. });
+                            let at = writes.len();
+                            return self.place_phi(var, block, at, closed);
+                        }
+                    }
+                };
+                if past > up {
+                    break up;
+                }
+                block = up;
+                let Some(above) = self.blocks.get(block as usize) else { return UNDEF };
+                info = above;
+            };
+            block = up;
         }
     }
 
@@ -281,17 +285,7 @@ impl Ssa {
 
     /// What `id` stands for: a phi that was removed stands for its only operand.
     pub(crate) fn root(&mut self, id: Id) -> Id {
-        let mut root = id;
-        while let Some(phi) = self.phi(root)
-            && phi.is != root
-        {
-            root = phi.is;
-        }
-        let mut at = id;
-        while let Some(number) = phi_number(at).filter(|_| at != root) {
-            at = std::mem::replace(&mut self.phis[number].is, root);
-        }
-        root
+        root(&mut self.phis, id)
     }
 
     #[inline]
@@ -320,21 +314,26 @@ impl Ssa {
     /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
     fn simplify_phi(&mut self, n: u32) -> Simplified {
         let own = PHI + n;
-        let (mut only, mut several, mut later) = (None, false, false);
-        for i in range(&self.phis[n as usize].operands) {
-            let operand = self.root(self.operands[i]);
-            self.operands[i] = operand;
-            if operand != own {
-                several |= only.is_some_and(|only| only != operand);
-                only = Some(operand);
-                later |= (PHI..own).contains(&operand);
+        let Ssa { phis, operands, .. } = self;
+        // `own` is no operand that counts, so it says that there was none.
+        let (mut only, mut several, mut later) = (own, false, false);
+        for operand in &mut operands[range(&phis[n as usize].operands)] {
+            let mut id = *operand;
+            if phi_number(id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != id) {
+                id = root(phis, id);
+                *operand = id;
+            }
+            if id != own {
+                several |= only != own && only != id;
+                only = id;
+                later |= (PHI..own).contains(&id);
             }
         }
         match several {
             true if later => Simplified::Later,
             true => Simplified::No,
             false => {
-                self.phis[n as usize].is = only.unwrap_or(UNDEF);
+                phis[n as usize].is = if only == own { UNDEF } else { only };
                 Simplified::Yes
             }
         }
@@ -432,19 +431,14 @@ impl Ssa {
         self.unfilled.pop()
     }
 
-    /// The places of a phi's operands in the pool; [`UNDEF`] there stands for the undefined value of its variable.
-    pub(crate) fn operand_places(&self, number: u32) -> Range<u32> {
-        self.phis[number as usize].operands.clone()
+    /// The operands of all phis; [`UNDEF`] there stands for the undefined value of the phi's variable.
+    pub(crate) fn operands(&mut self) -> &mut Vec<Id> {
+        &mut self.operands
     }
 
-    /// An operand by its place in the pool.
-    pub(crate) fn operand(&self, at: u32) -> Id {
-        self.operands[at as usize]
-    }
-
-    /// Replaces an operand by its id in the output.
-    pub(crate) fn set_operand(&mut self, at: u32, id: Id) {
-        self.operands[at as usize] = id;
+    /// The places of a phi's operands among them.
+    pub(crate) fn operands_of(&self, number: u32) -> Range<usize> {
+        range(&self.phis[number as usize].operands)
     }
 
     /// The variable of a phi.
@@ -463,34 +457,60 @@ impl Ssa {
         }
     }
 
-    /// The first phi of a block that is in the output, after [`Ssa::chain_phis`].
-    pub(crate) fn phis_of(&self, block: u32) -> impl Iterator<Item = (u32, Id, &[Id])> {
-        let phi = |next: u32| self.phis.get(next.checked_sub(1)? as usize);
-        let first = self.starts.get(block as usize).and_then(|&first| phi(first));
-        std::iter::successors(first, move |at| phi(at.next))
-            .map(|phi| (phi.var, phi.id, &self.operands[range(&phi.operands)]))
+    /// Writes the phis of a block that are in the output, after [`Ssa::chain_phis`]; `ty` gives the types of variables.
+    pub(crate) fn write_phis(&self, block: u32, out: &mut Vec<u32>, mut ty: impl FnMut(u32) -> Id) {
+        let label = |pred: u32| self.blocks[pred as usize].label;
+        let mut next = self.starts[block as usize];
+        while let Some(phi) = next.checked_sub(1).and_then(|number| self.phis.get(number as usize)) {
+            next = phi.next;
+            let operands = &self.operands[range(&phi.operands)];
+            let header = (2 * operands.len() as u32 + 3) << 16 | Op::Phi as u32;
+            out.extend_from_slice(&[header, ty(phi.var), phi.id]);
+            match self.blocks[block as usize].from {
+                From::Merge { ref preds, .. } => {
+                    for (&operand, &pred) in operands.iter().zip(&self.preds[range(preds)]) {
+                        out.extend_from_slice(&[operand, label(pred)]);
+                    }
+                }
+                From::Loop { pre, back, .. } => {
+                    for (&operand, pred) in operands.iter().zip([pre, back.unwrap_or(pre)]) {
+                        out.extend_from_slice(&[operand, label(pred)]);
+                    }
+                }
+                From::Entry | From::One(_) => {}
+            }
+        }
     }
 
     /// How many phis there are, those that are in no output too.
     pub(crate) fn phi_count(&self) -> usize {
         self.phis.len()
     }
+}
 
-    /// Operands of all of them.
-    pub(crate) fn operand_count(&self) -> usize {
-        self.operands.len()
+/// See [`Ssa::root`].
+fn root(phis: &mut [Phi], id: Id) -> Id {
+    let is =
+        |phis: &[Phi], id: Id| phi_number(id).and_then(|number| phis.get(number)).map_or(id, |phi| phi.is);
+    let mut root = id;
+    while is(phis, root) != root {
+        root = is(phis, root);
     }
+    let mut at = id;
+    while let Some(phi) = phi_number(at).filter(|_| at != root).and_then(|number| phis.get_mut(number)) {
+        at = std::mem::replace(&mut phi.is, root);
+    }
+    root
+}
 
-    /// The label of the `i`th block that leads to `block`.
-    pub(crate) fn pred_label(&self, block: u32, i: usize) -> Id {
-        let pred = match &self.blocks[block as usize].from {
-            From::Merge { preds, .. } => self.preds[preds.start as usize + i],
-            From::Loop { pre, .. } if i == 0 => *pre,
-            From::Loop { back, pre, .. } => back.unwrap_or(*pre),
-            From::One(p) => *p,
-            From::Entry => 0,
-        };
-        self.blocks[pred as usize].label
+/// How many of `writes` are in blocks up to `block`. Mostly all or nearly all are.
+#[inline]
+fn writes_up_to(writes: &[(u32, Id)], block: u32) -> usize {
+    const NEAR: usize = 8;
+    let near = writes.len().saturating_sub(NEAR);
+    match writes[near..].iter().rposition(|w| w.0 <= block) {
+        Some(last) => near + last + 1,
+        None => writes[..near].partition_point(|w| w.0 <= block),
     }
 }
 

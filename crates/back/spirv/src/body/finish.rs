@@ -3,7 +3,7 @@
 use super::*;
 
 /// Words that are searched for phis at once.
-const CHUNK: usize = 16;
+const CHUNK: usize = 8;
 
 impl Body<'_, '_> {
     /// Appends the function's blocks, with their phis, to the module.
@@ -27,24 +27,19 @@ impl Body<'_, '_> {
         names.resolve_operands();
         unit.literals = literals;
         // Only now: helpers written meanwhile are functions of their own.
-        let phis = 3 * ssa.phi_count() + 2 * ssa.operand_count();
-        unit.functions.reserve(head.len() + code.len() + 2 * ssa.blocks.len() + phis + 1);
-        unit.functions.extend_from_slice(head);
+        let phis = 3 * ssa.phi_count() + 2 * ssa.operands().len();
+        let mut functions = std::mem::take(&mut unit.functions);
+        functions.reserve(head.len() + code.len() + 2 * ssa.blocks.len() + phis + 1);
+        functions.extend_from_slice(head);
         ssa.chain_phis();
         let ends = ssa.blocks.iter().skip(1).map(|b| b.start).chain([code.len()]);
         for ((number, block), end) in (0..).zip(&ssa.blocks).zip(ends) {
-            unit.functions.extend_from_slice(&[2 << 16 | S::Label as u32, block.label]);
-            for (var, id, operands) in ssa.phis_of(number) {
-                let header = (2 * operands.len() as u32 + 3) << 16 | S::Phi as u32;
-                let ty = unit.ty(var_type(function, var));
-                unit.functions.extend_from_slice(&[header, ty, id]);
-                for (k, &operand) in operands.iter().enumerate() {
-                    unit.functions.extend_from_slice(&[operand, ssa.pred_label(number, k)]);
-                }
-            }
-            unit.functions.extend_from_slice(code.get(block.start..end).unwrap_or_default());
+            functions.extend_from_slice(&[2 << 16 | S::Label as u32, block.label]);
+            ssa.write_phis(number, &mut functions, |var| unit.ty(var_type(function, var)));
+            functions.extend_from_slice(code.get(block.start..end).unwrap_or_default());
         }
-        push(&mut unit.functions, S::FunctionEnd, &[]);
+        push(&mut functions, S::FunctionEnd, &[]);
+        unit.functions = functions;
         code.clear();
         unit.code = code;
     }
@@ -73,17 +68,17 @@ impl Names<'_> {
     }
 
     fn resolve_operands(&mut self) {
+        let mut operands = std::mem::take(self.ssa.operands());
         while let Some(number) = self.ssa.newly_used() {
             let var = self.ssa.var(number);
-            for place in self.ssa.operand_places(number) {
-                let operand = self.ssa.operand(place);
-                if operand >= PHI || operand == UNDEF {
-                    let known = self.ssa.known_name(operand);
-                    let id = known.unwrap_or_else(|| self.name(operand, Some(var)));
-                    self.ssa.set_operand(place, id);
+            for operand in &mut operands[self.ssa.operands_of(number)] {
+                if *operand >= PHI || *operand == UNDEF {
+                    let known = self.ssa.known_name(*operand);
+                    *operand = known.unwrap_or_else(|| self.name(*operand, Some(var)));
                 }
             }
         }
+        *self.ssa.operands() = operands;
     }
 
     /// The id in the output; `var` is the variable that has it, if it is not the one that it was made for.
