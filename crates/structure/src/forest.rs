@@ -215,7 +215,7 @@ struct Builder {
 impl Builder {
     /// Finds the loops directly inside `scope`, makes their entries single and queues them.
     fn level(&mut self, scope: u32, outer: &Component, work: &mut Vec<(u32, Component)>) {
-        let first_inner = self.forest.loops.len() as u32;
+        let (first_inner, nodes) = (self.forest.loops.len() as u32, self.forest.node_count());
         let members = &outer.members[..];
         let mut found = self.components(scope, members);
         if found.is_empty() {
@@ -233,7 +233,9 @@ impl Builder {
                 _ => self.dispatch(k, component),
             };
         }
-        self.redirect(scope, members, first_inner);
+        if self.forest.node_count() > nodes {
+            self.redirect(scope, members, first_inner);
+        }
         self.join_pins(scope, first_inner, &mut found);
         if flatten {
             return;

@@ -156,7 +156,8 @@ impl Nest<'_> {
     fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
         let start = self.tree.stmts.len() as u32;
-        self.tree.stmts.extend(self.scratch.drain(open.scratch..));
+        self.tree.stmts.extend_from_slice(&self.scratch[open.scratch..]);
+        self.scratch.truncate(open.scratch);
         let list = List { start, len: self.tree.stmts.len() as u32 - start };
         match open.owner {
             Owner::Root => self.tree.root = list,
@@ -171,7 +172,9 @@ impl Nest<'_> {
 
     fn item(&mut self, item: u32) {
         let depth = self.depth() as usize;
-        self.followers[depth].extend(self.regions.followers(item).iter().map(|&p| Reverse(p)));
+        for &place in self.regions.followers(item) {
+            self.followers[depth].push(Reverse(place));
+        }
         if let Some(k) = self.regions.as_loop(item) {
             let header = self.forest.loops[k as usize].header;
             let header = (header < self.forest.blocks).then(|| Block::from_u32(header));
