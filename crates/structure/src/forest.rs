@@ -93,14 +93,16 @@ impl Forest {
             index: vec![0; nodes],
             low: vec![0; nodes],
             entry_of: vec![NONE; nodes],
-            path: Vec::new(),
-            stack: Vec::new(),
+            path: Vec::with_capacity(nodes),
+            on_path: vec![false; nodes],
+            stack: Vec::with_capacity(nodes),
+            retreats: Vec::new(),
             steps: 0,
         };
         let all: Vec<u32> = (0..nodes as u32).filter(|&n| reachable[n as usize]).collect();
-        let mut work = vec![(ROOT, all)];
-        while let Some((scope, members)) = work.pop() {
-            builder.level(scope, &members, &mut work);
+        let mut work = vec![(ROOT, Component { members: all, entries: Vec::new(), retreats: Vec::new() })];
+        while let Some((scope, component)) = work.pop() {
+            builder.level(scope, &component, &mut work);
         }
         *steps += builder.steps;
         let mut forest = builder.forest;
@@ -189,6 +191,8 @@ impl Pins {
 struct Component {
     members: Vec<u32>,
     entries: Vec<u32>,
+    /// Retreating edges between members but those to the header, as node and edge: each cycle has one of them.
+    retreats: Vec<(u32, u32)>,
 }
 
 struct Builder {
@@ -201,14 +205,18 @@ struct Builder {
     /// The loop a node was last found to be an entry of.
     entry_of: Vec<u32>,
     path: Vec<(u32, u32)>,
+    on_path: Vec<bool>,
     stack: Vec<u32>,
+    /// Retreating edges of the search through all, as node and edge.
+    retreats: Vec<(u32, u32)>,
     steps: u64,
 }
 
 impl Builder {
     /// Finds the loops directly inside `scope`, makes their entries single and queues them.
-    fn level(&mut self, scope: u32, members: &[u32], work: &mut Vec<(u32, Vec<u32>)>) {
-        let first_inner = self.forest.loops.len() as u32;
+    fn level(&mut self, scope: u32, outer: &Component, work: &mut Vec<(u32, Component)>) {
+        let (first_inner, nodes) = (self.forest.loops.len() as u32, self.forest.node_count());
+        let members = &outer.members[..];
         let mut found = self.components(scope, members);
         if found.is_empty() {
             return;
@@ -225,79 +233,110 @@ impl Builder {
                 _ => self.dispatch(k, component),
             };
         }
-        self.redirect(scope, members, first_inner);
-        self.join_pins(scope, first_inner, &mut found);
-        if !flatten {
-            work.extend((first_inner..).zip(found).map(|(k, c)| (k, c.members)));
+        if self.forest.node_count() > nodes {
+            self.redirect(scope, members, first_inner);
         }
+        self.join_pins(scope, first_inner, &mut found);
+        if flatten {
+            return;
+        }
+        let retreats = std::mem::take(&mut self.retreats);
+        for &(node, edge) in if scope == ROOT { &retreats } else { &outer.retreats } {
+            let (k, to) = (self.forest.scope[node as usize], self.forest.dest[edge as usize]);
+            if k >= first_inner
+                && self.forest.scope[to as usize] == k
+                && self.forest.loops[k as usize].header != to
+            {
+                found[(k - first_inner) as usize].retreats.push((node, edge));
+            }
+        }
+        // Without these there is no loop inside.
+        work.extend((first_inner..).zip(found).filter(|(_, c)| !c.retreats.is_empty()));
     }
 
     /// Tarjan's algorithm on the members of `scope`; each component with a cycle becomes a loop.
     fn components(&mut self, scope: u32, members: &[u32]) -> Vec<Component> {
         let skip = if scope == ROOT { NONE } else { self.forest.loops[scope as usize].header };
-        let depth = self.forest.loops[scope as usize].depth + 1;
         let mut found = Vec::new();
         let mut clock = 0;
         for &root in members {
             if self.index[root as usize] != 0 || self.forest.scope[root as usize] != scope {
                 continue;
             }
-            self.path.push((root, self.forest.first[root as usize]));
-            while let Some(&mut (node, ref mut cursor)) = self.path.last_mut() {
+            let (mut node, mut cursor) = (root, self.enter(root, &mut clock));
+            loop {
                 let n = node as usize;
-                if self.index[n] == 0 {
-                    clock += 1;
-                    self.index[n] = clock;
-                    self.low[n] = clock;
-                    self.stack.push(node);
-                }
-                if *cursor < self.forest.first[n + 1] {
+                let end = self.forest.first[n + 1];
+                let mut down = NONE;
+                while cursor < end {
                     self.steps += 1;
-                    let to = self.forest.dest[*cursor as usize];
-                    *cursor += 1;
+                    let to = self.forest.dest[cursor as usize];
+                    cursor += 1;
                     if to == skip || self.forest.scope[to as usize] != scope {
-                    } else if self.index[to as usize] == 0 {
-                        self.path.push((to, self.forest.first[to as usize]));
-                    } else {
-                        self.low[n] = self.low[n].min(self.index[to as usize]);
+                        continue;
                     }
-                    continue;
-                }
-                self.path.pop();
-                if let Some(&(up, _)) = self.path.last() {
-                    self.low[up as usize] = self.low[up as usize].min(self.low[n]);
-                }
-                if self.low[n] != self.index[n] {
-                    continue;
-                }
-                let alone = self.stack.last() == Some(&node);
-                if alone && (node == skip || self.forest.out(node).all(|e| self.forest.dest[e] != node)) {
-                    self.stack.pop();
-                    self.index[n] = u32::MAX;
-                    continue;
-                }
-                let inner = self.forest.loops.len() as u32;
-                let mut component = Vec::new();
-                while let Some(member) = self.stack.pop() {
-                    self.steps += 1;
-                    self.index[member as usize] = 0;
-                    self.forest.scope[member as usize] = inner;
-                    component.push(member);
-                    if member == node {
+                    let index = self.index[to as usize];
+                    if index == 0 {
+                        down = to;
                         break;
                     }
+                    self.low[n] = self.low[n].min(index);
+                    if scope == ROOT && self.on_path[to as usize] {
+                        self.retreats.push((node, cursor - 1));
+                    }
                 }
-                self.forest.loops.push(Loop {
-                    header: NONE,
-                    parent: scope,
-                    depth,
-                    first_inside: 0,
-                    end_inside: 0,
-                });
-                found.push(Component { members: component, entries: Vec::new() });
+                if down != NONE {
+                    self.path.push((node, cursor));
+                    (node, cursor) = (down, self.enter(down, &mut clock));
+                    continue;
+                }
+                self.on_path[n] = false;
+                if self.low[n] == self.index[n] {
+                    found.extend(self.component(scope, node, skip));
+                }
+                let Some(above) = self.path.pop() else { break };
+                let low = self.low[n];
+                (node, cursor) = above;
+                let above = &mut self.low[node as usize];
+                *above = low.min(*above);
             }
         }
         found
+    }
+
+    /// Comes to a node; its first edge.
+    fn enter(&mut self, node: u32, clock: &mut u32) -> u32 {
+        *clock += 1;
+        self.index[node as usize] = *clock;
+        self.low[node as usize] = *clock;
+        self.on_path[node as usize] = true;
+        self.stack.push(node);
+        self.forest.first[node as usize]
+    }
+
+    /// Takes the component of `node` off the stack and makes it a loop if it has a cycle.
+    fn component(&mut self, scope: u32, node: u32, skip: u32) -> Option<Component> {
+        let alone = self.stack.last() == Some(&node);
+        if alone && (node == skip || self.forest.out(node).all(|e| self.forest.dest[e] != node)) {
+            self.stack.pop();
+            self.index[node as usize] = u32::MAX;
+            return None;
+        }
+        let inner = self.forest.loops.len() as u32;
+        let mut members = Vec::new();
+        while let Some(member) = self.stack.pop() {
+            self.steps += 1;
+            self.index[member as usize] = 0;
+            self.forest.scope[member as usize] = inner;
+            members.push(member);
+            if member == node {
+                break;
+            }
+        }
+        let depth = self.forest.loops[scope as usize].depth + 1;
+        let (header, first_inside, end_inside) = (NONE, 0, 0);
+        self.forest.loops.push(Loop { header, parent: scope, depth, first_inside, end_inside });
+        Some(Component { members, entries: Vec::new(), retreats: Vec::new() })
     }
 
     /// Finds where control enters the components. The members of `scope` are all that can: its own header is in none of them.
@@ -369,6 +408,7 @@ impl Builder {
         self.forest.scope.push(k);
         self.forest.routes += component.entries.len() as u32;
         self.index.push(0);
+        self.on_path.push(false);
         self.low.push(0);
         self.entry_of.push(NONE);
         component.members.push(node);

@@ -74,7 +74,10 @@ impl Graph {
     where
         S: IntoIterator<Item = Block>,
     {
-        let mut graph = Graph { entry, ends: PrimaryMap::new(), targets: Vec::new() };
+        let successors = successors.into_iter();
+        let blocks = successors.size_hint().0;
+        let mut graph =
+            Graph { entry, ends: PrimaryMap::with_capacity(blocks), targets: Vec::with_capacity(2 * blocks) };
         for out in successors {
             for target in out {
                 if graph.targets.len() == Graph::MAX {
@@ -90,6 +93,9 @@ impl Graph {
         let blocks = graph.ends.len();
         if !graph.ends.is_valid(entry) {
             return Err(GraphError::EntryOutOfRange { entry, blocks });
+        }
+        if graph.targets.iter().all(|&target| graph.ends.is_valid(target)) {
+            return Ok(graph);
         }
         for from in graph.blocks() {
             for (index, &target) in (0..).zip(graph.successors(from)) {

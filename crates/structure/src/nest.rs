@@ -20,6 +20,9 @@ use crate::graph::Edge;
 use crate::region::{BREAK, CONTINUE, Out, Regions};
 use crate::tree::{Arm, Arms, List, Selector, Stats, Stmt, Tree};
 
+/// Few functions nest deeper than this.
+const DEEP: usize = 32;
+
 /// Emits the tree.
 pub(crate) fn nest(forest: &Forest, regions: &Regions, depth_limit: u32, steps: u64) -> Tree {
     let mut nest = Nest {
@@ -27,8 +30,8 @@ pub(crate) fn nest(forest: &Forest, regions: &Regions, depth_limit: u32, steps: 
         regions,
         depth_limit,
         tree: Tree {
-            stmts: Vec::with_capacity(2 * regions.order.len()),
-            arms: Vec::new(),
+            stmts: Vec::with_capacity(4 * regions.order.len()),
+            arms: Vec::with_capacity(2 * regions.order.len()),
             root: List::default(),
             blocks: forest.blocks,
             stats: Stats {
@@ -41,10 +44,10 @@ pub(crate) fn nest(forest: &Forest, regions: &Regions, depth_limit: u32, steps: 
                 ..Stats::default()
             },
         },
-        open: Vec::new(),
-        followers: Vec::new(),
-        scratch: Vec::new(),
-        work: Vec::new(),
+        open: Vec::with_capacity(DEEP),
+        followers: Vec::with_capacity(DEEP),
+        scratch: Vec::with_capacity(2 * regions.order.len()),
+        work: Vec::with_capacity(4 * DEEP),
         clock: 0,
         waiting: Waiting::new(regions.place.len()),
     };
@@ -153,7 +156,8 @@ impl Nest<'_> {
     fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
         let start = self.tree.stmts.len() as u32;
-        self.tree.stmts.extend(self.scratch.drain(open.scratch..));
+        self.tree.stmts.extend_from_slice(&self.scratch[open.scratch..]);
+        self.scratch.truncate(open.scratch);
         let list = List { start, len: self.tree.stmts.len() as u32 - start };
         match open.owner {
             Owner::Root => self.tree.root = list,
@@ -168,7 +172,9 @@ impl Nest<'_> {
 
     fn item(&mut self, item: u32) {
         let depth = self.depth() as usize;
-        self.followers[depth].extend(self.regions.followers(item).iter().map(|&p| Reverse(p)));
+        for &place in self.regions.followers(item) {
+            self.followers[depth].push(Reverse(place));
+        }
         if let Some(k) = self.regions.as_loop(item) {
             let header = self.forest.loops[k as usize].header;
             let header = (header < self.forest.blocks).then(|| Block::from_u32(header));

@@ -2,116 +2,152 @@
 //!
 //! One walk from the last statement to the first. The selector is never live where a loop repeats: a block or a dispatch on
 //! [`Selector::Route`] stands there, and whoever reads the exit selector later sets it after that.
+//!
+//! What stays of a list moves towards its end on the way.
 
-use crate::tree::{Arm, Arms, List, Selector, Stmt, Tree};
+use crate::tree::{Arms, List, Selector, Stmt, Tree};
 
 /// Prunes the tree and counts the assignments that remain.
 pub(crate) fn prune(tree: &mut Tree) {
-    let dead = dead_sets(tree);
-    // A list is complete before the statement that owns it is stored, so bodies lie before their owners.
-    for at in 0..tree.stmts.len() {
-        match tree.stmts[at] {
-            Stmt::Guard { value, body } => {
-                tree.stmts[at] = Stmt::Guard { value, body: compact(&mut tree.stmts, &dead, body) };
-            }
-            Stmt::Loop { header, body } => {
-                tree.stmts[at] = Stmt::Loop { header, body: compact(&mut tree.stmts, &dead, body) };
-            }
-            Stmt::Branch { arms, .. } | Stmt::Switch { arms, .. } => {
-                for Arm { body, .. } in &mut tree.arms[arms.start as usize..(arms.start + arms.len) as usize]
-                {
-                    *body = compact(&mut tree.stmts, &dead, *body);
-                }
-            }
-            _ => {}
-        }
-    }
-    tree.root = compact(&mut tree.stmts, &dead, tree.root);
-}
-
-fn compact(stmts: &mut [Stmt], dead: &[bool], list: List) -> List {
-    let start = list.start as usize;
-    let mut end = start;
-    for at in start..start + list.len as usize {
-        if !dead[at] {
-            stmts[end] = stmts[at];
-            end += 1;
-        }
-    }
-    List { start: list.start, len: end as u32 - list.start }
+    let mut prune = Prune {
+        stack: Vec::with_capacity(2 * tree.stats.max_depth as usize + 4),
+        live: false,
+        at_break: false,
+        sets: 0,
+        steps: 0,
+    };
+    prune.run(tree);
+    tree.stats.sets = prune.sets;
+    tree.stats.steps += prune.steps;
 }
 
 /// Something being walked backwards. `after`: whether the selector is live behind it.
 enum Walk {
-    List { start: u32, next: u32 },
+    /// A list from `start`: what is to come ends at `next`, what stays starts at `kept`.
+    List { start: u32, next: u32, kept: u32, end: u32 },
+    /// The arms of a selection, `next` the one being walked.
     Arms { arms: Arms, next: u32, after: bool, before: bool },
-    Guard,
-    Loop { outer_break: bool },
+    /// The guard at this place.
+    Guard(u32),
+    /// The loop at this place.
+    Loop { at: u32, outer_break: bool },
 }
 
-fn dead_sets(tree: &mut Tree) -> Vec<bool> {
-    let mut dead = vec![false; tree.stmts.len()];
-    let list = |l: List| Walk::List { start: l.start, next: l.start + l.len };
-    let mut stack = vec![list(tree.root)];
-    let mut live = false;
-    let mut at_break = false;
-    let mut sets = 0;
-    while let Some(top) = stack.last_mut() {
-        tree.stats.steps += 1;
-        match top {
-            Walk::List { start, next } if start == next => {
-                stack.pop();
-            }
-            Walk::List { next, .. } => {
-                *next -= 1;
-                let at = *next as usize;
-                match tree.stmts[at] {
-                    Stmt::Set { var: Selector::Exit, .. } => {
-                        dead[at] = !live;
-                        sets += u32::from(live);
-                        live = false;
+struct Prune {
+    stack: Vec<Walk>,
+    /// Whether the selector is live at the place at hand, and at the end of the loop at hand.
+    live: bool,
+    at_break: bool,
+    sets: u32,
+    steps: u64,
+}
+
+impl Prune {
+    fn run(&mut self, tree: &mut Tree) {
+        self.push(tree.root);
+        while let Some(walk) = self.stack.pop() {
+            let Walk::List { start, next, kept, end } = walk else { continue };
+            let Some(list) = self.list(tree, start, next, kept, end) else { continue };
+            self.done(tree, list);
+        }
+    }
+
+    fn push(&mut self, list: List) {
+        let end = list.start + list.len;
+        self.stack.push(Walk::List { start: list.start, next: end, kept: end, end });
+    }
+
+    /// Walks a list up to a statement that has statements inside; what stays of it if there is none.
+    fn list(&mut self, tree: &mut Tree, start: u32, mut next: u32, mut kept: u32, end: u32) -> Option<List> {
+        while next > start {
+            self.steps += 1;
+            next -= 1;
+            let stmt = tree.stmts[next as usize];
+            match stmt {
+                Stmt::Set { var: Selector::Exit, .. } => {
+                    if !std::mem::replace(&mut self.live, false) {
+                        continue;
                     }
-                    Stmt::Set { var: Selector::Route, .. } => sets += 1,
-                    Stmt::Block(_) | Stmt::Edge(_) => {}
-                    Stmt::Break => live = at_break,
-                    Stmt::Continue | Stmt::Terminate(_) | Stmt::Unreachable => live = false,
-                    Stmt::Guard { body, .. } => stack.extend([Walk::Guard, list(body)]),
-                    Stmt::Loop { body, .. } => {
-                        stack.extend([Walk::Loop { outer_break: at_break }, list(body)]);
-                        at_break = live;
-                    }
-                    Stmt::Switch { arms, var } => {
-                        let before = var == Selector::Exit;
-                        stack.push(Walk::Arms { arms, next: 0, after: live, before });
-                    }
-                    Stmt::Branch { arms, .. } => {
-                        stack.push(Walk::Arms { arms, next: 0, after: live, before: false });
-                    }
+                    self.sets += 1;
                 }
+                Stmt::Set { var: Selector::Route, .. } => self.sets += 1,
+                Stmt::Block(_) | Stmt::Edge(_) => {}
+                Stmt::Break => self.live = self.at_break,
+                Stmt::Continue | Stmt::Terminate(_) | Stmt::Unreachable => self.live = false,
+                Stmt::Guard { .. } | Stmt::Loop { .. } | Stmt::Switch { .. } | Stmt::Branch { .. } => {}
             }
-            Walk::Arms { arms, next, after, before } => {
-                // The first arm is entered with nothing behind it to collect.
-                *before |= *next > 0 && live;
-                if *next == arms.len {
-                    live = *before;
-                    stack.pop();
-                } else {
-                    live = *after;
+            kept -= 1;
+            if kept != next {
+                tree.stmts[kept as usize] = stmt;
+            }
+            if stmt.has_body() {
+                self.stack.push(Walk::List { start, next, kept, end });
+                self.inside(tree, stmt, kept);
+                return None;
+            }
+        }
+        Some(List { start: kept, len: end - kept })
+    }
+
+    /// Goes into the statement at `at`.
+    fn inside(&mut self, tree: &Tree, stmt: Stmt, at: u32) {
+        let (arms, before) = match stmt {
+            Stmt::Guard { body, .. } => {
+                self.stack.push(Walk::Guard(at));
+                return self.push(body);
+            }
+            Stmt::Loop { body, .. } => {
+                self.stack.push(Walk::Loop { at, outer_break: self.at_break });
+                self.at_break = self.live;
+                return self.push(body);
+            }
+            Stmt::Switch { arms, var } => (arms, var == Selector::Exit),
+            Stmt::Branch { arms, .. } => (arms, false),
+            _ => return,
+        };
+        match tree.arms(arms).first() {
+            Some(arm) => {
+                self.stack.push(Walk::Arms { arms, next: 0, after: self.live, before });
+                self.push(arm.body);
+            }
+            None => self.live = before,
+        }
+    }
+
+    /// Notes what stays of the list at the top of the stack, and goes on with the next arm or leaves the statement.
+    fn done(&mut self, tree: &mut Tree, list: List) {
+        self.steps += 1;
+        match self.stack.last_mut() {
+            None | Some(Walk::List { .. }) => tree.root = list,
+            Some(Walk::Arms { arms, next, after, before }) => {
+                *before |= self.live;
+                if let Some(arm) = tree.arms.get_mut((arms.start + *next) as usize) {
+                    arm.body = list;
+                }
+                *next += 1;
+                if *next < arms.len {
+                    self.live = *after;
                     let body = tree.arms[(arms.start + *next) as usize].body;
-                    *next += 1;
-                    stack.push(list(body));
+                    self.push(body);
+                } else {
+                    self.live = *before;
+                    self.stack.pop();
                 }
             }
-            Walk::Guard => {
-                live = true;
-                stack.pop();
+            Some(&mut Walk::Guard(at)) => {
+                if let Stmt::Guard { body, .. } = &mut tree.stmts[at as usize] {
+                    *body = list;
+                }
+                self.live = true;
+                self.stack.pop();
             }
-            Walk::Loop { outer_break } => {
-                at_break = *outer_break;
-                stack.pop();
+            Some(&mut Walk::Loop { at, outer_break }) => {
+                if let Stmt::Loop { body, .. } = &mut tree.stmts[at as usize] {
+                    *body = list;
+                }
+                self.at_break = outer_break;
+                self.stack.pop();
             }
         }
     }
-    tree.stats.sets = sets;
-    dead
 }

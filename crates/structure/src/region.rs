@@ -88,10 +88,11 @@ impl Regions {
         }
         let mut dominators = DomTree::new(items);
         let mut ends = Vec::with_capacity(forest.loops.len());
+        let [mut above, mut reach] = [0, 1].map(|_| vec![NONE; items]);
         for k in 0..forest.loops.len() {
             let from = regions.order.len();
             regions.sort(regions.start[k], steps);
-            regions.dominate(from, &mut dominators, steps);
+            regions.dominate(from, &mut dominators, (&mut above, &mut reach), steps);
             ends.push(from..regions.order.len());
         }
         regions.collect_followers(&dominators);
@@ -190,7 +191,8 @@ impl Regions {
     fn sort(&mut self, start: u32, steps: &mut u64) {
         const SEEN: u32 = NONE - 1;
         let from = self.order.len();
-        let mut path = vec![(start, self.outs(start).end)];
+        let mut path = Vec::with_capacity(16);
+        path.push((start, self.outs(start).end));
         self.place[start as usize] = SEEN;
         while let Some(&mut (item, ref mut cursor)) = path.last_mut() {
             *steps += 1;
@@ -217,31 +219,37 @@ impl Regions {
     }
 
     /// Dominators of the region `order[from..]`, and what follows from them bottom up.
-    fn dominate(&mut self, from: usize, dominators: &mut DomTree, steps: &mut u64) {
+    ///
+    /// By place, `above` becomes the nearest common dominator of the predecessors seen so far and `reach` the depth of the
+    /// shallowest parent of a follow node that the subtree leads to; both are [`NONE`] before.
+    fn dominate(
+        &mut self,
+        from: usize,
+        dominators: &mut DomTree,
+        (above, reach): (&mut [u32], &mut [u32]),
+        steps: &mut u64,
+    ) {
         let region = from..self.order.len();
-        // The nearest common dominator of the predecessors seen so far.
-        let mut above: Vec<u32> = vec![NONE; region.len()];
         for at in region.clone() {
             let item = self.order[at];
-            if above[at - from] != NONE {
-                dominators.attach(item, above[at - from]);
+            if above[at] != NONE {
+                dominators.attach(item, above[at]);
             }
             for o in self.outs(item) {
                 *steps += 1;
                 let to = self.outs[o as usize].to;
                 if to < CONTINUE {
-                    let slot = &mut above[self.place[to as usize] as usize - from];
+                    let slot = &mut above[self.place[to as usize] as usize];
                     *slot = if *slot == NONE { item } else { dominators.common(*slot, item, steps) };
                 }
             }
         }
-        let mut reach = vec![NONE; region.len()];
         for at in region.rev() {
             let item = self.order[at];
             let outs = self.outs(item);
             let selects = u32::from(outs.len() >= 2 || self.as_loop(item).is_some());
             self.height[item as usize] += selects;
-            let mut shallowest = reach[at - from];
+            let mut shallowest = reach[at];
             for o in outs {
                 *steps += 1;
                 let out = self.outs[o as usize];
@@ -250,9 +258,9 @@ impl Regions {
                 }
             }
             self.falls[item as usize] = shallowest < dominators.depth(item);
-            let up = above[at - from];
+            let up = above[at];
             if up != NONE {
-                let slot = &mut reach[self.place[up as usize] as usize - from];
+                let slot = &mut reach[self.place[up as usize] as usize];
                 *slot = (*slot).min(shallowest);
                 self.height[up as usize] = self.height[up as usize].max(self.height[item as usize]);
             }

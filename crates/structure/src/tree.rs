@@ -101,6 +101,12 @@ pub enum Stmt {
 }
 
 impl Stmt {
+    /// Whether there are statements inside.
+    #[inline]
+    pub fn has_body(&self) -> bool {
+        matches!(self, Stmt::Branch { .. } | Stmt::Switch { .. } | Stmt::Guard { .. } | Stmt::Loop { .. })
+    }
+
     /// Whether control never passes to the statement after this one. (It may not either after a loop without exits.)
     pub fn ends_list(&self) -> bool {
         matches!(self, Stmt::Break | Stmt::Continue | Stmt::Terminate(_) | Stmt::Unreachable)

@@ -249,7 +249,7 @@ impl Body<'_, '_> {
         let unit = self.unit();
         let type_id = unit.ty(ty);
         let pointer = unit.pointer(view.class, type_id);
-        let id = unit.op_raw(S::AccessChain, pointer, &words);
+        let id = unit.op_raw_of(S::AccessChain, pointer, &words);
         if view.descriptor.is_some_and(|d| d.nonuniform) {
             unit.decorate(id, Decoration::NonUniform, &[]);
         }
@@ -278,7 +278,7 @@ impl Body<'_, '_> {
         let value = if mem.order == Order::None {
             let mut words: SmallVec<[u32; 2]> = SmallVec::from_slice(&[pointer]);
             words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
-            self.unit().op(S::Load, ty, &words)
+            self.unit().op_of(S::Load, ty, &words)
         } else {
             let [scope, order] = self.sync(view.class, mem);
             self.unit().op(S::AtomicLoad, ty, &[pointer, scope, order])
@@ -299,7 +299,7 @@ impl Body<'_, '_> {
             if mem.order == Order::None {
                 let mut words: SmallVec<[u32; 3]> = SmallVec::from_slice(&[pointer, value]);
                 words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
-                body.unit().effect(S::Store, &words);
+                body.unit().effect_of(S::Store, &words);
             } else {
                 let [scope, order] = body.sync(view.class, mem);
                 body.unit().effect(S::AtomicStore, &[pointer, scope, order, value]);
@@ -352,7 +352,7 @@ impl Body<'_, '_> {
                 whole
             } else {
                 let words = [whole, whole, 0, 1, 2];
-                unit.op(S::VectorShuffle, own, &words[..2 + lanes as usize])
+                unit.op_of(S::VectorShuffle, own, &words[..2 + lanes as usize])
             };
             return Ok(if own == ty { part } else { unit.op(S::Bitcast, ty, &[part]) });
         }
@@ -385,7 +385,7 @@ impl Body<'_, '_> {
         }
         Ok(match parts[..] {
             [only] => only,
-            ref many => self.unit().op(S::CompositeConstruct, ty, many),
+            ref many => self.unit().op_of(S::CompositeConstruct, ty, many),
         })
     }
 
@@ -570,7 +570,7 @@ impl Body<'_, '_> {
             (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
             _ => return None,
         };
-        Some(self.unit().op(host, ty, &words))
+        Some(self.unit().op_of(host, ty, &words))
     }
 }
 

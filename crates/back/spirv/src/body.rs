@@ -12,14 +12,14 @@ use crate::pure::{Helpers, Literal};
 use crate::rays::Rays;
 use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
-use crate::unit::{Id, Unit, push};
+use crate::unit::{Id, PHI, Unit, push};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{FunctionControl, LoopControl, Op as S, SelectionControl, StorageClass};
 use xenoglot_ir::entities::{Func, Slot};
 use xenoglot_ir::entity::{EntityRef, PrimaryMap, SecondaryMap};
 use xenoglot_ir::module::{Module, Stage};
-use xenoglot_ir::{Block, Function, Imm, Inst, Kind, NO_GUEST, Op, TermKind, Type, Value};
+use xenoglot_ir::{Block, Function, Imm, Kind, NO_GUEST, Op, TermKind, Type, Value};
 use xenoglot_structure::tree::{Arms, List, Selector, Stmt, Tree};
 
 /// What one module's functions share.
@@ -40,10 +40,8 @@ pub(crate) struct Shared<'a> {
 #[derive(Default)]
 pub(crate) struct Scratch {
     ssa: Ssa,
-    /// Ids of values by value; 0 before their definition.
-    ids: Vec<Id>,
-    /// The list in which each value's id is defined.
-    homes: Vec<u32>,
+    /// Ids of values by value, 0 before their definition, and the list in which each is defined.
+    ids: Vec<(Id, u32)>,
     /// Whether each list is being emitted.
     open: Vec<bool>,
     /// Lengths of buffers that were asked for: by variable, the id and the list that it is in.
@@ -162,15 +160,18 @@ pub(crate) fn return_type(unit: &mut Unit, returns: &[Type]) -> Id {
     }
 }
 
+/// The type of a variable.
+fn var_type(function: &Function, var: u32) -> Type {
+    function.values.get(Value::from_u32(var)).map_or(Type::I32, |data| data.ty)
+}
+
 impl Scratch {
     fn prepare(&mut self, function: &Function, tree: &Tree) {
         let values = function.values.len();
         self.places.find(function, tree);
-        self.ssa.reset(&self.places.writes);
-        for (list, len) in [(&mut self.ids, values), (&mut self.homes, values)] {
-            list.clear();
-            list.resize(len, 0);
-        }
+        self.ssa.reset(self.places.vars.iter().map(|var| var.writes));
+        self.ids.clear();
+        self.ids.resize(values, (0, ROOT));
         self.open.clear();
         self.open.push(true);
         self.lengths.clear();
@@ -178,7 +179,7 @@ impl Scratch {
         self.targets.clear();
         self.memory.clear();
         if !self.places.in_memory.is_empty() {
-            self.memory.resize(self.places.writes.len(), 0);
+            self.memory.resize(self.places.vars.len(), 0);
         }
     }
 }
@@ -186,10 +187,6 @@ impl Scratch {
 impl Body<'_, '_> {
     pub(crate) fn unit(&mut self) -> &mut Unit {
         self.shared.unit
-    }
-
-    fn var_type(&self, var: u32) -> Type {
-        self.function.values.get(Value::from_u32(var)).map_or(Type::I32, |data| data.ty)
     }
 
     /// The first block: private memory, slots, parameters the entry shares with edges back to it.
@@ -208,7 +205,7 @@ impl Body<'_, '_> {
         }
         for i in 0..self.scratch.places.in_memory.len() {
             let var = self.scratch.places.in_memory[i];
-            let ty = self.var_type(var);
+            let ty = var_type(self.function, var);
             let unit = self.unit();
             let type_id = unit.ty(ty);
             let pointer = unit.pointer(StorageClass::Function, type_id);
@@ -220,7 +217,7 @@ impl Body<'_, '_> {
             self.private = Some(memory::private(self.unit(), size));
         }
         for &p in self.function.params(entry) {
-            let id = self.scratch.ids[p.index()];
+            let (id, _) = self.scratch.ids[p.index()];
             self.write(p.as_u32(), id);
         }
         if self.shared.unit.options.robust {
@@ -241,14 +238,20 @@ impl Body<'_, '_> {
     }
 
     /// Gives a value its id, from here to the end of the list at work.
+    #[inline]
     pub(crate) fn define(&mut self, v: Value, id: Id) {
-        self.scratch.ids[v.index()] = id;
-        self.scratch.homes[v.index()] = self.list;
-        if self.list != ROOT && self.scratch.places.is_read(v.as_u32()) {
+        self.scratch.ids[v.index()] = (id, self.list);
+        if self.list != ROOT && self.scratch.places.vars[v.index()].is_read() {
             self.write(v.as_u32(), id);
         }
-        if self.shared.unit.options.names == Names::All
-            && phi_number(id).is_none()
+        if self.shared.unit.options.names == Names::All {
+            self.name_value(v, id);
+        }
+    }
+
+    #[cold]
+    fn name_value(&mut self, v: Value, id: Id) {
+        if phi_number(id).is_none()
             && let Some(slot) = self.function.values[v].hint.expand()
             && let Some(data) = self.function.slots.get(slot)
         {
@@ -257,11 +260,16 @@ impl Body<'_, '_> {
     }
 
     /// The id of a value here.
+    #[inline(always)]
     pub(crate) fn value(&mut self, v: Value) -> Id {
-        let i = v.index();
-        if self.scratch.ids[i] != 0 && self.scratch.open[self.scratch.homes[i] as usize] {
-            return self.scratch.ids[i];
+        match self.scratch.ids.get(v.index()) {
+            Some(&(id, home)) if id != 0 && self.scratch.open[home as usize] => id,
+            _ => self.find_value(v),
         }
+    }
+
+    /// The id of a value that has none here: of a literal or a variable.
+    fn find_value(&mut self, v: Value) -> Id {
         if let Some(inst) = self.function.def_inst(v) {
             let data = &self.function.insts[inst];
             let ty = self.function.ty(v);
@@ -277,8 +285,7 @@ impl Body<'_, '_> {
                     Literal::Global(id) => (id, ROOT),
                     Literal::Here(id) => (id, self.list),
                 };
-                self.scratch.ids[i] = id;
-                self.scratch.homes[i] = home;
+                self.scratch.ids[v.index()] = (id, home);
                 return id;
             }
         }
@@ -317,12 +324,12 @@ impl Body<'_, '_> {
 
     fn read(&mut self, var: u32) -> Id {
         if let Some(pointer) = self.memory(var) {
-            let ty = self.var_type(var);
+            let ty = var_type(self.function, var);
             return self.unit().op(S::Load, ty, &[pointer]);
         }
         match self.scratch.ssa.read(var, self.block) {
             UNDEF => {
-                let ty = self.var_type(var);
+                let ty = var_type(self.function, var);
                 self.unit().undef(ty)
             }
             id => id,
@@ -347,14 +354,15 @@ impl Body<'_, '_> {
         self.block
     }
 
-    fn end(&mut self, op: S, operands: &[u32]) {
+    fn end<const N: usize>(&mut self, op: S, operands: &[u32; N]) {
         self.unit().effect(op, operands);
         self.ended = true;
     }
 
     /// Ends the invocation in the middle of a block of the IR; what follows is not reached.
     pub(crate) fn end_invocation(&mut self, op: S, operands: &[u32]) {
-        self.end(op, operands);
+        self.unit().effect_of(op, operands);
+        self.ended = true;
         let (label, head) = (self.unit().id(), self.block);
         self.open_merge(label, head, &[]);
     }
@@ -396,13 +404,16 @@ impl Body<'_, '_> {
     }
 
     /// Notes the guest instruction of what follows.
+    #[inline]
     pub(crate) fn guest(&mut self, guest: u32) {
         if let Some(file) = self.shared.file
             && guest != NO_GUEST
             && guest != self.line
         {
             self.line = guest;
-            self.unit().effect(S::Line, &[file, guest, 0]);
+            let unit = self.unit();
+            unit.effect(S::Line, &[file, guest, 0]);
+            unit.no_ids(2);
         }
     }
 
@@ -412,15 +423,7 @@ impl Body<'_, '_> {
         self.push_list(self.tree.root());
         while let Some(frame) = self.scratch.frames.pop() {
             match frame {
-                Frame::List { list, next, serial } => {
-                    let Some(&stmt) = self.tree.list(list).get(next) else {
-                        self.scratch.open[serial as usize] = false;
-                        continue;
-                    };
-                    self.list = serial;
-                    self.scratch.frames.push(Frame::List { list, next: next + 1, serial });
-                    self.statement(stmt)?;
-                }
+                Frame::List { list, next, serial } => self.statements(list, next, serial)?,
                 Frame::Select(select) => self.arm(select),
                 Frame::Chain(chain) => self.link(chain),
                 Frame::Loop => self.close_loop(),
@@ -429,6 +432,20 @@ impl Body<'_, '_> {
         if !self.ended {
             self.end(S::Unreachable, &[]);
         }
+        Ok(())
+    }
+
+    /// Emits the statements of a list up to one that has statements inside.
+    fn statements(&mut self, list: List, first: usize, serial: u32) -> Result<(), Error> {
+        self.list = serial;
+        for (next, &stmt) in (first + 1..).zip(self.tree.list(list).iter().skip(first)) {
+            if stmt.has_body() {
+                self.scratch.frames.push(Frame::List { list, next, serial });
+                return self.statement(stmt);
+            }
+            self.statement(stmt)?;
+        }
+        self.scratch.open[serial as usize] = false;
         Ok(())
     }
 
@@ -507,27 +524,21 @@ impl Body<'_, '_> {
         let is_entry = self.scratch.ssa.blocks.len() == 1;
         if !(is_entry && function.entry() == Some(block)) {
             for &p in function.params(block) {
-                if self.scratch.places.used[p.index()] {
+                if self.scratch.places.vars[p.index()].used {
                     let id = self.read(p.as_u32());
-                    self.scratch.ids[p.index()] = id;
-                    self.scratch.homes[p.index()] = self.list;
+                    self.scratch.ids[p.index()] = (id, self.list);
                 }
             }
         }
         for &inst in &function.blocks[block].insts {
-            self.instruction(inst).map_err(|reason| {
-                let data = &function.insts[inst];
-                reason.at(Some(data.op), data.guest)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn instruction(&mut self, inst: Inst) -> Result<(), Reason> {
-        let data = &self.function.insts[inst];
-        if !matches!(data.op, Op::Const | Op::Undef) {
+            let data = &function.insts[inst];
+            if matches!(data.op, Op::Const | Op::Undef) {
+                continue; // written out at each use
+            }
             self.guest(data.guest);
-            self.emit_inst(inst)?;
+            if !self.plain(data) {
+                self.emit_inst(inst).map_err(|reason| reason.at(Some(data.op), data.guest))?;
+            }
         }
         Ok(())
     }
@@ -535,10 +546,13 @@ impl Body<'_, '_> {
     fn edge(&mut self, edge: xenoglot_structure::Edge) {
         let function = self.function;
         let edge = &function.edges(edge.from)[edge.index as usize];
+        if edge.args.is_empty() {
+            return;
+        }
         // All arguments are read before any parameter is written.
         let mut pairs: SmallVec<[(Value, Id); 8]> = SmallVec::new();
         for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {
-            if self.scratch.places.used[p.index()] {
+            if self.scratch.places.vars[p.index()].used {
                 pairs.push((p, self.value(a)));
             }
         }
@@ -562,7 +576,7 @@ impl Body<'_, '_> {
                     ref many => {
                         let unit = self.unit();
                         let ty = return_type(unit, &function.returns);
-                        let all = unit.op_raw(S::CompositeConstruct, ty, many);
+                        let all = unit.op_raw_of(S::CompositeConstruct, ty, many);
                         self.end(S::ReturnValue, &[all]);
                     }
                 }

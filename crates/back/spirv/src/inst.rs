@@ -3,13 +3,14 @@
 use crate::body::{Body, return_type};
 use crate::error::Reason;
 use crate::options::Version;
-use crate::pure::int::plain;
-use crate::pure::{Arg, Shape};
+use crate::pure::int::{Plain, plain};
+use crate::pure::{Arg, Shape, const_bits};
 use crate::unit::Id;
 use smallvec::SmallVec;
 use spirv::{
     BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope,
 };
+use xenoglot_ir::func::InstData;
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
@@ -19,6 +20,29 @@ const OPERANDS: Reason = Reason::Invalid("the number of operands");
 const STAGE: Reason = Reason::Unsupported("not in this stage");
 
 impl Body<'_, '_> {
+    /// Emits an instruction on two integers that is one or two of the host's, as most are; whether it is one.
+    #[inline]
+    pub(crate) fn plain(&mut self, data: &InstData) -> bool {
+        let function = self.function;
+        let pool = &function.pool;
+        let (&[a, b], &[v]) = (data.args.as_slice(pool), data.results.as_slice(pool)) else { return false };
+        let (from, ty) = (function.ty(a), function.ty(v));
+        let Some(plain) = plain(data.op).filter(|_| data.flags == Flags::NONE && from.kind().is_int()) else {
+            return false;
+        };
+        let (first, second) = (self.value(a), self.value(b));
+        let unit = &mut *self.shared.unit;
+        let id = match plain {
+            Plain::Op(host) => unit.op(host, ty, &[first, second]),
+            Plain::Shift(host) => {
+                unit.shift(host, ty, first, Arg { id: second, bits: const_bits(function, b) })
+            }
+            Plain::Pick(test) => unit.first_if(test, ty, first, second),
+        };
+        self.define(v, id);
+        true
+    }
+
     /// Emits an instruction and defines its results.
     pub(crate) fn emit_inst(&mut self, inst: Inst) -> Result<(), Reason> {
         let function = self.function;
@@ -132,17 +156,10 @@ impl Body<'_, '_> {
         let function = self.function;
         let data = &function.insts[inst];
         let ty = function.ty(result);
-        if let (&[a, b], Flags::NONE) = (function.args(inst), data.flags)
-            && function.ty(a).kind().is_int()
-            && let Some(host) = plain(data.op)
-        {
-            let ids = [self.value(a), self.value(b)];
-            return Ok(self.unit().op(host, ty, &ids));
-        }
         let mut shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, types: SmallVec::new() };
         let mut args: SmallVec<[Arg; 4]> = SmallVec::new();
         for &v in function.args(inst) {
-            args.push(Arg { id: self.value(v), bits: function.const_bits(v) });
+            args.push(Arg { id: self.value(v), bits: const_bits(function, v) });
             shape.types.push(function.ty(v));
         }
         let handles = shape.types.iter().chain([&shape.ty]).any(|t| t.kind().is_handle());
@@ -164,7 +181,7 @@ impl Body<'_, '_> {
         }
         let types: SmallVec<[Type; 8]> = results.iter().map(|&v| function.ty(v)).collect();
         let returned = return_type(self.unit(), &types);
-        let id = self.unit().op_raw(S::FunctionCall, returned, &words);
+        let id = self.unit().op_raw_of(S::FunctionCall, returned, &words);
         if let &[v] = results {
             self.define(v, id);
             return Ok(());
@@ -372,7 +389,7 @@ impl Body<'_, '_> {
             _ => {}
         }
         words.push(value);
-        Ok(self.unit().op(host, ty, &words))
+        Ok(self.unit().op_of(host, ty, &words))
     }
 
     /// Another lane's value. The host's is undefined where that lane is not active or none: there the own one is taken.

@@ -116,7 +116,7 @@ impl Interface {
         if index.is_empty() {
             words.push(unit.u32(0));
         }
-        Ok(unit.op_raw(S::AccessChain, pointer_type, &words))
+        Ok(unit.op_raw_of(S::AccessChain, pointer_type, &words))
     }
 
     /// Reads a builtin that only the host has: lane number and size of a subgroup.

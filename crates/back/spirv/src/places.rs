@@ -36,27 +36,60 @@ pub(crate) fn fuel(function: &Function) -> u32 {
     function.values.len() as u32 + 2
 }
 
+/// What is known about a variable.
+#[derive(Clone, Copy)]
+pub(crate) struct Var {
+    /// The list in which the value is defined, or one of [`NOWHERE`] and [`LITERAL`].
+    home: u32,
+    /// Operands that a phi at every merge before the last read would have had; 0 if there is no read.
+    read: u32,
+    /// The same before the first write.
+    written: u32,
+    /// Where it is written.
+    pub(crate) writes: Span,
+    /// Whether the value is used at all.
+    pub(crate) used: bool,
+    /// Whether the value is a parameter of a loop's only header: then a write after the read is that of the next round,
+    /// and merges between do not matter.
+    carried: bool,
+}
+
+impl Var {
+    const UNKNOWN: Var =
+        Var { home: NOWHERE, read: 0, written: u32::MAX, writes: Span::EMPTY, used: false, carried: false };
+
+    /// Whether it is read somewhere: as a value is where no list around defines it.
+    pub(crate) fn is_read(&self) -> bool {
+        self.read != 0
+    }
+
+    /// Its value gets from the end of a loop to a read further up.
+    fn around(&mut self) {
+        self.read = u32::MAX;
+        self.written = 0;
+    }
+
+    fn read(&mut self, operands: u32) {
+        self.read = self.read.max(operands.max(1));
+    }
+}
+
+/// The home of a value that was not defined so far.
+const NOWHERE: u32 = u32::MAX;
+/// The home of a value that is written out at each use.
+const LITERAL: u32 = u32::MAX - 1;
+
 /// See the module. Places are numbers of statements in the order of the text.
 #[derive(Default)]
 pub(crate) struct Places {
     /// Places of the loops, in the order of the text.
     pub(crate) loops: Vec<Span>,
-    /// Where each variable is written.
-    pub(crate) writes: Vec<Span>,
-    /// Whether each value is used at all.
-    pub(crate) used: Vec<bool>,
+    /// The values, and after them the other variables.
+    pub(crate) vars: Vec<Var>,
     /// Variables that get memory, in ascending order.
     pub(crate) in_memory: Vec<u32>,
-    /// The list in which each value is defined.
-    homes: Vec<u32>,
+    /// Whether each list is being walked.
     open: Vec<bool>,
-    /// Operands that a phi at every merge before each variable's last read would have had.
-    read: Vec<u32>,
-    /// The same before its first write.
-    written: Vec<u32>,
-    /// Whether each value is a parameter of a loop's only header: then a write after the read is that of the next round,
-    /// and merges between do not matter.
-    carried: Vec<bool>,
     steps: Vec<Step>,
     /// Breaks and continues of the loops around.
     leaves: Vec<u32>,
@@ -77,50 +110,25 @@ enum Step {
 impl Places {
     /// Finds out all about `function` and its structured form.
     pub(crate) fn find(&mut self, function: &Function, tree: &Tree) {
-        self.reset(function.values.len());
-        for &block in &function.layout {
-            function.for_each_use(block, |v| self.used[v.index()] = true);
-        }
-        let mut walk = Walk { places: self, function, place: 0, operands: 0 };
-        walk.function(tree);
-        let (statements, operands) = (walk.place, walk.operands);
-        self.writes[fuel(function) as usize] = Span::ALL;
-        self.choose(statements, operands);
-    }
-
-    /// Whether a variable is read somewhere: as a value is where no list around defines it.
-    pub(crate) fn is_read(&self, var: u32) -> bool {
-        self.read.get(var as usize).is_some_and(|&reads| reads != 0)
-    }
-
-    fn reset(&mut self, values: usize) {
-        let variables = values + EXTRA;
-        for (list, len, with) in [
-            (&mut self.homes, values, u32::MAX),
-            (&mut self.read, variables, 0),
-            (&mut self.written, variables, u32::MAX),
-        ] {
-            list.clear();
-            list.resize(len, with);
-        }
-        self.writes.clear();
-        self.writes.resize(variables, Span::EMPTY);
-        for list in [&mut self.used, &mut self.carried] {
-            list.clear();
-            list.resize(values, false);
-        }
+        self.vars.clear();
+        self.vars.resize(function.values.len() + EXTRA, Var::UNKNOWN);
         self.loops.clear();
         self.open.clear();
         self.in_memory.clear();
         self.leaves.clear();
+        let mut walk = Walk { places: self, function, place: 0, operands: 0 };
+        walk.function(tree);
+        let (statements, operands) = (walk.place, walk.operands);
+        self.vars[fuel(function) as usize].writes = Span::ALL;
+        self.choose(statements, operands);
     }
 
     fn choose(&mut self, statements: u32, total: u32) {
-        let operands = |var: usize| self.read[var].min(total).saturating_sub(self.written[var]);
-        let all: u64 = (0..self.read.len()).map(|var| u64::from(operands(var))).sum();
+        let operands = |var: &Var| var.read.min(total).saturating_sub(var.written);
+        let all: u64 = self.vars.iter().map(|var| u64::from(operands(var))).sum();
         if all > OPERANDS + OPERANDS_PER_STATEMENT * u64::from(statements) {
-            let large = (0..self.read.len()).filter(|&var| operands(var) > OPERANDS_OF_SMALL);
-            self.in_memory.extend(large.map(|var| var as u32));
+            let large = (0..).zip(&self.vars).filter(|(_, var)| operands(var) > OPERANDS_OF_SMALL);
+            self.in_memory.extend(large.map(|(var, _)| var));
         }
     }
 }
@@ -137,7 +145,7 @@ impl Walk<'_> {
     fn function(&mut self, tree: &Tree) {
         for &p in self.function.entry().map_or(&[][..], |entry| self.function.params(entry)) {
             self.write(p.as_u32());
-            self.places.homes[p.index()] = ROOT;
+            self.places.vars[p.index()].home = ROOT;
         }
         self.places.steps.clear();
         self.push(tree.root());
@@ -149,16 +157,22 @@ impl Walk<'_> {
                     let leaves = self.places.leaves.pop().unwrap_or(0);
                     self.operands = self.operands.saturating_add(leaves);
                 }
-                Step::List { list, next, serial } => match tree.list(list).get(next) {
-                    Some(&stmt) => {
-                        self.places.steps.push(Step::List { list, next: next + 1, serial });
-                        self.place += 1;
-                        self.statement(tree, stmt, serial);
-                    }
-                    None => self.places.open[serial as usize] = false,
-                },
+                Step::List { list, next, serial } => self.statements(tree, list, next, serial),
             }
         }
+    }
+
+    /// Walks the statements of a list up to one that has statements inside.
+    fn statements(&mut self, tree: &Tree, list: List, first: usize, serial: u32) {
+        for (next, &stmt) in (first + 1..).zip(tree.list(list).iter().skip(first)) {
+            self.place += 1;
+            if stmt.has_body() {
+                self.places.steps.push(Step::List { list, next, serial });
+                return self.statement(tree, stmt, serial);
+            }
+            self.statement(tree, stmt, serial);
+        }
+        self.places.open[serial as usize] = false;
     }
 
     fn push(&mut self, list: List) {
@@ -172,6 +186,9 @@ impl Walk<'_> {
             Stmt::Block(block) => self.block(block, serial),
             Stmt::Edge(edge) => {
                 let edge = &self.function.edges(edge.from)[edge.index as usize];
+                if edge.args.is_empty() {
+                    return;
+                }
                 for (&p, &a) in self.function.params(edge.block).iter().zip(self.function.edge_args(edge)) {
                     self.read(a);
                     self.write(p.as_u32());
@@ -183,16 +200,16 @@ impl Walk<'_> {
                 self.arms(tree.arms(arms).iter().map(|arm| arm.body));
             }
             Stmt::Switch { var, arms } => {
-                self.read_variable(selector(self.function, var));
+                self.read_selector(var);
                 self.arms(tree.arms(arms).iter().map(|arm| arm.body));
             }
             Stmt::Guard { body, .. } => {
-                self.read_variable(selector(self.function, Selector::Exit));
+                self.read_selector(Selector::Exit);
                 self.arms([body].into_iter());
             }
             Stmt::Loop { header, body } => {
                 for &p in header.map_or(&[][..], |header| self.function.params(header)) {
-                    self.places.carried[p.index()] = true;
+                    self.places.vars[p.index()].carried = true;
                 }
                 let at = self.places.loops.len();
                 self.places.loops.push(Span { first: self.place, last: self.place });
@@ -211,6 +228,10 @@ impl Walk<'_> {
         }
     }
 
+    fn read_selector(&mut self, var: Selector) {
+        self.places.vars[selector(self.function, var) as usize].read(self.operands);
+    }
+
     fn arms(&mut self, bodies: impl DoubleEndedIterator<Item = List> + ExactSizeIterator) {
         self.places.steps.push(Step::Join(bodies.len() as u32));
         bodies.rev().for_each(|body| self.push(body));
@@ -220,55 +241,51 @@ impl Walk<'_> {
         let function = self.function;
         if function.entry() != Some(block) || self.place > 1 {
             for &p in function.params(block) {
-                self.read_variable(p.as_u32());
-                self.places.homes[p.index()] = serial;
+                let var = &mut self.places.vars[p.index()];
+                var.read(self.operands);
+                var.home = serial;
             }
         }
         for &inst in &function.blocks[block].insts {
-            function.args(inst).iter().for_each(|&v| self.read(v));
-            if matches!(function.insts[inst].op, Op::Const | Op::Undef) {
-                continue; // written out at each use
-            }
-            for &v in function.results(inst) {
-                self.write(v.as_u32());
-                self.places.homes[v.index()] = serial;
+            let data = &function.insts[inst];
+            data.args.as_slice(&function.pool).iter().for_each(|&v| self.read(v));
+            let literal = matches!(data.op, Op::Const | Op::Undef);
+            for &v in data.results.as_slice(&function.pool) {
+                if literal {
+                    self.places.vars[v.index()].home = LITERAL;
+                } else {
+                    self.write(v.as_u32());
+                    self.places.vars[v.index()].home = serial;
+                }
             }
         }
     }
 
+    #[inline]
     fn write(&mut self, var: u32) {
-        self.places.writes[var as usize].add(self.place);
-        let first = &mut self.places.written[var as usize];
-        *first = (*first).min(self.operands);
-        if self.places.read[var as usize] > 0 && self.places.carried.get(var as usize) != Some(&true) {
-            self.around(var);
+        let var = &mut self.places.vars[var as usize];
+        var.writes.add(self.place);
+        var.written = var.written.min(self.operands);
+        if var.read > 0 && !var.carried {
+            var.around();
         }
     }
 
     /// A use of a value: a read of its variable where no list around the use defines it.
+    #[inline]
     fn read(&mut self, v: Value) {
-        let home = self.places.homes[v.index()];
-        match self.places.open.get(home as usize) {
+        let var = &mut self.places.vars[v.index()];
+        var.used = true;
+        match self.places.open.get(var.home as usize) {
             Some(true) => {}
-            Some(false) => self.read_variable(v.as_u32()),
-            None if self.is_literal(v) => {}
-            None => self.around(v.as_u32()),
+            Some(false) => var.read(self.operands),
+            None if var.home == LITERAL || self.is_literal(v) => {}
+            None => self.places.vars[v.index()].around(),
         }
     }
 
     fn is_literal(&self, v: Value) -> bool {
         let op = self.function.def_inst(v).map(|inst| self.function.insts[inst].op);
         matches!(op, Some(Op::Const | Op::Undef))
-    }
-
-    fn read_variable(&mut self, var: u32) {
-        let last = &mut self.places.read[var as usize];
-        *last = (*last).max(self.operands.max(1));
-    }
-
-    /// A variable whose value gets from the end of a loop to a read further up.
-    fn around(&mut self, var: u32) {
-        self.places.read[var as usize] = u32::MAX;
-        self.places.written[var as usize] = 0;
     }
 }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{FunctionControl, Op as S};
 use xenoglot_ir::op::Sig;
-use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type};
+use xenoglot_ir::{Bits, Flags, Function, Imm, Kind, Op, Type, Value};
 
 /// Sequences of more words than this are called: a call costs 5 to 8.
 const INLINE_WORDS: usize = 24;
@@ -41,12 +41,21 @@ impl Shape {
 
 /// An operand: its id and, if it is a constant, its bits.
 #[derive(Clone, Copy)]
-pub(crate) struct Arg {
+pub(crate) struct Arg<'a> {
     pub(crate) id: Id,
-    pub(crate) bits: Option<Bits>,
+    pub(crate) bits: Option<&'a Bits>,
 }
 
-impl Arg {
+/// The bits of a value if it is a constant.
+pub(crate) fn const_bits(function: &Function, v: Value) -> Option<&Bits> {
+    let inst = &function.insts[function.def_inst(v)?];
+    match (inst.op, inst.imm) {
+        (Op::Const, Imm::Const(c)) => function.consts.get(c),
+        _ => None,
+    }
+}
+
+impl Arg<'_> {
     /// The operand's bits if all `ty.lanes()` lanes are constant and equal.
     pub(crate) fn uniform(&self, ty: Type) -> Option<u64> {
         let bits = self.bits?;
@@ -99,7 +108,7 @@ impl Unit {
     fn call(&mut self, shape: &Shape, helper: Id, args: &[Arg]) -> Id {
         let mut words: SmallVec<[u32; 6]> = SmallVec::from_slice(&[helper]);
         args.iter().for_each(|a| words.push(a.id));
-        self.op(S::FunctionCall, shape.ty, &words)
+        self.op_of(S::FunctionCall, shape.ty, &words)
     }
 
     /// A function of the shape's sequence.
@@ -140,7 +149,7 @@ impl Unit {
                 self.vector(shape, &ids)
             }
             Sig::Dot(_) | Sig::LoadExp | Sig::ExtractExp => self.float(shape, &ids),
-            _ if shape.op == Op::Freeze => Ok(self.op(S::CopyObject, shape.ty, &ids)),
+            _ if shape.op == Op::Freeze => Ok(self.op_of(S::CopyObject, shape.ty, &ids)),
             _ if shape.arg(0).kind().is_float() => self.float(shape, &ids),
             _ if is_bit_op(shape.op) => self.bit(shape, args),
             _ => self.int(shape, args),
@@ -211,7 +220,7 @@ impl Unit {
             return scalar;
         }
         let lanes = [scalar; 4];
-        self.op(S::CompositeConstruct, ty, &lanes[..usize::from(ty.lanes())])
+        self.op_of(S::CompositeConstruct, ty, &lanes[..usize::from(ty.lanes())])
     }
 }
 
@@ -227,6 +236,10 @@ fn is_short(shape: &Shape) -> bool {
                 | Op::And
                 | Op::Or
                 | Op::Xor
+                | Op::Imin
+                | Op::Imax
+                | Op::Umin
+                | Op::Umax
                 | Op::Not
                 | Op::Shl
                 | Op::Ushr

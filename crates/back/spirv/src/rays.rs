@@ -140,20 +140,20 @@ impl Body<'_, '_> {
                 }
                 if data.op == Op::RayTrace {
                     words.push(self.payload(resource)?);
-                    self.unit().effect(S::TraceRayKHR, &words);
+                    self.unit().effect_of(S::TraceRayKHR, &words);
                 } else {
-                    self.unit().effect(S::RayQueryInitializeKHR, &words);
+                    self.unit().effect_of(S::RayQueryInitializeKHR, &words);
                 }
                 Ok(None)
             }
             (Op::RayReport, _) => {
                 let words = self.words(inst);
-                Ok(Some(self.unit().op(S::ReportIntersectionKHR, Type::BOOL, &words)))
+                Ok(Some(self.unit().op_of(S::ReportIntersectionKHR, Type::BOOL, &words)))
             }
             (Op::RayCall, Imm::Resource(resource)) => {
                 let mut words = self.words(inst);
                 words.push(self.payload(resource)?);
-                self.unit().effect(S::ExecuteCallableKHR, &words);
+                self.unit().effect_of(S::ExecuteCallableKHR, &words);
                 Ok(None)
             }
             (Op::RayT, _) => {
@@ -180,13 +180,13 @@ impl Body<'_, '_> {
                     Op::QueryConfirm => S::RayQueryConfirmIntersectionKHR,
                     _ => S::RayQueryGenerateIntersectionKHR,
                 };
-                self.unit().effect(op, &words);
+                self.unit().effect_of(op, &words);
                 Ok(None)
             }
             (Op::QueryGet, Imm::Query(info)) => self.query_value(info).map(Some),
             (Op::MeshSetCounts, _) => {
                 let words = self.words(inst);
-                self.unit().effect(S::SetMeshOutputsEXT, &words);
+                self.unit().effect_of(S::SetMeshOutputsEXT, &words);
                 Ok(None)
             }
             (Op::MeshDispatch, Imm::Resource(resource)) => {
@@ -231,10 +231,10 @@ impl Body<'_, '_> {
         let ty = info.value.ty();
         if info.value.is_matrix() {
             let matrix = matrix_type(unit);
-            let whole = unit.op_raw(op, matrix, &words);
+            let whole = unit.op_raw_of(op, matrix, &words);
             return Ok(unit.op(S::CompositeExtract, ty, &[whole, info.column.into()]));
         }
-        Ok(unit.op(op, ty, &words))
+        Ok(unit.op_of(op, ty, &words))
     }
 }
 

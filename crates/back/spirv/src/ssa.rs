@@ -11,6 +11,7 @@
 
 use crate::unit::{Id, PHI};
 use smallvec::SmallVec;
+use spirv::Op;
 use std::ops::Range;
 
 /// The value nobody wrote.
@@ -71,8 +72,21 @@ struct Phi {
     operands: Range<u32>,
     /// What it turned out to be: itself, or what replaces it.
     is: Id,
-    /// Its id in the output once something needs it.
+    /// The id in the output of what it is, once something needs it.
     id: Id,
+    /// The next phi of the block that is in the output, plus one.
+    next: u32,
+}
+
+/// What became of a phi.
+#[derive(PartialEq, Eq)]
+enum Simplified {
+    /// It stands for one value.
+    Yes,
+    /// It does not.
+    No,
+    /// It does not as long as phis with lower numbers stay.
+    Later,
 }
 
 /// The blocks, writes and phis of the function at work.
@@ -84,18 +98,21 @@ pub(crate) struct Ssa {
     operands: Vec<Id>,
     /// Writes by variable, sorted by block.
     writes: Vec<SmallVec<[(u32, Id); 2]>>,
+    /// Variables that have writes.
+    written: Vec<u32>,
     /// Where each variable is written.
     spans: Vec<Span>,
     /// See [`Ssa::simplify`].
     starts: Vec<u32>,
     users: Vec<u32>,
+    work: Vec<u32>,
     unfilled: Vec<u32>,
     open: Vec<u32>,
 }
 
 impl Ssa {
     /// Empties the state for a function whose variables are written in `spans`.
-    pub(crate) fn reset(&mut self, spans: &[Span]) {
+    pub(crate) fn reset(&mut self, spans: impl ExactSizeIterator<Item = Span>) {
         let vars = spans.len();
         self.blocks.clear();
         self.preds.clear();
@@ -103,11 +120,14 @@ impl Ssa {
         self.operands.clear();
         self.unfilled.clear();
         self.open.clear();
-        self.writes.truncate(vars);
-        self.writes.iter_mut().for_each(SmallVec::clear);
-        self.writes.resize_with(vars, SmallVec::new);
+        for var in self.written.drain(..) {
+            self.writes[var as usize].clear();
+        }
+        if self.writes.len() < vars {
+            self.writes.resize_with(vars, SmallVec::new);
+        }
         self.spans.clear();
-        self.spans.extend_from_slice(spans);
+        self.spans.extend(spans);
     }
 
     /// A new block.
@@ -159,16 +179,16 @@ impl Ssa {
         self.fill();
     }
 
-    /// `var` is `id` from here on in `block`.
+    /// `var` is `id` from here on in `block`, the last block.
     pub(crate) fn write(&mut self, var: u32, block: u32, id: Id) {
         let writes = &mut self.writes[var as usize];
         match writes.last_mut() {
             Some(last) if last.0 == block => last.1 = id,
-            Some(last) if last.0 > block => {
-                let at = writes.partition_point(|w| w.0 < block);
-                writes.insert(at, (block, id));
+            Some(_) => writes.push((block, id)),
+            None => {
+                writes.push((block, id));
+                self.written.push(var);
             }
-            _ => writes.push((block, id)),
         }
     }
 
@@ -180,43 +200,64 @@ impl Ssa {
     }
 
     fn find(&mut self, var: u32, mut block: u32) -> Id {
+        let Some(writes) = self.writes.get(var as usize) else { return UNDEF };
+        let mut writes = &writes[..];
         loop {
-            let writes = &self.writes[var as usize];
-            // Most reads come after all writes so far.
-            let before = match writes.last() {
-                Some(last) if last.0 > block => {
-                    let after = writes.partition_point(|w| w.0 <= block);
-                    after.checked_sub(1).and_then(|i| writes.get(i))
-                }
-                last => last,
+            writes = &writes[..writes_up_to(writes, block)];
+            // One past the block of the last write up to `block`.
+            let past = match writes.last() {
+                Some(last) if last.0 == block => return last.1,
+                Some(last) => last.0 + 1,
+                None => 0,
             };
-            if let Some(&(_, id)) = before.filter(|w| w.0 == block) {
-                return id;
-            }
-            let info = &self.blocks[block as usize];
-            // No loop lies between, and what is written lies above: nothing stops the walk before.
-            if info.jump != block && before.is_none_or(|w| w.0 <= info.jump) {
-                block = info.jump;
-                continue;
-            }
-            match &info.from {
-                From::Entry => return UNDEF,
-                From::One(p) => block = *p,
-                From::Merge { head, .. } if before.is_none_or(|w| w.0 <= *head) => block = *head,
-                From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
-                From::Merge { preds, .. } if preds.len() == 1 => block = self.preds[preds.start as usize],
-                From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => block = *pre,
-                from => {
-                    let closed = !matches!(from, From::Loop { back: None, .. });
-                    let number = self.phis.len() as u32;
-                    let id = PHI + number;
-                    self.phis.push(Phi { block, var, operands: 0..0, is: id, id: 0 });
-                    self.write(var, block, id);
-                    if closed { &mut self.unfilled } else { &mut self.open }.push(number);
-                    return id;
+            // As far as all writes up to here lie above.
+            let Some(mut info) = self.blocks.get(block as usize) else { return UNDEF };
+            let up = loop {
+                // No loop lies between: nothing stops the walk before.
+                let up = if info.jump != block && past <= info.jump + 1 {
+                    info.jump
+                } else {
+                    match &info.from {
+                        From::Entry => return UNDEF,
+                        From::One(p) => *p,
+                        From::Merge { head, .. } if past <= *head + 1 => *head,
+                        From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
+                        From::Merge { preds, .. } if preds.len() == 1 => self.preds[preds.start as usize],
+                        From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => *pre,
+                        from => {
+                            let closed = !matches!(from, From::Loop { back: None, .. });
+                            let at = writes.len();
+                            return self.place_phi(var, block, at, closed);
+                        }
+                    }
+                };
+                if past > up {
+                    break up;
                 }
-            }
+                block = up;
+                let Some(above) = self.blocks.get(block as usize) else { return UNDEF };
+                info = above;
+            };
+            block = up;
         }
+    }
+
+    /// A phi of `var` in `block`, as the write before the `at`th one.
+    fn place_phi(&mut self, var: u32, block: u32, at: usize, closed: bool) -> Id {
+        let number = self.phis.len() as u32;
+        let id = PHI + number;
+        self.phis.push(Phi { block, var, operands: 0..0, is: id, id: 0, next: 0 });
+        let writes = &mut self.writes[var as usize];
+        if writes.is_empty() {
+            self.written.push(var);
+        }
+        if at == writes.len() {
+            writes.push((block, id));
+        } else {
+            writes.insert(at, (block, id));
+        }
+        if closed { &mut self.unfilled } else { &mut self.open }.push(number);
+        id
     }
 
     fn fill(&mut self) {
@@ -244,28 +285,62 @@ impl Ssa {
 
     /// What `id` stands for: a phi that was removed stands for its only operand.
     pub(crate) fn root(&mut self, id: Id) -> Id {
-        let mut root = id;
-        while let Some(phi) = self.phi(root)
-            && phi.is != root
-        {
-            root = phi.is;
-        }
-        let mut at = id;
-        while let Some(number) = phi_number(at).filter(|_| at != root) {
-            at = std::mem::replace(&mut self.phis[number].is, root);
-        }
-        root
+        root(&mut self.phis, id)
     }
 
+    #[inline]
     fn phi(&self, id: Id) -> Option<&Phi> {
         self.phis.get(phi_number(id)?)
     }
 
     /// Removes phis that stand for one value.
     pub(crate) fn simplify(&mut self) {
-        if self.phis.is_empty() {
-            return;
+        // Operands are mostly found after what uses them, so one round from the last phi to the first does nearly all.
+        self.work.clear();
+        for n in (0..self.phis.len() as u32).rev() {
+            if self.simplify_phi(n) == Simplified::Later {
+                self.work.push(n);
+            }
         }
+        // The others use what a loop carries around.
+        let Ssa { work, phis, operands, .. } = self;
+        let gone = |id: &Id| phi_number(*id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != *id);
+        work.retain(|&n| operands[range(&phis[n as usize].operands)].iter().any(gone));
+        if !work.is_empty() {
+            self.simplify_users();
+        }
+    }
+
+    /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
+    fn simplify_phi(&mut self, n: u32) -> Simplified {
+        let own = PHI + n;
+        let Ssa { phis, operands, .. } = self;
+        // `own` is no operand that counts, so it says that there was none.
+        let (mut only, mut several, mut later) = (own, false, false);
+        for operand in &mut operands[range(&phis[n as usize].operands)] {
+            let mut id = *operand;
+            if phi_number(id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != id) {
+                id = root(phis, id);
+                *operand = id;
+            }
+            if id != own {
+                several |= only != own && only != id;
+                only = id;
+                later |= (PHI..own).contains(&id);
+            }
+        }
+        match several {
+            true if later => Simplified::Later,
+            true => Simplified::No,
+            false => {
+                phis[n as usize].is = if only == own { UNDEF } else { only };
+                Simplified::Yes
+            }
+        }
+    }
+
+    /// Looks at the phis in `work`, and at those that use one that goes.
+    fn simplify_users(&mut self) {
         // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
         let Ssa { starts, users, .. } = self;
         starts.clear();
@@ -283,28 +358,10 @@ impl Ssa {
                 starts[m + 1] += 1;
             }
         }
-        let mut work: Vec<u32> = (0..self.phis.len() as u32).rev().collect();
-        while let Some(n) = work.pop() {
-            let own = PHI + n;
-            if self.phis[n as usize].is != own {
-                continue;
-            }
-            let mut only = None;
-            let mut trivial = true;
-            for i in self.phis[n as usize].operands.clone() {
-                let operand = self.root(self.operands[i as usize]);
-                if operand != own && only != Some(operand) {
-                    trivial = only.is_none();
-                    only = Some(operand);
-                    if !trivial {
-                        break;
-                    }
-                }
-            }
-            if trivial {
-                self.phis[n as usize].is = only.unwrap_or(UNDEF);
+        while let Some(n) = self.work.pop() {
+            if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
                 let [from, to] = [0, 1].map(|k| self.starts[n as usize + k] as usize);
-                work.extend_from_slice(&self.users[from..to]);
+                self.work.extend_from_slice(&self.users[from..to]);
             }
         }
     }
@@ -328,7 +385,14 @@ impl Ssa {
             let start = self.operands.len() as u32;
             self.operands.extend(std::iter::repeat_n(carried, count));
             let id = PHI + self.phis.len() as u32;
-            self.phis.push(Phi { block: again, var, operands: start..start + count as u32, is: id, id: 0 });
+            self.phis.push(Phi {
+                block: again,
+                var,
+                operands: start..start + count as u32,
+                is: id,
+                id: 0,
+                next: 0,
+            });
             self.operands[place as usize] = id;
         }
     }
@@ -338,10 +402,23 @@ impl Ssa {
         self.phi(id).map_or(0, |phi| phi.var)
     }
 
+    /// The id in the output of what a provisional id stands for, if it was asked for before.
+    #[inline]
+    pub(crate) fn known_name(&self, id: Id) -> Option<Id> {
+        self.phi(id).map(|phi| phi.id).filter(|&id| id != 0)
+    }
+
+    /// Notes the id in the output of what a provisional id stands for.
+    pub(crate) fn set_name(&mut self, id: Id, name: Id) {
+        if let Some(phi) = phi_number(id).and_then(|number| self.phis.get_mut(number)) {
+            phi.id = name;
+        }
+    }
+
     /// The id in the output of a root, with `new` making those of phis when they are first met.
-    pub(crate) fn name_phi(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
+    pub(crate) fn name_root(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
         let Some(number) = phi_number(root) else { return root };
-        let phi = &mut self.phis[number];
+        let Some(phi) = self.phis.get_mut(number) else { return root };
         if phi.id == 0 {
             phi.id = new();
             self.unfilled.push(number as u32);
@@ -349,24 +426,19 @@ impl Ssa {
         phi.id
     }
 
-    /// Phis that [`Ssa::name_phi`] met since the last call.
+    /// Phis that [`Ssa::name_root`] met since the last call.
     pub(crate) fn newly_used(&mut self) -> Option<u32> {
         self.unfilled.pop()
     }
 
-    /// The places of a phi's operands in the pool; [`UNDEF`] there stands for the undefined value of its variable.
-    pub(crate) fn operand_places(&self, number: u32) -> Range<u32> {
-        self.phis[number as usize].operands.clone()
+    /// The operands of all phis; [`UNDEF`] there stands for the undefined value of the phi's variable.
+    pub(crate) fn operands(&mut self) -> &mut Vec<Id> {
+        &mut self.operands
     }
 
-    /// An operand by its place in the pool.
-    pub(crate) fn operand(&self, at: u32) -> Id {
-        self.operands[at as usize]
-    }
-
-    /// Replaces an operand by its id in the output.
-    pub(crate) fn set_operand(&mut self, at: u32, id: Id) {
-        self.operands[at as usize] = id;
+    /// The places of a phi's operands among them.
+    pub(crate) fn operands_of(&self, number: u32) -> Range<usize> {
+        range(&self.phis[number as usize].operands)
     }
 
     /// The variable of a phi.
@@ -374,28 +446,71 @@ impl Ssa {
         self.phis[number as usize].var
     }
 
-    /// Block, variable, id and operands of each phi in use, in the order of blocks.
-    pub(crate) fn used_phis(&self) -> Vec<(u32, u32, Id, &[Id])> {
-        let mut used: Vec<_> = self
-            .phis
-            .iter()
-            .filter(|p| p.id != 0)
-            .map(|p| (p.block, p.var, p.id, &self.operands[range(&p.operands)]))
-            .collect();
-        used.sort_by_key(|p| p.0);
-        used
+    /// Chains the phis of each block that are in the output, in the order of their numbers.
+    pub(crate) fn chain_phis(&mut self) {
+        self.starts.clear();
+        self.starts.resize(self.blocks.len(), 0);
+        for (number, phi) in self.phis.iter_mut().enumerate().rev() {
+            if phi.id != 0 && phi.is == PHI + number as u32 {
+                phi.next = std::mem::replace(&mut self.starts[phi.block as usize], number as u32 + 1);
+            }
+        }
     }
 
-    /// The label of the `i`th block that leads to `block`.
-    pub(crate) fn pred_label(&self, block: u32, i: usize) -> Id {
-        let pred = match &self.blocks[block as usize].from {
-            From::Merge { preds, .. } => self.preds[preds.start as usize + i],
-            From::Loop { pre, .. } if i == 0 => *pre,
-            From::Loop { back, pre, .. } => back.unwrap_or(*pre),
-            From::One(p) => *p,
-            From::Entry => 0,
-        };
-        self.blocks[pred as usize].label
+    /// Writes the phis of a block that are in the output, after [`Ssa::chain_phis`]; `ty` gives the types of variables.
+    pub(crate) fn write_phis(&self, block: u32, out: &mut Vec<u32>, mut ty: impl FnMut(u32) -> Id) {
+        let label = |pred: u32| self.blocks[pred as usize].label;
+        let mut next = self.starts[block as usize];
+        while let Some(phi) = next.checked_sub(1).and_then(|number| self.phis.get(number as usize)) {
+            next = phi.next;
+            let operands = &self.operands[range(&phi.operands)];
+            let header = (2 * operands.len() as u32 + 3) << 16 | Op::Phi as u32;
+            out.extend_from_slice(&[header, ty(phi.var), phi.id]);
+            match self.blocks[block as usize].from {
+                From::Merge { ref preds, .. } => {
+                    for (&operand, &pred) in operands.iter().zip(&self.preds[range(preds)]) {
+                        out.extend_from_slice(&[operand, label(pred)]);
+                    }
+                }
+                From::Loop { pre, back, .. } => {
+                    for (&operand, pred) in operands.iter().zip([pre, back.unwrap_or(pre)]) {
+                        out.extend_from_slice(&[operand, label(pred)]);
+                    }
+                }
+                From::Entry | From::One(_) => {}
+            }
+        }
+    }
+
+    /// How many phis there are, those that are in no output too.
+    pub(crate) fn phi_count(&self) -> usize {
+        self.phis.len()
+    }
+}
+
+/// See [`Ssa::root`].
+fn root(phis: &mut [Phi], id: Id) -> Id {
+    let is =
+        |phis: &[Phi], id: Id| phi_number(id).and_then(|number| phis.get(number)).map_or(id, |phi| phi.is);
+    let mut root = id;
+    while is(phis, root) != root {
+        root = is(phis, root);
+    }
+    let mut at = id;
+    while let Some(phi) = phi_number(at).filter(|_| at != root).and_then(|number| phis.get_mut(number)) {
+        at = std::mem::replace(&mut phi.is, root);
+    }
+    root
+}
+
+/// How many of `writes` are in blocks up to `block`. Mostly all or nearly all are.
+#[inline]
+fn writes_up_to(writes: &[(u32, Id)], block: u32) -> usize {
+    const NEAR: usize = 8;
+    let near = writes.len().saturating_sub(NEAR);
+    match writes[near..].iter().rposition(|w| w.0 <= block) {
+        Some(last) => near + last + 1,
+        None => writes[..near].partition_point(|w| w.0 <= block),
     }
 }
 

@@ -265,10 +265,10 @@ impl Body<'_, '_> {
         words.extend(operands);
         let unit = self.unit();
         if op == Op::TexSample && compare.is_some() {
-            return Ok(unit.op(host, Type::F32, &words));
+            return Ok(unit.op_of(host, Type::F32, &words));
         }
         let ty = texel_type(unit, opaque.texel);
-        let id = unit.op_raw(host, ty, &words);
+        let id = unit.op_raw_of(host, ty, &words);
         Ok(self.texel(opaque, id))
     }
 
@@ -289,7 +289,7 @@ impl Body<'_, '_> {
             words.extend(operands);
             let unit = self.unit();
             let ty = texel_type(unit, opaque.texel);
-            let id = unit.op_raw(S::ImageFetch, ty, &words);
+            let id = unit.op_raw_of(S::ImageFetch, ty, &words);
             return Ok(self.texel(opaque, id));
         }
         for &v in rest {
@@ -309,7 +309,7 @@ impl Body<'_, '_> {
         };
         let unit = self.unit();
         unit.capability(Capability::ImageQuery);
-        Ok(unit.op(host, ty, &words))
+        Ok(unit.op_of(host, ty, &words))
     }
 
     fn image(
@@ -425,7 +425,7 @@ impl Body<'_, '_> {
             [v] if op != Op::ImgAtomicCmpxchg => words.push(v),
             _ => return Err(OPERANDS),
         }
-        let id = unit.op_raw(host, component, &words);
+        let id = unit.op_raw_of(host, component, &words);
         Ok(if signed { unit.op(S::Bitcast, ty, &[id]) } else { id })
     }
 

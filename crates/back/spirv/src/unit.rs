@@ -11,6 +11,7 @@ use spirv::{
     AddressingModel, Capability, Decoration, ExecutionMode, GlslStd450Op as GlOp, MemoryModel, Op,
     StorageClass,
 };
+use std::ops::Range;
 use xenoglot_ir::{Bits, Kind, Type};
 
 /// An id of the output.
@@ -21,6 +22,9 @@ pub(crate) const PHI: Id = 1 << 30;
 
 /// The universal limit on ids.
 const MAX_BOUND: u32 = 0x003f_ffff;
+
+/// The most operands of an instruction whose number of operands is known where it is written.
+const MOST_FIXED: usize = 8;
 
 type Words = SmallVec<[u32; 8]>;
 
@@ -45,6 +49,11 @@ pub(crate) fn push_text(to: &mut Vec<u32>, op: Op, before: &[u32], text: &str, a
     }
     to.extend_from_slice(after);
     to[start] = ((to.len() - start) as u32) << 16 | op as u32;
+}
+
+/// The place of a type among the numbers; handles' lie past their end.
+fn number_place(ty: Type) -> usize {
+    ty.kind() as usize * 4 + usize::from(ty.lanes()) - 1
 }
 
 /// A point to go back to, for sequences that turn out too long.
@@ -76,10 +85,15 @@ pub(crate) struct Unit {
     pub(crate) functions: Vec<u32>,
     /// The body at work.
     pub(crate) code: Vec<u32>,
-    numbers: [[Id; 4]; 8],
+    /// Words of the body that are no ids, although they may look like phis; in ascending order.
+    pub(crate) literals: Vec<Range<usize>>,
+    /// Number and vector types, in the places that [`number_place`] gives.
+    numbers: [Id; 32],
     interned: FxHashMap<Words, Id>,
     /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
     splats: FxHashMap<(Type, u64), Id>,
+    /// The 32-bit integers among them that are small.
+    small: [Id; 32],
     /// Pointer types by storage class and target; few.
     pointers: Vec<(StorageClass, Id, Id)>,
     /// Inputs and outputs, and from 1.4 on every other global variable.
@@ -111,7 +125,9 @@ impl Unit {
         self.numbers = Default::default();
         self.interned.clear();
         self.splats.clear();
+        self.small = Default::default();
         self.pointers.clear();
+        self.literals.clear();
         self.capability(Capability::Shader);
     }
 
@@ -225,17 +241,23 @@ impl Unit {
     }
 
     /// A number or vector type. Handles never get here: ops that make them are refused before.
+    #[inline]
     pub(crate) fn ty(&mut self, ty: Type) -> Id {
-        let (kind, lanes) = (ty.kind() as usize, usize::from(ty.lanes()));
-        let Some(&known) = self.numbers.get(kind).map(|row| &row[lanes - 1]) else {
-            return self.void();
-        };
-        if known != 0 {
-            return known;
+        match self.numbers.get(number_place(ty)) {
+            Some(&known) if known != 0 => known,
+            _ => self.declare_number(ty),
         }
+    }
+
+    #[cold]
+    fn declare_number(&mut self, ty: Type) -> Id {
+        if ty.kind().is_handle() {
+            return self.void();
+        }
+        let lanes = ty.lanes();
         let id = if lanes > 1 {
             let lane = self.ty(ty.lane());
-            self.type_of(Op::TypeVector, &[lane, lanes as u32])
+            self.type_of(Op::TypeVector, &[lane, lanes.into()])
         } else {
             let bits = ty.kind().bits();
             match ty.kind() {
@@ -252,7 +274,9 @@ impl Unit {
                 _ => self.type_of(Op::TypeInt, &[bits, 0]),
             }
         };
-        self.numbers[kind][lanes - 1] = id;
+        if let Some(known) = self.numbers.get_mut(number_place(ty)) {
+            *known = id;
+        }
         id
     }
 
@@ -288,6 +312,11 @@ impl Unit {
     /// The same bits in every lane.
     pub(crate) fn splat(&mut self, ty: Type, bits: u64) -> Id {
         let bits = bits & ty.kind().mask();
+        if let (Type::I32, Some(&known)) = (ty, self.small.get(bits as usize))
+            && known != 0
+        {
+            return known;
+        }
         if let Some(&id) = self.splats.get(&(ty, bits)) {
             return id;
         }
@@ -305,12 +334,19 @@ impl Unit {
         };
         push(&mut self.globals, declare.0, declare.1);
         self.splats.insert((ty, bits), id);
+        if let (Type::I32, Some(known)) = (ty, self.small.get_mut(bits as usize)) {
+            *known = id;
+        }
         id
     }
 
     /// A 32-bit integer constant.
+    #[inline]
     pub(crate) fn u32(&mut self, v: u32) -> Id {
-        self.splat(Type::I32, u64::from(v))
+        match self.small.get(v as usize) {
+            Some(&known) if known != 0 => known,
+            _ => self.splat(Type::I32, u64::from(v)),
+        }
     }
 
     /// The zero of any type.
@@ -336,22 +372,67 @@ impl Unit {
     }
 
     /// Appends an instruction with a result to the body.
-    pub(crate) fn op(&mut self, op: Op, ty: Type, args: &[u32]) -> Id {
+    #[inline]
+    pub(crate) fn op<const N: usize>(&mut self, op: Op, ty: Type, args: &[u32; N]) -> Id {
         let type_id = self.ty(ty);
         self.op_raw(op, type_id, args)
     }
 
     /// [`Unit::op`] with the type's id.
-    pub(crate) fn op_raw(&mut self, op: Op, type_id: Id, args: &[u32]) -> Id {
+    #[inline]
+    pub(crate) fn op_raw<const N: usize>(&mut self, op: Op, type_id: Id, args: &[u32; N]) -> Id {
         let id = self.id();
-        self.code.extend_from_slice(&[(args.len() as u32 + 3) << 16 | op as u32, type_id, id]);
+        // One check for room and no copying in a loop: the length is known.
+        let mut words = [0; MOST_FIXED + 3];
+        words[..3].copy_from_slice(&[(N as u32 + 3) << 16 | op as u32, type_id, id]);
+        words[3..N + 3].copy_from_slice(args);
+        self.code.extend_from_slice(&words[..N + 3]);
+        id
+    }
+
+    /// [`Unit::op`] with any number of operands.
+    pub(crate) fn op_of(&mut self, op: Op, ty: Type, args: &[u32]) -> Id {
+        let type_id = self.ty(ty);
+        self.op_raw_of(op, type_id, args)
+    }
+
+    /// [`Unit::op_raw`] with any number of operands.
+    pub(crate) fn op_raw_of(&mut self, op: Op, type_id: Id, args: &[u32]) -> Id {
+        let id = self.id();
+        self.header(op, args.len() + 2);
+        self.code.extend_from_slice(&[type_id, id]);
         self.code.extend_from_slice(args);
         id
     }
 
     /// Appends an instruction without a result to the body.
-    pub(crate) fn effect(&mut self, op: Op, args: &[u32]) {
-        push(&mut self.code, op, args);
+    #[inline]
+    pub(crate) fn effect<const N: usize>(&mut self, op: Op, args: &[u32; N]) {
+        let mut words = [0; MOST_FIXED + 1];
+        words[0] = (N as u32 + 1) << 16 | op as u32;
+        words[1..=N].copy_from_slice(args);
+        self.code.extend_from_slice(&words[..=N]);
+    }
+
+    /// [`Unit::effect`] with any number of operands.
+    pub(crate) fn effect_of(&mut self, op: Op, args: &[u32]) {
+        self.header(op, args.len());
+        self.code.extend_from_slice(args);
+    }
+
+    /// Appends the first word of an instruction, which looks like a phi if the instruction is very long.
+    fn header(&mut self, op: Op, operands: usize) {
+        let word = (operands as u32 + 1) << 16 | op as u32;
+        self.code.push(word);
+        if word >= PHI {
+            self.no_ids(1);
+        }
+    }
+
+    /// Notes that the last words of the body are no ids, although they may look like phis.
+    pub(crate) fn no_ids(&mut self, words: usize) {
+        let end = self.code.len();
+        self.literals.push(end.saturating_sub(words)..end);
     }
 
     /// Appends an instruction of GLSL.std.450 to the body.
@@ -361,7 +442,7 @@ impl Unit {
         }
         let mut words: Words = SmallVec::from_slice(&[self.glsl, op as u32]);
         words.extend_from_slice(args);
-        self.op(Op::ExtInst, ty, &words)
+        self.op_of(Op::ExtInst, ty, &words)
     }
 
     /// A place to [`Unit::rewind`] to.
@@ -377,6 +458,7 @@ impl Unit {
     /// Drops what the body got since `mark`. Types and constants made meanwhile stay, and so do their ids.
     pub(crate) fn rewind(&mut self, mark: &Mark, globals_grew: bool) {
         self.code.truncate(mark.code);
+        self.literals.truncate(self.literals.partition_point(|l| l.start < mark.code));
         self.annotations.truncate(mark.annotations);
         if !globals_grew {
             self.next_id = mark.next_id;

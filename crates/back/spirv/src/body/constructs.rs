@@ -95,7 +95,10 @@ impl Body<'_, '_> {
             words.push(label);
         }
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.end(S::Switch, &words);
+        let unit = self.unit();
+        unit.effect_of(S::Switch, &words);
+        unit.no_ids(words.len().saturating_sub(1));
+        self.ended = true;
         let to_merge = labels.contains(&merge);
         let arms = labels.iter().zip(bodies).filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b)).collect();
         self.push_select(arms, merge, to_merge);

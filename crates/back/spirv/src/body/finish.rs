@@ -2,65 +2,95 @@
 
 use super::*;
 
+/// Words that are searched for phis at once.
+const CHUNK: usize = 8;
+
 impl Body<'_, '_> {
     /// Appends the function's blocks, with their phis, to the module.
     pub(super) fn finish(&mut self, head: &[u32]) {
         let Body { shared, function, scratch, .. } = self;
-        let Scratch { ssa, .. } = &mut **scratch;
+        let ssa = &mut scratch.ssa;
         let unit = &mut *shared.unit;
         ssa.simplify();
         if unit.options.portable_ops {
             ssa.carry_by_phis();
         }
         let mut code = std::mem::take(&mut unit.code);
-        let type_of = |var: u32| function.values.get(Value::from_u32(var)).map_or(Type::I32, |data| data.ty);
-        let final_id = |unit: &mut Unit, ssa: &mut Ssa, id: Id, var: Option<u32>| match ssa.root(id) {
-            UNDEF => unit.undef(type_of(var.unwrap_or_else(|| ssa.var_of(id)))),
-            root => ssa.name_phi(root, || unit.id()),
-        };
+        let mut literals = std::mem::take(&mut unit.literals);
+        let mut names = Names { unit, ssa, function };
         let mut at = 0;
-        while let Some(&word) = code.get(at) {
-            let len = (word >> 16) as usize;
-            let words = at + 1..(at + len.max(1)).min(code.len());
-            // Only these have literals that may look like ids.
-            let ids = match word & 0xffff {
-                op if op == S::Switch as u32 => at + 1..at + 2,
-                op if op == S::Line as u32 => at..at,
-                _ => words.clone(),
-            };
-            for word in &mut code[ids] {
-                if phi_number(*word).is_some() {
-                    *word = final_id(unit, ssa, *word, None);
-                }
-            }
-            at = words.end;
+        for literal in literals.drain(..) {
+            names.resolve(code.get_mut(at..literal.start).unwrap_or_default());
+            at = literal.end;
         }
-        while let Some(number) = ssa.newly_used() {
-            let var = ssa.var(number);
-            for place in ssa.operand_places(number) {
-                let operand = ssa.operand(place);
-                let id = final_id(unit, ssa, operand, Some(var));
-                ssa.set_operand(place, id);
-            }
-        }
+        names.resolve(code.get_mut(at..).unwrap_or_default());
+        names.resolve_operands();
+        unit.literals = literals;
         // Only now: helpers written meanwhile are functions of their own.
-        unit.functions.extend_from_slice(head);
-        let phis = ssa.used_phis();
-        let mut phis = phis.iter().peekable();
-        for (i, block) in ssa.blocks.iter().enumerate() {
-            push(&mut unit.functions, S::Label, &[block.label]);
-            while let Some(&(_, var, id, operands)) = phis.next_if(|p| p.0 == i as u32) {
-                let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[unit.ty(type_of(var)), id]);
-                for (k, &operand) in operands.iter().enumerate() {
-                    words.extend([operand, ssa.pred_label(i as u32, k)]);
-                }
-                push(&mut unit.functions, S::Phi, &words);
-            }
-            let end = ssa.blocks.get(i + 1).map_or(code.len(), |b| b.start);
-            unit.functions.extend_from_slice(&code[block.start..end]);
+        let phis = 3 * ssa.phi_count() + 2 * ssa.operands().len();
+        let mut functions = std::mem::take(&mut unit.functions);
+        functions.reserve(head.len() + code.len() + 2 * ssa.blocks.len() + phis + 1);
+        functions.extend_from_slice(head);
+        ssa.chain_phis();
+        let ends = ssa.blocks.iter().skip(1).map(|b| b.start).chain([code.len()]);
+        for ((number, block), end) in (0..).zip(&ssa.blocks).zip(ends) {
+            functions.extend_from_slice(&[2 << 16 | S::Label as u32, block.label]);
+            ssa.write_phis(number, &mut functions, |var| unit.ty(var_type(function, var)));
+            functions.extend_from_slice(code.get(block.start..end).unwrap_or_default());
         }
-        push(&mut unit.functions, S::FunctionEnd, &[]);
+        push(&mut functions, S::FunctionEnd, &[]);
+        unit.functions = functions;
         code.clear();
         unit.code = code;
+    }
+}
+
+/// Replaces provisional ids by ids of the output.
+struct Names<'a> {
+    unit: &'a mut Unit,
+    ssa: &'a mut Ssa,
+    function: &'a Function,
+}
+
+impl Names<'_> {
+    fn resolve(&mut self, words: &mut [u32]) {
+        for chunk in words.chunks_mut(CHUNK) {
+            if chunk.iter().fold(0, |all, word| all | word) < PHI {
+                continue;
+            }
+            for word in chunk {
+                if *word >= PHI {
+                    let known = self.ssa.known_name(*word);
+                    *word = known.unwrap_or_else(|| self.name(*word, None));
+                }
+            }
+        }
+    }
+
+    fn resolve_operands(&mut self) {
+        let mut operands = std::mem::take(self.ssa.operands());
+        while let Some(number) = self.ssa.newly_used() {
+            let var = self.ssa.var(number);
+            for operand in &mut operands[self.ssa.operands_of(number)] {
+                if *operand >= PHI || *operand == UNDEF {
+                    let known = self.ssa.known_name(*operand);
+                    *operand = known.unwrap_or_else(|| self.name(*operand, Some(var)));
+                }
+            }
+        }
+        *self.ssa.operands() = operands;
+    }
+
+    /// The id in the output; `var` is the variable that has it, if it is not the one that it was made for.
+    fn name(&mut self, id: Id, var: Option<u32>) -> Id {
+        let name = match self.ssa.root(id) {
+            UNDEF => {
+                let var = var.unwrap_or_else(|| self.ssa.var_of(id));
+                self.unit.undef(var_type(self.function, var))
+            }
+            root => self.ssa.name_root(root, || self.unit.id()),
+        };
+        self.ssa.set_name(id, name);
+        name
     }
 }

@@ -3,6 +3,7 @@
 //! SPIR-V leaves shifts by the width and fields past the top undefined, and Vulkan restricts counting ops to 32
 //! bits; the ops here define all of it.
 
+use super::int::{Plain, plain};
 use super::{Arg, Made, Shape};
 use crate::error::Reason;
 use crate::unit::{Id, Unit};
@@ -16,9 +17,7 @@ impl Unit {
     pub(super) fn bit(&mut self, shape: &Shape, args: &[Arg]) -> Made {
         let ty = shape.ty;
         match (shape.op, args) {
-            (Op::Shl, &[a, s]) => Ok(self.shift(S::ShiftLeftLogical, ty, a.id, s)),
-            (Op::Ushr, &[a, s]) => Ok(self.shift(S::ShiftRightLogical, ty, a.id, s)),
-            (Op::Sshr, &[a, s]) => Ok(self.shift(S::ShiftRightArithmetic, ty, a.id, s)),
+            (op, &[a, s]) if let Some(Plain::Shift(op)) = plain(op) => Ok(self.shift(op, ty, a.id, s)),
             (Op::Rotl, &[a, s]) => Ok(self.funnel(ty, a.id, a.id, s, true)),
             (Op::FunnelL, &[a, b, s]) => Ok(self.funnel(ty, a.id, b.id, s, true)),
             (Op::FunnelR, &[a, b, s]) => Ok(self.funnel(ty, a.id, b.id, s, false)),
@@ -63,7 +62,7 @@ impl Unit {
         }
     }
 
-    fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
+    pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
         let s = self.amount(ty, s);
         self.op(op, ty, &[a, s])
     }

@@ -117,7 +117,7 @@ impl Unit {
 
     /// Float arithmetic, not to be contracted unless the flags allow it.
     fn exact(&mut self, op: S, flags: Flags, ty: Type, args: &[Id]) -> Id {
-        let id = self.op(op, ty, args);
+        let id = self.op_of(op, ty, args);
         if !flags.contract() {
             self.decorate(id, Decoration::NoContraction, &[]);
         }

@@ -8,9 +8,20 @@ use xenoglot_ir::{DivZero, Kind, Op, Type};
 
 const SHAPE: Reason = Reason::Invalid("operands of an integer op");
 
-/// The host's instruction that is just what an op on two integers, without flags, says.
-pub(crate) fn plain(op: Op) -> Option<S> {
-    Some(match op {
+/// How the host does an op on two integers.
+pub(crate) enum Plain {
+    /// By one instruction that is just that.
+    Op(S),
+    /// By a shift, whose amount has to be below the width.
+    Shift(S),
+    /// By a choice of the first where this compare holds, of the second elsewhere.
+    Pick(S),
+}
+
+/// How the host does an op on two integers, without flags, if it does it by one or two instructions.
+#[inline]
+pub(crate) fn plain(op: Op) -> Option<Plain> {
+    Some(Plain::Op(match op {
         Op::Iadd => S::IAdd,
         Op::Isub => S::ISub,
         Op::Imul => S::IMul,
@@ -23,8 +34,15 @@ pub(crate) fn plain(op: Op) -> Option<S> {
         Op::IcmpUle => S::ULessThanEqual,
         Op::IcmpSlt => S::SLessThan,
         Op::IcmpSle => S::SLessThanEqual,
+        Op::Shl => return Some(Plain::Shift(S::ShiftLeftLogical)),
+        Op::Ushr => return Some(Plain::Shift(S::ShiftRightLogical)),
+        Op::Sshr => return Some(Plain::Shift(S::ShiftRightArithmetic)),
+        Op::Imin => return Some(Plain::Pick(S::SLessThan)),
+        Op::Imax => return Some(Plain::Pick(S::SGreaterThan)),
+        Op::Umin => return Some(Plain::Pick(S::ULessThan)),
+        Op::Umax => return Some(Plain::Pick(S::UGreaterThan)),
         _ => return None,
-    })
+    }))
 }
 
 impl Unit {
@@ -69,25 +87,22 @@ impl Unit {
     }
 
     fn int2(&mut self, shape: &Shape, ty: Type, arg_a: Arg, arg_b: Arg) -> Made {
-        let bool = ty.with_kind(Kind::Bool);
         let (a, b) = (arg_a.id, arg_b.id);
         Ok(match shape.op {
-            op if let Some(host) = plain(op) => self.op(host, shape.ty, &[a, b]),
-            Op::Imin | Op::Imax | Op::Umin | Op::Umax => {
-                let test = match shape.op {
-                    Op::Imin => S::SLessThan,
-                    Op::Imax => S::SGreaterThan,
-                    Op::Umin => S::ULessThan,
-                    _ => S::UGreaterThan,
-                };
-                let first = self.op(test, bool, &[a, b]);
-                self.choose(ty, first, a, b)
-            }
+            op if let Some(Plain::Op(host)) = plain(op) => self.op(host, shape.ty, &[a, b]),
+            op if let Some(Plain::Pick(test)) = plain(op) => self.first_if(test, ty, a, b),
             Op::Umulh => self.umulh(ty, a, b),
             Op::Imulh => self.imulh(ty, a, b),
             Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => return self.divide(shape, ty, a, arg_b),
             _ => return Err(SHAPE),
         })
+    }
+
+    /// `test(a, b) ? a : b`, lane by lane.
+    #[inline]
+    pub(crate) fn first_if(&mut self, test: S, ty: Type, a: Id, b: Id) -> Id {
+        let first = self.op(test, ty.with_kind(Kind::Bool), &[a, b]);
+        self.choose(ty, first, a, b)
     }
 
     fn int3(&mut self, shape: &Shape, ty: Type, [a, b, c]: [Id; 3]) -> Made {

@@ -14,7 +14,7 @@ impl Unit {
         let ty = shape.ty;
         Ok(match (shape.op, shape.imm, args) {
             (Op::Splat, _, &[a]) => self.spread(ty, a),
-            (Op::Build, _, parts) => self.op(S::CompositeConstruct, ty, parts),
+            (Op::Build, _, parts) => self.op_of(S::CompositeConstruct, ty, parts),
             (Op::Extract, Imm::Lane(_), &[a]) if shape.arg(0).is_scalar() => a,
             (Op::Extract, Imm::Lane(lane), &[a]) => self.op(S::CompositeExtract, ty, &[a, u32::from(lane)]),
             (Op::Insert, Imm::Lane(_), &[_, s]) if ty.is_scalar() => s,
@@ -32,7 +32,7 @@ impl Unit {
                     }
                     ref lanes if from.is_scalar() => {
                         let parts: SmallVec<[Id; 4]> = lanes.iter().map(|&l| place(l).0).collect();
-                        self.op(S::CompositeConstruct, ty, &parts)
+                        self.op_of(S::CompositeConstruct, ty, &parts)
                     }
                     ref lanes => {
                         let mut words: SmallVec<[u32; 6]> = SmallVec::from_slice(&[a, b]);
@@ -40,7 +40,7 @@ impl Unit {
                             let (_, lane, base) = place(l);
                             u32::from(lane + base)
                         }));
-                        self.op(S::VectorShuffle, ty, &words)
+                        self.op_of(S::VectorShuffle, ty, &words)
                     }
                 }
             }
