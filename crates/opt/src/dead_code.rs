@@ -19,7 +19,9 @@ use xenoglot_ir::{Block, Function, Inst, Value, ValueDef};
 #[derive(Default)]
 pub(crate) struct Buffers {
     needed: SecondaryMap<Value, bool>,
-    kept: SecondaryMap<Inst, bool>,
+    dead: SecondaryMap<Inst, bool>,
+    /// Blocks that had something dead when they were come to.
+    stale: Vec<Block>,
     work: Vec<Value>,
 }
 
@@ -38,27 +40,36 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 fn mark(f: &Function, cx: &Context, b: &mut Buffers) {
     b.needed.clear();
     b.needed.resize(f.values.len());
-    b.kept.clear();
-    b.kept.resize(f.insts.len());
+    b.dead.clear();
+    b.dead.resize(f.insts.len());
+    b.stale.clear();
     let cfg = cx.analyses.cfg();
-    for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
-        b.block(f, cx, block, false);
-        // Its edges are no predecessors of anything: keep what they name.
-        for edge in f.edges(block) {
-            f.edge_args(edge).iter().chain(f.params(edge.block)).for_each(|&v| b.follow(v));
+    if cfg.rpo().len() != f.layout.len() {
+        for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
+            b.block(f, cx, block, Buffers::follow);
+            // Its edges are no predecessors of anything: keep what they name.
+            for edge in f.edges(block) {
+                f.edge_args(edge).iter().chain(f.params(edge.block)).for_each(|&v| b.follow(v));
+            }
         }
     }
     for &block in cfg.rpo().iter().rev() {
-        b.block(f, cx, block, true);
+        b.block(f, cx, block, |b, v| b.needed[v] = true);
     }
-    if let Some(entry) = f.entry() {
-        // The caller passes these.
-        f.params(entry).iter().for_each(|&v| b.follow(v));
+    for &block in &f.layout {
+        // The caller passes those of the entry.
+        let entry = f.entry() == Some(block);
+        for &param in f.params(block) {
+            if entry || b.needed[param] {
+                b.needed[param] = true;
+                b.work.push(param);
+            }
+        }
     }
     while let Some(v) = b.work.pop() {
         match f.values[v].def {
             ValueDef::Inst(inst, _) => {
-                if !std::mem::replace(&mut b.kept[inst], true) {
+                if std::mem::take(&mut b.dead[inst]) {
                     f.args(inst).iter().for_each(|&v| b.follow(v));
                 }
             }
@@ -75,23 +86,22 @@ fn mark(f: &Function, cx: &Context, b: &mut Buffers) {
 }
 
 impl Buffers {
-    /// Marks what a block needs and keeps. If it is `in_order`, the definitions of what it uses are come to later.
-    fn block(&mut self, f: &Function, cx: &Context, block: Block, in_order: bool) {
-        f.term_args(block).iter().for_each(|&v| self.need(f, v, in_order));
+    /// Marks what a block needs and what in it is dead unless something needs it that is come to later.
+    #[inline]
+    fn block(&mut self, f: &Function, cx: &Context, block: Block, need: impl Fn(&mut Buffers, Value)) {
+        f.term_args(block).iter().for_each(|&v| need(self, v));
+        let mut any_dead = false;
         for &inst in f.blocks[block].insts.iter().rev() {
             let used = f.results(inst).iter().any(|&v| self.needed[v]);
             if used || !effects::is_removable(f, cx, inst) {
-                self.kept[inst] = true;
-                f.args(inst).iter().for_each(|&v| self.need(f, v, in_order));
+                f.args(inst).iter().for_each(|&v| need(self, v));
+            } else {
+                self.dead[inst] = true;
+                any_dead = true;
             }
         }
-    }
-
-    fn need(&mut self, f: &Function, v: Value, in_order: bool) {
-        if in_order && f.def_inst(v).is_some() {
-            self.needed[v] = true;
-        } else {
-            self.follow(v);
+        if any_dead {
+            self.stale.push(block);
         }
     }
 
@@ -105,12 +115,14 @@ impl Buffers {
 
 fn sweep(f: &mut Function, cx: &Context, b: &Buffers) -> bool {
     let mut changed = false;
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
+    for &block in &b.stale {
         let insts = &mut f.blocks[block].insts;
         let before = insts.len();
-        insts.retain(|&inst| b.kept[inst]);
+        insts.retain(|&inst| !b.dead[inst]);
         changed |= insts.len() != before;
+    }
+    for i in 0..f.layout.len() {
+        let block = f.layout[i];
         if f.params(block).iter().any(|&v| !b.needed[v]) {
             changed = true;
             let params: smallvec::SmallVec<[Value; 16]> = f.params(block).into();
