@@ -127,26 +127,28 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         out.clear();
         for (i, &inst) in insts.iter().enumerate() {
             replaced.apply_inst(f, inst);
-            let stale = first || is_stale(f, &replaced.stale, inst);
-            let concerned = stale && interest::concerns(f, inst);
+            let (data, args) = (&f.insts[inst], f.args(inst));
+            let stale = first || is_stale(&replaced.stale, args) || is_stale(&replaced.stale, f.results(inst));
+            let concerned = stale && interest::concerns(f, data.op, args);
             debug_assert!(concerned || !stale || is_stable(f, inst), "a rule that `interest` does not know of");
-            let outcome = match f.result(inst) {
-                Some(result) if concerned => {
-                    let outcome = step(f, out, inst, result);
-                    match outcome {
-                        Outcome::Kept => {}
-                        Outcome::Rewritten => replaced.stale.mark(result),
-                        Outcome::Replaced(by) => replaced.set(f, result, by),
+            let mut gone = false;
+            if concerned && let Some(result) = f.result(inst) {
+                match step(f, out, inst, result) {
+                    Outcome::Kept => {}
+                    Outcome::Rewritten => {
+                        replaced.stale.mark(result);
+                        changed = true;
                     }
-                    outcome
+                    Outcome::Replaced(by) => {
+                        replaced.set(f, result, by);
+                        changed = true;
+                        gone = true;
+                    }
                 }
-                _ => Outcome::Kept,
-            };
-            let gone = matches!(outcome, Outcome::Replaced(_));
-            changed |= !matches!(outcome, Outcome::Kept);
-            if !copied && (gone || !out.is_empty()) {
-                out.splice(0..0, insts[..i].iter().copied());
-                copied = true;
+                if !copied && (gone || !out.is_empty()) {
+                    out.splice(0..0, insts[..i].iter().copied());
+                    copied = true;
+                }
             }
             if copied && !gone {
                 out.push(inst);
@@ -166,10 +168,10 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.end(Changed::insts_if(changed))
 }
 
-/// Whether `inst` or the definition of one of its operands changed since it was looked at.
+/// Whether one of these changed since it was looked at.
 #[inline]
-fn is_stale(f: &Function, stale: &edit::Stale, inst: Inst) -> bool {
-    f.args(inst).iter().chain(f.results(inst)).any(|&v| stale.contains(v))
+fn is_stale(stale: &edit::Stale, values: &[Value]) -> bool {
+    values.iter().any(|&v| stale.contains(v))
 }
 
 /// What became of an instruction.

@@ -7,7 +7,7 @@
 
 use xenoglot_ir::fold::Fold;
 use xenoglot_ir::op::{OPS, Sig};
-use xenoglot_ir::{Function, Imm, Inst, Kind, Op, Value};
+use xenoglot_ir::{Function, Imm, Kind, Op, Value};
 
 const CONST: u16 = 1 << 0;
 const NOT: u16 = 1 << 1;
@@ -86,18 +86,17 @@ static WANTS: [u16; OPS.len()] = {
     table
 };
 
-/// Whether some rule may concern `inst`.
+/// Whether some rule may concern an `op` on these operands.
 #[inline]
-pub(super) fn concerns(f: &Function, inst: Inst) -> bool {
-    let data = &f.insts[inst];
-    let wants = WANTS[data.op as usize];
+pub(super) fn concerns(f: &Function, op: Op, args: &[Value]) -> bool {
+    let wants = WANTS[op as usize];
     if wants == 0 {
         return false;
     }
-    match *data.args.as_slice(&f.pool) {
-        [a, b] if wants & PAIR != 0 => pair(f, data.op, wants, a, b),
+    match *args {
+        [a, b] if wants & PAIR != 0 => pair(f, op, wants, a, b),
         [] => false,
-        ref args => any(f, wants, args),
+        _ => any(f, wants, args),
     }
 }
 
@@ -117,23 +116,19 @@ fn any(f: &Function, wants: u16, args: &[Value]) -> bool {
 /// An integer op on two operands: of constants as the second one few concern it.
 #[inline]
 fn pair(f: &Function, op: Op, wants: u16, a: Value, b: Value) -> bool {
-    let [x, y] = [a, b].map(|v| f.def_inst(v).map(|i| &f.insts[i]));
-    let is = |op: Option<Op>| op.map_or(0, |op| IS[op as usize]);
-    let (x_op, y_op) = (x.map(|d| d.op), y.map(|d| d.op));
     if a == b && wants & EQUAL != 0 {
         return true;
     }
-    if y_op != Some(Op::Const) {
-        return (is(x_op) | is(y_op)) & wants & (CONST | INEG) != 0;
-    }
-    if is(x_op) & wants != 0 || wants & JOIN != 0 && x_op == Some(op) {
+    let [x, y] = [a, b].map(|v| f.def_inst(v).map(|i| &f.insts[i]));
+    let is = x.map_or(0, |d| IS[d.op as usize]);
+    let Some((Op::Const, Imm::Const(c))) = y.map(|d| (d.op, d.imm)) else {
+        return (is | y.map_or(0, |d| IS[d.op as usize])) & wants & (CONST | INEG) != 0;
+    };
+    let ty = f.ty(b);
+    if is & wants != 0 || wants & JOIN != 0 && x.is_some_and(|d| d.op == op) || !ty.is_scalar() {
         return true;
     }
-    let ty = f.ty(b);
-    let bits = match y.map(|d| d.imm) {
-        Some(Imm::Const(c)) if ty.is_scalar() => f.consts[c].lane(0),
-        _ => return true,
-    };
+    let bits = f.consts[c].lane(0);
     match op {
         Op::IcmpEq | Op::IcmpNe => ty.kind() == Kind::Bool,
         Op::IcmpUlt | Op::IcmpUle | Op::IcmpSlt | Op::IcmpSle => false,
