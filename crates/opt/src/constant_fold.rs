@@ -32,12 +32,18 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 }
 
 /// The constant `inst` computes, if its operands are constants.
+#[inline]
 pub(crate) fn fold_inst(f: &Function, inst: Inst) -> Option<Bits> {
     // Most instructions end here.
     let operands = f.args(inst);
     if !operands.first().is_some_and(|&v| is_const(f, v)) || operands.len() > MAX_FOLD_ARGS {
         return None;
     }
+    fold_constants(f, inst)
+}
+
+fn fold_constants(f: &Function, inst: Inst) -> Option<Bits> {
+    let operands = f.args(inst);
     let data = &f.insts[inst];
     let info = data.op.info();
     if !info.traits.pure || info.traits.convergent || matches!(info.fold, Fold::None) {

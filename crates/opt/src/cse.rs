@@ -14,16 +14,19 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use xenoglot_ir::analysis::Dominators;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::{Block, Function, Imm, Inst};
+use xenoglot_ir::entity::packed_option::PackedOption;
+use xenoglot_ir::func::InstData;
+use xenoglot_ir::{Block, Flags, Function, Imm, Inst, Value};
 
 /// Longest search in the table: a program made to collide is merged less, not slower.
 const MAX_PROBES: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Buffers {
-    /// Open addressing, linear probing, a power of two in size: hash and instruction plus one, 0 for none.
-    table: Vec<(u32, u32)>,
-    block: SecondaryMap<Inst, Option<Block>>,
+    /// Open addressing, linear probing, a power of two in size.
+    table: Vec<PackedOption<Inst>>,
+    /// Of what is in the table: its hash, and the block it stands in.
+    entries: SecondaryMap<Inst, (u32, PackedOption<Block>)>,
 }
 
 /// Merges in one walk of the dominator tree. The table has no scopes: an entry whose block does not dominate the
@@ -35,9 +38,9 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     let dom = analyses.dominators();
     let size = (2 * f.inst_count()).next_power_of_two().max(16);
     cse.table.clear();
-    cse.table.resize(size, (0, 0));
-    cse.block.clear();
-    cse.block.resize(f.insts.len());
+    cse.table.resize(size, None.into());
+    // Those of other functions are not in the table.
+    cse.entries.resize(f.insts.len());
     for &block in dom.preorder() {
         let mut insts = std::mem::take(&mut f.blocks[block].insts);
         insts.retain(|&inst| {
@@ -46,7 +49,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
                 return true;
             }
             let Some(result) = f.result(inst) else { return true };
-            match cse.find(f, dom, block, inst) {
+            match cse.find(f, dom, block, inst, result) {
                 Some(earlier) => {
                     replaced.set(f, result, earlier);
                     false
@@ -66,68 +69,88 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 
 impl Buffers {
     /// The result of an equal instruction that dominates `inst`; otherwise `inst` is entered.
+    #[inline]
     fn find(
         &mut self,
         f: &Function,
         dom: &Dominators,
         block: Block,
         inst: Inst,
-    ) -> Option<xenoglot_ir::Value> {
-        let hash = hash(f, inst);
+        result: Value,
+    ) -> Option<Value> {
+        let data = &f.insts[inst];
+        let args = data.args.as_slice(&f.pool);
+        let hash = hash(f, data, args);
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         for probe in 0.. {
-            let (h, entry) = self.table[at];
-            let Some(index) = entry.checked_sub(1) else { break };
+            let Some(earlier) = self.table[at].expand() else { break };
             if probe == MAX_PROBES {
                 return None;
             }
-            let earlier = Inst::from_u32(index);
-            if h == hash && equal(f, earlier, inst) {
-                if self.block[earlier].is_some_and(|b| dom.dominates(b, block)) {
-                    return f.result(earlier);
+            let (h, home) = self.entries[earlier];
+            if h == hash
+                && let Some(value) = f.result(earlier)
+                && f.ty(value) == f.ty(result)
+                && equal(f, &f.insts[earlier], data, args)
+            {
+                if home.expand().is_some_and(|b| b == block || dom.dominates(b, block)) {
+                    return Some(value);
                 }
                 break;
             }
             at = (at + 1) & mask;
         }
-        self.table[at] = (hash, inst.as_u32() + 1);
-        self.block[inst] = Some(block);
+        self.table[at] = inst.into();
+        self.entries[inst] = (hash, block.into());
         None
     }
 }
 
-fn hash(f: &Function, inst: Inst) -> u32 {
-    let data = &f.insts[inst];
+#[inline]
+fn hash(f: &Function, data: &InstData, args: &[Value]) -> u32 {
     let mut h = FxHasher::default();
     data.op.hash(&mut h);
-    data.flags.hash(&mut h);
+    if data.flags != Flags::NONE {
+        data.flags.hash(&mut h);
+    }
     match data.imm {
-        Imm::Const(c) => f.consts[c].hash(&mut h),
+        Imm::None => {}
+        Imm::Const(c) => f.consts[c].0.iter().for_each(|&lane| h.write_u64(lane)),
         imm => imm.hash(&mut h),
     }
-    match (f.args(inst), data.op.info().traits.commutes) {
-        (&[a, b, ref rest @ ..], true) => (a.min(b), a.max(b), rest).hash(&mut h),
-        (args, _) => args.hash(&mut h),
+    match *args {
+        [] => {}
+        [a] => h.write_u32(a.as_u32()),
+        [a, b] if data.op.info().traits.commutes => h.write_u64(pair(a.min(b), a.max(b))),
+        [a, b] => h.write_u64(pair(a, b)),
+        [a, b, ref rest @ ..] => {
+            // In some order.
+            h.write_u64(pair(a.min(b), a.max(b)));
+            rest.iter().for_each(|v| h.write_u32(v.as_u32()));
+        }
     }
     h.finish() as u32
 }
 
-fn equal(f: &Function, a: Inst, b: Inst) -> bool {
-    let (x, y) = (&f.insts[a], &f.insts[b]);
-    let same_imm = match (x.imm, y.imm) {
+fn pair(a: Value, b: Value) -> u64 {
+    u64::from(a.as_u32()) << 32 | u64::from(b.as_u32())
+}
+
+/// Whether two instructions with results of one type are equal; `args` are the operands of `b`.
+fn equal(f: &Function, a: &InstData, b: &InstData, args: &[Value]) -> bool {
+    let same_imm = match (a.imm, b.imm) {
         (Imm::Const(c), Imm::Const(d)) => f.consts[c] == f.consts[d],
         (i, j) => i == j,
     };
-    let same_type = f.result(a).map(|v| f.ty(v)) == f.result(b).map(|v| f.ty(v));
-    if x.op != y.op || x.flags != y.flags || !same_imm || !same_type {
+    if a.op != b.op || a.flags != b.flags || !same_imm {
         return false;
     }
-    let (p, q) = (f.args(a), f.args(b));
-    p == q
-        || match (p, q) {
+    let earlier = a.args.as_slice(&f.pool);
+    earlier == args
+        || match (earlier, args) {
             (&[p0, p1, ref pr @ ..], &[q0, q1, ref qr @ ..]) => {
-                x.op.info().traits.commutes && p0 == q1 && p1 == q0 && pr == qr
+                a.op.info().traits.commutes && p0 == q1 && p1 == q0 && pr == qr
             }
             _ => false,
         }

@@ -13,109 +13,140 @@
 //! ```
 
 use crate::{Changed, Context, edit, effects};
-use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::{Block, Function, Inst, Value, ValueDef};
+use xenoglot_ir::analysis::Cfg;
+use xenoglot_ir::entity::EntityRef as _;
+use xenoglot_ir::{Block, Function, Value, ValueDef};
 
 #[derive(Default)]
 pub(crate) struct Buffers {
-    needed: SecondaryMap<Value, bool>,
-    kept: SecondaryMap<Inst, bool>,
+    /// By value.
+    needed: Vec<bool>,
+    /// By instruction.
+    dead: Vec<bool>,
+    /// Blocks that had something dead when they were come to.
+    stale: Vec<Block>,
+    /// Blocks with an edge back.
+    latches: Vec<Block>,
     work: Vec<Value>,
 }
 
-/// Removes dead instructions and block parameters; unreachable blocks count as if they were reached.
+/// Removes dead instructions and block parameters; what unreachable blocks use is needed.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.analyses.ensure_cfg(f);
     let mut b = std::mem::take(&mut cx.dead_code);
-    mark(f, cx, &mut b);
-    let changed = sweep(f, cx, &b);
+    b.mark(f, cx);
+    let changed = b.sweep(f, cx.analyses.cfg());
     cx.dead_code = b;
     cx.end(Changed::insts_if(changed))
 }
 
-/// Blocks are walked from last to first: most values are known to be needed, or not, when their definition is come to.
-/// What is needed through a parameter is followed in the end.
-fn mark(f: &Function, cx: &Context, b: &mut Buffers) {
-    b.needed.clear();
-    b.needed.resize(f.values.len());
-    b.kept.clear();
-    b.kept.resize(f.insts.len());
-    let cfg = cx.analyses.cfg();
-    for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
-        b.block(f, cx, block, false);
-        // Its edges are no predecessors of anything: keep what they name.
-        for edge in f.edges(block) {
-            f.edge_args(edge).iter().chain(f.params(edge.block)).for_each(|&v| b.follow(v));
+impl Buffers {
+    /// Blocks are walked from last to first: most values are known to be needed, or not, when their definition is come
+    /// to. What is needed over edges back is followed in the end.
+    fn mark(&mut self, f: &Function, cx: &Context) {
+        for (list, count) in [(&mut self.needed, f.values.len()), (&mut self.dead, f.insts.len())] {
+            list.clear();
+            list.resize(count, false);
         }
-    }
-    for &block in cfg.rpo().iter().rev() {
-        b.block(f, cx, block, true);
-    }
-    if let Some(entry) = f.entry() {
+        self.stale.clear();
+        let cfg = cx.analyses.cfg();
+        if cfg.rpo().len() != f.layout.len() {
+            for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
+                // Its edges are no predecessors of anything: keep what they name.
+                f.for_each_use(block, |v| self.follow(v));
+                f.edges(block).iter().flat_map(|edge| f.params(edge.block)).for_each(|&v| self.follow(v));
+            }
+        }
         // The caller passes these.
-        f.params(entry).iter().for_each(|&v| b.follow(v));
-    }
-    while let Some(v) = b.work.pop() {
-        match f.values[v].def {
-            ValueDef::Inst(inst, _) => {
-                if !std::mem::replace(&mut b.kept[inst], true) {
-                    f.args(inst).iter().for_each(|&v| b.follow(v));
+        let entry = f.entry().map_or(&[][..], |entry| f.params(entry));
+        entry.iter().for_each(|v| self.needed[v.index()] = true);
+        self.latches.clear();
+        for (number, &block) in cfg.rpo().iter().enumerate().rev() {
+            let mut back = false;
+            for edge in f.edges(block) {
+                back |= cfg.rpo_number(edge.block).is_some_and(|to| to as usize <= number);
+                for (param, arg) in f.params(edge.block).iter().zip(f.edge_args(edge)) {
+                    self.needed[arg.index()] |= self.needed[param.index()];
                 }
             }
-            ValueDef::Param(block, n) => {
-                for p in cfg.preds(block) {
-                    let edge = &f.edges(p.block)[p.edge as usize];
-                    if let Some(&arg) = f.edge_args(edge).get(usize::from(n)) {
-                        b.follow(arg);
+            if back {
+                self.latches.push(block);
+            }
+            if mark_block(f, cx, block, &mut self.needed, &mut self.dead) {
+                self.stale.push(block);
+            }
+        }
+        while let Some(block) = self.latches.pop() {
+            for edge in f.edges(block) {
+                for (param, &arg) in f.params(edge.block).iter().zip(f.edge_args(edge)) {
+                    if self.needed[param.index()] {
+                        self.follow(arg);
+                    }
+                }
+            }
+        }
+        while let Some(v) = self.work.pop() {
+            match f.values[v].def {
+                ValueDef::Inst(inst, _) => {
+                    if std::mem::take(&mut self.dead[inst.index()]) {
+                        f.args(inst).iter().for_each(|&v| self.follow(v));
+                    }
+                }
+                ValueDef::Param(block, n) => {
+                    for p in cfg.preds(block) {
+                        let edge = &f.edges(p.block)[p.edge as usize];
+                        if let Some(&arg) = f.edge_args(edge).get(usize::from(n)) {
+                            self.follow(arg);
+                        }
                     }
                 }
             }
         }
     }
-}
-
-impl Buffers {
-    /// Marks what a block needs and keeps. If it is `in_order`, the definitions of what it uses are come to later.
-    fn block(&mut self, f: &Function, cx: &Context, block: Block, in_order: bool) {
-        f.term_args(block).iter().for_each(|&v| self.need(f, v, in_order));
-        for &inst in f.blocks[block].insts.iter().rev() {
-            let used = f.results(inst).iter().any(|&v| self.needed[v]);
-            if used || !effects::is_removable(f, cx, inst) {
-                self.kept[inst] = true;
-                f.args(inst).iter().for_each(|&v| self.need(f, v, in_order));
-            }
-        }
-    }
-
-    fn need(&mut self, f: &Function, v: Value, in_order: bool) {
-        if in_order && f.def_inst(v).is_some() {
-            self.needed[v] = true;
-        } else {
-            self.follow(v);
-        }
-    }
 
     /// Needs a value whose definition the walk over the blocks may have passed.
+    #[inline]
     fn follow(&mut self, v: Value) {
-        if !std::mem::replace(&mut self.needed[v], true) {
+        if !std::mem::replace(&mut self.needed[v.index()], true) {
             self.work.push(v);
         }
     }
+
+    fn sweep(&self, f: &mut Function, cfg: &Cfg) -> bool {
+        let mut changed = false;
+        for &block in &self.stale {
+            let insts = &mut f.blocks[block].insts;
+            let before = insts.len();
+            insts.retain(|&inst| !self.dead[inst.index()]);
+            changed |= insts.len() != before;
+        }
+        for &block in cfg.rpo() {
+            if f.params(block).iter().any(|&v| !self.needed[v.index()]) {
+                changed = true;
+                let params: smallvec::SmallVec<[Value; 16]> = f.params(block).into();
+                edit::remove_params(f, block, cfg.preds(block), |n| !self.needed[params[n].index()]);
+            }
+        }
+        changed
+    }
 }
 
-fn sweep(f: &mut Function, cx: &Context, b: &Buffers) -> bool {
-    let mut changed = false;
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
-        let insts = &mut f.blocks[block].insts;
-        let before = insts.len();
-        insts.retain(|&inst| b.kept[inst]);
-        changed |= insts.len() != before;
-        if f.params(block).iter().any(|&v| !b.needed[v]) {
-            changed = true;
-            let params: smallvec::SmallVec<[Value; 16]> = f.params(block).into();
-            edit::remove_params(f, block, cx.analyses.cfg().preds(block), |n| !b.needed[params[n]]);
+/// Marks what a block needs, and what in it is dead unless something comes to need it; whether anything is.
+fn mark_block(f: &Function, cx: &Context, block: Block, needed: &mut [bool], dead: &mut [bool]) -> bool {
+    f.term_args(block).iter().for_each(|&v| needed[v.index()] = true);
+    let mut any_dead = false;
+    for &inst in f.blocks[block].insts.iter().rev() {
+        let data = &f.insts[inst];
+        let used = match *data.results.as_slice(&f.pool) {
+            [v] => needed[v.index()],
+            ref results => results.iter().any(|v| needed[v.index()]),
+        };
+        if used || !effects::is_removable(f, cx, inst) {
+            data.args.as_slice(&f.pool).iter().for_each(|v| needed[v.index()] = true);
+        } else {
+            dead[inst.index()] = true;
+            any_dead = true;
         }
     }
-    changed
+    any_dead
 }

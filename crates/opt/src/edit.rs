@@ -18,40 +18,43 @@ use xenoglot_ir::{
 pub(crate) struct Replaced {
     by: SecondaryMap<Value, PackedOption<Value>>,
     any: bool,
-    /// The instructions that this gave other operands.
+    /// The results of instructions that this gave other operands.
     pub(crate) stale: Stale,
 }
 
-/// Instructions that [`simplify`](crate::simplify) has not looked at as they are now. Passes that rewrite instructions
-/// other than through [`Replaced`] call [`Stale::all`]; new instructions are stale by their number.
+/// Results of instructions that [`simplify`](crate::simplify) has not looked at as they are now. Passes that rewrite
+/// instructions other than through [`Replaced`] call [`Stale::all`]; new results are stale by their number.
 #[derive(Default)]
 pub(crate) struct Stale {
-    touched: SecondaryMap<Inst, bool>,
-    /// Instructions from this number on are new.
-    new: usize,
+    /// By value; what is not listed is stale.
+    listed: Vec<bool>,
 }
 
 impl Stale {
     /// Everything is stale.
     pub(crate) fn all(&mut self) {
-        self.new = 0;
+        self.listed.clear();
+    }
+
+    pub(crate) fn is_all(&self) -> bool {
+        self.listed.is_empty()
     }
 
     /// Nothing is stale.
     pub(crate) fn none(&mut self, f: &Function) {
-        self.touched.clear();
-        self.touched.resize(f.insts.len());
-        self.new = f.insts.len();
+        self.listed.clear();
+        self.listed.resize(f.values.len(), false);
     }
 
-    pub(crate) fn mark(&mut self, inst: Inst) {
-        if inst.index() < self.new {
-            self.touched[inst] = true;
+    pub(crate) fn mark(&mut self, v: Value) {
+        if let Some(listed) = self.listed.get_mut(v.index()) {
+            *listed = true;
         }
     }
 
-    pub(crate) fn contains(&self, inst: Inst) -> bool {
-        inst.index() >= self.new || self.touched[inst]
+    #[inline]
+    pub(crate) fn contains(&self, v: Value) -> bool {
+        self.listed.get(v.index()).is_none_or(|&stale| stale)
     }
 }
 
@@ -77,6 +80,7 @@ impl Replaced {
     }
 
     /// What stands for `v` now.
+    #[inline]
     pub(crate) fn resolve(&self, mut v: Value) -> Value {
         while let Some(by) = self.by[v].expand() {
             v = by;
@@ -84,23 +88,23 @@ impl Replaced {
         v
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         !self.any
     }
 
     /// Rewrites the operands of `inst`.
+    #[inline]
     pub(crate) fn apply_inst(&mut self, f: &mut Function, inst: Inst) {
-        if !self.any {
-            return;
+        if self.any && f.args(inst).iter().any(|&v| self.by[v].is_some()) {
+            self.rewrite_inst(f, inst);
         }
+    }
+
+    fn rewrite_inst(&mut self, f: &mut Function, inst: Inst) {
         let Function { insts, pool, .. } = f;
-        for v in insts[inst].args.as_mut_slice(pool) {
-            let by = self.resolve(*v);
-            if by != *v {
-                *v = by;
-                self.stale.mark(inst);
-            }
-        }
+        insts[inst].args.as_mut_slice(pool).iter_mut().for_each(|v| *v = self.resolve(*v));
+        insts[inst].results.as_slice(pool).iter().for_each(|&v| self.stale.mark(v));
     }
 
     /// Rewrites the operands of `block`'s terminator and edges.

@@ -3,35 +3,70 @@
 use crate::Context;
 use xenoglot_ir::imm::{Imm, MemInfo, Order};
 use xenoglot_ir::module::OutOfBounds;
+use xenoglot_ir::op::{OPS, Sig};
 use xenoglot_ir::{DivZero, Function, Inst, Op, Space};
 
-/// Whether `inst` does nothing but make its results, so that it can go when nobody uses them.
-pub fn is_removable(f: &Function, cx: &Context, inst: Inst) -> bool {
-    let data = &f.insts[inst];
-    let traits = data.op.info().traits;
-    if data.op.is_open() || traits.writes {
-        return false;
+/// What holds for an op whatever the instruction says, packed: passes ask this of everything they come to.
+#[derive(Clone, Copy)]
+struct Effects(u8);
+
+const REMOVABLE: u8 = 1 << 0;
+/// Whether it is removable, the instruction says.
+const MAYBE_REMOVABLE: u8 = 1 << 1;
+const MERGEABLE: u8 = 1 << 2;
+/// Whether it is mergeable, the instruction says.
+const MAYBE_MERGEABLE: u8 = 1 << 3;
+
+static EFFECTS: [Effects; OPS.len()] = {
+    let mut table = [Effects(0); OPS.len()];
+    let mut i = 0;
+    while i < OPS.len() {
+        let traits = OPS[i].traits;
+        let settled = !matches!(OPS[i].sig, Sig::Open) && !traits.writes;
+        let remove = match OPS[i].op {
+            Op::Load | Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => MAYBE_REMOVABLE,
+            _ if traits.pure || traits.reads => REMOVABLE,
+            _ => 0,
+        };
+        let merge = match OPS[i].op {
+            Op::Load => MAYBE_MERGEABLE,
+            Op::Input => MERGEABLE,
+            _ if traits.pure => MERGEABLE,
+            _ => 0,
+        };
+        table[i] = Effects(match (settled, traits.convergent) {
+            (true, false) => remove | merge,
+            (true, true) => remove,
+            (false, _) => 0,
+        });
+        i += 1;
     }
-    match (data.op, data.imm) {
+    table
+};
+
+/// Whether `inst` does nothing but make its results, so that it can go when nobody uses them.
+#[inline]
+pub fn is_removable(f: &Function, cx: &Context, inst: Inst) -> bool {
+    let effects = EFFECTS[f.insts[inst].op as usize].0;
+    effects & REMOVABLE != 0 || effects & MAYBE_REMOVABLE != 0 && may_be_removed(f, cx, inst)
+}
+
+fn may_be_removed(f: &Function, cx: &Context, inst: Inst) -> bool {
+    match (f.insts[inst].op, f.insts[inst].imm) {
         (Op::Load, Imm::Mem(m)) => is_plain(m) && !may_fault(cx, m),
         (Op::Load, _) => false,
-        (Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem, _) => !may_trap(f, inst),
-        _ => traits.pure || traits.reads,
+        _ => !may_trap(f, inst),
     }
 }
 
 /// Whether a later equal instruction that `inst` dominates has the same results.
+#[inline]
 pub fn is_mergeable(f: &Function, inst: Inst) -> bool {
     let data = &f.insts[inst];
-    let traits = data.op.info().traits;
-    if data.op.is_open() || traits.convergent || traits.writes {
-        return false;
-    }
-    match (data.op, data.imm) {
-        (Op::Load, Imm::Mem(m)) => is_plain(m) && is_constant(m.space),
-        (Op::Input, _) => true,
-        _ => traits.pure,
-    }
+    let effects = EFFECTS[data.op as usize].0;
+    effects & MERGEABLE != 0
+        || effects & MAYBE_MERGEABLE != 0
+            && matches!(data.imm, Imm::Mem(m) if is_plain(m) && is_constant(m.space))
 }
 
 /// Whether `inst` may be executed where the program did not ask for it, without anybody noticing. `always` says

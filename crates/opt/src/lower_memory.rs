@@ -54,7 +54,15 @@ enum Lowering {
     Loop(Type),
 }
 
+#[inline]
 fn lowering(f: &Function, inst: Inst) -> Option<(Lowering, MemInfo)> {
+    match f.insts[inst].op {
+        Op::Load | Op::Store | Op::AtomicIncWrap | Op::AtomicDecWrap | Op::AtomicFadd => access(f, inst),
+        _ => None,
+    }
+}
+
+fn access(f: &Function, inst: Inst) -> Option<(Lowering, MemInfo)> {
     let data = &f.insts[inst];
     let Imm::Mem(mem) = data.imm else { return None };
     let ty = match data.op {

@@ -19,6 +19,7 @@ use xenoglot_ir::{Bits, Flags, Function, Imm, Inst, Op, Type, Value};
 
 mod float;
 mod int;
+mod interest;
 mod vector;
 
 #[derive(Default)]
@@ -116,31 +117,47 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.replaced.reset(f);
     let Context { analyses, replaced, simplify, .. } = cx;
     let rpo = analyses.cfg().rpo();
+    let out = &mut simplify.insts;
+    let first = replaced.stale.is_all();
     let mut changed = false;
     for &block in rpo {
         let mut insts = std::mem::take(&mut f.blocks[block].insts);
-        simplify.insts.clear();
-        for &inst in &insts {
+        // The list is copied from where it first changes.
+        let mut copied = false;
+        out.clear();
+        for (i, &inst) in insts.iter().enumerate() {
             replaced.apply_inst(f, inst);
-            let stale = &mut replaced.stale;
-            if !stale.contains(inst)
-                && !f.args(inst).iter().any(|&v| f.def_inst(v).is_some_and(|def| stale.contains(def)))
-            {
-                simplify.insts.push(inst);
-                continue;
+            let (data, args) = (&f.insts[inst], f.args(inst));
+            let stale = first || is_stale(&replaced.stale, args) || is_stale(&replaced.stale, f.results(inst));
+            let concerned = stale && interest::concerns(f, data.op, args);
+            debug_assert!(concerned || !stale || is_stable(f, inst), "a rule that `interest` does not know of");
+            let mut gone = false;
+            if concerned && let Some(result) = f.result(inst) {
+                match step(f, out, inst, result) {
+                    Outcome::Kept => {}
+                    Outcome::Rewritten => {
+                        replaced.stale.mark(result);
+                        changed = true;
+                    }
+                    Outcome::Replaced(by) => {
+                        replaced.set(f, result, by);
+                        changed = true;
+                        gone = true;
+                    }
+                }
+                if !copied && (gone || !out.is_empty()) {
+                    out.splice(0..0, insts[..i].iter().copied());
+                    copied = true;
+                }
             }
-            let (touched, gone) = step(f, &mut simplify.insts, inst);
-            if touched {
-                changed = true;
-                stale.mark(inst);
-            }
-            match (gone, f.result(inst)) {
-                (Some(by), Some(old)) => replaced.set(f, old, by),
-                _ => simplify.insts.push(inst),
+            if copied && !gone {
+                out.push(inst);
             }
         }
-        insts.clear();
-        insts.extend_from_slice(&simplify.insts);
+        if copied {
+            insts.clear();
+            insts.extend_from_slice(out);
+        }
         f.blocks[block].insts = insts;
         replaced.apply_term(f, block);
     }
@@ -151,28 +168,37 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.end(Changed::insts_if(changed))
 }
 
-/// Applies rules to `inst` until none fits: whether one did, and the value that takes its place.
-fn step(f: &mut Function, out: &mut Vec<Inst>, inst: Inst) -> (bool, Option<Value>) {
-    let traits = f.insts[inst].op.info().traits;
-    if !traits.pure || traits.convergent || f.insts[inst].op.is_open() {
-        return (false, None);
-    }
-    let Some(result) = f.result(inst) else { return (false, None) };
-    let mut touched = false;
+/// Whether one of these changed since it was looked at.
+#[inline]
+fn is_stale(stale: &edit::Stale, values: &[Value]) -> bool {
+    values.iter().any(|&v| stale.contains(v))
+}
+
+/// What became of an instruction.
+enum Outcome {
+    Kept,
+    Rewritten,
+    /// This value takes the place of its result.
+    Replaced(Value),
+}
+
+/// Applies rules to `inst` until none fits.
+fn step(f: &mut Function, out: &mut Vec<Inst>, inst: Inst, result: Value) -> Outcome {
+    let mut outcome = Outcome::Kept;
     for _ in 0..MAX_STEPS {
         if f.args(inst).is_empty() {
             break;
         }
         if let Some(bits) = constant_fold::fold_inst(f, inst) {
             edit::rewrite_const(f, inst, bits);
-            return (true, None);
+            return Outcome::Rewritten;
         }
         let data = &f.insts[inst];
         let (op, flags, imm, guest) = (data.op, data.flags, data.imm, data.guest);
         let (args, ty) = (Args::from_slice(f.args(inst)), f.ty(result));
         match (Site { f, out, op, flags, imm, args, ty, guest }).rule() {
             Rule::Keep => break,
-            Rule::Value(v) => return (true, Some(v)),
+            Rule::Value(v) => return Outcome::Replaced(v),
             Rule::Const(bits) => edit::rewrite_const(f, inst, bits),
             Rule::Inst(new, flags, imm, args) => {
                 edit::rewrite(f, inst, new, flags, imm, &args);
@@ -181,11 +207,27 @@ fn step(f: &mut Function, out: &mut Vec<Inst>, inst: Inst) -> (bool, Option<Valu
                     if let Some(bits) = constant_fold::fold_inst(f, inst) {
                         edit::rewrite_const(f, inst, bits);
                     }
-                    return (true, None);
+                    return Outcome::Rewritten;
                 }
             }
         }
-        touched = true;
+        outcome = Outcome::Rewritten;
     }
-    (touched, None)
+    outcome
+}
+
+/// Whether no rule fits `inst`.
+fn is_stable(f: &mut Function, inst: Inst) -> bool {
+    let data = &f.insts[inst];
+    let traits = data.op.info().traits;
+    let (op, flags, imm, guest) = (data.op, data.flags, data.imm, data.guest);
+    let args = Args::from_slice(f.args(inst));
+    match f.result(inst) {
+        Some(result) if traits.pure && !traits.convergent && !op.is_open() && !args.is_empty() => {
+            let ty = f.ty(result);
+            let folds = constant_fold::fold_inst(f, inst).is_some();
+            !folds && matches!(Site { f, out: &mut Vec::new(), op, flags, imm, args, ty, guest }.rule(), Rule::Keep)
+        }
+        _ => true,
+    }
 }
