@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use xenoglot::Error;
-use xenoglot::dxil::{LiftOptions, disassemble, lift, load};
+use xenoglot::dxil::{LiftOptions, disassemble, lift, load, passes};
 use xenoglot_interp::Interpreter;
 use xenoglot_opt::pipeline::{Options as OptOptions, Verify};
 use xenoglot_opt::{Context, optimize};
@@ -15,16 +15,19 @@ pub fn dxil(data: &[u8]) {
         Ok(_) | Err(Error::DxilText(_)) => {}
         Err(e) => panic!("{e}"),
     }
-    let mut module = match lift(&module, &LiftOptions::default()) {
+    let lifted = match lift(&module, &LiftOptions::default()) {
         Ok(lifted) => lifted.module,
         Err(Error::DxilLift(_)) => return,
         Err(e) => panic!("{e}"),
     };
-    if let Err(errors) = optimize(&mut module, &mut Context::new(), &OptOptions::default(), &mut Verify) {
-        panic!("{errors}");
+    for options in [passes(), OptOptions::default()] {
+        let mut module = lifted.clone();
+        if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
+            panic!("{errors}");
+        }
+        Interpreter::new(&module).expect("verified modules are whole");
+        let _ = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::default());
     }
-    Interpreter::new(&module).expect("verified modules are whole");
-    let _ = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::default());
 }
 
 /// The smaller containers of the project's vectors.

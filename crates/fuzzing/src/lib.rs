@@ -130,7 +130,7 @@ pub fn ir_text(data: &[u8]) {
         return;
     }
     run(&module);
-    for level in [Level::None, Level::Full] {
+    for level in [Level::None, Level::Light, Level::Full] {
         let mut module = module.clone();
         let full = level == Level::Full;
         let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };

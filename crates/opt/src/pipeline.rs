@@ -53,6 +53,8 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
 pub enum Level {
     /// Promotion and what makes its result readable; for debugging front ends.
     None,
+    /// And one look at what lifting leaves behind: for guests whose compilers have optimised already.
+    Light,
     /// All of the pass list.
     #[default]
     Full,
@@ -159,8 +161,10 @@ pub fn optimize_function<O: Observer>(
     if options.lower_memory {
         r.run("lower_memory")?;
     }
-    if options.level == Level::Full {
+    if options.level >= Level::Light {
         r.run("simplify")?;
+    }
+    if options.level == Level::Full {
         // Lanes moved directly leave most masked writes dead: what follows need not look at them.
         r.run("dead_code")?;
         r.run("branch_fold")?;

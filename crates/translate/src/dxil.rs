@@ -8,6 +8,7 @@ pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::program::Resource;
 pub use xenoglot_dxil::root_signature::RootSignature;
 use xenoglot_dxil::{binding, lift as lifter, program};
+use xenoglot_opt::pipeline::Level;
 
 /// Reads the shader's module of a DXBC container or of bitcode.
 ///
@@ -88,6 +89,12 @@ pub fn target_for(target: &Target, program: &program::Program) -> Target {
         #[cfg(feature = "naga")]
         other => other,
     }
+}
+
+/// How to optimise what was lifted: lightly, as DirectXShaderCompiler optimised before. What hosts' floats lack is to be
+/// said beside.
+pub fn passes() -> xenoglot_opt::Options {
+    xenoglot_opt::Options { level: Level::Light, lower_memory: true, ..xenoglot_opt::Options::default() }
 }
 
 /// How a shader's resources are bound.

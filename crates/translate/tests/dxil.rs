@@ -3,7 +3,7 @@
 use spirv_tools::TargetEnv;
 use spirv_tools::val::Validator;
 use std::path::{Path, PathBuf};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_ir::Module;
 use xenoglot_spirv::{Options, Version};
@@ -43,8 +43,7 @@ fn translated(
     if translator.emit(&lifted.module, &target).is_ok() {
         validated(translator, &lifted.module, &target).map_err(|e| format!("as lifted: {e}"))?;
     }
-    let lower = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
-    translator.optimize(&mut lifted.module, &lower);
+    translator.optimize(&mut lifted.module, &passes());
     validated(translator, &lifted.module, &target).map_err(|e| format!("optimised: {e}"))
 }
 

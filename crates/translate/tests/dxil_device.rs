@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use xenoglot::dxil::{LiftOptions, lift, load, programs, target_for};
+use xenoglot::dxil::{LiftOptions, lift, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_ir::Stage;
 use xenoglot_spirv::{Options, Version};
@@ -73,8 +73,7 @@ fn shaders(name: &str, primitive_inputs: u64) -> Vec<(String, StageModule)> {
         let options = LiftOptions { entry, primitive_inputs, ..LiftOptions::default() };
         let mut lifted = lift(&module, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
         let target = target_for(&Target::Spirv(Options::version(Version::V1_5)), &lifted.program);
-        let lower = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
-        translator.optimize(&mut lifted.module, &lower);
+        translator.optimize(&mut lifted.module, &passes());
         let code = translator.emit(&lifted.module, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
         let Code::Words(spirv) = code else { panic!("{name}: no words") };
         (lifted.program.name.clone(), StageModule { stage: stage(lifted.module.stage), spirv })

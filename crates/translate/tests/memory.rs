@@ -1,7 +1,7 @@
 //! What translation holds in memory at its height.
 
 use std::path::{Path, PathBuf};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, passes, target_for};
 use xenoglot::{Error, Target, Translator};
 use xenoglot_dxil::lift::Lifted;
 use xenoglot_maxwell::lift::LiftOptions as MaxwellOptions;
@@ -49,7 +49,7 @@ fn dxil_takes_ten_megabytes() {
             let mut lifted = lifted(&bytes).unwrap();
             let target = target_for(&spirv(), &lifted.program);
             let mut translator = Translator::new();
-            translator.optimize(&mut lifted.module, &lowering());
+            translator.optimize(&mut lifted.module, &passes());
             translator.emit(&lifted.module, &target).unwrap();
         });
         most = most.max((held, path));

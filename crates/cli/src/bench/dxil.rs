@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::Options as OptOptions;
@@ -130,7 +130,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
         target: Target::Spirv(xenoglot_spirv::Options::version(Version::V1_6)),
-        passes: OptOptions { lower_memory: true, ..OptOptions::default() },
+        passes: passes(),
         repetitions: if options.quick { 3 } else { 51 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
     };

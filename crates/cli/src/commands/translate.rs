@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use xenoglot::{Code, Target, Translator, dxil, maxwell};
 use xenoglot_opt::lower_floats;
+use xenoglot_opt::pipeline::Level;
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,6 +24,28 @@ pub enum Language {
     /// HLSL.
     #[cfg(feature = "naga")]
     Hlsl,
+}
+
+/// How much to optimise.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Optimize {
+    /// Only make registers values.
+    None,
+    /// And look once at what lifting leaves behind.
+    Light,
+    /// All passes.
+    Full,
+}
+
+impl Optimize {
+    /// The pass list's.
+    fn level(self) -> Level {
+        match self {
+            Optimize::None => Level::None,
+            Optimize::Light => Level::Light,
+            Optimize::Full => Level::Full,
+        }
+    }
 }
 
 /// A version of GLSL.
@@ -144,9 +167,9 @@ pub struct Args {
     /// Lanes of the host's subgroups, if known: what warps of another width tell each other goes through shared memory.
     #[arg(long, value_name = "LANES", default_value_t = 0)]
     subgroup_width: u8,
-    /// Only make registers values; run no other pass.
-    #[arg(long)]
-    no_optimize: bool,
+    /// How much to optimise; if not given, as much as there is, and lightly for DXIL, whose compiler did it.
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    optimize: Option<Optimize>,
 }
 
 /// Passes that leave what hosts have.
@@ -157,9 +180,13 @@ pub fn lowering() -> xenoglot_opt::Options {
 
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
-    let level = if args.no_optimize { xenoglot_opt::pipeline::Level::None } else { Default::default() };
-    let options = xenoglot_opt::Options { level, subgroup_width: args.subgroup_width, ..lowering() };
     each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
+        let level = match (args.optimize, &unit.dxil) {
+            (Some(level), _) => level.level(),
+            (None, Some(_)) => dxil::passes().level,
+            (None, None) => Level::Full,
+        };
+        let options = xenoglot_opt::Options { level, subgroup_width: args.subgroup_width, ..lowering() };
         translator.optimize(&mut unit.module, &options);
         args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()
     })

@@ -8,7 +8,9 @@ use super::{compare, gpu, interp};
 use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
 use std::collections::BTreeMap;
-use xenoglot::dxil::{Bounds, HeapSets, LiftOptions, Remapper, RootSignatureMap, lift_bound, load, program};
+use xenoglot::dxil::{
+    Bounds, HeapSets, LiftOptions, Remapper, RootSignatureMap, lift_bound, load, passes, program,
+};
 use xenoglot_dxil::binding::{self, Argument, DescriptorKind, Heap, Registers, Slot, Target};
 use xenoglot_dxil::container::Container;
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
@@ -80,7 +82,7 @@ impl Engine {
         // No test goes outside of its buffers.
         let mut module = lifted(vector, &map, Bounds::Device)?;
         let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() };
+        let options = xenoglot_opt::Options { floats, ..passes() };
         self.0.translator.optimize(&mut module, &options);
         let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
         let job = layout.job(&module, spirv);

@@ -4,7 +4,7 @@ use super::format::{Class, Kind, Resource, Test, Vector};
 use super::{compare, lifted};
 use crate::vulkan::{Host, Language, texel_format};
 use crate::{Error, Request};
-use xenoglot::dxil::Bounds;
+use xenoglot::dxil::{Bounds, passes};
 use xenoglot_ir::module::ImageFormat;
 use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{
@@ -32,7 +32,7 @@ impl Engine {
         let mut module = lifted(vector, Bounds::Device)?;
         // Vulkan promises no `fma` that rounds once.
         let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() };
+        let options = xenoglot_opt::Options { floats, ..passes() };
         self.0.translator.optimize(&mut module, &options);
         let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
         let Some(test) = &vector.test else { return Ok(()) };

@@ -4,7 +4,7 @@ use super::format::Vector;
 use crate::report::{Observer, Summary, Verdict};
 use crate::validator::validate;
 use rayon::prelude::*;
-use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::lower_floats;
@@ -44,7 +44,7 @@ fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u
     let mut lifted = lift_bound(module, &options, remapper).map_err(|e| e.to_string())?;
     let mut translator = Translator::new();
     let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    let options = xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() };
+    let options = xenoglot_opt::Options { floats, ..passes() };
     translator.optimize(&mut lifted.module, &options);
     let target = target_for(&Target::Spirv(Options::version(Version::V1_6)), &lifted.program);
     match translator.emit(&lifted.module, &target).map_err(|e| e.to_string())? {
