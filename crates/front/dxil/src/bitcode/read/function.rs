@@ -118,7 +118,8 @@ impl Reader<'_> {
         );
         reading.inside = !ends;
         let result = ty.map(|ty| {
-            body.values.push(Value { ty, def: Def::Inst(index) });
+            // Written where it stays: a copy of what was only just written in parts would wait for it.
+            body.values.extend(std::iter::once_with(|| Value { ty, def: Def::Inst(index) }));
             self.value_types.push(ty);
             ValueId(self.value_types.len() as u32 - 1)
         });

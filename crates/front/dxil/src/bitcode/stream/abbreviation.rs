@@ -74,7 +74,7 @@ impl Abbreviation {
     pub fn read(bits: &mut Bits) -> Step<Abbreviation> {
         let wrong = |what| ErrorKind::malformed(what, 0u32);
         let mut left = bits.vbr(5);
-        let mut scalars = Vec::new();
+        let mut scalars = Vec::with_capacity(left.min(16) as usize);
         let mut rest = Rest::None;
         while left > 0 {
             // Past the end all are of the same kind: this ends.
