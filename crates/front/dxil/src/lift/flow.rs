@@ -243,20 +243,19 @@ fn param(cx: &mut Cx<'_>, ir: Block, ty: TypeId) -> Lift<Val> {
     gathered(cx, ty, &mut |cx, ty| Ok(cx.b.func.add_param(ir, ty)), 0)
 }
 
-/// What the phis of `to` become on the way from `from`.
-fn edge(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, to: BlockId) -> Lift<(Block, Values)> {
+/// Adds what the phis of `to` become on the way from `from` to `args`; the block there.
+fn edge(cx: &mut Cx<'_>, graph: &Graph, (from, to): (BlockId, BlockId), args: &mut Values) -> Lift<Block> {
     let target = graph.find(to).ok_or(LiftError::Phi(to.0))?;
-    let mut args = Values::new();
     for &(_, _, value) in graph.incoming(from, to) {
         if let Some(v) = cx.known_scalar(value) {
             args.push(v);
             continue;
         }
         let (ty, v) = (cx.type_of(value)?, cx.value(value)?);
-        scattered(cx, v, ty, &mut args, 0)?;
+        scattered(cx, v, ty, args, 0)?;
     }
     match args.len() == cx.b.func.params(target).len() {
-        true => Ok((target, args)),
+        true => Ok(target),
         false => Err(LiftError::Phi(to.0).into()),
     }
 }
@@ -298,13 +297,15 @@ fn returned(cx: &mut Cx<'_>, value: ValueId) -> Lift<()> {
 fn transfer(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> Lift<()> {
     match kind {
         InstKind::Jump(to) => {
-            let (block, args) = edge(cx, graph, from, *to)?;
+            let mut args = Values::new();
+            let block = edge(cx, graph, (from, *to), &mut args)?;
             cx.b.jump(block, &args);
         }
         InstKind::Branch { condition, targets: [yes, no] } => {
             let condition = cx.scalar(*condition)?;
-            let (yes, yes_args) = edge(cx, graph, from, *yes)?;
-            let (no, no_args) = edge(cx, graph, from, *no)?;
+            let (mut yes_args, mut no_args) = (Values::new(), Values::new());
+            let yes = edge(cx, graph, (from, *yes), &mut yes_args)?;
+            let no = edge(cx, graph, (from, *no), &mut no_args)?;
             cx.b.branch(condition, (yes, &yes_args), (no, &no_args));
         }
         InstKind::Switch { value, default, cases } => {
@@ -319,11 +320,13 @@ fn transfer(cx: &mut Cx<'_>, graph: &Graph, from: BlockId, kind: &InstKind) -> L
                 let number = cx.integer(case)?;
                 // Of equal cases the first one counts.
                 if seen.insert(number) {
-                    let (block, args) = edge(cx, graph, from, to)?;
+                    let mut args = Values::new();
+                    let block = edge(cx, graph, (from, to), &mut args)?;
                     edges.push((number, block, args));
                 }
             }
-            let (default, default_args) = edge(cx, graph, from, *default)?;
+            let mut default_args = Values::new();
+            let default = edge(cx, graph, (from, *default), &mut default_args)?;
             let cases: Vec<(u64, Block, &[Value])> =
                 edges.iter().map(|(n, b, args)| (*n, *b, args.as_slice())).collect();
             cx.b.switch(v, &cases, (default, &default_args));
