@@ -97,7 +97,7 @@ pub(crate) struct Ssa {
     phis: Vec<Phi>,
     operands: Vec<Id>,
     /// Writes by variable, sorted by block.
-    writes: Vec<SmallVec<[(u32, Id); 2]>>,
+    writes: Vec<SmallVec<[(u32, Id); 4]>>,
     /// Variables that have writes.
     written: Vec<u32>,
     /// Where each variable is written.
@@ -303,12 +303,18 @@ impl Ssa {
             }
         }
         // The others use what a loop carries around.
-        let Ssa { work, phis, operands, .. } = self;
-        let gone = |id: &Id| phi_number(*id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != *id);
-        work.retain(|&n| operands[range(&phis[n as usize].operands)].iter().any(gone));
-        if !work.is_empty() {
+        let mut work = std::mem::take(&mut self.work);
+        work.retain(|&n| self.uses_gone(n) && self.simplify_phi(n) == Simplified::Yes);
+        self.work = work;
+        if !self.work.is_empty() {
             self.simplify_users();
         }
+    }
+
+    /// Whether an operand of a phi is a phi that went.
+    fn uses_gone(&self, n: u32) -> bool {
+        let operands = &self.operands[range(&self.phis[n as usize].operands)];
+        operands.iter().any(|&id| self.phi(id).is_some_and(|phi| phi.is != id))
     }
 
     /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
@@ -339,7 +345,7 @@ impl Ssa {
         }
     }
 
-    /// Looks at the phis in `work`, and at those that use one that goes.
+    /// Looks at the phis that use those in `work`, which went, and so on.
     fn simplify_users(&mut self) {
         // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
         let Ssa { starts, users, .. } = self;
@@ -358,10 +364,13 @@ impl Ssa {
                 starts[m + 1] += 1;
             }
         }
-        while let Some(n) = self.work.pop() {
-            if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
-                let [from, to] = [0, 1].map(|k| self.starts[n as usize + k] as usize);
-                self.work.extend_from_slice(&self.users[from..to]);
+        while let Some(gone) = self.work.pop() {
+            let [from, to] = [0, 1].map(|k| self.starts[gone as usize + k] as usize);
+            for at in from..to {
+                let n = self.users[at];
+                if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
+                    self.work.push(n);
+                }
             }
         }
     }
@@ -416,6 +425,7 @@ impl Ssa {
     }
 
     /// The id in the output of a root, with `new` making those of phis when they are first met.
+    #[inline]
     pub(crate) fn name_root(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
         let Some(number) = phi_number(root) else { return root };
         let Some(phi) = self.phis.get_mut(number) else { return root };

@@ -88,7 +88,13 @@ impl Names<'_> {
                 let var = var.unwrap_or_else(|| self.ssa.var_of(id));
                 self.unit.undef(var_type(self.function, var))
             }
-            root => self.ssa.name_root(root, || self.unit.id()),
+            root => {
+                let name = self.ssa.name_root(root, || self.unit.id());
+                if root == id {
+                    return name;
+                }
+                name
+            }
         };
         self.ssa.set_name(id, name);
         name
