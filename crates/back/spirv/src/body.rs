@@ -270,12 +270,13 @@ impl Body<'_, '_> {
 
     /// The id of a value that has none here: of a literal or a variable.
     fn find_value(&mut self, v: Value) -> Id {
-        if let Some(inst) = self.function.def_inst(v) {
-            let data = &self.function.insts[inst];
-            let ty = self.function.ty(v);
+        let function = self.function;
+        if let Some(inst) = function.def_inst(v) {
+            let data = &function.insts[inst];
+            let ty = function.ty(v);
             let literal = match (data.op, data.imm) {
                 (Op::Const, Imm::Const(c)) => {
-                    self.shared.unit.literal(self.shared.helpers, ty, self.function.consts[c]).ok()
+                    self.shared.unit.literal(self.shared.helpers, ty, &function.consts[c]).ok()
                 }
                 (Op::Undef, _) => Some(Literal::Global(self.shared.unit.undef(ty))),
                 _ => None,

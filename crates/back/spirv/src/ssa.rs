@@ -132,24 +132,24 @@ impl Ssa {
 
     /// A new block.
     pub(crate) fn add_block(&mut self, label: Id, start: usize, from: From) -> u32 {
-        let reachable = match &from {
-            From::Entry => true,
-            From::One(p) => self.blocks[*p as usize].reachable,
-            From::Merge { preds, .. } => {
-                preds.clone().any(|p| self.blocks[self.preds[p as usize] as usize].reachable)
+        let reachable = |p: u32| self.blocks[p as usize].reachable;
+        let (above, reachable) = match &from {
+            From::Entry => (None, true),
+            &From::One(p) => (Some(p), reachable(p)),
+            From::Merge { head, preds } => {
+                (Some(*head), self.preds[range(preds)].iter().any(|&p| reachable(p)))
             }
-            From::Loop { pre, .. } => self.blocks[*pre as usize].reachable,
+            &From::Loop { pre, .. } => (None, reachable(pre)),
         };
         let block = self.blocks.len() as u32;
-        let (depth, jump) = match from {
-            From::One(above) | From::Merge { head: above, .. } => {
-                let above_jump = self.blocks[above as usize].jump;
-                let [a, b, c] = [above, above_jump, self.blocks[above_jump as usize].jump]
-                    .map(|block| self.blocks[block as usize].depth);
-                let equal = a - b == b - c;
-                (a + 1, if equal { self.blocks[above_jump as usize].jump } else { above })
+        let (depth, jump) = match above {
+            Some(above) => {
+                let a = &self.blocks[above as usize];
+                let b = &self.blocks[a.jump as usize];
+                let c = &self.blocks[b.jump as usize];
+                (a.depth + 1, if a.depth - b.depth == b.depth - c.depth { b.jump } else { above })
             }
-            From::Entry | From::Loop { .. } => (0, block),
+            None => (0, block),
         };
         self.blocks.push(BlockInfo { label, start, reachable, from, depth, jump });
         block
@@ -516,11 +516,11 @@ fn root(phis: &mut [Phi], id: Id) -> Id {
 /// How many of `writes` are in blocks up to `block`. Mostly all or nearly all are.
 #[inline]
 fn writes_up_to(writes: &[(u32, Id)], block: u32) -> usize {
-    const NEAR: usize = 8;
-    let near = writes.len().saturating_sub(NEAR);
-    match writes[near..].iter().rposition(|w| w.0 <= block) {
-        Some(last) => near + last + 1,
-        None => writes[..near].partition_point(|w| w.0 <= block),
+    const FEW: usize = 12;
+    match writes {
+        few if few.len() <= FEW => few.len() - few.iter().rev().take_while(|w| w.0 > block).count(),
+        [.., last] if last.0 <= block => writes.len(),
+        many => many.partition_point(|w| w.0 <= block),
     }
 }
 

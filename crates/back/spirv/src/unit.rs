@@ -296,7 +296,7 @@ impl Unit {
     }
 
     /// A constant. Lanes past the type's are ignored.
-    pub(crate) fn constant(&mut self, ty: Type, bits: Bits) -> Id {
+    pub(crate) fn constant(&mut self, ty: Type, bits: &Bits) -> Id {
         let lanes = usize::from(ty.lanes());
         if (1..lanes).all(|i| bits.lane(i) == bits.lane(0)) {
             return self.splat(ty, bits.lane(0));
