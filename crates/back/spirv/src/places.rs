@@ -254,11 +254,16 @@ impl Walk<'_> {
             data.args.as_slice(&function.pool).iter().for_each(|&v| self.read(v));
             let literal = matches!(data.op, Op::Const | Op::Undef);
             for &v in data.results.as_slice(&function.pool) {
+                let var = &mut self.places.vars[v.index()];
                 if literal {
-                    self.places.vars[v.index()].home = LITERAL;
-                } else {
-                    self.write(v.as_u32());
-                    self.places.vars[v.index()].home = self.list;
+                    var.home = LITERAL;
+                    continue;
+                }
+                var.home = self.list;
+                var.written = self.operands;
+                var.writes = Span { first: self.place, last: self.place };
+                if var.read > 0 {
+                    var.around();
                 }
             }
         }
