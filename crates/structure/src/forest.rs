@@ -345,7 +345,9 @@ impl Builder {
             for e in self.forest.out(node) {
                 self.steps += 1;
                 let to = self.forest.dest[e];
-                self.note_entry(self.forest.scope[node as usize], to, first_inner, found);
+                if self.forest.scope[to as usize] >= first_inner {
+                    self.note_entry(self.forest.scope[node as usize], to, first_inner, found);
+                }
             }
         }
         if scope == ROOT {

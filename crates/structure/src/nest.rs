@@ -193,7 +193,7 @@ impl Nest<'_> {
         self.push(Stmt::Block(block));
         match outs.len() {
             0 => self.push(Stmt::Terminate(block)),
-            1 => self.work.push(Work::Out(outs.start)),
+            1 => self.out(outs.start),
             _ => self.select(item, |arms| Stmt::Branch { block, arms }),
         }
     }

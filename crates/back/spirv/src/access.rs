@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::error::Reason;
 use crate::inst::{scope, semantics};
 use crate::memory::{Descriptor, Length, View};
+use crate::pure::const_bits;
 use crate::unit::Id;
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, MemoryAccess, MemorySemantics, Op as S, StorageClass};
@@ -56,9 +57,9 @@ impl Body<'_, '_> {
         if view.array {
             let (&index, rest) = operands.split_last().ok_or(OPERANDS)?;
             operands = rest;
-            view.descriptor = Some(self.descriptor(view, index, nonuniform));
+            view.descriptor = Some(self.descriptor(&view, index, nonuniform));
         }
-        let place = match self.function.const_bits(offset) {
+        let place = match const_bits(self.function, offset) {
             Some(bits) => Number::Known(bits.lane(0) as u32),
             None if self.function.ty(offset) != Type::I32 => {
                 return Err(Reason::Unsupported("an offset that is no 32-bit integer"));
@@ -74,11 +75,11 @@ impl Body<'_, '_> {
         match (op, result, operands) {
             (Op::Load, Some(result), []) => {
                 let ty = self.function.ty(result);
-                self.load(view, mem, place, align, ty).map(Some)
+                self.load(&view, mem, place, align, ty).map(Some)
             }
             (Op::Store, _, &[value]) => {
                 let (id, ty) = (self.value(value), self.function.ty(value));
-                self.store(view, mem, place, align, ty, id).map(|()| None)
+                self.store(&view, mem, place, align, ty, id).map(|()| None)
             }
             (_, Some(result), values) => {
                 let ty = self.function.ty(result);
@@ -101,7 +102,7 @@ impl Body<'_, '_> {
                     view
                 };
                 let values: SmallVec<[Id; 2]> = values.iter().map(|&v| self.value(v)).collect();
-                self.atomic(op, view, mem, place, &values).map(Some)
+                self.atomic(op, &view, mem, place, &values).map(Some)
             }
             _ => Err(OPERANDS),
         }
@@ -132,7 +133,7 @@ impl Body<'_, '_> {
     }
 
     /// The `k`th word from a byte offset on, whose word number is `first`.
-    fn word(&mut self, view: View, place: Number, first: Number, align: u8, k: u32) -> Word {
+    fn word(&mut self, view: &View, place: Number, first: Number, align: u8, k: u32) -> Word {
         if view.element.is_scalar() {
             return Word { element: self.calc(S::IAdd, first, k), component: None };
         }
@@ -148,7 +149,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn inside(&mut self, view: View, element: Number) -> Inside {
+    fn inside(&mut self, view: &View, element: Number) -> Inside {
         let options = &self.shared.unit.options;
         let checked = match view.oob {
             _ if view.block.is_some() && options.host_bounds => false,
@@ -172,9 +173,9 @@ impl Body<'_, '_> {
     }
 
     /// Which element of an array of buffers an access goes to.
-    fn descriptor(&mut self, view: View, index: Value, nonuniform: bool) -> Descriptor {
+    fn descriptor(&mut self, view: &View, index: Value, nonuniform: bool) -> Descriptor {
         use Capability as C;
-        let constant = self.function.const_bits(index).is_some();
+        let constant = const_bits(self.function, index).is_some();
         let index = self.value(index);
         let unit = self.unit();
         let (dynamic, differing) = match view.length {
@@ -195,7 +196,7 @@ impl Body<'_, '_> {
     }
 
     /// Elements of what is bound.
-    fn bound_length(&mut self, view: View) -> Id {
+    fn bound_length(&mut self, view: &View) -> Id {
         match (view.descriptor, view.block) {
             (Some(descriptor), Some(block)) => {
                 let unit = self.unit();
@@ -221,13 +222,13 @@ impl Body<'_, '_> {
         let mem = MemInfo::plain(Space::Storage, Some(resource), 2);
         let mut view = self.shared.memory.view(mem, None)?;
         if let (true, Some(&index)) = (view.array, args.first()) {
-            view.descriptor = Some(self.descriptor(view, index, nonuniform));
+            view.descriptor = Some(self.descriptor(&view, index, nonuniform));
         }
         let stride = view.element.bits() / 8;
         let bytes = match view.length {
             Length::Fixed(n) => self.unit().u32(n * stride),
             Length::Bound => {
-                let n = self.bound_length(view);
+                let n = self.bound_length(&view);
                 let unit = self.unit();
                 let stride = unit.u32(stride);
                 unit.op(S::IMul, Type::I32, &[n, stride])
@@ -236,20 +237,24 @@ impl Body<'_, '_> {
         Ok(if ty == Type::I64 { self.unit().op(S::UConvert, ty, &[bytes]) } else { bytes })
     }
 
-    fn pointer(&mut self, view: View, ty: Type, element: Number, component: Option<Number>) -> Id {
-        let mut words: SmallVec<[u32; 5]> = SmallVec::from_slice(&[view.var]);
-        words.extend(view.descriptor.map(|d| d.index));
-        if view.block.is_some() {
-            words.push(self.unit().u32(0));
-        }
-        words.push(self.id(element));
-        if let Some(component) = component {
-            words.push(self.id(component));
-        }
+    fn pointer(&mut self, view: &View, ty: Type, element: Number, component: Option<Number>) -> Id {
+        let member = view.block.map(|_| self.unit().u32(0));
+        let element = self.id(element);
+        let component = component.map(|component| self.id(component));
         let unit = self.unit();
         let type_id = unit.ty(ty);
         let pointer = unit.pointer(view.class, type_id);
-        let id = unit.op_raw_of(S::AccessChain, pointer, &words);
+        let id = match (view.descriptor, member, component) {
+            (None, Some(member), None) => unit.op_raw(S::AccessChain, pointer, &[view.var, member, element]),
+            (descriptor, member, component) => {
+                let mut words: SmallVec<[u32; 5]> = SmallVec::from_slice(&[view.var]);
+                words.extend(descriptor.map(|d| d.index));
+                words.extend(member);
+                words.push(element);
+                words.extend(component);
+                unit.op_raw_of(S::AccessChain, pointer, &words)
+            }
+        };
         if view.descriptor.is_some_and(|d| d.nonuniform) {
             unit.decorate(id, Decoration::NonUniform, &[]);
         }
@@ -259,7 +264,7 @@ impl Body<'_, '_> {
     /// Loads an element or one of its words as `ty`; zeros if it is outside.
     fn load_at(
         &mut self,
-        view: View,
+        view: &View,
         mem: MemInfo,
         ty: Type,
         at: Word,
@@ -276,9 +281,10 @@ impl Body<'_, '_> {
         };
         let pointer = self.pointer(view, ty, element, at.component);
         let value = if mem.order == Order::None {
-            let mut words: SmallVec<[u32; 2]> = SmallVec::from_slice(&[pointer]);
-            words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
-            self.unit().op_of(S::Load, ty, &words)
+            match mem.volatile {
+                false => self.unit().op(S::Load, ty, &[pointer]),
+                true => self.unit().op(S::Load, ty, &[pointer, MemoryAccess::VOLATILE.bits()]),
+            }
         } else {
             let [scope, order] = self.sync(view.class, mem);
             self.unit().op(S::AtomicLoad, ty, &[pointer, scope, order])
@@ -293,13 +299,14 @@ impl Body<'_, '_> {
         })
     }
 
-    fn store_at(&mut self, view: View, mem: MemInfo, ty: Type, at: Word, inside: Inside, value: Id) {
+    fn store_at(&mut self, view: &View, mem: MemInfo, ty: Type, at: Word, inside: Inside, value: Id) {
         let write = |body: &mut Self| {
             let pointer = body.pointer(view, ty, at.element, at.component);
             if mem.order == Order::None {
-                let mut words: SmallVec<[u32; 3]> = SmallVec::from_slice(&[pointer, value]);
-                words.extend(mem.volatile.then(|| MemoryAccess::VOLATILE.bits()));
-                body.unit().effect_of(S::Store, &words);
+                match mem.volatile {
+                    false => body.unit().effect(S::Store, &[pointer, value]),
+                    true => body.unit().effect(S::Store, &[pointer, value, MemoryAccess::VOLATILE.bits()]),
+                }
             } else {
                 let [scope, order] = body.sync(view.class, mem);
                 body.unit().effect(S::AtomicStore, &[pointer, scope, order, value]);
@@ -327,7 +334,7 @@ impl Body<'_, '_> {
         [scope(mem.scope) as u32, order.bits()].map(|w| self.unit().u32(w))
     }
 
-    fn ordered(&self, view: View, mem: MemInfo, ty: Type) -> Result<(), Reason> {
+    fn ordered(&self, view: &View, mem: MemInfo, ty: Type) -> Result<(), Reason> {
         let word = ty.is_scalar() && ty.kind().bits() == 32 && view.element.is_scalar();
         if mem.order != Order::None && (!word || view.element.kind() != ty.kind()) {
             return Err(Reason::Unsupported("an atomic access of anything but one word"));
@@ -335,7 +342,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn load(&mut self, view: View, mem: MemInfo, place: Number, align: u8, ty: Type) -> Result<Id, Reason> {
+    fn load(&mut self, view: &View, mem: MemInfo, place: Number, align: u8, ty: Type) -> Result<Id, Reason> {
         self.ordered(view, mem, ty)?;
         let (bits, lanes) = (ty.kind().bits(), u32::from(ty.lanes()));
         if u32::from(align) < (bits / 8).trailing_zeros() {
@@ -392,7 +399,7 @@ impl Body<'_, '_> {
     /// Lane `i` of 8- or 16-bit lanes, cut out of its word.
     fn load_part(
         &mut self,
-        view: View,
+        view: &View,
         mem: MemInfo,
         place: Number,
         lane: Type,
@@ -426,7 +433,7 @@ impl Body<'_, '_> {
 
     fn store(
         &mut self,
-        view: View,
+        view: &View,
         mem: MemInfo,
         place: Number,
         align: u8,
@@ -479,7 +486,7 @@ impl Body<'_, '_> {
     /// Stores lane `i` of 8- or 16-bit lanes into its word of private memory.
     fn store_part(
         &mut self,
-        view: View,
+        view: &View,
         mem: MemInfo,
         place: Number,
         lane: Type,
@@ -509,7 +516,7 @@ impl Body<'_, '_> {
     fn atomic(
         &mut self,
         op: Op,
-        view: View,
+        view: &View,
         mem: MemInfo,
         place: Number,
         values: &[Id],

@@ -44,7 +44,7 @@ pub(crate) struct Scratch {
     ids: Vec<(Id, u32)>,
     /// Whether each list is being emitted.
     open: Vec<bool>,
-    /// Lengths of buffers that were asked for: by variable, the id and the list that it is in.
+    /// Lengths of buffers that were asked for in the lists around: by variable, the id and the list that it is in.
     lengths: Vec<(Id, Id, u32)>,
     places: Places,
     /// Pointers of the variables that are in memory, 0 of others; empty if none is.
@@ -270,12 +270,13 @@ impl Body<'_, '_> {
 
     /// The id of a value that has none here: of a literal or a variable.
     fn find_value(&mut self, v: Value) -> Id {
-        if let Some(inst) = self.function.def_inst(v) {
-            let data = &self.function.insts[inst];
-            let ty = self.function.ty(v);
+        let function = self.function;
+        if let Some(inst) = function.def_inst(v) {
+            let data = &function.insts[inst];
+            let ty = function.ty(v);
             let literal = match (data.op, data.imm) {
                 (Op::Const, Imm::Const(c)) => {
-                    self.shared.unit.literal(self.shared.helpers, ty, self.function.consts[c]).ok()
+                    self.shared.unit.literal(self.shared.helpers, ty, &function.consts[c]).ok()
                 }
                 (Op::Undef, _) => Some(Literal::Global(self.shared.unit.undef(ty))),
                 _ => None,
@@ -294,20 +295,12 @@ impl Body<'_, '_> {
 
     /// The length of the array that a buffer is: `ask` writes what asks for it, once in the lists around.
     pub(crate) fn length(&mut self, var: Id, ask: impl FnOnce(&mut Self) -> Id) -> Id {
-        self.known_lengths();
         if let Some(&(_, id, _)) = self.scratch.lengths.iter().find(|known| known.0 == var) {
             return id;
         }
         let id = ask(self);
         self.scratch.lengths.push((var, id, self.list));
         id
-    }
-
-    /// Forgets lengths that were asked for in lists that are over; how many are left.
-    fn known_lengths(&mut self) -> usize {
-        let open = &self.scratch.open;
-        self.scratch.lengths.retain(|&(.., home)| open[home as usize]);
-        self.scratch.lengths.len()
     }
 
     fn write(&mut self, var: u32, id: Id) {
@@ -388,13 +381,14 @@ impl Body<'_, '_> {
         self.end(S::BranchConditional, &[cond, yes, merge]);
         self.open_block(yes, From::One(head));
         // What is asked for inside is not known behind it.
-        let known = self.known_lengths();
+        let known = self.scratch.lengths.len();
         then(self);
         self.scratch.lengths.truncate(known);
         let inner = self.block;
-        let mut preds: SmallVec<[u32; 2]> = SmallVec::from_slice(&[head]);
-        preds.extend(self.leave(merge));
-        self.open_merge(merge, head, &preds);
+        match self.leave(merge) {
+            Some(inner) => self.open_merge(merge, head, &[head, inner]),
+            None => self.open_merge(merge, head, &[head]),
+        };
         (head, inner)
     }
 
@@ -446,6 +440,8 @@ impl Body<'_, '_> {
             self.statement(stmt)?;
         }
         self.scratch.open[serial as usize] = false;
+        let lengths = &mut self.scratch.lengths;
+        while lengths.pop_if(|known| known.2 == serial).is_some() {}
         Ok(())
     }
 
@@ -549,9 +545,17 @@ impl Body<'_, '_> {
         if edge.args.is_empty() {
             return;
         }
+        let (params, args) = (function.params(edge.block), function.edge_args(edge));
+        if let (&[p], &[a]) = (params, args) {
+            if self.scratch.places.vars[p.index()].used {
+                let id = self.value(a);
+                self.write(p.as_u32(), id);
+            }
+            return;
+        }
         // All arguments are read before any parameter is written.
         let mut pairs: SmallVec<[(Value, Id); 8]> = SmallVec::new();
-        for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {
+        for (&p, &a) in params.iter().zip(args) {
             if self.scratch.places.vars[p.index()].used {
                 pairs.push((p, self.value(a)));
             }

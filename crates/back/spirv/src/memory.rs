@@ -7,6 +7,7 @@
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
+use crate::pure::const_bits;
 use crate::rays::payload_class;
 use crate::texture::Textures;
 use crate::unit::{Id, Unit};
@@ -103,7 +104,7 @@ impl Uses {
         let Some(ty) = value.map(|v| function.ty(v)) else { return };
         let float = ty.kind() == Kind::F32;
         *if float { &mut self.floats } else { &mut self.ints } += 1;
-        let offset = args.first().and_then(|&a| function.const_bits(a)).map(|b| b.lane(0));
+        let offset = args.first().and_then(|&a| const_bits(function, a)).map(|b| b.lane(0));
         let aligned = mem.align_log2 >= 4 || offset.is_some_and(|o| o % 16 == 0);
         let whole = ty.kind().bits() == 32 && ty.lanes() == 4 && aligned;
         *if whole { &mut self.vectors } else { &mut self.others } += 1;

@@ -116,7 +116,7 @@ impl Places {
         self.open.clear();
         self.in_memory.clear();
         self.leaves.clear();
-        let mut walk = Walk { places: self, function, place: 0, operands: 0 };
+        let mut walk = Walk { places: self, function, list: ROOT, place: 0, operands: 0 };
         walk.function(tree);
         let (statements, operands) = (walk.place, walk.operands);
         self.vars[fuel(function) as usize].writes = Span::ALL;
@@ -136,6 +136,8 @@ impl Places {
 struct Walk<'a> {
     places: &'a mut Places,
     function: &'a Function,
+    /// The list at hand.
+    list: u32,
     place: u32,
     /// Operands that a phi at every merge so far would have had.
     operands: u32,
@@ -164,13 +166,14 @@ impl Walk<'_> {
 
     /// Walks the statements of a list up to one that has statements inside.
     fn statements(&mut self, tree: &Tree, list: List, first: usize, serial: u32) {
+        self.list = serial;
         for (next, &stmt) in (first + 1..).zip(tree.list(list).iter().skip(first)) {
             self.place += 1;
             if stmt.has_body() {
                 self.places.steps.push(Step::List { list, next, serial });
-                return self.statement(tree, stmt, serial);
+                return self.statement(tree, stmt);
             }
-            self.statement(tree, stmt, serial);
+            self.statement(tree, stmt);
         }
         self.places.open[serial as usize] = false;
     }
@@ -181,9 +184,9 @@ impl Walk<'_> {
         self.places.steps.push(Step::List { list, next: 0, serial });
     }
 
-    fn statement(&mut self, tree: &Tree, stmt: Stmt, serial: u32) {
+    fn statement(&mut self, tree: &Tree, stmt: Stmt) {
         match stmt {
-            Stmt::Block(block) => self.block(block, serial),
+            Stmt::Block(block) => self.block(block),
             Stmt::Edge(edge) => {
                 let edge = &self.function.edges(edge.from)[edge.index as usize];
                 if edge.args.is_empty() {
@@ -237,13 +240,13 @@ impl Walk<'_> {
         bodies.rev().for_each(|body| self.push(body));
     }
 
-    fn block(&mut self, block: Block, serial: u32) {
+    fn block(&mut self, block: Block) {
         let function = self.function;
         if function.entry() != Some(block) || self.place > 1 {
             for &p in function.params(block) {
                 let var = &mut self.places.vars[p.index()];
                 var.read(self.operands);
-                var.home = serial;
+                var.home = self.list;
             }
         }
         for &inst in &function.blocks[block].insts {
@@ -251,11 +254,16 @@ impl Walk<'_> {
             data.args.as_slice(&function.pool).iter().for_each(|&v| self.read(v));
             let literal = matches!(data.op, Op::Const | Op::Undef);
             for &v in data.results.as_slice(&function.pool) {
+                let var = &mut self.places.vars[v.index()];
                 if literal {
-                    self.places.vars[v.index()].home = LITERAL;
-                } else {
-                    self.write(v.as_u32());
-                    self.places.vars[v.index()].home = serial;
+                    var.home = LITERAL;
+                    continue;
+                }
+                var.home = self.list;
+                var.written = self.operands;
+                var.writes = Span { first: self.place, last: self.place };
+                if var.read > 0 {
+                    var.around();
                 }
             }
         }
@@ -276,6 +284,9 @@ impl Walk<'_> {
     fn read(&mut self, v: Value) {
         let var = &mut self.places.vars[v.index()];
         var.used = true;
+        if var.home == self.list {
+            return;
+        }
         match self.places.open.get(var.home as usize) {
             Some(true) => {}
             Some(false) => var.read(self.operands),

@@ -191,7 +191,12 @@ impl Unit {
 
     /// A constant, here in the body if it cannot be declared: WGSL, and so naga, has no infinities and NaNs, nor
     /// constant expressions for them. They are made of their bits, by a function so that it is no such expression.
-    pub(crate) fn literal(&mut self, helpers: &mut Helpers, ty: Type, bits: Bits) -> Result<Literal, Reason> {
+    pub(crate) fn literal(
+        &mut self,
+        helpers: &mut Helpers,
+        ty: Type,
+        bits: &Bits,
+    ) -> Result<Literal, Reason> {
         let finite = |i| float::is_finite(ty.kind(), bits.lane(i));
         let plain = !self.options.portable_ops || !ty.kind().is_float();
         if plain || (0..usize::from(ty.lanes())).all(finite) {

@@ -93,7 +93,7 @@ impl Rays {
             let insts = |f: &xenoglot_ir::Function| f.insts.values().any(|i| i.op == op);
             module.funcs.values().any(insts)
         };
-        if uses(Op::RayT) {
+        if is_ray_stage(module.stage) && uses(Op::RayT) {
             let ty = unit.ty(Type::F32);
             rays.distance = unit.variable(StorageClass::Input, ty);
             unit.decorate(rays.distance, Decoration::BuiltIn, &[BuiltIn::RayTmaxKHR as u32]);

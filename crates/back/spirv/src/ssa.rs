@@ -97,7 +97,7 @@ pub(crate) struct Ssa {
     phis: Vec<Phi>,
     operands: Vec<Id>,
     /// Writes by variable, sorted by block.
-    writes: Vec<SmallVec<[(u32, Id); 2]>>,
+    writes: Vec<SmallVec<[(u32, Id); 4]>>,
     /// Variables that have writes.
     written: Vec<u32>,
     /// Where each variable is written.
@@ -132,24 +132,24 @@ impl Ssa {
 
     /// A new block.
     pub(crate) fn add_block(&mut self, label: Id, start: usize, from: From) -> u32 {
-        let reachable = match &from {
-            From::Entry => true,
-            From::One(p) => self.blocks[*p as usize].reachable,
-            From::Merge { preds, .. } => {
-                preds.clone().any(|p| self.blocks[self.preds[p as usize] as usize].reachable)
+        let reachable = |p: u32| self.blocks[p as usize].reachable;
+        let (above, reachable) = match &from {
+            From::Entry => (None, true),
+            &From::One(p) => (Some(p), reachable(p)),
+            From::Merge { head, preds } => {
+                (Some(*head), self.preds[range(preds)].iter().any(|&p| reachable(p)))
             }
-            From::Loop { pre, .. } => self.blocks[*pre as usize].reachable,
+            &From::Loop { pre, .. } => (None, reachable(pre)),
         };
         let block = self.blocks.len() as u32;
-        let (depth, jump) = match from {
-            From::One(above) | From::Merge { head: above, .. } => {
-                let above_jump = self.blocks[above as usize].jump;
-                let [a, b, c] = [above, above_jump, self.blocks[above_jump as usize].jump]
-                    .map(|block| self.blocks[block as usize].depth);
-                let equal = a - b == b - c;
-                (a + 1, if equal { self.blocks[above_jump as usize].jump } else { above })
+        let (depth, jump) = match above {
+            Some(above) => {
+                let a = &self.blocks[above as usize];
+                let b = &self.blocks[a.jump as usize];
+                let c = &self.blocks[b.jump as usize];
+                (a.depth + 1, if a.depth - b.depth == b.depth - c.depth { b.jump } else { above })
             }
-            From::Entry | From::Loop { .. } => (0, block),
+            None => (0, block),
         };
         self.blocks.push(BlockInfo { label, start, reachable, from, depth, jump });
         block
@@ -303,12 +303,18 @@ impl Ssa {
             }
         }
         // The others use what a loop carries around.
-        let Ssa { work, phis, operands, .. } = self;
-        let gone = |id: &Id| phi_number(*id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != *id);
-        work.retain(|&n| operands[range(&phis[n as usize].operands)].iter().any(gone));
-        if !work.is_empty() {
+        let mut work = std::mem::take(&mut self.work);
+        work.retain(|&n| self.uses_gone(n) && self.simplify_phi(n) == Simplified::Yes);
+        self.work = work;
+        if !self.work.is_empty() {
             self.simplify_users();
         }
+    }
+
+    /// Whether an operand of a phi is a phi that went.
+    fn uses_gone(&self, n: u32) -> bool {
+        let operands = &self.operands[range(&self.phis[n as usize].operands)];
+        operands.iter().any(|&id| self.phi(id).is_some_and(|phi| phi.is != id))
     }
 
     /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
@@ -339,7 +345,7 @@ impl Ssa {
         }
     }
 
-    /// Looks at the phis in `work`, and at those that use one that goes.
+    /// Looks at the phis that use those in `work`, which went, and so on.
     fn simplify_users(&mut self) {
         // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
         let Ssa { starts, users, .. } = self;
@@ -358,10 +364,13 @@ impl Ssa {
                 starts[m + 1] += 1;
             }
         }
-        while let Some(n) = self.work.pop() {
-            if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
-                let [from, to] = [0, 1].map(|k| self.starts[n as usize + k] as usize);
-                self.work.extend_from_slice(&self.users[from..to]);
+        while let Some(gone) = self.work.pop() {
+            let [from, to] = [0, 1].map(|k| self.starts[gone as usize + k] as usize);
+            for at in from..to {
+                let n = self.users[at];
+                if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
+                    self.work.push(n);
+                }
             }
         }
     }
@@ -416,6 +425,7 @@ impl Ssa {
     }
 
     /// The id in the output of a root, with `new` making those of phis when they are first met.
+    #[inline]
     pub(crate) fn name_root(&mut self, root: Id, new: impl FnOnce() -> Id) -> Id {
         let Some(number) = phi_number(root) else { return root };
         let Some(phi) = self.phis.get_mut(number) else { return root };
@@ -506,11 +516,11 @@ fn root(phis: &mut [Phi], id: Id) -> Id {
 /// How many of `writes` are in blocks up to `block`. Mostly all or nearly all are.
 #[inline]
 fn writes_up_to(writes: &[(u32, Id)], block: u32) -> usize {
-    const NEAR: usize = 8;
-    let near = writes.len().saturating_sub(NEAR);
-    match writes[near..].iter().rposition(|w| w.0 <= block) {
-        Some(last) => near + last + 1,
-        None => writes[..near].partition_point(|w| w.0 <= block),
+    const FEW: usize = 12;
+    match writes {
+        few if few.len() <= FEW => few.len() - few.iter().rev().take_while(|w| w.0 > block).count(),
+        [.., last] if last.0 <= block => writes.len(),
+        many => many.partition_point(|w| w.0 <= block),
     }
 }
 

@@ -89,6 +89,8 @@ pub(crate) struct Unit {
     pub(crate) literals: Vec<Range<usize>>,
     /// Number and vector types, in the places that [`number_place`] gives.
     numbers: [Id; 32],
+    /// Their undefined values.
+    undefs: [Id; 32],
     interned: FxHashMap<Words, Id>,
     /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
     splats: FxHashMap<(Type, u64), Id>,
@@ -123,6 +125,7 @@ impl Unit {
             section.clear();
         }
         self.numbers = Default::default();
+        self.undefs = Default::default();
         self.interned.clear();
         self.splats.clear();
         self.small = Default::default();
@@ -296,7 +299,7 @@ impl Unit {
     }
 
     /// A constant. Lanes past the type's are ignored.
-    pub(crate) fn constant(&mut self, ty: Type, bits: Bits) -> Id {
+    pub(crate) fn constant(&mut self, ty: Type, bits: &Bits) -> Id {
         let lanes = usize::from(ty.lanes());
         if (1..lanes).all(|i| bits.lane(i) == bits.lane(0)) {
             return self.splat(ty, bits.lane(0));
@@ -356,8 +359,17 @@ impl Unit {
 
     /// An undefined value.
     pub(crate) fn undef(&mut self, ty: Type) -> Id {
+        if let Some(&known) = self.undefs.get(number_place(ty))
+            && known != 0
+        {
+            return known;
+        }
         let type_id = self.ty(ty);
-        self.intern(Op::Undef, &[type_id], true)
+        let id = self.intern(Op::Undef, &[type_id], true);
+        if let Some(known) = self.undefs.get_mut(number_place(ty)) {
+            *known = id;
+        }
+        id
     }
 
     /// A global variable.

@@ -10,14 +10,15 @@ impl Body<'_, '_> {
         let Some(&operand) = function.term_args(block).first() else {
             return Err(Error::Invalid("a branch without operand"));
         };
-        let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
+        let arms = self.tree.arms(arms);
         let on = self.value(operand);
         if term.kind == TermKind::Branch {
-            if let [yes, no] = bodies[..] {
-                self.select(on, &[self.some(yes), self.some(no)]);
+            if let [yes, no] = arms {
+                self.select(on, &[self.some(yes.body), self.some(no.body)]);
             }
             return Ok(());
         }
+        let bodies: SmallVec<[List; 8]> = arms.iter().map(|a| a.body).collect();
         let ty = function.ty(operand);
         let cases: SmallVec<[u64; 8]> = term.cases.iter().map(|c| c & ty.kind().mask()).collect();
         self.switch(on, ty, &cases, &bodies);

@@ -54,15 +54,20 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn resolve(&mut self, words: &mut [u32]) {
-        for chunk in words.chunks_mut(CHUNK) {
-            if chunk.iter().fold(0, |all, word| all | word) < PHI {
-                continue;
+        let (chunks, rest) = words.as_chunks_mut::<CHUNK>();
+        for chunk in chunks {
+            if chunk.iter().fold(0, |all, word| all | word) >= PHI {
+                self.resolve_each(chunk);
             }
-            for word in chunk {
-                if *word >= PHI {
-                    let known = self.ssa.known_name(*word);
-                    *word = known.unwrap_or_else(|| self.name(*word, None));
-                }
+        }
+        self.resolve_each(rest);
+    }
+
+    fn resolve_each(&mut self, words: &mut [u32]) {
+        for word in words {
+            if *word >= PHI {
+                let known = self.ssa.known_name(*word);
+                *word = known.unwrap_or_else(|| self.name(*word, None));
             }
         }
     }
@@ -88,7 +93,13 @@ impl Names<'_> {
                 let var = var.unwrap_or_else(|| self.ssa.var_of(id));
                 self.unit.undef(var_type(self.function, var))
             }
-            root => self.ssa.name_root(root, || self.unit.id()),
+            root => {
+                let name = self.ssa.name_root(root, || self.unit.id());
+                if root == id {
+                    return name;
+                }
+                name
+            }
         };
         self.ssa.set_name(id, name);
         name
