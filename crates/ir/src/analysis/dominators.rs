@@ -54,6 +54,12 @@ impl Dominators {
         }
     }
 
+    /// [`Dominators::dominates`] of blocks by their numbers in reverse post-order.
+    #[inline]
+    pub(crate) fn dominates_by_number(&self, a: u32, b: u32) -> bool {
+        self.tree.dominates(a, b)
+    }
+
     /// The reachable blocks in preorder of the dominator tree: a block, then all it dominates.
     pub fn preorder(&self) -> &[Block] {
         &self.preorder

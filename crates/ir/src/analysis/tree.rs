@@ -104,6 +104,7 @@ impl Tree {
     }
 
     /// Whether `a` dominates `b`; every node dominates itself.
+    #[inline]
     pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
         self.pre[b as usize].wrapping_sub(self.pre[a as usize]) < self.size[a as usize]
     }

@@ -71,15 +71,16 @@ where
 impl<'m> Site<'m> {
     /// Whether the instruction is one of the many that need no closer look: an op without flags and immediate on operands
     /// of one type, that gives this type or truth values. [`Site::check`] says the same of it.
-    pub(super) fn is_plain(f: &Function, inst: Inst) -> bool {
-        let data = &f.insts[inst];
+    #[inline]
+    pub(super) fn is_plain(f: &Function, data: &InstData) -> bool {
         let info = data.op.info();
         let (n, class, test) = match info.sig {
             Sig::Same(n, class) => (n, class, false),
             Sig::Test(n, class) => (n, class, true),
             _ => return false,
         };
-        let (&[first, ref rest @ ..], &[result]) = (f.args(inst), f.results(inst)) else { return false };
+        let (args, results) = (data.args.as_slice(&f.pool), data.results.as_slice(&f.pool));
+        let (&[first, ref rest @ ..], &[result]) = (args, results) else { return false };
         let t = f.ty(first);
         // What has a rule of its own is convergent, for one stage, or has flags.
         data.flags == Flags::NONE
