@@ -67,7 +67,9 @@ impl Cfg {
     /// Orders the blocks and counts the edges to each.
     fn order(&mut self, f: &Function) {
         self.rpo.clear();
+        self.rpo.reserve(f.layout.len());
         self.preorder.clear();
+        self.preorder.reserve(f.layout.len());
         let Some(entry) = f.entry() else { return };
         self.enter(f, entry);
         while let Some((block, left)) = self.stack.last_mut() {
@@ -102,6 +104,7 @@ impl Cfg {
     /// Numbers the blocks and sorts edges by target, counted before.
     fn gather(&mut self, f: &Function) {
         self.start.clear();
+        self.start.reserve(self.rpo.len() + 1);
         self.start.push(0);
         let mut total = 0;
         for (i, &b) in self.rpo.iter().enumerate() {
@@ -154,6 +157,11 @@ impl Cfg {
     pub fn is_retreating(&self, from: Block, to: Block) -> bool {
         let ((first, last), at) = (self.nodes[to].interval, self.nodes[from].interval.0);
         self.is_reachable(from) && self.is_reachable(to) && (first..=last).contains(&at)
+    }
+
+    /// How many blocks the function had, unreachable ones too.
+    pub(super) fn block_count(&self) -> usize {
+        self.nodes.as_values_slice().len()
     }
 
     /// Blocks in preorder of the search.
