@@ -43,6 +43,7 @@ use thiserror::Error;
 mod func;
 mod imm;
 mod interface;
+mod quick;
 mod texture;
 mod types;
 

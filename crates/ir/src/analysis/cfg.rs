@@ -16,17 +16,26 @@ pub struct Pred {
 /// Number of a block that the entry does not reach.
 const UNREACHABLE: u32 = u32::MAX;
 
+/// A block's facts.
+#[derive(Clone, Copy)]
+struct Node {
+    /// Place in the order. Until the search ends, a block that was seen has any number but [`UNREACHABLE`].
+    number: u32,
+    /// Edges to the block.
+    edges: u32,
+    /// Place in preorder of the search and that of the last descendant in the search's tree.
+    interval: (u32, u32),
+}
+
 /// Predecessors and reverse post-order.
 ///
 /// In the order, a block comes after all its predecessors but those over retreating edges; of the blocks a branch
 /// leads to, the first edge's comes first where that is possible.
 pub struct Cfg {
     rpo: Vec<Block>,
-    number: SecondaryMap<Block, u32>,
+    nodes: SecondaryMap<Block, Node>,
     /// Blocks in preorder of the search that made the order.
     preorder: Vec<Block>,
-    /// Place in `preorder` and that of the last descendant in the search's tree.
-    interval: SecondaryMap<Block, (u32, u32)>,
     /// Predecessors of `rpo[i]` are `preds[start[i]..start[i + 1]]`.
     start: Vec<u32>,
     preds: Vec<Pred>,
@@ -37,9 +46,8 @@ impl Default for Cfg {
     fn default() -> Cfg {
         Cfg {
             rpo: Vec::new(),
-            number: SecondaryMap::with_default(UNREACHABLE),
+            nodes: SecondaryMap::with_default(Node { number: UNREACHABLE, edges: 0, interval: (0, 0) }),
             preorder: Vec::new(),
-            interval: SecondaryMap::new(),
             start: Vec::new(),
             preds: Vec::new(),
             stack: Vec::new(),
@@ -50,21 +58,23 @@ impl Default for Cfg {
 impl Cfg {
     /// Analyses `f`. O(blocks + edges).
     pub fn compute(&mut self, f: &Function) {
-        self.number.clear();
-        self.number.resize(f.blocks.len());
+        self.nodes.clear();
+        self.nodes.resize(f.blocks.len());
         self.order(f);
         self.gather(f);
     }
 
+    /// Orders the blocks and counts the edges to each.
     fn order(&mut self, f: &Function) {
         self.rpo.clear();
+        self.rpo.reserve(f.layout.len());
         self.preorder.clear();
-        self.interval.resize(f.blocks.len());
+        self.preorder.reserve(f.layout.len());
         let Some(entry) = f.entry() else { return };
         self.enter(f, entry);
         while let Some((block, left)) = self.stack.last_mut() {
             if *left == 0 {
-                self.interval[*block].1 = self.preorder.len() as u32 - 1;
+                self.nodes[*block].interval.1 = self.preorder.len() as u32 - 1;
                 self.rpo.push(*block);
                 self.stack.pop();
                 continue;
@@ -72,69 +82,69 @@ impl Cfg {
             *left -= 1;
             // Last edge first: the order is reversed in the end.
             let to = f.edges(*block)[*left].block;
-            if self.number[to] == UNREACHABLE {
+            let node = &mut self.nodes[to];
+            node.edges += 1;
+            if node.number == UNREACHABLE {
                 self.enter(f, to);
             }
         }
         self.rpo.reverse();
-        for (i, &b) in self.rpo.iter().enumerate() {
-            self.number[b] = i as u32;
-        }
     }
 
-    /// The search comes to `block`. Until it ends, a block that was seen has any number but `UNREACHABLE`.
+    /// The search comes to `block`.
+    #[inline]
     fn enter(&mut self, f: &Function, block: Block) {
-        self.number[block] = 0;
-        self.interval[block].0 = self.preorder.len() as u32;
+        let node = &mut self.nodes[block];
+        node.number = 0;
+        node.interval.0 = self.preorder.len() as u32;
         self.preorder.push(block);
         self.stack.push((block, f.edges(block).len()));
     }
 
-    /// Sorts edges by target, counting first.
+    /// Numbers the blocks and sorts edges by target, counted before.
     fn gather(&mut self, f: &Function) {
-        let n = self.rpo.len();
         self.start.clear();
-        self.start.resize(n + 1, 0);
-        for &b in &self.rpo {
-            for edge in f.edges(b) {
-                self.start[self.number[edge.block] as usize + 1] += 1;
-            }
+        self.start.reserve(self.rpo.len() + 1);
+        self.start.push(0);
+        let mut total = 0;
+        for (i, &b) in self.rpo.iter().enumerate() {
+            let node = &mut self.nodes[b];
+            node.number = i as u32;
+            self.start.push(total);
+            total += node.edges;
         }
-        for i in 0..n {
-            self.start[i + 1] += self.start[i];
-        }
-        let total = self.start[n] as usize;
         self.preds.clear();
-        self.preds.resize(total, Pred { block: Block::from_u32(0), edge: 0 });
-        // Filling from the last edge backwards leaves `start` where it was and the edges in order.
-        for &b in self.rpo.iter().rev() {
-            for (i, edge) in f.edges(b).iter().enumerate().rev() {
-                let end = &mut self.start[self.number[edge.block] as usize + 1];
-                *end -= 1;
+        self.preds.resize(total as usize, Pred { block: Block::from_u32(0), edge: 0 });
+        // Until the end, each range's end is where the next one of its edges goes.
+        for &b in &self.rpo {
+            for (i, edge) in f.edges(b).iter().enumerate() {
+                let end = &mut self.start[self.nodes[edge.block].number as usize + 1];
                 self.preds[*end as usize] = Pred { block: b, edge: i as u32 };
+                *end += 1;
             }
         }
-        // Each count was moved to its range's start: shift back by one range.
-        self.start.remove(0);
-        self.start.push(total as u32);
     }
 
     /// The reachable blocks in reverse post-order, the entry first.
+    #[inline]
     pub fn rpo(&self) -> &[Block] {
         &self.rpo
     }
 
     /// Position of `block` in [`Cfg::rpo`]; `None` if it is unreachable.
+    #[inline]
     pub fn rpo_number(&self, block: Block) -> Option<u32> {
-        Some(self.number[block]).filter(|&n| n != UNREACHABLE)
+        Some(self.nodes[block].number).filter(|&n| n != UNREACHABLE)
     }
 
     /// Whether the entry reaches `block`.
+    #[inline]
     pub fn is_reachable(&self, block: Block) -> bool {
-        self.number[block] != UNREACHABLE
+        self.nodes[block].number != UNREACHABLE
     }
 
     /// The edges to `block` from reachable blocks, by the source's place in the order, then by edge.
+    #[inline]
     pub fn preds(&self, block: Block) -> &[Pred] {
         match self.rpo_number(block) {
             Some(n) => self.preds_of_number(n),
@@ -145,16 +155,28 @@ impl Cfg {
     /// Whether the edge from `from` to `to` goes back to a block the order had to put before it: to an ancestor in
     /// the search, `from` itself too. In a reducible graph these are the edges that close loops.
     pub fn is_retreating(&self, from: Block, to: Block) -> bool {
-        let ((first, last), at) = (self.interval[to], self.interval[from].0);
+        let ((first, last), at) = (self.nodes[to].interval, self.nodes[from].interval.0);
         self.is_reachable(from) && self.is_reachable(to) && (first..=last).contains(&at)
     }
 
-    /// Blocks in preorder of the search, and by block its interval there.
-    pub(super) fn search(&self) -> (&[Block], &SecondaryMap<Block, (u32, u32)>) {
-        (&self.preorder, &self.interval)
+    /// How many blocks the function had, unreachable ones too.
+    pub(super) fn block_count(&self) -> usize {
+        self.nodes.as_values_slice().len()
+    }
+
+    /// Blocks in preorder of the search.
+    pub(super) fn preorder(&self) -> &[Block] {
+        &self.preorder
+    }
+
+    /// The first and last place in [`Cfg::preorder`] of a block and its descendants in the search.
+    #[inline]
+    pub(super) fn interval(&self, block: Block) -> (u32, u32) {
+        self.nodes[block].interval
     }
 
     /// [`Cfg::preds`] of the block at position `n` of the order.
+    #[inline]
     pub(super) fn preds_of_number(&self, n: u32) -> &[Pred] {
         let n = n as usize;
         &self.preds[self.start[n] as usize..self.start[n + 1] as usize]

@@ -25,13 +25,13 @@ impl Dominators {
         self.blocks.clear();
         self.blocks.extend_from_slice(cfg.rpo());
         self.number.clear();
+        self.number.resize(cfg.block_count());
         for (i, &b) in self.blocks.iter().enumerate() {
             self.number[b] = i as u32 + 1;
         }
         let number = &self.number;
-        self.tree.compute(self.blocks.len(), |node, found| {
-            cfg.preds_of_number(node).iter().for_each(|p| found(number[p.block] - 1));
-        });
+        let preds = |node| cfg.preds_of_number(node).iter().map(|p| number[p.block] - 1);
+        self.tree.compute(self.blocks.len(), preds);
         self.preorder.clear();
         self.preorder.extend(self.tree.order().iter().map(|&n| self.blocks[n as usize]));
     }
@@ -52,6 +52,12 @@ impl Dominators {
             (Some(a), Some(b)) => self.tree.dominates(a, b),
             _ => false,
         }
+    }
+
+    /// [`Dominators::dominates`] of blocks by their numbers in reverse post-order.
+    #[inline]
+    pub(crate) fn dominates_by_number(&self, a: u32, b: u32) -> bool {
+        self.tree.dominates(a, b)
     }
 
     /// The reachable blocks in preorder of the dominator tree: a block, then all it dominates.

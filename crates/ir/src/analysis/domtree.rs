@@ -6,9 +6,14 @@
 /// A growing tree over dense ids.
 #[derive(Default)]
 pub struct DomTree {
-    parent: Vec<u32>,
-    jump: Vec<u32>,
-    depth: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    parent: u32,
+    jump: u32,
+    depth: u32,
 }
 
 impl DomTree {
@@ -21,48 +26,47 @@ impl DomTree {
 
     /// Makes it a forest of `len` roots.
     pub fn reset(&mut self, len: usize) {
-        let DomTree { parent, jump, depth } = self;
-        for own in [parent, jump] {
-            own.clear();
-            own.extend(0..len as u32);
-        }
-        depth.clear();
-        depth.resize(len, 0);
+        self.nodes.clear();
+        self.nodes.extend((0..len as u32).map(|n| Node { parent: n, jump: n, depth: 0 }));
     }
 
     /// Makes `node`, a root without descendants, a child of `parent`.
+    #[inline]
     pub fn attach(&mut self, node: u32, parent: u32) {
-        let [n, p] = [node, parent].map(|x| x as usize);
-        let j = self.jump[p] as usize;
-        let jj = self.jump[j] as usize;
-        self.parent[n] = parent;
-        self.depth[n] = self.depth[p] + 1;
-        let even = self.depth[p] - self.depth[j] == self.depth[j] - self.depth[jj];
-        self.jump[n] = if even && p != j { jj as u32 } else { parent };
+        let p = self.nodes[parent as usize];
+        let j = self.nodes[p.jump as usize];
+        let even = p.depth - j.depth == j.depth - self.depth(j.jump);
+        let jump = if even && parent != p.jump { j.jump } else { parent };
+        self.nodes[node as usize] = Node { parent, jump, depth: p.depth + 1 };
     }
 
     /// The parent; a root is its own.
+    #[inline]
     pub fn parent(&self, node: u32) -> u32 {
-        self.parent[node as usize]
+        self.nodes[node as usize].parent
     }
 
     /// Steps to the root.
+    #[inline]
     pub fn depth(&self, node: u32) -> u32 {
-        self.depth[node as usize]
+        self.nodes[node as usize].depth
     }
 
     /// The nearest common ancestor of two nodes of one tree. `steps` grows by the work it takes.
+    #[inline]
     pub fn common(&self, a: u32, b: u32, steps: &mut u64) -> u32 {
+        let at = |n: u32| self.nodes[n as usize];
         let (mut a, mut b) = if self.depth(a) >= self.depth(b) { (a, b) } else { (b, a) };
-        while self.depth(a) > self.depth(b) {
+        let depth = self.depth(b);
+        while self.depth(a) > depth {
             *steps += 1;
-            let jump = self.jump[a as usize];
-            a = if self.depth(jump) >= self.depth(b) { jump } else { self.parent(a) };
+            let Node { parent, jump, .. } = at(a);
+            a = if self.depth(jump) >= depth { jump } else { parent };
         }
         while a != b {
             *steps += 1;
-            let (ja, jb) = (self.jump[a as usize], self.jump[b as usize]);
-            (a, b) = if ja == jb { (self.parent(a), self.parent(b)) } else { (ja, jb) };
+            let (x, y) = (at(a), at(b));
+            (a, b) = if x.jump == y.jump { (x.parent, y.parent) } else { (x.jump, y.jump) };
         }
         a
     }

@@ -62,12 +62,12 @@ impl Loops {
         self.loops.clear();
         self.innermost.clear();
         self.innermost.resize(f.blocks.len());
-        let (preorder, interval) = cfg.search();
+        let preorder = cfg.preorder();
         let n = preorder.len();
         let w = &mut self.work;
         w.reset(n);
         for head in (0..n as u32).rev() {
-            w.collect(head, cfg, preorder, interval);
+            w.collect(head, cfg);
         }
         // Parents before children: a header comes before its loop's blocks.
         for (at, &block) in preorder.iter().enumerate() {
@@ -152,18 +152,12 @@ impl Work {
     }
 
     /// Collects the loop of `head`, if it is a header.
-    fn collect(
-        &mut self,
-        head: u32,
-        cfg: &Cfg,
-        preorder: &[Block],
-        interval: &SecondaryMap<Block, (u32, u32)>,
-    ) {
-        let block = preorder[head as usize];
-        let inside = head..=interval[block].1;
+    fn collect(&mut self, head: u32, cfg: &Cfg) {
+        let block = cfg.preorder()[head as usize];
+        let inside = head..=cfg.interval(block).1;
         self.body.clear();
         for p in cfg.preds(block) {
-            let p = interval[p.block].0;
+            let p = cfg.interval(p.block).0;
             if inside.contains(&p) {
                 self.is_header[head as usize] = true;
                 let p = self.find(p);
@@ -173,10 +167,10 @@ impl Work {
         let mut done = 0;
         while let Some(&x) = self.body.get(done) {
             done += 1;
-            let from = preorder[x as usize];
-            let below = x..=interval[from].1;
+            let from = cfg.preorder()[x as usize];
+            let below = x..=cfg.interval(from).1;
             for p in cfg.preds(from) {
-                let p = interval[p.block].0;
+                let p = cfg.interval(p.block).0;
                 if !below.contains(&p) {
                     self.reach(head, &inside, p);
                 }

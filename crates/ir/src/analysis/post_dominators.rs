@@ -58,15 +58,11 @@ impl PostDominators {
             self.blocks.push(cfg.rpo()[number as usize]);
         }
         let PostDominators { tree, blocks, node, ends, number, .. } = self;
-        tree.compute(blocks.len(), |at, found| {
+        tree.compute(blocks.len(), |at| {
             let block = blocks[at as usize];
-            let here = number[block] as usize - 1;
-            if ends[here] {
-                found(0);
-            }
-            for edge in f.edges(block) {
-                found(node[number[edge.block] as usize - 1]);
-            }
+            let exit = ends[number[block] as usize - 1].then_some(0);
+            let next = f.edges(block).iter().map(|edge| node[number[edge.block] as usize - 1]);
+            exit.into_iter().chain(next)
         });
     }
 

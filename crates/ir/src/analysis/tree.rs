@@ -21,20 +21,19 @@ pub(super) struct Tree {
     order: Vec<u32>,
     /// The tree while it is made.
     grown: DomTree,
+    /// Edges that do not go forward: target and source.
+    back: Vec<(u32, u32)>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Tree {
-    /// Computes the tree of `n` nodes. `preds` calls back with each predecessor of a node; each node but the root
-    /// needs one with a lower number.
-    pub(super) fn compute(&mut self, n: usize, preds: impl Fn(u32, &mut dyn FnMut(u32))) {
+    /// Computes the tree of `n` nodes. `preds` gives the predecessors of a node; each node but the root needs one with a
+    /// lower number.
+    pub(super) fn compute<I: Iterator<Item = u32>>(&mut self, n: usize, preds: impl Fn(u32) -> I) {
         self.sweep(n, &preds);
         self.number();
-        let mut retreats = false;
-        for node in 0..n as u32 {
-            preds(node, &mut |p| retreats |= p >= node && !self.dominates(node, p));
-        }
+        let retreats = self.back.iter().any(|&(node, p)| !self.dominates(node, p));
         if retreats {
             self.iterate(&preds);
             self.number();
@@ -42,15 +41,19 @@ impl Tree {
     }
 
     /// Dominators in the graph of the edges that go forward.
-    fn sweep(&mut self, n: usize, preds: &impl Fn(u32, &mut dyn FnMut(u32))) {
+    fn sweep<I: Iterator<Item = u32>>(&mut self, n: usize, preds: &impl Fn(u32) -> I) {
         self.grown.reset(n);
+        self.back.clear();
+        self.back.extend(preds(0).map(|p| (0, p)));
         for node in 1..n as u32 {
             let mut above = NONE;
-            preds(node, &mut |p| {
-                if p < node {
+            for p in preds(node) {
+                if p >= node {
+                    self.back.push((node, p));
+                } else {
                     above = if above == NONE { p } else { self.grown.common(p, above, &mut 0) };
                 }
-            });
+            }
             self.grown.attach(node, above);
         }
         self.idom.clear();
@@ -58,14 +61,13 @@ impl Tree {
     }
 
     /// Sweeps over all edges until nothing changes.
-    fn iterate(&mut self, preds: &impl Fn(u32, &mut dyn FnMut(u32))) {
+    fn iterate<I: Iterator<Item = u32>>(&mut self, preds: &impl Fn(u32) -> I) {
         let idom = &mut self.idom;
         let mut changed = true;
         while changed {
             changed = false;
             for node in 1..idom.len() as u32 {
-                let mut new = NONE;
-                preds(node, &mut |p| new = if new == NONE { p } else { intersect(idom, p, new) });
+                let new = preds(node).reduce(|a, b| intersect(idom, b, a)).unwrap_or(NONE);
                 if idom[node as usize] != new {
                     idom[node as usize] = new;
                     changed = true;
@@ -104,6 +106,7 @@ impl Tree {
     }
 
     /// Whether `a` dominates `b`; every node dominates itself.
+    #[inline]
     pub(super) fn dominates(&self, a: u32, b: u32) -> bool {
         self.pre[b as usize].wrapping_sub(self.pre[a as usize]) < self.size[a as usize]
     }

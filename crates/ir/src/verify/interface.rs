@@ -308,11 +308,14 @@ fn entry(sink: &mut Sink) {
 /// Functions that `f` calls; ids may be wrong.
 fn callees(sink: &Sink, f: Func) -> Vec<Func> {
     let Some(f) = sink.module.funcs.get(f) else { return Vec::new() };
-    let blocks = f.layout.iter().filter_map(|&b| f.blocks.get(b));
-    let insts = blocks.flat_map(|b| &b.insts).filter_map(|&i| f.insts.get(i));
-    let calls = insts.filter(|i| i.op == Op::Call);
-    let mut out: Vec<Func> =
-        calls.filter_map(|i| if let Imm::Func(f) = i.imm { Some(f) } else { None }).collect();
+    let mut out = Vec::new();
+    for block in f.layout.iter().filter_map(|&b| f.blocks.get(b)) {
+        for data in block.insts.iter().filter_map(|&i| f.insts.get(i)) {
+            if let (Op::Call, Imm::Func(callee)) = (data.op, data.imm) {
+                out.push(callee);
+            }
+        }
+    }
     out.sort();
     out.dedup();
     out
