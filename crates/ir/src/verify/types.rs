@@ -122,7 +122,10 @@ impl<'m> Site<'m> {
             }
             (Imm::Const(c), []) => {
                 let fits = |bits: &Bits| bits.0[0] & !ty.kind().mask() == 0 && bits.0[1..] == [0; 3];
-                data.op == Op::Const && !ty.kind().is_handle() && ty.is_scalar() && f.consts.get(c).is_some_and(fits)
+                data.op == Op::Const
+                    && !ty.kind().is_handle()
+                    && ty.is_scalar()
+                    && f.consts.get(c).is_some_and(fits)
             }
             _ => false,
         }
