@@ -182,12 +182,18 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
         cx.set(result, v);
     }
     if graph.incoming.len() > start {
+        graph.incoming[start..].sort_by_key(|&(from, n, _)| (from, n));
         // A block that branches here twice is named twice, with the same value.
-        let mut own = graph.incoming.split_off(start);
-        own.sort_by_key(|&(from, n, _)| (from, n));
-        own.dedup_by_key(|&mut (from, n, _)| (from, n));
-        graph.incoming.append(&mut own);
-        graph.ranges[block.0 as usize] = start..graph.incoming.len();
+        let mut end = start;
+        for at in start..graph.incoming.len() {
+            let (from, n, _) = graph.incoming[at];
+            if !graph.incoming[start..end].last().is_some_and(|&(f, m, _)| (f, m) == (from, n)) {
+                graph.incoming[end] = graph.incoming[at];
+                end += 1;
+            }
+        }
+        graph.incoming.truncate(end);
+        graph.ranges[block.0 as usize] = start..end;
     }
     Ok(())
 }
