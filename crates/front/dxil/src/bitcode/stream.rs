@@ -99,7 +99,7 @@ impl<'a> Stream<'a> {
     }
 
     /// What stands next. Abbreviations and BLOCKINFO are read on the way.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Step<Item> {
         loop {
             let code = match self.number()? {
