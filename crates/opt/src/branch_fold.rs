@@ -37,13 +37,15 @@ pub(crate) struct Buffers {
     passes_on: SecondaryMap<Block, bool>,
     /// Uses of the parameters of empty blocks in other blocks.
     args: Vec<Value>,
+    /// By block: whether it was joined to another.
+    merged: SecondaryMap<Block, bool>,
 }
 
 /// Simplifies control flow; one run finds what the order above can.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     let mut b = std::mem::take(&mut cx.branch_fold);
     let mut changed = Changed::NONE;
-    let together = has_subgroup_ops(f);
+    let together = cx.rare.has_subgroup();
     if together {
         cx.analyses.ensure_loops(f);
     }
@@ -59,13 +61,16 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
             }
         }
     }
-    cx.branch_fold = b;
     changed = cx.end(changed);
     cx.analyses.ensure_cfg(f);
     if edit::remove_unreachable(f, cx.analyses.cfg()) {
-        changed = cx.end(Changed::ALL);
+        // What is known of the graph was of the other blocks only.
+        cx.end(Changed::INSTS);
+        changed = Changed::ALL;
     }
-    changed.or(merge(f, cx))
+    changed = changed.or(b.merge(f, cx));
+    cx.branch_fold = b;
+    changed
 }
 
 /// Constant conditions, equal edges, negated conditions and selects.
@@ -75,11 +80,6 @@ fn fold_term(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
         TermKind::Switch => fold_switch(f, block, loops),
         _ => Changed::NONE,
     }
-}
-
-fn has_subgroup_ops(f: &Function) -> bool {
-    let is_one = |&i: &xenoglot_ir::Inst| matches!(f.insts[i].imm, Imm::Subgroup(_));
-    f.layout.iter().any(|&b| f.blocks[b].insts.iter().any(is_one))
 }
 
 /// Whether a block would leave a loop if it went on by edge `n` alone. The loops may be those of before: edges were only
@@ -247,40 +247,39 @@ impl Buffers {
         }
         any
     }
-}
 
-/// Joins each block to the one it is the only way from.
-fn merge(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_cfg(f);
-    cx.replaced.reset(f);
-    let Context { analyses, replaced, .. } = cx;
-    let cfg = analyses.cfg();
-    let mut any = false;
-    for &block in cfg.rpo() {
-        while let (TermKind::Jump, [edge]) = (f.term(block).kind, f.edges(block)) {
-            let next = edge.block;
-            if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
-                break;
+    /// Joins each block to the one it is the only way from.
+    fn merge(&mut self, f: &mut Function, cx: &mut Context) -> Changed {
+        cx.analyses.ensure_cfg(f);
+        cx.replaced.reset(f);
+        self.merged.clear();
+        let Context { analyses, replaced, .. } = cx;
+        let cfg = analyses.cfg();
+        let mut any = false;
+        for &block in cfg.rpo() {
+            while let (TermKind::Jump, [edge]) = (f.term(block).kind, f.edges(block)) {
+                let next = edge.block;
+                if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
+                    break;
+                }
+                let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
+                let params: SmallVec<[Value; 8]> = f.params(next).into();
+                for (p, a) in params.into_iter().zip(args) {
+                    replaced.set(f, p, a);
+                }
+                let mut insts = std::mem::take(&mut f.blocks[next].insts);
+                let term = edit::take_term(&mut f.blocks[next].term);
+                f.blocks[block].insts.append(&mut insts);
+                f.blocks[block].term = term;
+                self.merged[next] = true;
+                any = true;
             }
-            let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
-            let params: SmallVec<[Value; 8]> = f.params(next).into();
-            for (p, a) in params.into_iter().zip(args) {
-                replaced.set(f, p, a);
-            }
-            let mut insts = std::mem::take(&mut f.blocks[next].insts);
-            let term = edit::take_term(&mut f.blocks[next].term);
-            f.blocks[block].insts.append(&mut insts);
-            f.blocks[block].term = term;
-            any = true;
         }
+        if !any {
+            return Changed::NONE;
+        }
+        replaced.apply(f);
+        f.layout.retain(|&b| !self.merged[b]);
+        cx.end(Changed::ALL)
     }
-    if !any {
-        return Changed::NONE;
-    }
-    // What was joined to another is left without a way to it, and ends in `unreachable`.
-    replaced.apply(f);
-    let changed = cx.end(Changed::ALL);
-    cx.analyses.ensure_cfg(f);
-    edit::remove_unreachable(f, cx.analyses.cfg());
-    changed
 }

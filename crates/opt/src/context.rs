@@ -1,5 +1,6 @@
 //! What passes share: analyses, facts about the module, buffers that outlive a function.
 
+use crate::effects::Rare;
 use crate::{
     block_params, branch_fold, copy_propagate, cse, dead_code, edit, licm, promote, scalarize, simplify,
 };
@@ -13,6 +14,7 @@ pub struct Context {
     /// Analyses of the function at hand. Every pass leaves them telling the truth.
     pub analyses: Analyses,
     pub(crate) oob: SecondaryMap<Resource, OutOfBounds>,
+    pub(crate) rare: Rare,
     pub(crate) replaced: edit::Replaced,
     pub(crate) promote: promote::Buffers,
     pub(crate) simplify: simplify::Buffers,
@@ -31,6 +33,7 @@ impl Default for Context {
             analyses: Analyses::new(),
             // What is not known may fault.
             oob: SecondaryMap::with_default(OutOfBounds::Fault),
+            rare: Rare::default(),
             replaced: Default::default(),
             promote: Default::default(),
             simplify: Default::default(),
@@ -62,6 +65,7 @@ impl Context {
     /// Starts on `f`: whatever is known of another function is forgotten.
     pub fn begin(&mut self, f: &Function) {
         self.analyses.clear();
+        self.rare = Rare::of(f);
         self.replaced.reset(f);
         self.replaced.stale.all();
     }
