@@ -30,12 +30,12 @@ pub enum Class {
 
 impl Class {
     /// Whether `kind` belongs to the class.
-    pub fn has(self, kind: Kind) -> bool {
+    pub const fn has(self, kind: Kind) -> bool {
         match self {
             Class::Int => kind.is_int(),
             Class::Float => kind.is_float(),
-            Class::Bool => kind == Kind::Bool,
-            Class::Bits => kind.is_int() || kind == Kind::Bool,
+            Class::Bool => matches!(kind, Kind::Bool),
+            Class::Bits => kind.is_int() || matches!(kind, Kind::Bool),
             Class::Number => !kind.is_handle(),
         }
     }

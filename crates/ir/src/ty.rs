@@ -87,17 +87,17 @@ impl Kind {
     }
 
     /// Whether this is one of the integers (`bool` is not).
-    pub fn is_int(self) -> bool {
+    pub const fn is_int(self) -> bool {
         matches!(self, Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)
     }
 
     /// Whether this is one of the floats.
-    pub fn is_float(self) -> bool {
+    pub const fn is_float(self) -> bool {
         matches!(self, Kind::F16 | Kind::F32 | Kind::F64)
     }
 
     /// Whether this is an opaque handle.
-    pub fn is_handle(self) -> bool {
+    pub const fn is_handle(self) -> bool {
         (self as u8) >= Kind::Buf as u8
     }
 

@@ -37,49 +37,75 @@ pub(crate) struct Buffers {
     passes_on: SecondaryMap<Block, bool>,
     /// Uses of the parameters of empty blocks in other blocks.
     args: Vec<Value>,
+    /// By block: whether it was joined to another.
+    merged: SecondaryMap<Block, bool>,
+}
+
+/// What is known of a run besides the function.
+struct State<'a> {
+    /// Where there are ops of subgroups.
+    loops: Option<&'a Loops>,
+    /// Whether something lost its last use.
+    loose: bool,
+    /// Whether another run might find more.
+    more: bool,
 }
 
 /// Simplifies control flow; one run finds what the order above can.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    if cx.folded {
+        return Changed::NONE;
+    }
     let mut b = std::mem::take(&mut cx.branch_fold);
     let mut changed = Changed::NONE;
-    let together = has_subgroup_ops(f);
+    cx.analyses.ensure_cfg(f);
+    let together = cx.rare.has_subgroup();
     if together {
         cx.analyses.ensure_loops(f);
     }
+    let all_reached = cx.analyses.cfg().rpo().len() == f.layout.len();
     let loops = together.then(|| cx.analyses.loops());
+    let mut state = State { loops, loose: !all_reached, more: together };
     for i in 0..f.layout.len() {
-        changed = changed.or(fold_term(f, f.layout[i], loops));
+        changed = changed.or(fold_term(f, f.layout[i], &mut state));
     }
-    if b.find_empty(f) {
+    if b.find_empty(f, &mut state) {
         for i in 0..f.layout.len() {
             let block = f.layout[i];
-            if b.thread(f, block) {
-                changed = Changed::ALL.or(fold_term(f, block, loops));
+            if b.thread(f, block, &mut state) {
+                changed = Changed::ALL;
+                let folded = fold_term(f, block, &mut state).any();
+                // Edges could now be led past this one.
+                state.more |= folded && f.blocks[block].insts.is_empty();
             }
         }
     }
-    cx.branch_fold = b;
-    changed = cx.end(changed);
+    let State { mut loose, mut more, .. } = state;
+    cx.end_tight(changed);
     cx.analyses.ensure_cfg(f);
-    if edit::remove_unreachable(f, cx.analyses.cfg()) {
-        changed = cx.end(Changed::ALL);
+    let cfg = cx.analyses.cfg();
+    // What empty blocks passed on their predecessors pass on now.
+    let loses = |&block: &Block| !cfg.is_reachable(block) && !b.passes_on[block];
+    loose |= cfg.rpo().len() != f.layout.len() && f.layout.iter().any(loses);
+    if edit::remove_unreachable(f, cfg) {
+        // What is known of the graph was of the other blocks only.
+        cx.end_tight(Changed::INSTS);
+        changed = Changed::ALL;
     }
-    changed.or(merge(f, cx))
+    changed = changed.or(b.merge(f, cx, &mut more));
+    cx.branch_fold = b;
+    cx.loose |= loose;
+    cx.folded = !more;
+    changed
 }
 
 /// Constant conditions, equal edges, negated conditions and selects.
-fn fold_term(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
+fn fold_term(f: &mut Function, block: Block, state: &mut State) -> Changed {
     match f.term(block).kind {
-        TermKind::Branch => fold_branch(f, block, loops),
-        TermKind::Switch => fold_switch(f, block, loops),
+        TermKind::Branch => fold_branch(f, block, state),
+        TermKind::Switch => fold_switch(f, block, state),
         _ => Changed::NONE,
     }
-}
-
-fn has_subgroup_ops(f: &Function) -> bool {
-    let is_one = |&i: &xenoglot_ir::Inst| matches!(f.insts[i].imm, Imm::Subgroup(_));
-    f.layout.iter().any(|&b| f.blocks[b].insts.iter().any(is_one))
 }
 
 /// Whether a block would leave a loop if it went on by edge `n` alone. The loops may be those of before: edges were only
@@ -97,18 +123,19 @@ fn leaves_loop(f: &Function, block: Block, n: usize, loops: &Loops) -> bool {
     false
 }
 
-fn fold_branch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
+fn fold_branch(f: &mut Function, block: Block, state: &mut State) -> Changed {
     let (&[cond], [yes, no]) = (f.term_args(block), f.edges(block)) else { return Changed::NONE };
     if let Some(bits) = f.const_bits(cond) {
         let taken = usize::from(bits.lane(0) == 0);
-        if loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
+        if state.loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
             return Changed::NONE;
         }
         keep_edge(f, block, taken);
+        state.loose = true;
         return Changed::ALL;
     }
     if yes.block == no.block {
-        return select_args(f, block, cond);
+        return select_args(f, block, cond, state);
     }
     let negated =
         f.def_inst(cond).filter(|&i| f.insts[i].op == Op::Not).and_then(|i| f.args(i).first().copied());
@@ -117,13 +144,14 @@ fn fold_branch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed
         let term = &mut blocks[block].term;
         term.args.as_mut_slice(pool)[0] = x;
         term.edges.swap(0, 1);
+        (state.loose, state.more) = (true, true);
         return Changed::ALL;
     }
     Changed::NONE
 }
 
 /// A branch with both edges to one block: a jump with selected arguments, if they are few.
-fn select_args(f: &mut Function, block: Block, cond: Value) -> Changed {
+fn select_args(f: &mut Function, block: Block, cond: Value, state: &mut State) -> Changed {
     let [yes, no] = f.edges(block) else { return Changed::NONE };
     let pairs: SmallVec<[(Value, Value); 8]> =
         f.edge_args(yes).iter().copied().zip(f.edge_args(no).iter().copied()).collect();
@@ -131,6 +159,7 @@ fn select_args(f: &mut Function, block: Block, cond: Value) -> Changed {
     if differ.clone().count() > MAX_SELECTS || differ.clone().any(|&(a, _)| f.ty(a).kind().is_handle()) {
         return Changed::NONE;
     }
+    state.loose |= differ.clone().count() == 0;
     let (to, guest) = (yes.block, f.term(block).guest);
     let mut args: SmallVec<[Value; 8]> = SmallVec::new();
     for (a, b) in pairs {
@@ -155,7 +184,7 @@ fn keep_edge(f: &mut Function, block: Block, n: usize) {
     f.set_term(block, TermKind::Jump, &[], smallvec![edge], Vec::new(), guest);
 }
 
-fn fold_switch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed {
+fn fold_switch(f: &mut Function, block: Block, state: &mut State) -> Changed {
     let (&[v], term) = (f.term_args(block), f.term(block)) else { return Changed::NONE };
     let default = term.cases.len();
     if term.edges.len() != default + 1 {
@@ -163,10 +192,11 @@ fn fold_switch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed
     }
     if let Some(bits) = f.const_bits(v) {
         let taken = term.cases.iter().position(|&c| c == bits.lane(0)).unwrap_or(default);
-        if loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
+        if state.loops.is_some_and(|loops| leaves_loop(f, block, taken, loops)) {
             return Changed::NONE;
         }
         keep_edge(f, block, taken);
+        state.loose = true;
         return Changed::ALL;
     }
     // Cases that do what the default does.
@@ -191,13 +221,14 @@ fn fold_switch(f: &mut Function, block: Block, loops: Option<&Loops>) -> Changed
     });
     if term.cases.is_empty() {
         keep_edge(f, block, 0);
+        state.loose = true;
     }
     Changed::ALL
 }
 
 impl Buffers {
     /// Finds the blocks that only jump on; whether there are any.
-    fn find_empty(&mut self, f: &Function) -> bool {
+    fn find_empty(&mut self, f: &Function, state: &mut State) -> bool {
         self.passes_on.clear();
         let (mut any, mut with_params) = (false, false);
         for &b in f.layout.iter().skip(1) {
@@ -213,7 +244,11 @@ impl Buffers {
             for &b in &f.layout {
                 let passes_on = &mut self.passes_on;
                 f.for_each_use(b, |v| match f.values[v].def {
-                    ValueDef::Param(home, _) if home != b => passes_on[home] = false,
+                    ValueDef::Param(home, _) if home != b && passes_on[home] => {
+                        passes_on[home] = false;
+                        // The other block may go.
+                        state.more = true;
+                    }
                     _ => {}
                 });
             }
@@ -222,10 +257,10 @@ impl Buffers {
     }
 
     /// Leads the edges of `block` past empty blocks.
-    fn thread(&mut self, f: &mut Function, block: Block) -> bool {
+    fn thread(&mut self, f: &mut Function, block: Block, state: &mut State) -> bool {
         let mut any = false;
         for e in 0..f.edges(block).len() {
-            for _ in 0..MAX_HOPS {
+            for hop in 1..=MAX_HOPS {
                 let over = f.edges(block)[e].block;
                 let next = match f.edges(over) {
                     [edge] if self.passes_on[over] && over != block => edge,
@@ -243,44 +278,46 @@ impl Buffers {
                 self.args.extend(f.edge_args(next).iter().map(|&v| through(v)));
                 f.blocks[block].term.edges[e] = f.make_edge(to, &self.args);
                 any = true;
+                state.more |= hop == MAX_HOPS;
             }
         }
         any
     }
-}
 
-/// Joins each block to the one it is the only way from.
-fn merge(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_cfg(f);
-    cx.replaced.reset(f);
-    let Context { analyses, replaced, .. } = cx;
-    let cfg = analyses.cfg();
-    let mut any = false;
-    for &block in cfg.rpo() {
-        while let (TermKind::Jump, [edge]) = (f.term(block).kind, f.edges(block)) {
-            let next = edge.block;
-            if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
-                break;
+    /// Joins each block to the one it is the only way from.
+    fn merge(&mut self, f: &mut Function, cx: &mut Context, more: &mut bool) -> Changed {
+        cx.analyses.ensure_cfg(f);
+        cx.replaced.reset(f);
+        self.merged.clear();
+        let Context { analyses, replaced, .. } = cx;
+        let cfg = analyses.cfg();
+        let mut any = false;
+        for &block in cfg.rpo() {
+            while let (TermKind::Jump, [edge]) = (f.term(block).kind, f.edges(block)) {
+                let next = edge.block;
+                if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
+                    break;
+                }
+                let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
+                let params: SmallVec<[Value; 8]> = f.params(next).into();
+                for (p, a) in params.into_iter().zip(args) {
+                    replaced.set(f, p, a);
+                }
+                let mut insts = std::mem::take(&mut f.blocks[next].insts);
+                let term = edit::take_term(&mut f.blocks[next].term);
+                f.blocks[block].insts.append(&mut insts);
+                f.blocks[block].term = term;
+                self.merged[next] = true;
+                any = true;
             }
-            let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
-            let params: SmallVec<[Value; 8]> = f.params(next).into();
-            for (p, a) in params.into_iter().zip(args) {
-                replaced.set(f, p, a);
-            }
-            let mut insts = std::mem::take(&mut f.blocks[next].insts);
-            let term = edit::take_term(&mut f.blocks[next].term);
-            f.blocks[block].insts.append(&mut insts);
-            f.blocks[block].term = term;
-            any = true;
         }
+        if !any {
+            return Changed::NONE;
+        }
+        // Conditions and arguments may have become constants or equal.
+        *more |= !replaced.is_empty();
+        replaced.apply(f);
+        f.layout.retain(|&b| !self.merged[b]);
+        cx.end_tight(Changed::ALL)
     }
-    if !any {
-        return Changed::NONE;
-    }
-    // What was joined to another is left without a way to it, and ends in `unreachable`.
-    replaced.apply(f);
-    let changed = cx.end(Changed::ALL);
-    cx.analyses.ensure_cfg(f);
-    edit::remove_unreachable(f, cx.analyses.cfg());
-    changed
 }

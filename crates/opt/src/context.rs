@@ -1,5 +1,6 @@
 //! What passes share: analyses, facts about the module, buffers that outlive a function.
 
+use crate::effects::Rare;
 use crate::{
     block_params, branch_fold, copy_propagate, cse, dead_code, edit, licm, promote, scalarize, simplify,
 };
@@ -13,6 +14,11 @@ pub struct Context {
     /// Analyses of the function at hand. Every pass leaves them telling the truth.
     pub analyses: Analyses,
     pub(crate) oob: SecondaryMap<Resource, OutOfBounds>,
+    pub(crate) rare: Rare,
+    /// Whether something may have lost its last use since `dead_code` ran.
+    pub(crate) loose: bool,
+    /// Whether `branch_fold` left nothing for its next run, and no pass changed anything since.
+    pub(crate) folded: bool,
     pub(crate) replaced: edit::Replaced,
     pub(crate) promote: promote::Buffers,
     pub(crate) simplify: simplify::Buffers,
@@ -31,6 +37,9 @@ impl Default for Context {
             analyses: Analyses::new(),
             // What is not known may fault.
             oob: SecondaryMap::with_default(OutOfBounds::Fault),
+            rare: Rare::default(),
+            loose: true,
+            folded: false,
             replaced: Default::default(),
             promote: Default::default(),
             simplify: Default::default(),
@@ -62,13 +71,23 @@ impl Context {
     /// Starts on `f`: whatever is known of another function is forgotten.
     pub fn begin(&mut self, f: &Function) {
         self.analyses.clear();
+        self.rare = Rare::of(f);
+        self.loose = true;
+        self.folded = false;
         self.replaced.reset(f);
         self.replaced.stale.all();
     }
 
-    /// A pass ends: analyses forget what is not true any more.
+    /// A pass ends: what is not true any more is forgotten.
     pub(crate) fn end(&mut self, changed: Changed) -> Changed {
+        self.loose |= changed.any();
+        self.end_tight(changed)
+    }
+
+    /// A pass ends that took no value its last use.
+    pub(crate) fn end_tight(&mut self, changed: Changed) -> Changed {
         self.analyses.invalidate(changed);
+        self.folded &= !changed.any();
         changed
     }
 }

@@ -30,9 +30,10 @@ pub(crate) struct Buffers {
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.analyses.ensure_cfg(f);
     cx.replaced.reset(f);
-    let Context { analyses, replaced, copy_propagate, .. } = cx;
+    let Context { analyses, replaced, copy_propagate, rare, .. } = cx;
     let cfg = analyses.cfg();
-    for &block in cfg.rpo() {
+    let with_freeze = if rare.has_freeze() { cfg.rpo() } else { &[] };
+    for &block in with_freeze {
         for i in 0..f.blocks[block].insts.len() {
             let inst = f.blocks[block].insts[i];
             if let (Op::Freeze, &[arg]) = (f.insts[inst].op, f.args(inst))

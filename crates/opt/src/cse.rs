@@ -64,7 +64,8 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     if changed && dom.preorder().len() != f.layout.len() {
         replaced.apply(f); // unreachable blocks
     }
-    cx.end(Changed::insts_if(changed))
+    // What the second one used the first one uses.
+    cx.end_tight(Changed::insts_if(changed))
 }
 
 impl Buffers {

@@ -32,12 +32,15 @@ pub(crate) struct Buffers {
 
 /// Removes dead instructions and block parameters; what unreachable blocks use is needed.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    if !std::mem::take(&mut cx.loose) {
+        return Changed::NONE;
+    }
     cx.analyses.ensure_cfg(f);
     let mut b = std::mem::take(&mut cx.dead_code);
     b.mark(f, cx);
     let changed = b.sweep(f, cx.analyses.cfg());
     cx.dead_code = b;
-    cx.end(Changed::insts_if(changed))
+    cx.end_tight(Changed::insts_if(changed))
 }
 
 impl Buffers {

@@ -28,6 +28,8 @@ pub(crate) struct Replaced {
 pub(crate) struct Stale {
     /// By value; what is not listed is stale.
     listed: Vec<bool>,
+    /// Whether anything listed is stale.
+    any: bool,
 }
 
 impl Stale {
@@ -40,15 +42,21 @@ impl Stale {
         self.listed.is_empty()
     }
 
+    pub(crate) fn is_none(&self, f: &Function) -> bool {
+        !self.any && self.listed.len() == f.values.len()
+    }
+
     /// Nothing is stale.
     pub(crate) fn none(&mut self, f: &Function) {
         self.listed.clear();
         self.listed.resize(f.values.len(), false);
+        self.any = false;
     }
 
     pub(crate) fn mark(&mut self, v: Value) {
         if let Some(listed) = self.listed.get_mut(v.index()) {
             *listed = true;
+            self.any = true;
         }
     }
 

@@ -1,7 +1,7 @@
 //! What may be removed, merged and moved: the op table's traits made exact by flags, immediates and resources.
 
 use crate::Context;
-use xenoglot_ir::imm::{Imm, MemInfo, Order};
+use xenoglot_ir::imm::{Imm, ImmKind, MemInfo, Order};
 use xenoglot_ir::module::OutOfBounds;
 use xenoglot_ir::op::{OPS, Sig};
 use xenoglot_ir::{DivZero, Function, Inst, Op, Space};
@@ -109,5 +109,54 @@ fn oob(cx: &Context, m: MemInfo) -> OutOfBounds {
             OutOfBounds::Undefined
         }
         None => OutOfBounds::Fault,
+    }
+}
+
+/// Which ops that few functions have a function may have, so that passes need not look for what concerns them. No pass
+/// makes such ops.
+#[derive(Clone, Copy)]
+pub(crate) struct Rare(u8);
+
+const FREEZE: u8 = 1 << 0;
+const SUBGROUP: u8 = 1 << 1;
+
+static RARE: [u8; OPS.len()] = {
+    let mut table = [0; OPS.len()];
+    let mut i = 0;
+    while i < OPS.len() {
+        table[i] = match (OPS[i].op, OPS[i].imm) {
+            (Op::Freeze, _) => FREEZE,
+            (_, ImmKind::Subgroup) => SUBGROUP,
+            _ => 0,
+        };
+        i += 1;
+    }
+    table
+};
+
+impl Default for Rare {
+    /// What is not known has all of them.
+    fn default() -> Rare {
+        Rare(u8::MAX)
+    }
+}
+
+impl Rare {
+    pub(crate) fn of(f: &Function) -> Rare {
+        let mut rare = 0;
+        for &block in &f.layout {
+            for &inst in &f.blocks[block].insts {
+                rare |= RARE[f.insts[inst].op as usize];
+            }
+        }
+        Rare(rare)
+    }
+
+    pub(crate) fn has_freeze(self) -> bool {
+        self.0 & FREEZE != 0
+    }
+
+    pub(crate) fn has_subgroup(self) -> bool {
+        self.0 & SUBGROUP != 0
     }
 }

@@ -40,7 +40,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     b.find(f, cx);
     let changed = if b.moves.is_empty() { Changed::NONE } else { b.apply(f, &cx.analyses) };
     cx.licm = b;
-    cx.end(changed)
+    cx.end_tight(changed)
 }
 
 impl Buffers {

@@ -66,7 +66,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     let mut changed = Changed::INSTS;
     cx.analyses.ensure_cfg(f);
     if edit::remove_unreachable(f, cx.analyses.cfg()) {
-        changed = cx.end(Changed::ALL);
+        changed = Changed::ALL;
     }
     cx.analyses.ensure_dominators(f);
     let mut b = std::mem::take(&mut cx.promote);
@@ -78,7 +78,9 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cx.replaced.reset(f);
     b.rename(f, cx);
     cx.promote = b;
-    cx.end(changed)
+    // What is known of the graph was of the reachable blocks only.
+    cx.end(Changed::INSTS);
+    changed
 }
 
 impl Buffers {

@@ -113,6 +113,9 @@ const MAX_STEPS: usize = 8;
 /// Simplifies in one sweep; operands come before their users. What was looked at before is looked at again only if its
 /// operands or their definitions changed since.
 pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+    if cx.replaced.stale.is_none(f) {
+        return Changed::NONE;
+    }
     cx.analyses.ensure_cfg(f);
     cx.replaced.reset(f);
     let Context { analyses, replaced, simplify, .. } = cx;

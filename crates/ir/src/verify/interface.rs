@@ -311,7 +311,9 @@ fn callees(sink: &Sink, f: Func) -> Vec<Func> {
     let mut out = Vec::new();
     for block in f.layout.iter().filter_map(|&b| f.blocks.get(b)) {
         for data in block.insts.iter().filter_map(|&i| f.insts.get(i)) {
-            if let (Op::Call, Imm::Func(callee)) = (data.op, data.imm) {
+            if data.op == Op::Call
+                && let Imm::Func(callee) = data.imm
+            {
                 out.push(callee);
             }
         }

@@ -4,10 +4,10 @@ use super::{Sink, fail};
 use crate::entities::{Inst, Value};
 use crate::flags::Flags;
 use crate::func::{Function, InstData};
-use crate::imm::{Imm, ImmKind, Space};
+use crate::imm::{Imm, Space};
 use crate::module::{Count, ResourceKind, Stage};
-use crate::op::{Class, OPS, Op, OpInfo, Sig};
-use crate::ty::{Bits, Kind, Type};
+use crate::op::{Class, Op, OpInfo, Sig};
+use crate::ty::{Kind, Type};
 use smallvec::SmallVec;
 
 /// An instruction whose ids are known to be right.
@@ -68,69 +68,7 @@ where
     SmallVec::from_buf_and_len(few, values.len())
 }
 
-/// The shape of an op whose instructions may be plain, see [`Site::is_plain`].
-#[derive(Clone, Copy)]
-struct Plain {
-    operands: u8,
-    /// `None` where none of its instructions with operands is.
-    class: Option<Class>,
-    /// Whether it gives truth values.
-    test: bool,
-}
-
-static PLAIN: [Plain; OPS.len()] = {
-    let mut table = [Plain { operands: 0, class: None, test: false }; OPS.len()];
-    let mut i = 0;
-    while i < OPS.len() {
-        let row = &OPS[i];
-        // What has a rule of its own is convergent, for one stage, or has flags.
-        let simple = row.traits.pure
-            && !row.traits.convergent
-            && matches!(row.imm, ImmKind::None)
-            && !matches!(row.op, Op::Fquantize);
-        match row.sig {
-            Sig::Same(operands, class) if simple => {
-                table[i] = Plain { operands, class: Some(class), test: false };
-            }
-            Sig::Test(operands, class) if simple => {
-                table[i] = Plain { operands, class: Some(class), test: true };
-            }
-            _ => {}
-        }
-        i += 1;
-    }
-    table
-};
-
 impl<'m> Site<'m> {
-    /// Whether the instruction is one of the many that need no closer look: a constant, or an op without flags and
-    /// immediate on operands of one type, that gives this type or truth values. [`Site::check`] says the same of it.
-    #[inline]
-    pub(super) fn is_plain(f: &Function, data: &InstData) -> bool {
-        let (args, results) = (data.args.as_slice(&f.pool), data.results.as_slice(&f.pool));
-        let &[result] = results else { return false };
-        let (shape, ty) = (PLAIN[data.op as usize], f.ty(result));
-        if args.len() != usize::from(shape.operands) || data.flags != Flags::NONE {
-            return false;
-        }
-        match (data.imm, args) {
-            (Imm::None, &[first, ref rest @ ..]) => {
-                let t = f.ty(first);
-                shape.class.is_some_and(|class| class.has(t.kind()))
-                    && rest.iter().all(|&v| f.ty(v) == t)
-                    && ty == if shape.test { t.with_kind(Kind::Bool) } else { t }
-            }
-            (Imm::Const(c), []) => {
-                let fits = |bits: &Bits| bits.0[0] & !ty.kind().mask() == 0 && bits.0[1..] == [0; 3];
-                data.op == Op::Const
-                    && !ty.kind().is_handle()
-                    && ty.is_scalar()
-                    && f.consts.get(c).is_some_and(fits)
-            }
-            _ => false,
-        }
-    }
-
     pub(super) fn new(f: &'m Function, inst: Inst) -> Site<'m> {
         let data = &f.insts[inst];
         let values = f.args(inst);
