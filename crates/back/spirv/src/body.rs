@@ -564,39 +564,4 @@ impl Body<'_, '_> {
             self.write(p.as_u32(), id);
         }
     }
-
-    fn terminate(&mut self, block: Block) -> Result<(), Error> {
-        let function = self.function;
-        let term = function.term(block);
-        self.guest(term.guest);
-        let unsupported = |what| Err(Reason::Unsupported(what).at(None, term.guest));
-        match term.kind {
-            TermKind::Return => {
-                let values: SmallVec<[Id; 8]> =
-                    function.term_args(block).iter().map(|&v| self.value(v)).collect();
-                match values[..] {
-                    [] => self.end(S::Return, &[]),
-                    [v] => self.end(S::ReturnValue, &[v]),
-                    ref many => {
-                        let unit = self.unit();
-                        let ty = return_type(unit, &function.returns);
-                        let all = unit.op_raw_of(S::CompositeConstruct, ty, many);
-                        self.end(S::ReturnValue, &[all]);
-                    }
-                }
-                Ok(())
-            }
-            TermKind::Kill if self.shared.module.stage == Stage::Fragment => {
-                self.end(S::Kill, &[]);
-                Ok(())
-            }
-            TermKind::Unreachable => {
-                self.end(S::Unreachable, &[]);
-                Ok(())
-            }
-            TermKind::Kill => unsupported("`kill` outside a fragment shader"),
-            TermKind::Exit | TermKind::TailCallGuest => unsupported("a guest address as a target"),
-            _ => Err(Error::Invalid("a terminator without successors")),
-        }
-    }
 }
