@@ -131,9 +131,13 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         for (i, &inst) in insts.iter().enumerate() {
             replaced.apply_inst(f, inst);
             let (data, args) = (&f.insts[inst], f.args(inst));
-            let stale = first || is_stale(&replaced.stale, args) || is_stale(&replaced.stale, f.results(inst));
+            let stale =
+                first || is_stale(&replaced.stale, args) || is_stale(&replaced.stale, f.results(inst));
             let concerned = stale && interest::concerns(f, data.op, args);
-            debug_assert!(concerned || !stale || is_stable(f, inst), "a rule that `interest` does not know of");
+            debug_assert!(
+                concerned || !stale || is_stable(f, inst),
+                "a rule that `interest` does not know of"
+            );
             let mut gone = false;
             if concerned && let Some(result) = f.result(inst) {
                 match step(f, out, inst, result) {
@@ -229,7 +233,11 @@ fn is_stable(f: &mut Function, inst: Inst) -> bool {
         Some(result) if traits.pure && !traits.convergent && !op.is_open() && !args.is_empty() => {
             let ty = f.ty(result);
             let folds = constant_fold::fold_inst(f, inst).is_some();
-            !folds && matches!(Site { f, out: &mut Vec::new(), op, flags, imm, args, ty, guest }.rule(), Rule::Keep)
+            !folds
+                && matches!(
+                    Site { f, out: &mut Vec::new(), op, flags, imm, args, ty, guest }.rule(),
+                    Rule::Keep
+                )
         }
         _ => true,
     }
