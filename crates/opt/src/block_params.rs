@@ -33,9 +33,12 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         return Changed::NONE; // edges from unreachable blocks are nobody's predecessors
     }
     cx.replaced.reset(f);
-    cx.analyses.ensure_uses(f);
-    let Context { analyses, replaced, block_params, .. } = cx;
-    let (cfg, uses) = (analyses.cfg(), analyses.uses());
+    if cx.loose {
+        cx.analyses.ensure_uses(f);
+    }
+    let Context { analyses, replaced, block_params, loose, .. } = cx;
+    let cfg = analyses.cfg();
+    let unused = |v: Value| *loose && analyses.uses().count(v) == 0;
     let mut changed = false;
     for &block in cfg.rpo().iter().skip(1) {
         let n = f.params(block).len();
@@ -43,7 +46,8 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         dead.clear();
         for k in 0..n {
             let param = f.params(block)[k];
-            let constant = if uses.count(param) == 0 { None } else { constant(f, cfg, replaced, block, k) };
+            let unused = unused(param);
+            let constant = if unused { None } else { constant(f, cfg, replaced, block, k) };
             if let Some(bits) = constant {
                 let inst = edit::make_const(f, f.ty(param), bits, xenoglot_ir::NO_GUEST);
                 f.blocks[block].insts.insert(0, inst);
@@ -51,7 +55,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
                     replaced.set(f, param, v);
                 }
             }
-            dead.push(constant.is_some() || uses.count(param) == 0);
+            dead.push(constant.is_some() || unused);
         }
         if dead.contains(&true) {
             changed = true;

@@ -56,6 +56,8 @@ struct Users {
     /// First and last link of each parameter's list; links are counted from 1.
     ends: SecondaryMap<Value, [u32; 2]>,
     links: Vec<Link>,
+    /// Whether they were found: not before one is asked for.
+    known: bool,
 }
 
 struct Link {
@@ -66,6 +68,7 @@ struct Link {
 
 impl Users {
     fn find(&mut self, f: &Function, cfg: &Cfg, replaced: &Replaced) {
+        self.known = true;
         self.links.clear();
         self.ends.clear();
         self.ends.resize(f.values.len());
@@ -113,7 +116,7 @@ impl Buffers {
         if blocks.iter().skip(1).all(|&b| f.params(b).is_empty()) {
             return;
         }
-        self.users.find(f, cfg, replaced);
+        self.users.known = false;
         self.stale.clear();
         self.stale.resize(blocks.len(), true);
         // A replaced parameter can make a copy of one that was looked at before.
@@ -126,7 +129,10 @@ impl Buffers {
         }
     }
 
-    fn replace(&mut self, f: &mut Function, replaced: &mut Replaced, old: Value, by: Value) {
+    fn replace(&mut self, f: &mut Function, cfg: &Cfg, replaced: &mut Replaced, old: Value, by: Value) {
+        if !self.users.known {
+            self.users.find(f, cfg, replaced);
+        }
         replaced.set(f, old, by);
         self.users.replace(old, replaced.resolve(by), &mut self.stale);
     }
@@ -155,7 +161,7 @@ impl Buffers {
                 if is_undef(f, v) {
                     continue;
                 }
-                self.replace(f, replaced, param, v);
+                self.replace(f, cfg, replaced, param, v);
                 continue;
             }
             let twin = (0..k).find(|&j| {
@@ -168,7 +174,7 @@ impl Buffers {
             });
             if let Some(j) = twin {
                 let earlier = f.params(block)[j];
-                self.replace(f, replaced, param, earlier);
+                self.replace(f, cfg, replaced, param, earlier);
             }
         }
     }

@@ -15,7 +15,6 @@ use std::hash::{Hash, Hasher};
 use xenoglot_ir::analysis::Dominators;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::entity::packed_option::PackedOption;
-use xenoglot_ir::func::InstData;
 use xenoglot_ir::{Block, Flags, Function, Imm, Inst, Value};
 
 /// Longest search in the table: a program made to collide is merged less, not slower.
@@ -43,20 +42,21 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     cse.entries.resize(f.insts.len());
     for &block in dom.preorder() {
         let mut insts = std::mem::take(&mut f.blocks[block].insts);
-        insts.retain(|&inst| {
+        let mut kept = 0;
+        for i in 0..insts.len() {
+            let inst = insts[i];
             replaced.apply_inst(f, inst);
-            if !effects::is_mergeable(f, inst) {
-                return true;
+            if effects::is_mergeable(f, inst)
+                && let Some(earlier) = cse.find(f, dom, block, inst)
+                && let (Some(old), Some(by)) = (f.result(inst), f.result(earlier))
+            {
+                replaced.set(f, old, by);
+                continue;
             }
-            let Some(result) = f.result(inst) else { return true };
-            match cse.find(f, dom, block, inst, result) {
-                Some(earlier) => {
-                    replaced.set(f, result, earlier);
-                    false
-                }
-                None => true,
-            }
-        });
+            insts[kept] = inst;
+            kept += 1;
+        }
+        insts.truncate(kept);
         f.blocks[block].insts = insts;
         replaced.apply_term(f, block);
     }
@@ -69,37 +69,25 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
 }
 
 impl Buffers {
-    /// The result of an equal instruction that dominates `inst`; otherwise `inst` is entered.
+    /// An equal instruction that dominates `inst`; otherwise `inst` is entered.
     #[inline]
-    fn find(
-        &mut self,
-        f: &Function,
-        dom: &Dominators,
-        block: Block,
-        inst: Inst,
-        result: Value,
-    ) -> Option<Value> {
-        let data = &f.insts[inst];
-        let args = data.args.as_slice(&f.pool);
-        let hash = hash(f, data, args);
+    fn find(&mut self, f: &Function, dom: &Dominators, block: Block, inst: Inst) -> Option<Inst> {
+        let hash = hash(f, inst);
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
-        for probe in 0.. {
-            let Some(earlier) = self.table[at].expand() else { break };
-            if probe == MAX_PROBES {
+        let mut probes = 0;
+        while let Some(earlier) = self.table[at].expand() {
+            if probes == MAX_PROBES {
                 return None;
             }
             let (h, home) = self.entries[earlier];
-            if h == hash
-                && let Some(value) = f.result(earlier)
-                && f.ty(value) == f.ty(result)
-                && equal(f, &f.insts[earlier], data, args)
-            {
+            if h == hash && equal(f, earlier, inst) {
                 if home.expand().is_some_and(|b| b == block || dom.dominates(b, block)) {
-                    return Some(value);
+                    return Some(earlier);
                 }
                 break;
             }
+            probes += 1;
             at = (at + 1) & mask;
         }
         self.table[at] = inst.into();
@@ -108,8 +96,9 @@ impl Buffers {
     }
 }
 
-#[inline]
-fn hash(f: &Function, data: &InstData, args: &[Value]) -> u32 {
+fn hash(f: &Function, inst: Inst) -> u32 {
+    let data = &f.insts[inst];
+    let args = data.args.as_slice(&f.pool);
     let mut h = FxHasher::default();
     data.op.hash(&mut h);
     if data.flags != Flags::NONE {
@@ -138,20 +127,21 @@ fn pair(a: Value, b: Value) -> u64 {
     u64::from(a.as_u32()) << 32 | u64::from(b.as_u32())
 }
 
-/// Whether two instructions with results of one type are equal; `args` are the operands of `b`.
-fn equal(f: &Function, a: &InstData, b: &InstData, args: &[Value]) -> bool {
-    let same_imm = match (a.imm, b.imm) {
+fn equal(f: &Function, a: Inst, b: Inst) -> bool {
+    let (x, y) = (&f.insts[a], &f.insts[b]);
+    let same_imm = match (x.imm, y.imm) {
         (Imm::Const(c), Imm::Const(d)) => f.consts[c] == f.consts[d],
         (i, j) => i == j,
     };
-    if a.op != b.op || a.flags != b.flags || !same_imm {
+    let same_type = f.result(a).map(|v| f.ty(v)) == f.result(b).map(|v| f.ty(v));
+    if x.op != y.op || x.flags != y.flags || !same_imm || !same_type {
         return false;
     }
-    let earlier = a.args.as_slice(&f.pool);
-    earlier == args
-        || match (earlier, args) {
+    let (p, q) = (f.args(a), f.args(b));
+    p == q
+        || match (p, q) {
             (&[p0, p1, ref pr @ ..], &[q0, q1, ref qr @ ..]) => {
-                a.op.info().traits.commutes && p0 == q1 && p1 == q0 && pr == qr
+                x.op.info().traits.commutes && p0 == q1 && p1 == q0 && pr == qr
             }
             _ => false,
         }

@@ -102,7 +102,7 @@ impl Replaced {
     }
 
     /// Rewrites the operands of `inst`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply_inst(&mut self, f: &mut Function, inst: Inst) {
         if self.any && f.args(inst).iter().any(|&v| self.by[v].is_some()) {
             self.rewrite_inst(f, inst);

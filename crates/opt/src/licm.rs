@@ -53,6 +53,9 @@ impl Buffers {
         self.moves.clear();
         for &block in cfg.rpo() {
             let inner = loops.innermost(block);
+            if inner.is_none() {
+                continue;
+            }
             let outer = outermost(cx, block);
             for &inst in &f.blocks[block].insts {
                 self.home[inst] = inner.into();
@@ -118,7 +121,9 @@ impl Buffers {
     fn apply(&mut self, f: &mut Function, analyses: &Analyses) -> Changed {
         for i in 0..f.layout.len() {
             let block = f.layout[i];
-            f.blocks[block].insts.retain(|&inst| !self.moved[inst]);
+            if analyses.loops().innermost(block).is_some() {
+                f.blocks[block].insts.retain(|&inst| !self.moved[inst]);
+            }
         }
         // Loop by loop, outer ones first; in a loop the order in which they were found.
         self.moves.sort_by_key(|m| m.0);

@@ -104,11 +104,15 @@ fn is_plain(f: &Function, data: &InstData, args: &[Value], results: &[Value]) ->
                     return false;
                 }
             }
-            shape.kinds >> t.kind() as u16 & 1 != 0 && ty == if shape.test { t.with_kind(Kind::Bool) } else { t }
+            shape.kinds >> t.kind() as u16 & 1 != 0
+                && ty == if shape.test { t.with_kind(Kind::Bool) } else { t }
         }
         (Imm::Const(c), []) => {
             let fits = |bits: &Bits| bits.0[0] & !ty.kind().mask() == 0 && bits.0[1..] == [0; 3];
-            data.op == Op::Const && !ty.kind().is_handle() && ty.is_scalar() && f.consts.get(c).is_some_and(fits)
+            data.op == Op::Const
+                && !ty.kind().is_handle()
+                && ty.is_scalar()
+                && f.consts.get(c).is_some_and(fits)
         }
         _ => false,
     }
@@ -188,5 +192,6 @@ fn are_blocks_sound(f: &Function) -> bool {
         }
     }
     let is_target = |block: Block| f.entry() != Some(block) && listed.get(block.index()) == Some(&true);
-    !f.layout.is_empty() && f.layout.iter().flat_map(|&block| f.edges(block)).all(|edge| is_target(edge.block))
+    !f.layout.is_empty()
+        && f.layout.iter().flat_map(|&block| f.edges(block)).all(|edge| is_target(edge.block))
 }

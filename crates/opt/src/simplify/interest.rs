@@ -6,6 +6,7 @@
 //! has to be exact, but what a rule fires on has to concern it; debug builds check.
 
 use xenoglot_ir::fold::Fold;
+use xenoglot_ir::func::InstData;
 use xenoglot_ir::op::{OPS, Sig};
 use xenoglot_ir::{Function, Imm, Kind, Op, Value};
 
@@ -125,7 +126,9 @@ fn pair(f: &Function, op: Op, wants: u16, a: Value, b: Value) -> bool {
         return (is | y.map_or(0, |d| IS[d.op as usize])) & wants & (CONST | INEG) != 0;
     };
     let ty = f.ty(b);
-    if is & wants != 0 || wants & JOIN != 0 && x.is_some_and(|d| d.op == op) || !ty.is_scalar() {
+    let joins =
+        |d: &InstData| d.op == op && matches!(*d.args.as_slice(&f.pool), [_, c] if f.const_bits(c).is_some());
+    if is & wants != 0 || wants & JOIN != 0 && x.is_some_and(joins) || !ty.is_scalar() {
         return true;
     }
     let bits = f.consts[c].lane(0);
@@ -135,6 +138,7 @@ fn pair(f: &Function, op: Op, wants: u16, a: Value, b: Value) -> bool {
         Op::Imin | Op::Imax | Op::Umin | Op::Umax => false,
         Op::Shl | Op::Ushr | Op::Sshr | Op::Rotl => bits == 0 || bits >= u64::from(ty.kind().bits()),
         Op::Imul => bits & bits.wrapping_sub(1) == 0,
-        _ => bits <= 1 || bits == ty.kind().mask(),
+        Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => bits <= 1,
+        _ => bits == 0 || bits == ty.kind().mask(),
     }
 }
