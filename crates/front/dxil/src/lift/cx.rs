@@ -3,7 +3,8 @@
 use super::bind::Bindings;
 use super::int::Scalar;
 use super::interface::Interface;
-use super::memory::Memory;
+use super::known::Known;
+use super::memory::{Memory, Pointer};
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
 use crate::binding::Remapper;
@@ -26,9 +27,9 @@ pub(super) struct Cx<'a> {
     /// Constants that are there, by type and bits.
     pub known: FxHashMap<(Type, u64), Value>,
     /// Values of the function, the first one's number being the count of the module's.
-    values: Vec<Option<Val>>,
+    values: Known,
     /// Constants of the module.
-    constants: Vec<Option<Val>>,
+    constants: Known,
     /// Which members of an aggregate that an instruction gives are ever looked at, by the value's place in the function.
     used: Vec<u32>,
     /// The operation that a function was found to be named after.
@@ -79,8 +80,8 @@ impl<'a> Cx<'a> {
             b: Builder::new(func, prelude),
             prelude,
             known: FxHashMap::default(),
-            values: Vec::new(),
-            constants: vec![None; module.values.len()],
+            values: Known::default(),
+            constants: Known::new(module.values.len()),
             used: Vec::new(),
             operations: vec![None; module.functions.len()],
             families: vec![0; crate::ops::Op::all().len()],
@@ -101,9 +102,9 @@ impl<'a> Cx<'a> {
 
     /// Works on another function for a while, with arguments.
     pub fn in_function<T>(&mut self, body: &'a Body, args: Vec<Val>, f: impl FnOnce(&mut Self) -> T) -> T {
-        let mut values = vec![None; body.values.len()];
-        for (slot, arg) in values.iter_mut().zip(args) {
-            *slot = Some(arg);
+        let mut values = Known::new(body.values.len());
+        for (at, arg) in args.into_iter().enumerate() {
+            values.set(at, arg);
         }
         let body = std::mem::replace(&mut self.body, body);
         let values = std::mem::replace(&mut self.values, values);
@@ -189,17 +190,24 @@ impl<'a> Cx<'a> {
 
     /// A value.
     pub fn value(&mut self, id: ValueId) -> Lift<Val> {
-        match self.known_value(id) {
-            Some(Some(known)) => Ok(known.clone()),
-            _ => self.new_value(id),
+        let (known, at) = self.known(id);
+        match known.get(at) {
+            Some(known) => Ok(known),
+            None => self.new_value(id),
         }
     }
 
-    /// What is known of a value.
+    /// Where it is noted what a value is.
     #[inline]
-    pub fn known_value(&mut self, id: ValueId) -> Option<&mut Option<Val>> {
+    fn known(&self, id: ValueId) -> (&Known, usize) {
         let (id, base) = (id.0 as usize, self.constants.len());
-        if id < base { self.constants.get_mut(id) } else { self.values.get_mut(id - base) }
+        if id < base { (&self.constants, id) } else { (&self.values, id - base) }
+    }
+
+    #[inline]
+    fn known_mut(&mut self, id: ValueId) -> (&mut Known, usize) {
+        let (id, base) = (id.0 as usize, self.constants.len());
+        if id < base { (&mut self.constants, id) } else { (&mut self.values, id - base) }
     }
 
     /// A value that was not asked for so far.
@@ -214,8 +222,8 @@ impl<'a> Cx<'a> {
                     Val::Pointer(pointer) => pointer.dynamic.is_none(),
                     _ => matches!(constant, Constant::Integer(_) | Constant::Float(_) | Constant::Undef),
                 };
-                if let (Some(place), true) = (self.known_value(id), plain) {
-                    *place = Some(v.clone());
+                if plain {
+                    self.set(id, v.clone());
                 }
                 Ok(v)
             }
@@ -225,11 +233,16 @@ impl<'a> Cx<'a> {
 
     /// A scalar, if it was asked for already: most are. Others take more.
     #[inline]
-    pub fn known_scalar(&mut self, id: ValueId) -> Option<Value> {
-        match self.known_value(id) {
-            Some(&mut Some(Val::Scalar(v))) => Some(v),
-            _ => None,
-        }
+    pub fn known_scalar(&self, id: ValueId) -> Option<Value> {
+        let (known, at) = self.known(id);
+        known.scalar(at)
+    }
+
+    /// An address, if it was asked for already.
+    #[inline]
+    pub fn known_pointer(&self, id: ValueId) -> Option<&Pointer> {
+        let (known, at) = self.known(id);
+        known.pointer(at)
     }
 
     /// A scalar; zero where it is undefined.
@@ -274,16 +287,16 @@ impl<'a> Cx<'a> {
     /// [`Cx::set`] of a scalar.
     #[inline]
     pub fn set_scalar(&mut self, id: Option<ValueId>, v: Value) {
-        if let Some(place) = id.and_then(|id| self.known_value(id)) {
-            *place = Some(Val::Scalar(v));
+        if let Some(id) = id {
+            let (known, at) = self.known_mut(id);
+            known.set_scalar(at, v);
         }
     }
 
     /// Gives a value of the function its meaning.
     pub fn set(&mut self, id: ValueId, v: Val) {
-        if let Some(place) = self.known_value(id) {
-            *place = Some(v);
-        }
+        let (known, at) = self.known_mut(id);
+        known.set(at, v);
     }
 
     /// Which members of an instruction's result are looked at, a bit each; all of what is used as a whole.

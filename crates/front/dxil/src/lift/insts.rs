@@ -48,12 +48,9 @@ impl Cx<'_> {
             InstKind::Load { pointer, volatile, .. } => {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
                 let plain = self.module.types.get(ty).is_some_and(Llvm::is_scalar);
-                match self.known_value(*pointer) {
-                    Some(Some(Val::Pointer(at))) if plain => {
-                        let at = at.clone();
-                        self.load_scalar(&at, ty, *volatile).map(Some)
-                    }
-                    _ => Ok(None),
+                match self.known_pointer(*pointer).filter(|_| plain).cloned() {
+                    Some(pointer) => self.load_scalar(&pointer, ty, *volatile).map(Some),
+                    None => Ok(None),
                 }
             }
             _ => Ok(None),

@@ -16,6 +16,7 @@ mod flow;
 mod insts;
 mod int;
 mod interface;
+mod known;
 mod memory;
 mod ops;
 mod resource;
