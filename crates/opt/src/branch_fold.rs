@@ -22,6 +22,7 @@
 
 use crate::{Changed, Context, edit};
 use smallvec::{SmallVec, smallvec};
+use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::analysis::loops::Loops;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::{Block, Flags, Function, Imm, Op, TermKind, Value, ValueDef};
@@ -39,12 +40,15 @@ pub(crate) struct Buffers {
     args: Vec<Value>,
     /// By block: whether it was joined to another.
     merged: SecondaryMap<Block, bool>,
+    /// Blocks that select arguments where they branched.
+    selecting: Vec<Block>,
 }
 
 /// What is known of a run besides the function.
 struct State<'a> {
     /// Where there are ops of subgroups.
     loops: Option<&'a Loops>,
+    selecting: &'a mut Vec<Block>,
     /// Whether something lost its last use.
     loose: bool,
     /// Whether another run might find more.
@@ -57,6 +61,8 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         return Changed::NONE;
     }
     let mut b = std::mem::take(&mut cx.branch_fold);
+    let mut selecting = std::mem::take(&mut b.selecting);
+    selecting.clear();
     let mut changed = Changed::NONE;
     cx.analyses.ensure_cfg(f);
     let together = cx.rare.has_subgroup();
@@ -65,7 +71,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     }
     let all_reached = cx.analyses.cfg().rpo().len() == f.layout.len();
     let loops = together.then(|| cx.analyses.loops());
-    let mut state = State { loops, loose: !all_reached, more: together };
+    let mut state = State { loops, selecting: &mut selecting, loose: !all_reached, more: together };
     for i in 0..f.layout.len() {
         changed = changed.or(fold_term(f, f.layout[i], &mut state));
     }
@@ -87,6 +93,9 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     // What empty blocks passed on their predecessors pass on now.
     let loses = |&block: &Block| !cfg.is_reachable(block) && !b.passes_on[block];
     loose |= cfg.rpo().len() != f.layout.len() && f.layout.iter().any(loses);
+    // A condition is needed; as an operand it is if the argument is, perhaps for nothing but the condition.
+    loose |= may_repeat(f, cfg, &selecting);
+    b.selecting = selecting;
     if edit::remove_unreachable(f, cfg) {
         // What is known of the graph was of the other blocks only.
         cx.end_tight(Changed::INSTS);
@@ -150,6 +159,27 @@ fn fold_branch(f: &mut Function, block: Block, state: &mut State) -> Changed {
     Changed::NONE
 }
 
+/// Whether a way from one of the blocks may come back to it: it then goes by an edge back over its place in the order.
+fn may_repeat(f: &Function, cfg: &Cfg, blocks: &[Block]) -> bool {
+    if blocks.is_empty() {
+        return false;
+    }
+    // By place: the last one that an edge goes back from, to there or before.
+    let mut back: SmallVec<[u32; 64]> = smallvec![0; cfg.rpo().len()];
+    for (from, &block) in (0..).zip(cfg.rpo()) {
+        for to in f.edges(block).iter().filter_map(|edge| cfg.rpo_number(edge.block)).filter(|&to| to <= from)
+        {
+            back[to as usize] = from + 1;
+        }
+    }
+    let mut furthest = 0;
+    back.iter_mut().for_each(|from| {
+        furthest = furthest.max(*from);
+        *from = furthest;
+    });
+    blocks.iter().filter_map(|&block| cfg.rpo_number(block)).any(|at| back[at as usize] > at)
+}
+
 /// A branch with both edges to one block: a jump with selected arguments, if they are few.
 fn select_args(f: &mut Function, block: Block, cond: Value, state: &mut State) -> Changed {
     let [yes, no] = f.edges(block) else { return Changed::NONE };
@@ -159,7 +189,10 @@ fn select_args(f: &mut Function, block: Block, cond: Value, state: &mut State) -
     if differ.clone().count() > MAX_SELECTS || differ.clone().any(|&(a, _)| f.ty(a).kind().is_handle()) {
         return Changed::NONE;
     }
-    state.loose |= differ.clone().count() == 0;
+    match differ.clone().count() {
+        0 => state.loose = true,
+        _ => state.selecting.push(block),
+    }
     let (to, guest) = (yes.block, f.term(block).guest);
     let mut args: SmallVec<[Value; 8]> = SmallVec::new();
     for (a, b) in pairs {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::verify::verify;
 use xenoglot_ir::{Block, Function, Imm, Module, Op, Slot};
-use xenoglot_opt::pipeline::Verify;
+use xenoglot_opt::pipeline::{Observer, Ran, Verify};
 use xenoglot_opt::temporaries::{self, Temporaries};
 use xenoglot_opt::{Context, Options, PASSES, optimize};
 use xenoglot_testgen::rng::Rng;
@@ -93,6 +93,41 @@ fn the_whole_list() {
         println!("scalarize {scalarize}: {stats:?}, {before} instructions became {after}");
         assert!(stats.compared > 800, "{stats:?}");
     }
+}
+
+/// Runs `branch_fold` and `dead_code` again, by a context that knows nothing, where they say that nothing changed.
+struct Again(u32);
+
+impl Observer for Again {
+    type Error = String;
+
+    fn after(&mut self, ran: Ran<'_>) -> Result<(), String> {
+        if ran.changed.any() || !matches!(ran.pass.name, "branch_fold" | "dead_code") {
+            return Ok(());
+        }
+        let mut func = ran.module.funcs[ran.func].clone();
+        let mut cx = Context::new();
+        cx.set_module(ran.module);
+        cx.begin(&func);
+        self.0 += 1;
+        match (ran.pass.run)(&mut func, &mut cx).any() {
+            true => Err(format!("{} was left out", ran.pass.name)),
+            false => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn passes_that_are_left_out_would_change_nothing() {
+    let mut cx = Context::new();
+    let mut again = Again(0);
+    for seed in 0..4 * PROGRAMS {
+        let scalarize = seed.is_multiple_of(3);
+        let options = Options { scalarize, ..Options::default() };
+        optimize(&mut program(seed), &mut cx, &options, &mut again)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+    assert!(again.0 > 1000, "only {} runs changed nothing", again.0);
 }
 
 /// Registers that some path from the start of each reachable block reads before it sets them.
