@@ -187,7 +187,7 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
         let mut end = start;
         for at in start..graph.incoming.len() {
             let (from, n, _) = graph.incoming[at];
-            if !graph.incoming[start..end].last().is_some_and(|&(f, m, _)| (f, m) == (from, n)) {
+            if graph.incoming[start..end].last().is_none_or(|&(f, m, _)| (f, m) != (from, n)) {
                 graph.incoming[end] = graph.incoming[at];
                 end += 1;
             }
