@@ -197,7 +197,8 @@ impl Body<'_, '_> {
     /// The first block: private memory, slots, parameters the entry shares with edges back to it.
     fn start(&mut self, entry: Block) {
         let label = self.unit().id();
-        self.block = self.scratch.ssa.add_block(label, 0, From::Entry);
+        let start = self.unit().label(label);
+        self.block = self.scratch.ssa.add_block(label, start, From::Entry);
         self.line = NO_GUEST;
         for (slot, data) in &self.function.slots {
             let unit = &mut *self.shared.unit;
@@ -337,7 +338,7 @@ impl Body<'_, '_> {
     // Blocks.
 
     fn open_block(&mut self, label: Id, from: From) -> u32 {
-        let start = self.shared.unit.code.len();
+        let start = self.unit().label(label);
         self.block = self.scratch.ssa.add_block(label, start, from);
         self.opened();
         self.block
@@ -350,7 +351,7 @@ impl Body<'_, '_> {
     }
 
     fn open_merge(&mut self, label: Id, head: u32, preds: &[u32]) -> u32 {
-        let start = self.shared.unit.code.len();
+        let start = self.unit().label(label);
         self.block = self.scratch.ssa.add_merge(label, start, head, preds);
         self.opened();
         self.block

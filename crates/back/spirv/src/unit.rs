@@ -417,6 +417,13 @@ impl Unit {
         id
     }
 
+    /// Starts a block of the body; the place of what comes behind its label.
+    #[inline]
+    pub(crate) fn label(&mut self, label: Id) -> usize {
+        self.effect(Op::Label, &[label]);
+        self.code.len()
+    }
+
     /// Appends an instruction without a result to the body.
     #[inline]
     pub(crate) fn effect<const N: usize>(&mut self, op: Op, args: &[u32; N]) {

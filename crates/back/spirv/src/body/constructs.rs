@@ -136,7 +136,7 @@ impl Body<'_, '_> {
         }
         let first = select.preds as usize;
         let preds = self.scratch.preds.get(first..).unwrap_or_default();
-        let start = self.shared.unit.code.len();
+        let start = self.shared.unit.label(select.merge);
         self.block = self.scratch.ssa.add_merge(select.merge, start, select.head, preds);
         self.scratch.preds.truncate(first);
         self.opened();
