@@ -61,7 +61,11 @@ pub(crate) struct Scratch {
 /// What is to be done where something ends. Kept small: there are two for each list.
 #[derive(Clone, Copy)]
 enum Frame {
-    List { list: List, next: u32, serial: u32 },
+    List {
+        list: List,
+        next: u32,
+        serial: u32,
+    },
     Select(Select),
     /// A switch as a sequence of ifs, each with one arm, whose conditions are known beforehand: its arms from this on.
     Chain(u32),

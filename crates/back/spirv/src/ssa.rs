@@ -10,7 +10,6 @@
 //! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
 
 use crate::unit::{Id, PHI};
-use smallvec::SmallVec;
 use spirv::Op;
 use std::ops::Range;
 
@@ -96,8 +95,8 @@ pub(crate) struct Ssa {
     preds: Vec<u32>,
     phis: Vec<Phi>,
     operands: Vec<Id>,
-    /// Writes by variable, sorted by block.
-    writes: Vec<SmallVec<[(u32, Id); 4]>>,
+    /// Writes by variable, sorted by block. They keep their memory from function to function.
+    writes: Vec<Vec<(u32, Id)>>,
     /// Variables that have writes.
     written: Vec<u32>,
     /// Where each variable is written.
@@ -124,7 +123,7 @@ impl Ssa {
             self.writes[var as usize].clear();
         }
         if self.writes.len() < vars {
-            self.writes.resize_with(vars, SmallVec::new);
+            self.writes.resize_with(vars, Vec::new);
         }
         self.spans.clear();
         self.spans.extend(spans);
