@@ -170,11 +170,13 @@ impl Tree {
     }
 
     /// The statements of a list of this tree.
+    #[inline]
     pub fn list(&self, list: List) -> &[Stmt] {
         &self.stmts[list.start as usize..(list.start + list.len) as usize]
     }
 
     /// The arms of a selection of this tree.
+    #[inline]
     pub fn arms(&self, arms: Arms) -> &[Arm] {
         &self.arms[arms.start as usize..(arms.start + arms.len) as usize]
     }

@@ -50,28 +50,35 @@ pub(crate) struct Scratch {
     /// Pointers of the variables that are in memory, 0 of others; empty if none is.
     memory: Vec<Id>,
     frames: Vec<Frame>,
+    /// Arms of the selections and chains at work that are still to come, by label or condition; each one's from the
+    /// last to the next.
+    arms: Vec<(Id, List)>,
+    /// Blocks that lead to the ends of the selections at work.
+    preds: Vec<u32>,
     targets: Vec<Loop>,
 }
 
+/// What is to be done where something ends. Kept small: there are two for each list.
+#[derive(Clone, Copy)]
 enum Frame {
-    List { list: List, next: usize, serial: u32 },
+    List {
+        list: List,
+        next: u32,
+        serial: u32,
+    },
     Select(Select),
-    Chain(Chain),
+    /// A switch as a sequence of ifs, each with one arm, whose conditions are known beforehand: its arms from this on.
+    Chain(u32),
     Loop,
 }
 
+#[derive(Clone, Copy)]
 struct Select {
-    arms: SmallVec<[(Id, List); 2]>,
-    next: usize,
+    /// Its arms and what leads to its end start here.
+    arms: u32,
+    preds: u32,
     head: u32,
     merge: Id,
-    preds: SmallVec<[u32; 4]>,
-}
-
-/// A switch as a sequence of ifs, each with one arm; the arms' conditions are known beforehand.
-struct Chain {
-    arms: SmallVec<[(Id, List); 4]>,
-    next: usize,
 }
 
 struct Loop {
@@ -176,6 +183,8 @@ impl Scratch {
         self.open.push(true);
         self.lengths.clear();
         self.frames.clear();
+        self.arms.clear();
+        self.preds.clear();
         self.targets.clear();
         self.memory.clear();
         if !self.places.in_memory.is_empty() {
@@ -192,7 +201,8 @@ impl Body<'_, '_> {
     /// The first block: private memory, slots, parameters the entry shares with edges back to it.
     fn start(&mut self, entry: Block) {
         let label = self.unit().id();
-        self.block = self.scratch.ssa.add_block(label, 0, From::Entry);
+        let start = self.unit().label(label);
+        self.block = self.scratch.ssa.add_block(label, start, From::Entry);
         self.line = NO_GUEST;
         for (slot, data) in &self.function.slots {
             let unit = &mut *self.shared.unit;
@@ -332,18 +342,22 @@ impl Body<'_, '_> {
     // Blocks.
 
     fn open_block(&mut self, label: Id, from: From) -> u32 {
-        let start = self.shared.unit.code.len();
+        let start = self.unit().label(label);
         self.block = self.scratch.ssa.add_block(label, start, from);
-        self.ended = false;
-        self.line = NO_GUEST;
+        self.opened();
         self.block
     }
 
-    fn open_merge(&mut self, label: Id, head: u32, preds: &[u32]) -> u32 {
-        let start = self.shared.unit.code.len();
-        self.block = self.scratch.ssa.add_merge(label, start, head, preds);
+    /// Nothing is known of the block at work: it was just opened.
+    fn opened(&mut self) {
         self.ended = false;
         self.line = NO_GUEST;
+    }
+
+    fn open_merge(&mut self, label: Id, head: u32, preds: &[u32]) -> u32 {
+        let start = self.unit().label(label);
+        self.block = self.scratch.ssa.add_merge(label, start, head, preds);
+        self.opened();
         self.block
     }
 
@@ -418,8 +432,8 @@ impl Body<'_, '_> {
         while let Some(frame) = self.scratch.frames.pop() {
             match frame {
                 Frame::List { list, next, serial } => self.statements(list, next, serial)?,
-                Frame::Select(select) => self.arm(select),
-                Frame::Chain(chain) => self.link(chain),
+                Frame::Select(select) => self.end_arm(select),
+                Frame::Chain(first) => self.link(first),
                 Frame::Loop => self.close_loop(),
             }
         }
@@ -430,9 +444,10 @@ impl Body<'_, '_> {
     }
 
     /// Emits the statements of a list up to one that has statements inside.
-    fn statements(&mut self, list: List, first: usize, serial: u32) -> Result<(), Error> {
+    fn statements(&mut self, list: List, first: u32, serial: u32) -> Result<(), Error> {
         self.list = serial;
-        for (next, &stmt) in (first + 1..).zip(self.tree.list(list).iter().skip(first)) {
+        let rest = self.tree.list(list).get(first as usize..).unwrap_or_default();
+        for (next, &stmt) in (first + 1..).zip(rest) {
             if stmt.has_body() {
                 self.scratch.frames.push(Frame::List { list, next, serial });
                 return self.statement(stmt);

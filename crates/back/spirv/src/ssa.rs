@@ -10,7 +10,6 @@
 //! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
 
 use crate::unit::{Id, PHI};
-use smallvec::SmallVec;
 use spirv::Op;
 use std::ops::Range;
 
@@ -32,7 +31,7 @@ pub(crate) enum From {
 /// A block of the output.
 pub(crate) struct BlockInfo {
     pub(crate) label: Id,
-    /// Where its instructions start in the body.
+    /// Where its instructions start in the body, behind the label.
     pub(crate) start: usize,
     /// Whether control gets there at all.
     pub(crate) reachable: bool,
@@ -96,8 +95,8 @@ pub(crate) struct Ssa {
     preds: Vec<u32>,
     phis: Vec<Phi>,
     operands: Vec<Id>,
-    /// Writes by variable, sorted by block.
-    writes: Vec<SmallVec<[(u32, Id); 4]>>,
+    /// Writes by variable, sorted by block. They keep their memory from function to function.
+    writes: Vec<Vec<(u32, Id)>>,
     /// Variables that have writes.
     written: Vec<u32>,
     /// Where each variable is written.
@@ -124,7 +123,7 @@ impl Ssa {
             self.writes[var as usize].clear();
         }
         if self.writes.len() < vars {
-            self.writes.resize_with(vars, SmallVec::new);
+            self.writes.resize_with(vars, Vec::new);
         }
         self.spans.clear();
         self.spans.extend(spans);
@@ -467,27 +466,38 @@ impl Ssa {
         }
     }
 
+    /// The blocks that have phis in the output, and where their instructions start, after [`Ssa::chain_phis`].
+    pub(crate) fn blocks_with_phis(&self) -> impl Iterator<Item = (u32, usize)> {
+        let all = (0..).zip(self.starts.iter().zip(&self.blocks));
+        all.filter(|(_, (first, _))| **first != 0).map(|(block, (_, info))| (block, info.start))
+    }
+
     /// Writes the phis of a block that are in the output, after [`Ssa::chain_phis`]; `ty` gives the types of variables.
     pub(crate) fn write_phis(&self, block: u32, out: &mut Vec<u32>, mut ty: impl FnMut(u32) -> Id) {
         let label = |pred: u32| self.blocks[pred as usize].label;
+        let ends;
+        let preds = match self.blocks[block as usize].from {
+            From::Merge { ref preds, .. } => &self.preds[range(preds)],
+            From::Loop { pre, back, .. } => {
+                ends = [pre, back.unwrap_or(pre)];
+                &ends[..]
+            }
+            From::Entry | From::One(_) => &[],
+        };
         let mut next = self.starts[block as usize];
         while let Some(phi) = next.checked_sub(1).and_then(|number| self.phis.get(number as usize)) {
             next = phi.next;
             let operands = &self.operands[range(&phi.operands)];
             let header = (2 * operands.len() as u32 + 3) << 16 | Op::Phi as u32;
-            out.extend_from_slice(&[header, ty(phi.var), phi.id]);
-            match self.blocks[block as usize].from {
-                From::Merge { ref preds, .. } => {
-                    for (&operand, &pred) in operands.iter().zip(&self.preds[range(preds)]) {
-                        out.extend_from_slice(&[operand, label(pred)]);
-                    }
-                }
-                From::Loop { pre, back, .. } => {
-                    for (&operand, pred) in operands.iter().zip([pre, back.unwrap_or(pre)]) {
-                        out.extend_from_slice(&[operand, label(pred)]);
-                    }
-                }
-                From::Entry | From::One(_) => {}
+            let type_id = ty(phi.var);
+            // Most have two operands: those are copied at once.
+            if let (&[a, b], &[p, q]) = (operands, preds) {
+                out.extend_from_slice(&[header, type_id, phi.id, a, label(p), b, label(q)]);
+                continue;
+            }
+            out.extend_from_slice(&[header, type_id, phi.id]);
+            for (&operand, &pred) in operands.iter().zip(preds) {
+                out.extend_from_slice(&[operand, label(pred)]);
             }
         }
     }

@@ -26,6 +26,9 @@ const MAX_BOUND: u32 = 0x003f_ffff;
 /// The most operands of an instruction whose number of operands is known where it is written.
 const MOST_FIXED: usize = 8;
 
+/// Integers below this have their ids in a table. Selectors of the structured form are numbers of blocks.
+const SMALL: usize = 256;
+
 type Words = SmallVec<[u32; 8]>;
 
 /// Appends an instruction.
@@ -95,7 +98,7 @@ pub(crate) struct Unit {
     /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
     splats: FxHashMap<(Type, u64), Id>,
     /// The 32-bit integers among them that are small.
-    small: [Id; 32],
+    small: Vec<Id>,
     /// Pointer types by storage class and target; few.
     pointers: Vec<(StorageClass, Id, Id)>,
     /// Inputs and outputs, and from 1.4 on every other global variable.
@@ -128,7 +131,8 @@ impl Unit {
         self.undefs = Default::default();
         self.interned.clear();
         self.splats.clear();
-        self.small = Default::default();
+        self.small.clear();
+        self.small.resize(SMALL, 0);
         self.pointers.clear();
         self.literals.clear();
         self.capability(Capability::Shader);
@@ -415,6 +419,13 @@ impl Unit {
         self.code.extend_from_slice(&[type_id, id]);
         self.code.extend_from_slice(args);
         id
+    }
+
+    /// Starts a block of the body; the place of what comes behind its label.
+    #[inline]
+    pub(crate) fn label(&mut self, label: Id) -> usize {
+        self.effect(Op::Label, &[label]);
+        self.code.len()
     }
 
     /// Appends an instruction without a result to the body.

@@ -45,14 +45,23 @@ impl Body<'_, '_> {
         let labels = bodies.map(|b| if b.is_some() { self.unit().id() } else { merge });
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
         self.end(S::BranchConditional, &[cond, labels[0], labels[1]]);
-        let arms = labels.iter().zip(bodies).filter_map(|(&l, b)| b.map(|b| (l, b))).collect();
-        self.push_select(arms, merge, bodies.iter().any(Option::is_none));
+        let first = self.scratch.arms.len();
+        for (label, body) in labels.into_iter().zip(bodies).rev() {
+            if let &Some(body) = body {
+                self.scratch.arms.push((label, body));
+            }
+        }
+        self.open_select(first, merge, bodies.iter().any(Option::is_none));
     }
 
-    pub(super) fn push_select(&mut self, arms: SmallVec<[(Id, List); 2]>, merge: Id, to_merge: bool) {
+    /// Opens a selection with the arms from `first` on.
+    fn open_select(&mut self, first: usize, merge: Id, to_merge: bool) {
         let head = self.block;
-        let preds = if to_merge { SmallVec::from_slice(&[head]) } else { SmallVec::new() };
-        self.scratch.frames.push(Frame::Select(Select { arms, next: 0, head, merge, preds }));
+        let select = Select { arms: first as u32, preds: self.scratch.preds.len() as u32, head, merge };
+        if to_merge {
+            self.scratch.preds.push(head);
+        }
+        self.next_arm(select);
     }
 
     /// A switch: one body per case and a last one for other values.
@@ -67,7 +76,7 @@ impl Body<'_, '_> {
         }
         let Some((&default, rest)) = bodies.split_last() else { return };
         if self.shared.unit.options.switch_as_if_chain {
-            let mut arms = SmallVec::new();
+            let mut arms: SmallVec<[(Id, List); 4]> = SmallVec::new();
             let mut none = None;
             for (&case, &body) in cases.iter().zip(rest) {
                 let unit = &mut *self.shared.unit;
@@ -80,8 +89,9 @@ impl Body<'_, '_> {
             }
             arms.extend(none.map(|none| (none, default)));
             arms.retain(|(_, body)| !self.tree.list(*body).is_empty());
-            self.scratch.frames.push(Frame::Chain(Chain { arms, next: 0 }));
-            return;
+            let first = self.scratch.arms.len();
+            self.scratch.arms.extend(arms.into_iter().rev());
+            return self.link(first as u32);
         }
         let merge = self.unit().id();
         let labels: SmallVec<[Id; 8]> =
@@ -101,34 +111,45 @@ impl Body<'_, '_> {
         unit.no_ids(words.len().saturating_sub(1));
         self.ended = true;
         let to_merge = labels.contains(&merge);
-        let arms = labels.iter().zip(bodies).filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b)).collect();
-        self.push_select(arms, merge, to_merge);
+        let first = self.scratch.arms.len();
+        let arms = labels.iter().zip(bodies).rev().filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b));
+        self.scratch.arms.extend(arms);
+        self.open_select(first, merge, to_merge);
     }
 
-    /// Goes on with a selection: ends the arm at work, if any, and opens the next one or the merge block.
-    pub(super) fn arm(&mut self, mut select: Select) {
-        if select.next > 0 {
-            let from = self.leave(select.merge);
-            select.preds.extend(from);
+    /// Ends the arm at work of a selection and goes on with it.
+    pub(super) fn end_arm(&mut self, select: Select) {
+        if let Some(from) = self.leave(select.merge) {
+            self.scratch.preds.push(from);
         }
-        match select.arms.get(select.next).copied() {
-            Some((label, body)) => {
-                select.next += 1;
-                self.open_block(label, From::One(select.head));
-                self.scratch.frames.push(Frame::Select(select));
-                self.push_list(body);
-            }
-            None => {
-                self.open_merge(select.merge, select.head, &select.preds);
-            }
-        }
+        self.next_arm(select);
     }
 
-    pub(super) fn link(&mut self, mut chain: Chain) {
-        let Some(&(cond, body)) = chain.arms.get(chain.next) else { return };
-        chain.next += 1;
-        self.scratch.frames.push(Frame::Chain(chain));
-        self.select(cond, &[Some(body), None]);
+    /// Opens the next arm of a selection, or the merge block.
+    fn next_arm(&mut self, select: Select) {
+        if self.scratch.arms.len() > select.arms as usize
+            && let Some((label, body)) = self.scratch.arms.pop()
+        {
+            self.open_block(label, From::One(select.head));
+            self.scratch.frames.push(Frame::Select(select));
+            return self.push_list(body);
+        }
+        let first = select.preds as usize;
+        let preds = self.scratch.preds.get(first..).unwrap_or_default();
+        let start = self.shared.unit.label(select.merge);
+        self.block = self.scratch.ssa.add_merge(select.merge, start, select.head, preds);
+        self.scratch.preds.truncate(first);
+        self.opened();
+    }
+
+    /// Goes on with a chain whose arms start at `first`.
+    pub(super) fn link(&mut self, first: u32) {
+        if self.scratch.arms.len() > first as usize
+            && let Some((cond, body)) = self.scratch.arms.pop()
+        {
+            self.scratch.frames.push(Frame::Chain(first));
+            self.select(cond, &[Some(body), None]);
+        }
     }
 
     pub(super) fn open_loop(&mut self, body: List) {

@@ -29,15 +29,16 @@ impl Body<'_, '_> {
         // Only now: helpers written meanwhile are functions of their own.
         let phis = 3 * ssa.phi_count() + 2 * ssa.operands().len();
         let mut functions = std::mem::take(&mut unit.functions);
-        functions.reserve(head.len() + code.len() + 2 * ssa.blocks.len() + phis + 1);
+        functions.reserve(head.len() + code.len() + phis + 1);
         functions.extend_from_slice(head);
         ssa.chain_phis();
-        let ends = ssa.blocks.iter().skip(1).map(|b| b.start).chain([code.len()]);
-        for ((number, block), end) in (0..).zip(&ssa.blocks).zip(ends) {
-            functions.extend_from_slice(&[2 << 16 | S::Label as u32, block.label]);
-            ssa.write_phis(number, &mut functions, |var| unit.ty(var_type(function, var)));
-            functions.extend_from_slice(code.get(block.start..end).unwrap_or_default());
+        let mut from = 0;
+        for (block, start) in ssa.blocks_with_phis() {
+            functions.extend_from_slice(code.get(from..start).unwrap_or_default());
+            ssa.write_phis(block, &mut functions, |var| unit.ty(var_type(function, var)));
+            from = start;
         }
+        functions.extend_from_slice(code.get(from..).unwrap_or_default());
         push(&mut functions, S::FunctionEnd, &[]);
         unit.functions = functions;
         code.clear();
