@@ -10,7 +10,7 @@ use crate::options::Names;
 use crate::places::{Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
 use crate::rays::Rays;
-use crate::ssa::{From, Span, Ssa, UNDEF, phi_number};
+use crate::ssa::{Span, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
 use crate::unit::{Id, PHI, Unit, push};
 use rustc_hash::FxHashMap;
@@ -202,7 +202,7 @@ impl Body<'_, '_> {
     fn start(&mut self, entry: Block) {
         let label = self.unit().id();
         let start = self.unit().label(label);
-        self.block = self.scratch.ssa.add_block(label, start, From::Entry);
+        self.block = self.scratch.ssa.add_entry(label, start);
         self.line = NO_GUEST;
         for (slot, data) in &self.function.slots {
             let unit = &mut *self.shared.unit;
@@ -341,9 +341,10 @@ impl Body<'_, '_> {
 
     // Blocks.
 
-    fn open_block(&mut self, label: Id, from: From) -> u32 {
+    /// Opens a block that only `from` leads to.
+    fn open_block(&mut self, label: Id, from: u32) -> u32 {
         let start = self.unit().label(label);
-        self.block = self.scratch.ssa.add_block(label, start, from);
+        self.block = self.scratch.ssa.add_one(label, start, from);
         self.opened();
         self.block
     }
@@ -393,7 +394,7 @@ impl Body<'_, '_> {
         let head = self.block;
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
         self.end(S::BranchConditional, &[cond, yes, merge]);
-        self.open_block(yes, From::One(head));
+        self.open_block(yes, head);
         // What is asked for inside is not known behind it.
         let known = self.scratch.lengths.len();
         then(self);
@@ -575,7 +576,7 @@ impl Body<'_, '_> {
                 pairs.push((p, self.value(a)));
             }
         }
-        for (p, id) in pairs {
+        for &(p, id) in &pairs {
             self.write(p.as_u32(), id);
         }
     }

@@ -129,17 +129,37 @@ impl Ssa {
         self.spans.extend(spans);
     }
 
-    /// A new block.
-    pub(crate) fn add_block(&mut self, label: Id, start: usize, from: From) -> u32 {
-        let reachable = |p: u32| self.blocks[p as usize].reachable;
-        let (above, reachable) = match &from {
-            From::Entry => (None, true),
-            &From::One(p) => (Some(p), reachable(p)),
-            From::Merge { head, preds } => {
-                (Some(*head), self.preds[range(preds)].iter().any(|&p| reachable(p)))
-            }
-            &From::Loop { pre, .. } => (None, reachable(pre)),
-        };
+    /// The function's first block.
+    pub(crate) fn add_entry(&mut self, label: Id, start: usize) -> u32 {
+        self.add_block(label, start, From::Entry, None, true)
+    }
+
+    /// A block that `pred` leads to.
+    pub(crate) fn add_one(&mut self, label: Id, start: usize, pred: u32) -> u32 {
+        self.add_block(label, start, From::One(pred), Some(pred), self.reachable(pred))
+    }
+
+    /// A loop's header; see [`From::Loop`].
+    pub(crate) fn add_loop(&mut self, label: Id, start: usize, pre: u32, span: Span) -> u32 {
+        self.add_block(label, start, From::Loop { pre, back: None, span }, None, self.reachable(pre))
+    }
+
+    /// A block that `preds` lead to.
+    pub(crate) fn add_merge(&mut self, label: Id, start: usize, head: u32, preds: &[u32]) -> u32 {
+        let reachable = preds.iter().any(|&p| self.reachable(p));
+        let first = self.preds.len() as u32;
+        self.preds.extend_from_slice(preds);
+        let preds = first..self.preds.len() as u32;
+        self.add_block(label, start, From::Merge { head, preds }, Some(head), reachable)
+    }
+
+    fn reachable(&self, block: u32) -> bool {
+        self.blocks[block as usize].reachable
+    }
+
+    /// A new block, which `above` dominates, with no loop header between. Inlined, so that `from` is made where it stays.
+    #[inline(always)]
+    fn add_block(&mut self, label: Id, start: usize, from: From, above: Option<u32>, reachable: bool) -> u32 {
         let block = self.blocks.len() as u32;
         let (depth, jump) = match above {
             Some(above) => {
@@ -152,14 +172,6 @@ impl Ssa {
         };
         self.blocks.push(BlockInfo { label, start, reachable, from, depth, jump });
         block
-    }
-
-    /// A block that `preds` lead to.
-    pub(crate) fn add_merge(&mut self, label: Id, start: usize, head: u32, preds: &[u32]) -> u32 {
-        let first = self.preds.len() as u32;
-        self.preds.extend_from_slice(preds);
-        let preds = first..self.preds.len() as u32;
-        self.add_block(label, start, From::Merge { head, preds })
     }
 
     /// Closes a loop: `back` is its continue block, and all writes in it are known.

@@ -130,7 +130,7 @@ impl Body<'_, '_> {
         if self.scratch.arms.len() > select.arms as usize
             && let Some((label, body)) = self.scratch.arms.pop()
         {
-            self.open_block(label, From::One(select.head));
+            self.open_block(label, select.head);
             self.scratch.frames.push(Frame::Select(select));
             return self.push_list(body);
         }
@@ -158,10 +158,13 @@ impl Body<'_, '_> {
         self.end(S::Branch, &[head]);
         let span = self.scratch.places.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
         self.loops_met += 1;
-        let header = self.open_block(head, From::Loop { pre, back: None, span });
+        let start = self.unit().label(head);
+        let header = self.scratch.ssa.add_loop(head, start, pre, span);
+        self.block = header;
+        self.opened();
         self.unit().effect(S::LoopMerge, &[merge, again, LoopControl::NONE.bits()]);
         self.end(S::Branch, &[inner]);
-        self.open_block(inner, From::One(header));
+        self.open_block(inner, header);
         self.scratch.targets.push(Loop {
             header,
             pre,
