@@ -7,10 +7,10 @@ use crate::error::{Error, Reason};
 use crate::interface::Interface;
 use crate::memory::{self, Memory, View};
 use crate::options::Names;
-use crate::places::{Places, ROOT, fuel, selector};
+use crate::places::{self, Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
 use crate::rays::Rays;
-use crate::ssa::{Span, Ssa, UNDEF, phi_number};
+use crate::ssa::{Made, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
 use crate::unit::{Id, PHI, Unit, push};
 use rustc_hash::FxHashMap;
@@ -176,7 +176,7 @@ impl Scratch {
     fn prepare(&mut self, function: &Function, tree: &Tree) {
         let values = function.values.len();
         self.places.find(function, tree);
-        self.ssa.reset(self.places.vars.iter().map(|var| var.writes));
+        self.ssa.reset(self.places.vars.iter().map(|var| Made { writes: var.writes, made: var.made }));
         self.ids.clear();
         self.ids.resize(values, (0, ROOT));
         self.open.clear();

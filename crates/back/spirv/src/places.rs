@@ -47,6 +47,8 @@ pub(crate) struct Var {
     written: u32,
     /// Where it is written.
     pub(crate) writes: Span,
+    /// Where its value is made, as [`Loop::dead`] counts.
+    pub(crate) made: u32,
     /// Whether the value is used at all.
     pub(crate) used: bool,
     /// Whether the value is a parameter of a loop's only header: then a write after the read is that of the next round,
@@ -55,8 +57,15 @@ pub(crate) struct Var {
 }
 
 impl Var {
-    const UNKNOWN: Var =
-        Var { home: NOWHERE, read: 0, written: u32::MAX, writes: Span::EMPTY, used: false, carried: false };
+    const UNKNOWN: Var = Var {
+        home: NOWHERE,
+        read: 0,
+        written: u32::MAX,
+        writes: Span::EMPTY,
+        made: 0,
+        used: false,
+        carried: false,
+    };
 
     /// Whether it is read somewhere: as a value is where no list around defines it.
     pub(crate) fn is_read(&self) -> bool {
@@ -79,11 +88,26 @@ const NOWHERE: u32 = u32::MAX;
 /// The home of a value that is written out at each use.
 const LITERAL: u32 = u32::MAX - 1;
 
+/// A loop of the tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Loop {
+    /// Where it lies.
+    pub(crate) span: Span,
+    /// Variables made here are not needed by the next round: those that are made inside and are no parameters of the
+    /// header. In half places: parameters of a block are made before its instructions.
+    pub(crate) dead: Span,
+}
+
+impl Loop {
+    /// A loop that may write anything.
+    pub(crate) const ANY: Loop = Loop { span: Span::ALL, dead: Span::EMPTY };
+}
+
 /// See the module. Places are numbers of statements in the order of the text.
 #[derive(Default)]
 pub(crate) struct Places {
     /// Places of the loops, in the order of the text.
-    pub(crate) loops: Vec<Span>,
+    pub(crate) loops: Vec<Loop>,
     /// The values, and after them the other variables.
     pub(crate) vars: Vec<Var>,
     /// Variables that get memory, in ascending order.
@@ -155,7 +179,9 @@ impl Walk<'_> {
             match step {
                 Step::Join(arms) => self.operands = self.operands.saturating_add(arms),
                 Step::Close(at) => {
-                    self.places.loops[at].last = self.place;
+                    let around = &mut self.places.loops[at];
+                    around.span.last = self.place;
+                    around.dead.last = 2 * self.place + 1;
                     let leaves = self.places.leaves.pop().unwrap_or(0);
                     self.operands = self.operands.saturating_add(leaves);
                 }
@@ -215,7 +241,10 @@ impl Walk<'_> {
                     self.places.vars[p.index()].carried = true;
                 }
                 let at = self.places.loops.len();
-                self.places.loops.push(Span { first: self.place, last: self.place });
+                let span = Span { first: self.place, last: self.place };
+                // Where control comes in at several blocks, the parameters of all of them come around.
+                let first = if header.is_some() { 2 * self.place + 3 } else { u32::MAX };
+                self.places.loops.push(Loop { span, dead: Span { first, last: 0 } });
                 self.places.leaves.push(0);
                 self.places.steps.push(Step::Close(at));
                 self.operands = self.operands.saturating_add(2);
@@ -247,6 +276,7 @@ impl Walk<'_> {
                 let var = &mut self.places.vars[p.index()];
                 var.read(self.operands);
                 var.home = self.list;
+                var.made = 2 * self.place;
             }
         }
         for &inst in &function.blocks[block].insts {
@@ -262,6 +292,7 @@ impl Walk<'_> {
                 var.home = self.list;
                 var.written = self.operands;
                 var.writes = Span { first: self.place, last: self.place };
+                var.made = 2 * self.place + 1;
                 if var.read > 0 {
                     var.around();
                 }

@@ -9,6 +9,7 @@
 //!
 //! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
 
+use crate::places::Loop;
 use crate::unit::{Id, PHI};
 use spirv::Op;
 use std::ops::Range;
@@ -24,8 +25,8 @@ pub(crate) enum From {
     One(u32),
     /// From the blocks `preds` (a range of [`Ssa::preds`]), all inside the construct that `head` heads.
     Merge { head: u32, preds: Range<u32> },
-    /// A loop header: from `pre`, and from `back` once the loop is closed. `span` is the loop's range of places.
-    Loop { pre: u32, back: Option<u32>, span: Span },
+    /// A loop header: from `pre`, and from `back` once the loop is closed.
+    Loop { pre: u32, back: Option<u32>, around: Loop },
 }
 
 /// A block of the output.
@@ -60,9 +61,21 @@ impl Span {
         self.last = self.last.max(place);
     }
 
+    fn holds(self, place: u32) -> bool {
+        self.first <= place && place <= self.last
+    }
+
     fn meets(self, other: Span) -> bool {
         self.first <= other.last && other.first <= self.last
     }
+}
+
+/// What is known about a variable beforehand.
+pub(crate) struct Made {
+    /// Where it is written.
+    pub(crate) writes: Span,
+    /// Where its value is made, in half places.
+    pub(crate) made: u32,
 }
 
 struct Phi {
@@ -100,7 +113,7 @@ pub(crate) struct Ssa {
     /// Variables that have writes.
     written: Vec<u32>,
     /// Where each variable is written.
-    spans: Vec<Span>,
+    vars: Vec<Made>,
     /// See [`Ssa::simplify`].
     starts: Vec<u32>,
     users: Vec<u32>,
@@ -110,9 +123,9 @@ pub(crate) struct Ssa {
 }
 
 impl Ssa {
-    /// Empties the state for a function whose variables are written in `spans`.
-    pub(crate) fn reset(&mut self, spans: impl ExactSizeIterator<Item = Span>) {
-        let vars = spans.len();
+    /// Empties the state for a function with these variables.
+    pub(crate) fn reset(&mut self, made: impl ExactSizeIterator<Item = Made>) {
+        let vars = made.len();
         self.blocks.clear();
         self.preds.clear();
         self.phis.clear();
@@ -125,8 +138,8 @@ impl Ssa {
         if self.writes.len() < vars {
             self.writes.resize_with(vars, Vec::new);
         }
-        self.spans.clear();
-        self.spans.extend(spans);
+        self.vars.clear();
+        self.vars.extend(made);
     }
 
     /// The function's first block.
@@ -140,8 +153,8 @@ impl Ssa {
     }
 
     /// A loop's header; see [`From::Loop`].
-    pub(crate) fn add_loop(&mut self, label: Id, start: usize, pre: u32, span: Span) -> u32 {
-        self.add_block(label, start, From::Loop { pre, back: None, span }, None, self.reachable(pre))
+    pub(crate) fn add_loop(&mut self, label: Id, start: usize, pre: u32, around: Loop) -> u32 {
+        self.add_block(label, start, From::Loop { pre, back: None, around }, None, self.reachable(pre))
     }
 
     /// A block that `preds` lead to.
@@ -234,7 +247,14 @@ impl Ssa {
                         From::Merge { head, .. } if past <= *head + 1 => *head,
                         From::Merge { preds, .. } if preds.is_empty() => return UNDEF,
                         From::Merge { preds, .. } if preds.len() == 1 => self.preds[preds.start as usize],
-                        From::Loop { pre, span, .. } if !span.meets(self.spans[var as usize]) => *pre,
+                        From::Loop { pre, around, .. }
+                            if !around.span.meets(self.vars[var as usize].writes) =>
+                        {
+                            *pre
+                        }
+                        From::Loop { around, .. } if around.dead.holds(self.vars[var as usize].made) => {
+                            return UNDEF;
+                        }
                         from => {
                             let closed = !matches!(from, From::Loop { back: None, .. });
                             let at = writes.len();

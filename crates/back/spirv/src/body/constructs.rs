@@ -156,10 +156,10 @@ impl Body<'_, '_> {
         let [head, inner, merge, again] = std::array::from_fn(|_| self.unit().id());
         let pre = self.block;
         self.end(S::Branch, &[head]);
-        let span = self.scratch.places.loops.get(self.loops_met).copied().unwrap_or(Span::ALL);
+        let around = self.scratch.places.loops.get(self.loops_met).copied().unwrap_or(places::Loop::ANY);
         self.loops_met += 1;
         let start = self.unit().label(head);
-        let header = self.scratch.ssa.add_loop(head, start, pre, span);
+        let header = self.scratch.ssa.add_loop(head, start, pre, around);
         self.block = header;
         self.opened();
         self.unit().effect(S::LoopMerge, &[merge, again, LoopControl::NONE.bits()]);
