@@ -182,6 +182,10 @@ impl Declarations {
                 const STORAGE: u32 = 2;
                 self.add_type(operand(0)?, Type::Texels { written: operand(6)? == STORAGE });
             }
+            // A buffer of texels as GLSL has it; there is no sampler to it.
+            Op::TypeSampledImage if matches!(self.types.get(&operand(1)?), Some(Type::Texels { .. })) => {
+                self.add_type(operand(0)?, Type::Texels { written: false });
+            }
             Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage | Op::TypeAccelerationStructureKHR => {
                 self.add_type(operand(0)?, Type::Opaque);
             }
