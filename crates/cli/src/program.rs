@@ -107,6 +107,12 @@ pub struct LiftArgs {
     /// The root signature of DXIL shaders: a bare one, or a container that has one.
     #[arg(long, value_name = "FILE")]
     pub root_signature: Option<PathBuf>,
+    /// Takes all textures of DXIL shaders for resident, for hosts without sparse resources.
+    #[arg(long)]
+    pub all_resident: bool,
+    /// Samples of the targets of DXIL pixel shaders, for those that ask.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub samples: Option<u8>,
 }
 
 /// Where resources of DXIL shaders are bound.
@@ -335,7 +341,8 @@ fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Re
         None => 0..count,
     };
     let unit = |entry: usize| {
-        let options = dxil::LiftOptions { entry, ..Default::default() };
+        let (all_resident, samples) = (lift.all_resident, lift.samples);
+        let options = dxil::LiftOptions { entry, all_resident, samples, ..Default::default() };
         let remapper = model.remapper(bytes, &module, entry)?;
         let lifted = dxil::lift_bound(&module, &options, &*remapper);
         let lifted = lifted.with_context(|| format!("shader {entry}"))?;

@@ -55,13 +55,16 @@ pub(crate) enum Act {
     Demote,
     DiscardIf,
     Helper,
+    /// Instructions executed so far.
+    Clock,
     /// Orders memory only: the interpreter's memory is in order already.
     Nothing,
     /// The number of a resource; the operand, if there is one, is the element of an array.
     Handle(Resource),
-    /// A texel of a buffer.
-    TexelLoad,
+    /// A texel of a buffer, and, if there is a second register, whether it is resident.
+    TexelLoad(Span),
     TexelStore,
+    TexelAtomic(Type),
     Barrier(BarrierInfo),
     Subgroup(SubgroupInfo, Type),
     Unsupported,
@@ -287,7 +290,7 @@ impl<'m> Resolver<'m> {
     fn act(&mut self, inst: Inst, args: Span, has_result: bool, ty: Type) -> Result<Act, Invalid> {
         let data = &self.func.insts[inst];
         let info = data.op.info();
-        if let Some(act) = self.texels(inst, args) {
+        if let Some(act) = self.texels(inst, args)? {
             return Ok(act);
         }
         if matches!(
@@ -341,6 +344,7 @@ impl<'m> Resolver<'m> {
             (Op::Demote, _) => Act::Demote,
             (Op::DiscardIf, _) => Act::DiscardIf,
             (Op::Helper, _) => Act::Helper,
+            (Op::Clock, _) => Act::Clock,
             (Op::Barrier, Imm::Barrier(b)) if b.exec => Act::Barrier(b),
             (Op::Barrier, _) => Act::Nothing,
             (_, Imm::Subgroup(s)) => Act::Subgroup(s, ty),
@@ -350,19 +354,25 @@ impl<'m> Resolver<'m> {
     }
 
     /// Ops on buffers of texels, and handles of them.
-    fn texels(&self, inst: Inst, args: Span) -> Option<Act> {
+    fn texels(&mut self, inst: Inst, args: Span) -> Result<Option<Act>, Invalid> {
         let data = &self.func.insts[inst];
-        match (data.op, data.imm) {
-            (Op::ResourceHandle, Imm::Resource(r)) => {
-                self.module.resources.get(r)?;
+        let results = self.func.results(inst);
+        Ok(match (data.op, data.imm) {
+            (Op::ResourceHandle, Imm::Resource(r)) if self.module.resources.is_valid(r) => {
                 (args.len == u32::from(self.is_array(r))).then_some(Act::Handle(r))
             }
-            (Op::TexFetch | Op::ImgLoad, Imm::Tex(t)) if t.dim == Dim::Buffer => {
-                (args.len == 2).then_some(Act::TexelLoad)
+            (Op::TexFetch | Op::ImgLoad, Imm::Tex(t)) if t.dim == Dim::Buffer && args.len == 2 => {
+                Some(Act::TexelLoad(self.span(results)?))
             }
             (Op::ImgStore, Imm::Tex(t)) if t.dim == Dim::Buffer => (args.len == 3).then_some(Act::TexelStore),
+            (op, Imm::Tex(t))
+                if t.dim == Dim::Buffer && op >= Op::ImgAtomicAdd && op <= Op::ImgAtomicSmax =>
+            {
+                let count = if op == Op::ImgAtomicCmpxchg { 4 } else { 3 };
+                (args.len == count).then(|| Act::TexelAtomic(self.out.types(args)[2]))
+            }
             _ => None,
-        }
+        })
     }
 
     fn is_array(&self, resource: Resource) -> bool {

@@ -408,13 +408,28 @@ impl Program<'_> {
             }
             Act::Helper => Bits::scalar(u64::from(lane.helper)),
             Act::Handle(resource) => texel::handle(resource, regs.first().map(|&r| lane.reg(r))),
-            Act::TexelLoad => texel::load(world.bindings, code.op, operand(lane, 0), operand(lane, 1))?,
+            Act::TexelLoad(results) => {
+                let texel = texel::load(world.bindings, code.op, operand(lane, 0), operand(lane, 1))?;
+                let values = [texel, Bits::scalar(1)];
+                func.regs(results).iter().zip(values).for_each(|(&r, value)| lane.set(r, value));
+                return Ok(());
+            }
+            Act::Clock => {
+                let count = world.stats.insts;
+                Bits([count & u64::from(u32::MAX), count >> 32, 0, 0])
+            }
             Act::TexelStore => {
                 if !lane.helper {
                     let [handle, index, value] = [0, 1, 2].map(|i| operand(lane, i));
                     texel::store(world.bindings, code.op, handle, index, value)?;
                 }
                 return Ok(());
+            }
+            Act::TexelAtomic(_) if lane.helper => Bits::default(),
+            Act::TexelAtomic(ty) => {
+                let [handle, index, a, b] = [0, 1, 2, 3].map(|i| operand(lane, i));
+                let operands = [a.0[0], b.0[0]];
+                texel::atomic(world.bindings, code.op, ty, handle, index, operands)?
             }
             Act::Nothing => return Ok(()),
             Act::Unsupported => return Err(Cause::Unsupported { op: code.op }),

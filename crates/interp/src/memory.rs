@@ -45,20 +45,25 @@ impl Region<'_> {
     /// `a` is the operand, or the expected value of a compare-exchange that stores `b`.
     pub(crate) fn atomic(&mut self, op: Op, offset: u64, ty: Type, a: u64, b: u64) -> Result<Bits, Cause> {
         let old = self.load(offset, ty)?;
-        let new = match op {
-            Op::AtomicCmpxchg if old.0[0] == a => b,
-            Op::AtomicCmpxchg => old.0[0],
-            Op::AtomicFadd => {
-                let cx = Cx { result: ty, arg: ty, flags: Flags::NONE, imm: Imm::None };
-                let sum = eval(Op::Fadd, &cx, &[old, Bits::scalar(a)], &[ty, ty]);
-                sum.map_err(|_| Cause::Unsupported { op })?.0[0]
-            }
-            _ => combine(op, ty.kind(), old.0[0], a).ok_or(Cause::Unsupported { op })?,
-        };
+        let new = updated(op, ty, old.0[0], [a, b])?;
         // Counted by the load already.
         store(self.bytes, offset, ty, Bits::scalar(new));
         Ok(old)
     }
+}
+
+/// What an atomic with these operands stores over `old`.
+pub(crate) fn updated(op: Op, ty: Type, old: u64, [a, b]: [u64; 2]) -> Result<u64, Cause> {
+    Ok(match op {
+        Op::AtomicCmpxchg if old == a => b,
+        Op::AtomicCmpxchg => old,
+        Op::AtomicFadd => {
+            let cx = Cx { result: ty, arg: ty, flags: Flags::NONE, imm: Imm::None };
+            let sum = eval(Op::Fadd, &cx, &[Bits::scalar(old), Bits::scalar(a)], &[ty, ty]);
+            sum.map_err(|_| Cause::Unsupported { op })?.0[0]
+        }
+        _ => combine(op, ty.kind(), old, a).ok_or(Cause::Unsupported { op })?,
+    })
 }
 
 /// Where lane `i` of a `ty` at `offset` lies in `size` bytes of memory; `None` if not wholly inside.

@@ -243,6 +243,8 @@ pub struct TexInfo {
     pub operands: TexOperands,
     /// Component of a gather.
     pub component: u8,
+    /// Whether the op has a second result, a `bool`: that all it read is resident.
+    pub residency: bool,
 }
 
 named_enum! {

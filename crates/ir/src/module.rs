@@ -406,6 +406,8 @@ pub enum ResourceKind {
         dim: Dim,
         /// Has layers.
         arrayed: bool,
+        /// Has several samples per texel.
+        multisampled: bool,
         /// Allowed accesses.
         access: Access,
         /// Format in memory.

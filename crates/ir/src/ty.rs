@@ -139,6 +139,8 @@ impl Type {
     pub const I32X2: Type = Type { kind: Kind::I32, lanes: 2 };
     /// Three 32-bit integers.
     pub const I32X3: Type = Type { kind: Kind::I32, lanes: 3 };
+    /// Four 64-bit integers.
+    pub const I64X4: Type = Type { kind: Kind::I64, lanes: 4 };
     /// Four 32-bit integers.
     pub const I32X4: Type = Type { kind: Kind::I32, lanes: 4 };
 

@@ -75,6 +75,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Leaf => match row.op {
             Op::SgElect | Op::Helper => vec![(vec![], vec![Type::BOOL])],
             Op::RayT => vec![(vec![], vec![Type::F32])],
+            Op::Clock => vec![(vec![], vec![Type::I32X2])],
             _ => vec![(vec![], vec![Type::I32])],
         },
         Sig::SlotGet | Sig::VarGet => vec![(vec![], vec![f32x4])],
@@ -216,6 +217,7 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
             shadow: false,
             operands: imm::TexOperands::default(),
             component: 0,
+            residency: false,
         }),
         ImmKind::Subgroup => {
             Imm::Subgroup(SubgroupInfo { width: 32, reduce: Reduce::Iadd, exclusive: false })

@@ -8,13 +8,18 @@ use xenoglot::{Code, Target, Translator};
 use xenoglot_ir::Module;
 use xenoglot_spirv::{Options, Version};
 
-/// What has no lifting, and alarms when it gets one: positions of samples.
+/// What has no lifting, and alarms when it gets one: sampler feedback.
 const REFUSED: &[&str] = &["textures main"];
 
 fn containers() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = Vec::new();
-    for folder in ["vectors/dxil/stages", "vectors/dxil/stages-own", "crates/front/dxil/tests/containers"] {
+    for folder in [
+        "vectors/dxil/stages",
+        "vectors/dxil/stages-own",
+        "vectors/dxil/compute-own",
+        "crates/front/dxil/tests/containers",
+    ] {
         let files = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
         all.extend(files.filter(|path| path.extension().is_some_and(|e| e == "dxil")));
     }
@@ -35,7 +40,7 @@ fn translated(
     (bytes, module): (&[u8], &xenoglot_dxil::bitcode::Module),
     entry: usize,
 ) -> Result<(), String> {
-    let options = LiftOptions { entry, ..LiftOptions::default() };
+    let options = LiftOptions { entry, samples: Some(8), ..LiftOptions::default() };
     let remapper = BindingModel::Registers.remapper(bytes, module, entry).map_err(|e| e.to_string())?;
     let mut lifted = lift_bound(module, &options, &*remapper).map_err(|e| e.to_string())?;
     let target = target_for(&Target::Spirv(Options::version(Version::V1_6)), &lifted.program);

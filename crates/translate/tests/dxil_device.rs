@@ -9,8 +9,9 @@ use xenoglot_spirv::{Options, Version};
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
 use xenoglot_vulkan::{
-    BufferBinding, BufferKind, Contents, DescriptorKind, DescriptorSlot, Device, Features, HitGroup, Job,
-    PipelineJob, PipelineStage, RayGeometry, RayJob, RenderJob, StageModule,
+    BufferBinding, BufferKind, Contents, DescriptorKind, DescriptorSlot, Device, DeviceInfo, DispatchJob,
+    Features, HitGroup, ImageContents, Job, Numbers, PipelineJob, PipelineStage, RayGeometry, RayJob,
+    RenderJob, Sampling, StageModule, TexelFormat, TextureContents, TextureShape,
 };
 
 /// Width and height of the targets.
@@ -22,15 +23,19 @@ fn vulkan_worker() {
     serve_if_worker();
 }
 
-/// What the device has; `None` without one.
-fn features() -> Option<Features> {
-    static FEATURES: OnceLock<Option<Features>> = OnceLock::new();
-    *FEATURES.get_or_init(|| Device::list().ok()?.first().map(|info| info.features))
+/// The device; `None` without one.
+fn device() -> Option<&'static DeviceInfo> {
+    static DEVICE: OnceLock<Option<DeviceInfo>> = OnceLock::new();
+    DEVICE.get_or_init(|| Device::list().ok()?.into_iter().next()).as_ref()
+}
+
+fn is_llvmpipe() -> bool {
+    device().is_some_and(|device| device.name.contains("llvmpipe"))
 }
 
 /// Whether the device has something; says so if not.
 fn has(what: &str, feature: impl Fn(&Features) -> bool) -> bool {
-    let has = features().is_some_and(|f| feature(&f));
+    let has = device().is_some_and(|device| feature(&device.features));
     if !has {
         skip(&format!("no Vulkan device with {what}"));
     }
@@ -64,13 +69,13 @@ fn stage(stage: Stage) -> PipelineStage {
 }
 
 /// The shaders of a container, with their names.
-fn shaders(name: &str, primitive_inputs: u64) -> Vec<(String, StageModule)> {
+fn shaders(name: &str, options: LiftOptions) -> Vec<(String, StageModule)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/stages-own");
     let bytes = std::fs::read(folder.join(name).with_extension("dxil")).unwrap();
     let module = load(&bytes).unwrap();
     let mut translator = Translator::new();
     let mut translated = |entry: usize| {
-        let options = LiftOptions { entry, primitive_inputs, ..LiftOptions::default() };
+        let options = LiftOptions { entry, samples: Some(8), ..options };
         let mut lifted = lift(&module, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
         let target = target_for(&Target::Spirv(Options::version(Version::V1_5)), &lifted.program);
         translator.optimize(&mut lifted.module, &passes());
@@ -82,7 +87,7 @@ fn shaders(name: &str, primitive_inputs: u64) -> Vec<(String, StageModule)> {
 }
 
 fn shader(name: &str) -> StageModule {
-    shaders(name, 0).remove(0).1
+    shaders(name, LiftOptions::default()).remove(0).1
 }
 
 /// A draw on a target of floats and one of integers.
@@ -206,15 +211,18 @@ fn geometry_shaders_make_strips_on_layers() {
     if !has("geometry shaders", |f| f.geometry_shader) {
         return;
     }
-    let targets = draw(["patch_vs", "strip_gs", "patch_ps"].map(shader).into(), 3, 2, None);
-    assert_eq!(pixels(&targets).count() as u32, 2 * SIZE * SIZE);
-    for (at, floats, numbers) in pixels(&targets) {
-        let [x, y] = centre(at);
-        let half = x.floor();
-        let (x, y) = (x - half, y / 2.0);
-        let number = if x + y < 1.0 { 1.0 + x + 2.0 * y } else { 1.0 + (1.0 - y) + 2.0 * (1.0 - x) };
-        close(floats, [x, y, half, number], at);
-        assert_eq!(numbers, [300 + at[2], half as u32, at[0], at[1]]);
+    // The same, ending a strip in an operation of its own or with its last vertex.
+    for geometry in ["strip_gs", "strip_cut_gs"] {
+        let targets = draw(["patch_vs", geometry, "patch_ps"].map(shader).into(), 3, 2, None);
+        assert_eq!(pixels(&targets).count() as u32, 2 * SIZE * SIZE);
+        for (at, floats, numbers) in pixels(&targets) {
+            let [x, y] = centre(at);
+            let half = x.floor();
+            let (x, y) = (x - half, y / 2.0);
+            let number = if x + y < 1.0 { 1.0 + x + 2.0 * y } else { 1.0 + (1.0 - y) + 2.0 * (1.0 - x) };
+            close(floats, [x, y, half, number], at);
+            assert_eq!(numbers, [300 + at[2], half as u32, at[0], at[1]]);
+        }
     }
 }
 
@@ -224,7 +232,8 @@ fn amplification_and_mesh_shaders_make_primitives() {
         return;
     }
     // The numbers of a primitive come behind position and colour.
-    let pixel = shaders("grid_ps", 1 << 2).remove(0).1;
+    let options = LiftOptions { primitive_inputs: 1 << 2, ..LiftOptions::default() };
+    let pixel = shaders("grid_ps", options).remove(0).1;
     let targets = draw(vec![shader("grid_as"), shader("grid_ms"), pixel], 1, 1, None);
     for (at, floats, numbers) in pixels(&targets) {
         let [x, y] = centre(at);
@@ -279,7 +288,7 @@ fn all_shaders_of_rays() {
     if !has("ray tracing", |f| f.ray_tracing_pipeline) {
         return;
     }
-    let all = shaders("rays_lib", 0);
+    let all = shaders("rays_lib", LiftOptions::default());
     let number = |stage| all.iter().position(|(_, module)| module.stage == stage);
     let closest = number(PipelineStage::ClosestHit);
     let groups = vec![
@@ -307,6 +316,155 @@ fn all_shaders_of_rays() {
                 close(value, [x as f32 + 0.25, y as f32 + 0.5, 0.125, 50.0], [x, y, 0]);
                 assert_eq!((hit, row), (1000, y));
             }
+        }
+    }
+}
+
+/// What a dispatch of one workgroup leaves in the last descriptor's buffer: the words of each invocation, so many.
+fn dispatch(
+    shader: StageModule,
+    bound: Vec<(u32, u32, DescriptorKind, Contents)>,
+    words: usize,
+) -> Vec<Vec<u32>> {
+    let mut job = DispatchJob { spirv: shader.spirv, descriptors: vec![], contents: vec![], groups: [1; 3] };
+    for (set, binding, kind, contents) in bound {
+        job.descriptors.push(DescriptorSlot { set, binding, kind, count: 1 });
+        job.contents.push(vec![contents]);
+    }
+    let buffers = run(Job::Dispatch(job));
+    let all: Vec<u32> =
+        buffers.last().unwrap().as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
+    all.chunks_exact(words).map(<[u32]>::to_vec).collect()
+}
+
+/// A plane of one level, all of whose texels are the same where it has several samples.
+fn plane(numbers: Numbers, size: [u32; 2], samples: u32, words: &[u32]) -> Contents {
+    Contents::Texture(TextureContents {
+        shape: TextureShape::D2,
+        arrayed: false,
+        numbers,
+        size: [size[0], size[1], 1],
+        layers: 1,
+        levels: 1,
+        samples,
+        texels: bytes(words),
+    })
+}
+
+/// A storage image; one of several samples is given no texels.
+fn image(format: TexelFormat, size: [u32; 2], layers: u32, samples: u32, words: &[u32]) -> Contents {
+    Contents::Image(ImageContents {
+        shape: TextureShape::D2,
+        arrayed: layers > 1,
+        format,
+        size: [size[0], size[1], 1],
+        layers,
+        samples,
+        texels: bytes(words),
+    })
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+const NEAREST: Contents = Contents::Sampler(Sampling { filters: false, compares: false });
+
+#[test]
+fn textures_and_positions_of_samples() {
+    if !has("dispatches", |_| true) {
+        return;
+    }
+    // llvmpipe reads where residency is written down even of textures that are not sparse, and have that nowhere.
+    let asks = device().is_some_and(|d| d.features.shader_resource_residency) && !is_llvmpipe();
+    if !asks {
+        skip("residency of sampled images: no device that tells it");
+    }
+    // Four texels a row, two rows; red counts texels, green is a tenth of that.
+    let texel = |n: u32| [n as f32, n as f32 / 10.0, 0.0, 1.0].map(f32::to_bits);
+    let texels: Vec<u32> = (0..8).flat_map(texel).collect();
+    let row: Vec<u32> = (0..4).map(|n| (n as f32 * 1000.0).to_bits()).collect();
+    let (buffer, records): (Vec<u32>, Vec<u32>) = (0..8).map(|n| (n * 100, n * 10_000)).unzip();
+    let bound = vec![
+        (0, 0, DescriptorKind::SampledImage, plane(Numbers::Float, [4, 2], 1, &texels)),
+        (0, 1, DescriptorKind::SampledImage, plane(Numbers::Float, [1, 1], 4, &texel(50))),
+        (0, 2, DescriptorKind::TexelBuffer, Contents::Texels(TexelFormat::R32Uint, bytes(&buffer))),
+        (0, 3, DescriptorKind::Storage, Contents::Buffer(bytes(&records))),
+        (1, 0, DescriptorKind::Sampler, NEAREST),
+        (0, 4, DescriptorKind::Image, image(TexelFormat::R32Sfloat, [4, 1], 1, 1, &row)),
+        (0, 5, DescriptorKind::Storage, Contents::Buffer(vec![0; 8 * 32])),
+    ];
+    let options = LiftOptions { all_resident: !asks, ..LiftOptions::default() };
+    let reads = shaders("reads_cs", options).remove(0).1;
+    // Direct3D's pattern of four samples.
+    let positions = [(-2, -6), (6, -2), (-6, 2), (2, 6)];
+    for (n, got) in dispatch(reads, bound, 8).into_iter().enumerate() {
+        let sixteenths = |v: i32| v as f32 / 16.0;
+        let (x, y) = positions.get(n).copied().unwrap_or((0, 0));
+        assert_eq!(got[0], 0xff, "what invocation {n} reads is resident");
+        assert_eq!([got[1], got[2]].map(f32::from_bits), [sixteenths(x), sixteenths(y)], "sample {n}");
+        // The texel at the centre is 6, of the second row; the four around are gathered from the lower left on.
+        let (n, column) = (n as f32, (n as u32 & 3) as f32);
+        let gathered = [5.0, 6.0, 2.0, 1.0];
+        let red = 4.0 + column + 6.0 + gathered[0] + 50.0 + n * 100.0 + n * 10_000.0 + column * 1000.0 + 6.0;
+        let green = (4.0 + column) / 10.0 + 0.6 + gathered[1] + 5.0 + 0.6;
+        close([f32::from_bits(got[3]), f32::from_bits(got[4]), 0.0, 0.0], [red, green, 0.0, 0.0], [0; 3]);
+    }
+}
+
+#[test]
+fn residency_of_storage_images() {
+    if !has("residency of sparse images", |f| f.shader_resource_residency) {
+        return;
+    }
+    let (row, buffer): (Vec<u32>, Vec<u32>) = (0..8).map(|n| ((n as f32 * 2.0).to_bits(), n * 100)).unzip();
+    let bound = vec![
+        (0, 0, DescriptorKind::Image, image(TexelFormat::R32Sfloat, [8, 1], 1, 1, &row)),
+        (0, 1, DescriptorKind::ImageBuffer, Contents::Texels(TexelFormat::R32Uint, bytes(&buffer))),
+        (0, 2, DescriptorKind::Storage, Contents::Buffer(vec![0; 8 * 4])),
+    ];
+    for (n, got) in (0..).zip(dispatch(shader("stored_cs"), bound, 1)) {
+        assert_eq!(got, [n * 102 + 0x3_0000]);
+    }
+}
+
+#[test]
+fn samples_of_images_and_textures_of_shader_model_6_7() {
+    if !has("storage images of several samples", |f| f.shader_storage_image_multisample) {
+        return;
+    }
+    let raw: Vec<u32> = (0..4).flat_map(|n| [n + 7; 4]).collect();
+    let bound = vec![
+        (0, 0, DescriptorKind::Image, image(TexelFormat::R32G32B32A32Sfloat, [4, 2], 1, 4, &[])),
+        (0, 1, DescriptorKind::SampledImage, plane(Numbers::Unsigned, [2, 2], 1, &raw)),
+        (0, 2, DescriptorKind::SampledImage, plane(Numbers::Depth, [1, 1], 1, &[0.5f32.to_bits()])),
+        (1, 0, DescriptorKind::Sampler, NEAREST),
+        (1, 1, DescriptorKind::Sampler, Contents::Sampler(Sampling { filters: false, compares: true })),
+        (0, 4, DescriptorKind::Image, image(TexelFormat::R32Sint, [4, 1], 2, 4, &[])),
+        (0, 3, DescriptorKind::Storage, Contents::Buffer(vec![0; 16 * 36])),
+    ];
+    for (n, got) in (0..).zip(dispatch(shader("samples_cs"), bound, 9)) {
+        let (x, sample) = (n & 3, n >> 2 ^ 1);
+        let other = sample * 4 + x;
+        // Gathers begin at the lower left and go around against the clock.
+        let want = [x, sample, other, other + 100, 9, 10, 8, 7, u32::from(n <= 8)];
+        assert_eq!(got, want, "invocation {n}");
+    }
+}
+
+#[test]
+fn samples_of_targets() {
+    if !has("draws", |_| true) {
+        return;
+    }
+    let targets = draw(vec![shader("draw_vs"), shader("target_ps")], 3, 1, None);
+    let positions = [(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)];
+    for (at, floats, numbers) in pixels(&targets) {
+        // The triangle is clipped.
+        if at[0] < 2 {
+            let (x, y) = positions[at[0] as usize];
+            assert_eq!(floats, [x as f32 / 16.0, y as f32 / 16.0, 0.0, 0.0]);
+            assert_eq!(numbers, [8, at[0], at[1], 0]);
         }
     }
 }

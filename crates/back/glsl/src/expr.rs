@@ -440,6 +440,15 @@ impl Writer<'_> {
                 self.out.push_str("gl_HelperInvocation");
                 Ok(())
             }
+            Op::Clock => {
+                if !self.target().is_450() {
+                    return Err(self.unsupported(inst, "the clock needs version 450"));
+                }
+                self.extension(Extension::ShaderClock);
+                self.out.push_str("clock2x32ARB()");
+                sel.write(self.out);
+                Ok(())
+            }
             Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine => {
                 if !self.target().is_450() || self.module.stage != Stage::Fragment {
                     let reason = "coarse and fine derivatives need version 450 and a fragment shader";

@@ -97,7 +97,7 @@ pub(crate) fn declare(
                 array(arrayed),
                 if uses.shadow { "Shadow" } else { "" }
             ),
-            ResourceKind::Image { dim, arrayed, format, .. } => {
+            ResourceKind::Image { dim, arrayed, multisampled, format, .. } => {
                 let unknown = format == ImageFormat::Unknown;
                 if unknown && uses.loads {
                     *extensions |= 1 << Extension::LoadFormatted as u32;
@@ -108,7 +108,8 @@ pub(crate) fn declare(
                 };
                 let access = if unknown && !uses.loads { "writeonly " } else { "" };
                 let (texel, dim, array) = (prefix(format.texel()), dim_name(dim), array(arrayed));
-                format!("layout({place}{qualifier}) uniform {access}{texel}image{dim}{array}")
+                let samples = if multisampled { "MS" } else { "" };
+                format!("layout({place}{qualifier}) uniform {access}{texel}image{dim}{samples}{array}")
             }
             _ => return refuse("a handle of this resource"),
         };
@@ -229,7 +230,13 @@ impl Writer<'_> {
             return Err(self.unsupported(inst, "separate samplers"));
         }
         let rest = &args[1..];
+        if info.residency {
+            return Err(self.unsupported(inst, "residency"));
+        }
         let ty = f.result(inst).map(|v| f.ty(v)).ok_or(OPERANDS)?;
+        if ty.kind() == Kind::I64 {
+            return Err(self.unsupported(inst, "texels of 64 bits"));
+        }
         let reads = matches!(op, Op::TexSample | Op::TexFetch | Op::TexGather | Op::ImgLoad);
         let whole = !reads || self.texel(handle)? == Texel::Sint;
         // Sizes and signed texels are signed in GLSL.
@@ -263,6 +270,7 @@ impl Writer<'_> {
             Op::ImgLoad => {
                 self.call_with("imageLoad", handle)?;
                 self.comma_signed(rest.first().copied())?;
+                self.comma_signed(rest.get(1).copied())?;
             }
             _ => self.image_atomic(inst, handle, rest)?,
         }
@@ -384,12 +392,16 @@ impl Writer<'_> {
 
     /// The statement of an image store.
     pub(crate) fn image_store(&mut self, inst: Inst) -> Result<(), Error> {
-        let &[handle, p, v] = self.func.args(inst) else {
-            return Err(self.unsupported(inst, "samples of images"));
+        let &[handle, p, ref sample @ .., v] = self.func.args(inst) else {
+            return Err(OPERANDS);
         };
+        if self.func.ty(v).kind() == Kind::I64 {
+            return Err(self.unsupported(inst, "texels of 64 bits"));
+        }
         let signed = self.texel(handle)? == Texel::Sint;
         self.call_with("imageStore", handle)?;
         self.comma_signed(Some(p))?;
+        self.comma_signed(sample.first().copied())?;
         if signed {
             self.comma_signed(Some(v))?
         } else {

@@ -46,10 +46,11 @@ pub(crate) enum Extension {
     LoadFormatted,
     Nonuniform,
     DrawParameters,
+    ShaderClock,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 17] = [
+    pub(crate) const ALL: [Extension; 18] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -67,6 +68,7 @@ impl Extension {
         Extension::LoadFormatted,
         Extension::Nonuniform,
         Extension::DrawParameters,
+        Extension::ShaderClock,
     ];
 
     /// What values of a kind need; floats are also seen as their bits.
@@ -99,6 +101,7 @@ impl Extension {
             Extension::LoadFormatted => "GL_EXT_shader_image_load_formatted",
             Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
             Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
+            Extension::ShaderClock => "GL_ARB_shader_clock",
         }
     }
 }

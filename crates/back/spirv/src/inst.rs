@@ -75,7 +75,14 @@ impl Body<'_, '_> {
             }
             (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
             (Op::AccelAt, _) => return self.structure_at(inst),
-            (_, Imm::Tex(info)) => self.texture(inst, info)?,
+            (_, Imm::Tex(info)) => return self.texture(inst, info),
+            (Op::Clock, _) => {
+                let unit = self.unit();
+                unit.capability(Capability::ShaderClockKHR);
+                unit.extension("SPV_KHR_shader_clock");
+                let scope = unit.u32(HostScope::Subgroup as u32);
+                Some(unit.op(S::ReadClockKHR, Type::I32X2, &[scope]))
+            }
             (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {
                 Some(self.interpolate(inst, var)?)
             }

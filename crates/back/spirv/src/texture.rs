@@ -21,6 +21,27 @@ type Words = SmallVec<[u32; 8]>;
 
 pub(crate) const OPERANDS: Reason = Reason::Invalid("operands of a texture op");
 
+/// What was read, and whether it is resident, if that is asked for.
+#[derive(Clone, Copy)]
+struct Read {
+    texel: Id,
+    resident: Option<Id>,
+}
+
+/// The instruction that tells residency, too.
+fn sparse(read: S) -> S {
+    match read {
+        S::ImageSampleImplicitLod => S::ImageSparseSampleImplicitLod,
+        S::ImageSampleExplicitLod => S::ImageSparseSampleExplicitLod,
+        S::ImageSampleDrefImplicitLod => S::ImageSparseSampleDrefImplicitLod,
+        S::ImageSampleDrefExplicitLod => S::ImageSparseSampleDrefExplicitLod,
+        S::ImageGather => S::ImageSparseGather,
+        S::ImageDrefGather => S::ImageSparseDrefGather,
+        S::ImageFetch => S::ImageSparseFetch,
+        _ => S::ImageSparseRead,
+    }
+}
+
 /// A handle that has been loaded, and the list of statements it was loaded in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loaded {
@@ -31,6 +52,13 @@ pub(crate) struct Loaded {
     /// What it is of; nothing where it was made of an address.
     resource: Option<Resource>,
     list: u32,
+}
+
+impl Read {
+    /// What has no residency.
+    fn of(texel: Id) -> Read {
+        Read { texel, resident: None }
+    }
 }
 
 impl Body<'_, '_> {
@@ -106,7 +134,16 @@ impl Body<'_, '_> {
     }
 
     /// An op on a texture or image.
-    pub(crate) fn texture(&mut self, inst: Inst, info: TexInfo) -> Result<Option<Id>, Reason> {
+    pub(crate) fn texture(&mut self, inst: Inst, info: TexInfo) -> Result<(), Reason> {
+        let read = self.texture_op(inst, info)?;
+        let ids = [read.map(|r| r.texel), read.and_then(|r| r.resident)];
+        for (&v, id) in self.function.results(inst).iter().zip(ids) {
+            self.define(v, id.ok_or(OPERANDS)?);
+        }
+        Ok(())
+    }
+
+    fn texture_op(&mut self, inst: Inst, info: TexInfo) -> Result<Option<Read>, Reason> {
         let function = self.function;
         let op = function.insts[inst].op;
         let args = function.args(inst);
@@ -116,9 +153,9 @@ impl Body<'_, '_> {
         if (info.dim, info.arrayed, info.multisampled) != opaque.shape {
             return Err(Reason::Invalid("the shape of an op is not that of its texture"));
         }
-        let ty = function.result(inst).map(|v| function.ty(v));
+        let ty = function.results(inst).first().map(|&v| function.ty(v));
         let kind = ty.map(Type::kind);
-        let expected = if opaque.texel == Texel::Float { Kind::F32 } else { Kind::I32 };
+        let expected = opaque.texel_kind();
         let reads = matches!(op, Op::TexSample | Op::TexFetch | Op::TexGather | Op::ImgLoad);
         if reads && kind != Some(expected) {
             return Err(Reason::Invalid("texels are not what the texture has"));
@@ -154,7 +191,7 @@ impl Body<'_, '_> {
                 let coordinates = self.value(*rest.first().ok_or(OPERANDS)?);
                 let unit = self.unit();
                 unit.capability(Capability::ImageQuery);
-                Ok(Some(unit.op(S::ImageQueryLod, Type::F32X2, &[sampled, coordinates])))
+                Ok(Some(Read::of(unit.op(S::ImageQueryLod, Type::F32X2, &[sampled, coordinates]))))
             }
             _ => {
                 let unit = self.unit();
@@ -167,11 +204,32 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A texel in the IR's types: integers without sign.
-    fn texel(&mut self, opaque: Opaque, id: Id) -> Id {
+    /// Reads something of a host's type.
+    fn read_image(&mut self, info: TexInfo, host: S, ty: Id, words: &[u32]) -> Read {
+        let unit = self.unit();
+        if !info.residency {
+            return Read::of(unit.op_raw_of(host, ty, words));
+        }
+        unit.capability(Capability::SparseResidency);
+        let code = unit.ty(Type::I32);
+        let both = unit.type_of(S::TypeStruct, &[code, ty]);
+        let id = unit.op_raw_of(sparse(host), both, words);
+        let code = unit.op(S::CompositeExtract, Type::I32, &[id, 0]);
+        let resident = unit.op(S::ImageSparseTexelsResident, Type::BOOL, &[code]);
+        let texel = unit.op_raw(S::CompositeExtract, ty, &[id, 1]);
+        Read { texel, resident: Some(resident) }
+    }
+
+    /// Reads a texel, and makes it one of the IR's types: integers without sign.
+    fn read_texel(&mut self, info: TexInfo, opaque: Opaque, host: S, words: &[u32]) -> Read {
+        let ty = texel_type(self.unit(), opaque);
+        let read = self.read_image(info, host, ty, words);
         match opaque.texel {
-            Texel::Sint => self.unit().op(S::Bitcast, Type::I32X4, &[id]),
-            _ => id,
+            Texel::Sint => {
+                let ty = Type::new(opaque.texel_kind(), 4).unwrap_or(Type::I32X4);
+                Read { texel: self.unit().op(S::Bitcast, ty, &[read.texel]), ..read }
+            }
+            _ => read,
         }
     }
 
@@ -237,7 +295,7 @@ impl Body<'_, '_> {
         opaque: Opaque,
         sampled: Id,
         rest: &[Value],
-    ) -> Result<Id, Reason> {
+    ) -> Result<Read, Reason> {
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);
         let (compare, operands) = self.image_operands(op, info, rest)?;
@@ -263,13 +321,11 @@ impl Body<'_, '_> {
             (_, None, false) => S::ImageSampleImplicitLod,
         };
         words.extend(operands);
-        let unit = self.unit();
         if op == Op::TexSample && compare.is_some() {
-            return Ok(unit.op_of(host, Type::F32, &words));
+            let ty = self.unit().ty(Type::F32);
+            return Ok(self.read_image(info, host, ty, &words));
         }
-        let ty = texel_type(unit, opaque.texel);
-        let id = unit.op_raw_of(host, ty, &words);
-        Ok(self.texel(opaque, id))
+        Ok(self.read_texel(info, opaque, host, &words))
     }
 
     fn unfiltered(
@@ -280,17 +336,14 @@ impl Body<'_, '_> {
         image: Id,
         rest: &[Value],
         ty: Type,
-    ) -> Result<Id, Reason> {
+    ) -> Result<Read, Reason> {
         let mut words: Words = SmallVec::from_slice(&[image]);
         if op == Op::TexFetch {
             let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
             words.push(self.value(coordinates));
             let (_, operands) = self.image_operands(op, info, rest)?;
             words.extend(operands);
-            let unit = self.unit();
-            let ty = texel_type(unit, opaque.texel);
-            let id = unit.op_raw_of(S::ImageFetch, ty, &words);
-            return Ok(self.texel(opaque, id));
+            return Ok(self.read_texel(info, opaque, S::ImageFetch, &words));
         }
         for &v in rest {
             words.push(self.value(v));
@@ -309,7 +362,7 @@ impl Body<'_, '_> {
         };
         let unit = self.unit();
         unit.capability(Capability::ImageQuery);
-        Ok(unit.op_of(host, ty, &words))
+        Ok(Read::of(unit.op_of(host, ty, &words)))
     }
 
     fn image(
@@ -319,55 +372,49 @@ impl Body<'_, '_> {
         (opaque, loaded): (Opaque, Loaded),
         rest: &[Value],
         ty: Option<Type>,
-    ) -> Result<Option<Id>, Reason> {
+    ) -> Result<Option<Read>, Reason> {
         let id = loaded.id;
         if op == Op::ImgQuery {
             let unit = self.unit();
             unit.capability(Capability::ImageQuery);
-            return Ok(Some(unit.op(S::ImageQuerySize, ty.unwrap_or(Type::I32), &[id])));
-        }
-        if info.operands != TexOperands::default() {
-            return Err(Reason::Unsupported("samples of images"));
+            return Ok(Some(Read::of(unit.op(S::ImageQuerySize, ty.unwrap_or(Type::I32), &[id]))));
         }
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);
         let unknown = opaque.format == ImageFormat::Unknown;
-        let wide = matches!(opaque.format, ImageFormat::R64ui | ImageFormat::R64i);
-        if wide && matches!(op, Op::ImgLoad | Op::ImgStore) {
-            return Err(Reason::Unsupported("texels of 64 bits"));
-        }
         match op {
             Op::ImgLoad => {
-                let unit = self.unit();
                 if unknown {
-                    unit.capability(Capability::StorageImageReadWithoutFormat);
+                    self.unit().capability(Capability::StorageImageReadWithoutFormat);
                 }
-                let ty = texel_type(unit, opaque.texel);
-                let texel = unit.op_raw(S::ImageRead, ty, &[id, coordinates]);
-                Ok(Some(self.texel(opaque, texel)))
+                let mut words: Words = SmallVec::from_slice(&[id, coordinates]);
+                words.extend(self.image_operands(op, info, rest)?.1);
+                Ok(Some(self.read_texel(info, opaque, S::ImageRead, &words)))
             }
             Op::ImgStore => {
-                let &v = rest.first().ok_or(OPERANDS)?;
-                let expected = if opaque.texel == Texel::Float { Kind::F32 } else { Kind::I32 };
-                if self.function.ty(v).kind() != expected {
+                let (&v, rest) = rest.split_last().ok_or(OPERANDS)?;
+                if self.function.ty(v).kind() != opaque.texel_kind() {
                     return Err(Reason::Invalid("texels are not what the image has"));
                 }
                 let v = self.value(v);
+                let (_, operands) = self.image_operands(op, info, rest)?;
                 let unit = self.unit();
                 if unknown {
                     unit.capability(Capability::StorageImageWriteWithoutFormat);
                 }
                 let v = match opaque.texel {
                     Texel::Sint => {
-                        let ty = texel_type(unit, Texel::Sint);
+                        let ty = texel_type(unit, opaque);
                         unit.op_raw(S::Bitcast, ty, &[v])
                     }
                     _ => v,
                 };
-                unit.effect(S::ImageWrite, &[id, coordinates, v]);
+                let mut words: Words = SmallVec::from_slice(&[id, coordinates, v]);
+                words.extend(operands);
+                unit.effect_of(S::ImageWrite, &words);
                 Ok(None)
             }
-            _ => self.image_atomic(op, opaque, loaded, coordinates, rest).map(Some),
+            _ => self.image_atomic(op, opaque, loaded, coordinates, rest).map(|id| Some(Read::of(id))),
         }
     }
 
@@ -380,7 +427,7 @@ impl Body<'_, '_> {
         rest: &[Value],
     ) -> Result<Id, Reason> {
         use ImageFormat as F;
-        let wide = matches!(opaque.format, F::R64ui | F::R64i);
+        let wide = opaque.is_wide();
         if !wide && !matches!(opaque.format, F::R32ui | F::R32i) {
             return Err(Reason::Unsupported("atomics on images of this format"));
         }

@@ -4,13 +4,11 @@
 //! an array for each kind. A container without a root signature gets one that puts all it declares in tables.
 
 use super::format::{Class, HEAP, Kind, Resource, Test, Vector};
-use super::{compare, gpu, interp};
+use super::{FOR_DEVICES, compare, gpu, interp};
 use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
 use std::collections::BTreeMap;
-use xenoglot::dxil::{
-    Bounds, HeapSets, LiftOptions, Remapper, RootSignatureMap, lift_bound, load, passes, program,
-};
+use xenoglot::dxil::{HeapSets, LiftOptions, Remapper, RootSignatureMap, lift_bound, load, passes, program};
 use xenoglot_dxil::binding::{self, Argument, DescriptorKind, Heap, Registers, Slot, Target};
 use xenoglot_dxil::container::Container;
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
@@ -69,7 +67,7 @@ impl Engine {
     /// What cannot be translated or run, or what differs.
     pub fn run(&mut self, vector: &Vector) -> Result<(), String> {
         let map = root_signature(&vector.container)?;
-        let mut module = lifted(vector, &map, Bounds::Checked)?;
+        let mut module = lifted(vector, &map, &LiftOptions::default())?;
         let Some(test) = &vector.test else { return Ok(()) };
         let layout = Layout::new(test, &map)?;
         for way in ["as lifted", "optimised"] {
@@ -79,8 +77,7 @@ impl Engine {
             let after = layout.interpreted(&module);
             after.and_then(|after| compare(test, &after)).map_err(|e| format!("interpreter, {way}: {e}"))?;
         }
-        // No test goes outside of its buffers.
-        let mut module = lifted(vector, &map, Bounds::Device)?;
+        let mut module = lifted(vector, &map, &FOR_DEVICES)?;
         let floats = lower_floats::Options { fma: true, ..Default::default() };
         let options = xenoglot_opt::Options { floats, ..passes() };
         self.0.translator.optimize(&mut module, &options);
@@ -105,10 +102,9 @@ fn root_signature(container: &[u8]) -> Result<RootSignatureMap, String> {
     Ok(RootSignatureMap::new(&signature, None, HeapSets::default()))
 }
 
-fn lifted(vector: &Vector, map: &RootSignatureMap, bounds: Bounds) -> Result<Module, String> {
+fn lifted(vector: &Vector, map: &RootSignatureMap, options: &LiftOptions) -> Result<Module, String> {
     let module = load(&vector.container).map_err(|e| e.to_string())?;
-    let options = LiftOptions { bounds, ..LiftOptions::default() };
-    Ok(lift_bound(&module, &options, map).map_err(|e| e.to_string())?.module)
+    Ok(lift_bound(&module, options, map).map_err(|e| e.to_string())?.module)
 }
 
 fn descriptor(resource: &Resource) -> DescriptorKind {

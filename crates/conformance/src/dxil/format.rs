@@ -219,6 +219,8 @@ fn texels(name: &str) -> Option<ImageFormat> {
         "R32_FLOAT" => ImageFormat::R32f,
         "R32_SINT" => ImageFormat::R32i,
         "R32_UINT" => ImageFormat::R32ui,
+        "R64_SINT" => ImageFormat::R64i,
+        "R64_UINT" => ImageFormat::R64ui,
         "R32G32_FLOAT" => ImageFormat::Rg32f,
         "R32G32_SINT" => ImageFormat::Rg32i,
         "R32G32_UINT" => ImageFormat::Rg32ui,

@@ -1,10 +1,10 @@
 //! The `spirv` and `glsl` engines: translated shaders on a Vulkan device, in a worker process.
 
 use super::format::{Class, Kind, Resource, Test, Vector};
-use super::{compare, lifted};
+use super::{FOR_DEVICES, compare, lifted};
 use crate::vulkan::{Host, Language, texel_format};
 use crate::{Error, Request};
-use xenoglot::dxil::{Bounds, passes};
+use xenoglot::dxil::passes;
 use xenoglot_ir::module::ImageFormat;
 use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{
@@ -28,8 +28,7 @@ impl Engine {
     /// # Errors
     /// What the language cannot express, the device's error, or what differs.
     pub fn run(&mut self, vector: &Vector) -> Result<(), String> {
-        // No test goes outside of its buffers, and checks are most of what a driver would compile.
-        let mut module = lifted(vector, Bounds::Device)?;
+        let mut module = lifted(vector, &FOR_DEVICES)?;
         // Vulkan promises no `fma` that rounds once.
         let floats = lower_floats::Options { fma: true, ..Default::default() };
         let options = xenoglot_opt::Options { floats, ..passes() };

@@ -13,6 +13,7 @@ use format::{Test, Vector};
 use rayon::prelude::*;
 use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
 use xenoglot_ir::Module;
+use xenoglot_vulkan::DeviceInfo;
 
 /// Suite `dxil`: every shader at the path. Those without a test beside them are only translated: to valid SPIR-V with both
 /// binding models on engine `spirv`. Engine `bindless` binds by root signature, on the interpreter and on a device.
@@ -40,25 +41,45 @@ pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summ
         .map(|share| {
             if request.engine == "bindless" {
                 let mut engine = bindless::Engine::new(request, &device)?;
-                let run = |v: &Vector| report(v, engine.run(v), observer);
+                let run = |v: &Vector| on_device(v, &device, observer, |v| engine.run(v));
                 return Ok(Summary::total(share.iter().map(run)));
             }
             let mut engine = gpu::Engine::new(language, request, &device)?;
-            Ok(Summary::total(share.iter().map(|v| report(v, engine.run(v), observer))))
+            let run = |v: &Vector| on_device(v, &device, observer, |v| engine.run(v));
+            Ok(Summary::total(share.iter().map(run)))
         })
         .collect();
     Ok(Summary::total(summaries?.into_iter().chain([translated])))
 }
 
-fn lifted(vector: &Vector, bounds: Bounds) -> Result<Module, String> {
+/// Runs a shader on a device, if that has what the shader needs.
+fn on_device(
+    vector: &Vector,
+    device: &DeviceInfo,
+    observer: &dyn Observer,
+    run: impl FnOnce(&Vector) -> Result<(), String>,
+) -> Summary {
+    let needs = vector.test.iter().flat_map(|test| &test.needs).flat_map(|n| n.split_whitespace());
+    let lacking = needs.into_iter().find(|&need| device.features.get(need) == Some(false));
+    match lacking {
+        Some(need) => judged(vector, Verdict::Unconfirmed(format!("the device lacks {need}")), observer),
+        None => report(vector, run(vector), observer),
+    }
+}
+
+/// How shaders are lifted for a device: no test goes outside of its buffers, of which checks would be most of what a driver
+/// compiles, and all of them are there.
+const FOR_DEVICES: LiftOptions =
+    LiftOptions { bounds: Bounds::Device, all_resident: true, ..LiftOptions::DEFAULT };
+
+fn lifted(vector: &Vector, options: &LiftOptions) -> Result<Module, String> {
     let module = load(&vector.container).map_err(|e| e.to_string())?;
-    let options = LiftOptions { bounds, ..LiftOptions::default() };
-    Ok(lift(&module, &options).map_err(|e| e.to_string())?.module)
+    Ok(lift(&module, options).map_err(|e| e.to_string())?.module)
 }
 
 /// Runs a shader as lifted and optimised.
 fn interpreted(vector: &Vector) -> Result<(), String> {
-    let mut module = lifted(vector, Bounds::Checked)?;
+    let mut module = lifted(vector, &LiftOptions::default())?;
     let Some(test) = &vector.test else { return Ok(()) };
     for way in ["as lifted", "optimised"] {
         if way == "optimised" {

@@ -5,7 +5,7 @@ use crate::descriptors::allocate;
 use crate::device::{HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::graphics::descriptor_type;
-use crate::image::{Picture, StorageImage, Texture};
+use crate::image::{Picture, StorageImage, Texture, sampler};
 use crate::job::{DescriptorKind, DescriptorSlot};
 use crate::{Error, TexelFormat};
 use ash::vk;
@@ -18,6 +18,7 @@ enum Element<'a> {
     Texels { view: Owned<vk::BufferView>, buffer: HostBuffer, format: TexelFormat },
     TexelView(Owned<vk::BufferView>),
     Texture(Texture<'a>),
+    Sampler(Owned<vk::Sampler>),
     Image(StorageImage),
     ImageView(Owned<vk::ImageView>),
 }
@@ -177,7 +178,7 @@ impl<'a> Bindings<'a> {
                         buffer.read(contents.data().len() as u64)?
                     }
                     Element::Image(image) => image.texels()?,
-                    Element::Texture(_) | Element::TexelView(_) | Element::ImageView(_) => Vec::new(),
+                    _ => Vec::new(),
                 });
             }
         }
@@ -201,6 +202,10 @@ impl Element<'_> {
             Element::Texture(t) => {
                 image = image.sampler(t.sampler.raw).image_view(t.picture.view.raw);
                 image = image.image_layout(vk::ImageLayout::GENERAL);
+                write.image_info(std::slice::from_ref(&image))
+            }
+            Element::Sampler(sampler) => {
+                image = image.sampler(sampler.raw);
                 write.image_info(std::slice::from_ref(&image))
             }
             Element::Image(StorageImage { picture: Picture { view, .. }, .. }) | Element::ImageView(view) => {
@@ -242,8 +247,11 @@ fn element<'a>(
         (DescriptorKind::ImageBuffer, Contents::Texels(format, data)) => {
             texels(Usage::STORAGE_TEXEL_BUFFER, Can::STORAGE_TEXEL_BUFFER, *format, data)?
         }
-        (DescriptorKind::Texture, Contents::Texture(contents)) => {
+        (DescriptorKind::Texture | DescriptorKind::SampledImage, Contents::Texture(contents)) => {
             Element::Texture(Texture::new(shared, contents)?)
+        }
+        (DescriptorKind::Sampler, Contents::Sampler(sampling)) => {
+            Element::Sampler(sampler(shared, *sampling)?)
         }
         (DescriptorKind::Image, Contents::Image(contents)) => {
             Element::Image(StorageImage::new(shared, contents, viewed)?)

@@ -65,7 +65,9 @@ pub struct ImageContents {
     pub size: [u32; 3],
     /// Layers; faces count.
     pub layers: u32,
-    /// Layer by layer, without gaps, as they are before the run.
+    /// Samples: where there are several, all are zero before the run, and nothing is told of them after it.
+    pub samples: u32,
+    /// Layer by layer, without gaps, as they are before the run; none where there are several samples.
     #[serde(with = "hex")]
     pub texels: Vec<u8>,
 }
@@ -80,10 +82,21 @@ pub enum Contents {
     Texels(TexelFormat, #[serde(with = "hex")] Vec<u8>),
     /// A texture.
     Texture(TextureContents),
+    /// A sampler alone; one that goes with a texture is made for what the texture has.
+    Sampler(Sampling),
     /// A storage image.
     Image(ImageContents),
     /// What an element of an earlier descriptor of images or buffers of texels is bound to, seen in another format.
     View(View),
+}
+
+/// What a sampler does. It repeats textures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// It filters texels and levels linearly; otherwise it takes the nearest.
+    pub filters: bool,
+    /// It compares with depths: 1 where the reference is at most the depth.
+    pub compares: bool,
 }
 
 /// A second way to see texels.
@@ -106,7 +119,7 @@ impl Contents {
             Contents::Buffer(data) | Contents::Texels(_, data) => data,
             Contents::Texture(texture) => &texture.texels,
             Contents::Image(image) => &image.texels,
-            Contents::View(_) => &[],
+            Contents::Sampler(_) | Contents::View(_) => &[],
         }
     }
 }

@@ -41,6 +41,8 @@ pub(crate) fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
         DescriptorKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
         DescriptorKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
         DescriptorKind::Texture => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+        DescriptorKind::SampledImage => vk::DescriptorType::SAMPLED_IMAGE,
+        DescriptorKind::Sampler => vk::DescriptorType::SAMPLER,
         DescriptorKind::TexelBuffer => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
         DescriptorKind::Image => vk::DescriptorType::STORAGE_IMAGE,
         DescriptorKind::ImageBuffer => vk::DescriptorType::STORAGE_TEXEL_BUFFER,

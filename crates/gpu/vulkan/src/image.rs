@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::binding::check_limit;
-use crate::contents::{ImageContents, Numbers, TextureContents, TextureShape};
+use crate::contents::{ImageContents, Numbers, Sampling, TextureContents, TextureShape};
 use crate::device::{HostBuffer, Owned, Shared};
 use crate::error::Named;
 use crate::graphics::format;
@@ -180,6 +180,24 @@ fn check_shape(shape: TextureShape, arrayed: bool, size: [u32; 3], layers: u32) 
     Ok(())
 }
 
+/// A sampler of all levels.
+pub(crate) fn sampler(shared: &Arc<Shared>, sampling: Sampling) -> Result<Owned<vk::Sampler>, Error> {
+    let (filter, mipmap) = match sampling.filters {
+        true => (vk::Filter::LINEAR, vk::SamplerMipmapMode::LINEAR),
+        false => (vk::Filter::NEAREST, vk::SamplerMipmapMode::NEAREST),
+    };
+    let create = vk::SamplerCreateInfo::default()
+        .mag_filter(filter)
+        .min_filter(filter)
+        .mipmap_mode(mipmap)
+        .max_lod(vk::LOD_CLAMP_NONE)
+        .compare_enable(sampling.compares)
+        .compare_op(vk::CompareOp::LESS_OR_EQUAL);
+    // SAFETY: no feature beyond the core's is asked for.
+    let sampler = unsafe { shared.raw.create_sampler(&create, None) }.named("vkCreateSampler")?;
+    Ok(Owned::new(shared, sampler))
+}
+
 /// A texture, and what is copied to it.
 pub(crate) struct Texture<'a> {
     pub sampler: Owned<vk::Sampler>,
@@ -231,17 +249,8 @@ impl Texture<'_> {
             .usage(vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST);
         let picture = Picture::new(shared, &create, view, aspect(t.numbers))?;
         let filters = matches!(t.numbers, Numbers::Float | Numbers::Depth);
-        let filter = if filters { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
-        let create = vk::SamplerCreateInfo::default()
-            .mag_filter(filter)
-            .min_filter(filter)
-            .mipmap_mode(if filters { vk::SamplerMipmapMode::LINEAR } else { vk::SamplerMipmapMode::NEAREST })
-            .max_lod(vk::LOD_CLAMP_NONE)
-            .compare_enable(t.numbers == Numbers::Depth)
-            .compare_op(vk::CompareOp::LESS_OR_EQUAL);
-        // SAFETY: no feature beyond the core's is asked for.
-        let sampler = unsafe { shared.raw.create_sampler(&create, None) }.named("vkCreateSampler")?;
-        Ok(Texture { sampler: Owned::new(shared, sampler), picture, staging, contents: t })
+        let sampler = sampler(shared, Sampling { filters, compares: t.numbers == Numbers::Depth })?;
+        Ok(Texture { sampler, picture, staging, contents: t })
     }
 
     /// Records the copy of the texels.
@@ -297,7 +306,8 @@ pub(crate) struct StorageImage {
     format: TexelFormat,
     dimensions: vk::ImageViewType,
     texels: HostBuffer,
-    copy: vk::BufferImageCopy,
+    /// None of several samples.
+    copy: Option<vk::BufferImageCopy>,
 }
 
 impl StorageImage {
@@ -307,26 +317,34 @@ impl StorageImage {
         contents: &ImageContents,
         mutable: bool,
     ) -> Result<StorageImage, Error> {
-        let ImageContents { shape: dims, arrayed, format, size, layers, ref texels } = *contents;
+        let ImageContents { shape: dims, arrayed, format, size, layers, samples, ref texels } = *contents;
         check_shape(dims, arrayed, size, layers)?;
-        let count: u64 = size.into_iter().chain([layers]).map(u64::from).product();
+        let count: u64 = match samples {
+            1 => size.into_iter().chain([layers]).map(u64::from).product(),
+            _ => 0,
+        };
         if texels.len() as u64 != count * u64::from(format.bytes()) {
             return Err(Error::Unsupported("an image with other texels than its size says".into()));
         }
         let (create, dimensions) = shape(dims, arrayed, size, layers);
         let flags =
             if mutable { vk::ImageCreateFlags::MUTABLE_FORMAT } else { vk::ImageCreateFlags::empty() };
-        let create = create.flags(create.flags | flags).format(format.raw()).usage(
-            vk::ImageUsageFlags::STORAGE
-                | vk::ImageUsageFlags::TRANSFER_SRC
-                | vk::ImageUsageFlags::TRANSFER_DST,
-        );
+        let create = create
+            .flags(create.flags | flags)
+            .format(format.raw())
+            .samples(vk::SampleCountFlags::from_raw(samples))
+            .usage(
+                vk::ImageUsageFlags::STORAGE
+                    | vk::ImageUsageFlags::TRANSFER_SRC
+                    | vk::ImageUsageFlags::TRANSFER_DST,
+            );
         let picture = Picture::new(shared, &create, dimensions, vk::ImageAspectFlags::COLOR)?;
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         let of_layers = vk::ImageSubresourceLayers::default()
             .aspect_mask(vk::ImageAspectFlags::COLOR)
             .layer_count(layers);
         let copy = vk::BufferImageCopy::default().image_subresource(of_layers).image_extent(create.extent);
+        let copy = (samples == 1).then_some(copy);
         let texels = HostBuffer::new(shared, usage, texels)?;
         Ok(StorageImage { picture, format, dimensions, texels, copy })
     }
@@ -357,10 +375,17 @@ impl StorageImage {
     /// The command buffer is being recorded, and the image outlives its execution.
     pub(crate) unsafe fn fill(&self, shared: &Shared, commands: vk::CommandBuffer) {
         let (from, to) = (self.texels.buffer.raw, self.picture.image.raw);
+        let general = vk::ImageLayout::GENERAL;
         // SAFETY: the buffer has all texels of the image, which is in the layout that each command names.
         unsafe {
             self.picture.barrier(shared, commands, vk::ImageLayout::UNDEFINED);
-            shared.raw.cmd_copy_buffer_to_image(commands, from, to, vk::ImageLayout::GENERAL, &[self.copy]);
+            match self.copy {
+                Some(copy) => shared.raw.cmd_copy_buffer_to_image(commands, from, to, general, &[copy]),
+                None => {
+                    let zeros = vk::ClearColorValue { uint32: [0; 4] };
+                    shared.raw.cmd_clear_color_image(commands, to, general, &zeros, &[self.picture.range]);
+                }
+            }
             self.picture.barrier(shared, commands, vk::ImageLayout::GENERAL);
         }
     }
@@ -371,15 +396,19 @@ impl StorageImage {
     /// As for [`StorageImage::fill`], which was recorded before.
     pub(crate) unsafe fn read_back(&self, shared: &Shared, commands: vk::CommandBuffer) {
         let (from, to) = (self.picture.image.raw, self.texels.buffer.raw);
+        let Some(copy) = self.copy else { return };
         // SAFETY: the buffer has room for all texels of the image, which is in the general layout.
         unsafe {
             self.picture.barrier(shared, commands, vk::ImageLayout::GENERAL);
-            shared.raw.cmd_copy_image_to_buffer(commands, from, vk::ImageLayout::GENERAL, to, &[self.copy]);
+            shared.raw.cmd_copy_image_to_buffer(commands, from, vk::ImageLayout::GENERAL, to, &[copy]);
         }
     }
 
     /// The texels, when what was recorded is done.
     pub(crate) fn texels(&self) -> Result<Vec<u8>, Error> {
-        self.texels.read(self.texels.size)
+        match self.copy {
+            Some(_) => self.texels.read(self.texels.size),
+            None => Ok(Vec::new()),
+        }
     }
 }

@@ -66,6 +66,20 @@ pub struct Features {
     pub acceleration_structure: bool,
     pub ray_query: bool,
     pub ray_tracing_pipeline: bool,
+    pub shader_resource_residency: bool,
+    pub shader_storage_image_multisample: bool,
+    pub shader_subgroup_clock: bool,
+    pub shader_image_int64_atomics: bool,
+}
+
+impl Features {
+    /// A feature by its Vulkan name; `None` if it is not one of these.
+    pub fn get(&self, name: &str) -> Option<bool> {
+        let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        let all = serde_json::to_value(self).ok()?;
+        let mut of_name = all.as_object()?.iter().filter(|(own, _)| plain(own) == plain(name));
+        of_name.next()?.1.as_bool()
+    }
 }
 
 /// `VkPhysicalDeviceFloatControlsProperties`, each entry as [for f16, for f32, for f64].
@@ -124,6 +138,8 @@ pub(crate) struct FeatureChain {
     structures: vk::PhysicalDeviceAccelerationStructureFeaturesKHR<'static>,
     queries: vk::PhysicalDeviceRayQueryFeaturesKHR<'static>,
     rays: vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'static>,
+    clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
+    wide_images: vk::PhysicalDeviceShaderImageAtomicInt64FeaturesEXT<'static>,
     pub extensions: Extensions,
     has_v13: bool,
 }
@@ -141,6 +157,9 @@ pub(crate) struct Extensions {
     pub structures: bool,
     pub queries: bool,
     pub rays: bool,
+    pub clock: bool,
+    /// Images of 64-bit integers.
+    pub wide_images: bool,
     /// Has to be enabled where it exists (a Vulkan layered over another API).
     pub portability_subset: bool,
 }
@@ -158,6 +177,8 @@ impl Extensions {
             structures,
             queries: structures && has(ash::khr::ray_query::NAME),
             rays: structures && has(ash::khr::ray_tracing_pipeline::NAME),
+            clock: has(ash::khr::shader_clock::NAME),
+            wide_images: has(ash::ext::shader_image_atomic_int64::NAME),
             transform_feedback: has(ash::ext::transform_feedback::NAME),
             maximal_reconvergence: has(ash::khr::shader_maximal_reconvergence::NAME),
             maintenance5: has(ash::khr::maintenance5::NAME) && api_version >= vk::API_VERSION_1_3,
@@ -176,6 +197,8 @@ impl Extensions {
             (self.structures, ash::khr::deferred_host_operations::NAME),
             (self.queries, ash::khr::ray_query::NAME),
             (self.rays, ash::khr::ray_tracing_pipeline::NAME),
+            (self.clock, ash::khr::shader_clock::NAME),
+            (self.wide_images, ash::ext::shader_image_atomic_int64::NAME),
             (self.portability_subset, ash::khr::portability_subset::NAME),
         ]
         .into_iter()
@@ -220,6 +243,8 @@ impl FeatureChain {
         self.structures.p_next = std::ptr::null_mut();
         self.queries.p_next = std::ptr::null_mut();
         self.rays.p_next = std::ptr::null_mut();
+        self.clock.p_next = std::ptr::null_mut();
+        self.wide_images.p_next = std::ptr::null_mut();
         let mut features = vk::PhysicalDeviceFeatures2::default()
             .features(self.core)
             .push_next(&mut self.v11)
@@ -250,6 +275,12 @@ impl FeatureChain {
         }
         if self.extensions.rays {
             features = features.push_next(&mut self.rays);
+        }
+        if self.extensions.clock {
+            features = features.push_next(&mut self.clock);
+        }
+        if self.extensions.wide_images {
+            features = features.push_next(&mut self.wide_images);
         }
         features
     }
@@ -285,6 +316,10 @@ impl FeatureChain {
             acceleration_structure: on(self.structures.acceleration_structure),
             ray_query: on(self.queries.ray_query),
             ray_tracing_pipeline: on(self.rays.ray_tracing_pipeline),
+            shader_resource_residency: on(self.core.shader_resource_residency),
+            shader_storage_image_multisample: on(self.core.shader_storage_image_multisample),
+            shader_subgroup_clock: on(self.clock.shader_subgroup_clock),
+            shader_image_int64_atomics: on(self.wide_images.shader_image_int64_atomics),
         }
     }
 }
@@ -415,6 +450,10 @@ impl DeviceInfo {
             C::FragmentBarycentricKHR => features.fragment_shader_barycentric,
             C::RayQueryKHR => features.ray_query,
             C::RayTracingKHR => features.ray_tracing_pipeline,
+            C::SparseResidency => features.shader_resource_residency,
+            C::StorageImageMultisample | C::ImageMSArray => features.shader_storage_image_multisample,
+            C::ShaderClockKHR => features.shader_subgroup_clock,
+            C::Int64ImageEXT => features.shader_image_int64_atomics,
             C::SignedZeroInfNanPreserve => any(controls.signed_zero_inf_nan_preserve),
             C::DenormPreserve => any(controls.denorm_preserve),
             C::DenormFlushToZero => any(controls.denorm_flush_to_zero),

@@ -233,6 +233,10 @@ pub enum DescriptorKind {
     Storage,
     /// A texture with its sampler.
     Texture,
+    /// A texture alone.
+    SampledImage,
+    /// A sampler alone.
+    Sampler,
     /// A buffer read as texels.
     TexelBuffer,
     /// A storage image.

@@ -74,7 +74,7 @@ mod vertex;
 mod ycbcr;
 
 pub use compute::ComputePipeline;
-pub use contents::{Contents, ImageContents, Numbers, TextureContents, TextureShape, View};
+pub use contents::{Contents, ImageContents, Numbers, Sampling, TextureContents, TextureShape, View};
 pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};

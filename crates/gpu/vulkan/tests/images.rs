@@ -10,7 +10,7 @@ use xenoglot_vulkan::{
 };
 
 fn image(shape: TextureShape, format: TexelFormat, size: [u32; 3], texels: Vec<u8>) -> ImageContents {
-    ImageContents { shape, arrayed: false, format, size, layers: 1, texels }
+    ImageContents { shape, arrayed: false, format, size, layers: 1, samples: 1, texels }
 }
 
 /// A job on descriptors of set 0 with consecutive bindings.
@@ -19,6 +19,7 @@ fn job(spirv: Vec<u32>, contents: Vec<Vec<Contents>>, groups: [u32; 3]) -> Dispa
         Contents::Buffer(_) => DescriptorKind::Storage,
         Contents::Texels(..) => DescriptorKind::ImageBuffer,
         Contents::Texture(_) => DescriptorKind::Texture,
+        Contents::Sampler(_) => DescriptorKind::Sampler,
         Contents::Image(_) | Contents::View(_) => DescriptorKind::Image,
     };
     let slot = |(binding, elements): (u32, &Vec<Contents>)| DescriptorSlot {

@@ -279,7 +279,7 @@ ops! {
     HeapHandle "heap_handle", Sig::Open, None, NU, PURE, (-), "Handle by index into a descriptor heap; the result's kind says which heap.";
 
     // Textures and images. Operands: handle, sampler handle unless the texture has its own, coordinates (layer last), then
-    // those the immediate names, then what is stored.
+    // those the immediate names, then what is stored. Ops that read texels have a second result if the immediate says so.
     TexSample "tex.sample", Sig::Texture, Tex, NU, CROSS, (-), "Filtered texel, four lanes, or one float of a comparison; the LOD is implicit unless given.";
     TexFetch "tex.fetch", Sig::Texture, Tex, NU, READ, (-), "Texel by integer coordinates, four lanes; zeros outside.";
     TexGather "tex.gather", Sig::Texture, Tex, NU, READ, (-), "One component of the four texels a filter would use, counter-clockwise from the lower left.";
@@ -287,7 +287,6 @@ ops! {
     TexQueryLevels "tex.query_levels", Sig::Texture, Tex, NU, READ, (-), "Number of levels.";
     TexQueryLod "tex.query_lod", Sig::Texture, Tex, NU, CROSS, (-), "Level that would be used, clamped and unclamped.";
     TexQuerySamples "tex.query_samples", Sig::Texture, Tex, NU, READ, (-), "Samples per texel.";
-    TexResidency "tex.residency", Sig::Open, Tex, NU, READ, (-), "Residency code of the same fetch.";
     ImgLoad "img.load", Sig::Texture, Tex, NU, READ, (-), "Texel of a storage image.";
     ImgStore "img.store", Sig::Texture, Tex, NU, WRITE, (-), "Stores a texel.";
     ImgAtomicAdd "img.atomic.add", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old + operand.";
@@ -328,6 +327,8 @@ ops! {
 
     // Barriers.
     Barrier "barrier", Sig::Effect, Barrier, NO, SYNC, (-), "Orders memory in the scope and, with `exec`, waits for all of it.";
+
+    Clock "clock", Sig::Leaf, None, NO, RMW, (-), "A count that only grows while a subgroup runs, `i32x2`, low word first; the interpreter counts instructions.";
 
     // Fragments. `kill` is a terminator.
     Demote "demote", Sig::Effect, None, NO, SYNC, (-), "The invocation goes on as a helper without effects.";

@@ -189,8 +189,9 @@ fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {
                 write!(f, " {}", texel.name())?;
             }
         }
-        ResourceKind::Image { dim, arrayed, access, format } => {
-            write!(f, " {}{} {}", dim.name(), word(arrayed, "array"), access.name())?;
+        ResourceKind::Image { dim, arrayed, multisampled, access, format } => {
+            let words = [word(arrayed, "array"), word(multisampled, "ms")];
+            write!(f, " {}{}{} {}", dim.name(), words[0], words[1], access.name())?;
             if format != ImageFormat::Unknown {
                 write!(f, " {}", format.name())?;
             }
@@ -550,5 +551,5 @@ fn write_tex(f: &mut dyn Write, tex: &TexInfo) -> fmt::Result {
     if tex.component != 0 {
         write!(f, " comp {}", tex.component)?;
     }
-    Ok(())
+    write!(f, "{}", word(tex.residency, "residency"))
 }

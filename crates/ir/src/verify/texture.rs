@@ -48,6 +48,12 @@ fn takes(op: Op) -> Takes {
 }
 
 impl TexInfo {
+    /// An op without optional operands on a texture or image of a shape.
+    pub const fn new(dim: Dim, arrayed: bool, multisampled: bool) -> TexInfo {
+        let operands = TexOperands(0);
+        TexInfo { dim, arrayed, multisampled, shadow: false, operands, component: 0, residency: false }
+    }
+
     /// Coordinates within a layer.
     pub fn spatial(&self) -> u8 {
         match self.dim {
@@ -121,22 +127,32 @@ impl<'m> Site<'m> {
         }
         let start = types.len();
         types.extend(takes.values);
-        // A texel is of floats or of integers.
-        let float = self.args.get(start).or(self.results.first()).is_some_and(|ty| ty.kind() == Kind::F32);
-        if self.data.op == Op::ImgStore && float {
-            types[start] = Type::F32X4;
-        }
-        // Atomics are of 32 bits or 64.
-        let wide = self.data.op.info().traits.writes && self.args.get(start) == Some(&Type::I64);
-        if wide && self.data.op != Op::ImgStore {
+        // A texel is of floats or of integers; those of images, and atomics, are of 32 bits or 64.
+        let kind = self.args.get(start).or(self.results.first()).map(|ty| ty.kind());
+        let wide = takes.handle == Kind::Img && kind == Some(Kind::I64);
+        let texel = match kind {
+            Some(Kind::F32) => Type::F32X4,
+            _ if wide => Type::I64X4,
+            _ => Type::I32X4,
+        };
+        if self.data.op == Op::ImgStore {
+            types[start] = texel;
+        } else if wide {
             types[start..].fill(Type::I64);
         }
         self.takes(sink, types.len())?;
         types.iter().enumerate().try_for_each(|(n, &ty)| self.is(sink, n, ty))?;
-        let texel = if float { Type::F32X4 } else { Type::I32X4 };
+        let reads = matches!(self.data.op, Op::TexSample | Op::TexFetch | Op::TexGather | Op::ImgLoad);
+        if t.residency && !reads {
+            return fail!(sink, "`{}` reads no texels", self.info.name);
+        }
+        let read = match self.data.op {
+            Op::TexSample if t.shadow => Type::F32,
+            _ => texel,
+        };
         match self.data.op {
-            Op::TexSample if t.shadow => self.gives(sink, &[Type::F32]),
-            Op::TexSample | Op::TexFetch | Op::TexGather | Op::ImgLoad => self.gives(sink, &[texel]),
+            _ if reads && t.residency => self.gives(sink, &[read, Type::BOOL]),
+            _ if reads => self.gives(sink, &[read]),
             Op::TexQueryLod => self.gives(sink, &[Type::F32X2]),
             Op::TexQuerySize | Op::ImgQuery => self.gives(sink, &[lanes(Kind::I32, t.size_lanes())]),
             Op::ImgStore => self.gives(sink, &[]),

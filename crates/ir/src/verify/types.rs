@@ -223,6 +223,7 @@ impl<'m> Site<'m> {
                     Op::SgElect | Op::Helper => self.gives(sink, &[Type::BOOL]),
                     Op::SgId | Op::SgSize => self.gives(sink, &[Type::I32]),
                     Op::RayT => self.gives(sink, &[Type::F32]),
+                    Op::Clock => self.gives(sink, &[Type::I32X2]),
                     _ => {
                         let r = self.one_result(sink)?;
                         if r.kind().is_handle() { fail!(sink, "the result is {r}") } else { Some(()) }

@@ -104,7 +104,13 @@ fn module(t: &mut Tape) -> Module {
                 texel: t.of(Texel::ALL),
             },
             4 => ResourceKind::Sampler,
-            5 => ResourceKind::Image { dim, arrayed: t.flip(), access, format: t.of(ImageFormat::ALL) },
+            5 => ResourceKind::Image {
+                dim,
+                arrayed: t.flip(),
+                multisampled: t.flip(),
+                access,
+                format: t.of(ImageFormat::ALL),
+            },
             6 => ResourceKind::AccelerationStructure,
             7 => ResourceKind::Payload { kind: t.of(PayloadKind::ALL), size: t.u32() },
             _ => ResourceKind::RayQuery,
@@ -229,6 +235,7 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
             shadow: t.flip(),
             operands: TexOperands(t.word() as u8 & 0x7f),
             component: t.word() as u8,
+            residency: t.flip(),
         }),
         ImmKind::Subgroup => Imm::Subgroup(SubgroupInfo {
             width: t.word() as u8,

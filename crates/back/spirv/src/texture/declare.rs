@@ -26,13 +26,27 @@ pub(crate) struct Opaque {
     pub(super) array: bool,
     pub(super) storage: bool,
     pub(super) texel: Texel,
-    /// Type of a component of a storage image.
+    /// Type of a component of its texels.
     pub(super) component: Id,
     pub(super) format: ImageFormat,
     pub(super) shape: (Dim, bool, bool),
 }
 
 impl Opaque {
+    /// Whether texels are of 64 bits.
+    pub(super) fn is_wide(&self) -> bool {
+        matches!(self.format, ImageFormat::R64ui | ImageFormat::R64i)
+    }
+
+    /// Lanes of texels in the IR.
+    pub(super) fn texel_kind(&self) -> Kind {
+        match self.texel {
+            Texel::Float => Kind::F32,
+            _ if self.is_wide() => Kind::I64,
+            _ => Kind::I32,
+        }
+    }
+
     /// What it takes to index an array with anything but constants, and with what differs between invocations.
     pub(super) fn indexing(&self) -> (Capability, Capability) {
         use Capability as C;
@@ -130,9 +144,8 @@ fn stored_component(unit: &mut Unit, format: ImageFormat) -> Id {
     }
 }
 
-pub(super) fn texel_type(unit: &mut Unit, texel: Texel) -> Id {
-    let component = component(unit, texel);
-    unit.type_of(S::TypeVector, &[component, 4])
+pub(super) fn texel_type(unit: &mut Unit, opaque: Opaque) -> Id {
+    unit.type_of(S::TypeVector, &[opaque.component, 4])
 }
 
 fn host_dim(unit: &mut Unit, dim: Dim, arrayed: bool, storage: bool) -> Result<HostDim, Reason> {
@@ -223,6 +236,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
         ResourceKind::Texture { dim, arrayed, multisampled, texel } => {
             let host = host_dim(unit, dim, arrayed, false)? as u32;
             let component = component(unit, texel);
+            opaque.component = component;
             let flags = [uses.shadow, arrayed, multisampled].map(u32::from);
             let words = [component, host, flags[0], flags[1], flags[2], 1, HostFormat::Unknown as u32];
             opaque.image = unit.type_of(S::TypeImage, &words);
@@ -234,17 +248,23 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
             opaque.texel = texel;
             opaque.shape = (dim, arrayed, multisampled);
         }
-        ResourceKind::Image { dim, arrayed, format, .. } => {
+        ResourceKind::Image { dim, arrayed, multisampled, format, .. } => {
             let host = host_dim(unit, dim, arrayed, true)? as u32;
+            if multisampled {
+                unit.capability(Capability::StorageImageMultisample);
+            }
+            if multisampled && arrayed {
+                unit.capability(Capability::ImageMSArray);
+            }
             let component = stored_component(unit, format);
             opaque.component = component;
             let host_format = host_format(unit, format) as u32;
-            let words = [component, host, 0, u32::from(arrayed), 0, 2, host_format];
+            let words = [component, host, 0, arrayed.into(), multisampled.into(), 2, host_format];
             opaque.image = unit.type_of(S::TypeImage, &words);
             opaque.ty = opaque.image;
             opaque.storage = true;
             (opaque.texel, opaque.format) = (format.texel(), format);
-            opaque.shape = (dim, arrayed, false);
+            opaque.shape = (dim, arrayed, multisampled);
         }
         ResourceKind::AccelerationStructure => {
             opaque.image = structure_type(unit, stage)?;

@@ -162,7 +162,15 @@ fn seen(image: &Opaque, element: u32, (dim, arrayed, format): View) -> Result<Co
     if dim == Dim::Buffer {
         return Ok(Contents::Texels(seen, texels));
     }
-    Ok(Contents::Image(ImageContents { shape: shape(dim), arrayed, format: seen, size, layers, texels }))
+    Ok(Contents::Image(ImageContents {
+        shape: shape(dim),
+        arrayed,
+        format: seen,
+        size,
+        layers,
+        samples: 1,
+        texels,
+    }))
 }
 
 /// A texture as large as an image: its size is what a translation asks a texture for.

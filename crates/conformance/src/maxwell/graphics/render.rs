@@ -147,6 +147,9 @@ fn elements(
         DescriptorKind::Image | DescriptorKind::ImageBuffer => {
             images::of_translation(declarations, lifted, slot, base)
         }
+        DescriptorKind::SampledImage | DescriptorKind::Sampler => {
+            Err("this machine's textures come with their samplers".into())
+        }
     }
 }
 

@@ -40,10 +40,14 @@ pub struct Limits {
     pub instructions: usize,
 }
 
-impl Default for Limits {
+impl Limits {
     /// D3D12 has 32 KiB of memory for a workgroup and 16 KiB of indexable registers.
+    pub const DEFAULT: Limits = Limits { memory: 1 << 20, instructions: 1 << 22 };
+}
+
+impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory: 1 << 20, instructions: 1 << 22 }
+        Limits::DEFAULT
     }
 }
 
@@ -58,7 +62,7 @@ pub enum Bounds {
 }
 
 /// How to lift.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiftOptions {
     /// Which of a library's shaders, from 0.
     pub entry: usize,
@@ -71,8 +75,32 @@ pub struct LiftOptions {
     /// control points that the hull shader writes or the domain shader reads, which are as many unless the latter leaves
     /// some out.
     pub control_point_rows: Option<u32>,
+    /// Whether all of what is bound is there: residency statuses say so. Otherwise the host is asked where a shader looks at
+    /// them (`SparseResidency`), of textures and typed buffers.
+    pub all_resident: bool,
+    /// Pixel shaders: samples of the targets, 1 to 16, which a shader that asks for them has to be told here.
+    pub samples: Option<u8>,
     /// Bounds on the work.
     pub limits: Limits,
+}
+
+impl LiftOptions {
+    /// The first shader, on a host of which nothing is known.
+    pub const DEFAULT: LiftOptions = LiftOptions {
+        entry: 0,
+        bounds: Bounds::Checked,
+        primitive_inputs: 0,
+        control_point_rows: None,
+        all_resident: false,
+        samples: None,
+        limits: Limits::DEFAULT,
+    };
+}
+
+impl Default for LiftOptions {
+    fn default() -> LiftOptions {
+        LiftOptions::DEFAULT
+    }
 }
 
 /// Why a shader cannot be lifted.

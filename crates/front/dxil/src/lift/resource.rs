@@ -171,7 +171,8 @@ pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
             ResourceKind::Texture { dim: Dim::Buffer, arrayed: false, multisampled: false, texel }
         }
         (Class::Uav, Shape::TypedBuffer) => {
-            ResourceKind::Image { dim: Dim::Buffer, arrayed: false, access, format: format() }
+            let (arrayed, multisampled) = (false, false);
+            ResourceKind::Image { dim: Dim::Buffer, arrayed, multisampled, access, format: format() }
         }
         (Class::Sampler, _) => ResourceKind::Sampler,
         (Class::Srv, Shape::AccelerationStructure) => ResourceKind::AccelerationStructure,
@@ -179,8 +180,7 @@ pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
             let (dim, arrayed, multisampled) = texture(shape)?;
             match declared.class {
                 Class::Srv => ResourceKind::Texture { dim, arrayed, multisampled, texel },
-                _ if multisampled => return Err(Stop::Unsupported("a resource of this shape")),
-                _ => ResourceKind::Image { dim, arrayed, access, format: format() },
+                _ => ResourceKind::Image { dim, arrayed, multisampled, access, format: format() },
             }
         }
     })

@@ -37,13 +37,21 @@ fn read(folder: &Path) -> Vec<File> {
     files
 }
 
-/// Every container of `vectors/dxil`.
-pub fn vectors() -> Vec<File> {
+fn parts(parts: &[&str]) -> Vec<File> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/dxil");
-    let files: Vec<File> =
-        ["compute", "fuzz", "stages"].into_iter().flat_map(|part| read(&folder.join(part))).collect();
+    parts.iter().flat_map(|part| read(&folder.join(part))).collect()
+}
+
+/// Every oracle container of `vectors/dxil`.
+pub fn vectors() -> Vec<File> {
+    let files = parts(&["compute", "fuzz", "stages"]);
     assert_eq!(files.len(), 169);
     files
+}
+
+/// Those of `vectors/dxil` that are our own; all are run.
+pub fn own_vectors() -> Vec<File> {
+    parts(&["bindless", "compute-own", "stages-own"])
 }
 
 /// Our own.

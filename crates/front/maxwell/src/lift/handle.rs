@@ -210,7 +210,13 @@ impl Cx<'_> {
                 }
                 let resource = self.module.resources.push(ResourceData {
                     name: format!("img{n}"),
-                    kind: ResourceKind::Image { dim, arrayed, access: Access::ReadWrite, format },
+                    kind: ResourceKind::Image {
+                        dim,
+                        arrayed,
+                        multisampled: false,
+                        access: Access::ReadWrite,
+                        format,
+                    },
                     set: self.options.set,
                     binding: IMAGE_BINDING + n,
                     count: Count::One,

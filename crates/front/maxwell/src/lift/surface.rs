@@ -10,7 +10,7 @@ use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::{AtomOp, AtomType, MemSize, Mod, SurfaceClamp, SurfaceDim};
 use crate::opcode::Opcode;
 use smallvec::SmallVec;
-use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::imm::{Dim, TexInfo};
 use xenoglot_ir::module::{ImageFormat, Texel};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
 
@@ -58,8 +58,7 @@ impl Cx<'_> {
         let source = self.handle_operand(inst)?;
         let format = format.unwrap_or_else(|| self.io.gpu.image_format(source.handle));
         let handle = self.image_handle(source, (dim, arrayed), format, writes)?;
-        let operands = TexOperands::default();
-        let info = TexInfo { dim, arrayed, multisampled: false, shadow: false, operands, component: 0 };
+        let info = TexInfo::new(dim, arrayed, false);
         let Named::Mem { base, .. } = operand(inst, Role::Address)?.value else { return Err(Unsupported) };
         let n = info.spatial() + u8::from(arrayed);
         let register = |i: u8| if base == RZ { RZ } else { base.saturating_add(i) };

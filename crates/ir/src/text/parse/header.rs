@@ -110,6 +110,7 @@ impl<'a> Parser<'a> {
             ResourceName::Image => ResourceKind::Image {
                 dim: self.known("a shape", Dim::parse)?,
                 arrayed: self.eat_word("array")?,
+                multisampled: self.eat_word("ms")?,
                 access: self.access()?,
                 format: self.eat_known(ImageFormat::parse)?.unwrap_or(ImageFormat::Unknown),
             },

@@ -166,6 +166,7 @@ impl<'a> Parser<'a> {
             shadow: self.eat_word("shadow")?,
             operands: TexOperands::default(),
             component: 0,
+            residency: false,
         };
         let operand = |word: &str| TexOperands::NAMED.iter().find(|(_, n)| *n == word).map(|(bit, _)| *bit);
         while let Some(bit) = self.eat_known(operand)? {
@@ -174,6 +175,7 @@ impl<'a> Parser<'a> {
         if self.eat_word("comp")? {
             tex.component = self.number("component")?;
         }
+        tex.residency = self.eat_word("residency")?;
         Ok(tex)
     }
 }

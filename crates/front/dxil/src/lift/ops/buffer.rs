@@ -1,5 +1,6 @@
 //! Buffers: raw, structured, typed and constant.
 
+use super::texture::STATUS;
 use super::{Call, Made};
 use crate::bitcode::ValueId;
 use crate::lift::bind::Bound;
@@ -10,23 +11,14 @@ use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use crate::program::{Class, Resource as Declared, Shape};
-use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::imm::{Dim, TexInfo};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
 
 /// Bytes of a row of a constant buffer.
 const ROW: u32 = 16;
-/// What a member that is not looked at is.
-const STATUS: usize = 4;
 
 /// Shape of a buffer of texels.
-const TEXELS: TexInfo = TexInfo {
-    dim: Dim::Buffer,
-    arrayed: false,
-    multisampled: false,
-    shadow: false,
-    operands: TexOperands(0),
-    component: 0,
-};
+const TEXELS: TexInfo = TexInfo::new(Dim::Buffer, false, false);
 
 impl Cx<'_> {
     pub(super) fn buffers(&mut self, call: &Call<'_>) -> Lift<Made> {
@@ -56,13 +48,14 @@ impl Cx<'_> {
         self.scalar_type(ty).map(|s| s.ty)
     }
 
-    /// Loads what is looked at of up to four components; the others are undefined. The status says that all was there.
+    /// Loads what is looked at of up to four components; the others are undefined. Hosts do not say whether all of raw and
+    /// structured buffers is there: their status says that it is.
     fn buffer_load(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
         let used = self.used_members(call.result);
         if is_typed(&handle) {
-            if used & 0xf == 0 {
-                let status = Val::Scalar(self.i32(1));
+            if used & 0xf == 0 && !self.asks_residency(call) {
+                let status = self.mapped();
                 return Ok(Made::Value(Val::members(
                     [const { Val::Undef }; STATUS].into_iter().chain([status]),
                 )));
@@ -73,8 +66,7 @@ impl Cx<'_> {
                 _ => (Op::ImgLoad, Kind::Img),
             };
             let texels = self.opaque(&handle, kind)?;
-            let texel = self.inst(op, Imm::Tex(TEXELS), &[texels, index], self.texel_type(&handle));
-            return self.texel_members(call, texel);
+            return self.read_texel(call, op, TEXELS, &[texels, index], self.texel_type(&handle));
         }
         let ty = self.result_scalar(call, Some(0))?;
         let mut members = vec![Val::Undef; STATUS + 1];
@@ -90,7 +82,7 @@ impl Cx<'_> {
                 *member = Val::Scalar(self.load_bytes(buffer, at, ty)?);
             }
         }
-        members[STATUS] = Val::Scalar(self.i32(1));
+        members[STATUS] = self.mapped();
         Ok(Made::Value(Val::members(members)))
     }
 

@@ -1,7 +1,8 @@
-//! Places of invocations, and barriers.
+//! Places of invocations, barriers and the clock.
 
 use super::{Call, Made};
 use crate::lift::cx::Cx;
+use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::imm::{BarrierInfo, Scope};
@@ -43,6 +44,10 @@ impl Cx<'_> {
                     self.b.inst(Op::Barrier, Flags::NONE, info(Scope::Workgroup, waits), &[], &[]);
                 }
                 Made::Nothing
+            }
+            Dx::CycleCounterLegacy => {
+                let clock = self.inst(Op::Clock, Imm::None, &[], Type::I32X2);
+                Made::Value(Val::scalars([self.b.extract(clock, 0), self.b.extract(clock, 1)]))
             }
             _ => return Ok(Made::Not),
         })

@@ -9,6 +9,7 @@ mod math;
 mod partition;
 mod primitive;
 mod ray;
+mod samples;
 mod stage;
 mod texture;
 mod wave;
@@ -67,6 +68,7 @@ impl Cx<'_> {
             Self::partitions,
             Self::buffers,
             Self::textures,
+            Self::samples,
             Self::stages,
             Self::primitives,
             Self::rays,

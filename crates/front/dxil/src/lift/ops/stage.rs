@@ -82,7 +82,8 @@ impl Cx<'_> {
     }
 
     /// The signed number in the low four bits, as sixteenths.
-    fn sixteenths(&mut self, v: Value) -> Value {
+    /// The low four bits as a signed number of sixteenths.
+    pub(super) fn sixteenths(&mut self, v: Value) -> Value {
         let shift = self.i32(28);
         let high = self.op(Op::Shl, &[v, shift]);
         let v = self.op(Op::Sshr, &[high, shift]);

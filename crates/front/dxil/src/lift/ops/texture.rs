@@ -11,17 +11,9 @@ use std::rc::Rc;
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
 
-/// A texture of which nothing is said.
-const NO_TEXTURE: TexInfo = TexInfo {
-    dim: Dim::D2,
-    arrayed: false,
-    multisampled: false,
-    shadow: false,
-    operands: TexOperands(0),
-    component: 0,
-};
-
-/// What a residency status says where everything is there.
+/// Which member of a result is the residency status.
+pub(super) const STATUS: usize = 4;
+/// The status where everything is there; 0 where something is not.
 const MAPPED: u32 = 1;
 
 impl Cx<'_> {
@@ -31,7 +23,7 @@ impl Cx<'_> {
             Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => self.sample(call),
             Dx::TextureGather | Dx::TextureGatherCmp | Dx::TextureGatherRaw => self.gather(call),
             Dx::TextureLoad => self.texture_load(call),
-            Dx::TextureStore => self.texture_store(call),
+            Dx::TextureStore | Dx::TextureStoreSample => self.texture_store(call),
             Dx::CalculateLOD => self.lod(call),
             Dx::GetDimensions => self.dimensions(call),
             Dx::CheckAccessFullyMapped => {
@@ -47,7 +39,7 @@ impl Cx<'_> {
     pub(super) fn texture(&mut self, call: &Call<'_>) -> Lift<(Rc<Handle>, TexInfo)> {
         let handle = self.handle_of(call.arg(0)?)?;
         let (dim, arrayed, multisampled) = texture(handle.declared.shape)?;
-        Ok((handle, TexInfo { dim, arrayed, multisampled, ..NO_TEXTURE }))
+        Ok((handle, TexInfo::new(dim, arrayed, multisampled)))
     }
 
     /// Operands from `first` on as a vector, or one of them.
@@ -76,26 +68,68 @@ impl Cx<'_> {
         Ok(Some(self.b.constant(ty, constant)))
     }
 
-    /// A texel's lanes as a result's members, and the status.
-    pub(super) fn texel_members(&mut self, call: &Call<'_>, texel: Value) -> Lift<Made> {
+    /// The status of what is always there.
+    pub(super) fn mapped(&mut self) -> Val {
+        Val::Scalar(self.i32(MAPPED))
+    }
+
+    /// Whether a call's result is asked whether all that was read is there, and the host is to say so.
+    pub(super) fn asks_residency(&self, call: &Call<'_>) -> bool {
+        !self.options.all_resident && self.used_members(call.result) >> STATUS & 1 != 0
+    }
+
+    /// Reads a texel: its lanes as a result's members, and the status.
+    pub(super) fn read_texel(
+        &mut self,
+        call: &Call<'_>,
+        op: Op,
+        info: TexInfo,
+        args: &[Value],
+        ty: Type,
+    ) -> Lift<Made> {
+        let residency = self.asks_residency(call);
+        let types = [ty, Type::BOOL];
+        let imm = Imm::Tex(TexInfo { residency, ..info });
+        let inst = self.b.inst(op, Flags::NONE, imm, args, &types[..1 + usize::from(residency)]);
+        let results = self.b.func.results(inst);
+        let (texel, resident) = (results[0], results.get(1).copied());
+        let mut members = self.texel_members(call, texel)?;
+        members.push(match resident {
+            Some(resident) => Val::Scalar(self.resize(resident, Type::I32)),
+            None => self.mapped(),
+        });
+        Ok(Made::Value(Val::members(members)))
+    }
+
+    /// What is looked at of a texel's lanes. Those of a texel of 64 bits are its two words.
+    fn texel_members(&mut self, call: &Call<'_>, texel: Value) -> Lift<Vec<Val>> {
         let ty = self.result_scalar(call, Some(0))?;
         let used = self.used_members(call.result);
+        let texel = match self.ty(texel) {
+            Type::I64X4 => {
+                let texel = self.b.extract(texel, 0);
+                self.inst(Op::Bitcast, Imm::None, &[texel], Type::I32X2)
+            }
+            _ => texel,
+        };
+        let lanes = self.ty(texel).lanes();
         let mut members = Vec::new();
-        for lane in 0..4 {
+        for lane in 0..STATUS as u8 {
             members.push(match used >> lane & 1 {
                 0 => Val::Undef,
+                _ if lanes > 1 && lane >= lanes => Val::Undef,
                 _ => {
-                    let v = if self.ty(texel).is_scalar() { texel } else { self.b.extract(texel, lane) };
+                    let v = if lanes == 1 { texel } else { self.b.extract(texel, lane) };
                     Val::Scalar(if ty.kind().is_float() { self.float(v, ty) } else { self.resize(v, ty) })
                 }
             });
         }
-        members.push(Val::Scalar(self.i32(MAPPED)));
-        Ok(Made::Value(Val::members(members)))
+        Ok(members)
     }
 
     pub(super) fn texel_type(&self, handle: &Handle) -> Type {
         match handle.declared.component {
+            Some(Component::Sint | Component::Uint) if handle.declared.wide => Type::I64X4,
             Some(Component::Sint | Component::Uint) => Type::I32X4,
             _ => Type::F32X4,
         }
@@ -149,16 +183,19 @@ impl Cx<'_> {
             operands |= TexOperands::OFFSET.0;
             args.push(offset);
         }
+        // A least level of 0, which the compiler writes where there has to be one, is none.
         if let Some(n) = clamp
             && !self.is_undef(call.arg(n)?)
         {
-            operands |= TexOperands::MIN_LOD.0;
-            args.push(self.arg(call, n)?);
+            let least = self.arg(call, n)?;
+            if self.b.func.const_bits(least) != Some(Bits::default()) {
+                operands |= TexOperands::MIN_LOD.0;
+                args.push(least);
+            }
         }
         info.operands = TexOperands(operands);
         let ty = if info.shadow { Type::F32 } else { self.texel_type(&handle) };
-        let texel = self.inst(Op::TexSample, Imm::Tex(info), &args, ty);
-        self.texel_members(call, texel)
+        self.read_texel(call, Op::TexSample, info, &args, ty)
     }
 
     /// Texture, sampler, four coordinates, two offsets, the channel, and what is compared with.
@@ -184,8 +221,7 @@ impl Cx<'_> {
             args.push(offset);
         }
         info.operands = TexOperands(operands);
-        let texel = self.inst(Op::TexGather, Imm::Tex(info), &args, self.texel_type(&handle));
-        self.texel_members(call, texel)
+        self.read_texel(call, Op::TexGather, info, &args, self.texel_type(&handle))
     }
 
     /// Texture, level or sample, three coordinates, three offsets.
@@ -195,9 +231,12 @@ impl Cx<'_> {
         let coordinates = self.vector(call, 2, spatial + u8::from(info.arrayed))?;
         let ty = self.texel_type(&handle);
         if handle.declared.class == Class::Uav {
-            let args = [self.opaque(&handle, Kind::Img)?, coordinates];
-            let texel = self.inst(Op::ImgLoad, Imm::Tex(info), &args, ty);
-            return self.texel_members(call, texel);
+            let mut args = vec![self.opaque(&handle, Kind::Img)?, coordinates];
+            if info.multisampled {
+                info.operands = TexOperands::SAMPLE;
+                args.push(self.arg(call, 1)?);
+            }
+            return self.read_texel(call, Op::ImgLoad, info, &args, ty);
         }
         let mut args = vec![self.opaque(&handle, Kind::Tex)?, coordinates];
         let level = self.arg(call, 1)?;
@@ -216,22 +255,38 @@ impl Cx<'_> {
             args.push(level);
         }
         info.operands = TexOperands(operands);
-        let texel = self.inst(Op::TexFetch, Imm::Tex(info), &args, ty);
-        self.texel_members(call, texel)
+        self.read_texel(call, Op::TexFetch, info, &args, ty)
     }
 
-    /// Image, three coordinates, four values, their mask.
+    /// Image, three coordinates, four values, their mask; then a sample, which is the first if none is named.
     fn texture_store(&mut self, call: &Call<'_>) -> Lift<Made> {
-        let (handle, info) = self.texture(call)?;
+        const SAMPLE: usize = 9;
+        let (handle, mut info) = self.texture(call)?;
         let coordinates = self.vector(call, 1, info.spatial() + u8::from(info.arrayed))?;
         let texel = self.stored_texel(call, &handle, 4)?;
-        let image = self.opaque(&handle, Kind::Img)?;
-        self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(info), &[image, coordinates, texel], &[]);
+        let mut args = vec![self.opaque(&handle, Kind::Img)?, coordinates];
+        if info.multisampled {
+            info.operands = TexOperands::SAMPLE;
+            args.push(match call.op {
+                Dx::TextureStoreSample => self.arg(call, SAMPLE)?,
+                _ => self.i32(0),
+            });
+        }
+        args.push(texel);
+        self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(info), &args, &[]);
         Ok(Made::Nothing)
     }
 
-    /// Operands from `first` on as a texel of four lanes.
+    /// Operands from `first` on as a texel of four lanes; the first two are the words of one of 64 bits.
     pub(super) fn stored_texel(&mut self, call: &Call<'_>, handle: &Handle, first: usize) -> Lift<Value> {
+        if self.texel_type(handle) == Type::I64X4 {
+            let words = self.vector(call, first, 2)?;
+            if self.ty(words) != Type::I32X2 {
+                return Err(Stop::Unsupported("texels of this type"));
+            }
+            let texel = self.inst(Op::Bitcast, Imm::None, &[words], Type::I64);
+            return Ok(self.inst(Op::Splat, Imm::None, &[texel], Type::I64X4));
+        }
         let lane = self.texel_type(handle).lane();
         let mut lanes = Vec::new();
         for n in first..first + 4 {
@@ -271,7 +326,7 @@ impl Cx<'_> {
             _ => {}
         }
         let mut info = match declared.shape {
-            Shape::TypedBuffer | Shape::TBuffer => TexInfo { dim: Dim::Buffer, ..NO_TEXTURE },
+            Shape::TypedBuffer | Shape::TBuffer => TexInfo::new(Dim::Buffer, false, false),
             _ => self.texture(call)?.1,
         };
         let lanes = info.size_lanes();

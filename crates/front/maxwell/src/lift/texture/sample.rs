@@ -27,14 +27,7 @@ impl Cx<'_> {
     }
 
     pub(super) fn info(shape: Shape, shadow: bool) -> TexInfo {
-        TexInfo {
-            dim: shape.dim,
-            arrayed: shape.arrayed,
-            multisampled: shape.multisampled,
-            shadow,
-            operands: TexOperands::default(),
-            component: 0,
-        }
+        TexInfo { shadow, ..TexInfo::new(shape.dim, shape.arrayed, shape.multisampled) }
     }
 
     fn vector(&mut self, values: &[Value]) -> Lift<Value> {

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Writes the .test files of this folder. What is expected is computed here from what the sources say."""
+import struct
+M = 0xffffffff
+def rnd(seed, n):
+    out = []
+    for _ in range(n):
+        seed = (seed * 1664525 + 1013904223) & M
+        out.append(seed)
+    return out
+def lines(words): return "\n".join("  " + " ".join("%08x" % w for w in words[i:i + 8]) for i in range(0, len(words), 8))
+def halves(values): return [w for v in values for w in (v & M, v >> 32 & M)]
+def signed(w, bits=32): return w - (1 << bits) if w >> bits - 1 else w
+def test(name, profile, resources, expected, needs=[]):
+    out = ["dxt 1", "name " + name, "profile " + profile, "entry main", "dispatch 1 1 1"]
+    out += ["need " + need for need in needs]
+    for where, kind, words, size, stride, form in resources:
+        out.append(f"resource {where} {kind} {size} {stride} {form}")
+        if words: out += ["init", lines(words), "end"]
+    for where, words in expected: out += [f"expect {where} exact", lines(words), "end"]
+    open(name + ".test", "w").write("\n".join(out) + "\n")
+
+# Special operands first, then any.
+words = [M, M, 31, 1, 1 << 31, M, 1, 31, 5, 0, 0, 7, 0, 9, 8, 28] + rnd(1, 48)
+constants = rnd(2, 16)
+out = []
+for i in range(16):
+    a, b, c, d = words[4 * i:4 * i + 4]
+    width, offset = c & 31, d & 31
+    product = signed(a) * signed(b)
+    row = [product >> 32 & M, product & M, a * b >> 32, a * b & M]
+    row += [a // b, a % b] if b else [M, M]
+    row += [(a - b) & M, int(a < b)]
+    field = (a >> offset) & ((1 << width) - 1)
+    top = min(width, 32 - offset)
+    row += [signed(field, top) & M if top else 0, field]
+    row += [c | 0x3f000000, 0, 1]
+    # A double of magnitude 32 to 64.
+    bits = (a << 32 | b) & 0x800fffffffffffff | 0x4040000000000000
+    double = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    row += [int(double) & M, max(0, int(double)), struct.unpack("<I", struct.pack("<f", double))[0], bits >> 32]
+    row += [d & 0xffff, constants[i], 1]
+    out += row + [M] * (24 - len(row))
+test("legacy", "cs_6_2",
+    [("srv 0 0", "structured", words, 256, 16, "-"), ("uav 0 1", "structured", [], 1536, 4, "-"),
+     ("cbv 0 2", "cbuffer", constants, 64, 0, "-")], [("uav 0 1", out)],
+    ["shaderInt64", "shaderFloat64", "shaderInt16", "shaderFloat16", "shaderSubgroupClock"])
+
+flags = rnd(3, 16)
+flags[4:8], flags[8:12] = [0, 0, 2, 0], [15, 15, 7, 15]
+out = []
+for i in range(16):
+    quad = flags[i & ~3:(i & ~3) + 4]
+    v = 0
+    for bit in range(4):
+        votes = [w >> bit & 1 for w in quad]
+        v |= (any(votes) | all(votes) << 1) << 2 * bit
+    out.append(v)
+test("quad_vote", "cs_6_7", [("uav 0 0", "raw", [], 64, 0, "-"), ("srv 0 1", "raw", flags, 64, 0, "-")],
+    [("uav 0 0", out)])
+
+W = (1 << 64) - 1
+first = [rnd(4 + i, 2)[0] << 32 | rnd(40 + i, 1)[0] for i in range(16)]
+others = [(rnd(60 + i, 2)[0] << 32 | i) & W for i in range(16)]
+results = []
+for i in range(16):
+    results += [0, first[i] >> 32, others[i] & M, others[i] >> 32]
+texels = [(v + 0x123456789abcdef) & W for v in first] + [v * 3 & W for v in first]
+minima = [min(signed(v, 64), -1) & W for v in others]
+test("wide_texels", "cs_6_6",
+    [("uav 0 0", "typed", halves(first), 256, 0, "R64_UINT"), ("uav 0 1", "typed", halves(others), 128, 0, "R64_SINT"),
+     ("uav 0 2", "raw", [], 256, 0, "-")],
+    [("uav 0 0", halves(texels)), ("uav 0 1", halves(minima)), ("uav 0 2", results)],
+    ["shaderImageInt64Atomics"])
+
+floats = [struct.unpack("<I", struct.pack("<f", i * 1.5))[0] for i in range(16)]
+numbers, plain, records = [[w & 0xfff for w in rnd(5 + i, n)] for i, n in enumerate((8, 8, 16))]
+test("residency", "cs_6_2",
+    [("srv 0 0", "typed", floats, 64, 0, "R32_FLOAT"), ("uav 0 1", "typed", numbers, 32, 0, "R32_UINT"),
+     ("srv 0 2", "raw", plain, 32, 0, "-"), ("srv 0 3", "structured", records, 64, 8, "-"),
+     ("uav 0 4", "structured", [], 32, 4, "-")],
+    [("uav 0 4", [numbers[i] + plain[i] + records[2 * i + 1] + int(i * 1.5) + (31 << 16) for i in range(8)])])
