@@ -441,13 +441,15 @@ fn samples_of_images_and_textures_of_shader_model_6_7() {
         (1, 0, DescriptorKind::Sampler, NEAREST),
         (1, 1, DescriptorKind::Sampler, Contents::Sampler(Sampling { filters: false, compares: true })),
         (0, 4, DescriptorKind::Image, image(TexelFormat::R32Sint, [4, 1], 2, 4, &[])),
-        (0, 3, DescriptorKind::Storage, Contents::Buffer(vec![0; 16 * 36])),
+        (0, 3, DescriptorKind::Storage, Contents::Buffer(vec![0; 16 * 40])),
     ];
-    for (n, got) in (0..).zip(dispatch(shader("samples_cs"), bound, 9)) {
+    for (n, got) in (0..).zip(dispatch(shader("samples_cs"), bound, 10)) {
         let (x, sample) = (n & 3, n >> 2 ^ 1);
         let other = sample * 4 + x;
         // Gathers begin at the lower left and go around against the clock.
-        let want = [x, sample, other, other + 100, 9, 10, 8, 7, u32::from(n <= 8)];
+        // Width, height, layers and samples.
+        let size = 4 | 1 << 8 | 2 << 16 | 4 << 24;
+        let want = [x, sample, other, other + 100, 9, 10, 8, 7, u32::from(n <= 8), size];
         assert_eq!(got, want, "invocation {n}");
     }
 }

@@ -29,7 +29,8 @@ fn containers() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil");
     let files =
         |folder: &str| std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
-    let all = ["bindless", "compute", "fuzz", "stages", "stages-own"].into_iter().flat_map(files);
+    let all =
+        ["bindless", "compute", "compute-own", "fuzz", "stages", "stages-own"].into_iter().flat_map(files);
     all.filter(|path| path.extension().is_some_and(|e| e == "dxil")).collect()
 }
 
@@ -37,7 +38,7 @@ fn containers() -> Vec<PathBuf> {
 fn lifted(bytes: &[u8]) -> Result<Lifted, Error> {
     let module = load(bytes)?;
     let remapper = BindingModel::Registers.remapper(bytes, &module, 0)?;
-    lift_bound(&module, &LiftOptions::default(), &*remapper)
+    lift_bound(&module, &LiftOptions { samples: Some(8), ..LiftOptions::DEFAULT }, &*remapper)
 }
 
 #[test]

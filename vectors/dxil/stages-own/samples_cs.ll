@@ -6,6 +6,7 @@ target triple = "dxil-ms-dx"
 %dx.types.ResourceProperties = type { i32, i32 }
 %dx.types.ResRet.i32 = type { i32, i32, i32, i32, i32 }
 %dx.types.ResRet.f32 = type { float, float, float, float, i32 }
+%dx.types.Dimensions = type { i32, i32, i32, i32 }
 %struct.RWByteAddressBuffer = type { i32 }
 %"class.RWTexture2DMS<vector<float, 4>, 4>" = type { <4 x float> }
 %"class.RWTexture2DMSArray<int, 4>" = type { i32 }
@@ -60,25 +61,38 @@ define void @main() {
   %38 = call %dx.types.ResRet.f32 @dx.op.sampleCmpLevel.f32(i32 224, %dx.types.Handle %8, %dx.types.Handle %12, float 5.000000e-01, float 5.000000e-01, float undef, float undef, i32 0, i32 0, i32 undef, float %37, float 1.000000e+00)
   %39 = extractvalue %dx.types.ResRet.f32 %38, 0
   %40 = fptoui float %39 to i32
-  %41 = mul i32 %15, 36
-  %42 = add i32 %41, 0
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %42, i32 undef, i32 %25, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %43 = add i32 %41, 4
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %43, i32 undef, i32 %27, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %44 = add i32 %41, 8
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %44, i32 undef, i32 %29, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %45 = add i32 %41, 12
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %45, i32 undef, i32 %31, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %46 = add i32 %41, 16
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %46, i32 undef, i32 %33, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %47 = add i32 %41, 20
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %47, i32 undef, i32 %34, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %48 = add i32 %41, 24
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %48, i32 undef, i32 %35, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %49 = add i32 %41, 28
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %49, i32 undef, i32 %36, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
-  %50 = add i32 %41, 32
-  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %50, i32 undef, i32 %40, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %41 = call %dx.types.Dimensions @dx.op.getDimensions(i32 72, %dx.types.Handle %4, i32 undef)
+  %42 = extractvalue %dx.types.Dimensions %41, 0
+  %43 = extractvalue %dx.types.Dimensions %41, 1
+  %44 = extractvalue %dx.types.Dimensions %41, 2
+  %45 = extractvalue %dx.types.Dimensions %41, 3
+  %46 = shl i32 %43, 8
+  %47 = or i32 %42, %46
+  %48 = shl i32 %44, 16
+  %49 = or i32 %47, %48
+  %50 = shl i32 %45, 24
+  %51 = or i32 %49, %50
+  %52 = mul i32 %15, 40
+  %53 = add i32 %52, 0
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %53, i32 undef, i32 %25, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %54 = add i32 %52, 4
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %54, i32 undef, i32 %27, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %55 = add i32 %52, 8
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %55, i32 undef, i32 %29, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %56 = add i32 %52, 12
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %56, i32 undef, i32 %31, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %57 = add i32 %52, 16
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %57, i32 undef, i32 %33, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %58 = add i32 %52, 20
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %58, i32 undef, i32 %34, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %59 = add i32 %52, 24
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %59, i32 undef, i32 %35, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %60 = add i32 %52, 28
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %60, i32 undef, i32 %36, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %61 = add i32 %52, 32
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %61, i32 undef, i32 %40, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
+  %62 = add i32 %52, 36
+  call void @dx.op.rawBufferStore.i32(i32 140, %dx.types.Handle %14, i32 %62, i32 undef, i32 %51, i32 undef, i32 undef, i32 undef, i8 1, i32 4)
   ret void
 }
 
@@ -92,6 +106,7 @@ declare %dx.types.ResRet.f32 @dx.op.textureLoad.f32(i32, %dx.types.Handle, i32, 
 declare %dx.types.ResRet.i32 @dx.op.textureLoad.i32(i32, %dx.types.Handle, i32, i32, i32, i32, i32, i32, i32) #0
 declare %dx.types.ResRet.i32 @dx.op.textureGatherRaw.i32(i32, %dx.types.Handle, %dx.types.Handle, float, float, float, float, i32, i32) #0
 declare %dx.types.ResRet.f32 @dx.op.sampleCmpLevel.f32(i32, %dx.types.Handle, %dx.types.Handle, float, float, float, float, i32, i32, i32, float, float) #0
+declare %dx.types.Dimensions @dx.op.getDimensions(i32, %dx.types.Handle, i32) #0
 declare void @dx.op.rawBufferStore.i32(i32, %dx.types.Handle, i32, i32, i32, i32, i32, i32, i8, i32) #0
 
 attributes #0 = { nounwind }

@@ -265,7 +265,10 @@ impl Writer<'_> {
                 }
             }
             Op::TexQueryLevels => self.call_with("textureQueryLevels", handle)?,
-            Op::TexQuerySamples => self.call_with("textureSamples", handle)?,
+            Op::TexQuerySamples => {
+                let stored = f.ty(handle).kind() == Kind::Img;
+                self.call_with(if stored { "imageSamples" } else { "textureSamples" }, handle)?;
+            }
             Op::ImgQuery => self.call_with("imageSize", handle)?,
             Op::ImgLoad => {
                 self.call_with("imageLoad", handle)?;

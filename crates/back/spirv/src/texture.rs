@@ -374,10 +374,15 @@ impl Body<'_, '_> {
         ty: Option<Type>,
     ) -> Result<Option<Read>, Reason> {
         let id = loaded.id;
-        if op == Op::ImgQuery {
+        if matches!(op, Op::ImgQuery | Op::TexQuerySamples) {
+            let host = match op {
+                Op::ImgQuery => S::ImageQuerySize,
+                _ if info.multisampled => S::ImageQuerySamples,
+                _ => return Err(Reason::Unsupported("this query of this shape")),
+            };
             let unit = self.unit();
             unit.capability(Capability::ImageQuery);
-            return Ok(Some(Read::of(unit.op(S::ImageQuerySize, ty.unwrap_or(Type::I32), &[id]))));
+            return Ok(Some(Read::of(unit.op(host, ty.unwrap_or(Type::I32), &[id]))));
         }
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);

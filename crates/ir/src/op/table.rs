@@ -286,7 +286,7 @@ ops! {
     TexQuerySize "tex.query_size", Sig::Texture, Tex, NU, READ, (-), "Size of a level in texels, layers last.";
     TexQueryLevels "tex.query_levels", Sig::Texture, Tex, NU, READ, (-), "Number of levels.";
     TexQueryLod "tex.query_lod", Sig::Texture, Tex, NU, CROSS, (-), "Level that would be used, clamped and unclamped.";
-    TexQuerySamples "tex.query_samples", Sig::Texture, Tex, NU, READ, (-), "Samples per texel.";
+    TexQuerySamples "tex.query_samples", Sig::Texture, Tex, NU, READ, (-), "Samples per texel of a texture or a storage image.";
     ImgLoad "img.load", Sig::Texture, Tex, NU, READ, (-), "Texel of a storage image.";
     ImgStore "img.store", Sig::Texture, Tex, NU, WRITE, (-), "Stores a texel.";
     ImgAtomicAdd "img.atomic.add", Sig::Texture, Tex, NU, RMW, (-), "Old texel; stores old + operand.";

@@ -93,7 +93,11 @@ impl<'m> Site<'m> {
     /// An access to a texture or image.
     pub(super) fn texture(&self, sink: &mut Sink<'m>) -> Option<()> {
         let Imm::Tex(t) = self.data.imm else { return None };
-        let takes = takes(self.data.op);
+        let mut takes = takes(self.data.op);
+        // Images have samples, too.
+        if self.data.op == Op::TexQuerySamples && self.args.first() == Some(&Type::scalar(Kind::Img)) {
+            takes.handle = Kind::Img;
+        }
         let lanes = |kind: Kind, n: u8| Type::new(kind, n).unwrap_or(Type::scalar(kind));
         let mut types = vec![Type::scalar(takes.handle)];
         if takes.sampler && self.args.get(1) == Some(&Type::scalar(Kind::Samp)) {

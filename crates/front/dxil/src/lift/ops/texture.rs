@@ -333,6 +333,10 @@ impl Cx<'_> {
         let ty = Type::I32.with_lanes(lanes).unwrap_or(Type::I32);
         let size = if declared.class == Class::Uav {
             let image = self.opaque(&handle, Kind::Img)?;
+            if info.multisampled && used >> COUNT & 1 == 1 {
+                let samples = self.inst(Op::TexQuerySamples, Imm::Tex(info), &[image], Type::I32);
+                members[COUNT] = Val::Scalar(samples);
+            }
             self.inst(Op::ImgQuery, Imm::Tex(info), &[image], ty)
         } else {
             let texture = self.opaque(&handle, Kind::Tex)?;
