@@ -220,8 +220,8 @@ struct Reader<'m> {
 
 impl Reader<'_> {
     fn text(&self, id: MetadataId) -> Option<String> {
-        match self.metadata.get(id)? {
-            Node::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+        match *self.metadata.get(id)? {
+            Node::Text(text) => Some(String::from_utf8_lossy(self.metadata.contents(text)).into_owned()),
             _ => None,
         }
     }

@@ -1,9 +1,11 @@
-//! Lists of instructions in pools: no allocation for each.
+//! Lists of instructions and of metadata in pools: no allocation for each.
 
-use super::module::{BlockId, Operand, ValueId};
+use super::error::Step;
+use super::module::{BlockId, MetadataId, Operand, ValueId};
 use std::marker::PhantomData;
 
-/// A list in the [`Pool`] of a function: [`Body::list`](super::Body::list) has what is in it.
+/// A list in the [`Pool`] of a function or of metadata: [`Body::list`](super::Body::list) and
+/// [`Metadata::contents`](super::Metadata::contents) have what is in it.
 pub struct List<T> {
     start: u32,
     len: u32,
@@ -42,13 +44,17 @@ impl<T> List<T> {
     }
 }
 
-/// What is in the lists of a function's instructions.
+/// What is in the lists of a function's instructions, or of metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pool {
     values: Vec<ValueId>,
     edges: Vec<(ValueId, BlockId)>,
     indices: Vec<u32>,
     operands: Vec<Operand>,
+    bytes: Vec<u8>,
+    numbers: Vec<u64>,
+    ids: Vec<MetadataId>,
+    nullable: Vec<Option<MetadataId>>,
 }
 
 impl Pool {
@@ -74,6 +80,22 @@ impl Pool {
     /// Adds to the list that was started.
     pub(super) fn push<T: Listed>(&mut self, item: T) {
         T::all_mut(self).push(item);
+    }
+
+    /// A list of these.
+    pub(super) fn list<T: Listed>(&mut self, items: impl IntoIterator<Item = T>) -> List<T> {
+        let start = self.start::<T>();
+        T::all_mut(self).extend(items);
+        self.since(start)
+    }
+
+    /// A list of these, if all can be had.
+    pub(super) fn try_list<T: Listed>(&mut self, items: impl IntoIterator<Item = Step<T>>) -> Step<List<T>> {
+        let start = self.start::<T>();
+        for item in items {
+            self.push(item?);
+        }
+        Ok(self.since(start))
     }
 
     /// The list of what was added since it was started. Limits on bitcode keep pools below 2^32.
@@ -109,4 +131,8 @@ listed! {
     (ValueId, BlockId): edges,
     u32: indices,
     Operand: operands,
+    u8: bytes,
+    u64: numbers,
+    MetadataId: ids,
+    Option<MetadataId>: nullable,
 }

@@ -431,16 +431,18 @@ pub struct Metadata {
     /// Pieces by number.
     pub nodes: Vec<Node>,
     /// Lists by name.
-    pub named: Vec<(Vec<u8>, Vec<MetadataId>)>,
+    pub named: Vec<(List<u8>, List<MetadataId>)>,
     /// Names of kinds of attached metadata.
-    pub kinds: Vec<(u32, Vec<u8>)>,
+    pub kinds: Vec<(u32, List<u8>)>,
+    /// What is in the lists, of functions' pieces, too.
+    pub(super) pool: Pool,
 }
 
-/// A piece of metadata.
-#[derive(Clone, Debug, PartialEq)]
+/// A piece of metadata. [`Metadata::contents`] has what is in its lists.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Node {
     /// A text.
-    Text(Vec<u8>),
+    Text(List<u8>),
     /// A value.
     Value(ValueId),
     /// A list of others.
@@ -448,21 +450,27 @@ pub enum Node {
         /// Whether it is told by its place and not by its contents.
         distinct: bool,
         /// The others; none for null.
-        items: Box<[Option<MetadataId>]>,
+        items: List<Option<MetadataId>>,
     },
     /// A record of debug information.
     Debug {
         /// Its code.
         code: u32,
         /// Its operands.
-        operands: Box<[u64]>,
+        operands: List<u64>,
     },
 }
 
 impl Metadata {
+    /// What is in a list.
+    pub fn contents<T: Listed>(&self, list: List<T>) -> &[T] {
+        self.pool.get(list)
+    }
+
     /// The list called `name`.
     pub fn named(&self, name: &str) -> Option<&[MetadataId]> {
-        self.named.iter().find(|(n, _)| n == name.as_bytes()).map(|(_, items)| items.as_slice())
+        let found = self.named.iter().find(|(n, _)| self.contents(*n) == name.as_bytes());
+        found.map(|&(_, items)| self.contents(items))
     }
 
     /// A piece by number.
@@ -472,8 +480,8 @@ impl Metadata {
 
     /// The others in a list.
     pub fn list(&self, id: MetadataId) -> Option<&[Option<MetadataId>]> {
-        match self.get(id)? {
-            Node::List { items, .. } => Some(items),
+        match *self.get(id)? {
+            Node::List { items, .. } => Some(self.contents(items)),
             _ => None,
         }
     }

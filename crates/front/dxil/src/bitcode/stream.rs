@@ -9,7 +9,6 @@ use super::bits::{Bits, MAX_FIXED};
 use super::error::{BitcodeError, ErrorKind, Limits, Step};
 use abbreviation::{Abbreviation, Rest, Scalar};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
 
 /// Abbreviation numbers that every block has (BitCodeFormat, "Abbreviation IDs").
 mod number {
@@ -39,7 +38,7 @@ pub(super) enum Item {
 struct Scope {
     /// Bits of an abbreviation number.
     width: u32,
-    abbreviations: Vec<Rc<Abbreviation>>,
+    abbreviations: Vec<Abbreviation>,
     /// Where it has to end, in bits.
     end: u64,
 }
@@ -51,7 +50,7 @@ pub(super) struct Stream<'a> {
     scope: Scope,
     /// Blocks around it, the innermost last.
     around: Vec<Scope>,
-    info: FxHashMap<u32, Vec<Rc<Abbreviation>>>,
+    info: FxHashMap<u32, Vec<Abbreviation>>,
     limits: Limits,
 }
 
@@ -61,7 +60,7 @@ impl<'a> Stream<'a> {
         let mut bits = Bits::new(bytes);
         bits.seek(start)?;
         let scope = Scope { width: 2, abbreviations: Vec::new(), end: bits.end() };
-        let records = Records { bits, operands: Vec::new(), budget: bits.end() / 2 };
+        let records = Records { bits, scalars: Vec::new(), operands: Vec::new(), budget: bits.end() / 2 };
         Ok(Stream { records, scope, around: Vec::new(), info: FxHashMap::default(), limits })
     }
 
@@ -139,7 +138,7 @@ impl<'a> Stream<'a> {
                 id => Ok(Some(Item::Block(id))),
             },
             _ => {
-                let new = Abbreviation::read(&mut self.records.bits)?;
+                let new = self.records.abbreviation()?;
                 add(&mut self.scope.abbreviations, new, self.limits.abbreviations)?;
                 Ok(None)
             }
@@ -193,7 +192,7 @@ impl<'a> Stream<'a> {
                     return self.records.bits.align();
                 }
                 number::DEFINE_ABBREV => {
-                    let new = Abbreviation::read(&mut self.records.bits)?;
+                    let new = self.records.abbreviation()?;
                     let block = current.ok_or(ErrorKind::malformed("abbreviation", 0u32))?;
                     add(self.info.entry(block).or_default(), new, self.limits.abbreviations)?;
                 }
@@ -213,17 +212,19 @@ impl<'a> Stream<'a> {
     }
 }
 
-fn add(list: &mut Vec<Rc<Abbreviation>>, new: Abbreviation, most: usize) -> Step<()> {
+fn add(list: &mut Vec<Abbreviation>, new: Abbreviation, most: usize) -> Step<()> {
     if list.len() >= most {
         return Err(ErrorKind::Limit("abbreviations"));
     }
-    list.push(Rc::new(new));
+    list.push(new);
     Ok(())
 }
 
 /// Reads records.
 struct Records<'a> {
     bits: Bits<'a>,
+    /// Those of all abbreviations.
+    scalars: Vec<Scalar>,
     operands: Vec<u64>,
     /// Operands that may still come: literals take no bits, and could else ask for any amount of memory.
     budget: u64,
@@ -243,6 +244,10 @@ impl Records<'_> {
         Ok(())
     }
 
+    fn abbreviation(&mut self) -> Step<Abbreviation> {
+        Abbreviation::read(&mut self.bits, &mut self.scalars)
+    }
+
     fn unabbreviated(&mut self) -> Step<u32> {
         // Of a copy the bits ahead stay in registers.
         let mut bits = self.bits;
@@ -260,7 +265,8 @@ impl Records<'_> {
         let mut bits = self.bits;
         self.operands.clear();
         let code = abbreviation.code.read(&mut bits);
-        self.operands.extend(abbreviation.scalars.iter().map(|scalar| scalar.read(&mut bits)));
+        let scalars = abbreviation.scalars(&self.scalars);
+        self.operands.extend(scalars.iter().map(|scalar| scalar.read(&mut bits)));
         self.bits = bits;
         match abbreviation.rest {
             Rest::None => {}

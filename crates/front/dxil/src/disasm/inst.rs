@@ -27,8 +27,9 @@ pub(super) fn body(p: &mut Printer<'_>, body: &Body, slots: &Slots<'_>, groups: 
             write!(p, "  ")?;
             writer.inst(p, inst)?;
             for &(kind, node) in attached.get(&at).copied().unwrap_or_default() {
-                let name = p.module.metadata.kinds.iter().find(|(k, _)| *k == kind);
-                let name = name.map(|(_, n)| String::from_utf8_lossy(n).into_owned());
+                let metadata = &p.module.metadata;
+                let name = metadata.kinds.iter().find(|(k, _)| *k == kind);
+                let name = name.map(|&(_, n)| String::from_utf8_lossy(metadata.contents(n)).into_owned());
                 write!(p, ", !{} ", name.unwrap_or_else(|| kind.to_string()))?;
                 p.metadata(Some(body), node)?;
             }

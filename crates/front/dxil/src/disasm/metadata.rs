@@ -15,7 +15,7 @@ pub(super) struct Numbers {
 impl Numbers {
     pub fn of(module: &Module) -> Numbers {
         let mut numbers = Numbers { numbers: FxHashMap::default(), order: Vec::new() };
-        let named = module.metadata.named.iter().flat_map(|(_, items)| items);
+        let named = module.metadata.named.iter().flat_map(|&(_, items)| module.metadata.contents(items));
         named.for_each(|&id| numbers.add(module, id));
         for body in module.functions.iter().filter_map(|f| f.body.as_ref()) {
             let of_insts = body.attachments.iter().flat_map(|(_, pairs)| pairs);
@@ -28,7 +28,7 @@ impl Numbers {
         let mut stack = vec![id];
         while let Some(id) = stack.pop() {
             let items: &[Option<MetadataId>] = match module.metadata.get(id) {
-                Some(Node::List { items, .. }) => items,
+                Some(&Node::List { items, .. }) => module.metadata.contents(items),
                 Some(Node::Debug { .. }) => &[],
                 _ => continue,
             };
@@ -48,9 +48,9 @@ pub(super) fn print(p: &mut Printer<'_>) -> Out {
     if !module.metadata.named.is_empty() {
         writeln!(p)?;
     }
-    for (name, items) in &module.metadata.named {
-        write!(p, "!{} = !{{", String::from_utf8_lossy(name))?;
-        for (n, item) in items.iter().enumerate() {
+    for &(name, items) in &module.metadata.named {
+        write!(p, "!{} = !{{", String::from_utf8_lossy(module.metadata.contents(name)))?;
+        for (n, item) in module.metadata.contents(items).iter().enumerate() {
             write!(p, "{}", if n == 0 { "" } else { ", " })?;
             p.metadata(None, *item)?;
         }
@@ -62,9 +62,9 @@ pub(super) fn print(p: &mut Printer<'_>) -> Out {
     for (n, &id) in numbers.order.iter().enumerate() {
         write!(p, "!{n} = ")?;
         match module.metadata.get(id) {
-            Some(Node::List { distinct, items }) => {
-                write!(p, "{}!{{", if *distinct { "distinct " } else { "" })?;
-                for (n, item) in items.iter().enumerate() {
+            Some(&Node::List { distinct, items }) => {
+                write!(p, "{}!{{", if distinct { "distinct " } else { "" })?;
+                for (n, item) in module.metadata.contents(items).iter().enumerate() {
                     write!(p, "{}", if n == 0 { "" } else { ", " })?;
                     match item {
                         Some(item) => p.metadata(None, *item)?,
@@ -73,7 +73,9 @@ pub(super) fn print(p: &mut Printer<'_>) -> Out {
                 }
                 writeln!(p, "}}")?;
             }
-            Some(Node::Debug { code, operands }) => writeln!(p, "!debug({code}) {operands:?}")?,
+            Some(&Node::Debug { code, operands }) => {
+                writeln!(p, "!debug({code}) {:?}", module.metadata.contents(operands))?;
+            }
             _ => writeln!(p, "null")?,
         }
     }
@@ -90,9 +92,9 @@ impl Printer<'_> {
             Some(local) => body.and_then(|b| b.metadata.get(local)),
         };
         match node {
-            Some(Node::Text(text)) => {
+            Some(&Node::Text(text)) => {
                 write!(self, "!\"")?;
-                self.escaped(text)?;
+                self.escaped(module.metadata.contents(text))?;
                 write!(self, "\"")
             }
             Some(Node::Value(value)) => self.typed(None, *value),

@@ -10,15 +10,18 @@ impl Reader<'_> {
         let mut name = None;
         self.records(block::METADATA, "METADATA", |r, mut record| {
             match record.code {
-                code::NAME => name = Some(record.text()),
+                code::NAME => name = Some(r.module.metadata.pool.list(record.bytes())),
                 code::NAMED_NODE => {
                     let name = name.take().ok_or(ErrorKind::malformed("name of metadata", 0u32))?;
-                    let items = record.operands.iter().map(|&n| id(n)).collect::<Step<_>>()?;
-                    r.module.metadata.named.push((name, items));
+                    let metadata = &mut r.module.metadata;
+                    let items = metadata.pool.try_list(record.operands.iter().map(|&n| id(n)))?;
+                    metadata.named.push((name, items));
                 }
                 code::KIND => {
                     let kind = record.next32()?;
-                    r.module.metadata.kinds.push((kind, record.text()));
+                    let metadata = &mut r.module.metadata;
+                    let name = metadata.pool.list(record.bytes());
+                    metadata.kinds.push((kind, name));
                 }
                 _ => {
                     let node = r.node(record)?;
@@ -33,8 +36,9 @@ impl Reader<'_> {
     }
 
     fn node(&mut self, mut record: Record<'_>) -> Step<Node> {
+        let pool = &mut self.module.metadata.pool;
         Ok(match record.code {
-            code::STRING => Node::Text(record.text()),
+            code::STRING => Node::Text(pool.list(record.bytes())),
             code::VALUE => {
                 let ty = self.module.types.find(record.next()?)?;
                 let value = ValueId(record.next32()?);
@@ -43,9 +47,9 @@ impl Reader<'_> {
             }
             code::NODE | code::DISTINCT_NODE => Node::List {
                 distinct: record.code == code::DISTINCT_NODE,
-                items: record.operands.iter().map(|&n| optional(n)).collect::<Step<_>>()?,
+                items: pool.try_list(record.operands.iter().map(|&n| optional(n)))?,
             },
-            code => Node::Debug { code, operands: record.operands.into() },
+            code => Node::Debug { code, operands: pool.list(record.operands.iter().copied()) },
         })
     }
 

@@ -92,8 +92,12 @@ impl Record<'_> {
     }
 
     /// The rest as characters.
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        self.operands.iter().map(|&c| c as u8)
+    }
+
     fn text(&self) -> Vec<u8> {
-        self.operands.iter().map(|&c| c as u8).collect()
+        self.bytes().collect()
     }
 
     fn string(&self) -> String {

@@ -51,13 +51,15 @@ pub(super) enum Rest {
 }
 
 /// How a record is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Abbreviation {
     /// Its code.
     pub code: Scalar,
-    /// Its first operands.
-    pub scalars: Box<[Scalar]>,
-    /// Its last ones.
+    /// Where its first operands are among all scalars.
+    start: u32,
+    /// Behind them.
+    end: u32,
+    /// Its last operands.
     pub rest: Rest,
 }
 
@@ -69,12 +71,12 @@ enum Encoding {
 }
 
 impl Abbreviation {
-    /// Reads the definition of one. Arrays and blobs are the last operand, and elements of arrays take at least a bit, or a
-    /// few bytes could ask for any amount of memory.
-    pub fn read(bits: &mut Bits) -> Step<Abbreviation> {
+    /// Reads the definition of one, adding its scalars to the others. Arrays and blobs are the last operand, and elements of
+    /// arrays take at least a bit, or a few bytes could ask for any amount of memory.
+    pub fn read(bits: &mut Bits, scalars: &mut Vec<Scalar>) -> Step<Abbreviation> {
         let wrong = |what| ErrorKind::malformed(what, 0u32);
         let mut left = bits.vbr(5);
-        let mut scalars = Vec::with_capacity(left.min(16) as usize);
+        let start = scalars.len();
         let mut rest = Rest::None;
         while left > 0 {
             // Past the end all are of the same kind: this ends.
@@ -95,10 +97,19 @@ impl Abbreviation {
                 Encoding::Blob => return Err(wrong("place of a blob")),
             }
         }
-        match scalars.split_first() {
-            Some((&code, scalars)) => Ok(Abbreviation { code, scalars: scalars.into(), rest }),
+        // A scalar takes four bits at least: numbers of them stay below 2^32.
+        match scalars.get(start) {
+            Some(&code) => {
+                Ok(Abbreviation { code, start: start as u32 + 1, end: scalars.len() as u32, rest })
+            }
             None => Err(wrong("abbreviation")),
         }
+    }
+
+    /// Its first operands, of all scalars.
+    #[inline]
+    pub fn scalars<'a>(&self, all: &'a [Scalar]) -> &'a [Scalar] {
+        all.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
