@@ -138,7 +138,8 @@ impl BindingModel {
             BindingModel::Registers => {
                 let sets = resources.iter().map(|r| r.space.saturating_add(1)).max().unwrap_or(0);
                 let set = |n: u32| sets.saturating_add(n);
-                let heaps = HeapSets { resources: set(0), samplers: set(1), static_samplers: set(2) };
+                let (resources, samplers, static_samplers) = (set(0), set(1), set(2));
+                let heaps = HeapSets { resources, samplers, static_samplers, ..HeapSets::default() };
                 Box::new(RegisterSpaces { heaps: Some(heaps), ..RegisterSpaces::default() })
             }
             BindingModel::RootSignature { signature, heaps } => {

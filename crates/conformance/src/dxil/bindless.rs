@@ -1,14 +1,18 @@
 //! The `bindless` engine: shaders bound by root signature, on the interpreter and on a Vulkan device in a worker process.
 //!
 //! Constants are push constants, root descriptors are addresses, and tables are places in a heap of descriptors that is
-//! an array for each kind. A container without a root signature gets one that puts all it declares in tables.
+//! an array for each kind. A container without a root signature gets one that puts all it declares in tables. Each is run a
+//! second time with descriptors that are checked and buffers that are seen through windows.
 
 use super::format::{Class, HEAP, Kind, Resource, Test, Vector};
 use super::{FOR_DEVICES, compare, gpu, interp};
 use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
 use std::collections::BTreeMap;
-use xenoglot::dxil::{HeapSets, LiftOptions, Remapper, RootSignatureMap, lift_bound, load, passes, program};
+use xenoglot::dxil::{
+    HeapSets, LiftOptions, Remapper, RootSignature, RootSignatureMap, lift_bound, load, passes, program,
+};
+use xenoglot_dxil::binding::checks::{self, Fault};
 use xenoglot_dxil::binding::{self, Argument, DescriptorKind, Heap, Registers, Slot, Target};
 use xenoglot_dxil::container::Container;
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
@@ -26,6 +30,11 @@ use xenoglot_vulkan::{
 const TABLES: (u32, u32) = (3, 64);
 /// The first address on the interpreter, and bytes from one to the next.
 const ADDRESSES: (u64, u64) = (0x10_0000_0000, 0x1000_0000);
+
+/// The set of buffers for checks and windows.
+const OWN_SET: u32 = 3;
+/// What lies around the part of a buffer that a shader is to see.
+const AROUND: [u8; 16] = [0xa5; 16];
 
 /// A device with a translator: one per thread.
 pub struct Engine(Host);
@@ -50,6 +59,8 @@ struct Layout<'t> {
     places: Vec<Place>,
     /// Push constants without the addresses.
     constants: Vec<u8>,
+    /// Where descriptors are checked and buffers seen through windows, if they are.
+    own: Option<HeapSets>,
 }
 
 impl Engine {
@@ -66,10 +77,21 @@ impl Engine {
     /// # Errors
     /// What cannot be translated or run, or what differs.
     pub fn run(&mut self, vector: &Vector) -> Result<(), String> {
-        let map = root_signature(&vector.container)?;
+        let signature = root_signature(&vector.container)?;
+        self.run_with(vector, &signature, HeapSets::default())?;
+        let own = HeapSets {
+            checks: Some(OWN_SET),
+            windows: Some(Slot { set: OWN_SET, binding: 2 }),
+            ..HeapSets::default()
+        };
+        self.run_with(vector, &signature, own).map_err(|e| format!("with checks and windows: {e}"))
+    }
+
+    fn run_with(&mut self, vector: &Vector, signature: &RootSignature, sets: HeapSets) -> Result<(), String> {
+        let map = RootSignatureMap::new(signature, None, sets);
         let mut module = lifted(vector, &map, &LiftOptions::default())?;
         let Some(test) = &vector.test else { return Ok(()) };
-        let layout = Layout::new(test, &map)?;
+        let layout = Layout::new(test, &map, sets.checks.map(|_| sets))?;
         for way in ["as lifted", "optimised"] {
             if way == "optimised" {
                 self.0.translator.optimize(&mut module, &Default::default());
@@ -85,21 +107,27 @@ impl Engine {
         let job = layout.job(&module, spirv);
         let outputs = self.0.device.run(&Job::Bindless(job.clone())).map_err(|e| e.to_string())?;
         let outputs = outputs.into_iter().next().map(|o| o.buffers).ok_or("results are missing")?;
+        let elements = job.elements.iter().map(|e| &e.buffer).zip(&outputs);
+        let mut checks = elements.filter(|(b, _)| (b.set, b.binding) == (OWN_SET, 0) && layout.own.is_some());
+        checks.try_for_each(|(_, data)| no_fault(data))?;
         compare(test, &layout.after(&outputs, job.elements.len()))
     }
 }
 
-/// The map of a container's own root signature, or of one that covers its resources.
-fn root_signature(container: &[u8]) -> Result<RootSignatureMap, String> {
+/// A container's own root signature, or one that covers its resources.
+fn root_signature(container: &[u8]) -> Result<RootSignature, String> {
     let own = Container::parse(container).and_then(|c| c.root_signature()).map_err(|e| e.to_string())?;
-    let signature = match own {
+    Ok(match own {
         Some(own) => own,
         None => {
             let module = load(container).map_err(|e| e.to_string())?;
             binding::covering(&program(&module).map_err(|e| e.to_string())?.resources)
         }
-    };
-    Ok(RootSignatureMap::new(&signature, None, HeapSets::default()))
+    })
+}
+
+fn no_fault(checks: &[u8]) -> Result<(), String> {
+    Fault::read(checks).map_or(Ok(()), |fault| Err(format!("a fault where there is none: {fault:?}")))
 }
 
 fn lifted(vector: &Vector, map: &RootSignatureMap, options: &LiftOptions) -> Result<Module, String> {
@@ -117,9 +145,9 @@ fn descriptor(resource: &Resource) -> DescriptorKind {
 }
 
 impl<'t> Layout<'t> {
-    fn new(test: &'t Test, map: &'t RootSignatureMap) -> Result<Layout<'t>, String> {
-        let mut layout =
-            Layout { test, map, places: Vec::new(), constants: vec![0; 4 * map.push_words() as usize] };
+    fn new(test: &'t Test, map: &'t RootSignatureMap, own: Option<HeapSets>) -> Result<Layout<'t>, String> {
+        let constants = vec![0; 4 * map.push_words() as usize];
+        let mut layout = Layout { test, map, places: Vec::new(), constants, own };
         let mut tables: BTreeMap<u32, u32> = BTreeMap::new();
         for resource in &test.resources {
             let place = layout.place(resource, &mut tables)?;
@@ -173,6 +201,54 @@ impl<'t> Layout<'t> {
         self.map.heap(Heap::Resources, kind).map_err(|e| e.to_string())
     }
 
+    /// What a descriptor's buffer has in it: where there are windows, more than what the shader is to see.
+    fn contents(&self, kind: DescriptorKind, resource: &Resource) -> Vec<u8> {
+        match (kind, self.own) {
+            (DescriptorKind::StorageBuffer, Some(_)) => [&AROUND[..], &resource.data, &AROUND].concat(),
+            _ => resource.data.clone(),
+        }
+    }
+
+    /// What a shader is to see of what is in a descriptor's buffer.
+    fn seen(&self, kind: DescriptorKind, resource: &Resource, contents: &[u8]) -> Vec<u8> {
+        match (kind, self.own) {
+            (DescriptorKind::StorageBuffer, Some(_)) => {
+                let seen = contents.get(AROUND.len()..AROUND.len() + resource.data.len());
+                seen.unwrap_or_default().to_vec()
+            }
+            _ => contents.to_vec(),
+        }
+    }
+
+    /// The buffers that the module has for checks and windows, with what is in them.
+    fn own_buffers(&self, module: &Module) -> Vec<(Slot, Vec<u8>)> {
+        let Some(HeapSets { checks: Some(set), windows: Some(windows), .. }) = self.own else {
+            return Vec::new();
+        };
+        let places = || {
+            let element = |(resource, place): (&'t Resource, &Place)| match *place {
+                Place::Element(kind, n) => Some((resource, kind, n)),
+                _ => None,
+            };
+            self.test.resources.iter().zip(&self.places).filter_map(element)
+        };
+        let count = places().map(|(_, _, n)| n + 1).max().unwrap_or(0);
+        let mut words = vec![0; checks::WORDS as usize / 4 + count as usize];
+        words[checks::COUNT as usize / 4] = count;
+        let mut seen = vec![0; 2 * count as usize];
+        for (resource, kind, n) in places() {
+            let n = n as usize;
+            // A structured buffer's counter is at its place.
+            words[checks::WORDS as usize / 4 + n] = checks::word(&[kind, DescriptorKind::Counter]);
+            (seen[2 * n], seen[2 * n + 1]) = (AROUND.len() as u32, resource.data.len() as u32);
+        }
+        let bytes = |words: Vec<u32>| words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let own = [(Slot { set, binding: 0 }, bytes(words)), (windows, bytes(seen))];
+        let is_declared =
+            |slot: Slot| module.resources.values().any(|r| (r.set, r.binding) == (slot.set, slot.binding));
+        own.into_iter().filter(|(slot, _)| is_declared(*slot)).collect()
+    }
+
     /// Heap places of counters, if the module counts.
     fn counters(&self, module: &Module) -> Vec<(Slot, u32)> {
         let Ok(slot) = self.slot(DescriptorKind::Counter) else { return Vec::new() };
@@ -211,7 +287,7 @@ impl<'t> Layout<'t> {
                             Kind::Typed(format) => {
                                 bindings.set_element_texels(id, element, resource.data.clone(), format);
                             }
-                            _ => bindings.set_element(id, element, resource.data.clone()),
+                            _ => bindings.set_element(id, element, self.contents(kind, resource)),
                         }
                     }
                 }
@@ -221,18 +297,24 @@ impl<'t> Layout<'t> {
         for (slot, element) in self.counters(module) {
             at(slot).for_each(|id| bindings.set_element(id, element, vec![0; 4]));
         }
+        for (slot, data) in self.own_buffers(module) {
+            at(slot).for_each(|id| bindings.set_buffer(id, data.clone()));
+        }
         for (id, data) in &module.resources {
             if matches!(data.kind, ResourceKind::PushConstants { .. }) {
                 bindings.set_buffer(id, constants.clone());
             }
         }
         interpreter.dispatch(self.test.groups, &mut bindings, &interp::LIMITS).map_err(|t| t.to_string())?;
+        if let Some(set) = self.own.and_then(|own| own.checks) {
+            at(Slot { set, binding: 0 }).try_for_each(|id| no_fault(bindings.buffer(id)))?;
+        }
         let mut after = Vec::new();
         for (n, (resource, &place)) in self.test.resources.iter().zip(&self.places).enumerate() {
             after.push(match place {
                 Place::Address(_) => bindings.memory(address(n)).to_vec(),
                 Place::Element(kind, element) => match at(self.slot(kind)?).next() {
-                    Some(id) => bindings.element_buffer(id, element).to_vec(),
+                    Some(id) => self.seen(kind, resource, bindings.element_buffer(id, element)),
                     None => resource.data.clone(),
                 },
                 Place::Constants(_) | Place::Nowhere => resource.data.clone(),
@@ -251,14 +333,17 @@ impl<'t> Layout<'t> {
                 }
                 Place::Element(kind, element) => {
                     let Ok(slot) = self.slot(kind) else { continue };
-                    let kind = gpu::kind(resource);
-                    elements.push(array_element(slot, element, kind, resource.data.clone()));
+                    let data = self.contents(kind, resource);
+                    elements.push(array_element(slot, element, gpu::kind(resource), data));
                 }
                 Place::Constants(_) | Place::Nowhere => {}
             }
         }
         for (slot, element) in self.counters(module) {
             elements.push(array_element(slot, element, BufferKind::Storage, vec![0; 4]));
+        }
+        for (slot, data) in self.own_buffers(module) {
+            elements.push(array_element(slot, 0, BufferKind::Storage, data));
         }
         BindlessJob {
             spirv,
@@ -275,12 +360,12 @@ impl<'t> Layout<'t> {
         let (of_elements, of_addresses) = outputs.split_at(elements.min(outputs.len()));
         let (mut of_elements, mut of_addresses) = (of_elements.iter(), of_addresses.iter());
         let after = |(resource, place): (&Resource, &Place)| {
-            let found = match place {
-                Place::Element(..) => of_elements.next(),
-                Place::Address(_) => of_addresses.next(),
+            let found = match *place {
+                Place::Element(kind, _) => of_elements.next().map(|data| self.seen(kind, resource, data)),
+                Place::Address(_) => of_addresses.next().cloned(),
                 _ => None,
             };
-            found.cloned().unwrap_or_else(|| resource.data.clone())
+            found.unwrap_or_else(|| resource.data.clone())
         };
         self.test.resources.iter().zip(&self.places).map(after).collect()
     }

@@ -76,7 +76,8 @@ fn tables_are_places_in_heaps() {
 #[test]
 fn spaces_have_arrays_of_registers() {
     let bytes = container("bindless/heap_tables.dxil");
-    let heaps = Some(HeapSets { resources: 4, samplers: 5, static_samplers: 6 });
+    let heaps = HeapSets { resources: 4, samplers: 5, static_samplers: 6, ..HeapSets::default() };
+    let heaps = Some(heaps);
     let module = lifted(&bytes, &RegisterSpaces { heaps, ..RegisterSpaces::default() }).unwrap();
     let counts = |set, binding| at(&module, set, binding).iter().map(|r| r.count).collect::<Vec<_>>();
     assert_eq!(counts(0, 4), [Count::Fixed(4)]);

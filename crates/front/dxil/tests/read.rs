@@ -94,7 +94,7 @@ proptest! {
 
 #[test]
 fn shaders_of_all_stages_are_lifted() {
-    let heaps = HeapSets { resources: 100, samplers: 101, static_samplers: 102 };
+    let heaps = HeapSets { resources: 100, samplers: 101, static_samplers: 102, ..HeapSets::default() };
     let remapper = RegisterSpaces { heaps: Some(heaps), ..RegisterSpaces::default() };
     let mut count = 0;
     for (path, bytes) in CONTAINERS.iter() {

@@ -5,6 +5,7 @@
 //! per space, and [`RootSignatureMap`], the binding model of Direct3D 12: constants and addresses in push constants or
 //! shader records, tables as places in global heaps.
 
+pub mod checks;
 mod cover;
 mod root;
 
@@ -243,6 +244,19 @@ pub trait Remapper {
     /// Whether shaders may index a heap.
     fn is_heap_indexed(&self, heap: Heap) -> bool;
 
+    /// The storage buffer that says what descriptors of a heap are, if accesses are to be checked: [`checks`] has what is in
+    /// it. By default there is none.
+    fn descriptor_checks(&self, _heap: Heap) -> Option<Slot> {
+        None
+    }
+
+    /// The storage buffer that says which part of each storage buffer of the heap a shader sees, if it is not all: for each
+    /// place of the heap the first byte and the bytes from there on, a word each. For hosts that bind storage buffers at
+    /// multiples of more bytes than Direct3D does. By default there is none.
+    fn buffer_windows(&self) -> Option<Slot> {
+        None
+    }
+
     /// Words of push constants that [`resource`](Remapper::resource) speaks of.
     fn push_words(&self) -> u32 {
         0
@@ -301,6 +315,14 @@ impl Remapper for RegisterSpaces {
 
     fn is_heap_indexed(&self, _heap: Heap) -> bool {
         self.heaps.is_some()
+    }
+
+    fn descriptor_checks(&self, heap: Heap) -> Option<Slot> {
+        self.heaps.and_then(|sets| sets.checks(heap))
+    }
+
+    fn buffer_windows(&self) -> Option<Slot> {
+        self.heaps.and_then(|sets| sets.windows)
     }
 }
 

@@ -14,12 +14,17 @@ pub struct HeapSets {
     pub samplers: u32,
     /// The set of static samplers: a binding for each.
     pub static_samplers: u32,
+    /// The set of [`Remapper::descriptor_checks`], if accesses are to be checked: binding 0 for the resource heap, binding 1
+    /// for the sampler heap.
+    pub checks: Option<u32>,
+    /// Where [`Remapper::buffer_windows`] are bound, if there are any.
+    pub windows: Option<Slot>,
 }
 
 impl Default for HeapSets {
-    /// Resources in set 0, samplers in set 1, static samplers in set 2.
+    /// Resources in set 0, samplers in set 1, static samplers in set 2; neither checks nor windows.
     fn default() -> HeapSets {
-        HeapSets { resources: 0, samplers: 1, static_samplers: 2 }
+        HeapSets { resources: 0, samplers: 1, static_samplers: 2, checks: None, windows: None }
     }
 }
 
@@ -29,6 +34,14 @@ impl HeapSets {
             Heap::Resources => Slot { set: self.resources, binding: kind as u32 },
             Heap::Samplers => Slot { set: self.samplers, binding: 0 },
         }
+    }
+
+    pub(super) fn checks(&self, heap: Heap) -> Option<Slot> {
+        let binding = match heap {
+            Heap::Resources => 0,
+            Heap::Samplers => 1,
+        };
+        self.checks.map(|set| Slot { set, binding })
     }
 }
 
@@ -220,6 +233,14 @@ impl Remapper for RootSignatureMap {
             Heap::Resources => RootFlags::CBV_SRV_UAV_HEAP_DIRECTLY_INDEXED,
             Heap::Samplers => RootFlags::SAMPLER_HEAP_DIRECTLY_INDEXED,
         })
+    }
+
+    fn descriptor_checks(&self, heap: Heap) -> Option<Slot> {
+        self.sets.checks(heap)
+    }
+
+    fn buffer_windows(&self) -> Option<Slot> {
+        self.sets.windows
     }
 
     fn push_words(&self) -> u32 {

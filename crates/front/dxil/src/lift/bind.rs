@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::resource::{Handle, Place, descriptor_kind, kind};
 use super::{Lift, LiftError, Stop};
-use crate::binding::{Argument, DescriptorKind, Heap, Registers, Target};
+use crate::binding::{Argument, DescriptorKind, Heap, Registers, Slot, Target};
 use crate::program::{Class, Resource as Declared};
 use crate::root_signature::Register;
 use rustc_hash::FxHashMap;
@@ -41,6 +41,17 @@ pub(super) enum Bound {
         /// Which of its descriptors, if it is an array.
         element: Option<Element>,
     },
+    /// To a part of a storage buffer of the module.
+    Window {
+        /// The buffer.
+        resource: Resource,
+        /// Which of its descriptors.
+        element: Element,
+        /// The first byte, an `i32`.
+        start: Value,
+        /// Bytes from there on, an `i32`.
+        size: Value,
+    },
     /// To push constants or to the shader's record, from this byte on.
     Inside(Resource, u32),
     /// To memory at an address, an `i64`.
@@ -55,6 +66,8 @@ pub(super) struct Bindings {
     targets: FxHashMap<(Class, u32, u32), Target>,
     push: Option<Resource>,
     record: Option<Resource>,
+    /// Buffers of the lifter's own.
+    own: SmallVec<[(Slot, Resource); 2]>,
 }
 
 impl Cx<'_> {
@@ -185,6 +198,10 @@ impl Cx<'_> {
         descriptor: DescriptorKind,
     ) -> Lift<Bound> {
         let slot = self.remapper.heap(heap, descriptor).map_err(LiftError::Bind)?;
+        let element = match self.remapper.descriptor_checks(heap) {
+            Some(checks) => self.checked(element, descriptor, checks),
+            None => element,
+        };
         let kind = match (descriptor, kind(declared)?) {
             // Views of one buffer may be read only or not, and are one array.
             (DescriptorKind::Counter, _) | (_, ResourceKind::StorageBuffer { .. }) => {
@@ -194,7 +211,41 @@ impl Cx<'_> {
         };
         let declared = Declared { lower: 0, space: 0, ..*declared };
         let resource = self.declare(&declared, descriptor, slot, (kind, Count::Unbounded));
-        Ok(Bound::Resource { resource, element: Some(element) })
+        match self.remapper.buffer_windows() {
+            Some(windows) if descriptor == DescriptorKind::StorageBuffer => {
+                let (start, size) = self.window(windows, element.index);
+                Ok(Bound::Window { resource, element, start, size })
+            }
+            _ => Ok(Bound::Resource { resource, element: Some(element) }),
+        }
+    }
+
+    /// A storage buffer of the lifter's own.
+    pub fn own_buffer(&mut self, name: &str, slot: Slot) -> Resource {
+        if let Some(&(_, known)) = self.bound.own.iter().find(|(of, _)| *of == slot) {
+            return known;
+        }
+        let resource = self.ir.resources.push(ResourceData {
+            name: name.into(),
+            kind: ResourceKind::StorageBuffer { access: Access::ReadWrite },
+            set: slot.set,
+            binding: slot.binding,
+            count: Count::One,
+            oob: OutOfBounds::Zero,
+        });
+        self.bound.own.push((slot, resource));
+        resource
+    }
+
+    /// The first byte and the bytes of what a shader sees of a storage buffer.
+    fn window(&mut self, windows: Slot, place: Value) -> (Value, Value) {
+        let windows = self.own_buffer("windows", windows);
+        let mem = MemInfo::plain(Space::Storage, Some(windows), 2);
+        let (eight, four) = (self.i32(8), self.i32(4));
+        let at = self.op(Op::Imul, &[place, eight]);
+        let start = self.b.load(mem, at, Type::I32);
+        let at = self.op(Op::Iadd, &[at, four]);
+        (start, self.b.load(mem, at, Type::I32))
     }
 
     /// An element some places further.

@@ -8,6 +8,9 @@ use xenoglot_ir::imm::{MemInfo, Order, Scope};
 use xenoglot_ir::module::ResourceKind;
 use xenoglot_ir::{Flags, Imm, Op, Space, Type, Value};
 
+/// A byte that no buffer has, nor those behind it.
+const OUTSIDE: u32 = 0xffff_fff0;
+
 /// An access to bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
@@ -33,6 +36,10 @@ impl Cx<'_> {
                     _ => return Err(Stop::Unsupported("a resource that is no buffer")),
                 };
                 (resource, element) = (Some(r), e);
+            }
+            Bound::Window { resource: r, element: e, start, size } => {
+                (space, resource, element) = (Space::Storage, Some(r), Some(e));
+                address = self.seen(offset, ty, start, size);
             }
             Bound::Inside(r, start) => {
                 space = match self.ir.resources[r].kind {
@@ -63,6 +70,17 @@ impl Cx<'_> {
         Ok(self.b.func.result(inst))
     }
 
+    /// Where an access to a part of a buffer goes: outside of all of it where it is not inside of the part.
+    fn seen(&mut self, offset: Value, ty: Type, start: Value, size: Value) -> Value {
+        let starts = self.op(Op::IcmpUlt, &[offset, size]);
+        let left = self.op(Op::Isub, &[size, offset]);
+        let bytes = self.i32(ty.bytes().unwrap_or(4));
+        let ends = self.op(Op::IcmpUle, &[bytes, left]);
+        let inside = self.op(Op::And, &[starts, ends]);
+        let (at, outside) = (self.op(Op::Iadd, &[start, offset]), self.i32(OUTSIDE));
+        self.op(Op::Select, &[inside, at, outside])
+    }
+
     /// Loads from a buffer.
     pub fn load_bytes(&mut self, bound: Bound, offset: Value, ty: Type) -> Lift<Value> {
         let loaded = self.access_bytes(bound, Access { op: Op::Load, offset, ty }, &[])?;
@@ -77,7 +95,11 @@ impl Cx<'_> {
 
     /// Bytes of a buffer; 0 where nobody knows.
     pub fn size_of(&mut self, bound: Bound) -> Value {
-        let Bound::Resource { resource, element } = bound else { return self.i32(0) };
+        let (resource, element) = match bound {
+            Bound::Resource { resource, element } => (resource, element),
+            Bound::Window { size, .. } => return size,
+            Bound::Inside(..) | Bound::Address(_) => return self.i32(0),
+        };
         let index = element.map(|e| e.index);
         let flags = Element::flags(element);
         let imm = Imm::Resource(resource);

@@ -10,6 +10,7 @@
 
 mod bind;
 mod bytes;
+mod checks;
 mod constants;
 mod cx;
 mod flow;
