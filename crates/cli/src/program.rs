@@ -107,6 +107,13 @@ pub struct LiftArgs {
     /// The root signature of DXIL shaders: a bare one, or a container that has one.
     #[arg(long, value_name = "FILE")]
     pub root_signature: Option<PathBuf>,
+    /// Checks descriptors of DXIL shaders' heaps before each access, by buffers in set 3; needs bindings by root signature.
+    #[arg(long)]
+    pub check_descriptors: bool,
+    /// Lets DXIL shaders see parts of their heap's storage buffers, which set 3, binding 2 tells; needs bindings by root
+    /// signature.
+    #[arg(long)]
+    pub buffer_windows: bool,
     /// Takes all textures of DXIL shaders for resident, for hosts without sparse resources.
     #[arg(long)]
     pub all_resident: bool,
@@ -167,10 +174,23 @@ impl LiftArgs {
             }
             None => None,
         };
+        /// The set behind those of heaps and static samplers.
+        const OWN_SET: u32 = 3;
+        let own = self.check_descriptors || self.buffer_windows;
         match (self.bindings, signature) {
             (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
+            (Some(BindingsArg::Registers) | None, None) if own => {
+                bail!("checks and windows are of heaps: use --bindings root-signature")
+            }
             (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
-            (_, signature) => Ok(BindingModel::root_signature(signature)),
+            (_, signature) => {
+                let heaps = dxil::HeapSets {
+                    checks: self.check_descriptors.then_some(OWN_SET),
+                    windows: self.buffer_windows.then_some(dxil::Slot { set: OWN_SET, binding: 2 }),
+                    ..dxil::HeapSets::default()
+                };
+                Ok(BindingModel::RootSignature { signature, heaps })
+            }
         }
     }
 

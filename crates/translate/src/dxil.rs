@@ -1,7 +1,7 @@
 //! DXIL, the shaders of Direct3D 12: from containers or bare bitcode to modules.
 
 use crate::{Error, Target};
-pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap};
+pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, checks};
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
 pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use xenoglot::dxil::{LiftOptions, lift, load, passes, programs, target_for};
+use xenoglot::dxil::{LiftOptions, RegisterSpaces, lift_bound, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_ir::Stage;
 use xenoglot_spirv::{Options, Version};
@@ -70,13 +70,18 @@ fn stage(stage: Stage) -> PipelineStage {
 
 /// The shaders of a container, with their names.
 fn shaders(name: &str, options: LiftOptions) -> Vec<(String, StageModule)> {
+    shaders_bound(name, options, RegisterSpaces::default())
+}
+
+fn shaders_bound(name: &str, options: LiftOptions, spaces: RegisterSpaces) -> Vec<(String, StageModule)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/stages-own");
     let bytes = std::fs::read(folder.join(name).with_extension("dxil")).unwrap();
     let module = load(&bytes).unwrap();
     let mut translator = Translator::new();
     let mut translated = |entry: usize| {
         let options = LiftOptions { entry, samples: Some(8), ..options };
-        let mut lifted = lift(&module, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let lifted = lift_bound(&module, &options, &spaces);
+        let mut lifted = lifted.unwrap_or_else(|e| panic!("{name}: {e}"));
         let target = target_for(&Target::Spirv(Options::version(Version::V1_5)), &lifted.program);
         translator.optimize(&mut lifted.module, &passes());
         let code = translator.emit(&lifted.module, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -426,6 +431,21 @@ fn residency_of_storage_images() {
     for (n, got) in (0..).zip(dispatch(shader("stored_cs"), bound, 1)) {
         assert_eq!(got, [n * 102 + 0x3_0000]);
     }
+}
+
+#[test]
+fn raw_buffers_as_texels() {
+    if !has("dispatches", |_| true) {
+        return;
+    }
+    let texels = |words: &[u32]| Contents::Texels(TexelFormat::R32Uint, bytes(words));
+    let bound = vec![
+        (0, 1, DescriptorKind::TexelBuffer, texels(&[15; 16])),
+        (0, 0, DescriptorKind::ImageBuffer, texels(&[0; 16])),
+    ];
+    let spaces = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
+    let votes = shaders_bound("../compute-own/quad_vote", LiftOptions::default(), spaces).remove(0).1;
+    assert_eq!(dispatch(votes, bound, 16), [[0xff; 16]]);
 }
 
 #[test]

@@ -42,7 +42,8 @@ pub enum Error {
         /// Where.
         at: At,
     },
-    /// A capability is needed that [`Options::capabilities`](crate::Options::capabilities) does not list.
+    /// A capability is needed that [`Options::capabilities`](crate::Options::capabilities) does not list, or
+    /// [`Options::without`](crate::Options::without) does.
     #[error("the target lacks the capability {0:?}")]
     Capability(Capability),
     /// More ids than the universal limit of SPIR-V.

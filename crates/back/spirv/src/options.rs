@@ -103,6 +103,8 @@ pub struct Options {
     pub version: Version,
     /// The capabilities the consumer has; `None` for all. Needing another is [`Error::Capability`](crate::Error).
     pub capabilities: Option<Vec<Capability>>,
+    /// Of these, what the consumer lacks all the same: switches for single features.
+    pub without: Vec<Capability>,
     /// Float controls to ask for.
     pub float_controls: FloatControls,
     /// Switches as chains of ifs: for naga, whose targets cannot leave a loop from inside a switch.
@@ -155,6 +157,7 @@ impl Default for Options {
         Options {
             version: Version::default(),
             capabilities: None,
+            without: Vec::new(),
             float_controls: FloatControls::NONE,
             switch_as_if_chain: false,
             portable_ops: false,

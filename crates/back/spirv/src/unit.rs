@@ -498,9 +498,11 @@ impl Unit {
         if self.next_id > MAX_BOUND {
             return Err(Error::TooLarge(self.next_id));
         }
-        if let Some(allowed) = &self.options.capabilities
-            && let Some(&c) = self.capabilities.iter().find(|c| !allowed.contains(c))
-        {
+        let Options { capabilities: allowed, without, .. } = &self.options;
+        let lacks = |c: &Capability| {
+            without.contains(c) || allowed.as_ref().is_some_and(|allowed| !allowed.contains(c))
+        };
+        if let Some(&c) = self.capabilities.iter().find(|c| lacks(c)) {
             return Err(Error::Capability(c));
         }
         let sections = [&self.strings, &self.names, &self.annotations, &self.globals, &self.functions];

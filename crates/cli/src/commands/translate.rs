@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use xenoglot::{Code, Target, Translator, dxil, maxwell};
 use xenoglot_opt::lower_floats;
 use xenoglot_opt::pipeline::Level;
+use xenoglot_spirv::Capability;
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -155,6 +156,10 @@ pub struct Args {
     /// The newest SPIR-V of a version of Vulkan.
     #[arg(long, value_enum, conflicts_with = "spirv_version")]
     vulkan: Option<Vulkan>,
+    /// Capabilities of SPIR-V that the host lacks, by their names (`Int64`, `SparseResidency`): shaders that need one are
+    /// refused.
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = parse_capability)]
+    without: Vec<Capability>,
     /// Put each guest instruction and its address above what became of it: a comment in GLSL, OpLine in SPIR-V.
     #[arg(long)]
     comments: bool,
@@ -170,6 +175,10 @@ pub struct Args {
     /// How much to optimise; if not given, as much as there is, and lightly for DXIL, whose compiler did it.
     #[arg(long, value_enum, value_name = "LEVEL")]
     optimize: Option<Optimize>,
+}
+
+fn parse_capability(name: &str) -> Result<Capability, String> {
+    name.parse().map_err(|()| "no capability of SPIR-V".into())
 }
 
 /// Passes that leave what hosts have.
@@ -220,6 +229,7 @@ fn target(args: &Args, language: Language) -> Target {
         Language::Spirv => Target::Spirv(xenoglot_spirv::Options {
             guest_lines: args.comments,
             robust: args.robust,
+            without: args.without.clone(),
             subgroup_width: args.subgroup_width,
             names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
             ..xenoglot_spirv::Options::version(

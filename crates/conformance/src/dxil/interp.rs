@@ -2,6 +2,7 @@
 
 use super::format::{Kind, Test};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
+use xenoglot_ir::module::ImageFormat;
 use xenoglot_ir::{Module, Resource};
 
 /// Instructions a dispatch may take: a hundred times what the longest one takes.
@@ -12,11 +13,19 @@ fn resource(module: &Module, set: u32, binding: u32) -> Option<Resource> {
     module.resources.iter().find(|(_, r)| (r.set, r.binding) == (set, binding)).map(|(id, _)| id)
 }
 
+/// What raw and structured buffers are to the module.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Raw {
+    Bytes,
+    /// Texels of one word.
+    Texels,
+}
+
 /// The test's resources after the dispatch.
 ///
 /// # Errors
 /// What stopped it.
-pub fn run(test: &Test, module: &Module) -> Result<Vec<Vec<u8>>, String> {
+pub fn run(test: &Test, module: &Module, raw: Raw) -> Result<Vec<Vec<u8>>, String> {
     let mut interpreter = Interpreter::new(module).map_err(|e| e.to_string())?;
     let mut bindings = Bindings::new(module);
     let bound: Vec<Option<Resource>> =
@@ -24,6 +33,9 @@ pub fn run(test: &Test, module: &Module) -> Result<Vec<Vec<u8>>, String> {
     for (r, id) in test.resources.iter().zip(&bound) {
         match (*id, r.kind) {
             (Some(id), Kind::Typed(format)) => bindings.set_texels(id, r.data.clone(), format),
+            (Some(id), Kind::Raw | Kind::Structured) if raw == Raw::Texels => {
+                bindings.set_texels(id, r.data.clone(), ImageFormat::R32ui);
+            }
             (Some(id), _) => bindings.set_buffer(id, r.data.clone()),
             (None, _) => {}
         }

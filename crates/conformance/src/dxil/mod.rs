@@ -10,8 +10,10 @@ use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Test, Vector};
+use interp::Raw;
 use rayon::prelude::*;
-use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
+use xenoglot::dxil::{Bounds, LiftOptions, RegisterSpaces, lift, lift_bound, load};
+use xenoglot_dxil::lift::LiftError;
 use xenoglot_ir::Module;
 use xenoglot_vulkan::DeviceInfo;
 
@@ -86,11 +88,23 @@ fn interpreted(vector: &Vector) -> Result<(), String> {
             let mut context = xenoglot_opt::Context::new();
             let Ok(()) = xenoglot_opt::optimize(&mut module, &mut context, &Default::default(), &mut ());
         }
-        interp::run(test, &module)
+        interp::run(test, &module, Raw::Bytes)
             .and_then(|after| compare(test, &after))
             .map_err(|e| format!("{way}: {e}"))?;
     }
-    Ok(())
+    let spaces = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
+    let bitcode = load(&vector.container).map_err(|e| e.to_string())?;
+    match lift_bound(&bitcode, &LiftOptions::default(), &spaces) {
+        Ok(lifted) => interp::run(test, &lifted.module, Raw::Texels)
+            .and_then(|after| compare(test, &after))
+            .map_err(|e| format!("raw buffers as texels: {e}")),
+        // Texels have neither wide atomics nor halves that are stored.
+        Err(xenoglot::Error::DxilLift(LiftError::Unsupported {
+            why: "an access to a buffer of texels",
+            ..
+        })) => Ok(()),
+        Err(e) => Err(format!("raw buffers as texels: {e}")),
+    }
 }
 
 /// Whether resources, in the test's order, are as expected.

@@ -104,6 +104,10 @@ pub enum DescriptorKind {
 pub enum Target {
     /// Descriptors of a set: the first register is the slot's first element.
     Slot(Slot),
+    /// As [`Target::Slot`], but raw and structured buffers and counters are buffers of texels of one 32-bit unsigned component:
+    /// for hosts whose storage buffers are too small, or cannot begin where Direct3D's do. Of values of 16 bits there are
+    /// loads only, and atomics are of 32 bits.
+    Texels(Slot),
     /// A constant buffer's contents.
     Constants {
         /// Where they begin.
@@ -289,13 +293,16 @@ pub struct RegisterSpaces {
     pub counter_shift: u32,
     /// The sets that heaps are bound in, if shaders may index them.
     pub heaps: Option<HeapSets>,
+    /// Whether raw and structured buffers are bound as buffers of texels ([`Target::Texels`]).
+    pub raw_as_texels: bool,
 }
 
 impl RegisterSpaces {
     fn slot(&self, registers: &Registers, shift: u32) -> Result<Target, BindError> {
         let Register { number, space } = registers.first;
         let binding = number.checked_add(shift).ok_or(BindError::beyond(registers))?;
-        Ok(Target::Slot(Slot { set: space, binding }))
+        let slot = Slot { set: space, binding };
+        Ok(if self.raw_as_texels { Target::Texels(slot) } else { Target::Slot(slot) })
     }
 }
 

@@ -61,7 +61,8 @@ fn spaces_are_sets() {
     let plain = RegisterSpaces::default();
     assert_eq!(plain.resource(&asked(Srv, 3, 7, None)), slot(7, 3));
     assert_eq!(plain.heap(Heap::Samplers, DescriptorKind::Sampler), Err(BindError::Heap(Heap::Samplers)));
-    let shifted = RegisterSpaces { shifts: [0, 100, 200, 300], counter_shift: 1000, heaps: None };
+    let shifted =
+        RegisterSpaces { shifts: [0, 100, 200, 300], counter_shift: 1000, ..RegisterSpaces::default() };
     assert_eq!(shifted.resource(&asked(Uav, 3, 0, Some(1))), slot(0, 103));
     assert_eq!(shifted.counter(&asked(Uav, 3, 0, Some(1))), slot(0, 1103));
     let error = BindError::Range { letter: 's', number: u32::MAX, space: 0 };

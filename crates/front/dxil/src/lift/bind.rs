@@ -4,7 +4,7 @@ use super::cx::Cx;
 use super::resource::{Handle, Place, descriptor_kind, kind};
 use super::{Lift, LiftError, Stop};
 use crate::binding::{Argument, DescriptorKind, Heap, Registers, Slot, Target};
-use crate::program::{Class, Resource as Declared};
+use crate::program::{Class, Component, Resource as Declared, Shape};
 use crate::root_signature::Register;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -51,6 +51,13 @@ pub(super) enum Bound {
         start: Value,
         /// Bytes from there on, an `i32`.
         size: Value,
+    },
+    /// To a buffer of words as texels.
+    Texels {
+        /// The buffer.
+        resource: Resource,
+        /// Which of its descriptors, if it is an array.
+        element: Option<Element>,
     },
     /// To push constants or to the shader's record, from this byte on.
     Inside(Resource, u32),
@@ -146,13 +153,17 @@ impl Cx<'_> {
         (first, count): (u32, Option<u32>),
         descriptor: DescriptorKind,
     ) -> Lift<Bound> {
+        use DescriptorKind as D;
+        let is_raw = matches!(descriptor, D::StorageBuffer | D::Counter);
+        let as_texels = is_raw && matches!(target, Target::Texels(_));
         let kind = match descriptor {
-            DescriptorKind::Counter => ResourceKind::StorageBuffer { access: Access::ReadWrite },
+            _ if as_texels => kind(&words_of(declared))?,
+            D::Counter => ResourceKind::StorageBuffer { access: Access::ReadWrite },
             _ => kind(declared)?,
         };
         Ok(match target {
-            Target::Slot(slot) | Target::StaticSampler { slot, .. } => {
-                let of_slot = matches!(target, Target::Slot(_));
+            Target::Slot(slot) | Target::Texels(slot) | Target::StaticSampler { slot, .. } => {
+                let of_slot = !matches!(target, Target::StaticSampler { .. });
                 let count = match count {
                     Some(n) if n > 1 && of_slot => Count::Fixed(n),
                     None if of_slot => Count::Unbounded,
@@ -164,7 +175,10 @@ impl Cx<'_> {
                     Count::One => None,
                     _ => Some(self.moved(register, first.wrapping_neg())),
                 };
-                Bound::Resource { resource, element }
+                match as_texels {
+                    true => Bound::Texels { resource, element },
+                    false => Bound::Resource { resource, element },
+                }
             }
             Target::Table { at, heap, offset } => {
                 let table = self.argument(at, Type::I32)?;
@@ -180,7 +194,6 @@ impl Cx<'_> {
                 Bound::Inside(resource, start)
             }
             Target::Address { at } => {
-                use DescriptorKind as D;
                 if !matches!(descriptor, D::UniformBuffer | D::StorageBuffer | D::AccelerationStructure) {
                     return Err(Stop::Unsupported("an address in place of a descriptor"));
                 }
@@ -317,6 +330,12 @@ impl Cx<'_> {
         }
         Ok((resource, start))
     }
+}
+
+/// A buffer as one whose texels are words.
+fn words_of(declared: &Declared) -> Declared {
+    let component = Some(Component::Uint);
+    Declared { shape: Shape::TypedBuffer, component, components: 1, wide: false, ..*declared }
 }
 
 /// Most bytes of arguments: push constants have 256 at most, shader records 4096.

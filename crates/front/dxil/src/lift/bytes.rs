@@ -29,6 +29,9 @@ impl Cx<'_> {
         let align = ty.bytes().unwrap_or(4).trailing_zeros() as u8;
         let (mut space, mut resource, mut element, mut address) = (Space::Global, None, None, offset);
         match bound {
+            Bound::Texels { resource, element } => {
+                return self.access_words(resource, element, access, values);
+            }
             Bound::Resource { resource: r, element: e } => {
                 space = match self.ir.resources[r].kind {
                     ResourceKind::UniformBuffer { .. } => Space::Uniform,
@@ -98,6 +101,7 @@ impl Cx<'_> {
         let (resource, element) = match bound {
             Bound::Resource { resource, element } => (resource, element),
             Bound::Window { size, .. } => return size,
+            Bound::Texels { resource, element } => return self.size_of_words(resource, element),
             Bound::Inside(..) | Bound::Address(_) => return self.i32(0),
         };
         let index = element.map(|e| e.index);

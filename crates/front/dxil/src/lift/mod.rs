@@ -23,6 +23,7 @@ mod ops;
 mod resource;
 mod shader;
 mod val;
+mod words;
 
 use crate::binding::{BindError, RegisterSpaces, Remapper};
 use crate::bitcode::{InstKind, Module};

@@ -226,7 +226,8 @@ fn is_typed(handle: &Handle) -> bool {
     matches!(handle.declared.shape, Shape::TypedBuffer | Shape::TBuffer)
 }
 
-fn image_atomic(op: Op) -> Option<Op> {
+/// The atomic on an image that does what one on memory does.
+pub(in crate::lift) fn image_atomic(op: Op) -> Option<Op> {
     Some(match op {
         Op::AtomicAdd => Op::ImgAtomicAdd,
         Op::AtomicAnd => Op::ImgAtomicAnd,

@@ -14,6 +14,8 @@ mod stage;
 mod texture;
 mod wave;
 
+pub(super) use buffer::image_atomic;
+
 use super::cx::Cx;
 use super::int::Scalar;
 use super::val::Val;
