@@ -194,3 +194,26 @@ fn variables_lie_where_the_remapper_says() {
     }
     assert!(seen.iter().all(|&n| n > 0), "{seen:?}");
 }
+
+#[test]
+fn records_of_quads_are_loaded_at_once() {
+    use xenoglot_ir::{Imm, Op, Type};
+    let loads = |map: &dyn Remapper| -> Vec<Type> {
+        let module = lifted(&container("compute-own/legacy.dxil"), map).unwrap();
+        let records = module.resources.iter().find(|(_, r)| r.name.starts_with('t')).unwrap().0;
+        let function = module.funcs.values().next().unwrap();
+        let of_records = |&inst: &xenoglot_ir::Inst| match function.insts[inst].imm {
+            Imm::Mem(mem) => function.insts[inst].op == Op::Load && mem.resource.expand() == Some(records),
+            _ => false,
+        };
+        let blocks = function.layout.iter().flat_map(|&b| &function.blocks[b].insts);
+        blocks.copied().filter(of_records).map(|i| function.ty(function.result(i).unwrap())).collect()
+    };
+    assert_eq!(loads(&RegisterSpaces::default()), [Type::I32X4]);
+    // Parts of buffers may begin at any word.
+    let windows = Some(Slot { set: 3, binding: 2 });
+    let resources = Program::of(&module(&container("compute-own/legacy.dxil"))).unwrap().resources;
+    let sets = HeapSets { windows, ..HeapSets::default() };
+    let map = RootSignatureMap::new(&covering(&resources), None, sets);
+    assert_eq!(loads(&map), [Type::I32; 4]);
+}

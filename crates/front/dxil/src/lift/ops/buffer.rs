@@ -71,19 +71,64 @@ impl Cx<'_> {
         let ty = self.result_scalar(call, Some(0))?;
         let mut members = vec![Val::Undef; STATUS + 1];
         let buffer = self.bind(&handle)?;
-        let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
         let mask = match call.op {
             Dx::RawBufferLoad => self.integer(call.arg(3)?)? as u32,
             _ => 0xf,
         };
-        for (n, member) in (0..STATUS as u32).zip(&mut members) {
-            if used & mask & 1 << n != 0 {
-                let at = self.component_address(address, n, ty);
-                *member = Val::Scalar(self.load_bytes(buffer, at, ty)?);
+        let used = used & mask & 0xf;
+        if let Some((quad, first)) = self.quad(call, &handle, buffer, ty, used)? {
+            let ty = ty.with_lanes(4).unwrap_or(ty);
+            let loaded = self.load_bytes(buffer, quad, ty)?;
+            for (n, member) in (0..STATUS as u8).zip(&mut members) {
+                if used >> n & 1 != 0 {
+                    *member = Val::Scalar(self.b.extract(loaded, first + n));
+                }
+            }
+        } else {
+            let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
+            for (n, member) in (0..STATUS as u32).zip(&mut members) {
+                if used >> n & 1 != 0 {
+                    let at = self.component_address(address, n, ty);
+                    *member = Val::Scalar(self.load_bytes(buffer, at, ty)?);
+                }
             }
         }
         members[STATUS] = self.mapped();
         Ok(Made::Value(Val::members(members)))
+    }
+
+    /// Where the aligned quad of words begins that all of what a load looks at lies in, and the first lane. It may be loaded
+    /// at once where the whole quad is there if a part of it is: in records of as many words as make quads, which a buffer
+    /// has none or all of. Of buffers that are written only whole quads are, as the others would take them apart again.
+    fn quad(
+        &mut self,
+        call: &Call<'_>,
+        handle: &Handle,
+        buffer: Bound,
+        ty: Type,
+        used: u32,
+    ) -> Lift<Option<(Value, u8)>> {
+        const QUAD: u64 = 16;
+        let declared = &handle.declared;
+        let records = declared.shape == Shape::StructuredBuffer && u64::from(declared.bytes) % QUAD == 0;
+        if !records
+            || declared.bytes == 0
+            || !matches!(buffer, Bound::Resource { .. })
+            || ty.bytes() != Some(4)
+        {
+            return Ok(None);
+        }
+        let Ok(offset) = self.integer(call.arg(2)?) else { return Ok(None) };
+        let first = offset % QUAD / 4;
+        let lanes = u64::from(u32::BITS - used.leading_zeros());
+        let whole = first == 0 && used == 0xf;
+        if used == 0 || offset % 4 != 0 || first + lanes > 4 || (declared.class == Class::Uav && !whole) {
+            return Ok(None);
+        }
+        let (record, stride) = (self.arg(call, 1)?, self.i32(declared.bytes));
+        let record = self.op(Op::Imul, &[record, stride]);
+        let start = self.i32((offset - first * 4) as u32);
+        Ok(Some((self.op(Op::Iadd, &[record, start]), first as u8)))
     }
 
     fn buffer_store(&mut self, call: &Call<'_>) -> Lift<Made> {
