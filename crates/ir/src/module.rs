@@ -216,6 +216,19 @@ pub struct VarData {
     pub stream: u8,
 }
 
+/// Where the values of an output go, beside the rasteriser: transform feedback, or stream output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capture {
+    /// The output.
+    pub var: Var,
+    /// The buffer, 0 to 3.
+    pub buffer: u32,
+    /// Byte offset in a vertex, a multiple of 4.
+    pub offset: u32,
+    /// Bytes of a vertex, a multiple of 4; the same for all of a buffer.
+    pub stride: u32,
+}
+
 named_enum! {
     /// What a texel's components are when read from a texture or image.
     Texel {
@@ -520,6 +533,8 @@ pub struct Module {
     pub entry: PackedOption<Func>,
     /// Inputs and outputs.
     pub vars: PrimaryMap<Var, VarData>,
+    /// Outputs that are captured, by their variables.
+    pub captures: Vec<Capture>,
     /// Resources.
     pub resources: PrimaryMap<Resource, ResourceData>,
     /// Invocations of a workgroup along x, y and z.
@@ -539,6 +554,7 @@ impl Module {
             funcs: PrimaryMap::new(),
             entry: None.into(),
             vars: PrimaryMap::new(),
+            captures: Vec::new(),
             resources: PrimaryMap::new(),
             workgroup: [1; 3],
             shared_size: 0,

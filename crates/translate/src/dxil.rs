@@ -77,7 +77,8 @@ pub fn target_for(target: &Target, program: &program::Program) -> Target {
     let pipeline = &program.pipeline;
     match target.clone() {
         Target::Spirv(options) => {
-            let options = options.with_pipeline(pipeline);
+            let mut options = options.with_pipeline(pipeline);
+            options.float_controls.denorm_preserve |= program.denormals == program::Denormals::Preserve;
             Target::Spirv(xenoglot_spirv::Options { separate_samplers: true, ..options })
         }
         Target::Glsl(mut options) => {

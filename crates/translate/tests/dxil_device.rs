@@ -2,8 +2,13 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use xenoglot::dxil::{LiftOptions, RegisterSpaces, lift_bound, load, passes, programs, target_for};
+use xenoglot::dxil::{LiftOptions, RegisterSpaces, Remapper, lift_bound, load, passes, programs, target_for};
 use xenoglot::{Code, Target, Translator};
+use xenoglot_dxil::binding::{
+    BindError, DescriptorKind as HeapKind, Heap, Registers, Slot, StageVariable, StreamOutput,
+    Target as BoundTo,
+};
+use xenoglot_dxil::model::ShaderKind;
 use xenoglot_ir::Stage;
 use xenoglot_spirv::{Options, Version};
 use xenoglot_testgen::skip::skip;
@@ -11,7 +16,7 @@ use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_
 use xenoglot_vulkan::{
     BufferBinding, BufferKind, Contents, DescriptorKind, DescriptorSlot, Device, DeviceInfo, DispatchJob,
     Features, HitGroup, ImageContents, Job, Numbers, PipelineJob, PipelineStage, RayGeometry, RayJob,
-    RenderJob, Sampling, StageModule, TexelFormat, TextureContents, TextureShape,
+    RenderJob, Sampling, StageModule, TexelFormat, TextureContents, TextureShape, VertexJob, VertexRun,
 };
 
 /// Width and height of the targets.
@@ -70,17 +75,17 @@ fn stage(stage: Stage) -> PipelineStage {
 
 /// The shaders of a container, with their names.
 fn shaders(name: &str, options: LiftOptions) -> Vec<(String, StageModule)> {
-    shaders_bound(name, options, RegisterSpaces::default())
+    shaders_bound(name, options, &RegisterSpaces::default())
 }
 
-fn shaders_bound(name: &str, options: LiftOptions, spaces: RegisterSpaces) -> Vec<(String, StageModule)> {
+fn shaders_bound(name: &str, options: LiftOptions, spaces: &dyn Remapper) -> Vec<(String, StageModule)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/stages-own");
     let bytes = std::fs::read(folder.join(name).with_extension("dxil")).unwrap();
     let module = load(&bytes).unwrap();
     let mut translator = Translator::new();
     let mut translated = |entry: usize| {
         let options = LiftOptions { entry, samples: Some(8), ..options };
-        let lifted = lift_bound(&module, &options, &spaces);
+        let lifted = lift_bound(&module, &options, spaces);
         let mut lifted = lifted.unwrap_or_else(|e| panic!("{name}: {e}"));
         let target = target_for(&Target::Spirv(Options::version(Version::V1_5)), &lifted.program);
         translator.optimize(&mut lifted.module, &passes());
@@ -165,6 +170,63 @@ fn fragments_are_given_what_vertices_put_out() {
         assert!((numbers[2] >> 8).abs_diff((w * 4096.0) as u32) <= 1, "{at:?}: w is {}", numbers[2] >> 8);
         // The corners are clockwise, which is the back with the state of the job.
         assert_eq!(numbers[3], 0);
+    }
+}
+
+/// Registers by space, and outputs to two buffers.
+struct Streams;
+
+impl Remapper for Streams {
+    fn resource(&self, registers: &Registers) -> Result<BoundTo, BindError> {
+        RegisterSpaces::default().resource(registers)
+    }
+
+    fn counter(&self, registers: &Registers) -> Result<BoundTo, BindError> {
+        RegisterSpaces::default().counter(registers)
+    }
+
+    fn heap(&self, heap: Heap, kind: HeapKind) -> Result<Slot, BindError> {
+        RegisterSpaces::default().heap(heap, kind)
+    }
+
+    fn is_heap_indexed(&self, _heap: Heap) -> bool {
+        false
+    }
+
+    fn stream_output(&self, _stage: ShaderKind, variable: &StageVariable<'_>) -> Option<StreamOutput> {
+        let (buffer, offset, stride) = match variable.semantic {
+            "UV" => (0, 4, 16),
+            "SV_Position" => (1, 16, 32),
+            "NUMBERS" => (1, 0, 32),
+            _ => return None,
+        };
+        Some(StreamOutput { buffer, offset, stride })
+    }
+}
+
+#[test]
+fn outputs_are_captured_where_the_remapper_says() {
+    if !has("transform feedback", |f| f.transform_feedback) {
+        return;
+    }
+    let spirv = shaders_bound("draw_vs", LiftOptions::default(), &Streams).remove(0).1.spirv;
+    let run = VertexRun { vertices: 3, inputs: vec![], buffers: vec![], push_constants: vec![] };
+    let command = WorkerCommand::this_test("vulkan_worker").unwrap();
+    let mut device = Isolated::new(command, IsolatedOptions::default());
+    let job = Job::Vertex(VertexJob { spirv, entry: "main".into(), runs: vec![run] });
+    let captures = device.run(&job).unwrap().remove(0).captures;
+    let words = |buffer: u32| -> Vec<u32> {
+        captures[&buffer].data.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+    };
+    let (first, second) = (words(0), words(1));
+    for vertex in 0..3 {
+        let [x, y] = [(vertex & 1) as f32 * 4.0, (vertex >> 1) as f32 * 4.0];
+        let w = 1.0 + (vertex & 1) as f32;
+        let uv = [x / 2.0, y / 2.0].map(f32::to_bits);
+        assert_eq!(first[4 * vertex..4 * vertex + 4], [0, uv[0], uv[1], 0], "vertex {vertex}");
+        let position = [(x - 1.0) * w, (y - 1.0) * w, 0.25 * w, w].map(f32::to_bits);
+        assert_eq!(second[8 * vertex..8 * vertex + 3], [vertex as u32, 10, -7i32 as u32], "vertex {vertex}");
+        assert_eq!(second[8 * vertex + 4..8 * vertex + 8], position, "vertex {vertex}");
     }
 }
 
@@ -444,7 +506,7 @@ fn raw_buffers_as_texels() {
         (0, 0, DescriptorKind::ImageBuffer, texels(&[0; 16])),
     ];
     let spaces = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
-    let votes = shaders_bound("../compute-own/quad_vote", LiftOptions::default(), spaces).remove(0).1;
+    let votes = shaders_bound("../compute-own/quad_vote", LiftOptions::default(), &spaces).remove(0).1;
     assert_eq!(dispatch(votes, bound, 16), [[0xff; 16]]);
 }
 

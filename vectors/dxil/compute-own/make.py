@@ -80,3 +80,19 @@ test("residency", "cs_6_2",
      ("srv 0 2", "raw", plain, 32, 0, "-"), ("srv 0 3", "structured", records, 64, 8, "-"),
      ("uav 0 4", "structured", [], 32, 4, "-")],
     [("uav 0 4", [numbers[i] + plain[i] + records[2 * i + 1] + int(i * 1.5) + (31 << 16) for i in range(8)])])
+
+single = lambda w: struct.unpack("<f", struct.pack("<I", w))[0]
+bits_of = lambda f: struct.unpack("<I", struct.pack("<f", f))[0]
+# To the zero of the sign.
+flushed = lambda w: w if w >> 23 & 255 else w & 0x80000000
+pairs = [(0x00800001, 0x3f000000), (0x007fffff, 0x00000001), (0x807fffff, 0x40000000), (0x00800000, 0x80800001),
+         (0x3f800000, 0x00000005), (0x80000003, 0xbf800000), (0x00400000, 0x4b800000), (0x3f000000, 0x3e800000)] * 2
+out = []
+for x, y in pairs:
+    fx, fy = single(flushed(x)), single(flushed(y))
+    # Products and sums of two singles are exact in doubles here, and rounded once.
+    product, total = flushed(bits_of(fx * fy)), flushed(bits_of(fx + fy))
+    out += [product, total, bits_of(max(fx, fy)), int(fx < fy)]
+test("denormals", "cs_6_2",
+    [("srv 0 0", "structured", [w for pair in pairs for w in pair], 128, 8, "-"), ("uav 0 1", "structured", [], 256, 16, "-")],
+    [("uav 0 1", out)])

@@ -48,6 +48,10 @@ pub(crate) fn write(
     extensions: &mut u32,
 ) -> Result<(), Error> {
     let target = options.target;
+    if let Some(capture) = module.captures.first() {
+        let name = module.vars.get(capture.var).map(|var| var.name.clone()).unwrap_or_default();
+        return Err(Error::UnsupportedDeclaration { name, reason: "captured outputs" });
+    }
     crate::stage::write(out, module.stage, options)?;
     if module.stage == Stage::Compute {
         let [x, y, z] = module.workgroup;

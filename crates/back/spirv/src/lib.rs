@@ -224,7 +224,7 @@ fn execution_modes(
         }
         _ => {}
     }
-    if options.transform_feedback && matches!(model, ExecutionModel::Vertex | ExecutionModel::Geometry) {
+    if !interface::captures(module, options).is_empty() {
         mode(ExecutionMode::Xfb, &[]);
     }
     if options.maximal_reconvergence {

@@ -8,7 +8,7 @@ mod stage;
 
 pub use signature::{Element, Semantic};
 
-use crate::bitcode::{Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
+use crate::bitcode::{Attribute, Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
 pub use crate::model::{ResourceClass as Class, ResourceKind as Shape};
 use crate::model::{ShaderKind, ShaderModel};
 use bitflags::bitflags;
@@ -33,6 +33,8 @@ pub struct Program {
     pub name: String,
     /// Properties.
     pub flags: ShaderFlags,
+    /// What becomes of denormals of 32-bit floats.
+    pub denormals: Denormals,
     /// Invocations of a workgroup along x, y and z; ones for shaders without.
     pub threads: [u32; 3],
     /// Resources of all classes.
@@ -65,6 +67,39 @@ bitflags! {
         const EARLY_DEPTH_STENCIL = 1 << 3;
         /// 16-bit types have 16 bits, and not at least 16.
         const NATIVE_LOW_PRECISION = 1 << 23;
+    }
+}
+
+/// What arithmetic of 32-bit floats does with denormals (the attribute `fp32-denorm-mode` of the entry function).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Denormals {
+    /// What the host does.
+    #[default]
+    Any,
+    /// Keeps them.
+    Preserve,
+    /// Takes them for zeros, and makes none.
+    Flush,
+}
+
+impl Denormals {
+    fn of(module: &Module, function: Option<u32>) -> Denormals {
+        let set = || {
+            let function = module.functions.get(function? as usize)?;
+            module.attributes.get(function.attributes.checked_sub(1)? as usize)
+        };
+        let groups = set().into_iter().flatten();
+        let groups =
+            groups.flat_map(|&id| module.attribute_groups.iter().filter(move |group| group.id == id));
+        let mode = groups.flat_map(|group| &group.attributes).find_map(|attribute| match attribute {
+            Attribute::Text(key, Some(value)) if key == b"fp32-denorm-mode" => Some(value.as_slice()),
+            _ => None,
+        });
+        match mode {
+            Some(b"preserve") => Denormals::Preserve,
+            Some(b"ftz") => Denormals::Flush,
+            _ => Denormals::Any,
+        }
     }
 }
 
@@ -162,6 +197,7 @@ impl Program {
             function,
             name: entry.get(1).copied().flatten().and_then(|n| read.text(n)).unwrap_or_default(),
             flags: ShaderFlags::default(),
+            denormals: Denormals::of(module, function),
             threads: [1; 3],
             resources: Vec::new(),
             inputs: Vec::new(),

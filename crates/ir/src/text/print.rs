@@ -7,8 +7,8 @@ use crate::entities::{Block, Func, Inst, Resource, Slot, Value, Var};
 use crate::func::{Edge, Function, NO_GUEST, TermKind, Terminator};
 use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Scope, SubgroupInfo, TexInfo, TexOperands};
 use crate::module::{
-    Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic, Texel,
-    VarData,
+    Capture, Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic,
+    Texel, VarData,
 };
 use crate::ty::{Bits, Type};
 use cranelift_entity::packed_option::PackedOption;
@@ -113,8 +113,13 @@ impl Display for ModuleText<'_> {
         if m.shared_size != 0 {
             writeln!(f, "  shared {}", m.shared_size)?;
         }
-        for var in m.vars.values() {
+        for (id, var) in &m.vars {
             write_var(f, var)?;
+            for capture in m.captures.iter().filter(|capture| capture.var == id) {
+                let Capture { buffer, offset, stride, .. } = capture;
+                write!(f, " capture {buffer} offset {offset} stride {stride}")?;
+            }
+            f.write_char('\n')?;
         }
         for resource in m.resources.values() {
             write_resource(f, resource)?;
@@ -171,7 +176,7 @@ fn write_var(f: &mut dyn Write, var: &VarData) -> fmt::Result {
     if var.stream != 0 {
         write!(f, " stream {}", var.stream)?;
     }
-    f.write_char('\n')
+    Ok(())
 }
 
 fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {

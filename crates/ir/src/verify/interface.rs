@@ -21,10 +21,31 @@ pub(super) fn check(sink: &mut Sink) {
     for var in m.vars.values() {
         variable(sink, var);
     }
+    captures(sink);
     overlaps(sink);
     resources(sink);
     entry(sink);
     call_graph(sink);
+}
+
+/// Reports captures of what is no output, and places that no buffer has.
+fn captures(sink: &mut Sink) {
+    let m = sink.module;
+    for capture in &m.captures {
+        let output = m.vars.get(capture.var).filter(|var| var.direction == Direction::Output);
+        let Some(var) = output else {
+            sink.report(format_args!("what is captured is no output"));
+            continue;
+        };
+        if !matches!(m.stage, Stage::Vertex | Stage::TessEval | Stage::Geometry) {
+            sink.report(format_args!("`{}` is captured in stage {}", var.name, m.stage.name()));
+        }
+        let bytes = var.ty.bytes().unwrap_or(0).saturating_mul(var.array.unwrap_or(1));
+        let fits = capture.offset.checked_add(bytes).is_some_and(|end| end <= capture.stride);
+        if capture.buffer > 3 || capture.offset % 4 != 0 || capture.stride % 4 != 0 || !fits {
+            sink.report(format_args!("`{}` is captured where no buffer has it", var.name));
+        }
+    }
 }
 
 /// Reports names that are no identifiers or occur twice.

@@ -79,7 +79,7 @@ fn module(t: &mut Tape) -> Module {
         } else {
             Semantic::Builtin(t.of(Builtin::ALL))
         };
-        m.vars.push(VarData {
+        let var = m.vars.push(VarData {
             name: t.name(n),
             direction: t.of(Direction::ALL),
             ty: t.ty(),
@@ -89,6 +89,9 @@ fn module(t: &mut Tape) -> Module {
             inner: t.flip().then(|| t.u32()),
             stream: t.below(5) as u8,
         });
+        if t.flip() {
+            m.captures.push(Capture { var, buffer: t.u32(), offset: t.u32(), stride: t.u32() });
+        }
     }
     for n in 0..t.below(4) {
         let dim = t.of(Dim::ALL);

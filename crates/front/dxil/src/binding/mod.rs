@@ -276,7 +276,8 @@ pub trait Remapper {
         Location { location: variable.row, component: variable.column }
     }
 
-    /// Where an output is captured: by default nowhere.
+    /// Where an output of the last stage before the rasteriser is captured, with all of its components: by default nowhere.
+    /// Distances to planes are not asked for.
     fn stream_output(&self, _stage: ShaderKind, _variable: &StageVariable) -> Option<StreamOutput> {
         None
     }

@@ -28,10 +28,10 @@ mod words;
 use crate::binding::{BindError, RegisterSpaces, Remapper};
 use crate::bitcode::{InstKind, Module};
 use crate::model::ShaderKind;
-use crate::program::{Program, ProgramError};
+use crate::program::{Denormals, Program, ProgramError};
 use cx::Cx;
 use thiserror::Error;
-use xenoglot_ir::{Function, Module as IrModule, Stage, verify};
+use xenoglot_ir::{Flags, Function, Inst, Kind, Module as IrModule, Stage, verify};
 
 /// Bounds on the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,11 +224,27 @@ pub fn lift_bound(
     let mut cx = Cx::new(module, body, &program, (*options, remapper), &mut ir, &mut func)?;
     shader::emit(&mut cx)?;
     cx.finish();
+    if program.denormals == Denormals::Flush {
+        flush(&mut func);
+    }
     ir.entry = Some(ir.funcs.push(func)).into();
     // The bitcode's reader does not look for this, as what is sound is sound in the IR, too.
     verify(&ir)
         .map_err(|e| LiftError::Unsound(e.errors.first().map(|e| e.to_string()).unwrap_or_default()))?;
     Ok(Lifted { module: ir, program })
+}
+
+/// Has arithmetic of 32-bit floats flush denormals.
+fn flush(func: &mut Function) {
+    let insts: Vec<Inst> = func.layout.iter().flat_map(|&b| &func.blocks[b].insts).copied().collect();
+    for inst in insts {
+        let values = func.results(inst).iter().chain(func.args(inst));
+        let single = values.into_iter().any(|&v| func.ty(v).kind() == Kind::F32);
+        let data = &mut func.insts[inst];
+        if single && Flags::NONE.with_ftz().within(data.op.info().flags) {
+            data.flags = data.flags.with_ftz();
+        }
+    }
 }
 
 fn stage(kind: ShaderKind) -> Option<Stage> {

@@ -3,8 +3,8 @@
 use super::{Parsed, Parser, duplicate, unknown};
 use crate::imm::{Dim, Imm};
 use crate::module::{
-    Access, Builtin, Count, Direction, ImageFormat, Interpolation, OutOfBounds, PayloadKind, ResourceData,
-    ResourceKind, ResourceName, Semantic, Stage, Texel, VarData,
+    Access, Builtin, Capture, Count, Direction, ImageFormat, Interpolation, OutOfBounds, PayloadKind,
+    ResourceData, ResourceKind, ResourceName, Semantic, Stage, Texel, VarData,
 };
 use crate::text::lex::Token;
 
@@ -81,6 +81,14 @@ impl<'a> Parser<'a> {
         let name_text = name.to_string();
         let data = VarData { name: name_text, direction, ty, semantic, interpolation, array, inner, stream };
         let id = self.module.vars.push(data);
+        while self.eat_word("capture")? {
+            let buffer = self.number("buffer")?;
+            self.keyword("offset", "`offset`")?;
+            let offset = self.number("offset")?;
+            self.keyword("stride", "`stride`")?;
+            let stride = self.number("stride")?;
+            self.module.captures.push(Capture { var: id, buffer, offset, stride });
+        }
         match self.vars.insert(name.clone(), id) {
             Some(_) => Err(duplicate("variable", &name, at)),
             None => Ok(()),

@@ -11,14 +11,14 @@ mod output;
 use super::cx::Cx;
 use super::int::Scalar;
 use super::{Lift, Stop};
-use crate::binding::StageVariable;
+use crate::binding::{StageVariable, StreamOutput};
 use crate::bitcode::ValueId;
 use crate::model::ShaderKind;
 use crate::program::{Component, Element, Semantic as Meaning};
 pub(super) use input::At;
 use output::{Output, Position};
 use rustc_hash::FxHashMap;
-use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
+use xenoglot_ir::module::{Builtin, Capture, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Stage, Type, Value, Var};
 
 /// Elements of the input arrays of tessellation shaders: the most that a patch has.
@@ -167,15 +167,26 @@ impl<'a> Cx<'a> {
         Ok(before + first + row)
     }
 
-    /// Where a component of an element lies on the host, from a location on that the signature gives it.
-    fn located_at(&self, signature: Signature, element: &Element, row: u32, component: u8) -> Lift<Semantic> {
-        let variable = StageVariable {
+    /// A component of an element as remappers are asked for it.
+    fn stage_variable<'e>(
+        &self,
+        signature: Signature,
+        element: &'e Element,
+        row: u32,
+        component: u8,
+    ) -> Lift<StageVariable<'e>> {
+        Ok(StageVariable {
             semantic: &element.name,
             index: element.index.saturating_add(row),
             row: self.location(signature, element, row)?,
             column: component,
             stream: element.stream,
-        };
+        })
+    }
+
+    /// Where a component of an element lies on the host, from a location on that the signature gives it.
+    fn located_at(&self, signature: Signature, element: &Element, row: u32, component: u8) -> Lift<Semantic> {
+        let variable = self.stage_variable(signature, element, row, component)?;
         let stage = self.program.kind;
         let place = match signature {
             Signature::Input => self.remapper.input(stage, &variable),

@@ -154,6 +154,7 @@ impl Cx<'_> {
             Meaning::PrimitiveId if stage == Stage::Geometry => Some((Builtin::PrimitiveId, Type::I32)),
             _ => return Err(Stop::Unsupported("an output of this kind")),
         };
+        let declared = self.ir.vars.len();
         let var = match builtin {
             Some((builtin, ty)) => self.builtin_var(Direction::Output, builtin, shape(ty)),
             None => {
@@ -170,7 +171,25 @@ impl Cx<'_> {
                 self.variable(Key::Row(signature, element.id, row, 0), name, semantic, shape)
             }
         };
+        if self.ir.vars.len() > declared && matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
+        {
+            self.capture(element, row, var)?;
+        }
         Ok(Target { var, index: None })
+    }
+
+    /// Captures an output where the remapper wants it.
+    fn capture(&mut self, element: &Element, row: u32, var: Var) -> Lift<()> {
+        let variable = self.stage_variable(Signature::Output, element, row, element.column)?;
+        let wanted = self.remapper.stream_output(self.program.kind, &variable);
+        let Some(StreamOutput { buffer, offset, stride }) = wanted else { return Ok(()) };
+        let bytes = 4 * u32::from(self.ir.vars[var].ty.lanes());
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= stride);
+        if buffer > 3 || offset % 4 != 0 || stride % 4 != 0 || !fits {
+            return Err(Stop::Unsupported("captured where no buffer has it"));
+        }
+        self.ir.captures.push(Capture { var, buffer, offset, stride });
+        Ok(())
     }
 
     /// Writes what was stored to a signature, or to a stream of it.
