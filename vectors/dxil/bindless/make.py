@@ -1,20 +1,8 @@
 #!/usr/bin/env python3
 """Writes the .test files of this folder. What is expected is computed here from what the HLSL says."""
-M = 0xffffffff
-def rnd(seed, n):
-    out = []
-    for _ in range(n):
-        seed = (seed * 1664525 + 1013904223) & M
-        out.append(seed)
-    return out
-def lines(words): return "\n".join("  " + " ".join("%08x" % w for w in words[i:i + 8]) for i in range(0, len(words), 8))
-def test(name, profile, resources, expected, groups="1 1 1"):
-    out = ["dxt 1", "name " + name, "profile " + profile, "entry main", "dispatch " + groups]
-    for where, kind, words, size, stride, form in resources:
-        out.append(f"resource {where} {kind} {size} {stride} {form}")
-        if words: out += ["init", lines(words), "end"]
-    for where, words in expected: out += [f"expect {where} exact", lines(words), "end"]
-    open(name + ".test", "w").write("\n".join(out) + "\n")
+import os, sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from testfile import M, rnd, test
 
 raw, tri, table = rnd(1, 16), [w & 0xffff for w in rnd(2, 48)], rnd(3, 16)
 scale, bias, rest = 7, 11, [0, 0x5555]

@@ -1,24 +1,11 @@
 #!/usr/bin/env python3
 """Writes the .test files of this folder. What is expected is computed here from what the sources say."""
-import struct
-M = 0xffffffff
-def rnd(seed, n):
-    out = []
-    for _ in range(n):
-        seed = (seed * 1664525 + 1013904223) & M
-        out.append(seed)
-    return out
-def lines(words): return "\n".join("  " + " ".join("%08x" % w for w in words[i:i + 8]) for i in range(0, len(words), 8))
+import os, struct, sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from testfile import M, rnd, test
+
 def halves(values): return [w for v in values for w in (v & M, v >> 32 & M)]
 def signed(w, bits=32): return w - (1 << bits) if w >> bits - 1 else w
-def test(name, profile, resources, expected, needs=[]):
-    out = ["dxt 1", "name " + name, "profile " + profile, "entry main", "dispatch 1 1 1"]
-    out += ["need " + need for need in needs]
-    for where, kind, words, size, stride, form in resources:
-        out.append(f"resource {where} {kind} {size} {stride} {form}")
-        if words: out += ["init", lines(words), "end"]
-    for where, words in expected: out += [f"expect {where} exact", lines(words), "end"]
-    open(name + ".test", "w").write("\n".join(out) + "\n")
 
 # Special operands first, then any.
 words = [M, M, 31, 1, 1 << 31, M, 1, 31, 5, 0, 0, 7, 0, 9, 8, 28] + rnd(1, 48)
@@ -44,7 +31,7 @@ for i in range(16):
 test("legacy", "cs_6_2",
     [("srv 0 0", "structured", words, 256, 16, "-"), ("uav 0 1", "structured", [], 1536, 4, "-"),
      ("cbv 0 2", "cbuffer", constants, 64, 0, "-")], [("uav 0 1", out)],
-    ["shaderInt64", "shaderFloat64", "shaderInt16", "shaderFloat16", "shaderSubgroupClock"])
+    needs=["shaderInt64", "shaderFloat64", "shaderInt16", "shaderFloat16", "shaderSubgroupClock"])
 
 flags = rnd(3, 16)
 flags[4:8], flags[8:12] = [0, 0, 2, 0], [15, 15, 7, 15]
@@ -71,7 +58,7 @@ test("wide_texels", "cs_6_6",
     [("uav 0 0", "typed", halves(first), 256, 0, "R64_UINT"), ("uav 0 1", "typed", halves(others), 128, 0, "R64_SINT"),
      ("uav 0 2", "raw", [], 256, 0, "-")],
     [("uav 0 0", halves(texels)), ("uav 0 1", halves(minima)), ("uav 0 2", results)],
-    ["shaderImageInt64Atomics"])
+    needs=["shaderImageInt64Atomics"])
 
 floats = [struct.unpack("<I", struct.pack("<f", i * 1.5))[0] for i in range(16)]
 numbers, plain, records = [[w & 0xfff for w in rnd(5 + i, n)] for i, n in enumerate((8, 8, 16))]
