@@ -2,7 +2,12 @@
 
 use std::path::Path;
 use xenoglot::Error;
-use xenoglot::dxil::{LiftOptions, disassemble, lift, load, passes};
+use xenoglot::dxil::{
+    HeapSets, LiftOptions, RegisterSpaces, Remapper, RootSignatureMap, Slot, disassemble, lift, lift_bound,
+    load, passes, program,
+};
+use xenoglot_dxil::binding::covering;
+use xenoglot_dxil::bitcode::Module;
 use xenoglot_interp::Interpreter;
 use xenoglot_opt::pipeline::{Options as OptOptions, Verify};
 use xenoglot_opt::{Context, optimize};
@@ -15,6 +20,7 @@ pub fn dxil(data: &[u8]) {
         Ok(_) | Err(Error::DxilText(_)) => {}
         Err(e) => panic!("{e}"),
     }
+    otherwise_bound(&module);
     let lifted = match lift(&module, &LiftOptions::default()) {
         Ok(lifted) => lifted.module,
         Err(Error::DxilLift(_)) => return,
@@ -30,10 +36,28 @@ pub fn dxil(data: &[u8]) {
     }
 }
 
+/// Raw buffers as texels, and heaps whose descriptors are checked and whose buffers are seen through windows.
+fn otherwise_bound(module: &Module) {
+    let texels = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
+    let resources = program(module).map(|program| program.resources).unwrap_or_default();
+    let windows = Some(Slot { set: 3, binding: 2 });
+    let sets = HeapSets { checks: Some(3), windows, ..HeapSets::default() };
+    let heaps = RootSignatureMap::new(&covering(&resources), None, sets);
+    let options = LiftOptions { all_resident: true, samples: Some(4), ..LiftOptions::default() };
+    for remapper in [&texels as &dyn Remapper, &heaps] {
+        match lift_bound(module, &options, remapper) {
+            Ok(lifted) => drop(xenoglot_spirv::emit(&lifted.module, &xenoglot_spirv::Options::default())),
+            Err(Error::DxilLift(_)) => {}
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
 /// The smaller containers of the project's vectors.
 pub fn containers() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil/compute");
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil");
+    let files = ["compute", "compute-own"].into_iter().flat_map(|part| std::fs::read_dir(folder.join(part)));
+    let files = files.flatten().flatten();
     let mut paths: Vec<_> = files.map(|f| f.path()).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "dxil"));
     paths.sort();
