@@ -9,6 +9,7 @@ use super::bits::{Bits, MAX_FIXED};
 use super::error::{BitcodeError, ErrorKind, Limits, Step};
 use abbreviation::{Abbreviation, Rest, Scalar};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Abbreviation numbers that every block has (BitCodeFormat, "Abbreviation IDs").
 mod number {
@@ -38,7 +39,8 @@ pub(super) enum Item {
 struct Scope {
     /// Bits of an abbreviation number.
     width: u32,
-    abbreviations: Vec<Abbreviation>,
+    /// Those that are told once for all blocks of a kind are shared.
+    abbreviations: Rc<Vec<Abbreviation>>,
     /// Where it has to end, in bits.
     end: u64,
 }
@@ -50,7 +52,7 @@ pub(super) struct Stream<'a> {
     scope: Scope,
     /// Blocks around it, the innermost last.
     around: Vec<Scope>,
-    info: FxHashMap<u32, Vec<Abbreviation>>,
+    info: FxHashMap<u32, Rc<Vec<Abbreviation>>>,
     limits: Limits,
 }
 
@@ -59,7 +61,7 @@ impl<'a> Stream<'a> {
     pub fn new(bytes: &'a [u8], start: u64, limits: Limits) -> Step<Stream<'a>> {
         let mut bits = Bits::new(bytes);
         bits.seek(start)?;
-        let scope = Scope { width: 2, abbreviations: Vec::new(), end: bits.end() };
+        let scope = Scope { width: 2, abbreviations: Rc::default(), end: bits.end() };
         let records = Records { bits, scalars: Vec::new(), operands: Vec::new(), budget: bits.end() / 2 };
         Ok(Stream { records, scope, around: Vec::new(), info: FxHashMap::default(), limits })
     }
@@ -212,11 +214,11 @@ impl<'a> Stream<'a> {
     }
 }
 
-fn add(list: &mut Vec<Abbreviation>, new: Abbreviation, most: usize) -> Step<()> {
+fn add(list: &mut Rc<Vec<Abbreviation>>, new: Abbreviation, most: usize) -> Step<()> {
     if list.len() >= most {
         return Err(ErrorKind::Limit("abbreviations"));
     }
-    list.push(new);
+    Rc::make_mut(list).push(new);
     Ok(())
 }
 
