@@ -9,6 +9,7 @@ use xenoglot_interp::{Bindings, Interpreter};
 use xenoglot_ir::{Builder, Op, Resource, Type};
 use xenoglot_testgen::cfg::{self, Succs};
 use xenoglot_testgen::ir;
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// What one lane visits by the oracle.
@@ -64,7 +65,7 @@ fn random_walks(rng: &mut Rng, succs: &Succs) -> Vec<Vec<(u32, u32)>> {
 /// The oracle: in a graph without cycles each block has one meeting, of all who ever come by.
 #[test]
 fn without_cycles_all_who_reach_a_block_execute_it_together() {
-    let mut rng = Rng::new(1);
+    let mut rng = property::rng(1);
     let mut parted = 0;
     for _ in 0..200 {
         let mut succs = cfg::random(&mut rng, 24);
@@ -88,7 +89,7 @@ fn without_cycles_all_who_reach_a_block_execute_it_together() {
 /// Any graph: nobody's way depends on the others, and ballots are consistent: the lanes of a ballot saw the same one.
 #[test]
 fn everyone_goes_their_own_way_and_ballots_agree() {
-    let mut rng = Rng::new(2);
+    let mut rng = property::rng(2);
     let (mut together, mut all) = (0, 0);
     for _ in 0..300 {
         let succs = cfg::random(&mut rng, 24);
@@ -117,7 +118,7 @@ fn everyone_goes_their_own_way_and_ballots_agree() {
 fn iterations_begin_together() {
     // 1 is the header; 2 and 3 are ways through the body of different lengths, 3 also by `continue`.
     let succs: Succs = vec![vec![1], vec![2, 3, 5], vec![4], vec![1], vec![1], vec![]];
-    let mut rng = Rng::new(3);
+    let mut rng = property::rng(3);
     for _ in 0..20 {
         let walks = random_walks(&mut rng, &succs);
         // The k-th visit of the header is shared by all who have a k-th visit.
@@ -140,7 +141,7 @@ fn iterations_begin_together() {
 fn lock_step_does_not_change_results() {
     let options = ir::Options { invocations: 5, ..ir::Options::default() };
     let (mut insts, count) = (0, 100);
-    for seed in 0..count {
+    for seed in property::seeds(count) {
         let alone = ir::generate(seed, &options);
         let mut together = alone.clone();
         for f in together.funcs.values_mut() {

@@ -6,14 +6,14 @@ use common::{STEPS, walker};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Bits, Kind, Resource};
 use xenoglot_structure::{Options, structure};
-use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::property;
 use xenoglot_testgen::{cfg, ir};
 
 const LIMITS: Limits = Limits { fuel: 100_000, call_depth: 8, memory: 1 << 24, events: 0, trace: 1 << 12 };
 
 #[test]
 fn walks_are_the_same() {
-    let mut rng = Rng::new(7);
+    let mut rng = property::rng(7);
     let (mut blocks, mut dispatches) = (0, 0);
     for depth_limit in [Options::DEPTH_LIMIT, Options::MIN_DEPTH_LIMIT] {
         for _ in 0..300 {
@@ -67,7 +67,7 @@ fn programs_are_the_same() {
         ir::Options { kinds: vec![Kind::I64, Kind::F16], invocations: 1, nodes: 24, ..Default::default() };
     let (mut ended, mut insts, mut params) = (0, 0, 0);
     let count = 300;
-    for seed in 0..count {
+    for seed in property::seeds(count) {
         let m = ir::generate(seed, &options);
         let func = m.entry.expand().unwrap();
         let f = &m.funcs[func];

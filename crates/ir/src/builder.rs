@@ -51,6 +51,13 @@ impl<'f> Builder<'f> {
         self.block = block;
     }
 
+    /// Begins the guest instruction at `guest`: notes the block in [`Function::guest_code`], and sets the address of what
+    /// follows.
+    pub fn begin_guest(&mut self, guest: u32) {
+        self.func.guest_code.push((self.block, guest));
+        self.guest = guest;
+    }
+
     /// Sets the guest address of what follows; [`NO_GUEST`] for none.
     pub fn set_guest(&mut self, guest: u32) {
         self.guest = guest;

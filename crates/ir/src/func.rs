@@ -154,6 +154,9 @@ pub struct Function {
     pub private_size: u32,
     /// Operand storage.
     pub pool: ValuePool,
+    /// Guest instructions by the block that each was lifted into, in the order of lifting, also those that left nothing
+    /// behind. As lifted: passes empty it, and the text form leaves it out.
+    pub guest_code: Vec<(Block, u32)>,
 }
 
 impl Function {
@@ -174,6 +177,7 @@ impl Function {
         self.consts.clear();
         self.private_size = 0;
         self.pool.clear();
+        self.guest_code.clear();
     }
 
     /// The first block; `None` while there is none.

@@ -137,6 +137,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         /// Lists that grow and shrink in turns keep what vectors would.
         #[test]
         fn lists_are_vectors(steps in proptest::collection::vec((0..5usize, 0..9usize, any::<bool>()), 0..200)) {

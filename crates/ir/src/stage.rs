@@ -1,7 +1,12 @@
-//! What stages of the graphics pipeline are told beside their module: back ends take it with their options.
+//! What a module says of the fixed functions around its stage, and of how its guest runs it.
+//!
+//! These facts belong to the shader, not to the host: back ends read them from the [`Module`](crate::Module), the text
+//! form prints them, and the verifier checks that a stage has the ones it cannot do without.
+
+use crate::imm::named_enum;
 
 /// What a geometry shader takes and makes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Geometry {
     /// Vertices of an input primitive: 1, 2, 3, 4 (lines with adjacency) or 6 (triangles with adjacency).
     pub input_vertices: u32,
@@ -13,45 +18,45 @@ pub struct Geometry {
     pub invocations: u32,
 }
 
-/// What a tessellator divides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TessDomain {
-    /// Lines.
-    Isolines,
-    /// Triangles.
-    #[default]
-    Triangles,
-    /// Quadrilaterals.
-    Quads,
+named_enum! {
+    /// What a tessellator divides.
+    TessDomain {
+        /// Lines.
+        Isolines "isolines",
+        /// Triangles.
+        Triangles "triangles",
+        /// Quadrilaterals.
+        Quads "quads",
+    }
 }
 
-/// Where a tessellator divides edges.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TessSpacing {
-    /// In equal parts.
-    #[default]
-    Equal,
-    /// In an odd number of parts.
-    FractionalOdd,
-    /// In an even number of parts.
-    FractionalEven,
+named_enum! {
+    /// Where a tessellator divides edges.
+    TessSpacing {
+        /// In equal parts.
+        Equal "equal",
+        /// In an odd number of parts.
+        FractionalOdd "fractional_odd",
+        /// In an even number of parts.
+        FractionalEven "fractional_even",
+    }
 }
 
 /// The tessellator between a control and an evaluation shader.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tessellation {
     /// What it divides.
     pub domain: TessDomain,
     /// Where it divides; `None` if the other tessellation stage says.
     pub spacing: Option<TessSpacing>,
-    /// Triangles are clockwise; `None` if the other tessellation stage says.
+    /// Whether triangles are clockwise; `None` if the other tessellation stage says.
     pub clockwise: Option<bool>,
-    /// It makes points.
+    /// Whether it makes points.
     pub points: bool,
 }
 
 /// What a mesh shader makes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Mesh {
     /// Vertices of a primitive, 1 to 3.
     pub primitive_vertices: u32,
@@ -61,31 +66,64 @@ pub struct Mesh {
     pub max_primitives: u32,
 }
 
-/// How the depth a fragment shader puts out compares with that of the primitive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Depth {
-    /// In any way.
-    #[default]
-    Any,
-    /// It is not less.
-    Greater,
-    /// It is not greater.
-    Less,
+named_enum! {
+    /// How the depth a fragment shader writes compares with that of the primitive.
+    Depth {
+        /// In any way.
+        Any "any",
+        /// It is not less.
+        Greater "greater",
+        /// It is not greater.
+        Less "less",
+    }
 }
 
-/// All of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// The fixed functions around a stage. The default is that of a stage that says nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pipeline {
-    /// Depth and stencil tests come before the fragment shader.
+    /// Fragment stage: depth and stencil tests come before the shader.
     pub early_fragment_tests: bool,
-    /// What a fragment shader does to depth.
+    /// Fragment stage: what the shader does to depth.
     pub depth: Depth,
-    /// What a geometry shader takes and makes.
+    /// Geometry stage: what it takes and makes.
     pub geometry: Option<Geometry>,
-    /// Vertices of an output patch of a tessellation control shader.
+    /// Tessellation control stage: vertices of an output patch.
     pub patch_vertices: Option<u32>,
-    /// The tessellator, as far as a tessellation shader says.
+    /// Tessellation stages: the tessellator, as far as the stage says.
     pub tessellation: Option<Tessellation>,
-    /// What a mesh shader makes.
+    /// Mesh stage: what it makes.
     pub mesh: Option<Mesh>,
+}
+
+impl Default for Pipeline {
+    fn default() -> Pipeline {
+        Pipeline {
+            early_fragment_tests: false,
+            depth: Depth::Any,
+            geometry: None,
+            patch_vertices: None,
+            tessellation: None,
+            mesh: None,
+        }
+    }
+}
+
+named_enum! {
+    /// What the guest asks of denormals of 32-bit floats. Ops that flush say so by a flag (`ftz`); this is about all others.
+    Denormals {
+        /// Nothing: the host may flush them.
+        Any "any",
+        /// They are neither flushed nor read as zero.
+        Preserve "preserve",
+    }
+}
+
+named_enum! {
+    /// How textures meet their samplers.
+    Samplers {
+        /// A texture that is only ever sampled is bound together with its sampler, at the texture's binding.
+        Combined "combined",
+        /// Textures and samplers are bound apart.
+        Separate "separate",
+    }
 }

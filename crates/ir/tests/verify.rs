@@ -3,17 +3,18 @@
 
 mod common;
 
-use common::any_module;
+use common::{any_module, damage, damages};
 use proptest::prelude::*;
 use std::sync::Mutex;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
     BarrierInfo, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
 };
-use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::{Class, OPS, OpInfo, Sig};
+use xenoglot_ir::stage::{Geometry, Mesh};
 use xenoglot_ir::*;
+use xenoglot_testgen::property::config_in;
 
 fn ty(kind: Kind, lanes: u8) -> Type {
     Type::new(kind, lanes).unwrap()
@@ -136,6 +137,14 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         _ => Stage::Fragment,
     };
     let mut m = Module::new(stage, "");
+    if stage == Stage::Geometry {
+        let (input_vertices, output_vertices) = (3, 3);
+        m.pipeline.geometry =
+            Some(Geometry { input_vertices, output_vertices, max_vertices: 3, invocations: 1 });
+    }
+    if stage == Stage::Mesh {
+        m.pipeline.mesh = Some(Mesh { primitive_vertices: 3, max_vertices: 3, max_primitives: 1 });
+    }
     let location = Semantic::Location { location: 0, component: 0 };
     let mut vars = Vec::new();
     if stage == Stage::Fragment {
@@ -328,50 +337,10 @@ fn immediates_and_flags_of_other_ops_are_refused() {
     }
 }
 
-/// Ways to make ids of a module point nowhere or elsewhere.
-fn damage(m: &mut Module, how: u8, pick: usize, id: u32) {
-    let Some(last) = m.funcs.len().checked_sub(1) else {
-        m.entry = Func::from_u32(id).into();
-        return;
-    };
-    let f = &mut m.funcs[Func::new(pick % (last + 1))];
-    let (value, list) =
-        (Value::from_u32(id), |f: &mut Function| ValueList::from_slice(&[Value::from_u32(id)], &mut f.pool));
-    let inst = (!f.insts.is_empty()).then(|| Inst::new(pick % f.insts.len()));
-    let block = (!f.blocks.is_empty()).then(|| Block::new(pick % f.blocks.len()));
-    match (how % 12, inst, block) {
-        (0, ..) => f.layout.push(Block::from_u32(id)),
-        (1, Some(i), _) => f.insts[i].args = list(f),
-        (2, Some(i), _) => f.insts[i].results = list(f),
-        (3, _, Some(b)) => f.blocks[b].params = list(f),
-        (4, _, Some(b)) => f.blocks[b].insts.push(Inst::from_u32(id)),
-        (5, _, Some(b)) => f.blocks[b].term.args = list(f),
-        (6, _, Some(b)) => {
-            f.blocks[b].term.edges.push(Edge { block: Block::from_u32(id), args: ValueList::EMPTY })
-        }
-        (7, Some(i), _) => f.insts[i].imm = Imm::Const(Const::from_u32(id)),
-        (8, Some(i), _) => f.insts[i].imm = Imm::Func(Func::from_u32(id)),
-        (9, Some(i), _) => f.insts[i].imm = Imm::Var(Var::from_u32(id)),
-        (10, ..) if !f.values.is_empty() => {
-            let v = Value::new(pick % f.values.len());
-            f.values[v].hint = Slot::from_u32(id).into();
-            f.values[v].def = ValueDef::Inst(Inst::from_u32(id), 0);
-        }
-        (11, _, Some(b)) => {
-            let insts = f.blocks[b].insts.clone();
-            f.blocks[b].insts.extend(insts);
-        }
-        _ => f.layout.retain(|b| b.as_u32() != value.as_u32()),
-    }
-}
-
 #[test]
 fn no_module_makes_verifier_or_printer_panic() {
     let counts = Mutex::new((0, 0));
-    let config = ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() };
-    let ids = prop_oneof![0..8u32, Just(u32::MAX - 1), any::<u32>().prop_map(|x| x.min(u32::MAX - 1))];
-    let damages = proptest::collection::vec((any::<u8>(), any::<usize>(), ids), 0..4);
-    proptest!(config, |(m in any_module(), damages in damages)| {
+    proptest!(config_in(file!(), 2000), |(m in any_module(), damages in damages())| {
         let mut m = m;
         for (how, pick, id) in damages {
             damage(&mut m, how, pick, id);

@@ -15,7 +15,8 @@
 //! Parameters that nobody uses go too. (Those that are always some other *value* are
 //! [`copy_propagate`](crate::copy_propagate)'s, those used by dead code alone [`dead_code`](crate::dead_code)'s.)
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::{Bits, Block, Function, Value};
@@ -26,23 +27,24 @@ pub(crate) struct Buffers {
 }
 
 /// Removes parameters in one sweep.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_cfg(f);
+pub fn run(w: &mut Work<'_>) -> Done {
+    let f = &mut *w.f;
+    let Known { analyses, replaced, all_used, .. } = &mut *w.known;
+    analyses.ensure_cfg(f);
     let has_params = f.layout.iter().skip(1).any(|&b| !f.params(b).is_empty());
-    if !has_params || cx.analyses.cfg().rpo().len() != f.layout.len() {
-        return Changed::NONE; // edges from unreachable blocks are nobody's predecessors
+    if !has_params || analyses.cfg().rpo().len() != f.layout.len() {
+        return w.finish(); // edges from unreachable blocks are nobody's predecessors
     }
-    cx.replaced.reset(f);
-    if cx.loose {
-        cx.analyses.ensure_uses(f);
+    replaced.reset(f);
+    if !*all_used {
+        analyses.ensure_uses(f);
     }
-    let Context { analyses, replaced, block_params, loose, .. } = cx;
     let cfg = analyses.cfg();
-    let unused = |v: Value| *loose && analyses.uses().count(v) == 0;
+    let unused = |v: Value| !*all_used && analyses.uses().count(v) == 0;
     let mut changed = false;
     for &block in cfg.rpo().iter().skip(1) {
         let n = f.params(block).len();
-        let dead = &mut block_params.dead;
+        let dead = &mut w.buffers.block_params.dead;
         dead.clear();
         for k in 0..n {
             let param = f.params(block)[k];
@@ -63,7 +65,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         }
     }
     replaced.apply(f);
-    cx.end(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::STALE)
 }
 
 /// The constant that parameter `k` of `block` gets on every edge that does not pass it on.

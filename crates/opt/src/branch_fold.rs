@@ -20,7 +20,8 @@
 //! subgroups a constant branch stays if it is what holds its block in a loop, so that what stands before a `break` is not
 //! done after the loop.
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, edit};
 use smallvec::{SmallVec, smallvec};
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::analysis::loops::Loops;
@@ -44,7 +45,7 @@ pub(crate) struct Buffers {
     selecting: Vec<Block>,
 }
 
-/// What is known of a run besides the function.
+/// State of a run besides the function.
 struct State<'a> {
     /// Where there are ops of subgroups.
     loops: Option<&'a Loops>,
@@ -56,21 +57,23 @@ struct State<'a> {
 }
 
 /// Simplifies control flow; one run finds what the order above can.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    if cx.folded {
-        return Changed::NONE;
+pub fn run(w: &mut Work<'_>) -> Done {
+    if w.known.folded {
+        return w.finish();
     }
-    let mut b = std::mem::take(&mut cx.branch_fold);
+    let mut b = std::mem::take(&mut w.buffers.branch_fold);
     let mut selecting = std::mem::take(&mut b.selecting);
     selecting.clear();
     let mut changed = Changed::NONE;
-    cx.analyses.ensure_cfg(f);
-    let together = cx.rare.has_subgroup();
+    let f = &mut *w.f;
+    let Known { analyses, rare, .. } = &mut *w.known;
+    analyses.ensure_cfg(f);
+    let together = rare.has_subgroup();
     if together {
-        cx.analyses.ensure_loops(f);
+        analyses.ensure_loops(f);
     }
-    let all_reached = cx.analyses.cfg().rpo().len() == f.layout.len();
-    let loops = together.then(|| cx.analyses.loops());
+    let all_reached = analyses.cfg().rpo().len() == f.layout.len();
+    let loops = together.then(|| analyses.loops());
     let mut state = State { loops, selecting: &mut selecting, loose: !all_reached, more: together };
     for i in 0..f.layout.len() {
         changed = changed.or(fold_term(f, f.layout[i], &mut state));
@@ -87,9 +90,11 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         }
     }
     let State { mut loose, mut more, .. } = state;
-    cx.end_tight(changed);
-    cx.analyses.ensure_cfg(f);
-    let cfg = cx.analyses.cfg();
+    // Whether anything lost its last use is known at the end only.
+    w.change(changed, Keeps::USES);
+    let f = &mut *w.f;
+    w.known.analyses.ensure_cfg(f);
+    let cfg = w.known.analyses.cfg();
     // What empty blocks passed on their predecessors pass on now.
     let loses = |&block: &Block| !cfg.is_reachable(block) && !b.passes_on[block];
     loose |= cfg.rpo().len() != f.layout.len() && f.layout.iter().any(loses);
@@ -97,15 +102,14 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
     loose |= may_repeat(f, cfg, &selecting);
     b.selecting = selecting;
     if edit::remove_unreachable(f, cfg) {
-        // What is known of the graph was of the other blocks only.
-        cx.end_tight(Changed::INSTS);
-        changed = Changed::ALL;
+        // The graph's analyses are of the other blocks only.
+        w.change(Changed::ALL, Keeps { graph: true, ..Keeps::USES });
     }
-    changed = changed.or(b.merge(f, cx, &mut more));
-    cx.branch_fold = b;
-    cx.loose |= loose;
-    cx.folded = !more;
-    changed
+    b.merge(w, &mut more);
+    w.buffers.branch_fold = b;
+    w.known.all_used &= !loose;
+    w.known.folded = !more;
+    w.finish()
 }
 
 /// Constant conditions, equal edges, negated conditions and selects.
@@ -318,11 +322,12 @@ impl Buffers {
     }
 
     /// Joins each block to the one it is the only way from.
-    fn merge(&mut self, f: &mut Function, cx: &mut Context, more: &mut bool) -> Changed {
-        cx.analyses.ensure_cfg(f);
-        cx.replaced.reset(f);
+    fn merge(&mut self, w: &mut Work<'_>, more: &mut bool) {
+        let f = &mut *w.f;
+        let Known { analyses, replaced, .. } = &mut *w.known;
+        analyses.ensure_cfg(f);
+        replaced.reset(f);
         self.merged.clear();
-        let Context { analyses, replaced, .. } = cx;
         let cfg = analyses.cfg();
         let mut any = false;
         for &block in cfg.rpo() {
@@ -345,12 +350,12 @@ impl Buffers {
             }
         }
         if !any {
-            return Changed::NONE;
+            return;
         }
         // Conditions and arguments may have become constants or equal.
         *more |= !replaced.is_empty();
         replaced.apply(f);
         f.layout.retain(|&b| !self.merged[b]);
-        cx.end_tight(Changed::ALL)
+        w.change(Changed::ALL, Keeps::USES);
     }
 }

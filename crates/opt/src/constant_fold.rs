@@ -9,17 +9,18 @@
 //! What would fault and what the reference does not evaluate stays. Branches on constants are
 //! [`branch_fold`](crate::branch_fold)'s.
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Work};
+use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::fold::{self, Cx, Fold, MAX_FOLD_ARGS};
 use xenoglot_ir::{Bits, Function, Inst, Op, Value};
 
 /// Folds in one sweep; chains fold because operands come before their users.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.replaced.stale.all();
-    cx.analyses.ensure_cfg(f);
+pub fn run(w: &mut Work<'_>) -> Done {
+    let f = &mut *w.f;
+    w.known.analyses.ensure_cfg(f);
     let mut changed = false;
-    for &block in cx.analyses.cfg().rpo() {
+    for &block in w.known.analyses.cfg().rpo() {
         for i in 0..f.blocks[block].insts.len() {
             let inst = f.blocks[block].insts[i];
             if let Some(bits) = fold_inst(f, inst) {
@@ -28,7 +29,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
             }
         }
     }
-    cx.end(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::NOTHING)
 }
 
 /// The constant `inst` computes, if its operands are constants.

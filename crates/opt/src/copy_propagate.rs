@@ -12,7 +12,8 @@
 //!   branch v3, block1(v1), block2        branch v3, block1(v0), block2
 //! ```
 
-use crate::{Changed, Context, edit::Replaced};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, edit::Replaced};
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::{Block, Function, Op, Value, ValueDef};
@@ -27,10 +28,11 @@ pub(crate) struct Buffers {
 }
 
 /// Replaces copies until there are none.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_cfg(f);
-    cx.replaced.reset(f);
-    let Context { analyses, replaced, copy_propagate, rare, .. } = cx;
+pub fn run(w: &mut Work<'_>) -> Done {
+    let f = &mut *w.f;
+    let Known { analyses, replaced, rare, .. } = &mut *w.known;
+    analyses.ensure_cfg(f);
+    replaced.reset(f);
     let cfg = analyses.cfg();
     let with_freeze = if rare.has_freeze() { cfg.rpo() } else { &[] };
     for &block in with_freeze {
@@ -44,10 +46,10 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
             }
         }
     }
-    copy_propagate.all(f, cfg, replaced);
+    w.buffers.copy_propagate.all(f, cfg, replaced);
     let changed = !replaced.is_empty();
     replaced.apply(f);
-    cx.end(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::STALE)
 }
 
 /// The blocks that get each parameter as an argument: lists, joined where a parameter takes the place of another.

@@ -9,7 +9,8 @@
 //!
 //! Inputs and plain loads from memory that nothing can change count as pure. Constants are equal by bits and type.
 
-use crate::{Changed, Context, effects};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, effects};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use xenoglot_ir::analysis::Dominators;
@@ -30,10 +31,11 @@ pub(crate) struct Buffers {
 
 /// Merges in one walk of the dominator tree. The table has no scopes: an entry whose block does not dominate the
 /// block at hand belongs to a finished subtree, so nothing after it needs it and its place is taken.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_dominators(f);
-    cx.replaced.reset(f);
-    let Context { analyses, replaced, cse, .. } = cx;
+pub fn run(w: &mut Work<'_>) -> Done {
+    let (f, cse) = (&mut *w.f, &mut w.buffers.cse);
+    let Known { analyses, replaced, .. } = &mut *w.known;
+    analyses.ensure_dominators(f);
+    replaced.reset(f);
     let dom = analyses.dominators();
     let size = (2 * f.inst_count()).next_power_of_two().max(16);
     cse.table.clear();
@@ -65,7 +67,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         replaced.apply(f); // unreachable blocks
     }
     // What the second one used the first one uses.
-    cx.end_tight(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::USES)
 }
 
 impl Buffers {

@@ -12,7 +12,9 @@
 //!   jump block1(v2)
 //! ```
 
-use crate::{Changed, Context, edit, effects};
+use crate::effects::{self, Resources};
+use crate::session::{Done, Keeps, Work};
+use crate::{Changed, edit};
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::EntityRef as _;
 use xenoglot_ir::{Block, Function, Value, ValueDef};
@@ -23,7 +25,7 @@ pub(crate) struct Buffers {
     needed: Vec<bool>,
     /// By instruction.
     dead: Vec<bool>,
-    /// Blocks that had something dead when they were come to.
+    /// Blocks in which the walk found dead instructions.
     stale: Vec<Block>,
     /// Blocks with an edge back.
     latches: Vec<Block>,
@@ -31,28 +33,27 @@ pub(crate) struct Buffers {
 }
 
 /// Removes dead instructions and block parameters; what unreachable blocks use is needed.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    if !std::mem::take(&mut cx.loose) {
-        return Changed::NONE;
+pub fn run(w: &mut Work<'_>) -> Done {
+    if std::mem::replace(&mut w.known.all_used, true) {
+        return w.finish();
     }
-    cx.analyses.ensure_cfg(f);
-    let mut b = std::mem::take(&mut cx.dead_code);
-    b.mark(f, cx);
-    let changed = b.sweep(f, cx.analyses.cfg());
-    cx.dead_code = b;
-    cx.end_tight(Changed::insts_if(changed))
+    let (f, b) = (&mut *w.f, &mut w.buffers.dead_code);
+    w.known.analyses.ensure_cfg(f);
+    let cfg = w.known.analyses.cfg();
+    b.mark(f, w.resources, cfg);
+    let changed = b.sweep(f, cfg);
+    w.done(Changed::insts_if(changed), Keeps::USES)
 }
 
 impl Buffers {
     /// Blocks are walked from last to first: most values are known to be needed, or not, when their definition is come
     /// to. What is needed over edges back is followed in the end.
-    fn mark(&mut self, f: &Function, cx: &Context) {
+    fn mark(&mut self, f: &Function, resources: &Resources, cfg: &Cfg) {
         for (list, count) in [(&mut self.needed, f.values.len()), (&mut self.dead, f.insts.len())] {
             list.clear();
             list.resize(count, false);
         }
         self.stale.clear();
-        let cfg = cx.analyses.cfg();
         if cfg.rpo().len() != f.layout.len() {
             for &block in f.layout.iter().filter(|&&block| !cfg.is_reachable(block)) {
                 // Its edges are no predecessors of anything: keep what they name.
@@ -75,7 +76,7 @@ impl Buffers {
             if back {
                 self.latches.push(block);
             }
-            if mark_block(f, cx, block, &mut self.needed, &mut self.dead) {
+            if mark_block(f, resources, block, &mut self.needed, &mut self.dead) {
                 self.stale.push(block);
             }
         }
@@ -135,7 +136,13 @@ impl Buffers {
 }
 
 /// Marks what a block needs, and what in it is dead unless something comes to need it; whether anything is.
-fn mark_block(f: &Function, cx: &Context, block: Block, needed: &mut [bool], dead: &mut [bool]) -> bool {
+fn mark_block(
+    f: &Function,
+    resources: &Resources,
+    block: Block,
+    needed: &mut [bool],
+    dead: &mut [bool],
+) -> bool {
     f.term_args(block).iter().for_each(|&v| needed[v.index()] = true);
     let mut any_dead = false;
     for &inst in f.blocks[block].insts.iter().rev() {
@@ -144,7 +151,7 @@ fn mark_block(f: &Function, cx: &Context, block: Block, needed: &mut [bool], dea
             [v] => needed[v.index()],
             ref results => results.iter().any(|v| needed[v.index()]),
         };
-        if used || !effects::is_removable(f, cx, inst) {
+        if used || !effects::is_removable(f, resources, inst) {
             data.args.as_slice(&f.pool).iter().for_each(|v| needed[v.index()] = true);
         } else {
             dead[inst.index()] = true;

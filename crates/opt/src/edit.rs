@@ -22,8 +22,9 @@ pub(crate) struct Replaced {
     pub(crate) stale: Stale,
 }
 
-/// Results of instructions that [`simplify`](crate::simplify) has not looked at as they are now. Passes that rewrite
-/// instructions other than through [`Replaced`] call [`Stale::all`]; new results are stale by their number.
+/// Results of instructions that [`simplify`](crate::simplify) has not looked at as they are now. A pass
+/// that rewrites instructions other than through [`Replaced`] marks them, or all are; new results are stale by their
+/// number.
 #[derive(Default)]
 pub(crate) struct Stale {
     /// By value; what is not listed is stale.

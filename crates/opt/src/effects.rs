@@ -1,10 +1,13 @@
 //! What may be removed, merged and moved: the op table's traits made exact by flags, immediates and resources.
 
-use crate::Context;
+use xenoglot_ir::entity::PrimaryMap;
 use xenoglot_ir::imm::{Imm, ImmKind, MemInfo, Order};
-use xenoglot_ir::module::OutOfBounds;
+use xenoglot_ir::module::{OutOfBounds, ResourceData};
 use xenoglot_ir::op::{OPS, Sig};
-use xenoglot_ir::{DivZero, Function, Inst, Op, Space};
+use xenoglot_ir::{DivZero, Function, Inst, Op, Resource, Space};
+
+/// A module's resources: they say what accesses outside of them do.
+pub type Resources = PrimaryMap<Resource, ResourceData>;
 
 /// What holds for an op whatever the instruction says, packed: passes ask this of everything they come to.
 #[derive(Clone, Copy)]
@@ -46,14 +49,14 @@ static EFFECTS: [Effects; OPS.len()] = {
 
 /// Whether `inst` does nothing but make its results, so that it can go when nobody uses them.
 #[inline]
-pub fn is_removable(f: &Function, cx: &Context, inst: Inst) -> bool {
+pub fn is_removable(f: &Function, resources: &Resources, inst: Inst) -> bool {
     let effects = EFFECTS[f.insts[inst].op as usize].0;
-    effects & REMOVABLE != 0 || effects & MAYBE_REMOVABLE != 0 && may_be_removed(f, cx, inst)
+    effects & REMOVABLE != 0 || effects & MAYBE_REMOVABLE != 0 && may_be_removed(f, resources, inst)
 }
 
-fn may_be_removed(f: &Function, cx: &Context, inst: Inst) -> bool {
+fn may_be_removed(f: &Function, resources: &Resources, inst: Inst) -> bool {
     match (f.insts[inst].op, f.insts[inst].imm) {
-        (Op::Load, Imm::Mem(m)) => is_plain(m) && !may_fault(cx, m),
+        (Op::Load, Imm::Mem(m)) => is_plain(m) && !may_fault(resources, m),
         (Op::Load, _) => false,
         _ => !may_trap(f, inst),
     }
@@ -71,13 +74,13 @@ pub fn is_mergeable(f: &Function, inst: Inst) -> bool {
 
 /// Whether `inst` may be executed where the program did not ask for it, without anybody noticing. `always` says
 /// that the program would have come to it anyway.
-pub fn is_speculatable(f: &Function, cx: &Context, inst: Inst, always: bool) -> bool {
+pub fn is_speculatable(f: &Function, resources: &Resources, inst: Inst, always: bool) -> bool {
     let harmless = match (f.insts[inst].op, f.insts[inst].imm) {
         // The front end vouches for the accesses that are executed, not for others.
-        (Op::Load, Imm::Mem(m)) => always || oob(cx, m) != OutOfBounds::Undefined,
+        (Op::Load, Imm::Mem(m)) => always || oob(resources, m) != OutOfBounds::Undefined,
         _ => true,
     };
-    harmless && is_mergeable(f, inst) && is_removable(f, cx, inst)
+    harmless && is_mergeable(f, inst) && is_removable(f, resources, inst)
 }
 
 /// Whether a division ends the invocation when the divisor is zero, and it may be zero.
@@ -98,13 +101,13 @@ fn is_constant(space: Space) -> bool {
     matches!(space, Space::ConstBank | Space::Uniform | Space::Push | Space::Record)
 }
 
-fn may_fault(cx: &Context, m: MemInfo) -> bool {
-    oob(cx, m) == OutOfBounds::Fault
+fn may_fault(resources: &Resources, m: MemInfo) -> bool {
+    oob(resources, m) == OutOfBounds::Fault
 }
 
-fn oob(cx: &Context, m: MemInfo) -> OutOfBounds {
+fn oob(resources: &Resources, m: MemInfo) -> OutOfBounds {
     match m.resource.expand() {
-        Some(r) => cx.oob[r],
+        Some(r) => resources.get(r).map_or(OutOfBounds::Fault, |data| data.oob),
         None if matches!(m.space, Space::Shared | Space::Private | Space::Global | Space::GuestRegs) => {
             OutOfBounds::Undefined
         }
@@ -150,6 +153,11 @@ impl Rare {
             }
         }
         Rare(rare)
+    }
+
+    /// Whether `f` has no others.
+    pub(crate) fn covers(self, f: &Function) -> bool {
+        Rare::of(f).0 & !self.0 == 0
     }
 
     pub(crate) fn has_freeze(self) -> bool {

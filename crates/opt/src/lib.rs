@@ -1,6 +1,6 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
-//! A pass is a file with one public function `run(&mut Function, &mut Context) -> Changed` and a header that shows
+//! A pass is a file with one public function `run(&mut Work) -> Done` and a header that shows
 //! before and after in the text form. Those that give a module functions, memory or inputs ([`lower_floats`],
 //! [`lower_subgroups`], [`lower_wide_atomics`]) take the module. [`pipeline`] says which run in which order. What passes may assume about an
 //! instruction beyond the op table is in [`effects`].
@@ -26,9 +26,11 @@ pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
 pub mod scalarize;
+pub mod session;
 pub mod simplify;
 pub mod temporaries;
 
 pub use context::Context;
 pub use pipeline::{Options, PASSES, Pass, optimize, optimize_function};
+pub use session::{Session, Work};
 pub use xenoglot_ir::analysis::Changed;

@@ -13,7 +13,9 @@
 //! round comes to; out of as many loops as possible, irreducible ones excepted. A constant moves only along with what needs it. The block before the loop
 //! is the header's only predecessor outside if that only jumps there, else a new one.
 
-use crate::{Changed, Context, effects};
+use crate::Changed;
+use crate::effects::{self, Resources};
+use crate::session::{Done, Keeps, Work};
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::{Analyses, Loop, Loops, Pred};
 use xenoglot_ir::entity::SecondaryMap;
@@ -30,22 +32,21 @@ pub(crate) struct Buffers {
 }
 
 /// Hoists in one sweep over the blocks in reverse post-order.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.analyses.ensure_loops(f);
-    if cx.analyses.loops().loops().is_empty() {
-        return Changed::NONE;
+pub fn run(w: &mut Work<'_>) -> Done {
+    let (f, b, analyses) = (&mut *w.f, &mut w.buffers.licm, &mut w.known.analyses);
+    analyses.ensure_loops(f);
+    if analyses.loops().loops().is_empty() {
+        return w.finish();
     }
-    cx.analyses.ensure_dominators(f);
-    let mut b = std::mem::take(&mut cx.licm);
-    b.find(f, cx);
-    let changed = if b.moves.is_empty() { Changed::NONE } else { b.apply(f, &cx.analyses) };
-    cx.licm = b;
-    cx.end_tight(changed)
+    analyses.ensure_dominators(f);
+    b.find(f, w.resources, analyses);
+    let changed = if b.moves.is_empty() { Changed::NONE } else { b.apply(f, analyses) };
+    w.done(changed, Keeps::USES)
 }
 
 impl Buffers {
-    fn find(&mut self, f: &Function, cx: &Context) {
-        let (cfg, loops) = (cx.analyses.cfg(), cx.analyses.loops());
+    fn find(&mut self, f: &Function, resources: &Resources, analyses: &Analyses) {
+        let (cfg, loops) = (analyses.cfg(), analyses.loops());
         self.home.clear();
         self.home.resize(f.insts.len());
         self.moved.clear();
@@ -56,14 +57,16 @@ impl Buffers {
             if inner.is_none() {
                 continue;
             }
-            let outer = outermost(cx, block);
+            let outer = outermost(analyses, block);
             for &inst in &f.blocks[block].insts {
                 self.home[inst] = inner.into();
                 let Some(outer) = outer else { continue };
                 if is_light(f, inst) {
                     continue;
                 }
-                let Some(target) = self.outermost(f, cx, (block, outer), inst) else { continue };
+                let Some(target) = self.outermost((f, resources), loops, (block, outer), inst) else {
+                    continue;
+                };
                 for &v in f.args(inst) {
                     if let Some(c) = f.def_inst(v)
                         && self.is_inside(loops, target, c)
@@ -89,12 +92,11 @@ impl Buffers {
     /// The outermost loop around `block`, `outer` at most, that `inst` can be moved out of.
     fn outermost(
         &self,
-        f: &Function,
-        cx: &Context,
+        (f, resources): (&Function, &Resources),
+        loops: &Loops,
         (block, outer): (Block, Loop),
         inst: Inst,
     ) -> Option<Loop> {
-        let loops = cx.analyses.loops();
         let mut best = None;
         let mut at = loops.innermost(block);
         while let Some(l) = at {
@@ -106,7 +108,9 @@ impl Buffers {
             };
             // The header is come to whenever the loop is.
             let always = block == data.header;
-            if !f.args(inst).iter().all(|&v| invariant(v)) || !effects::is_speculatable(f, cx, inst, always) {
+            if !f.args(inst).iter().all(|&v| invariant(v))
+                || !effects::is_speculatable(f, resources, inst, always)
+            {
                 break;
             }
             best = Some(l);
@@ -142,13 +146,13 @@ impl Buffers {
 }
 
 /// The outermost loop around `block` that anything may be moved out of, from there.
-fn outermost(cx: &Context, block: Block) -> Option<Loop> {
-    let loops = cx.analyses.loops();
+fn outermost(analyses: &Analyses, block: Block) -> Option<Loop> {
+    let loops = analyses.loops();
     let mut best = None;
     let mut at = loops.innermost(block);
     while let Some(l) = at {
         let data = &loops.loops()[l];
-        if data.irreducible || !in_each_round(cx, l, data.header, block) {
+        if data.irreducible || !in_each_round(analyses, l, data.header, block) {
             break;
         }
         best = Some(l);
@@ -159,8 +163,8 @@ fn outermost(cx: &Context, block: Block) -> Option<Loop> {
 
 /// Whether each round of the loop that goes on to another comes to `block`. Elsewhere, code is better off where it is:
 /// most rounds may never need it.
-fn in_each_round(cx: &Context, l: Loop, header: Block, block: Block) -> bool {
-    let (cfg, loops, dominators) = (cx.analyses.cfg(), cx.analyses.loops(), cx.analyses.dominators());
+fn in_each_round(analyses: &Analyses, l: Loop, header: Block, block: Block) -> bool {
+    let (cfg, loops, dominators) = (analyses.cfg(), analyses.loops(), analyses.dominators());
     let mut latches = cfg.preds(header).iter().filter(|pred| loops.contains(l, pred.block));
     latches.all(|latch| dominators.dominates(block, latch.block))
 }

@@ -25,14 +25,15 @@
 //! same for all that comes of an access. Vectors of narrow lanes, 64-bit atomics and accesses
 //! that are not aligned to their lanes are left for the back end to refuse.
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Work};
+use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{Imm, MemInfo, Order, Scope};
 use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, Value};
 
 /// Lowers the accesses of a function.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.replaced.stale.all();
+pub fn run(w: &mut Work<'_>) -> Done {
+    let f = &mut *w.f;
     let mut changed = Changed::NONE;
     for i in 0..f.layout.len() {
         let block = f.layout[i];
@@ -40,7 +41,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
             changed = changed.or(lower_block(f, block));
         }
     }
-    cx.end(changed)
+    w.done(changed, Keeps::NOTHING)
 }
 
 /// What becomes of an access.

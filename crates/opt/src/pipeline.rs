@@ -3,13 +3,14 @@
 //! [`optimize_function`] reads as what happens to a function; [`PASSES`] is what `--print-after` and tests know
 //! passes by.
 
+use crate::session::{Run, Session};
 use crate::{
     Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
     lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify_func};
-use xenoglot_ir::{Func, Function, Module};
+use xenoglot_ir::{Func, Module};
 
 /// A pass.
 pub struct Pass {
@@ -18,7 +19,7 @@ pub struct Pass {
     /// What it does, in a line.
     pub doc: &'static str,
     /// The pass.
-    pub run: fn(&mut Function, &mut Context) -> Changed,
+    pub run: Run,
 }
 
 macro_rules! passes {
@@ -63,8 +64,8 @@ pub enum Level {
 /// How to optimise.
 #[derive(Clone, Copy, Default)]
 pub struct Options {
-    /// How much to do.
-    pub level: Level,
+    /// How much to do; `None`: lightly where the guest's compiler has optimised ([`Module::optimized`]), else all of it.
+    pub level: Option<Level>,
     /// Whether to end with scalar ops only, for back ends without vectors.
     pub scalarize: bool,
     /// Whether to leave only accesses of words, for back ends without others, and no 64-bit atomics on shared memory.
@@ -105,7 +106,7 @@ pub trait Observer {
     }
 }
 
-/// Nobody looks on.
+/// An observer that does nothing.
 impl Observer for () {
     type Error = std::convert::Infallible;
 
@@ -127,9 +128,7 @@ impl Observer for Verify {
 
 /// Runs passes one by one and tells the observer.
 struct Runner<'a, O: Observer> {
-    module: &'a mut Module,
-    func: Func,
-    cx: &'a mut Context,
+    session: Session<'a>,
     observer: &'a mut O,
 }
 
@@ -138,16 +137,15 @@ impl<O: Observer> Runner<'_, O> {
         // The list below names passes of the table only; the tests run every line of it.
         let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
         let start = self.observer.timed().then(Instant::now);
-        let changed = (pass.run)(&mut self.module.funcs[self.func], self.cx);
+        let changed = self.session.run(pass.run);
         let took = start.map_or(Duration::ZERO, |s| s.elapsed());
-        let (module, func) = (&*self.module, self.func);
+        let (module, func) = (self.session.module(), self.session.func());
         self.observer.after(Ran { pass, module, func, changed, took })?;
         Ok(changed)
     }
 }
 
-/// Optimises one function of `module`. `cx` must know the module ([`Context::set_module`]) or assumes the worst of
-/// its memory.
+/// Optimises one function of `module`.
 pub fn optimize_function<O: Observer>(
     module: &mut Module,
     func: Func,
@@ -155,16 +153,17 @@ pub fn optimize_function<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> Result<(), O::Error> {
-    cx.begin(&module.funcs[func]);
-    let mut r = Runner { module, func, cx, observer };
+    module.funcs[func].guest_code.clear();
+    let level = options.level.unwrap_or(if module.optimized { Level::Light } else { Level::Full });
+    let mut r = Runner { session: cx.session(module, func), observer };
     r.run("promote")?;
     if options.lower_memory {
         r.run("lower_memory")?;
     }
-    if options.level >= Level::Light {
+    if level >= Level::Light {
         r.run("simplify")?;
     }
-    if options.level == Level::Full {
+    if level == Level::Full {
         // Lanes moved directly leave most masked writes dead: what follows need not look at them.
         r.run("dead_code")?;
         r.run("branch_fold")?;
@@ -194,7 +193,6 @@ pub fn optimize<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> Result<(), O::Error> {
-    cx.set_module(module);
     let funcs = module.funcs.len();
     for func in module.funcs.keys() {
         optimize_function(module, func, cx, options, observer)?;

@@ -24,7 +24,8 @@
 //! sets by walking the dominator tree from the deepest definition up (Sreedhar and Gao, "A Linear Time Algorithm
 //! for Placing phi-Nodes", 1995), and only where the register is live.
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, edit};
 use xenoglot_ir::analysis::{Analyses, Cfg, Dominators};
 use xenoglot_ir::entity::{SecondaryMap, packed_option::PackedOption};
 use xenoglot_ir::{Bits, Block, Function, Imm, Inst, NO_GUEST, Op, Slot, Value};
@@ -54,33 +55,32 @@ pub(crate) struct Buffers {
 }
 
 /// Replaces every `slot_get` and `slot_set`.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
+pub fn run(w: &mut Work<'_>) -> Done {
+    let (f, b) = (&mut *w.f, &mut w.buffers.promote);
     let has_slot_op = |f: &Function| {
         f.layout
             .iter()
             .any(|&b| f.blocks[b].insts.iter().any(|&i| matches!(f.insts[i].op, Op::SlotGet | Op::SlotSet)))
     };
     if f.slots.is_empty() || !has_slot_op(f) {
-        return Changed::NONE;
+        return w.finish();
     }
+    let Known { analyses, replaced, .. } = &mut *w.known;
     let mut changed = Changed::INSTS;
-    cx.analyses.ensure_cfg(f);
-    if edit::remove_unreachable(f, cx.analyses.cfg()) {
+    analyses.ensure_cfg(f);
+    if edit::remove_unreachable(f, analyses.cfg()) {
         changed = Changed::ALL;
     }
-    cx.analyses.ensure_dominators(f);
-    let mut b = std::mem::take(&mut cx.promote);
+    analyses.ensure_dominators(f);
     b.reset(f);
     b.gather(f);
-    b.depths(cx.analyses.dominators());
-    b.place_all(f, &cx.analyses);
+    b.depths(analyses.dominators());
+    b.place_all(f, analyses);
     b.add_params(f);
-    cx.replaced.reset(f);
-    b.rename(f, cx);
-    cx.promote = b;
-    // What is known of the graph was of the reachable blocks only.
-    cx.end(Changed::INSTS);
-    changed
+    replaced.reset(f);
+    b.rename(f, analyses.dominators(), replaced);
+    // The graph's analyses are of the reachable blocks only.
+    w.done(changed, Keeps { graph: true, ..Keeps::STALE })
 }
 
 impl Buffers {
@@ -220,9 +220,7 @@ impl Buffers {
     }
 
     /// Walks the dominator tree with the value of each slot at hand.
-    fn rename(&mut self, f: &mut Function, cx: &mut Context) {
-        let Context { analyses, replaced, .. } = cx;
-        let dom = analyses.dominators();
+    fn rename(&mut self, f: &mut Function, dom: &Dominators, replaced: &mut edit::Replaced) {
         self.open.clear();
         self.undo.clear();
         self.zeros.clear();

@@ -14,7 +14,8 @@
 //! Vectors remain where a whole one is wanted: loads and stores, inputs and outputs, calls, parameters. `simplify`
 //! then takes each `extract` to its scalar and `dead_code` removes the vectors nobody reads.
 
-use crate::{Changed, Context, edit};
+use crate::session::{Done, Keeps, Work};
+use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::{Bits, Flags, Function, Imm, Inst, Op, Type, Value};
 
@@ -24,9 +25,8 @@ pub(crate) struct Buffers {
 }
 
 /// Takes vector ops apart.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    cx.replaced.stale.all();
-    let out = &mut cx.scalarize.insts;
+pub fn run(w: &mut Work<'_>) -> Done {
+    let (f, out) = (&mut *w.f, &mut w.buffers.scalarize.insts);
     let mut changed = false;
     for i in 0..f.layout.len() {
         let block = f.layout[i];
@@ -40,7 +40,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         insts.extend_from_slice(out);
         f.blocks[block].insts = insts;
     }
-    cx.end(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::NOTHING)
 }
 
 /// Puts scalar ops for `inst` into `out` and makes `inst` what joins them, if it is an op on vectors.

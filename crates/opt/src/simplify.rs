@@ -12,7 +12,8 @@
 //! goes unless `ftz`, `sat` or `fmz` would change `x`. The rules are by family in [`int`], [`float`] and
 //! [`vector`]; ops on constants fold on the way, so that chains of both need one sweep.
 
-use crate::{Changed, Context, constant_fold, edit};
+use crate::session::{Done, Keeps, Known, Work};
+use crate::{Changed, constant_fold, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::func::InstData;
 use xenoglot_ir::{Bits, Flags, Function, Imm, Inst, Op, Type, Value};
@@ -112,15 +113,15 @@ const MAX_STEPS: usize = 8;
 
 /// Simplifies in one sweep; operands come before their users. What was looked at before is looked at again only if its
 /// operands or their definitions changed since.
-pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
-    if cx.replaced.stale.is_none(f) {
-        return Changed::NONE;
+pub fn run(w: &mut Work<'_>) -> Done {
+    let (f, out) = (&mut *w.f, &mut w.buffers.simplify.insts);
+    let Known { analyses, replaced, .. } = &mut *w.known;
+    if replaced.stale.is_none(f) {
+        return w.finish();
     }
-    cx.analyses.ensure_cfg(f);
-    cx.replaced.reset(f);
-    let Context { analyses, replaced, simplify, .. } = cx;
+    analyses.ensure_cfg(f);
+    replaced.reset(f);
     let rpo = analyses.cfg().rpo();
-    let out = &mut simplify.insts;
     let first = replaced.stale.is_all();
     let mut changed = false;
     for &block in rpo {
@@ -172,7 +173,7 @@ pub fn run(f: &mut Function, cx: &mut Context) -> Changed {
         replaced.apply(f); // unreachable blocks
     }
     replaced.stale.none(f);
-    cx.end(Changed::insts_if(changed))
+    w.done(Changed::insts_if(changed), Keeps::STALE)
 }
 
 /// Whether one of these changed since it was looked at.

@@ -4,12 +4,16 @@ mod common;
 
 use common::{random_module, run};
 use std::collections::BTreeSet;
+use xenoglot_ir::analysis::Analyses;
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::verify::verify;
 use xenoglot_ir::{Block, Function, Imm, Module, Op, Slot};
 use xenoglot_opt::pipeline::{Observer, Ran, Verify};
 use xenoglot_opt::temporaries::{self, Temporaries};
-use xenoglot_opt::{Context, Options, PASSES, optimize};
+use xenoglot_opt::{
+    Context, Options, PASSES, branch_fold, copy_propagate, dead_code, optimize, promote, simplify,
+};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 const FUEL: u64 = 3000;
@@ -51,18 +55,18 @@ fn passes_alone() {
     for (n, pass) in PASSES.iter().enumerate() {
         let mut stats = Stats::default();
         let mut cx = Context::new();
-        for seed in 0..PROGRAMS {
+        for seed in property::seeds(PROGRAMS) {
             let seed = seed + (n as u64) * 1_000_000;
             compare(seed, pass.name, &mut stats, |m| {
-                cx.set_module(m);
-                let f = m.funcs.values_mut().next().unwrap();
-                cx.begin(f);
+                let func = m.funcs.keys().next().unwrap();
+                let mut session = cx.session(m, func);
                 if !seed.is_multiple_of(4) {
-                    xenoglot_opt::promote::run(f, &mut cx);
+                    session.run(promote::run);
                 }
-                let before = format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
-                let changed = (pass.run)(f, &mut cx);
-                let same = before == format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
+                let text = |f: &Function| format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
+                let before = text(session.function());
+                let changed = session.run(pass.run);
+                let same = before == text(session.function());
                 assert!(changed.any() || same, "seed {seed}: {} hides a change", pass.name);
                 changed.any()
             });
@@ -75,13 +79,36 @@ fn passes_alone() {
     }
 }
 
+/// What a context knows of one function is not applied to the next: one that went through other functions does what a
+/// fresh one does. (`promote` deleted live blocks where it took another function's graph for its own.)
+#[test]
+fn a_context_takes_nothing_from_function_to_function() {
+    let mut cx = Context::new();
+    for seed in property::seeds(PROGRAMS) {
+        let mut m = program(seed);
+        m.funcs.push(program(seed + 1).funcs.into_iter().next().unwrap().1);
+        let before = m.clone();
+        for func in before.funcs.keys() {
+            let mut used = cx.session(&mut m, func);
+            let mut alone = before.clone();
+            let mut fresh = Context::new();
+            let mut fresh = fresh.session(&mut alone, func);
+            for pass in [promote::run, copy_propagate::run, simplify::run, branch_fold::run, dead_code::run] {
+                assert_eq!(used.run(pass), fresh.run(pass), "seed {seed}");
+                let text = |f: &Function| format!("{:?} {:?} {:?}", f.blocks, f.layout, f.insts);
+                assert_eq!(text(used.function()), text(fresh.function()), "seed {seed}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_whole_list() {
     for scalarize in [false, true] {
         let mut stats = Stats::default();
         let mut cx = Context::new();
         let (mut before, mut after) = (0, 0);
-        for seed in 0..2 * PROGRAMS {
+        for seed in property::seeds(2 * PROGRAMS) {
             compare(seed, "everything", &mut stats, |m| {
                 before += m.funcs.values().map(Function::inst_count).sum::<usize>();
                 let options = Options { scalarize, ..Options::default() };
@@ -105,12 +132,8 @@ impl Observer for Again {
         if ran.changed.any() || !matches!(ran.pass.name, "branch_fold" | "dead_code") {
             return Ok(());
         }
-        let mut func = ran.module.funcs[ran.func].clone();
-        let mut cx = Context::new();
-        cx.set_module(ran.module);
-        cx.begin(&func);
         self.0 += 1;
-        match (ran.pass.run)(&mut func, &mut cx).any() {
+        match Context::new().session(&mut ran.module.clone(), ran.func).run(ran.pass.run).any() {
             true => Err(format!("{} was left out", ran.pass.name)),
             false => Ok(()),
         }
@@ -121,7 +144,7 @@ impl Observer for Again {
 fn passes_that_are_left_out_would_change_nothing() {
     let mut cx = Context::new();
     let mut again = Again(0);
-    for seed in 0..4 * PROGRAMS {
+    for seed in property::seeds(4 * PROGRAMS) {
         let scalarize = seed.is_multiple_of(3);
         let options = Options { scalarize, ..Options::default() };
         optimize(&mut program(seed), &mut cx, &options, &mut again)
@@ -131,11 +154,12 @@ fn passes_that_are_left_out_would_change_nothing() {
 }
 
 /// Registers that some path from the start of each reachable block reads before it sets them.
-fn live_slots(f: &Function, cx: &mut Context) -> SecondaryMap<Block, BTreeSet<Slot>> {
-    cx.analyses.ensure_cfg(f);
+fn live_slots(f: &Function) -> SecondaryMap<Block, BTreeSet<Slot>> {
+    let mut analyses = Analyses::new();
+    analyses.ensure_cfg(f);
     let mut live: SecondaryMap<Block, BTreeSet<Slot>> = SecondaryMap::new();
     for _ in 0..=f.layout.len() {
-        for &b in cx.analyses.cfg().rpo() {
+        for &b in analyses.cfg().rpo() {
             let mut set: BTreeSet<Slot> =
                 f.edges(b).iter().flat_map(|e| live[e.block].iter().copied()).collect();
             for &i in f.blocks[b].insts.iter().rev() {
@@ -159,13 +183,14 @@ fn live_slots(f: &Function, cx: &mut Context) -> SecondaryMap<Block, BTreeSet<Sl
 fn promotion_leaves_no_slot_op_and_no_dead_parameter() {
     let mut cx = Context::new();
     let mut params = 0;
-    for seed in 0..PROGRAMS {
+    for seed in property::seeds(PROGRAMS) {
         let mut m = program(seed);
-        let f = m.funcs.values_mut().next().unwrap();
-        cx.begin(f);
-        let live = live_slots(f, &mut cx);
+        let (func, f) = m.funcs.iter().next().unwrap();
+        let live = live_slots(f);
         let own = f.values.len();
-        xenoglot_opt::promote::run(f, &mut cx);
+        let mut session = cx.session(&mut m, func);
+        session.run(promote::run);
+        let f = session.function();
         for &b in &f.layout {
             assert!(f.blocks[b].insts.iter().all(|&i| !matches!(f.insts[i].op, Op::SlotGet | Op::SlotSet)));
             for v in f.params(b).iter().filter(|v| v.index() >= own && f.entry() != Some(b)) {
@@ -185,21 +210,21 @@ fn temporaries_hold_what_is_read() {
     let mut cx = Context::new();
     let mut temps = Temporaries::default();
     let (mut values, mut variables) = (0, 0);
-    for seed in 0..2 * PROGRAMS {
+    for seed in property::seeds(2 * PROGRAMS) {
         let mut m = program(seed);
         let options = Options::default();
         if seed % 2 == 0 {
             let Ok(()) = optimize(&mut m, &mut cx, &options, &mut ());
         }
         let f = m.funcs.values().next().unwrap();
-        cx.begin(f);
+        let mut analyses = Analyses::new();
         for inline in [0, 50, 100] {
             let wanted = |v: xenoglot_ir::Value| {
                 let pure = f.def_inst(v).is_some_and(|i| f.insts[i].op.info().traits.pure);
                 !(pure && v.as_u32().wrapping_mul(0x9e37_79b9) % 100 < inline)
             };
-            temps.compute(f, &mut cx.analyses, wanted);
-            let cfg = cx.analyses.cfg();
+            temps.compute(f, &mut analyses, wanted);
+            let cfg = analyses.cfg();
             temporaries::check(f, cfg, &temps, wanted).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
             for &b in cfg.rpo() {
                 let defs = f.params(b).iter().chain(f.blocks[b].insts.iter().flat_map(|&i| f.results(i)));
@@ -219,18 +244,17 @@ fn temporaries_hold_what_is_read() {
 /// The checker finds a value that was overwritten.
 #[test]
 fn the_checker_of_temporaries_finds_clashes() {
-    let mut cx = Context::new();
     let mut temps = Temporaries::default();
     let (mut found, mut tried) = (0, 0);
-    for seed in 0..200 {
+    for seed in property::seeds(200) {
         let m = program(seed);
         let f = m.funcs.values().next().unwrap();
-        cx.begin(f);
+        let mut analyses = Analyses::new();
         // Coloured as if constants were written where they are used, read as if they were not.
         let is_const = |v| f.def_inst(v).is_some_and(|i| f.insts[i].op == Op::Const);
-        temps.compute(f, &mut cx.analyses, |v| !is_const(v));
+        temps.compute(f, &mut analyses, |v| !is_const(v));
         tried += 1;
-        found += u32::from(temporaries::check(f, cx.analyses.cfg(), &temps, |_| true).is_err());
+        found += u32::from(temporaries::check(f, analyses.cfg(), &temps, |_| true).is_err());
     }
     assert!(found > tried / 2, "{found} of {tried}");
 }

@@ -39,10 +39,8 @@ fn passes_do_what_the_files_say() {
     let mut failures = Vec::new();
     for pass in PASSES {
         let mut run = |m: &mut Module| {
-            cx.set_module(m);
-            for f in m.funcs.values_mut() {
-                cx.begin(f);
-                (pass.run)(f, &mut cx);
+            for func in m.funcs.keys() {
+                cx.session(m, func).run(pass.run);
             }
         };
         check(pass.name, &mut run, &mut failures);

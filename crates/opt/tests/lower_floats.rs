@@ -9,6 +9,7 @@ use xenoglot_ir::{
 };
 use xenoglot_opt::Changed;
 use xenoglot_opt::lower_floats::{self, Options};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// Operand sets of a module, eight bytes for each operand.
@@ -117,7 +118,7 @@ fn check(rng: &mut Rng, op: Op, flags: Flags, from: Kind, to: Kind, count: u32) 
 
 #[test]
 fn lowered_arithmetic_is_what_it_was() {
-    let mut rng = Rng::new(1);
+    let mut rng = property::rng(1);
     let none = Flags::NONE;
     for kind in [Kind::F16, Kind::F32, Kind::F64] {
         for round in ROUNDS {
@@ -137,7 +138,7 @@ fn lowered_arithmetic_is_what_it_was() {
 
 #[test]
 fn lowered_conversions_are_what_they_were() {
-    let mut rng = Rng::new(2);
+    let mut rng = property::rng(2);
     let none = Flags::NONE;
     for to in [Kind::F16, Kind::F32, Kind::F64] {
         for round in ROUNDS {
@@ -157,7 +158,7 @@ fn lowered_conversions_are_what_they_were() {
 
 #[test]
 fn sums_with_zero_keep_its_sign() {
-    let mut rng = Rng::new(3);
+    let mut rng = property::rng(3);
     for kind in [Kind::F16, Kind::F32, Kind::F64] {
         for flags in
             [Flags::NONE, Flags::NONE.with_ftz(), Flags::NONE.with_sat(), Flags::NONE.with_ftz().with_sat()]

@@ -9,6 +9,7 @@ use xenoglot_ir::{
 };
 use xenoglot_opt::pipeline::{Options, Verify};
 use xenoglot_opt::{Context, optimize};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// Bytes of each memory; accesses also go a little beyond.
@@ -108,7 +109,7 @@ fn run(m: &Module) -> [Vec<u32>; 2] {
 #[test]
 fn lowered_accesses_do_what_they_did() {
     let mut cx = Context::new();
-    for seed in 0..300 {
+    for seed in property::seeds(300) {
         let mut m = module(seed);
         let before = run(&m);
         let options = Options { lower_memory: true, ..Options::default() };

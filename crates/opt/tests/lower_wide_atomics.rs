@@ -12,6 +12,7 @@ use xenoglot_ir::{
 };
 use xenoglot_opt::pipeline::{Options, Verify};
 use xenoglot_opt::{Context, optimize};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 const LANES: u32 = 48;
@@ -124,7 +125,7 @@ fn run(m: &Module) -> Vec<u32> {
 #[test]
 fn locked_atomics_do_what_they_did() {
     let mut cx = Context::new();
-    for seed in 0..200 {
+    for seed in property::seeds(200) {
         let mut m = module(seed);
         let want = run(&m);
         let options = Options { lower_memory: true, ..Options::default() };

@@ -2,18 +2,18 @@
 
 mod common;
 
-use common::{graph, long, same_traces, structured};
+use common::{graph, same_traces, structured};
 use xenoglot_ir::Block;
 use xenoglot_structure::check::check;
 use xenoglot_structure::{Options, structure_graph};
 use xenoglot_testgen::cfg::all_small;
-use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::property;
 
 /// Every order of successors; for six blocks up to that order.
 #[test]
 fn all_small_graphs() {
-    let mut rng = Rng::new(5);
-    for nodes in 1..=if long() { 6 } else { 5 } {
+    let mut rng = property::rng(5);
+    for nodes in 1..=property::budget(5, 6) {
         let ordered = nodes < 6;
         let mut ended = 0;
         let mut counts = [0u64; 3];
@@ -45,7 +45,7 @@ fn all_small_graphs() {
 /// Every small graph with every single pin.
 #[test]
 fn all_pins_on_small_graphs() {
-    let nodes = if long() { 4 } else { 3 };
+    let nodes = property::budget(3, 4);
     let mut honoured = 0;
     all_small(nodes, true, |succs| {
         let g = graph(succs);

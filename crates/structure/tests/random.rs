@@ -2,22 +2,23 @@
 
 mod common;
 
-use common::{graph, long, same_traces, structured};
+use common::{graph, same_traces, structured};
 use xenoglot_ir::Block;
 use xenoglot_structure::check::check;
 use xenoglot_structure::dominance::Dominance;
 use xenoglot_structure::tree::{List, Stats, Stmt};
 use xenoglot_structure::{Options, Tree, structure_graph};
 use xenoglot_testgen::cfg::{self, random, random_of};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 #[test]
 fn traces_are_those_of_the_graph() {
-    let graphs = if long() { 100_000 } else { 5_000 };
+    let graphs = property::budget(5_000, 100_000);
     let (mut ended, mut irreducible, mut deepest) = (0, 0, 0);
     let mut total = Stats::default();
     let mut worst = 0.0f64;
-    for seed in 0..graphs {
+    for seed in property::seeds(graphs) {
         let mut rng = Rng::new(seed);
         let g = graph(&random(&mut rng, 150));
         // A low limit now and then, so that moving out of deep nesting is met on small graphs too.
@@ -53,7 +54,7 @@ fn traces_are_those_of_the_graph() {
 #[test]
 fn the_output_is_deterministic() {
     let text = || {
-        let mut rng = Rng::new(99);
+        let mut rng = property::rng(99);
         (0..60)
             .map(|_| structure_graph(&graph(&random(&mut rng, 200)), &Options::default()).to_string())
             .collect::<String>()
@@ -94,7 +95,7 @@ fn cost_is_nearly_linear() {
     for shape in cfg::Shape::ALL {
         let steps = [500, 1000, 2000, 4000].map(|n| {
             let (mut steps, mut blocks) = (0, 0);
-            for seed in 0..24 {
+            for seed in property::seeds(24) {
                 let g = graph(&random_of(&mut Rng::new(seed), shape, n));
                 let stats = *structure_graph(&g, &Options::default()).stats();
                 steps += stats.steps;
@@ -150,7 +151,7 @@ fn reach(tree: &Tree, list: List, without: Block, seen: &mut [bool], breaks: &mu
 #[test]
 fn dominance_is_exact() {
     let (mut claims, mut lost) = (0, 0);
-    for seed in 0..400 {
+    for seed in property::seeds(400) {
         let mut rng = Rng::new(seed);
         let g = graph(&random(&mut rng, 60));
         let limit = [48, 5][rng.below(2) as usize];
@@ -186,7 +187,7 @@ fn dominance_is_exact() {
 #[test]
 fn pins_keep_traces() {
     let (mut asked, mut honoured) = (0, 0);
-    for seed in 0..1000 {
+    for seed in property::seeds(1000) {
         let mut rng = Rng::new(seed);
         let g = graph(&random(&mut rng, 60));
         let blocks = g.block_count() as u32 + 1;

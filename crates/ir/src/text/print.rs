@@ -1,5 +1,6 @@
-//! The printer. It takes any module, sound or not: ids that name nothing print as `?`, and only such text does not
-//! parse back.
+//! The printer. It takes any module, sound or not. What the text form has no words for prints with a `?`: ids that name
+//! nothing, immediates of another kind than the op's. Such text does not parse, nor does text in which a name or value is
+//! defined twice or never; all other text parses back to the same module.
 
 use super::literal::{Lane, Number};
 use super::name::{Name, Quoted};
@@ -10,6 +11,7 @@ use crate::module::{
     Capture, Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic,
     Texel, VarData,
 };
+use crate::stage::{Denormals, Depth, Geometry, Mesh, Pipeline, Samplers, Tessellation};
 use crate::ty::{Bits, Type};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
@@ -113,6 +115,7 @@ impl Display for ModuleText<'_> {
         if m.shared_size != 0 {
             writeln!(f, "  shared {}", m.shared_size)?;
         }
+        write_facts(f, m)?;
         for (id, var) in &m.vars {
             write_var(f, var)?;
             for capture in m.captures.iter().filter(|capture| capture.var == id) {
@@ -121,8 +124,14 @@ impl Display for ModuleText<'_> {
             }
             f.write_char('\n')?;
         }
+        for capture in m.captures.iter().filter(|capture| !m.vars.is_valid(capture.var)) {
+            writeln!(f, "  ?{} capture", capture.var)?;
+        }
         for resource in m.resources.values() {
             write_resource(f, resource)?;
+        }
+        if let Some(entry) = m.entry.expand().filter(|&entry| !m.funcs.is_valid(entry)) {
+            writeln!(f, "  entry ?{entry}")?;
         }
         for (id, func) in m.funcs.iter() {
             let entry = if m.entry.expand() == Some(id) { "entry " } else { "" };
@@ -150,6 +159,47 @@ impl Display for InstText<'_> {
             },
         }
     }
+}
+
+/// What the module says of its stage and its guest; defaults go without saying.
+fn write_facts(f: &mut dyn Write, m: &Module) -> fmt::Result {
+    let Pipeline { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh } = m.pipeline;
+    if early_fragment_tests {
+        f.write_str("  early_tests\n")?;
+    }
+    if depth != Depth::Any {
+        writeln!(f, "  depth {}", depth.name())?;
+    }
+    if let Some(Geometry { input_vertices, output_vertices, max_vertices, invocations }) = geometry {
+        writeln!(
+            f,
+            "  geometry in {input_vertices} out {output_vertices} vertices {max_vertices} invocations {invocations}"
+        )?;
+    }
+    if let Some(vertices) = patch_vertices {
+        writeln!(f, "  patch {vertices}")?;
+    }
+    if let Some(Tessellation { domain, spacing, clockwise, points }) = tessellation {
+        write!(f, "  tessellator {}", domain.name())?;
+        if let Some(spacing) = spacing {
+            write!(f, " {}", spacing.name())?;
+        }
+        let winding = clockwise.map_or("", |clockwise| if clockwise { " cw" } else { " ccw" });
+        writeln!(f, "{winding}{}", word(points, "points"))?;
+    }
+    if let Some(Mesh { primitive_vertices, max_vertices, max_primitives }) = mesh {
+        writeln!(f, "  mesh out {primitive_vertices} vertices {max_vertices} primitives {max_primitives}")?;
+    }
+    if m.denormals != Denormals::Any {
+        writeln!(f, "  denormals {}", m.denormals.name())?;
+    }
+    if m.samplers != Samplers::Combined {
+        writeln!(f, "  samplers {}", m.samplers.name())?;
+    }
+    if m.optimized {
+        f.write_str("  optimized\n")?;
+    }
+    Ok(())
 }
 
 fn write_var(f: &mut dyn Write, var: &VarData) -> fmt::Result {
@@ -372,7 +422,10 @@ impl<'a> FuncPrinter<'a> {
             _ => None,
         };
         let mut separator = " ";
-        if !matches!(data.imm, Imm::None | Imm::Stream(0)) {
+        if data.imm.kind() != data.op.info().imm {
+            write!(f, " ?{}", data.imm.kind().name())?;
+            separator = ", ";
+        } else if !matches!(data.imm, Imm::None | Imm::Stream(0)) {
             f.write_char(' ')?;
             self.imm(f, &data.imm, ty)?;
             separator = ", ";
@@ -391,7 +444,7 @@ impl<'a> FuncPrinter<'a> {
             write!(f, "{separator}{}", self.value(v))?;
             separator = ", ";
         }
-        if term.kind == TermKind::Switch {
+        if term.kind == TermKind::Switch || !term.cases.is_empty() {
             write!(f, "{separator}[")?;
             for (n, &case) in term.cases.iter().enumerate() {
                 write!(f, "{}{}: ", if n == 0 { "" } else { ", " }, Number(case))?;

@@ -5,6 +5,7 @@ use crate::entities::Func;
 use crate::imm::Imm;
 use crate::module::{Builtin, Count, Direction, Interpolation, ResourceKind, Semantic, Stage, VarData};
 use crate::op::Op;
+use crate::stage::Depth;
 use crate::text::{Quoted, is_name};
 use crate::ty::{Kind, Type};
 use cranelift_entity::SecondaryMap;
@@ -18,6 +19,7 @@ pub(super) fn check(sink: &mut Sink) {
     if m.workgroup.contains(&0) {
         sink.report(format_args!("a size of the workgroup is 0"));
     }
+    pipeline(sink);
     for var in m.vars.values() {
         variable(sink, var);
     }
@@ -26,6 +28,38 @@ pub(super) fn check(sink: &mut Sink) {
     resources(sink);
     entry(sink);
     call_graph(sink);
+}
+
+/// Reports stages without the facts that they cannot do without, facts of other stages, and numbers that no stage has.
+fn pipeline(sink: &mut Sink) {
+    let (stage, facts) = (sink.module.stage, sink.module.pipeline);
+    let mut owned = |what: &str, there: bool, stages: &[Stage], needed: &[Stage]| {
+        if there && !stages.contains(&stage) {
+            sink.report(format_args!("stage {} has no {what}", stage.name()));
+        }
+        if !there && needed.contains(&stage) {
+            sink.report(format_args!("stage {} needs its {what}", stage.name()));
+        }
+    };
+    owned("early tests", facts.early_fragment_tests, &[Stage::Fragment], &[]);
+    owned("comparison of depth", facts.depth != Depth::Any, &[Stage::Fragment], &[]);
+    owned("geometry", facts.geometry.is_some(), &[Stage::Geometry], &[Stage::Geometry]);
+    owned("patch", facts.patch_vertices.is_some(), &[Stage::TessControl], &[Stage::TessControl]);
+    let tessellation = [Stage::TessControl, Stage::TessEval];
+    owned("tessellator", facts.tessellation.is_some(), &tessellation, &[Stage::TessEval]);
+    owned("mesh", facts.mesh.is_some(), &[Stage::Mesh], &[Stage::Mesh]);
+    if let Some(g) = facts.geometry {
+        let known = matches!(g.input_vertices, 1..=4 | 6) && matches!(g.output_vertices, 1..=3);
+        if !known || g.invocations == 0 {
+            sink.report(format_args!("no geometry shader has such primitives or invocations"));
+        }
+    }
+    if facts.patch_vertices.is_some_and(|n| !(1..=32).contains(&n)) {
+        sink.report(format_args!("a patch has 1 to 32 vertices"));
+    }
+    if facts.mesh.is_some_and(|m| !(1..=3).contains(&m.primitive_vertices)) {
+        sink.report(format_args!("a mesh's primitive has 1 to 3 vertices"));
+    }
 }
 
 /// Reports captures of what is no output, and places that no buffer has.

@@ -1,13 +1,18 @@
 //! Modules of any shape, mostly unsound: what the text form has to carry and the verifier has to survive.
 
+// Not every test file uses all of it.
+#![allow(dead_code)]
+
 use proptest::prelude::*;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
     BarrierInfo, Dim, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo, TexInfo,
     TexOperands,
 };
+use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::OPS;
+use xenoglot_ir::stage::*;
 use xenoglot_ir::*;
 
 /// A stream of choices; all zeros once it has run dry, which is the simplest choice everywhere.
@@ -68,11 +73,40 @@ pub fn any_module() -> impl Strategy<Value = Module> {
     proptest::collection::vec(any::<u64>(), 0..600).prop_map(|tape| module(&mut Tape(tape.iter())))
 }
 
+fn pipeline(t: &mut Tape) -> Pipeline {
+    Pipeline {
+        early_fragment_tests: t.flip(),
+        depth: t.of(Depth::ALL),
+        geometry: t.flip().then(|| Geometry {
+            input_vertices: t.u32(),
+            output_vertices: t.u32(),
+            max_vertices: t.u32(),
+            invocations: t.u32(),
+        }),
+        patch_vertices: t.flip().then(|| t.u32()),
+        tessellation: t.flip().then(|| Tessellation {
+            domain: t.of(TessDomain::ALL),
+            spacing: t.flip().then(|| t.of(TessSpacing::ALL)),
+            clockwise: t.flip().then(|| t.flip()),
+            points: t.flip(),
+        }),
+        mesh: t.flip().then(|| Mesh {
+            primitive_vertices: t.u32(),
+            max_vertices: t.u32(),
+            max_primitives: t.u32(),
+        }),
+    }
+}
+
 fn module(t: &mut Tape) -> Module {
     let name = t.name(0);
     let mut m = Module::new(t.of(Stage::ALL), name);
     m.workgroup = [1 + t.u32() % 3, t.u32(), 1];
     m.shared_size = t.u32();
+    m.pipeline = pipeline(t);
+    m.denormals = t.of(Denormals::ALL);
+    m.samplers = t.of(Samplers::ALL);
+    m.optimized = t.flip();
     for n in 0..t.below(4) {
         let semantic = if t.flip() {
             Semantic::Location { location: t.u32(), component: t.below(4) as u8 }
@@ -96,7 +130,7 @@ fn module(t: &mut Tape) -> Module {
     for n in 0..t.below(4) {
         let dim = t.of(Dim::ALL);
         let access = t.of(Access::ALL);
-        let kind = match t.below(9) {
+        let kind = match t.below(10) {
             0 => ResourceKind::UniformBuffer { size: t.u32() },
             1 => ResourceKind::StorageBuffer { access },
             2 => ResourceKind::PushConstants { size: t.u32() },
@@ -115,6 +149,7 @@ fn module(t: &mut Tape) -> Module {
                 format: t.of(ImageFormat::ALL),
             },
             6 => ResourceKind::AccelerationStructure,
+            8 => ResourceKind::ShaderRecord { size: t.u32() },
             7 => ResourceKind::Payload { kind: t.of(PayloadKind::ALL), size: t.u32() },
             _ => ResourceKind::RayQuery,
         };
@@ -177,7 +212,7 @@ fn function(t: &mut Tape, name: String, m: &Module, funcs: usize) -> Function {
     // Operands come last: uses may stand before definitions.
     for inst in insts {
         let args = some(t);
-        f.insts[inst].args = xenoglot_ir::list::ValueList::from_slice(&args, &mut f.pool);
+        f.insts[inst].args = ValueList::from_slice(&args, &mut f.pool);
     }
     for &b in &all {
         let kind = t.of(TermKind::ALL);
@@ -261,4 +296,62 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
             column: t.word() as u8,
         }),
     })
+}
+
+/// What to do to a module: a way, where, and an id.
+pub type Damage = (u8, usize, u32);
+
+/// Up to three times damage, with ids that exist, do not, or nearly do.
+pub fn damages() -> impl Strategy<Value = Vec<Damage>> {
+    let ids = prop_oneof![0..8u32, Just(u32::MAX - 1), any::<u32>().prop_map(|x| x.min(u32::MAX - 1))];
+    proptest::collection::vec((any::<u8>(), any::<usize>(), ids), 0..4)
+}
+
+/// Ways to make ids of a module point nowhere or elsewhere.
+pub fn damage(m: &mut Module, how: u8, pick: usize, id: u32) {
+    let Some(last) = m.funcs.len().checked_sub(1) else {
+        m.entry = Func::from_u32(id).into();
+        return;
+    };
+    let f = &mut m.funcs[Func::new(pick % (last + 1))];
+    let (value, list) =
+        (Value::from_u32(id), |f: &mut Function| ValueList::from_slice(&[Value::from_u32(id)], &mut f.pool));
+    let inst = (!f.insts.is_empty()).then(|| Inst::new(pick % f.insts.len()));
+    let block = (!f.blocks.is_empty()).then(|| Block::new(pick % f.blocks.len()));
+    match (how % 17, inst, block) {
+        (0, ..) => f.layout.push(Block::from_u32(id)),
+        (1, Some(i), _) => f.insts[i].args = list(f),
+        (2, Some(i), _) => f.insts[i].results = list(f),
+        (3, _, Some(b)) => f.blocks[b].params = list(f),
+        (4, _, Some(b)) => f.blocks[b].insts.push(Inst::from_u32(id)),
+        (5, _, Some(b)) => f.blocks[b].term.args = list(f),
+        (6, _, Some(b)) => {
+            f.blocks[b].term.edges.push(Edge { block: Block::from_u32(id), args: ValueList::EMPTY })
+        }
+        (7, Some(i), _) => f.insts[i].imm = Imm::Const(Const::from_u32(id)),
+        (8, Some(i), _) => f.insts[i].imm = Imm::Func(Func::from_u32(id)),
+        (9, Some(i), _) => f.insts[i].imm = Imm::Var(Var::from_u32(id)),
+        (10, ..) if !f.values.is_empty() => {
+            let v = Value::new(pick % f.values.len());
+            f.values[v].hint = Slot::from_u32(id).into();
+            f.values[v].def = ValueDef::Inst(Inst::from_u32(id), 0);
+        }
+        // Immediates of another kind than the op's, or with bits that mean nothing.
+        (12, Some(i), _) => {
+            f.insts[i].imm = [Imm::None, Imm::Lane(id as u8), Imm::Stream(id as u8)][pick % 3]
+        }
+        (13, Some(i), _) => match &mut f.insts[i].imm {
+            Imm::Tex(tex) => tex.operands.0 = id as u8,
+            Imm::Mem(mem) => mem.align_log2 = id as u8,
+            imm => *imm = Imm::Resource(Resource::from_u32(id)),
+        },
+        (14, _, Some(b)) => f.blocks[b].term.cases.push(id.into()),
+        (15, ..) => m.captures.push(Capture { var: Var::from_u32(id), buffer: 0, offset: 0, stride: 16 }),
+        (16, ..) => m.entry = Func::from_u32(id).into(),
+        (11, _, Some(b)) => {
+            let insts = f.blocks[b].insts.clone();
+            f.blocks[b].insts.extend(insts);
+        }
+        _ => f.layout.retain(|b| b.as_u32() != value.as_u32()),
+    }
 }

@@ -106,14 +106,16 @@ pub(super) fn sum(b: &mut Builder, round: Round, wide: Type, x: Value, y: Value)
     let inwards = b.op(Op::IcmpSlt, &[signs, zero]);
     let step = b.select(inwards, ones, one);
     let step = b.select(moves, step, zero);
-    let mut odd = b.op(Op::Iadd, &[sum, step]);
-    if round == Round::Down {
-        let [x, y] = [x, y].map(|v| b.convert(Op::Bitcast, Flags::NONE, v, int));
-        let either = b.op(Op::Or, &[x, y]);
-        let sign = number(b, 1 << (int.bits() - 1));
-        let sign = b.op(Op::And, &[either, sign]);
-        let exact_zero = b.op(Op::IcmpEq, &[odd, zero]);
-        odd = b.select(exact_zero, sign, odd);
-    }
+    let odd = b.op(Op::Iadd, &[sum, step]);
+    // The sign of a zero is worked out from those of the operands: drivers take `x + 0` for `x`, which is wrong for -0, and
+    // rounded down, opposite operands make -0.
+    let [x, y] = [x, y].map(|v| b.convert(Op::Bitcast, Flags::NONE, v, int));
+    let signs = b.op(if round == Round::Down { Op::Or } else { Op::And }, &[x, y]);
+    let (sign, magnitude) = (1 << (int.bits() - 1), (1 << (int.bits() - 1)) - 1);
+    let (sign, magnitude) = (number(b, sign), number(b, magnitude));
+    let sign = b.op(Op::And, &[signs, sign]);
+    let magnitude = b.op(Op::And, &[odd, magnitude]);
+    let is_zero = b.op(Op::IcmpEq, &[magnitude, zero]);
+    let odd = b.select(is_zero, sign, odd);
     b.convert(Op::Bitcast, Flags::NONE, odd, wide)
 }

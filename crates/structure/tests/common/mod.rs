@@ -8,11 +8,6 @@ use xenoglot_structure::{Graph, Options, Tree, structure_graph};
 use xenoglot_testgen::cfg::Succs;
 use xenoglot_testgen::rng::Rng;
 
-/// Whether the long versions of tests were asked for.
-pub fn long() -> bool {
-    std::env::var_os("XENOGLOT_LONG").is_some_and(|v| v == "1")
-}
-
 pub fn graph(succs: &Succs) -> Graph {
     let nodes = succs.iter().map(|out| out.iter().map(|&t| Block::from_u32(t)));
     Graph::new(Block::from_u32(0), nodes).expect("generated graphs are in range")

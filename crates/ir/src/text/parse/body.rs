@@ -247,8 +247,10 @@ impl<'a> Parser<'a> {
         let (op, flags) = parse_mnemonic(self.word("an instruction")?, at)?;
         let types: SmallVec<[Type; 2]> = defs.iter().map(|d| d.ty).collect();
         let ty = if let [ty] = types[..] { Some(ty) } else { None };
+        let start = self.at;
         let imm = self.imm(&mut body.func, &body.slots, op.info().imm, ty)?;
-        let first = matches!(imm, ParsedImm::Imm(Imm::None));
+        // Of some ops, the usual immediate is not written.
+        let first = self.at == start;
         let mut args = SmallVec::<[Value; 4]>::new();
         if self.token != Token::Newline && (first || self.eat(',')?) {
             args.push(self.value(body)?);
@@ -293,7 +295,7 @@ impl<'a> Parser<'a> {
         Ok(body.func.make_edge(block, &args))
     }
 
-    /// Operands, cases in brackets if it is a switch, then edges: whatever there is, for the verifier to judge.
+    /// Operands, cases in brackets, then edges: whatever there is, for the verifier to judge.
     fn term(&mut self, body: &mut Body<'a>, kind: TermKind, guest: u32, at: usize) -> Parsed<()> {
         let Some(block) = body.open.take() else { return Err((ParseErrorKind::NoBlock, at)) };
         let mut args = SmallVec::<[Value; 4]>::new();
@@ -302,7 +304,7 @@ impl<'a> Parser<'a> {
         let mut listed = false;
         let mut more = self.token != Token::Newline;
         while more {
-            if kind == TermKind::Switch && !listed && edges.is_empty() && self.eat('[')? {
+            if !listed && edges.is_empty() && self.eat('[')? {
                 listed = true;
                 self.cases(body, &mut cases, &mut edges)?;
             } else {

@@ -6,6 +6,7 @@ use crate::module::{
     Access, Builtin, Capture, Count, Direction, ImageFormat, Interpolation, OutOfBounds, PayloadKind,
     ResourceData, ResourceKind, ResourceName, Semantic, Stage, Texel, VarData,
 };
+use crate::stage::{Denormals, Depth, Geometry, Mesh, Samplers, TessDomain, TessSpacing, Tessellation};
 use crate::text::lex::Token;
 
 impl<'a> Parser<'a> {
@@ -44,6 +45,60 @@ impl<'a> Parser<'a> {
             }
             "shared" => {
                 self.module.shared_size = self.number("size of shared memory")?;
+                Ok(())
+            }
+            "early_tests" => {
+                self.module.pipeline.early_fragment_tests = true;
+                Ok(())
+            }
+            "depth" => {
+                self.module.pipeline.depth = self.known("how depth compares", Depth::parse)?;
+                Ok(())
+            }
+            "geometry" => {
+                self.module.pipeline.geometry = Some(Geometry {
+                    input_vertices: self.labelled("in", "`in`")?,
+                    output_vertices: self.labelled("out", "`out`")?,
+                    max_vertices: self.labelled("vertices", "`vertices`")?,
+                    invocations: self.labelled("invocations", "`invocations`")?,
+                });
+                Ok(())
+            }
+            "patch" => {
+                self.module.pipeline.patch_vertices = Some(self.number("vertices of a patch")?);
+                Ok(())
+            }
+            "tessellator" => {
+                let domain = self.known("what the tessellator divides", TessDomain::parse)?;
+                let spacing = self.eat_known(TessSpacing::parse)?;
+                let winding = |word: &str| match word {
+                    "cw" => Some(true),
+                    "ccw" => Some(false),
+                    _ => None,
+                };
+                let clockwise = self.eat_known(winding)?;
+                let points = self.eat_word("points")?;
+                self.module.pipeline.tessellation = Some(Tessellation { domain, spacing, clockwise, points });
+                Ok(())
+            }
+            "mesh" => {
+                self.module.pipeline.mesh = Some(Mesh {
+                    primitive_vertices: self.labelled("out", "`out`")?,
+                    max_vertices: self.labelled("vertices", "`vertices`")?,
+                    max_primitives: self.labelled("primitives", "`primitives`")?,
+                });
+                Ok(())
+            }
+            "denormals" => {
+                self.module.denormals = self.known("what becomes of denormals", Denormals::parse)?;
+                Ok(())
+            }
+            "samplers" => {
+                self.module.samplers = self.known("how samplers are bound", Samplers::parse)?;
+                Ok(())
+            }
+            "optimized" => {
+                self.module.optimized = true;
                 Ok(())
             }
             "func" => self.func().map(|_| ()),
@@ -145,6 +200,12 @@ impl<'a> Parser<'a> {
             Some(_) => Err(duplicate("resource", &name, at)),
             None => Ok(()),
         }
+    }
+
+    /// A number behind its label.
+    fn labelled(&mut self, label: &str, what: &'static str) -> Parsed<u32> {
+        self.keyword(label, what)?;
+        self.number(what)
     }
 
     fn size(&mut self) -> Parsed<u32> {
