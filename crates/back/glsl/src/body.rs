@@ -57,6 +57,15 @@ enum Over {
     Block(Block),
 }
 
+/// The most labels of a `switch`, beside `default`. GLSL sets no limit, but what it is compiled to does: it is that of
+/// SPIR-V's `OpSwitch`. The rest is a `switch` in the `default` of the one before.
+const MOST_CASES: usize = 16_383;
+
+/// How many `switch`es there are inside of the first one, for so many arms.
+fn inner_switches(arms: usize) -> usize {
+    arms.saturating_sub(2) / MOST_CASES
+}
+
 fn selector_name(s: Selector) -> &'static str {
     match s {
         Selector::Exit => "exit_to",
@@ -328,10 +337,25 @@ impl Writer<'_> {
         let all = tree.arms(arms);
         let Some(arm) = all.get(at as usize) else {
             self.line("}");
+            if !chain {
+                for _ in 0..inner_switches(all.len()) {
+                    self.indent -= 1;
+                    self.line("}");
+                    self.line("}");
+                }
+            }
             return Ok(None);
         };
         let last = at as usize + 1 == all.len();
         let start = self.out.len();
+        if !chain && !last && at > 0 && (at as usize).is_multiple_of(MOST_CASES) {
+            self.line("default: {");
+            self.indent += 1;
+            self.pad();
+            self.out.push_str("switch (");
+            self.over(over)?;
+            self.out.push_str(") {\n");
+        }
         self.pad();
         if chain {
             self.out.push_str(match (at, last) {

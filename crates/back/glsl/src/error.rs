@@ -56,9 +56,6 @@ pub enum Error {
         /// What about it.
         reason: &'static str,
     },
-    /// The options lack what the IR does not say of the stage.
-    #[error("{0} in the options")]
-    Options(&'static str),
     /// The module breaks a rule that the verifier checks.
     #[error("malformed module: {0}")]
     Malformed(&'static str),

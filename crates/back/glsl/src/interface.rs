@@ -7,7 +7,9 @@ use crate::literal::{push_number, type_name};
 use crate::options::{Options, Target};
 use crate::writer::{Extension, ModuleNames, Writer, precise};
 use std::fmt::Write;
-use xenoglot_ir::module::{Access, Builtin, Direction, Interpolation, ResourceKind, Semantic, VarData};
+use xenoglot_ir::module::{
+    Access, Builtin, Capture, Direction, Interpolation, ResourceKind, Semantic, VarData,
+};
 use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Type, Value};
 
 /// Version, extensions and default precision.
@@ -48,45 +50,34 @@ pub(crate) fn write(
     extensions: &mut u32,
 ) -> Result<(), Error> {
     let target = options.target;
-    if let Some(capture) = module.captures.first() {
+    if let Some(capture) = module.captures.first().filter(|_| !target.is_450()) {
         let name = module.vars.get(capture.var).map(|var| var.name.clone()).unwrap_or_default();
-        return Err(Error::UnsupportedDeclaration { name, reason: "captured outputs" });
+        return Err(Error::UnsupportedDeclaration { name, reason: "captured outputs need version 450" });
     }
-    crate::stage::write(out, module.stage, options)?;
+    crate::stage::write(out, module, target)?;
     if module.stage == Stage::Compute {
         let [x, y, z] = module.workgroup;
         let _ = writeln!(out, "layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;\n");
     }
     let start = out.len();
-    let capture = options.transform_feedback && module.stage == Stage::Vertex && target.is_450();
-    let mut offset = 0;
-    let mut members = String::new();
-    let stride: u32 = module.vars.values().filter(|v| v.direction == Direction::Output).map(captured).sum();
+    let mut members = Vec::new();
     for (id, var) in module.vars.iter() {
         let name = names.vars.get(id).ok_or(Error::Malformed("a variable that does not exist"))?;
-        let mut place = None;
-        if capture && var.direction == Direction::Output {
-            let at = offset;
-            offset += captured(var);
-            if let Semantic::Builtin(builtin) = var.semantic {
-                captured_builtin(&mut members, options.target, var, builtin, at)?;
-                continue;
-            }
-            place = Some(Captured { stride, at });
+        let capture = module.captures.iter().find(|capture| capture.var == id);
+        if let (Semantic::Builtin(builtin), Some(capture)) = (var.semantic, capture) {
+            members.push((var, builtin, capture));
+            continue;
         }
         match var.semantic {
             Semantic::Location { location, component } => {
-                variable(out, module.stage, target, var, name, location, component, place)?;
+                variable(out, module.stage, target, var, name, location, component, capture)?;
             }
             Semantic::Builtin(builtin) => {
                 redeclare(out, module.stage, target, var, builtin, extensions)?;
             }
         }
     }
-    if !members.is_empty() {
-        let _ =
-            write!(out, "layout(xfb_buffer = 0, xfb_stride = {stride}) out gl_PerVertex {{\n{members}}};\n");
-    }
+    captured_builtins(out, target, &members)?;
     resources(out, module, target, names, buffers)?;
     crate::texture::declare(out, module, target, names, extensions)?;
     if buffers.shared {
@@ -100,17 +91,6 @@ pub(crate) fn write(
 
 const NO_INTERPOLATION: &str = "its interpolation has no form in this version";
 
-/// Bytes a captured output takes.
-fn captured(var: &VarData) -> u32 {
-    4 * u32::from(var.ty.lanes()) * var.array.unwrap_or(1)
-}
-
-/// Where an output goes in the transform feedback's buffer, in bytes.
-struct Captured {
-    stride: u32,
-    at: u32,
-}
-
 #[expect(clippy::too_many_arguments, reason = "a declaration's parts")]
 fn variable(
     out: &mut String,
@@ -120,7 +100,7 @@ fn variable(
     name: &str,
     location: u32,
     component: u8,
-    captured: Option<Captured>,
+    capture: Option<&Capture>,
 ) -> Result<(), Error> {
     let refuse = |reason| Err(Error::UnsupportedDeclaration { name: var.name.clone(), reason });
     if !matches!(var.ty.kind(), Kind::F32 | Kind::I32) {
@@ -142,7 +122,7 @@ fn variable(
         return refuse("components of a location need version 450");
     }
     let located = !(target == Target::Gl330 && varying);
-    if located || captured.is_some() {
+    if located || capture.is_some() {
         out.push_str("layout(");
         if located {
             out.push_str("location = ");
@@ -151,9 +131,9 @@ fn variable(
                 let _ = write!(out, ", component = {component}");
             }
         }
-        if let Some(Captured { stride, at }) = captured {
+        if let Some(Capture { buffer, offset, stride, .. }) = capture {
             let comma = if located { ", " } else { "" };
-            let _ = write!(out, "{comma}xfb_buffer = 0, xfb_stride = {stride}, xfb_offset = {at}");
+            let _ = write!(out, "{comma}xfb_buffer = {buffer}, xfb_stride = {stride}, xfb_offset = {offset}");
         }
         out.push_str(") ");
     }
@@ -195,20 +175,28 @@ fn no_builtin(var: &VarData) -> Error {
     Error::UnsupportedDeclaration { name: var.name.clone(), reason: "not a builtin of this version" }
 }
 
-/// A captured builtin is a member of the block of builtins.
-fn captured_builtin(
-    members: &mut String,
+/// Captured builtins are members of the block of builtins, which has one buffer.
+fn captured_builtins(
+    out: &mut String,
     target: Target,
-    var: &VarData,
-    builtin: Builtin,
-    offset: u32,
+    members: &[(&VarData, Builtin, &Capture)],
 ) -> Result<(), Error> {
-    let name = builtin_name(builtin, var.direction, target).ok_or_else(|| no_builtin(var))?;
-    let _ = write!(members, "    layout(xfb_offset = {offset}) precise {} {name}", type_name(var.ty)?);
-    if let Some(n) = var.array {
-        let _ = write!(members, "[{n}]");
+    let Some(&(_, _, &Capture { buffer, stride, .. })) = members.first() else { return Ok(()) };
+    let _ = writeln!(out, "layout(xfb_buffer = {buffer}, xfb_stride = {stride}) out gl_PerVertex {{");
+    for (var, builtin, capture) in members {
+        if capture.buffer != buffer {
+            let reason = "builtins are captured in one buffer";
+            return Err(Error::UnsupportedDeclaration { name: var.name.clone(), reason });
+        }
+        let name = builtin_name(*builtin, var.direction, target).ok_or_else(|| no_builtin(var))?;
+        let (offset, ty) = (capture.offset, type_name(var.ty)?);
+        let _ = write!(out, "    layout(xfb_offset = {offset}) precise {ty} {name}");
+        if let Some(n) = var.array {
+            let _ = write!(out, "[{n}]");
+        }
+        out.push_str(";\n");
     }
-    members.push_str(";\n");
+    out.push_str("};\n");
     Ok(())
 }
 
@@ -240,6 +228,10 @@ fn redeclare(
         }
         Builtin::CullDistance => {
             let _ = writeln!(out, "out float gl_CullDistance[{}];", var.array.unwrap_or(1));
+        }
+        // The core language has these from geometry shaders on.
+        Builtin::Layer | Builtin::ViewportIndex if matches!(stage, Stage::Vertex | Stage::TessEval) => {
+            *extensions |= 1 << Extension::ViewportLayer as u32;
         }
         Builtin::Position if target.is_450() && stage == Stage::Vertex => {
             out.push_str("precise gl_Position;\n")

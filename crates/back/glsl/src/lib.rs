@@ -35,7 +35,7 @@ mod variables;
 mod writer;
 
 pub use error::Error;
-pub use options::{Geometry, Options, Target, TessDomain, TessSpacing, Tessellation};
+pub use options::{Options, Target};
 pub use writer::Context;
 
 use xenoglot_ir::Module;

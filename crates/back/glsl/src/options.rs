@@ -1,7 +1,5 @@
 //! What a caller may ask for.
 
-pub use xenoglot_ir::stage::{Geometry, TessDomain, TessSpacing, Tessellation};
-
 /// Language version and API.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Target {
@@ -45,17 +43,6 @@ pub struct Options {
     pub guest_comments: bool,
     /// Writes if-chains instead of `switch`.
     pub switch_as_if_chain: bool,
-    /// Vertex stage, 450 only: captures all outputs with transform feedback, in the order of the module's
-    /// variables, each in as many 32-bit words as it has lanes, tightly packed in buffer 0.
-    pub transform_feedback: bool,
-    /// Geometry stage: what it takes and makes.
-    pub geometry: Option<Geometry>,
-    /// Tessellation control stage: vertices of an output patch.
-    pub patch_vertices: Option<u32>,
-    /// Tessellation evaluation stage: the tessellator.
-    pub tessellation: Option<Tessellation>,
-    /// Fragment stage: depth and stencil tests come before the shader.
-    pub early_fragment_tests: bool,
     /// Lanes of the host's subgroups if all have as many; 0: not known. Ops that need the guest's width are
     /// refused unless it is this one.
     pub subgroup_width: u8,
@@ -71,11 +58,6 @@ impl Default for Options {
             target: Target::default(),
             guest_comments: false,
             switch_as_if_chain: false,
-            transform_feedback: false,
-            geometry: None,
-            patch_vertices: None,
-            tessellation: None,
-            early_fragment_tests: false,
             subgroup_width: 0,
             depth_limit: xenoglot_structure::Options::DEPTH_LIMIT,
             max_output: 64 << 20,

@@ -1,10 +1,11 @@
 //! What the head says of the stages between vertices and fragments.
 
 use crate::error::Error;
-use crate::options::{Options, TessDomain, TessSpacing};
+use crate::options::Target;
 use std::fmt::Write;
-use xenoglot_ir::Stage;
-use xenoglot_ir::module::{Direction, Interpolation, VarData};
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
+use xenoglot_ir::stage::{Depth, TessDomain, TessSpacing};
+use xenoglot_ir::{Module, Stage};
 
 /// Whether a variable has an element for each vertex.
 pub(crate) fn is_per_vertex(stage: Stage, var: &VarData) -> bool {
@@ -16,14 +17,27 @@ pub(crate) fn is_per_vertex(stage: Stage, var: &VarData) -> bool {
 }
 
 /// Primitives, patches and tests.
-pub(crate) fn write(out: &mut String, stage: Stage, options: &Options) -> Result<(), Error> {
-    match stage {
-        Stage::Fragment if options.early_fragment_tests => {
-            out.push_str("layout(early_fragment_tests) in;\n\n");
+pub(crate) fn write(out: &mut String, module: &Module, target: Target) -> Result<(), Error> {
+    let facts = &module.pipeline;
+    match module.stage {
+        Stage::Fragment => {
+            if facts.early_fragment_tests {
+                out.push_str("layout(early_fragment_tests) in;\n\n");
+            }
+            // A promise that lets the host test early. Versions without it test late, which gives the same.
+            let depth = match facts.depth {
+                Depth::Greater => "depth_greater",
+                Depth::Less => "depth_less",
+                Depth::Any => "",
+            };
+            let written = Semantic::Builtin(Builtin::FragDepth);
+            if !depth.is_empty() && target.is_450() && module.vars.values().any(|v| v.semantic == written) {
+                let _ = writeln!(out, "layout({depth}) out float gl_FragDepth;\n");
+            }
         }
         Stage::Geometry => {
             let geometry =
-                options.geometry.ok_or(Error::Options("a geometry shader needs its primitives"))?;
+                facts.geometry.ok_or(Error::Malformed("a geometry shader without its primitives"))?;
             let input = match geometry.input_vertices {
                 1 => "points",
                 2 => "lines",
@@ -43,11 +57,11 @@ pub(crate) fn write(out: &mut String, stage: Stage, options: &Options) -> Result
             );
         }
         Stage::TessControl => {
-            let n = options.patch_vertices.ok_or(Error::Malformed("a patch without vertices"))?;
+            let n = facts.patch_vertices.ok_or(Error::Malformed("a patch without vertices"))?;
             let _ = writeln!(out, "layout(vertices = {n}) out;\n");
         }
         Stage::TessEval => {
-            let t = options.tessellation.ok_or(Error::Malformed("a tessellator without domain"))?;
+            let t = facts.tessellation.ok_or(Error::Malformed("a tessellator without domain"))?;
             let domain = match t.domain {
                 TessDomain::Isolines => "isolines",
                 TessDomain::Triangles => "triangles",

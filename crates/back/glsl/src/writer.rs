@@ -47,10 +47,11 @@ pub(crate) enum Extension {
     Nonuniform,
     DrawParameters,
     ShaderClock,
+    ViewportLayer,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 18] = [
+    pub(crate) const ALL: [Extension; 19] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -69,6 +70,7 @@ impl Extension {
         Extension::Nonuniform,
         Extension::DrawParameters,
         Extension::ShaderClock,
+        Extension::ViewportLayer,
     ];
 
     /// What values of a kind need; floats are also seen as their bits.
@@ -102,6 +104,7 @@ impl Extension {
             Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
             Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
             Extension::ShaderClock => "GL_ARB_shader_clock",
+            Extension::ViewportLayer => "GL_ARB_shader_viewport_layer_array",
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{accepted, compiler, device, invocation_id, located, run, storage};
+use common::{accepted, compiler, device, invocation_id, located, narrow_worker, run, storage};
 use xenoglot_glsl::{Error, Options, Target, emit};
 use xenoglot_ir::fold::{self, Cx, Fold, float};
 use xenoglot_ir::imm::{FloatFormat, Lanes};
@@ -14,7 +14,10 @@ use xenoglot_ir::{
     Type, Value,
 };
 use xenoglot_testgen::lanes::{self, push_words, read_words};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
+use xenoglot_vulkan::isolated::Isolated;
+use xenoglot_vulkan::spread;
 
 #[test]
 fn vulkan_worker() {
@@ -387,49 +390,61 @@ fn a_device_gives_the_bits_of_the_fold_function() {
     if !compiler() {
         return;
     }
-    let Some(mut device) = device() else { return };
-    let mut rng = Rng::new(7);
-    let (mut ran, mut compared, mut wrong) = (0, 0, Vec::new());
+    if device().is_none() {
+        return;
+    }
+    let mut groups = Vec::new();
     for row in OPS {
         let (mut cases, _) = cases(row.op, Target::Vulkan450);
         // A software device takes minutes to compile all of the rarer types: the kernels of `vectors/maxwell` try them.
         let rare = |t: &Type| matches!(t.kind(), Kind::I8 | Kind::I16 | Kind::F16 | Kind::F64);
         cases.retain(|c| !c.args.iter().chain([&c.ty]).any(rare));
-        for cases in cases.chunks(16) {
-            let text = emit(&kernel(cases), &Options::default()).unwrap();
-            let (mut source, mut wanted) = (Vec::new(), Vec::new());
-            for _ in 0..INVOCATIONS {
-                for case in cases {
-                    let mut args = Vec::new();
-                    for &t in &case.args {
-                        let mut bits = Bits::default();
-                        (0..usize::from(t.lanes())).for_each(|i| bits.0[i] = sample(&mut rng, t.kind()));
-                        push_words(&mut source, t, bits);
-                        args.push(bits);
-                    }
-                    let cx = Cx { result: case.ty, arg: case.args[0], flags: case.flags, imm: case.imm };
-                    let want = fold::eval(case.op, &cx, &args, &case.args).ok();
-                    wanted.push((args.clone(), want.filter(|_| defined(case, &args))));
+        while !cases.is_empty() {
+            let rest = cases.split_off(cases.len().min(16));
+            groups.push((groups.len() as u64, std::mem::replace(&mut cases, rest)));
+        }
+    }
+    let seed = property::rng(7).next_u64();
+    let check = |device: &mut Isolated, (number, cases): &(u64, Vec<Case>)| {
+        let mut rng = Rng::new(seed.wrapping_add(*number));
+        let text = emit(&kernel(cases), &Options::default()).unwrap();
+        let (mut source, mut wanted) = (Vec::new(), Vec::new());
+        for _ in 0..INVOCATIONS {
+            for case in cases {
+                let mut args = Vec::new();
+                for &t in &case.args {
+                    let mut bits = Bits::default();
+                    (0..usize::from(t.lanes())).for_each(|i| bits.0[i] = sample(&mut rng, t.kind()));
+                    push_words(&mut source, t, bits);
+                    args.push(bits);
                 }
+                let cx = Cx { result: case.ty, arg: case.args[0], flags: case.flags, imm: case.imm };
+                let want = fold::eval(case.op, &cx, &args, &case.args).ok();
+                wanted.push((args.clone(), want.filter(|_| defined(case, &args))));
             }
-            let room = INVOCATIONS * cases.iter().map(|c| words_of(c.ty) as usize).sum::<usize>();
-            let out = run(&mut device, &text, &[(0, source), (1, vec![0; room])]);
-            let mut got = out[1].iter().copied();
-            ran += cases.len();
-            for (i, (args, want)) in wanted.iter().enumerate() {
-                let case = &cases[i % cases.len()];
-                let got = read_words(&mut got, case.ty);
-                let Some(want) = want else { continue };
-                compared += 1;
-                if !same(case, got, *want) {
-                    let what = format!("{}{} {:?} -> {}", row.name, case.flags, case.args, case.ty);
-                    if !wrong.iter().any(|w: &String| w.starts_with(&what)) {
-                        wrong.push(format!("{what}: {:?} {args:?} gives {got:?}, not {want:?}", case.imm));
-                    }
+        }
+        let room = INVOCATIONS * cases.iter().map(|c| words_of(c.ty) as usize).sum::<usize>();
+        let out = run(device, &text, &[(0, source), (1, vec![0; room])]);
+        let mut got = out[1].iter().copied();
+        let (mut compared, mut wrong) = (0, Vec::new());
+        for (i, (args, want)) in wanted.iter().enumerate() {
+            let case = &cases[i % cases.len()];
+            let got = read_words(&mut got, case.ty);
+            let Some(want) = want else { continue };
+            compared += 1;
+            if !same(case, got, *want) {
+                let what = format!("{}{} {:?} -> {}", case.op.info().name, case.flags, case.args, case.ty);
+                if !wrong.iter().any(|w: &String| w.starts_with(&what)) {
+                    wrong.push(format!("{what}: {:?} {args:?} gives {got:?}, not {want:?}", case.imm));
                 }
             }
         }
-    }
+        (compared, wrong)
+    };
+    let results = spread(&groups, || Ok::<_, ()>(narrow_worker()), check).unwrap();
+    let ran: usize = groups.iter().map(|(_, cases)| cases.len()).sum();
+    let compared: usize = results.iter().map(|r| r.0).sum();
+    let wrong: Vec<String> = results.into_iter().flat_map(|r| r.1).collect();
     println!("{ran} cases, {compared} results compared");
     assert!(compared > 20_000);
     assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));

@@ -10,6 +10,7 @@ use std::time::Instant;
 use xenoglot_glsl::{Context, Error, Options, Target, emit};
 use xenoglot_ir::Op;
 use xenoglot_testgen::ir;
+use xenoglot_testgen::property;
 use xenoglot_vulkan::glslang;
 
 #[test]
@@ -29,7 +30,7 @@ fn compilers_accept_random_programs() {
     }
     let options = ir::Options::default();
     let (mut taken, mut refused) = (0, 0);
-    for seed in 0..60 {
+    for seed in property::seeds(60) {
         let module = ir::generate(seed, &options);
         let target = [Target::Gl450, Target::Vulkan450, Target::Es310][seed as usize % 3];
         let switch_as_if_chain = seed % 2 == 0;
@@ -55,7 +56,7 @@ fn a_device_agrees_with_the_interpreter() {
     let words = ir::output_words(&options);
     let (mut ended, mut stopped) = (0, 0);
     let mut wrong = BTreeSet::new();
-    for seed in 0..120 {
+    for seed in property::seeds(120) {
         let module = ir::generate(seed, &options);
         let input = ir::inputs(seed, &options);
         let Some(want) = ir::interpret(&module, &input, words) else {
@@ -86,7 +87,7 @@ fn nothing_may_be_contracted() {
     }
     let mut arithmetic = 0;
     let options = ir::Options { nodes: 24, ops: 24, ..programs() };
-    for seed in 0..40 {
+    for seed in property::seeds(40) {
         let text = emit(&ir::generate(seed, &options), &Options::default()).unwrap();
         let words = glslang::compile(&text, glslang::Stage::Compute).unwrap();
         let mut exact = BTreeSet::new();
@@ -115,7 +116,7 @@ fn nothing_may_be_contracted() {
 #[test]
 fn the_output_depends_on_the_input_only() {
     let mut context = Context::default();
-    for seed in 0..20 {
+    for seed in property::seeds(20) {
         let module = ir::generate(seed, &programs());
         let fresh = emit(&module, &Options::default());
         assert_eq!(context.emit(&module, &Options::default()), fresh, "seed {seed}");
@@ -127,7 +128,7 @@ fn emission_time_is_printed() {
     let mut context = Context::default();
     let options = Options::default();
     let mut best: Option<(usize, f64)> = None;
-    for seed in 0..200 {
+    for seed in property::seeds(200) {
         let module = ir::generate(seed, &ir::Options { helpers: 0, ..programs() });
         let count = module.entry_func().map_or(0, |f| f.inst_count());
         if !(180..260).contains(&count) {

@@ -254,13 +254,31 @@ fn swaps_around_a_loop_go_through_a_scratch() {
 
 #[test]
 fn transform_feedback_lays_out_all_outputs() {
-    let options = Options { transform_feedback: true, ..Options::default() };
-    let text = if compiler() {
-        accepted(&module(VERTEX), &options).unwrap()
-    } else {
-        emit(&module(VERTEX), &options).unwrap()
-    };
+    let mut captured = module(VERTEX);
+    captured.capture_outputs();
+    let options = Options::default();
+    let text =
+        if compiler() { accepted(&captured, &options).unwrap() } else { emit(&captured, &options).unwrap() };
     assert!(text.contains("xfb_stride = 32, xfb_offset = 16"), "{text}");
+}
+
+#[test]
+fn vertex_shaders_that_choose_a_layer_require_its_extension() {
+    const EXTENSION: &str = "#extension GL_ARB_shader_viewport_layer_array : require\n";
+    for (name, builtin) in [("gl_Layer", "layer"), ("gl_ViewportIndex", "viewport_index")] {
+        let text = format!(
+            "module vertex \"layers\" {{\n  input %n = builtin instance_index : i32\n  \
+             output %chosen = builtin {builtin} : i32\n  entry func @main() {{\n  block0:\n    \
+             v0 : i32 = input %n\n    output %chosen, v0\n    return\n  }}\n}}\n"
+        );
+        for target in [Target::Gl450, Target::Vulkan450] {
+            let options = Options { target, ..Options::default() };
+            let m = module(&text);
+            let text = if compiler() { accepted(&m, &options) } else { emit(&m, &options) }.unwrap();
+            assert!(text.contains(EXTENSION) && text.contains(name), "{text}");
+        }
+    }
+    assert!(!emit(&module(VERTEX), &Options::default()).unwrap().contains(EXTENSION));
 }
 
 #[test]
@@ -273,6 +291,58 @@ fn refusals_name_op_and_address() {
     let old = Options { target: Target::Gl330, ..Options::default() };
     let geometry = emit(&Module::new(Stage::Geometry, "g"), &old);
     assert_eq!(geometry, Err(Error::UnsupportedStage(Stage::Geometry)));
-    let m = module("module geometry \"g\" {\n  entry func @main() {\n  block0:\n    return\n  }\n}\n");
-    assert!(matches!(emit(&m, &Options::default()), Err(Error::Options(_))));
+}
+
+#[test]
+fn switches_of_more_labels_than_an_op_switch_takes_are_split() {
+    const MOST: usize = 16_383;
+    for (cases, switches) in [(MOST, 1), (MOST + 1, 2), (2 * MOST + 7, 3)] {
+        let list: Vec<String> = (0..cases).map(|n| format!("{n}: block{}", 1 + n % 2)).collect();
+        let text = emit(
+            &module(&format!(
+                "module compute \"switch\" {{
+                   workgroup 64 1 1
+                   input %id = builtin global_invocation_id : i32x3 flat
+                   storage @found = set 0 binding 0 readwrite oob undefined
+                   entry func @main() {{
+                   block0:
+                     v0 : i32x3 = input %id
+                     v1 : i32 = extract 0, v0
+                     v2 : i32 = const 2
+                     v3 : i32 = shl v1, v2
+                     v4 : i32 = const 5
+                     switch v1, [{}], block3(v2)
+                   block1:
+                     jump block3(v4)
+                   block2:
+                     jump block3(v3)
+                   block3(v5 : i32):
+                     store storage @found align 4, v3, v5
+                     return
+                   }}
+                 }}",
+                list.join(", ")
+            )),
+            &Options::default(),
+        )
+        .unwrap();
+        assert_eq!(text.matches("switch (").count(), switches, "{cases} cases");
+        assert_eq!(text.matches("case ").count(), cases);
+        if compiler() {
+            // What the compiler makes of it keeps to the limit.
+            let words = xenoglot_vulkan::glslang::compile(&text, xenoglot_vulkan::glslang::Stage::Compute);
+            let words = words.unwrap_or_else(|e| panic!("{cases} cases: {e}"));
+            let mut at = 5;
+            let mut most = 0;
+            while at < words.len() {
+                let length = (words[at] >> 16) as usize;
+                assert!(length > 0, "an instruction without words");
+                if words[at] & 0xffff == 251 {
+                    most = most.max((length - 3) / 2);
+                }
+                at += length;
+            }
+            assert_eq!(most, MOST, "{cases} cases");
+        }
+    }
 }

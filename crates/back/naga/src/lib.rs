@@ -19,6 +19,7 @@
 use naga::back::{hlsl, msl, wgsl};
 use naga::front::spv;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 
 pub use naga::back::hlsl::ShaderModel;
@@ -53,18 +54,54 @@ pub enum Error {
     /// The module breaks a rule of naga's (and mostly WGSL's).
     #[error("naga refuses the module: {0}")]
     Validate(String),
-    /// The target language cannot express the module, or naga does not know how.
+    /// The target language has nothing for what the module uses, or naga does not know how to say it there.
+    #[error("{language} cannot express the module: {reason}")]
+    Unsupported {
+        /// The language.
+        language: &'static str,
+        /// What there is nothing for.
+        reason: String,
+    },
+    /// A writer refused the module.
     #[error("naga cannot write the module: {0}")]
     Write(String),
+    /// naga panicked: it met a case that it holds for impossible.
+    #[error("naga cannot write the module, and panicked: {0}")]
+    Panicked(String),
 }
+
+/// A language, and what naga's writer cannot do in it. The writers take the module for one that their users have
+/// checked by these capabilities, and panic where it is not.
+struct Language {
+    name: &'static str,
+    lacks: Capabilities,
+}
+
+/// Its writer knows no ray queries.
+const WGSL: Language = Language { name: "WGSL", lacks: Capabilities::RAY_QUERY };
+/// The language has no doubles; its writer knows neither ray tracing stages nor the vertices that a ray hit.
+const MSL: Language = Language {
+    name: "Metal",
+    lacks: Capabilities::FLOAT64
+        .union(Capabilities::RAY_TRACING_PIPELINE)
+        .union(Capabilities::RAY_HIT_VERTEX_POSITION),
+};
+/// Its writer knows no ray tracing stages, no vertices that a ray hit and no cooperative matrices.
+const HLSL: Language = Language {
+    name: "HLSL",
+    lacks: Capabilities::RAY_TRACING_PIPELINE
+        .union(Capabilities::RAY_HIT_VERTEX_POSITION)
+        .union(Capabilities::COOPERATIVE_MATRIX),
+};
 
 /// The SPIR-V module as WGSL.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn to_wgsl(words: &[u32], options: &Options) -> Result<String, Error> {
-    let (module, info) = read(words, options)?;
-    wgsl::write_string(&module, &info, wgsl::WriterFlags::empty()).map_err(|e| Error::Write(e.to_string()))
+    written(words, options, &WGSL, |module, info| {
+        wgsl::write_string(module, info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string())
+    })
 }
 
 /// The SPIR-V module as the Metal Shading Language. Resources get the slots naga makes up.
@@ -72,16 +109,17 @@ pub fn to_wgsl(words: &[u32], options: &Options) -> Result<String, Error> {
 /// # Errors
 /// See [`Error`].
 pub fn to_msl(words: &[u32], options: &Options) -> Result<String, Error> {
-    let (module, info) = read(words, options)?;
     let target = msl::Options {
         lang_version: options.metal,
         force_loop_bounding: options.bound_loops,
         zero_initialize_workgroup_memory: false,
         ..msl::Options::default()
     };
-    msl::write_string(&module, &info, &target, &msl::PipelineOptions::default())
-        .map(|(text, _)| text)
-        .map_err(|e| Error::Write(e.to_string()))
+    written(words, options, &MSL, |module, info| {
+        let pipeline = msl::PipelineOptions::default();
+        let (text, _) = msl::write_string(module, info, &target, &pipeline).map_err(|e| e.to_string())?;
+        Ok(text)
+    })
 }
 
 /// The SPIR-V module as HLSL. Resources get the registers naga makes up.
@@ -89,22 +127,41 @@ pub fn to_msl(words: &[u32], options: &Options) -> Result<String, Error> {
 /// # Errors
 /// See [`Error`].
 pub fn to_hlsl(words: &[u32], options: &Options) -> Result<String, Error> {
-    let (module, info) = read(words, options)?;
     let target = hlsl::Options {
         shader_model: options.shader_model,
         force_loop_bounding: options.bound_loops,
         zero_initialize_workgroup_memory: false,
         ..hlsl::Options::default()
     };
-    let mut text = String::new();
-    let pipeline = hlsl::PipelineOptions::default();
-    hlsl::Writer::new(&mut text, &target, &pipeline)
-        .write(&module, &info, None)
-        .map_err(|e| Error::Write(e.to_string()))?;
-    Ok(text)
+    written(words, options, &HLSL, |module, info| {
+        let mut text = String::new();
+        let pipeline = hlsl::PipelineOptions::default();
+        let mut writer = hlsl::Writer::new(&mut text, &target, &pipeline);
+        writer.write(module, info, None).map_err(|e| e.to_string())?;
+        Ok(text)
+    })
 }
 
-fn read(words: &[u32], options: &Options) -> Result<(naga::Module, ModuleInfo), Error> {
+/// The module read, checked for the language, and written.
+fn written(
+    words: &[u32],
+    options: &Options,
+    language: &Language,
+    write: impl FnOnce(&naga::Module, &ModuleInfo) -> Result<String, String>,
+) -> Result<String, Error> {
+    // naga promises no panics for valid modules only, and not for every writer.
+    let all = || {
+        let (module, info) = read(words, options, language)?;
+        write(&module, &info).map_err(Error::Write)
+    };
+    catch_unwind(AssertUnwindSafe(all)).unwrap_or_else(|payload| {
+        let said = payload.downcast_ref::<String>().cloned();
+        let said = said.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+        Err(Error::Panicked(said.unwrap_or_default()))
+    })
+}
+
+fn read(words: &[u32], options: &Options, language: &Language) -> Result<(naga::Module, ModuleInfo), Error> {
     let reader = spv::Options {
         adjust_coordinate_space: options.flip_y,
         strict_capabilities: true,
@@ -112,10 +169,21 @@ fn read(words: &[u32], options: &Options) -> Result<(naga::Module, ModuleInfo), 
     };
     let module =
         spv::Frontend::new(words.iter().copied(), &reader).parse().map_err(|e| Error::Read(e.to_string()))?;
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-        .validate(&module)
-        .map_err(|e| Error::Validate(causes(e.as_inner())))?;
+    let all = Capabilities::all();
+    let info = match validate(&module, all - language.lacks) {
+        Ok(info) => info,
+        Err(reason) => {
+            // The module is sound where everything is allowed: then the language lacks something.
+            validate(&module, all).map_err(Error::Validate)?;
+            return Err(Error::Unsupported { language: language.name, reason });
+        }
+    };
     Ok((module, info))
+}
+
+fn validate(module: &naga::Module, capabilities: Capabilities) -> Result<ModuleInfo, String> {
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    validator.validate(module).map_err(|e| causes(e.as_inner()))
 }
 
 /// An error with all its causes: naga's outermost messages say only where.

@@ -4,6 +4,7 @@ use xenoglot_ir::module::Module;
 use xenoglot_ir::text::{Limits, parse};
 use xenoglot_naga::{Error, Options, to_hlsl, to_msl, to_wgsl};
 use xenoglot_testgen::ir;
+use xenoglot_testgen::property;
 
 fn spirv(module: &Module) -> Vec<u32> {
     xenoglot_spirv::emit(module, &xenoglot_spirv::Options::for_naga())
@@ -69,7 +70,7 @@ fn a_vertex_shader_keeps_its_names() {
 #[test]
 fn random_programs_reach_every_target() {
     let options = ir::Options::default();
-    for seed in 0..40 {
+    for seed in property::seeds(40) {
         all(&ir::generate(seed, &options));
     }
 }

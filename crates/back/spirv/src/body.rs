@@ -13,6 +13,7 @@ use crate::rays::Rays;
 use crate::ssa::{Made, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
 use crate::unit::{Id, PHI, Unit, push};
+use constructs::{Arm, Level};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{FunctionControl, LoopControl, Op as S, SelectionControl, StorageClass};
@@ -52,7 +53,9 @@ pub(crate) struct Scratch {
     frames: Vec<Frame>,
     /// Arms of the selections and chains at work that are still to come, by label or condition; each one's from the
     /// last to the next.
-    arms: Vec<(Id, List)>,
+    arms: Vec<(Id, Arm)>,
+    /// Parts of long switches that are still to come, the next one last.
+    levels: Vec<Level>,
     /// Blocks that lead to the ends of the selections at work.
     preds: Vec<u32>,
     targets: Vec<Loop>,
@@ -184,6 +187,7 @@ impl Scratch {
         self.lengths.clear();
         self.frames.clear();
         self.arms.clear();
+        self.levels.clear();
         self.preds.clear();
         self.targets.clear();
         self.memory.clear();
@@ -487,10 +491,7 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Stmt::Branch { block, arms } => self.branch(block, arms),
-            Stmt::Switch { var, arms } => {
-                self.switch_selector(var, arms);
-                Ok(())
-            }
+            Stmt::Switch { var, arms } => self.switch_selector(var, arms),
             Stmt::Guard { value, body } => {
                 let at = self.read(selector(self.function, Selector::Exit));
                 let unit = self.unit();

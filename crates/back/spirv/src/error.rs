@@ -1,5 +1,6 @@
 //! Why a module was not written.
 
+use crate::options::Version;
 use spirv::Capability;
 use std::fmt;
 use thiserror::Error;
@@ -42,6 +43,16 @@ pub enum Error {
         /// Where.
         at: At,
     },
+    /// A later version than [`Options::version`](crate::Options::version) asks for is needed.
+    #[error("{at}: {what} need SPIR-V {needed}")]
+    Version {
+        /// The first version that has it.
+        needed: Version,
+        /// What needs it.
+        what: &'static str,
+        /// Where.
+        at: At,
+    },
     /// A capability is needed that [`Options::capabilities`](crate::Options::capabilities) does not list, or
     /// [`Options::without`](crate::Options::without) does.
     #[error("the target lacks the capability {0:?}")]
@@ -49,12 +60,13 @@ pub enum Error {
     /// More ids than the universal limit of SPIR-V.
     #[error("{0} ids are more than SPIR-V allows")]
     TooLarge(u32),
+    /// An instruction would be longer than its word count can express: a phi in a block with more than 32,766
+    /// predecessors, or an entry point with tens of thousands of variables.
+    #[error("an instruction of more than 65,535 words")]
+    TooLong,
     /// The control-flow graph was refused.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The options lack what the IR does not say of the stage.
-    #[error("{0} in the options")]
-    Options(&'static str),
     /// The module breaks a rule of the IR's verifier.
     #[error("the module is not verified: {0}")]
     Invalid(&'static str),
@@ -65,6 +77,8 @@ pub enum Error {
 pub(crate) enum Reason {
     /// [`Error::Unsupported`].
     Unsupported(&'static str),
+    /// [`Error::Version`].
+    Version(Version, &'static str),
     /// [`Error::Invalid`].
     Invalid(&'static str),
 }
@@ -73,6 +87,7 @@ impl Reason {
     pub(crate) fn at(self, op: Option<Op>, guest: u32) -> Error {
         match self {
             Reason::Unsupported(what) => Error::Unsupported { what, at: At { op, guest } },
+            Reason::Version(needed, what) => Error::Version { needed, what, at: At { op, guest } },
             Reason::Invalid(what) => Error::Invalid(what),
         }
     }

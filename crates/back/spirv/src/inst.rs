@@ -7,9 +7,7 @@ use crate::pure::int::{Plain, plain};
 use crate::pure::{Arg, Shape, const_bits};
 use crate::unit::Id;
 use smallvec::SmallVec;
-use spirv::{
-    BuiltIn, Capability, ExecutionMode, GroupOperation, MemorySemantics, Op as S, Scope as HostScope,
-};
+use spirv::{BuiltIn, Capability, GroupOperation, MemorySemantics, Op as S, Scope as HostScope};
 use xenoglot_ir::func::InstData;
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
@@ -241,7 +239,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Declares that invocations have quads: fragments always, those of a workgroup if they are asked for.
+    /// Declares that invocations have quads: fragments always, those of a workgroup, four after each other, if they are
+    /// asked for.
     pub(crate) fn quads(&mut self) -> Result<(), Reason> {
         let [x, y, z] = self.shared.module.workgroup;
         match self.shared.module.stage {
@@ -249,18 +248,13 @@ impl Body<'_, '_> {
             Stage::Compute => {}
             _ => return Err(STAGE),
         }
-        // As Direct3D has them: squares where both sides are even, rows of four otherwise.
-        let (mode, capability) = match x % 2 == 0 && y % 2 == 0 {
-            true => (ExecutionMode::DerivativeGroupQuadsKHR, Capability::ComputeDerivativeGroupQuadsKHR),
-            false if u64::from(x) * u64::from(y) * u64::from(z) % 4 == 0 => {
-                (ExecutionMode::DerivativeGroupLinearKHR, Capability::ComputeDerivativeGroupLinearKHR)
-            }
-            false => return Err(Reason::Unsupported("quads in a workgroup of this size")),
-        };
+        if [x, y, z].map(u64::from).iter().product::<u64>() % 4 != 0 {
+            return Err(Reason::Unsupported("quads in a workgroup of this size"));
+        }
         let unit = self.unit();
-        unit.capability(capability);
+        unit.capability(Capability::ComputeDerivativeGroupLinearKHR);
         unit.extension("SPV_NV_compute_shader_derivatives");
-        unit.quads = Some(mode);
+        unit.quads = true;
         Ok(())
     }
 
@@ -324,9 +318,7 @@ impl Body<'_, '_> {
 
     /// Declares the capability of a subgroup op.
     fn subgroups(&mut self, capability: Capability) -> Result<(), Reason> {
-        if !self.unit().since(Version::V1_3) {
-            return Err(Reason::Unsupported("subgroup ops need SPIR-V 1.3"));
-        }
+        self.unit().needs(Version::V1_3, "subgroup ops")?;
         self.unit().capability(Capability::GroupNonUniform);
         self.unit().capability(capability);
         Ok(())

@@ -1,14 +1,14 @@
 //! Inputs, outputs and builtins.
 
 use crate::error::{Error, Reason};
-use crate::options::{Names, Options, Version, XfbLayout, xfb_layout};
+use crate::options::{Names, Version};
 use crate::rays::{is_ray_stage, matrix_type, stage_needs};
 use crate::unit::{Id, Unit};
 use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op as S, StorageClass};
 use xenoglot_ir::entities::Var;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::module::{Builtin, Capture, Direction, Interpolation, Module, Semantic, Stage, VarData};
+use xenoglot_ir::module::{Builtin, Direction, Interpolation, Module, Semantic, Stage, VarData};
 use xenoglot_ir::{Kind, NO_GUEST, Type};
 
 /// A declared variable.
@@ -50,18 +50,9 @@ pub(crate) fn model(stage: Stage) -> Result<ExecutionModel, Error> {
     }
 }
 
-/// The outputs that transform feedback captures: all, if the options say so, or those of the module.
-pub(crate) fn captures(module: &Module, options: &Options) -> Vec<Capture> {
-    if !options.transform_feedback || !matches!(module.stage, Stage::Vertex | Stage::Geometry) {
-        return module.captures.clone();
-    }
-    let XfbLayout { stride, entries } = xfb_layout(module);
-    entries.into_iter().map(|(var, offset)| Capture { var, buffer: 0, offset, stride }).collect()
-}
-
 impl Interface {
     /// Declares everything.
-    pub(crate) fn declare(unit: &mut Unit, module: &Module, options: &Options) -> Result<Interface, Error> {
+    pub(crate) fn declare(unit: &mut Unit, module: &Module) -> Result<Interface, Error> {
         let mut interface = Interface::default();
         if matches!(module.stage, Stage::Mesh | Stage::Task) || is_ray_stage(module.stage) {
             stage_needs(unit, module.stage).map_err(|reason| reason.at(None, NO_GUEST))?;
@@ -70,7 +61,7 @@ impl Interface {
             interface.vars[var] =
                 declare(unit, module.stage, data).map_err(|reason| reason.at(None, NO_GUEST))?;
         }
-        for capture in captures(module, options) {
+        for capture in &module.captures {
             unit.capability(Capability::TransformFeedback);
             let Some(&Declared { id, .. }) = interface.vars.get(capture.var) else { continue };
             unit.decorate(id, Decoration::Offset, &[capture.offset]);

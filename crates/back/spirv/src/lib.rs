@@ -27,10 +27,7 @@ mod texture;
 mod unit;
 
 pub use error::{At, Error};
-pub use options::{
-    Depth, FloatControls, Geometry, Mesh, Names, Options, Pipeline, TessDomain, TessSpacing, Tessellation,
-    Version, XfbLayout, xfb_layout,
-};
+pub use options::{FloatControls, Names, Options, Version};
 pub use spirv::Capability;
 
 use interface::Interface;
@@ -43,6 +40,7 @@ use xenoglot_ir::NO_GUEST;
 use xenoglot_ir::entities::Func;
 use xenoglot_ir::entity::PrimaryMap;
 use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
+use xenoglot_ir::stage::{Denormals, Depth};
 
 /// Writes a verified module.
 ///
@@ -71,6 +69,24 @@ impl Emitter {
     /// # Errors
     /// As [`emit`].
     pub fn emit(&mut self, module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
+        let mut version = options.version.unwrap_or_default();
+        loop {
+            match self.emit_version(module, options, version) {
+                // What needs a later version is found while it is written: once for each of a few versions.
+                Err(Error::Version { needed, .. }) if options.version.is_none() && needed > version => {
+                    version = needed;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn emit_version(
+        &mut self,
+        module: &Module,
+        options: &Options,
+        version: Version,
+    ) -> Result<Vec<u32>, Error> {
         let model = interface::model(module.stage)?;
         let entry = module.entry.expand().ok_or(Error::NoEntry)?;
         let main = module.funcs.get(entry).ok_or(Error::NoEntry)?;
@@ -79,11 +95,11 @@ impl Emitter {
             return Err(Error::NoEntry);
         }
         let unit = &mut self.unit;
-        unit.reset(options);
+        unit.reset(options, version);
         self.helpers.clear();
         let functions: PrimaryMap<Func, Id> = module.funcs.values().map(|_| unit.id()).collect();
         let file = options.guest_lines.then(|| unit.string(&module.name));
-        let mut interface = Interface::declare(unit, module, options)?;
+        let mut interface = Interface::declare(unit, module)?;
         let memory = Memory::declare(unit, module)?;
         let rays = Rays::declare(unit, module).map_err(|reason| reason.at(None, NO_GUEST))?;
         let mut shared = body::Shared {
@@ -121,6 +137,7 @@ fn execution_modes(
     model: ExecutionModel,
     id: Id,
 ) -> Result<Vec<u32>, Error> {
+    let facts = &module.pipeline;
     let mut modes = Vec::new();
     let mut mode = |mode: ExecutionMode, operands: &[u32]| {
         let words: smallvec::SmallVec<[u32; 5]> =
@@ -130,14 +147,14 @@ fn execution_modes(
     match model {
         ExecutionModel::GLCompute | ExecutionModel::TaskEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
-            if let Some(quads) = unit.quads {
-                mode(quads, &[]);
+            if unit.quads {
+                mode(ExecutionMode::DerivativeGroupLinearKHR, &[]);
             }
         }
         ExecutionModel::MeshEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
-            let Some(mesh) = options.mesh else {
-                return Err(Error::Options("a mesh shader needs its primitives"));
+            let Some(mesh) = facts.mesh else {
+                return Err(Error::Invalid("a mesh shader without its primitives"));
             };
             mode(
                 match mesh.primitive_vertices {
@@ -148,8 +165,9 @@ fn execution_modes(
                 },
                 &[],
             );
-            mode(ExecutionMode::OutputVertices, &[mesh.max_vertices]);
-            mode(ExecutionMode::OutputPrimitivesEXT, &[mesh.max_primitives]);
+            // A mesh may have no vertices or primitives, but Vulkan wants room for at least one.
+            mode(ExecutionMode::OutputVertices, &[mesh.max_vertices.max(1)]);
+            mode(ExecutionMode::OutputPrimitivesEXT, &[mesh.max_primitives.max(1)]);
         }
         ExecutionModel::Fragment => {
             mode(ExecutionMode::OriginUpperLeft, &[]);
@@ -159,7 +177,7 @@ fn execution_modes(
             };
             if writes(Builtin::FragDepth) {
                 mode(ExecutionMode::DepthReplacing, &[]);
-                match options.depth {
+                match facts.depth {
                     Depth::Any => {}
                     Depth::Greater => mode(ExecutionMode::DepthGreater, &[]),
                     Depth::Less => mode(ExecutionMode::DepthLess, &[]),
@@ -171,14 +189,14 @@ fn execution_modes(
             if unit.interlocked {
                 mode(ExecutionMode::PixelInterlockOrderedEXT, &[]);
             }
-            if options.early_fragment_tests {
+            if facts.early_fragment_tests {
                 mode(ExecutionMode::EarlyFragmentTests, &[]);
             }
         }
         ExecutionModel::Geometry => {
             unit.capability(Capability::Geometry);
-            let Some(geometry) = options.geometry else {
-                return Err(Error::Options("a geometry shader needs its primitives"));
+            let Some(geometry) = facts.geometry else {
+                return Err(Error::Invalid("a geometry shader without its primitives"));
             };
             let input = match geometry.input_vertices {
                 1 => ExecutionMode::InputPoints,
@@ -197,26 +215,22 @@ fn execution_modes(
             mode(input, &[]);
             mode(output, &[]);
             mode(ExecutionMode::Invocations, &[geometry.invocations.max(1)]);
-            mode(ExecutionMode::OutputVertices, &[geometry.max_vertices]);
+            mode(ExecutionMode::OutputVertices, &[geometry.max_vertices.max(1)]);
         }
         ExecutionModel::TessellationControl => {
             unit.capability(Capability::Tessellation);
-            let Some(vertices) = options.patch_vertices else {
-                return Err(Error::Invalid(
-                    "a tessellation control shader needs its vertices in the options",
-                ));
+            let Some(vertices) = facts.patch_vertices else {
+                return Err(Error::Invalid("a tessellation control shader without its vertices"));
             };
             mode(ExecutionMode::OutputVertices, &[vertices]);
-            for m in options.tessellation.into_iter().flat_map(options::tessellation_modes) {
+            for m in facts.tessellation.into_iter().flat_map(options::tessellation_modes) {
                 mode(m, &[]);
             }
         }
         ExecutionModel::TessellationEvaluation => {
             unit.capability(Capability::Tessellation);
-            let Some(tessellation) = options.tessellation else {
-                return Err(Error::Invalid(
-                    "a tessellation evaluation shader needs its domain in the options",
-                ));
+            let Some(tessellation) = facts.tessellation else {
+                return Err(Error::Invalid("a tessellation evaluation shader without its domain"));
             };
             for m in options::tessellation_modes(tessellation) {
                 mode(m, &[]);
@@ -224,7 +238,7 @@ fn execution_modes(
         }
         _ => {}
     }
-    if !interface::captures(module, options).is_empty() {
+    if !module.captures.is_empty() {
         mode(ExecutionMode::Xfb, &[]);
     }
     if options.maximal_reconvergence {
@@ -240,7 +254,7 @@ fn execution_modes(
         (single, 32, signs),
         (half, 16, signs),
         (double, 64, signs),
-        (controls.denorm_preserve, 32, denormals),
+        (controls.denorm_preserve || module.denormals == Denormals::Preserve, 32, denormals),
         (controls.round_even, 32, rounding),
     ] {
         if on {

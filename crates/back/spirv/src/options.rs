@@ -1,9 +1,8 @@
 //! What the writer is asked for.
 
 use spirv::{Capability, ExecutionMode};
-use xenoglot_ir::entities::Var;
-use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
-pub use xenoglot_ir::stage::{Depth, Geometry, Mesh, Pipeline, TessDomain, TessSpacing, Tessellation};
+use std::fmt;
+use xenoglot_ir::stage::{TessDomain, TessSpacing, Tessellation};
 
 /// Version of SPIR-V. The Vulkan environments that take it: 1.0 from Vulkan 1.0 on, up to 1.3 from 1.1, 1.4 with
 /// an extension of 1.1, 1.5 from 1.2, 1.6 from 1.3.
@@ -41,6 +40,12 @@ impl Version {
     /// The minor number, 0 to 6.
     pub fn minor(self) -> u32 {
         self as u32
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.minor())
     }
 }
 
@@ -96,11 +101,12 @@ pub enum Names {
     All,
 }
 
-/// Options of [`emit`](crate::emit). The default is SPIR-V 1.3 for a Vulkan 1.1 device.
+/// Options of [`emit`](crate::emit). The default is SPIR-V for a Vulkan 1.1 device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Version of SPIR-V to write.
-    pub version: Version,
+    /// Version of SPIR-V to write; what a module needs beyond it is [`Error::Version`](crate::Error). `None` writes 1.3,
+    /// or the first later version that has what the module needs: stages of meshes and rays, and ray queries, need 1.4.
+    pub version: Option<Version>,
     /// The capabilities the consumer has; `None` for all. Needing another is [`Error::Capability`](crate::Error).
     pub capabilities: Option<Vec<Capability>>,
     /// Of these, what the consumer lacks all the same: switches for single features.
@@ -132,22 +138,6 @@ pub struct Options {
     /// `OpLine` with the guest address as line before what a guest instruction became, in a file named after the
     /// module.
     pub guest_lines: bool,
-    /// Vertex and geometry stage: capture the outputs by transform feedback as [`xfb_layout`] says.
-    pub transform_feedback: bool,
-    /// Geometry stage: what it takes and makes.
-    pub geometry: Option<Geometry>,
-    /// Tessellation control stage: vertices of an output patch.
-    pub patch_vertices: Option<u32>,
-    /// Tessellation stages: the tessellator, which the evaluation stage has to name.
-    pub tessellation: Option<Tessellation>,
-    /// Mesh stage: what it makes.
-    pub mesh: Option<Mesh>,
-    /// Fragment stage: depth and stencil tests come before the shader.
-    pub early_fragment_tests: bool,
-    /// Textures never come with their samplers, even those that are read without one.
-    pub separate_samplers: bool,
-    /// Fragment stage: how the depth it puts out compares with the one it is given.
-    pub depth: Depth,
     /// Lanes of the host's subgroups if known; guest widths other than 0 and this are `Unsupported`.
     pub subgroup_width: u8,
 }
@@ -155,7 +145,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            version: Version::default(),
+            version: None,
             capabilities: None,
             without: Vec::new(),
             float_controls: FloatControls::NONE,
@@ -169,14 +159,6 @@ impl Default for Options {
             max_depth: 48,
             names: Names::default(),
             guest_lines: false,
-            transform_feedback: false,
-            geometry: None,
-            patch_vertices: None,
-            tessellation: None,
-            mesh: None,
-            early_fragment_tests: false,
-            separate_samplers: false,
-            depth: Depth::Any,
             subgroup_width: 0,
         }
     }
@@ -201,7 +183,7 @@ impl Options {
             Capability::GroupNonUniformBallot,
         ];
         Options {
-            version: Version::V1_3,
+            version: Some(Version::V1_3),
             capabilities: Some(capabilities),
             switch_as_if_chain: true,
             portable_ops: true,
@@ -209,51 +191,8 @@ impl Options {
         }
     }
 
-    /// These options for a shader with such stages around it.
-    pub fn with_pipeline(self, pipeline: &Pipeline) -> Options {
-        let Pipeline { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh } =
-            *pipeline;
-        Options { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh, ..self }
-    }
-
     /// Options for a version, otherwise the default.
     pub fn version(version: Version) -> Options {
-        Options { version, ..Options::default() }
+        Options { version: Some(version), ..Options::default() }
     }
-}
-
-/// Where transform feedback writes a vertex's outputs, all in buffer 0.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct XfbLayout {
-    /// Bytes per vertex.
-    pub stride: u32,
-    /// Captured outputs with their byte offsets in the vertex.
-    pub entries: Vec<(Var, u32)>,
-}
-
-/// The layout of transform feedback: position first, then the outputs by location and component, each directly
-/// after the one before (8-byte aligned if of 64-bit lanes).
-pub fn xfb_layout(module: &Module) -> XfbLayout {
-    let mut order: Vec<(u32, u8, Var)> = module
-        .vars
-        .iter()
-        .filter(|(_, data)| data.direction == Direction::Output)
-        .filter_map(|(var, data)| match data.semantic {
-            Semantic::Location { location, component } => Some((location.saturating_add(1), component, var)),
-            Semantic::Builtin(Builtin::Position) => Some((0, 0, var)),
-            Semantic::Builtin(_) => None,
-        })
-        .collect();
-    order.sort_unstable_by_key(|&(location, component, var)| (location, component, var.as_u32()));
-    let (mut at, mut widest, mut entries) = (0u32, 4u32, Vec::new());
-    for (_, _, var) in order {
-        let data = &module.vars[var];
-        let lane = data.ty.kind().bits().div_ceil(8).max(4);
-        widest = widest.max(lane);
-        at = at.next_multiple_of(lane);
-        entries.push((var, at));
-        let elements = data.array.unwrap_or(1);
-        at = at.saturating_add((lane * u32::from(data.ty.lanes())).saturating_mul(elements));
-    }
-    XfbLayout { stride: at.next_multiple_of(widest), entries }
 }

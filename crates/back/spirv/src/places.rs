@@ -110,7 +110,8 @@ pub(crate) struct Places {
     pub(crate) loops: Vec<Loop>,
     /// The values, and after them the other variables.
     pub(crate) vars: Vec<Var>,
-    /// Variables that get memory, in ascending order.
+    /// Variables that get memory: values in the order in which the function defines them, since ids depend on how a module came
+    /// about, then the others.
     pub(crate) in_memory: Vec<u32>,
     /// Whether each list is being walked.
     open: Vec<bool>,
@@ -144,16 +145,22 @@ impl Places {
         walk.function(tree);
         let (statements, operands) = (walk.place, walk.operands);
         self.vars[fuel(function) as usize].writes = Span::ALL;
-        self.choose(statements, operands);
+        self.choose(function, statements, operands);
     }
 
-    fn choose(&mut self, statements: u32, total: u32) {
+    fn choose(&mut self, function: &Function, statements: u32, total: u32) {
         let operands = |var: &Var| var.read.min(total).saturating_sub(var.written);
         let all: u64 = self.vars.iter().map(|var| u64::from(operands(var))).sum();
-        if all > OPERANDS + OPERANDS_PER_STATEMENT * u64::from(statements) {
-            let large = (0..).zip(&self.vars).filter(|(_, var)| operands(var) > OPERANDS_OF_SMALL);
-            self.in_memory.extend(large.map(|(var, _)| var));
+        if all <= OPERANDS + OPERANDS_PER_STATEMENT * u64::from(statements) {
+            return;
         }
+        let values = function.layout.iter().flat_map(|&block| {
+            let results = function.blocks[block].insts.iter().flat_map(|&inst| function.results(inst));
+            function.params(block).iter().chain(results).map(|v| v.as_u32())
+        });
+        let others = function.values.len() as u32..self.vars.len() as u32;
+        let large = |var: &u32| operands(&self.vars[*var as usize]) > OPERANDS_OF_SMALL;
+        self.in_memory.extend(values.chain(others).filter(large));
     }
 }
 

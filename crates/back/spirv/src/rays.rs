@@ -40,9 +40,7 @@ pub(crate) fn payload_class(kind: PayloadKind) -> StorageClass {
 
 /// What a stage of ray tracing or of meshes needs.
 pub(crate) fn stage_needs(unit: &mut Unit, stage: Stage) -> Result<(), Reason> {
-    if !unit.since(Version::V1_4) {
-        return Err(Reason::Unsupported("stages of rays and meshes need SPIR-V 1.4"));
-    }
+    unit.needs(Version::V1_4, "stages of rays and meshes")?;
     if is_ray_stage(stage) {
         unit.capability(Capability::RayTracingKHR);
         unit.extension("SPV_KHR_ray_tracing");
@@ -62,9 +60,7 @@ pub(crate) fn structure_type(unit: &mut Unit, stage: Stage) -> Result<Id, Reason
 }
 
 fn query_needs(unit: &mut Unit) -> Result<(), Reason> {
-    if !unit.since(Version::V1_4) {
-        return Err(Reason::Unsupported("ray queries need SPIR-V 1.4"));
-    }
+    unit.needs(Version::V1_4, "ray queries")?;
     unit.capability(Capability::RayQueryKHR);
     unit.extension("SPV_KHR_ray_query");
     Ok(())

@@ -10,7 +10,7 @@
 //! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
 
 use crate::places::Loop;
-use crate::unit::{Id, PHI};
+use crate::unit::{Id, MOST_WORDS, PHI};
 use spirv::Op;
 use std::ops::Range;
 
@@ -505,7 +505,9 @@ impl Ssa {
     }
 
     /// Writes the phis of a block that are in the output, after [`Ssa::chain_phis`]; `ty` gives the types of variables.
-    pub(crate) fn write_phis(&self, block: u32, out: &mut Vec<u32>, mut ty: impl FnMut(u32) -> Id) {
+    /// False if one has more words than an instruction can have.
+    pub(crate) fn write_phis(&self, block: u32, out: &mut Vec<u32>, mut ty: impl FnMut(u32) -> Id) -> bool {
+        let mut fits = true;
         let label = |pred: u32| self.blocks[pred as usize].label;
         let ends;
         let preds = match self.blocks[block as usize].from {
@@ -520,7 +522,9 @@ impl Ssa {
         while let Some(phi) = next.checked_sub(1).and_then(|number| self.phis.get(number as usize)) {
             next = phi.next;
             let operands = &self.operands[range(&phi.operands)];
-            let header = (2 * operands.len() as u32 + 3) << 16 | Op::Phi as u32;
+            let words = 2 * operands.len() + 3;
+            fits &= words <= MOST_WORDS;
+            let header = (words as u32) << 16 | Op::Phi as u32;
             let type_id = ty(phi.var);
             // Most have two operands: those are copied at once.
             if let (&[a, b], &[p, q]) = (operands, preds) {
@@ -532,6 +536,7 @@ impl Ssa {
                 out.extend_from_slice(&[operand, label(pred)]);
             }
         }
+        fits
     }
 
     /// How many phis there are, those that are in no output too.

@@ -3,14 +3,11 @@
 //! Instructions of the function at work go to [`Unit::code`]; everything global goes to its section at once, and
 //! [`Unit::finish`] puts the sections in the order of the specification.
 
-use crate::error::Error;
+use crate::error::{Error, Reason};
 use crate::options::{Names, Options, Version};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use spirv::{
-    AddressingModel, Capability, Decoration, ExecutionMode, GlslStd450Op as GlOp, MemoryModel, Op,
-    StorageClass,
-};
+use spirv::{AddressingModel, Capability, Decoration, GlslStd450Op as GlOp, MemoryModel, Op, StorageClass};
 use std::ops::Range;
 use xenoglot_ir::{Bits, Kind, Type};
 
@@ -22,6 +19,9 @@ pub(crate) const PHI: Id = 1 << 30;
 
 /// The universal limit on ids.
 const MAX_BOUND: u32 = 0x003f_ffff;
+
+/// The most words of an instruction.
+pub(crate) const MOST_WORDS: usize = 0xffff;
 
 /// The most operands of an instruction whose number of operands is known where it is written.
 const MOST_FIXED: usize = 8;
@@ -70,16 +70,19 @@ pub(crate) struct Mark {
 #[derive(Default)]
 pub(crate) struct Unit {
     pub(crate) options: Options,
+    version: Version,
     next_id: u32,
     capabilities: Vec<Capability>,
     extensions: Vec<&'static str>,
     glsl: Id,
     /// Whether there are 64-bit pointers.
     physical: bool,
-    /// How invocations of a workgroup form quads, if they have to.
-    pub(crate) quads: Option<ExecutionMode>,
+    /// Whether invocations of a workgroup have to form quads.
+    pub(crate) quads: bool,
     /// Whether the shader has a critical section.
     pub(crate) interlocked: bool,
+    /// Whether some instruction would have more than [`MOST_WORDS`].
+    pub(crate) too_long: bool,
     strings: Vec<u32>,
     names: Vec<u32>,
     annotations: Vec<u32>,
@@ -107,13 +110,15 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// Empties the unit for another module.
-    pub(crate) fn reset(&mut self, options: &Options) {
+    pub(crate) fn reset(&mut self, options: &Options, version: Version) {
         self.options.clone_from(options);
+        self.version = version;
         self.next_id = 1;
         self.glsl = 0;
         self.physical = false;
-        self.quads = None;
+        self.quads = false;
         self.interlocked = false;
+        self.too_long = false;
         self.capabilities.clear();
         self.extensions.clear();
         for section in [
@@ -146,7 +151,12 @@ impl Unit {
 
     /// Whether the version is `v` or newer.
     pub(crate) fn since(&self, v: Version) -> bool {
-        self.options.version >= v
+        self.version >= v
+    }
+
+    /// Demands a version; `what` are the things that need it.
+    pub(crate) fn needs(&self, version: Version, what: &'static str) -> Result<(), Reason> {
+        if self.since(version) { Ok(()) } else { Err(Reason::Version(version, what)) }
     }
 
     /// Declares a capability.
@@ -445,6 +455,7 @@ impl Unit {
 
     /// Appends the first word of an instruction, which looks like a phi if the instruction is very long.
     fn header(&mut self, op: Op, operands: usize) {
+        self.too_long |= operands >= MOST_WORDS;
         let word = (operands as u32 + 1) << 16 | op as u32;
         self.code.push(word);
         if word >= PHI {
@@ -498,6 +509,9 @@ impl Unit {
         if self.next_id > MAX_BOUND {
             return Err(Error::TooLarge(self.next_id));
         }
+        if self.too_long || entry.len() > MOST_WORDS {
+            return Err(Error::TooLong);
+        }
         let Options { capabilities: allowed, without, .. } = &self.options;
         let lacks = |c: &Capability| {
             without.contains(c) || allowed.as_ref().is_some_and(|allowed| !allowed.contains(c))
@@ -511,7 +525,7 @@ impl Unit {
         // The generator's number is 0: unregistered.
         out.extend_from_slice(&[
             spirv::MAGIC_NUMBER,
-            0x0001_0000 | self.options.version.minor() << 8,
+            0x0001_0000 | self.version.minor() << 8,
             0,
             self.next_id,
             0,

@@ -14,6 +14,7 @@ use xenoglot_ir::module::{
 use xenoglot_ir::{Block, Builder, Flags, Function, MemInfo, Op, Resource, Space, Stage, Type, Value};
 use xenoglot_spirv::Options;
 use xenoglot_testgen::cfg;
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// lavapipe's subgroups have 8 lanes; the workgroup is one subgroup.
@@ -126,7 +127,7 @@ fn simulate(module: &Module) -> Vec<u32> {
 fn lanes_meet_where_the_graph_says() {
     let Some(mut device) = device() else { return };
     let (mut visits, mut partial) = (0, 0);
-    for seed in 0..60 {
+    for seed in property::seeds(60) {
         let mut rng = Rng::new(seed);
         let graph = cfg::random(&mut rng, 14);
         let module = module(&graph, rng.next_u32());

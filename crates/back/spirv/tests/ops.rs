@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{device, emit_all, emit_valid, run};
+use common::{device, emit_all, emit_valid, narrow_worker, run};
 use xenoglot_ir::entities::{Resource, Var};
 use xenoglot_ir::fold::{self, Cx};
 use xenoglot_ir::imm::{FloatFormat, Lanes};
@@ -11,14 +11,17 @@ use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
     VarData,
 };
-use xenoglot_ir::op::{Class, OPS, Sig, result_type};
+use xenoglot_ir::op::{Class, OPS, OpInfo, Sig, result_type};
 use xenoglot_ir::{
     Bits, Builder, DivZero, Flags, Function, Imm, Kind, MemInfo, Module, NanMode, Op, Space, Stage, Type,
     Value,
 };
 use xenoglot_spirv::{Error, Options, Version, emit};
 use xenoglot_testgen::lanes::{push_words, read_words, sample};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
+use xenoglot_vulkan::isolated::Isolated;
+use xenoglot_vulkan::spread;
 
 #[test]
 fn vulkan_worker() {
@@ -367,57 +370,56 @@ fn is_defined(case: &Case, args: &[Bits]) -> bool {
 
 #[test]
 fn a_device_gives_the_bits_of_the_fold_function() {
-    let Some(mut device) = device() else { return };
-    let (mut ran, mut wrong) = (0, Vec::new());
-    let mut rng = Rng::new(7);
-    for row in OPS {
-        for case in cases(row.op, 1).into_iter().chain(cases(row.op, 4).into_iter().take(6)) {
-            // The device's own `Fma` rounds twice; contraction leaves it the choice.
-            let fma = case.op == Op::Fma;
-            if fma && (case.flags.contract() || case.types[0].kind() != Kind::F32) {
-                continue;
-            }
-            let module = kernel(&case);
-            let options = Options { exact_fma: fma, ..Options::default() };
-            let Ok(words) = emit(&module, &options) else { continue };
-            let (mut source, mut wanted) = (Vec::new(), Vec::new());
-            for _ in 0..INVOCATIONS {
-                let args: Vec<Bits> = case
-                    .types
-                    .iter()
-                    .map(|&t| {
-                        let mut bits = Bits::default();
-                        (0..usize::from(t.lanes())).for_each(|i| bits.0[i] = sample(&mut rng, t.kind()));
-                        bits
-                    })
-                    .collect();
-                for (&t, &a) in case.types.iter().zip(&args) {
-                    push_words(&mut source, t, a);
-                }
-                let want = eval(&case, &args).filter(|_| in_range(&case, &args) && owed(&case, &args));
-                wanted.push((args, want));
-            }
-            if wanted.iter().all(|w| w.1.is_none()) {
-                continue;
-            }
-            let room = vec![0; INVOCATIONS * words_of(case.ty) as usize];
-            let out = run(&mut device, words, &[(0, source), (1, room)], 1);
-            let mut got = out[1].iter().copied();
-            ran += 1;
-            for (args, want) in wanted {
-                let got = read_words(&mut got, case.ty);
-                if let Some(want) = want
-                    && !same(&case, got, want)
-                {
-                    wrong.push(format!(
-                        "{}{} {:?} -> {}: {args:?} gives {got:?}, not {want:?}",
-                        row.name, case.flags, case.types, case.ty
-                    ));
-                    break;
-                }
-            }
-        }
+    if device().is_none() {
+        return;
     }
-    println!("{ran} kernels");
-    assert!(wrong.is_empty(), "{} of {ran}:\n{}", wrong.len(), wrong.join("\n"));
+    let of_op = |row: &OpInfo| cases(row.op, 1).into_iter().chain(cases(row.op, 4).into_iter().take(6));
+    let cases: Vec<(u64, Case)> = (0..).zip(OPS.iter().flat_map(of_op)).collect();
+    let seed = property::rng(7).next_u64();
+    let check = |device: &mut Isolated, (number, case): &(u64, Case)| {
+        // The device's own `Fma` rounds twice; contraction leaves it the choice.
+        let fma = case.op == Op::Fma;
+        if fma && (case.flags.contract() || case.types[0].kind() != Kind::F32) {
+            return None;
+        }
+        let options = Options { exact_fma: fma, ..Options::default() };
+        let words = emit(&kernel(case), &options).ok()?;
+        let mut rng = Rng::new(seed.wrapping_add(*number));
+        let (mut source, mut wanted) = (Vec::new(), Vec::new());
+        for _ in 0..INVOCATIONS {
+            let args: Vec<Bits> = case
+                .types
+                .iter()
+                .map(|&t| {
+                    let mut bits = Bits::default();
+                    (0..usize::from(t.lanes())).for_each(|i| bits.0[i] = sample(&mut rng, t.kind()));
+                    bits
+                })
+                .collect();
+            for (&t, &a) in case.types.iter().zip(&args) {
+                push_words(&mut source, t, a);
+            }
+            let want = eval(case, &args).filter(|_| in_range(case, &args) && owed(case, &args));
+            wanted.push((args, want));
+        }
+        if wanted.iter().all(|w| w.1.is_none()) {
+            return None;
+        }
+        let room = vec![0; INVOCATIONS * words_of(case.ty) as usize];
+        let out = run(device, words, &[(0, source), (1, room)], 1);
+        let mut got = out[1].iter().copied();
+        let difference = wanted.into_iter().find_map(|(args, want)| {
+            let got = read_words(&mut got, case.ty);
+            let want = want.filter(|&want| !same(case, got, want))?;
+            let what = format!("{}{} {:?} -> {}", case.op.info().name, case.flags, case.types, case.ty);
+            Some(format!("{what}: {args:?} gives {got:?}, not {want:?}"))
+        });
+        Some(difference)
+    };
+    let results = spread(&cases, || Ok::<_, ()>(narrow_worker()), check).unwrap();
+    let ran: Vec<Option<String>> = results.into_iter().flatten().collect();
+    println!("{} kernels", ran.len());
+    let wrong: Vec<&String> = ran.iter().flatten().collect();
+    assert!(ran.len() > 1000);
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), ran.len());
 }

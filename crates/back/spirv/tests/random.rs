@@ -7,7 +7,7 @@ use common::{device, emit_valid, run};
 use xenoglot_ir::module::Module;
 use xenoglot_ir::{Builder, Function, Kind, Stage};
 use xenoglot_spirv::{FloatControls, Options, Version};
-use xenoglot_testgen::{cfg, ir};
+use xenoglot_testgen::{cfg, ir, property};
 
 #[test]
 fn vulkan_worker() {
@@ -29,7 +29,7 @@ fn variants() -> Vec<Options> {
 fn random_programs_are_valid() {
     let options = ir::Options::default();
     let variants = variants();
-    for seed in 0..60 {
+    for seed in property::seeds(60) {
         let module = ir::generate(seed, &options);
         for (i, variant) in variants.iter().enumerate() {
             if i % 4 == seed as usize % 4 {
@@ -57,10 +57,10 @@ fn a_device_agrees_with_the_interpreter() {
         base.clone(),
         Options { switch_as_if_chain: true, portable_ops: true, ..base.clone() },
         Options { robust: true, ..base.clone() },
-        Options { max_depth: 6, version: Version::V1_6, ..base.clone() },
+        Options { max_depth: 6, version: Some(Version::V1_6), ..base.clone() },
     ];
     let (mut ended, mut stopped) = (0, 0);
-    for seed in 0..120 {
+    for seed in property::seeds(120) {
         let options = if seed % 3 == 0 { &wide } else { &narrow };
         let module = ir::generate(seed, options);
         let input = ir::inputs(seed, options);
@@ -82,7 +82,7 @@ fn a_device_agrees_with_the_interpreter() {
 fn the_output_depends_on_the_input_only() {
     let options = ir::Options::default();
     let mut emitter = xenoglot_spirv::Emitter::new();
-    for seed in 0..20 {
+    for seed in property::seeds(20) {
         let module = ir::generate(seed, &options);
         let fresh = xenoglot_spirv::emit(&module, &Options::default());
         assert_eq!(emitter.emit(&module, &Options::default()), fresh, "seed {seed}");

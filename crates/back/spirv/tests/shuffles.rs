@@ -12,7 +12,7 @@ use xenoglot_ir::module::{
 };
 use xenoglot_ir::{Builder, Flags, Function, MemInfo, Op, Resource, Space, Stage, Type};
 use xenoglot_spirv::{Options, Version};
-use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::property;
 
 /// lavapipe's subgroups have 8 lanes; the workgroup is one subgroup.
 const LANES: u32 = 8;
@@ -109,7 +109,7 @@ fn shuffles_are_valid() {
 #[test]
 fn lanes_get_what_the_interpreter_says() {
     let Some(mut device) = device() else { return };
-    let mut rng = Rng::new(11);
+    let mut rng = property::rng(11);
     for op in OPS {
         for ty in TYPES {
             let module = module(op, ty);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{emit_all, emit_valid};
 use xenoglot_ir::{Module, text, verify};
-use xenoglot_spirv::{Error, Geometry, Mesh, Options, TessDomain, TessSpacing, Tessellation, Version, emit};
+use xenoglot_spirv::{Error, Options, Version, emit};
 
 fn parse(source: &str) -> Module {
     let module = text::parse(source, &text::Limits::default()).unwrap_or_else(|e| panic!("{e}\n{source}"));
@@ -20,10 +20,13 @@ fn parse(source: &str) -> Module {
 fn since_1_4(source: &str, options: &Options) {
     let module = parse(source);
     for version in [Version::V1_4, Version::V1_5, Version::V1_6] {
-        emit_valid(&module, &Options { version, ..options.clone() });
+        emit_valid(&module, &Options { version: Some(version), ..options.clone() });
     }
-    let old = emit(&module, &Options { version: Version::V1_3, ..options.clone() });
-    assert!(matches!(old, Err(Error::Unsupported { .. })), "{old:?}");
+    let old = emit(&module, &Options { version: Some(Version::V1_3), ..options.clone() });
+    assert!(matches!(old, Err(Error::Version { needed: Version::V1_4, .. })), "{old:?}");
+    // Without a version asked for, it is the one that is needed.
+    let words = emit_valid(&module, &Options { version: None, ..options.clone() });
+    assert_eq!(words[1], 0x0001_0400);
 }
 
 #[test]
@@ -49,9 +52,9 @@ fn tasks_launch_meshes() {
 
 #[test]
 fn meshes_make_vertices_and_primitives() {
-    let mesh = Mesh { primitive_vertices: 2, max_vertices: 4, max_primitives: 3 };
     let source = "module mesh \"m\" {
       workgroup 4 1 1
+      mesh out 2 vertices 4 primitives 3
       input %index = builtin local_invocation_index : i32 flat
       output %position = builtin position : f32x4 array 4
       output %planes = builtin clip_distance : f32 array 4 of 2
@@ -83,7 +86,7 @@ fn meshes_make_vertices_and_primitives() {
         return
       }
     }";
-    since_1_4(source, &Options { mesh: Some(mesh), ..Options::default() });
+    since_1_4(source, &Options::default());
     let fragment = "module fragment \"f\" {
       input %number = location 1 component 2 : i32 per_primitive
       input %corner = location 2 : f32x2 per_vertex array 3
@@ -206,6 +209,7 @@ fn queries_are_stepped_through() {
 #[test]
 fn vertices_go_to_streams() {
     let source = "module geometry \"s\" {
+      geometry in 1 out 1 vertices 2 invocations 1
       input %position = builtin position : f32x4 array 1
       output %out = builtin position : f32x4
       output %other = location 0 : f32x4 stream 1
@@ -221,13 +225,14 @@ fn vertices_go_to_streams() {
         return
       }
     }";
-    let geometry = Geometry { input_vertices: 1, output_vertices: 1, max_vertices: 2, invocations: 1 };
-    emit_valid(&parse(source), &Options { geometry: Some(geometry), ..Options::default() });
+    emit_valid(&parse(source), &Options::default());
 }
 
 #[test]
 fn both_tessellation_stages_may_name_the_tessellator() {
     let source = "module tess_control \"c\" {
+      patch 4
+      tessellator quads fractional_odd cw
       output %levels = builtin tess_level_outer : f32 patch array 4
       entry func @main() {
       block0:
@@ -237,14 +242,7 @@ fn both_tessellation_stages_may_name_the_tessellator() {
         return
       }
     }";
-    let tessellation = Tessellation {
-        domain: TessDomain::Quads,
-        spacing: Some(TessSpacing::FractionalOdd),
-        clockwise: Some(true),
-        points: false,
-    };
-    let options = Options { patch_vertices: Some(4), tessellation: Some(tessellation), ..Options::default() };
-    emit_valid(&parse(source), &options);
+    emit_valid(&parse(source), &Options::default());
 }
 
 #[test]

@@ -86,18 +86,34 @@ pub fn invocation_id(module: &mut Module) -> xenoglot_ir::Var {
 /// A device in a worker process that runs the test `vulkan_worker` of this binary; `None`, with a notice, if there
 /// is none.
 pub fn device() -> Option<Isolated> {
-    let command = WorkerCommand::this_test("vulkan_worker").ok()?;
     match xenoglot_vulkan::Device::list() {
-        Ok(list) if !list.is_empty() => {
-            // A busy machine's software device takes its time to compile.
-            let device = DeviceOptions { timeout_ms: 60_000, ..DeviceOptions::from_env() };
-            Some(Isolated::new(command, IsolatedOptions { device, timeout: Duration::from_secs(120) }))
-        }
+        Ok(list) if !list.is_empty() => Some(worker()),
         _ => {
             skip("no Vulkan device");
             None
         }
     }
+}
+
+fn worker() -> Isolated {
+    isolated(WorkerCommand::this_test("vulkan_worker").unwrap())
+}
+
+/// Another process with the device, for shaders that ask nothing of a subgroup: lavapipe has vectors of 4 lanes there,
+/// which it compiles in half the time. Its cache on disk does not tell those from vectors of 8 lanes.
+pub fn narrow_worker() -> Isolated {
+    isolated(
+        WorkerCommand::this_test("vulkan_worker")
+            .unwrap()
+            .env("LP_NATIVE_VECTOR_WIDTH", "128")
+            .env("MESA_SHADER_CACHE_DISABLE", "true"),
+    )
+}
+
+fn isolated(command: WorkerCommand) -> Isolated {
+    // A busy machine's software device takes its time to compile.
+    let device = DeviceOptions { timeout_ms: 60_000, ..DeviceOptions::from_env() };
+    Isolated::new(command, IsolatedOptions { device, timeout: Duration::from_secs(120) })
 }
 
 /// Compiles and runs a compute shader on storage buffers `(binding, words)` of set 0; the buffers afterwards.

@@ -2,6 +2,30 @@
 
 use super::*;
 
+/// The most cases of an `OpSwitch`: the specification's universal limit.
+const MOST_CASES: usize = 16_383;
+
+/// The most nested `OpSwitch`es that one switch becomes. Drivers are silently wrong about deep nesting.
+const MOST_LEVELS: usize = 16;
+
+/// What is in an arm.
+#[derive(Clone, Copy)]
+pub(super) enum Arm {
+    List(List),
+    /// The next of [`Scratch::levels`].
+    Level,
+}
+
+/// Some cases of a switch that has more than an `OpSwitch` takes.
+pub(super) struct Level {
+    on: Id,
+    ty: Type,
+    cases: Vec<u64>,
+    /// As many as cases.
+    bodies: Vec<List>,
+    default: Arm,
+}
+
 impl Body<'_, '_> {
     pub(super) fn branch(&mut self, block: Block, arms: Arms) -> Result<(), Error> {
         let function = self.function;
@@ -21,17 +45,16 @@ impl Body<'_, '_> {
         let bodies: SmallVec<[List; 8]> = arms.iter().map(|a| a.body).collect();
         let ty = function.ty(operand);
         let cases: SmallVec<[u64; 8]> = term.cases.iter().map(|c| c & ty.kind().mask()).collect();
-        self.switch(on, ty, &cases, &bodies);
-        Ok(())
+        self.switch(on, ty, &cases, &bodies).map_err(|reason| reason.at(None, term.guest))
     }
 
-    pub(super) fn switch_selector(&mut self, var: Selector, arms: Arms) {
+    pub(super) fn switch_selector(&mut self, var: Selector, arms: Arms) -> Result<(), Error> {
         let on = self.read(selector(self.function, var));
         let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
         // The value is one of the labels, so the last needs no test.
         let labels = self.tree.arms(arms).iter().map(|a| u64::from(a.label));
         let cases: SmallVec<[u64; 8]> = labels.take(bodies.len().saturating_sub(1)).collect();
-        self.switch(on, Type::I32, &cases, &bodies);
+        self.switch(on, Type::I32, &cases, &bodies).map_err(|reason| reason.at(None, NO_GUEST))
     }
 
     /// A list, unless it is empty.
@@ -48,7 +71,7 @@ impl Body<'_, '_> {
         let first = self.scratch.arms.len();
         for (label, body) in labels.into_iter().zip(bodies).rev() {
             if let &Some(body) = body {
-                self.scratch.arms.push((label, body));
+                self.scratch.arms.push((label, Arm::List(body)));
             }
         }
         self.open_select(first, merge, bodies.iter().any(Option::is_none));
@@ -65,40 +88,68 @@ impl Body<'_, '_> {
     }
 
     /// A switch: one body per case and a last one for other values.
-    pub(super) fn switch(&mut self, on: Id, ty: Type, cases: &[u64], bodies: &[List]) {
+    fn switch(&mut self, on: Id, ty: Type, cases: &[u64], bodies: &[List]) -> Result<(), Reason> {
         let test = |unit: &mut Unit, op: S, case: u64| {
             let case = unit.splat(ty, case);
             unit.op(op, Type::BOOL, &[on, case])
         };
         if let ([case], [yes, no]) = (cases, bodies) {
             let cond = test(self.unit(), S::IEqual, *case);
-            return self.select(cond, &[self.some(*yes), self.some(*no)]);
+            self.select(cond, &[self.some(*yes), self.some(*no)]);
+            return Ok(());
         }
-        let Some((&default, rest)) = bodies.split_last() else { return };
+        let Some((&default, rest)) = bodies.split_last() else { return Ok(()) };
         if self.shared.unit.options.switch_as_if_chain {
-            let mut arms: SmallVec<[(Id, List); 4]> = SmallVec::new();
+            let mut arms: SmallVec<[(Id, Arm); 4]> = SmallVec::new();
             let mut none = None;
             for (&case, &body) in cases.iter().zip(rest) {
                 let unit = &mut *self.shared.unit;
-                arms.push((test(unit, S::IEqual, case), body));
+                let is_it = test(unit, S::IEqual, case);
+                if !self.tree.list(body).is_empty() {
+                    arms.push((is_it, Arm::List(body)));
+                }
                 let other = test(unit, S::INotEqual, case);
                 none = Some(match none {
                     None => other,
                     Some(none) => unit.op(S::LogicalAnd, Type::BOOL, &[none, other]),
                 });
             }
-            arms.extend(none.map(|none| (none, default)));
-            arms.retain(|(_, body)| !self.tree.list(*body).is_empty());
+            if !self.tree.list(default).is_empty() {
+                arms.extend(none.map(|none| (none, Arm::List(default))));
+            }
             let first = self.scratch.arms.len();
             self.scratch.arms.extend(arms.into_iter().rev());
-            return self.link(first as u32);
+            self.link(first as u32);
+            return Ok(());
         }
+        // Cases beyond the limit of one `OpSwitch` go to another one in its default.
+        let levels = cases.chunks(MOST_CASES).zip(rest.chunks(MOST_CASES));
+        if levels.len() > MOST_LEVELS {
+            return Err(Reason::Unsupported("a switch of so many cases"));
+        }
+        let inner = levels.skip(1).rev();
+        let mut last = Arm::List(default);
+        for (cases, bodies) in inner {
+            let (cases, bodies) = (cases.to_vec(), bodies.to_vec());
+            self.scratch.levels.push(Level { on, ty, cases, bodies, default: last });
+            last = Arm::Level;
+        }
+        let outer = cases.len().min(MOST_CASES);
+        self.level(on, ty, (&cases[..outer], &rest[..outer.min(rest.len())]), last);
+        Ok(())
+    }
+
+    /// One `OpSwitch`.
+    fn level(&mut self, on: Id, ty: Type, (cases, bodies): (&[u64], &[List]), default: Arm) {
         let merge = self.unit().id();
-        let labels: SmallVec<[Id; 8]> =
-            bodies.iter().map(|&b| if self.some(b).is_some() { self.unit().id() } else { merge }).collect();
+        let mut arms: SmallVec<[(Id, Arm); 8]> = SmallVec::with_capacity(bodies.len() + 1);
+        for arm in bodies.iter().map(|&body| Arm::List(body)).chain([default]) {
+            let is_empty = matches!(arm, Arm::List(list) if self.tree.list(list).is_empty());
+            arms.push((if is_empty { merge } else { self.unit().id() }, arm));
+        }
         let mut words: SmallVec<[u32; 16]> = SmallVec::from_slice(&[on]);
-        words.extend(labels.last().copied());
-        for (&case, &label) in cases.iter().zip(&labels) {
+        words.extend(arms.last().map(|&(label, _)| label));
+        for (&case, &(label, _)) in cases.iter().zip(&arms) {
             words.push(case as u32);
             if ty.kind() == Kind::I64 {
                 words.push((case >> 32) as u32);
@@ -110,10 +161,9 @@ impl Body<'_, '_> {
         unit.effect_of(S::Switch, &words);
         unit.no_ids(words.len().saturating_sub(1));
         self.ended = true;
-        let to_merge = labels.contains(&merge);
+        let to_merge = arms.iter().any(|&(label, _)| label == merge);
         let first = self.scratch.arms.len();
-        let arms = labels.iter().zip(bodies).rev().filter(|(l, _)| **l != merge).map(|(&l, &b)| (l, b));
-        self.scratch.arms.extend(arms);
+        self.scratch.arms.extend(arms.into_iter().rev().filter(|&(label, _)| label != merge));
         self.open_select(first, merge, to_merge);
     }
 
@@ -132,7 +182,15 @@ impl Body<'_, '_> {
         {
             self.open_block(label, select.head);
             self.scratch.frames.push(Frame::Select(select));
-            return self.push_list(body);
+            match body {
+                Arm::List(list) => self.push_list(list),
+                Arm::Level => {
+                    if let Some(Level { on, ty, cases, bodies, default }) = self.scratch.levels.pop() {
+                        self.level(on, ty, (&cases, &bodies), default);
+                    }
+                }
+            }
+            return;
         }
         let first = select.preds as usize;
         let preds = self.scratch.preds.get(first..).unwrap_or_default();
@@ -145,7 +203,7 @@ impl Body<'_, '_> {
     /// Goes on with a chain whose arms start at `first`.
     pub(super) fn link(&mut self, first: u32) {
         if self.scratch.arms.len() > first as usize
-            && let Some((cond, body)) = self.scratch.arms.pop()
+            && let Some((cond, Arm::List(body))) = self.scratch.arms.pop()
         {
             self.scratch.frames.push(Frame::Chain(first));
             self.select(cond, &[Some(body), None]);

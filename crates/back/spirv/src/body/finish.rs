@@ -35,7 +35,8 @@ impl Body<'_, '_> {
         let mut from = 0;
         for (block, start) in ssa.blocks_with_phis() {
             functions.extend_from_slice(code.get(from..start).unwrap_or_default());
-            ssa.write_phis(block, &mut functions, |var| unit.ty(var_type(function, var)));
+            let fits = ssa.write_phis(block, &mut functions, |var| unit.ty(var_type(function, var)));
+            unit.too_long |= !fits;
             from = start;
         }
         functions.extend_from_slice(code.get(from..).unwrap_or_default());

@@ -9,7 +9,8 @@ use spirv::{Capability, Decoration, Dim as HostDim, ImageFormat as HostFormat, O
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::imm::Dim;
-use xenoglot_ir::module::{Count, ImageFormat, Module, ResourceData, ResourceKind, Stage, Texel};
+use xenoglot_ir::module::{Count, ImageFormat, Module, ResourceData, ResourceKind, Texel};
+use xenoglot_ir::stage::Samplers;
 use xenoglot_ir::{Imm, Kind, NO_GUEST, Type, Value};
 
 /// A declared texture, sampler or image.
@@ -91,7 +92,7 @@ impl Textures {
             ) {
                 let uses = uses(module, resource);
                 if uses.any {
-                    let opaque = declare(unit, module.stage, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
+                    let opaque = declare(unit, module, data, uses).map_err(|r| r.at(None, NO_GUEST))?;
                     textures.resources[resource] = Some(opaque);
                 }
             }
@@ -217,7 +218,7 @@ fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
     host
 }
 
-fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
+fn declare(unit: &mut Unit, module: &Module, data: &ResourceData, uses: Uses) -> Result<Opaque, Reason> {
     let class = StorageClass::UniformConstant;
     let mut opaque = Opaque {
         var: 0,
@@ -240,7 +241,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
             let flags = [uses.shadow, arrayed, multisampled].map(u32::from);
             let words = [component, host, flags[0], flags[1], flags[2], 1, HostFormat::Unknown as u32];
             opaque.image = unit.type_of(S::TypeImage, &words);
-            opaque.combined = !uses.separate && dim != Dim::Buffer && !unit.options.separate_samplers;
+            opaque.combined = !uses.separate && dim != Dim::Buffer && module.samplers == Samplers::Combined;
             opaque.ty = match opaque.combined {
                 true => unit.type_of(S::TypeSampledImage, &[opaque.image]),
                 false => opaque.image,
@@ -267,7 +268,7 @@ fn declare(unit: &mut Unit, stage: Stage, data: &ResourceData, uses: Uses) -> Re
             opaque.shape = (dim, arrayed, multisampled);
         }
         ResourceKind::AccelerationStructure => {
-            opaque.image = structure_type(unit, stage)?;
+            opaque.image = structure_type(unit, module.stage)?;
             opaque.ty = opaque.image;
         }
         _ => {
