@@ -1,19 +1,19 @@
 //! The compiler: a host description and buffers that are used again for each program.
 
-use crate::Variant;
-use crate::emit;
+use crate::emit::{self, Emitted};
 use crate::error::CompileError;
 use crate::exec::Code;
 use crate::host::Sites;
 use crate::plan::Plan;
 use crate::program::{Program, Use};
+use crate::{MAX_FRAME, Variant};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::UserFuncName;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use xenoglot_ir::imm::Space;
 use xenoglot_ir::module::{Access, Count, ResourceKind};
 use xenoglot_ir::{Function, Imm, Module, Op, Resource, Stage};
@@ -27,39 +27,59 @@ pub(crate) struct Compiled {
     pub(crate) constants: Vec<(Resource, u32)>,
     /// What the optimistic variant relies on: resource, stride, end of the accesses of invocation 0.
     pub(crate) reach: Vec<(Resource, u32, u64)>,
+    /// Homes of values that outlive their block.
+    pub(crate) homes: u32,
+    /// Bytes of stack.
+    pub(crate) frame: u32,
 }
+
+/// Bytes of a frame that its layout does not count: the frame pointer and the return address.
+const SETUP: u32 = 16;
 
 /// Most bytes of private memory per invocation.
 const MAX_PRIVATE: u32 = 1 << 16;
 
 /// Compiles modules for the host.
 pub struct Compiler {
-    isa: OwnedTargetIsa,
+    isas: Isas,
     context: Context,
     builder: FunctionBuilderContext,
 }
 
+/// The host with each allocator of registers.
+#[derive(Clone)]
+struct Isas {
+    /// One pass over the code. Each value that does not stay in registers gets a place of its own in the frame.
+    quick: OwnedTargetIsa,
+    /// Places in the frame are shared; takes several times as long.
+    thorough: OwnedTargetIsa,
+}
+
+fn isa(allocator: &str) -> Result<OwnedTargetIsa, String> {
+    if cfg!(target_endian = "big") {
+        return Err("words in big-endian order".into());
+    }
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "none"),
+        ("regalloc_algorithm", allocator),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        // A frame is larger than a guard page, and must not reach behind it unseen.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("unwind_info", "false"),
+    ] {
+        flags.set(name, value).map_err(|e| e.to_string())?;
+    }
+    cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+}
+
 /// The host, found out once.
-fn host_isa() -> Result<OwnedTargetIsa, CompileError> {
-    static ISA: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
-    let isa = ISA.get_or_init(|| {
-        if cfg!(target_endian = "big") {
-            return Err("words in big-endian order".into());
-        }
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("opt_level", "none"),
-            ("regalloc_algorithm", "single_pass"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-            ("enable_probestack", "false"),
-            ("unwind_info", "false"),
-        ] {
-            flags.set(name, value).map_err(|e| e.to_string())?;
-        }
-        let builder = cranelift_native::builder()?;
-        builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
-    });
-    isa.as_ref().map(Arc::clone).map_err(|e| CompileError::Host(e.clone()))
+fn host() -> Result<Isas, CompileError> {
+    static HOST: OnceLock<Result<Isas, String>> = OnceLock::new();
+    HOST.get_or_init(|| Ok(Isas { quick: isa("single_pass")?, thorough: isa("backtracking")? }))
+        .clone()
+        .map_err(CompileError::Host)
 }
 
 impl Compiler {
@@ -68,7 +88,7 @@ impl Compiler {
     /// # Errors
     /// [`CompileError::Host`].
     pub fn new() -> Result<Compiler, CompileError> {
-        Ok(Compiler { isa: host_isa()?, context: Context::new(), builder: FunctionBuilderContext::new() })
+        Ok(Compiler { isas: host()?, context: Context::new(), builder: FunctionBuilderContext::new() })
     }
 
     /// Compiles the entry function of a verified module of stage compute.
@@ -84,25 +104,44 @@ impl Compiler {
     }
 
     pub(crate) fn variant(&mut self, module: &Module, variant: Variant) -> Result<Compiled, CompileError> {
+        let Isas { quick, thorough } = self.isas.clone();
+        let compiled = self.with(&quick, module, variant)?;
+        let compiled =
+            if compiled.frame <= MAX_FRAME { compiled } else { self.with(&thorough, module, variant)? };
+        if compiled.frame > MAX_FRAME {
+            return Err(CompileError::unsupported(format!("{} bytes of stack", compiled.frame), None));
+        }
+        Ok(compiled)
+    }
+
+    fn with(
+        &mut self,
+        isa: &OwnedTargetIsa,
+        module: &Module,
+        variant: Variant,
+    ) -> Result<Compiled, CompileError> {
         let f = entry(module)?;
         let mut plan = Plan::new(module, f, variant);
-        let (mut sites, mut constants) = (Sites::new(), Vec::new());
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
-        self.context.func.signature = emit::signature(&*self.isa);
+        self.context.func.signature = emit::signature(&**isa);
         let func: &mut ir::Function = &mut self.context.func;
-        let (builder, isa) = (&mut self.builder, &*self.isa);
-        emit::function(func, builder, isa, module, f, &mut plan, variant, &mut sites, &mut constants)
-            .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
+        let Emitted { sites, constants, homes } =
+            emit::function(func, &mut self.builder, &**isa, module, f, &mut plan, variant)
+                .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
         let compiled = self
             .context
-            .compile(&*self.isa, &mut ControlPlane::default())
+            .compile(&**isa, &mut ControlPlane::default())
             .map_err(|e| CompileError::Codegen(format!("{:?}", e.inner)))?;
         if !compiled.buffer.relocs().is_empty() {
             return Err(CompileError::Host("an instruction is missing".into()));
         }
+        let Some(layout) = compiled.buffer.frame_layout() else {
+            return Err(CompileError::Codegen("a function without a frame".into()));
+        };
+        let frame = layout.frame_to_fp_offset.saturating_add(SETUP);
         let code = Code::new(compiled.code_buffer())?;
-        Ok(Compiled { code, _sites: sites, constants, reach: plan.reach })
+        Ok(Compiled { code, _sites: sites, constants, reach: plan.reach, homes, frame })
     }
 }
 
@@ -174,4 +213,19 @@ fn is_repeatable(module: &Module, f: &Function, uses: &[Use]) -> bool {
         // A float made after a store would be looked at after it.
         _ => !stored || f.result(inst).is_none_or(|v| !f.ty(v).kind().is_float()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cranelift_codegen::settings::ProbestackStrategy;
+
+    #[test]
+    fn frames_are_probed() {
+        let Isas { quick, thorough } = host().unwrap();
+        for isa in [quick, thorough] {
+            assert!(isa.flags().enable_probestack());
+            assert_eq!(isa.flags().probestack_strategy(), ProbestackStrategy::Inline);
+        }
+    }
 }

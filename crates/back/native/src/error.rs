@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use std::sync::Arc;
 use thiserror::Error;
 use xenoglot_ir::Inst;
 
@@ -9,7 +10,8 @@ pub enum CompileError {
     /// The host's architecture has no code generator, or keeps words in big-endian order.
     #[error("no native code for this host: {0}")]
     Host(String),
-    /// The module needs something that this back end does not have; another engine has to run it.
+    /// The module needs something that this back end does not have, or more memory for values than
+    /// [`MAX_FRAME`](crate::MAX_FRAME) and the area for values between blocks allow; another engine has to run it.
     #[error("{what}{}", at.map(|i| format!(" ({i})")).unwrap_or_default())]
     Unsupported {
         /// What.
@@ -64,7 +66,7 @@ pub enum RunError {
     Range,
     /// The exact variant of the program, compiled on first use, was refused.
     #[error(transparent)]
-    Compile(#[from] CompileError),
+    Compile(#[from] Arc<CompileError>),
 }
 
 /// What an invocation did wrong.

@@ -1,8 +1,9 @@
 //! Executable memory, and the border between compiled code and Rust. All `unsafe` code of the crate is here.
 //!
-//! What compiled code relies on, and [`run`] provides: a [`Context`] with its [`constants`], and a table with one [`Buffer`] per resource, whose
-//! memory is the caller's for the time of the call, writable if the code stores to it. What it promises: it accesses only
-//! those, at offsets it has compared with [`Buffer::bounds`], or that the caller of the optimistic variant has checked for
+//! What compiled code relies on, and [`run`] provides: a [`Context`] with its [`constants`] and as many homes as the code
+//! has, and a table with one [`Buffer`] per resource, whose memory is the caller's for the time of the call, writable if
+//! the code stores to it. What it promises: it accesses only those and at most [`MAX_FRAME`](crate::MAX_FRAME) bytes of
+//! stack, which it probes page by page, buffers at offsets it has compared with [`Buffer::bounds`], or that the caller of the optimistic variant has checked for
 //! the whole range, and it calls only the functions of this file, with pointers to the program's own [`Site`]s.
 
 use crate::LANES;
@@ -60,6 +61,10 @@ pub(crate) fn bound(len: usize, components: usize) -> u32 {
 #[repr(C, align(16))]
 pub(crate) struct Lanes([u32; LANES as usize]);
 
+impl Lanes {
+    pub(crate) const ZERO: Lanes = Lanes([0; LANES as usize]);
+}
+
 /// The table of words that `code` reads and nothing changes.
 pub(crate) fn constants(words: &[(Resource, u32)], buffers: &[Buffer]) -> Vec<Lanes> {
     let word = |&(resource, offset): &(Resource, u32)| {
@@ -85,6 +90,8 @@ pub(crate) struct Context {
     private_len: usize,
     /// The [`constants`] of the code that runs.
     constants: *const Lanes,
+    /// Memory for values that outlive their block.
+    homes: *mut Lanes,
     /// First invocation of the group at which the code returned.
     pub(crate) at: u32,
 }
@@ -95,13 +102,14 @@ impl Context {
     pub(crate) const LEFT: usize = offset_of!(Context, left);
     pub(crate) const PRIVATE: usize = offset_of!(Context, private);
     pub(crate) const CONSTANTS: usize = offset_of!(Context, constants);
+    pub(crate) const HOMES: usize = offset_of!(Context, homes);
     pub(crate) const AT: usize = offset_of!(Context, at);
 
     /// A context whose lanes' private memory is `private`, one lane's after the other's.
     pub(crate) fn new(lanes: [u32; 4], fuel: u64, private: &mut [u8]) -> Context {
         let (private, private_len) = (private.as_mut_ptr(), private.len());
-        let constants = std::ptr::null();
-        Context { lanes, fuel, left: 0, private, private_len, constants, at: 0 }
+        let (constants, homes) = (std::ptr::null(), std::ptr::null_mut());
+        Context { lanes, fuel, left: 0, private, private_len, constants, homes, at: 0 }
     }
 }
 
@@ -144,16 +152,18 @@ impl Code {
 }
 
 /// Runs `code` for the invocations from `first` on, in groups of [`LANES`] until one starts at or after `end`. `constants`
-/// are those of the code.
+/// are those of the code, `homes` as many as it has.
 pub(crate) fn run(
     code: &Code,
     constants: &[Lanes],
+    homes: &mut [Lanes],
     context: &mut Context,
     buffers: &[Buffer],
     first: u32,
     end: u32,
 ) -> Exit {
     context.constants = constants.as_ptr();
+    context.homes = homes.as_mut_ptr();
     // SAFETY: the memory holds a function of this type, made by `emit` and never changed since: `Code` is only made from
     // what the compiler returned for it.
     let entry: Entry = unsafe { std::mem::transmute(code.memory.as_ptr()) };

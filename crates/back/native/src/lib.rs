@@ -15,6 +15,10 @@
 //! * **Divergence** (`masked`): functions whose lanes never part are translated block by block; others along their
 //!   structured tree with masks, and only branches that diverge cost anything.
 //! * **Hostile modules** neither leave their buffers nor run for ever: [`Limits::fuel`] bounds the rounds of loops.
+//! * **The stack** of the calling thread is used up to [`MAX_FRAME`] and probed page by page. Values that outlive their
+//!   block lie in memory that a run allocates (`emit::homes`). If the frame is still too large with the quick allocator of
+//!   registers, which gives each value its own place, the thorough one compiles the function again; what it cannot make
+//!   fit is refused.
 //! * What is not supported is a typed [`CompileError::Unsupported`]: other kinds than `bool`, `i32` and `f32`, calls,
 //!   slots, atomics, shared memory, subgroups, textures.
 //!
@@ -37,6 +41,10 @@ pub use program::{Bindings, Limits, Program, Ran};
 
 /// Invocations that run at once.
 pub const LANES: u32 = 4;
+
+/// Bytes of stack that the code of a program takes at most, without what the functions it calls take. A module whose code
+/// would need more is [`CompileError::Unsupported`].
+pub const MAX_FRAME: u32 = 1 << 15;
 
 /// Which code is made; see the crate's documentation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

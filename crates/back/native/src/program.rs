@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::exec::{self, Buffer, Context, Exit, Lanes};
 use crate::{CompileError, LANES, Variant};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use xenoglot_ir::Module;
 use xenoglot_ir::entity::EntityRef;
 
@@ -87,7 +87,7 @@ pub struct Program {
     uses: Vec<Use>,
     private_size: u32,
     optimistic: Option<Compiled>,
-    exact: OnceLock<Compiled>,
+    exact: OnceLock<Result<Compiled, Arc<CompileError>>>,
 }
 
 /// After so many groups given up, the rest of a run is left to the exact variant if they are half of all.
@@ -103,33 +103,41 @@ impl Program {
     ) -> Program {
         let (optimistic, exact) = match variant {
             Variant::Optimistic => (Some(code), OnceLock::new()),
-            Variant::Exact => (None, OnceLock::from(code)),
+            Variant::Exact => (None, OnceLock::from(Ok(code))),
         };
         Program { module, uses, private_size, optimistic, exact }
     }
 
+    /// The variants compiled so far.
+    fn compiled(&self) -> impl Iterator<Item = &Compiled> {
+        let exact = self.exact.get().and_then(|compiled| compiled.as_ref().ok());
+        self.optimistic.iter().chain(exact)
+    }
+
     /// Bytes of code of the variants compiled so far, with their constants.
     pub fn code_size(&self) -> usize {
-        self.optimistic.iter().chain(self.exact.get()).map(|c| c.code.len()).sum()
+        self.compiled().map(|c| c.code.len()).sum()
+    }
+
+    /// Bytes of stack that the code of a variant compiled so far takes at most: [`MAX_FRAME`](crate::MAX_FRAME) or less.
+    pub fn stack_size(&self) -> u32 {
+        self.compiled().map(|c| c.frame).max().unwrap_or(0)
     }
 
     /// Compiles the exact variant now instead of when a run first needs it.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
-    pub fn prepare_exact(&self, compiler: &mut Compiler) -> Result<(), CompileError> {
+    pub fn prepare_exact(&self, compiler: &mut Compiler) -> Result<(), Arc<CompileError>> {
         self.exact(|| compiler.variant(&self.module, Variant::Exact)).map(|_| ())
     }
 
+    /// The exact variant. One that is refused is so for all runs: it is not compiled again.
     fn exact(
         &self,
         compile: impl FnOnce() -> Result<Compiled, CompileError>,
-    ) -> Result<&Compiled, CompileError> {
-        if let Some(code) = self.exact.get() {
-            return Ok(code);
-        }
-        let code = compile()?;
-        Ok(self.exact.get_or_init(|| code))
+    ) -> Result<&Compiled, Arc<CompileError>> {
+        self.exact.get_or_init(|| compile().map_err(Arc::new)).as_ref().map_err(Arc::clone)
     }
 
     /// Runs the invocations whose numbers along x are in `range`; those along y and z are 0.
@@ -158,7 +166,7 @@ impl Program {
         let mut first = range.start;
         if let Some(code) = &self.optimistic {
             let safe = code.safe_end(&sizes).clamp(range.start, range.end);
-            first = run.optimistic(&Ready::new(code, &buffers), range.start, safe)?;
+            first = run.optimistic(&mut Ready::new(code, &buffers), range.start, safe)?;
         }
         if first < range.end {
             run.ran.exact += range.end - first;
@@ -211,15 +219,17 @@ impl Compiled {
     }
 }
 
-/// Code with its constants.
+/// Code with its constants and homes.
 struct Ready<'a> {
     compiled: &'a Compiled,
     constants: Vec<Lanes>,
+    homes: Vec<Lanes>,
 }
 
 impl<'a> Ready<'a> {
     fn new(compiled: &'a Compiled, buffers: &[Buffer]) -> Ready<'a> {
-        Ready { compiled, constants: exec::constants(&compiled.constants, buffers) }
+        let constants = exec::constants(&compiled.constants, buffers);
+        Ready { compiled, constants, homes: vec![Lanes::ZERO; compiled.homes as usize] }
     }
 }
 
@@ -236,7 +246,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     /// Runs the exact variant.
     fn exactly(&mut self, first: u32, end: u32) -> Result<(), RunError> {
-        let exact = match self.exact.take() {
+        let mut exact = match self.exact.take() {
             Some(exact) => exact,
             None => {
                 let program = self.program;
@@ -244,7 +254,7 @@ impl<'a> Run<'a> {
                 Ready::new(program.exact(compile)?, self.buffers)
             }
         };
-        let exit = self.code(&exact, first, end);
+        let exit = self.code(&mut exact, first, end);
         self.exact = Some(exact);
         let invocation = self.context.at;
         match exit {
@@ -258,25 +268,25 @@ impl<'a> Run<'a> {
 
     /// Runs code for whole groups, then for the rest with the last invocation in the lanes that are left: they do the same
     /// as it does.
-    fn code(&mut self, ready: &Ready, first: u32, end: u32) -> Exit {
-        let Ready { compiled: Compiled { code, .. }, constants } = ready;
+    fn code(&mut self, ready: &mut Ready, first: u32, end: u32) -> Exit {
+        let Ready { compiled: Compiled { code, .. }, constants, homes } = ready;
         let whole = first + (end - first) / LANES * LANES;
         if first < whole {
             self.context.lanes = [0, 1, 2, 3];
-            let exit = exec::run(code, constants, &mut self.context, self.buffers, first, whole);
+            let exit = exec::run(code, constants, homes, &mut self.context, self.buffers, first, whole);
             if exit != Exit::Done {
                 return exit;
             }
         }
         if whole < end {
             self.context.lanes = [0, 1, 2, 3].map(|lane| lane.min(end - whole - 1));
-            return exec::run(code, constants, &mut self.context, self.buffers, whole, end);
+            return exec::run(code, constants, homes, &mut self.context, self.buffers, whole, end);
         }
         Exit::Done
     }
 
     /// Runs the optimistic variant where it can; gives the first invocation it left.
-    fn optimistic(&mut self, code: &Ready, mut first: u32, end: u32) -> Result<u32, RunError> {
+    fn optimistic(&mut self, code: &mut Ready, mut first: u32, end: u32) -> Result<u32, RunError> {
         let start = first;
         while first < end {
             if self.code(code, first, end) == Exit::Done {

@@ -15,6 +15,7 @@ use xenoglot_ir::{
     Stage, Type, Value,
 };
 use xenoglot_native::{CompileError, Compiler};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// Words of input and output per invocation.
@@ -195,7 +196,7 @@ fn module(op: Op, lanes: u8, flags: Flags, used: u8) -> Option<Module> {
 #[test]
 fn every_op_is_its_fold_function() {
     let mut compiler = Compiler::new().unwrap();
-    let mut rng = Rng::new(5);
+    let mut rng = property::rng(5);
     let (mut supported, mut refused, mut other) = (Vec::new(), Vec::new(), Vec::new());
     for row in OPS {
         if matches!(row.fold, Fold::None) {

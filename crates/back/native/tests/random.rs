@@ -7,16 +7,19 @@ use std::collections::BTreeMap;
 use xenoglot_native::{CompileError, Compiler};
 use xenoglot_testgen::cfg::Shape;
 use xenoglot_testgen::ir::{Family, Options, generate, inputs, output_words};
+use xenoglot_testgen::property;
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-fn run(options: &Options, seeds: std::ops::Range<u64>) {
+/// Compares the programs of `count` seeds from `first` on.
+fn run(options: &Options, first: u64, count: u64) {
     let mut compiler = Compiler::new().expect("a host");
     let mut unsupported: BTreeMap<String, u32> = BTreeMap::new();
     let (mut passed, mut given_up) = (0, 0);
-    for seed in seeds.clone() {
+    let count = count * property::budget(1, 20);
+    for seed in property::seeds(count).map(|seed| first + seed) {
         let mut module = generate(seed, options);
         promote(&mut module);
         let buffers = [bytes(&inputs(seed, options)), vec![0; 4 * output_words(options)]];
@@ -29,11 +32,8 @@ fn run(options: &Options, seeds: std::ops::Range<u64>) {
             Err(e) => panic!("seed {seed}: {e}"),
         }
     }
-    println!(
-        "{passed} of {} equal, {given_up} groups given up, unsupported: {unsupported:?}",
-        seeds.end - seeds.start
-    );
-    assert!(passed > (seeds.end - seeds.start) / 2);
+    println!("{passed} of {count} equal, {given_up} groups given up, unsupported: {unsupported:?}");
+    assert!(passed > count / 2);
 }
 
 fn options() -> Options {
@@ -41,35 +41,22 @@ fn options() -> Options {
     Options { families, helpers: 0, invocations: 7, denormals: true, ..Options::default() }
 }
 
-fn rounds() -> u64 {
-    std::env::var("XENOGLOT_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(1)
-}
-
 #[test]
 fn straight_lines() {
-    run(&Options { nodes: 1, ops: 60, ..options() }, 0..400 * rounds());
+    run(&Options { nodes: 1, ops: 60, ..options() }, 0, 400);
 }
 
 #[test]
 fn structured_graphs() {
-    run(
-        &Options { shape: Some(Shape::Program), nodes: 16, ops: 4, ..options() },
-        10_000..10_000 + 600 * rounds(),
-    );
+    run(&Options { shape: Some(Shape::Program), nodes: 16, ops: 4, ..options() }, 10_000, 600);
 }
 
 #[test]
 fn forward_graphs() {
-    run(
-        &Options { shape: Some(Shape::Forward), nodes: 16, ops: 4, ..options() },
-        20_000..20_000 + 600 * rounds(),
-    );
+    run(&Options { shape: Some(Shape::Forward), nodes: 16, ops: 4, ..options() }, 20_000, 600);
 }
 
 #[test]
 fn wild_graphs() {
-    run(
-        &Options { shape: Some(Shape::Wild), nodes: 14, ops: 3, ..options() },
-        30_000..30_000 + 600 * rounds(),
-    );
+    run(&Options { shape: Some(Shape::Wild), nodes: 14, ops: 3, ..options() }, 30_000, 600);
 }

@@ -2,20 +2,19 @@
 //!
 //! No statement is executed for an empty mask: where a selection or loop may leave no lane to go on, the rest of the list
 //! is skipped. Values that are the same in all lanes which execute them therefore stay plain, with the same bits in every
-//! SIMD lane. What one block defines and another uses is a variable. A store to it is blended by the mask where lanes that
-//! do not execute it may still need the old value: for block parameters, and for values that leave their loop or live in a
-//! dispatch, whose blocks different lanes execute at different times.
+//! SIMD lane. What one block defines and another uses has a home in memory (`homes`). A store to it is blended by the mask
+//! where lanes that do not execute it may still need the old value: for block parameters, and for values that leave their
+//! loop or live in a dispatch, whose blocks different lanes execute at different times.
 
 use super::Emitter;
+use super::homes::{Cell, Homes, Keep, outliving};
 use crate::error::{CompileError, Fault};
-use crate::plan::{Plan, components};
+use crate::plan::Plan;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I32X4;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value as Simd};
-use cranelift_frontend::Variable;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::{Block, Function, Module, TermKind, Value};
-use xenoglot_structure::graph::Edge;
+use xenoglot_ir::{Block, Function, Module, TermKind, Value, ValueDef};
 use xenoglot_structure::tree::{Arms, List, Selector, Stmt, Tree};
 use xenoglot_structure::{Options, structure};
 
@@ -31,33 +30,20 @@ pub(super) fn tree(module: &Module, f: &Function, plan: &mut Plan) -> Result<Opt
     Ok(Some(tree))
 }
 
-/// How a value is kept.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum Keep {
-    /// Used in its block only.
-    #[default]
-    Local,
-    /// A variable that is overwritten.
-    Plain,
-    /// A variable whose other lanes stay.
-    Blend,
-}
-
 /// The lanes that wait for the next round of a loop, and those that have left it.
 #[derive(Clone, Copy)]
 struct Waiting {
-    again: Variable,
-    left: Variable,
+    again: Cell,
+    left: Cell,
 }
 
 /// What masked control flow keeps.
-pub(super) struct Variables {
-    keep: SecondaryMap<Value, Keep>,
-    values: SecondaryMap<Value, [Option<Variable>; 4]>,
-    /// Values known in the current block.
-    local: Vec<Value>,
-    selectors: [Variable; 2],
+pub(super) struct Masks {
+    selectors: [Cell; 2],
+    /// By depth: loops of the same depth are never under way at once.
     loops: Vec<Waiting>,
+    /// Loops around what is emitted.
+    depth: usize,
     /// Places emitted so far at which lanes end.
     ends: u32,
 }
@@ -106,110 +92,38 @@ fn places(tree: &Tree) -> (Vec<Place>, SecondaryMap<Block, usize>) {
 /// How each value is kept.
 fn keeps(f: &Function, plan: &Plan, tree: &Tree) -> SecondaryMap<Value, Keep> {
     let (places, home) = places(tree);
-    let mut keep: SecondaryMap<Value, Keep> = SecondaryMap::with_capacity(f.values.len());
-    let mut defined: SecondaryMap<Value, Option<Block>> = SecondaryMap::with_capacity(f.values.len());
-    for &block in plan.cfg.rpo() {
-        f.params(block).iter().for_each(|&p| {
-            keep[p] = if plan.is_divergent(p) { Keep::Blend } else { Keep::Plain };
-        });
-        let results = f.blocks[block].insts.iter().flat_map(|&i| f.results(i));
-        results.for_each(|&v| defined[v] = Some(block));
-    }
     let inside = |mut at: usize, outer: usize| {
         while at > outer {
             at = places[at].parent;
         }
         at == outer
     };
-    for &block in plan.cfg.rpo() {
-        let arms = f.edges(block).len() > 1;
-        let mut used = |v: Value, late: bool| {
-            let Some(from) = defined[v] else { return };
-            if from == block && !late {
-                return;
-            }
-            let stays = inside(home[block], home[from]) && places[home[from]].in_step;
-            let how = if plan.is_divergent(v) && !stays { Keep::Blend } else { Keep::Plain };
-            keep[v] = keep[v].max(how);
-        };
-        for &inst in &f.blocks[block].insts {
-            f.args(inst).iter().for_each(|&v| used(v, false));
-        }
-        f.term_args(block).iter().for_each(|&v| used(v, false));
-        for edge in f.edges(block) {
-            f.edge_args(edge).iter().for_each(|&v| used(v, arms));
-        }
-    }
+    let mut keep: SecondaryMap<Value, Keep> = SecondaryMap::with_capacity(f.values.len());
+    outliving(f, plan, true, |v, from, to| {
+        let is_param = matches!(f.values[v].def, ValueDef::Param(..));
+        let stays = !is_param && inside(home[to], home[from]) && places[home[from]].in_step;
+        let how = if plan.is_divergent(v) && !stays { Keep::Blend } else { Keep::Plain };
+        keep[v] = keep[v].max(how);
+    });
     keep
 }
 
 impl Emitter<'_> {
     /// The function along its tree.
     pub(super) fn tree(&mut self, tree: &Tree) -> Result<(), CompileError> {
-        let (f, plan) = (self.f, self.plan);
-        let keep = keeps(f, plan, tree);
-        let mut values: SecondaryMap<Value, [Option<Variable>; 4]> =
-            SecondaryMap::with_capacity(f.values.len());
-        // All start anew, so that nothing is carried from group to group.
-        for v in f.values.keys().filter(|&v| keep[v] != Keep::Local) {
-            for c in components(plan.live(v)) {
-                let ty = Self::simd(f.ty(v).kind());
-                let variable = self.b.declare_var(ty);
-                let zero = self.constant(ty, 0);
-                self.b.def_var(variable, zero);
-                values[v][c] = Some(variable);
-            }
-        }
+        self.homes = Homes::new(self.f, self.plan, keeps(self.f, self.plan, tree))?;
+        let selectors = [self.homes.cell()?, self.homes.cell()?];
         let zero = self.constant(I32X4, 0);
-        let selectors = [(); 2].map(|()| {
-            let selector = self.b.declare_var(I32X4);
-            self.b.def_var(selector, zero);
-            selector
-        });
-        self.masked =
-            Some(Variables { keep, values, local: Vec::new(), selectors, loops: Vec::new(), ends: 0 });
+        selectors.into_iter().for_each(|cell| self.write(cell, zero));
+        self.masked = Some(Masks { selectors, loops: Vec::new(), depth: 0, ends: 0 });
         self.list(tree, tree.root(), None)?;
         self.b.ins().jump(self.exits.next, &[]);
         Ok(())
     }
 
-    fn masks(&mut self) -> &mut Variables {
+    fn masks(&mut self) -> &mut Masks {
         // `tree` sets it before anything else here is called.
-        self.masked.as_mut().unwrap_or_else(|| unreachable!("masked control flow has variables"))
-    }
-
-    /// A component that another block may have defined.
-    pub(super) fn variable(&mut self, v: Value, c: usize) -> Option<Simd> {
-        let variable = self.masked.as_ref()?.values[v][c]?;
-        let simd = self.b.use_var(variable);
-        self.values[v][c] = Some(simd);
-        self.masks().local.push(v);
-        Some(simd)
-    }
-
-    /// Keeps a component for other blocks.
-    pub(super) fn set_variable(&mut self, v: Value, c: usize, simd: Simd) {
-        let Some(masked) = &mut self.masked else { return };
-        masked.local.push(v);
-        let keep = masked.keep[v];
-        let Some(variable) = masked.values[v][c] else { return };
-        let mut simd = simd;
-        if let (Keep::Blend, Some(mask)) = (keep, self.mask) {
-            let old = self.b.use_var(variable);
-            simd = self.blend(mask, simd, old);
-        }
-        self.b.def_var(variable, simd);
-    }
-
-    /// Forgets what was known in the last block.
-    fn leave(&mut self) {
-        let local = std::mem::take(&mut self.masks().local);
-        for &v in &local {
-            self.values[v] = [None; 4];
-        }
-        let masked = self.masks();
-        masked.local = local;
-        masked.local.clear();
+        self.masked.as_mut().unwrap_or_else(|| unreachable!("masked control flow has masks"))
     }
 
     fn go_to(&mut self, label: Label) {
@@ -279,15 +193,15 @@ impl Emitter<'_> {
                 self.leave();
                 self.block(block)?;
             }
-            Stmt::Edge(edge) => self.edge(edge),
+            Stmt::Edge(edge) => self.copy_edge(edge.from, edge.index as usize),
             Stmt::Set { var, value } => {
                 let selector = self.masks().selectors[var as usize];
                 let mut simd = self.constant(I32X4, value);
                 if let Some(mask) = mask {
-                    let old = self.b.use_var(selector);
+                    let old = self.read(selector);
                     simd = self.blend(mask, simd, old);
                 }
-                self.b.def_var(selector, simd);
+                self.write(selector, simd);
             }
             Stmt::Branch { block, arms } => return self.branch(tree, block, arms, mask),
             Stmt::Switch { var, arms } => {
@@ -311,11 +225,11 @@ impl Emitter<'_> {
             Stmt::Loop { body, .. } => return self.repeat(tree, body, mask),
             Stmt::Break | Stmt::Continue => {
                 let lanes = self.full(mask);
-                if let Some(&waiting) = self.masks().loops.last() {
-                    let variable = if stmt == Stmt::Break { waiting.left } else { waiting.again };
-                    let old = self.b.use_var(variable);
+                if let Some(waiting) = self.innermost() {
+                    let cell = if stmt == Stmt::Break { waiting.left } else { waiting.again };
+                    let old = self.read(cell);
                     let both = self.b.ins().bor(old, lanes);
-                    self.b.def_var(variable, both);
+                    self.write(cell, both);
                 }
                 return Ok(Onward::Nobody);
             }
@@ -340,7 +254,7 @@ impl Emitter<'_> {
     /// The lanes whose selector is `value`.
     fn selected(&mut self, var: Selector, value: u32) -> Simd {
         let selector = self.masks().selectors[var as usize];
-        let selector = self.b.use_var(selector);
+        let selector = self.read(selector);
         let value = self.constant(I32X4, value);
         self.b.ins().icmp(IntCC::Equal, selector, value)
     }
@@ -350,23 +264,6 @@ impl Emitter<'_> {
         match onward {
             Onward::Some(more) => self.b.ins().bor(lanes, more),
             _ => lanes,
-        }
-    }
-
-    /// The parallel copy of an edge.
-    fn edge(&mut self, edge: Edge) {
-        let f = self.f;
-        let edge = &f.edges(edge.from)[edge.index as usize];
-        let mut copies = Vec::new();
-        for (&p, &a) in f.params(edge.block).iter().zip(f.edge_args(edge)) {
-            for c in components(self.plan.live(p)) {
-                copies.push((p, c, self.get(a, c)));
-            }
-        }
-        for (p, c, simd) in copies {
-            self.set_variable(p, c, simd);
-            // Where it goes to it is read as the variable says.
-            self.values[p][c] = None;
         }
     }
 
@@ -484,10 +381,27 @@ impl Emitter<'_> {
         Ok(if let Onward::Some(_) = onward { Onward::Some(lanes) } else { onward })
     }
 
+    /// The innermost loop around what is emitted.
+    fn innermost(&mut self) -> Option<Waiting> {
+        let masks = self.masks();
+        masks.loops.get(masks.depth.checked_sub(1)?).copied()
+    }
+
+    /// The masks of a loop at the current depth.
+    fn waiting(&mut self) -> Result<Waiting, CompileError> {
+        let depth = self.masks().depth;
+        if let Some(&waiting) = self.masks().loops.get(depth) {
+            return Ok(waiting);
+        }
+        let waiting = Waiting { again: self.homes.cell()?, left: self.homes.cell()? };
+        self.masks().loops.push(waiting);
+        Ok(waiting)
+    }
+
     fn repeat(&mut self, tree: &Tree, body: List, mask: Option<Simd>) -> Result<Onward, CompileError> {
-        let [again, left] = [(); 2].map(|()| self.b.declare_var(I32X4));
+        let Waiting { again, left } = self.waiting()?;
         let nobody = self.constant(I32X4, 0);
-        self.b.def_var(left, nobody);
+        self.write(left, nobody);
         let entering = self.full(mask);
         let [head, after] = [(); 2].map(|()| self.b.create_block());
         let lanes = self.b.append_block_param(head, I32X4);
@@ -495,12 +409,12 @@ impl Emitter<'_> {
         self.go_to(head);
         self.burn();
         let nobody = self.constant(I32X4, 0);
-        self.b.def_var(again, nobody);
+        self.write(again, nobody);
         let before = self.masks().ends;
-        self.masks().loops.push(Waiting { again, left });
+        self.masks().depth += 1;
         self.list(tree, body, Some(lanes))?;
-        self.masks().loops.pop();
-        let more = self.b.use_var(again);
+        self.masks().depth -= 1;
+        let more = self.read(again);
         let any = self.b.ins().vany_true(more);
         self.b.ins().brif(any, head, &[BlockArg::Value(more)], after, &[]);
         self.go_to(after);
@@ -508,6 +422,6 @@ impl Emitter<'_> {
         if self.masks().ends == before {
             return Ok(Onward::All);
         }
-        Ok(Onward::Some(self.b.use_var(left)))
+        Ok(Onward::Some(self.read(left)))
     }
 }

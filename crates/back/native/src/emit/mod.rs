@@ -1,7 +1,9 @@
 //! Code for one function: the loop over groups, blocks whose branches do not diverge, values and constants.
 //!
-//! `ops` has the pure ops, `memory` loads and stores, `masked` control flow that diverges.
+//! `ops` has the pure ops, `memory` loads and stores, `masked` control flow that diverges, `homes` values that outlive
+//! their block.
 
+mod homes;
 mod masked;
 mod memory;
 mod ops;
@@ -9,7 +11,7 @@ mod ops;
 use crate::error::{CompileError, Fault};
 use crate::exec::{self, Context, Exit};
 use crate::host::{Site, Sites, WORDS};
-use crate::plan::{Plan, components};
+use crate::plan::Plan;
 use crate::{LANES, Variant};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, I8X16, I32, I32X4, I64};
@@ -19,7 +21,9 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
+use homes::Homes;
 use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::func::Edge;
 use xenoglot_ir::{Block, Function, Inst, Kind, Module, Op, Resource, TermKind, Type, Value};
 
 /// Memory that does not trap and may have any alignment.
@@ -52,12 +56,14 @@ struct Exits {
 }
 
 /// Values found already that hold as long as control stays behind where they were found.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Found {
     constants: Vec<(ir::Type, u32, Simd)>,
     bases: Vec<(Resource, Simd)>,
     /// The run's table of constant words.
     table: Option<Simd>,
+    /// The run's area of homes.
+    homes: Option<Simd>,
     /// By resource and stride: a pointer per lane.
     rows: Vec<(Resource, u32, [Simd; 4])>,
     /// The mask cast last, and as what: the components of a vector share theirs.
@@ -77,9 +83,9 @@ pub(crate) struct Emitter<'a> {
     f: &'a Function,
     plan: &'a Plan,
     variant: Variant,
-    sites: &'a mut Sites,
+    sites: Sites,
     /// The table of words that a run has in all lanes: resource and offset.
-    constants: &'a mut Vec<(Resource, u32)>,
+    constants: Vec<(Resource, u32)>,
     context: Simd,
     buffers: Simd,
     /// The first invocation of the group.
@@ -97,11 +103,20 @@ pub(crate) struct Emitter<'a> {
     calls: Calls,
     scratch: Option<StackSlot>,
     shuffles: [Option<Immediate>; 4],
-    masked: Option<masked::Variables>,
+    homes: Homes,
+    masked: Option<masked::Masks>,
+}
+
+/// What code refers to.
+pub(crate) struct Emitted {
+    pub(crate) sites: Sites,
+    /// Words that code finds in a table of the run.
+    pub(crate) constants: Vec<(Resource, u32)>,
+    /// Places of [`exec::Lanes`] in the run's area of homes.
+    pub(crate) homes: u32,
 }
 
 /// Emits the function.
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn function<'a>(
     func: &'a mut ir::Function,
     builder: &'a mut FunctionBuilderContext,
@@ -110,9 +125,7 @@ pub(crate) fn function<'a>(
     f: &'a Function,
     plan: &'a mut Plan,
     variant: Variant,
-    sites: &'a mut Sites,
-    constants: &'a mut Vec<(Resource, u32)>,
-) -> Result<(), CompileError> {
+) -> Result<Emitted, CompileError> {
     let tree = masked::tree(module, f, plan)?;
     let mut b = FunctionBuilder::new(func, builder);
     let entry = b.create_block();
@@ -135,8 +148,8 @@ pub(crate) fn function<'a>(
         f,
         plan,
         variant,
-        sites,
-        constants,
+        sites: Sites::new(),
+        constants: Vec::new(),
         context,
         buffers,
         first,
@@ -150,6 +163,7 @@ pub(crate) fn function<'a>(
         calls,
         scratch: None,
         shuffles: [None; 4],
+        homes: Homes::default(),
         masked: None,
     };
 
@@ -192,7 +206,7 @@ pub(crate) fn function<'a>(
     }
     e.b.seal_all_blocks();
     e.b.finalize(isa.frontend_config());
-    Ok(())
+    Ok(Emitted { sites: e.sites, constants: e.constants, homes: e.homes.count() })
 }
 
 impl Emitter<'_> {
@@ -244,16 +258,10 @@ impl Emitter<'_> {
     /// The function block by block, for lanes that never part.
     fn blocks(&mut self) -> Result<(), CompileError> {
         let (f, plan) = (self.f, self.plan);
+        self.homes = Homes::new(f, plan, homes::plain(f, plan))?;
         let mut labels: SecondaryMap<Block, Option<Label>> = SecondaryMap::new();
         for &block in plan.cfg.rpo() {
-            let label = self.b.create_block();
-            labels[block] = Some(label);
-            for &p in f.params(block) {
-                for c in components(plan.live(p)) {
-                    let simd = self.b.append_block_param(label, Self::simd(f.ty(p).kind()));
-                    self.values[p][c] = Some(simd);
-                }
-            }
+            labels[block] = Some(self.b.create_block());
         }
         let label = |block: Block| labels[block].unwrap_or(self.exits.next);
         if let Some(entry) = f.entry() {
@@ -262,6 +270,7 @@ impl Emitter<'_> {
         let targets: Vec<Label> = f.blocks.keys().map(label).collect();
         for &block in plan.cfg.rpo() {
             self.enter(targets[block.as_u32() as usize]);
+            self.leave();
             if plan.is_loop_head(block) {
                 self.burn();
             }
@@ -273,42 +282,29 @@ impl Emitter<'_> {
 
     fn terminator(&mut self, block: Block, targets: &[Label]) -> Result<(), CompileError> {
         let f = self.f;
-        let args: Vec<Vec<BlockArg>> = f
-            .edges(block)
-            .iter()
-            .map(|edge| {
-                let pairs = f.params(edge.block).iter().zip(f.edge_args(edge));
-                let mut args = Vec::new();
-                for (&p, &a) in pairs {
-                    args.extend(components(self.plan.live(p)).map(|c| BlockArg::Value(self.get(a, c))));
-                }
-                args
-            })
-            .collect();
         let target = |n: usize| targets[f.edges(block)[n].block.as_u32() as usize];
         match f.term(block).kind {
             TermKind::Jump => {
-                self.b.ins().jump(target(0), &args[0]);
+                self.copy_edge(block, 0);
+                self.b.ins().jump(target(0), &[]);
             }
             TermKind::Branch => {
                 let condition = self.get(f.term_args(block)[0], 0);
                 let condition = self.b.ins().vany_true(condition);
-                self.b.ins().brif(condition, target(0), &args[0], target(1), &args[1]);
+                let ways = self.ways(block, targets);
+                self.b.ins().brif(condition, ways[0], &[], ways[1], &[]);
+                self.copy_ways(block, targets, &ways);
             }
             TermKind::Switch => {
                 let value = self.get(f.term_args(block)[0], 0);
                 let value = self.b.ins().extractlane(value, 0);
-                // Switch takes no arguments: each edge gets a label of its own.
-                let ways: Vec<Label> = args.iter().map(|_| self.b.create_block()).collect();
+                let ways = self.ways(block, targets);
                 let mut switch = Switch::new();
                 for (&case, &way) in f.term(block).cases.iter().zip(&ways) {
                     switch.set_entry(case.into(), way);
                 }
                 switch.emit(&mut self.b, value, ways[ways.len() - 1]);
-                for (n, &way) in ways.iter().enumerate() {
-                    self.b.switch_to_block(way);
-                    self.b.ins().jump(target(n), &args[n]);
-                }
+                self.copy_ways(block, targets, &ways);
             }
             TermKind::Return => {
                 self.b.ins().jump(self.exits.next, &[]);
@@ -317,6 +313,31 @@ impl Emitter<'_> {
             kind => return Err(CompileError::unsupported(format!("`{}`", kind.name()), None)),
         }
         Ok(())
+    }
+
+    /// A label for each edge of a block: its target's, or one of its own if it has something to copy.
+    fn ways(&mut self, block: Block, targets: &[Label]) -> Vec<Label> {
+        let f = self.f;
+        let way = |edge: &Edge| {
+            let copies = f.params(edge.block).iter().any(|&p| self.plan.live(p) != 0);
+            if copies { self.b.create_block() } else { targets[edge.block.as_u32() as usize] }
+        };
+        f.edges(block).iter().map(way).collect()
+    }
+
+    /// The copies of the edges that have labels of their own.
+    fn copy_ways(&mut self, block: Block, targets: &[Label], ways: &[Label]) {
+        let (found, known) = (self.found.clone(), self.known());
+        for (n, (&way, edge)) in ways.iter().zip(self.f.edges(block)).enumerate() {
+            let target = targets[edge.block.as_u32() as usize];
+            if way != target {
+                self.b.switch_to_block(way);
+                self.copy_edge(block, n);
+                self.b.ins().jump(target, &[]);
+                self.found.clone_from(&found);
+                self.leave_since(known);
+            }
+        }
     }
 
     /// Ends the run.
@@ -364,7 +385,7 @@ impl Emitter<'_> {
             };
             return self.constant(Self::simd(kind), word);
         }
-        match self.variable(v, c) {
+        match self.value_at_home(v, c) {
             Some(simd) => simd,
             // Of what has no value at all: `undef`.
             None => self.constant(Self::simd(kind), 0),
@@ -373,7 +394,7 @@ impl Emitter<'_> {
 
     fn set(&mut self, v: Value, c: usize, simd: Simd) {
         self.values[v][c] = Some(simd);
-        self.set_variable(v, c, simd);
+        self.keep_at_home(v, c, simd);
     }
 
     /// `word` in all lanes.

@@ -11,12 +11,9 @@ use xenoglot_native::{Bindings, CompileError, Compiler, Limits, Ran};
 
 /// Turns slots into values, as every user of the back end does.
 pub fn promote(module: &mut Module) {
-    let pass = xenoglot_opt::pipeline::pass("promote").expect("a pass of that name");
     let mut context = xenoglot_opt::Context::new();
-    for f in module.funcs.values_mut() {
-        // A pass keeps nothing from function to function but its buffers.
-        context.analyses.invalidate(xenoglot_ir::analysis::Changed::ALL);
-        (pass.run)(f, &mut context);
+    for func in module.funcs.keys() {
+        context.session(module, func).run(xenoglot_opt::promote::run);
     }
 }
 
