@@ -110,6 +110,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn any_bytes_are_something(bytes: Vec<u8>) {
             detect(&bytes);

@@ -1,6 +1,6 @@
 //! DXIL, the shaders of Direct3D 12: from containers or bare bitcode to modules.
 
-use crate::{Error, Target};
+use crate::Error;
 pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, checks};
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
@@ -8,7 +8,6 @@ pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::program::Resource;
 pub use xenoglot_dxil::root_signature::RootSignature;
 use xenoglot_dxil::{binding, lift as lifter, program};
-use xenoglot_opt::pipeline::Level;
 
 /// Reads the shader's module of a DXBC container or of bitcode.
 ///
@@ -70,32 +69,6 @@ fn own_signatures(
 /// As [`program`].
 pub fn programs(module: &Module) -> Result<Vec<program::Program>, Error> {
     Ok(program::Program::all(module).map_err(lifter::LiftError::from)?)
-}
-
-/// A target with what it has to know of a shader beside the module: primitives, patches, tests of depth.
-pub fn target_for(target: &Target, program: &program::Program) -> Target {
-    let pipeline = &program.pipeline;
-    match target.clone() {
-        Target::Spirv(options) => {
-            let mut options = options.with_pipeline(pipeline);
-            options.float_controls.denorm_preserve |= program.denormals == program::Denormals::Preserve;
-            Target::Spirv(xenoglot_spirv::Options { separate_samplers: true, ..options })
-        }
-        Target::Glsl(mut options) => {
-            options.early_fragment_tests = pipeline.early_fragment_tests;
-            options.patch_vertices = pipeline.patch_vertices;
-            (options.geometry, options.tessellation) = (pipeline.geometry, pipeline.tessellation);
-            Target::Glsl(options)
-        }
-        #[cfg(feature = "naga")]
-        other => other,
-    }
-}
-
-/// How to optimise what was lifted: lightly, as DirectXShaderCompiler optimised before. What hosts' floats lack is to be
-/// said beside.
-pub fn passes() -> xenoglot_opt::Options {
-    xenoglot_opt::Options { level: Level::Light, lower_memory: true, ..xenoglot_opt::Options::default() }
 }
 
 /// How a shader's resources are bound.

@@ -77,6 +77,14 @@ pub enum Error {
     /// A Maxwell program cannot be lifted.
     #[error(transparent)]
     MaxwellLift(#[from] xenoglot_maxwell::lift::LiftError),
+    /// Code of a kernel refers to addresses of global data, which are not known.
+    #[error(
+        "{kernel}: its code refers to global data by relocations; give that data addresses, and link the file first"
+    )]
+    Unlinked {
+        /// The kernel's name.
+        kernel: String,
+    },
     /// A DXBC container is damaged.
     #[error(transparent)]
     DxilContainer(#[from] xenoglot_dxil::container::ContainerError),

@@ -1,10 +1,9 @@
 //! NVIDIA Maxwell and Pascal programs: from files to modules.
 
-use crate::{Error, Target};
-use xenoglot_ir::{Stage, stage};
+use crate::Error;
+use xenoglot_ir::Stage;
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
 use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
-use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
@@ -53,8 +52,19 @@ pub struct Program<'a> {
     pub registers: Option<u32>,
     /// Constant banks the file fills, by number.
     pub banks: Vec<(u32, &'a [u8])>,
+    /// What of the program is not complete: it refers to addresses of global data, which the file does not say.
+    pub unlinked: Unlinked,
     /// What the file says of the GPU's state.
     pub gpu: FileGpu,
+}
+
+/// What of a program has relocations; nothing of one that [`container::link`] gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unlinked {
+    /// Its code has: it cannot be lifted.
+    pub code: bool,
+    /// Constant banks that have, by number. They are read when the program runs: whoever binds them has to link them.
+    pub banks: Vec<u32>,
 }
 
 /// The GPU as far as a file describes it.
@@ -130,6 +140,7 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
                 entry: 0,
                 registers: None,
                 banks: Vec::new(),
+                unlinked: Unlinked::default(),
                 gpu: FileGpu::default(),
             }]
         }
@@ -139,6 +150,8 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
 fn kernel(k: container::Kernel<'_>) -> Program<'_> {
     let kind = Kind::Compute { workgroup: None, shared_bytes: k.shared_bytes, local_bytes: k.local_bytes };
     let banks = k.banks.iter().map(|b| (b.bank, b.data)).collect();
+    let relocated = k.banks.iter().filter(|b| b.relocated).map(|b| b.bank);
+    let unlinked = Unlinked { code: k.relocated, banks: relocated.collect() };
     Program {
         name: k.name,
         kind,
@@ -146,6 +159,7 @@ fn kernel(k: container::Kernel<'_>) -> Program<'_> {
         entry: k.entry,
         registers: Some(k.registers),
         banks,
+        unlinked,
         gpu: FileGpu::default(),
     }
 }
@@ -162,7 +176,8 @@ fn shader(shader: Dksh<'_>) -> Program<'_> {
     let banks = if shader.constants.is_empty() { Vec::new() } else { vec![(1, shader.constants)] };
     let registers = Some(shader.registers);
     let gpu = FileGpu::of_dksh(shader.kind);
-    Program { name: "main".into(), kind, code: shader.code, entry: 0, registers, banks, gpu }
+    let unlinked = Unlinked::default();
+    Program { name: "main".into(), kind, code: shader.code, entry: 0, registers, banks, unlinked, gpu }
 }
 
 /// How to lift a program.
@@ -201,7 +216,7 @@ impl Default for Options {
 /// Lifts a program for the GPU that its file describes.
 ///
 /// # Errors
-/// The lifter's.
+/// As [`lift_on`].
 pub fn lift(program: &Program, options: &Options) -> Result<Lifted, Error> {
     lift_on(program, None, options, &program.gpu)
 }
@@ -212,13 +227,16 @@ pub fn lift(program: &Program, options: &Options) -> Result<Lifted, Error> {
 /// promoted already.
 ///
 /// # Errors
-/// The lifter's.
+/// The lifter's; [`Error::Unlinked`] for a program whose code has relocations.
 pub fn lift_on(
     program: &Program,
     before: Option<&Program>,
     options: &Options,
     gpu: &dyn GpuAccessor,
 ) -> Result<Lifted, Error> {
+    if let Some(program) = [Some(program), before].into_iter().flatten().find(|p| p.unlinked.code) {
+        return Err(Error::Unlinked { kernel: program.name.clone() });
+    }
     let constants = banks(program);
     let mut lifted = match program.kind {
         Kind::Compute { workgroup, shared_bytes, local_bytes } => {
@@ -247,10 +265,11 @@ pub fn lift_on(
     lifted.module.name.clone_from(&program.name);
     let is_fragment = lifted.module.stage == Stage::Fragment;
     if is_fragment || options.storage_alignment.is_some() {
-        let mut context = xenoglot_opt::Context::default();
-        for func in lifted.module.funcs.values_mut() {
-            xenoglot_opt::promote::run(func, &mut context);
-            xenoglot_opt::copy_propagate::run(func, &mut context);
+        let mut context = xenoglot_opt::Context::new();
+        for func in lifted.module.funcs.keys() {
+            let mut session = context.session(&mut lifted.module, func);
+            session.run(xenoglot_opt::promote::run);
+            session.run(xenoglot_opt::copy_propagate::run);
         }
     }
     if is_fragment {
@@ -271,53 +290,10 @@ pub fn lift_on(
     Ok(lifted)
 }
 
+/// The constant banks whose contents are known.
 fn banks<'a>(program: &Program<'a>) -> Vec<ConstantBank<'a>> {
-    program.banks.iter().map(|&(bank, data)| ConstantBank { bank, data }).collect()
-}
-
-/// A target with what it has to know of a shader beside the module: primitives, patches, early tests.
-pub fn target_for(target: &Target, info: &ShaderInfo) -> Target {
-    let mut target = target.clone();
-    let Some(graphics) = &info.graphics else { return target };
-    let geometry = graphics.geometry.map(|g| stage::Geometry {
-        input_vertices: g.input.vertices(),
-        output_vertices: g.output_vertices,
-        max_vertices: g.max_vertices,
-        invocations: g.invocations,
-    });
-    let tessellation = graphics.tessellator.map(tessellation);
-    match &mut target {
-        Target::Spirv(options) => {
-            options.early_fragment_tests = graphics.early_fragment_tests;
-            options.patch_vertices = graphics.patch_vertices;
-            (options.geometry, options.tessellation) = (geometry, tessellation);
-        }
-        Target::Glsl(options) => {
-            options.early_fragment_tests = graphics.early_fragment_tests;
-            options.patch_vertices = graphics.patch_vertices;
-            (options.geometry, options.tessellation) = (geometry, tessellation);
-        }
-        #[cfg(feature = "naga")]
-        _ => {}
-    }
-    target
-}
-
-fn tessellation(t: Tessellator) -> stage::Tessellation {
-    stage::Tessellation {
-        domain: match t.domain {
-            TessDomain::Isolines => stage::TessDomain::Isolines,
-            TessDomain::Triangles => stage::TessDomain::Triangles,
-            TessDomain::Quads => stage::TessDomain::Quads,
-        },
-        spacing: Some(match t.spacing {
-            TessSpacing::Equal => stage::TessSpacing::Equal,
-            TessSpacing::FractionalOdd => stage::TessSpacing::FractionalOdd,
-            TessSpacing::FractionalEven => stage::TessSpacing::FractionalEven,
-        }),
-        clockwise: Some(t.clockwise),
-        points: t.points,
-    }
+    let known = program.banks.iter().filter(|(bank, _)| !program.unlinked.banks.contains(bank));
+    known.map(|&(bank, data)| ConstantBank { bank, data }).collect()
 }
 
 /// The words of code; a rest of less than a word is dropped.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
-use xenoglot::dxil::{LiftOptions, RegisterSpaces, Remapper, lift_bound, load, passes, programs, target_for};
+use xenoglot::dxil::{LiftOptions, RegisterSpaces, Remapper, lift_bound, load, programs};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::binding::{
     BindError, DescriptorKind as HeapKind, Heap, Registers, Slot, StageVariable, StreamOutput,
@@ -16,7 +16,8 @@ use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_
 use xenoglot_vulkan::{
     BufferBinding, BufferKind, Contents, DescriptorKind, DescriptorSlot, Device, DeviceInfo, DispatchJob,
     Features, HitGroup, ImageContents, Job, Numbers, PipelineJob, PipelineStage, RayGeometry, RayJob,
-    RenderJob, Sampling, StageModule, TexelFormat, TextureContents, TextureShape, VertexJob, VertexRun,
+    RenderJob, Sampling, StageModule, TexelFormat, TextureContents, TextureShape, Topology, VertexJob,
+    VertexRun,
 };
 
 /// Width and height of the targets.
@@ -87,8 +88,11 @@ fn shaders_bound(name: &str, options: LiftOptions, spaces: &dyn Remapper) -> Vec
         let options = LiftOptions { entry, samples: Some(8), ..options };
         let lifted = lift_bound(&module, &options, spaces);
         let mut lifted = lifted.unwrap_or_else(|e| panic!("{name}: {e}"));
-        let target = target_for(&Target::Spirv(Options::version(Version::V1_5)), &lifted.program);
-        translator.optimize(&mut lifted.module, &passes());
+        let target = Target::Spirv(Options::version(Version::V1_5));
+        translator.optimize(
+            &mut lifted.module,
+            &xenoglot_opt::Options { lower_memory: true, ..Default::default() },
+        );
         let code = translator.emit(&lifted.module, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
         let Code::Words(spirv) = code else { panic!("{name}: no words") };
         (lifted.program.name.clone(), StageModule { stage: stage(lifted.module.stage), spirv })
@@ -110,7 +114,8 @@ fn draw(stages: Vec<StageModule>, vertices: u32, layers: u32, log: Option<usize>
             descriptors: descriptors.into_iter().collect(),
             inputs: Vec::new(),
             targets: vec![false, true],
-            points: false,
+            topology: Topology::Triangles,
+            patch_vertices: 3,
         },
         contents: log.map(|bytes| vec![Contents::Buffer(vec![0; bytes])]).into_iter().collect(),
         inputs: Vec::new(),

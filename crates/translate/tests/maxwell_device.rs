@@ -10,7 +10,7 @@ use xenoglot_vulkan::glslang::{self, Stage};
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
 use xenoglot_vulkan::{
     Contents, DescriptorKind, DescriptorSlot, Device, Job, Numbers, PipelineJob, PipelineStage, RenderJob,
-    StageModule, TextureContents, TextureShape,
+    StageModule, TextureContents, TextureShape, Topology,
 };
 
 /// Not a test: what the others start as a worker process.
@@ -54,8 +54,14 @@ fn draw(
     ];
     let slot = |&(binding, kind, _): &_| DescriptorSlot { set: 0, binding, kind, count: 1 };
     let descriptors = bound.iter().map(slot).collect();
-    let pipeline =
-        PipelineJob { stages, descriptors, inputs: Vec::new(), targets: targets.to_vec(), points: false };
+    let pipeline = PipelineJob {
+        stages,
+        descriptors,
+        inputs: Vec::new(),
+        targets: targets.to_vec(),
+        topology: Topology::Triangles,
+        patch_vertices: 3,
+    };
     let contents = bound.into_iter().map(|(_, _, contents)| vec![contents]).collect();
     let job =
         RenderJob { pipeline, contents, inputs: Vec::new(), vertices: 3, instances: 1, size, layers: 1 };

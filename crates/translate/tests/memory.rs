@@ -1,7 +1,7 @@
 //! What translation holds in memory at its height.
 
 use std::path::{Path, PathBuf};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, passes, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load};
 use xenoglot::{Error, Target, Translator};
 use xenoglot_dxil::lift::Lifted;
 use xenoglot_maxwell::lift::LiftOptions as MaxwellOptions;
@@ -9,7 +9,7 @@ use xenoglot_opt::lower_floats;
 use xenoglot_spirv::{Options, Version};
 use xenoglot_testgen::maxwell::{Category, Words, program};
 use xenoglot_testgen::memory::{Counting, peak};
-use xenoglot_testgen::rng::Rng;
+use xenoglot_testgen::property;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -48,10 +48,12 @@ fn dxil_takes_ten_megabytes() {
         let bytes = std::fs::read(&path).unwrap();
         let held = peak(|| {
             let mut lifted = lifted(&bytes).unwrap();
-            let target = target_for(&spirv(), &lifted.program);
             let mut translator = Translator::new();
-            translator.optimize(&mut lifted.module, &passes());
-            translator.emit(&lifted.module, &target).unwrap();
+            translator.optimize(
+                &mut lifted.module,
+                &xenoglot_opt::Options { lower_memory: true, ..Default::default() },
+            );
+            translator.emit(&lifted.module, &spirv()).unwrap();
         });
         most = most.max((held, path));
     }
@@ -61,7 +63,7 @@ fn dxil_takes_ten_megabytes() {
 
 #[test]
 fn maxwell_takes_as_much_for_each_instruction() {
-    let mut rng = Rng::new(4);
+    let mut rng = property::rng(4);
     let words = Words::new(&mut rng);
     let mut held = Vec::new();
     for size in [500, 2_000, 8_000, 20_000] {

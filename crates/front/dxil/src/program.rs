@@ -5,8 +5,10 @@
 
 mod signature;
 mod stage;
+mod vendor;
 
 pub use signature::{Element, Semantic};
+pub use vendor::Vendor;
 
 use crate::bitcode::{Attribute, Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
 pub use crate::model::{ResourceClass as Class, ResourceKind as Shape};
@@ -154,6 +156,8 @@ pub struct Resource {
     pub ordered: bool,
     /// The global variable that a library's functions load it of.
     pub global: Option<u32>,
+    /// The vendor library whose intrinsics are accesses to this UAV, if it is no real resource.
+    pub vendor: Option<Vendor>,
 }
 
 impl Program {
@@ -325,7 +329,10 @@ impl Reader<'_> {
             bytes: if class == Class::Cbv { self.integer32(fields, 6)? } else { 0 },
             ordered: class == Class::Uav && field(9)? != 0,
             global: self.global((*fields.get(1)?)?),
+            vendor: None,
         };
+        let name = fields.get(2).copied().flatten();
+        resource.vendor = self.vendor(class, resource.space, name, *fields.get(1)?);
         let tags = fields.get(tags).copied().flatten().and_then(|t| self.metadata.list(t));
         for pair in tags.unwrap_or_default().chunks_exact(2) {
             match self.integer(pair[0])? {

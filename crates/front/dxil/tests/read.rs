@@ -71,7 +71,7 @@ fn any_byte_of_a_container_may_be_damaged() {
 static CONTAINERS: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(containers);
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(xenoglot_testgen::property::config(400))]
     #[test]
     fn damaged_containers_are_read_or_refused(
         file: prop::sample::Index,

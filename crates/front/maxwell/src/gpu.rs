@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{ImageFormat, Texel};
+use xenoglot_ir::stage;
 
 /// A word of a constant bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -117,6 +118,25 @@ pub struct Tessellator {
     pub clockwise: bool,
     /// It makes points.
     pub points: bool,
+}
+
+impl From<Tessellator> for stage::Tessellation {
+    fn from(tessellator: Tessellator) -> stage::Tessellation {
+        stage::Tessellation {
+            domain: match tessellator.domain {
+                TessDomain::Isolines => stage::TessDomain::Isolines,
+                TessDomain::Triangles => stage::TessDomain::Triangles,
+                TessDomain::Quads => stage::TessDomain::Quads,
+            },
+            spacing: Some(match tessellator.spacing {
+                TessSpacing::Equal => stage::TessSpacing::Equal,
+                TessSpacing::FractionalOdd => stage::TessSpacing::FractionalOdd,
+                TessSpacing::FractionalEven => stage::TessSpacing::FractionalEven,
+            }),
+            clockwise: Some(tessellator.clockwise),
+            points: tessellator.points,
+        }
+    }
 }
 
 /// A comparison of the alpha test.

@@ -1,6 +1,6 @@
 //! What a shader uses and binds.
 
-use crate::gpu::{ConstantWord, Handle, InputPrimitive, Tessellator};
+use crate::gpu::{ConstantWord, Handle, InputPrimitive};
 use serde::{Deserialize, Serialize};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{ImageFormat, Texel};
@@ -174,14 +174,8 @@ pub struct GraphicsInfo {
     pub discards: bool,
     /// Derivatives are used, by instructions or by the level of detail of a texture.
     pub derivatives: bool,
-    /// Depth and stencil tests come before the fragment shader.
-    pub early_fragment_tests: bool,
     /// What a geometry shader takes and makes.
     pub geometry: Option<GeometryInfo>,
-    /// Vertices of an output patch of a tessellation control shader.
-    pub patch_vertices: Option<u32>,
-    /// The tessellator before a tessellation evaluation shader.
-    pub tessellator: Option<Tessellator>,
 }
 
 /// What a geometry shader takes and makes.

@@ -254,6 +254,11 @@ impl Inst {
         self.modifier(which) != 0
     }
 
+    /// Whether the form has a field for a modifier, be it neutral or not.
+    pub fn has_field(&self, which: Mod) -> bool {
+        FORMS[self.form].has_modifier(which)
+    }
+
     /// A modifier as its enum: `inst.get::<Rounding>(Mod::Rounding)?`.
     ///
     /// # Errors

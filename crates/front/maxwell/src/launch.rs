@@ -2,6 +2,7 @@
 //!
 //! Source: `vectors/maxwell/FORMAT.md`, section 1, which says what the CUDA driver does for SM5x.
 
+use crate::container::{Cubin, LinkError, link};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -34,6 +35,15 @@ impl Memory {
         self.base.wrapping_add(at as u64)
     }
 
+    /// Replaces what a range of bytes holds, as far as it lies in memory.
+    pub fn replace(&mut self, address: u64, contents: &[u8]) {
+        let at = usize::try_from(address.wrapping_sub(self.base)).ok();
+        let range = at.and_then(|at| Some(at..at.checked_add(contents.len())?));
+        if let Some(bytes) = range.and_then(|range| self.bytes.get_mut(range)) {
+            bytes.copy_from_slice(contents);
+        }
+    }
+
     /// All bytes, from the base on.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -43,6 +53,28 @@ impl Memory {
     pub fn buffers(&self) -> &[Range<usize>] {
         &self.buffers
     }
+}
+
+/// Places a cubin's global data in memory, each section a buffer, and gives the file linked for a kernel.
+///
+/// # Errors
+/// Those of [`link`], and data too large.
+pub fn place_globals(bytes: &[u8], kernel: &str, memory: &mut Memory) -> Result<Vec<u8>, LinkError> {
+    let cubin = Cubin::parse(bytes)?;
+    let mut addresses = Vec::with_capacity(cubin.globals.len());
+    let mut left = crate::container::cubin::MAX_GLOBAL_BYTES;
+    for global in &cubin.globals {
+        let too_large = || LinkError::TooLarge { section: global.name.clone(), bytes: global.bytes };
+        left = left.checked_sub(global.bytes).ok_or_else(too_large)?;
+        // Buffers are aligned to what no variable asks more than.
+        addresses.push(memory.add(&global.contents()?));
+    }
+    let linked = link(bytes, kernel, &addresses)?;
+    let cubin = Cubin::parse(&linked)?;
+    for (global, address) in cubin.globals.iter().zip(addresses) {
+        memory.replace(address, global.data);
+    }
+    Ok(linked)
 }
 
 /// A launch, as bank 0 tells kernels of it.

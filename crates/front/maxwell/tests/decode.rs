@@ -173,7 +173,7 @@ fn every_operation_has_a_form() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+    #![proptest_config(xenoglot_testgen::property::config(20_000))]
 
     #[test]
     fn any_word(word: u64, address: u32, reuse in 0u8..16) {

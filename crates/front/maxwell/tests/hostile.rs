@@ -157,7 +157,7 @@ fn graphics(stage: usize, header: &[u32], words: &[u64]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(xenoglot_testgen::property::config(256))]
 
     #[test]
     fn arbitrary_words(words in prop::collection::vec(any::<u64>(), 0..40)) {

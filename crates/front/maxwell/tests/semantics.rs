@@ -47,6 +47,51 @@ fn sums_keep_their_carries() {
 }
 
 #[test]
+fn sums_of_three_carry_two() {
+    // 64-bit sums as compilers make them: low words in R6, R2, R4, high words in R7, R3, R5.
+    const SUM: [(u64, &str); 2] = [
+        (0x5cc0_8200_0027_060c, "IADD3 R12.CC, R6, R2, R4"),
+        (0x5cc1_0280_0037_070d, "IADD3.X R13, R7, R3, R5"),
+    ];
+    const LESS_ONE: [(u64, &str); 2] = [
+        (0x5cc8_8200_0027_0614, "IADD3 R20.CC, -R6, R2, R4"),
+        (0x5cc9_0280_0037_0715, "IADD3.X R21, -R7, R3, R5"),
+    ];
+    const LESS_TWO: [(u64, &str); 2] = [
+        (0x5cca_8200_0027_0610, "IADD3 R16.CC, -R6, R2, -R4"),
+        (0x5ccb_0280_0037_0711, "IADD3.X R17, -R7, R3, -R5"),
+    ];
+    let words = |n: u8, v: u64| [(n, v as u32), (n + 1, (v >> 32) as u32)];
+    let numbers = [0, 1, u64::from(u32::MAX), u64::MAX, 0x1234_5678_9abc_def0];
+    for a in numbers {
+        for b in numbers {
+            for c in numbers {
+                let before = [words(6, a), words(2, b), words(4, c)].concat();
+                check(&SUM, &before, &words(12, a.wrapping_add(b).wrapping_add(c)));
+                check(&LESS_ONE, &before, &words(20, b.wrapping_add(c).wrapping_sub(a)));
+                check(&LESS_TWO, &before, &words(16, b.wrapping_sub(a).wrapping_sub(c)));
+            }
+        }
+    }
+    // A carry of two numbers after one of three: what was left of the latter is gone.
+    let then_of_two = [
+        (0x5cc0_8200_0027_060c, "IADD3 R12.CC, R6, R2, R4"),
+        (0x5c11_8000_0007_0700, "IADD R0.CC, R7, -R0"),
+        (0x5cc1_0280_0037_070d, "IADD3.X R13, R7, R3, R5"),
+    ];
+    check(&then_of_two, &[(6, !0), (2, !0), (4, !0), (7, 9), (0, 4), (3, 0), (5, 0)], &[(0, 5), (13, 10)]);
+}
+
+#[test]
+fn a_sum_of_three_negated_numbers_is_no_carry_anyone_knows() {
+    // IADD3 R12.CC, -R6, -R2, -R4, with IADD3.X after it.
+    let sum = 0x5cc0_8200_0027_060c | 7 << 49;
+    assert_eq!(decode(8, sum).map(|i| i.to_string()).as_deref(), Ok("IADD3 R12.CC, -R6, -R2, -R4"));
+    let error = lift(&[sum, 0x5cc1_0280_0037_070d, store(13)], 16).unwrap_err();
+    assert!(error.to_string().contains("IADD3 R12.CC, -R6, -R2, -R4"), "{error}");
+}
+
+#[test]
 fn products_of_signed_halves_are_corrected_only_where_the_other_is_not_zero() {
     let csfu = [(0x5b2f_0508_0007_0513, "XMAD.S16.S16.CSFU R19, R5.H1, R0.H1, R10")];
     check(&csfu, &[(5, 0xffff_0001), (0, 0x0002_0001), (10, 0)], &[(19, 0xfffe_fffe)]);

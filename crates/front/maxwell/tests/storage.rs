@@ -26,8 +26,9 @@ fn bound(program: &[(u64, &str)], alignment: u32) -> Lifted {
     };
     let options = LiftOptions::default();
     let mut lifted = lift_compute(&kernel, &options).unwrap();
-    for func in lifted.module.funcs.values_mut() {
-        xenoglot_opt::promote::run(func, &mut Default::default());
+    let mut context = xenoglot_opt::Context::new();
+    for func in lifted.module.funcs.keys() {
+        context.session(&mut lifted.module, func).run(xenoglot_opt::promote::run);
     }
     bind_storage(&mut lifted, &options, alignment);
     xenoglot_ir::verify(&lifted.module).unwrap_or_else(|e| panic!("{e}\n{}", lifted.module));

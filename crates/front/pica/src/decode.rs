@@ -429,7 +429,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #![proptest_config(xenoglot_testgen::property::config(4096))]
         #[test]
         fn encoding_gives_the_word_back(word: u32) {
             if let Ok(inst) = decode(0, word) {

@@ -223,6 +223,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn parts_make_the_whole(bits in 0u32..0x8000_0000) {
             let d = Descriptor(bits);

@@ -199,6 +199,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn narrowing_gives_the_nearest_neighbour(bits: u32) {
             let value = f32::from_bits(bits);

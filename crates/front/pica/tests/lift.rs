@@ -18,6 +18,7 @@ use xenoglot_pica_shader::lift::{
 };
 use xenoglot_testgen::pica::{self, Category, Environment, Sample, environment};
 use xenoglot_testgen::pica_ref::{self, Arithmetic, End, Event, Job, State, Vec4};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// Instructions of the machine a run may take.
@@ -275,7 +276,7 @@ impl<'s> Check<'s> {
 
 /// Twenty times as many programs of a long run.
 fn programs(short: u64) -> u64 {
-    if std::env::var_os("XENOGLOT_LONG").is_some() { 20 * short } else { short }
+    property::budget(short, 20 * short)
 }
 
 fn sample(seed: u64) -> (Category, Sample, Rng) {
@@ -297,7 +298,7 @@ fn compare(seed: u64, category: Category, sample: &Sample, rng: &mut Rng, stats:
 #[test]
 fn lifted_programs_do_what_the_machine_does() {
     let mut stats: BTreeMap<String, Stats> = BTreeMap::new();
-    for seed in 0..programs(3000) {
+    for seed in property::seeds(programs(3000)) {
         let (category, sample, mut rng) = sample(seed);
         let stats = stats.entry(format!("{category:?}")).or_default();
         compare(seed, category, &sample, &mut rng, stats);
@@ -314,7 +315,7 @@ fn lifted_programs_do_what_the_machine_does() {
 #[test]
 fn scopes_deeper_than_their_stacks_do_what_the_machine_does() {
     let mut stats = Stats::default();
-    for seed in 0..programs(1000) {
+    for seed in property::seeds(programs(1000)) {
         let mut rng = Rng::new(3_000_000 + seed);
         let words = 48 + rng.below(80);
         let sample = pica::program(&mut rng, Category::Scopes, words);
@@ -334,7 +335,7 @@ fn run_once(sample: &Sample, numeric: Numeric, environment: &Environment) -> Opt
 #[test]
 fn results_in_24_bit_arithmetic_are_24_bit_floats() {
     let (mut runs, mut rounded) = (0, 0);
-    for seed in 0..programs(300) {
+    for seed in property::seeds(programs(300)) {
         let (_, sample, mut rng) = sample(1_000_000 + seed);
         let environment = environment(&mut rng);
         let Some(got) = run_once(&sample, Numeric::F24, &environment) else { continue };
@@ -356,7 +357,7 @@ fn results_in_24_bit_arithmetic_are_24_bit_floats() {
 #[test]
 fn fast_arithmetic_differs_only_by_the_rule_for_products() {
     let (mut equal, mut with_rule) = (0, 0);
-    for seed in 0..programs(300) {
+    for seed in property::seeds(programs(300)) {
         let (_, sample, mut rng) = sample(2_000_000 + seed);
         let environment = environment(&mut rng);
         let Some(fast) = run_once(&sample, Numeric::Fast, &environment) else { continue };
@@ -402,6 +403,8 @@ fn wrappers() -> impl Strategy<Value = Wrapper> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_words_are_lifted_or_refused(
         code in proptest::collection::vec(any::<u32>(), 0..200),

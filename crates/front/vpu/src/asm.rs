@@ -421,7 +421,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1024))]
+        #![proptest_config(xenoglot_testgen::property::config(1024))]
         #[test]
         fn what_is_disassembled_assembles_to_the_same(
             parts in prop::collection::vec((any::<u32>(), 0u32..32), 0..MAX_PROGRAM_WORDS)

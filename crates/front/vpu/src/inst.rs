@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #![proptest_config(xenoglot_testgen::property::config(4096))]
         #[test]
         fn what_is_decoded_encodes_to_the_same_word(word in any::<u32>(), opcode in 0u32..30) {
             // Of any bits few are an instruction.

@@ -343,6 +343,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn reciprocals_are_near(x in 1i32.., shift in 0u32..31) {
             for f in splits() {

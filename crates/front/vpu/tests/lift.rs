@@ -79,7 +79,7 @@ fn options() -> impl Strategy<Value = LiftOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(384))]
+    #![proptest_config(xenoglot_testgen::property::config(384))]
     #[test]
     fn lifted_programs_do_what_the_executor_does(
         words in (1usize..24).prop_flat_map(|n| (0..n as u16).map(inst).collect::<Vec<_>>()),

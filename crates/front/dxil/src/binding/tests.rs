@@ -137,6 +137,8 @@ fn local_arguments_lie_in_records() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     /// Where a validated table says a register is, the map finds it.
     #[test]
     fn places_are_those_of_the_ranges(counts in prop::collection::vec((1..9u32, 0..4u32), 1..6)) {

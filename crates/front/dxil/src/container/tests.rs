@@ -128,6 +128,8 @@ fn digests_have_known_values() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_bytes_are_read_or_refused(mut bytes: Vec<u8>, magic in 0..4usize) {
         let start: &[u8] = [b"DXBC".as_slice(), &program::BITCODE, &program::WRAPPER, &[]][magic];

@@ -84,6 +84,9 @@ impl Cx<'_> {
             return Ok(Bound::Resource { resource, element: None });
         }
         let declared = &handle.declared;
+        if let Some(library) = declared.vendor {
+            return Err(self.refused(library).into());
+        }
         self.ordered |= declared.ordered;
         let bound = match handle.place {
             Place::Register(register) => {
@@ -101,6 +104,9 @@ impl Cx<'_> {
     /// Where the counter of a structured buffer is.
     pub fn bind_counter(&mut self, handle: &Handle) -> Lift<Bound> {
         let declared = &handle.declared;
+        if let Some(library) = declared.vendor {
+            return Err(self.refused(library).into());
+        }
         match handle.place {
             Place::Register(register) => {
                 let registers = self.registers(declared, declared.lower, declared.count);

@@ -46,6 +46,8 @@ pub(super) struct Cx<'a> {
     pub queries: Vec<(Resource, u32)>,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
+    /// Whether quads are squares of the group ([`places`](super::places)).
+    pub square_quads: bool,
     /// Where the function returns.
     pub end: Option<Block>,
     /// Functions that the one being lifted is called from.
@@ -92,6 +94,7 @@ impl<'a> Cx<'a> {
             interface,
             queries: Vec::new(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
+            square_quads: false,
             end: None,
             calls: 0,
             call_budget: call_budget(module),

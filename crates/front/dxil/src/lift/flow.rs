@@ -2,12 +2,15 @@
 
 use super::cx::Cx;
 use super::memory::Region;
+use super::phis::single;
+use super::resource::{CHOICE, Handle};
 use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};
 use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::rc::Rc;
 use xenoglot_ir::{Block, Type, Value};
 
 /// Lifts the function at work, what can be reached of it; its first block. Where it returns is `cx.end`.
@@ -17,7 +20,12 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
     }
     let order = order(cx);
     let count = cx.body.blocks.len();
-    let mut graph = Graph { blocks: vec![None; count], incoming: Vec::new(), ranges: vec![0..0; count] };
+    let mut graph = Graph {
+        blocks: vec![None; count],
+        incoming: Vec::new(),
+        ranges: vec![0..0; count],
+        single: single(cx, &order),
+    };
     for &block in &order {
         let ir = cx.b.func.add_block();
         graph.blocks[block.0 as usize] = Some(ir);
@@ -30,12 +38,15 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
         cx.b.func.blocks[ir].insts.reserve(insts.len());
         for (at, inst) in (first..).zip(insts) {
             cx.at = at;
-            cx.b.set_guest(at);
+            cx.b.begin_guest(at);
             if cx.b.func.insts.len() > cx.options.limits.instructions {
                 return Err(LiftError::Instructions);
             }
             let lifted = match &inst.kind {
-                InstKind::Phi(_) => Ok(()),
+                InstKind::Phi(incoming) => match inst.result {
+                    Some(result) => resolved(cx, &graph, result, cx.body.list(*incoming)),
+                    None => Ok(()),
+                },
                 _ => match terminator(cx, &graph, block, &inst.kind) {
                     Some(done) => done,
                     None => cx.lift_inst(inst),
@@ -99,6 +110,8 @@ struct Graph {
     incoming: Vec<(BlockId, u32, ValueId)>,
     /// Those of a block, in order.
     ranges: Vec<Range<usize>>,
+    /// Phis with one possible value.
+    single: FxHashMap<ValueId, ValueId>,
 }
 
 impl Graph {
@@ -153,7 +166,7 @@ fn order(cx: &Cx<'_>) -> Vec<BlockId> {
 }
 
 /// The phis of a block.
-fn phis(body: &Body, block: BlockId) -> impl Iterator<Item = (u32, &Inst, &[(ValueId, BlockId)])> {
+pub(super) fn phis(body: &Body, block: BlockId) -> impl Iterator<Item = (u32, &Inst, &[(ValueId, BlockId)])> {
     let (first, insts) = body.block(block);
     (first..).zip(insts).map_while(|(at, inst)| match &inst.kind {
         InstKind::Phi(incoming) => Some((at, inst, body.list(*incoming))),
@@ -161,7 +174,33 @@ fn phis(body: &Body, block: BlockId) -> impl Iterator<Item = (u32, &Inst, &[(Val
     })
 }
 
-/// Makes a block's phis its parameters.
+/// Gives a phi that has one possible value, and so is no parameter, that value.
+fn resolved(cx: &mut Cx<'_>, graph: &Graph, phi: ValueId, incoming: &[(ValueId, BlockId)]) -> Lift<()> {
+    if let Some(&value) = graph.single.get(&phi) {
+        let v = cx.value(value)?;
+        cx.set(phi, v);
+    } else if is_handle(cx, phi) {
+        // Different instructions may have made handles of the same descriptor.
+        let other = |&&(value, from): &&(ValueId, BlockId)| value != phi && graph.find(from).is_some();
+        let mut first: Option<Rc<Handle>> = None;
+        for &(value, _) in incoming.iter().filter(other) {
+            let handle = cx.handle_of(value).map_err(|_| CHOICE)?;
+            if !first.get_or_insert_with(|| handle.clone()).is_same(&handle, cx.b.func) {
+                return Err(CHOICE);
+            }
+        }
+        cx.set(phi, Val::Handle(first.ok_or(CHOICE)?));
+    }
+    Ok(())
+}
+
+/// Whether a value is a handle.
+fn is_handle(cx: &Cx<'_>, id: ValueId) -> bool {
+    let ty = cx.type_of(id).ok().and_then(|ty| cx.module.types.get(ty));
+    matches!(ty, Some(Llvm::Struct { name: Some(name), .. }) if name == "dx.types.Handle")
+}
+
+/// Makes a block's phis its parameters, except those that [`resolved`] handles.
 fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Result<(), LiftError> {
     let insts = cx.body.block(block).1;
     let misplaced = |(i, inst): (usize, &Inst)| {
@@ -176,6 +215,9 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
     for (n, (at, inst, incoming)) in (0..).zip(phis(cx.body, block)) {
         cx.at = at;
         let Some(result) = inst.result else { continue };
+        if graph.single.contains_key(&result) || is_handle(cx, result) {
+            continue;
+        }
         graph.incoming.extend(incoming.iter().map(|&(value, from)| (from, n, value)));
         let v = cx.type_of(result).and_then(|ty| param(cx, ir, ty));
         let v = v.map_err(|stop| explained(cx, inst, stop))?;

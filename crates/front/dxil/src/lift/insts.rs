@@ -3,6 +3,7 @@
 use super::cx::Cx;
 use super::flow;
 use super::int::Scalar;
+use super::resource::CHOICE;
 use super::val::Val;
 use super::{Lift, Stop};
 use crate::bitcode::{
@@ -327,6 +328,12 @@ impl Cx<'_> {
         match (&yes, &no) {
             (Val::Undef, _) => return Ok(no),
             (_, Val::Undef) => return Ok(yes),
+            (Val::Handle(a), Val::Handle(b)) => {
+                return match a.is_same(b, self.b.func) {
+                    true => Ok(yes),
+                    false => Err(CHOICE),
+                };
+            }
             (Val::Pointer(a), Val::Pointer(b)) if a.region == b.region => {
                 let (a_at, b_at) = (self.address(a)?, self.address(b)?);
                 let condition = self.scalar(args[0])?;

@@ -20,17 +20,21 @@ mod interface;
 mod known;
 mod memory;
 mod ops;
+mod phis;
+mod places;
 mod resource;
 mod shader;
 mod val;
+mod vendor;
 mod words;
 
 use crate::binding::{BindError, RegisterSpaces, Remapper};
 use crate::bitcode::{InstKind, Module};
 use crate::model::ShaderKind;
-use crate::program::{Denormals, Program, ProgramError};
+use crate::program::{Denormals, Program, ProgramError, Vendor};
 use cx::Cx;
 use thiserror::Error;
+use xenoglot_ir::stage::{self, Samplers};
 use xenoglot_ir::{Flags, Function, Inst, Kind, Module as IrModule, Stage, verify};
 
 /// Bounds on the work.
@@ -149,6 +153,16 @@ pub enum LiftError {
         /// The value's number.
         value: u32,
     },
+    /// An intrinsic of a vendor's library.
+    #[error("instruction {inst}: {intrinsic} of {library} is not supported")]
+    Vendor {
+        /// The instruction's number in its function.
+        inst: u32,
+        /// The library.
+        library: Vendor,
+        /// What is asked of the vendor's driver.
+        intrinsic: String,
+    },
     /// An instruction, or a form of it, that has no lifting.
     #[error("instruction {inst}: `{text}` is not supported{}{}", if .why.is_empty() { "" } else { ": " }, .why)]
     Unsupported {
@@ -209,7 +223,7 @@ pub fn lift_bound(
     let programs = Program::all(module)?;
     let count = programs.len();
     let program = programs.into_iter().nth(options.entry).ok_or(LiftError::NoEntry { count })?;
-    let stage = stage(program.kind).ok_or(LiftError::Stage(program.kind))?;
+    let stage = stage_of(program.kind).ok_or(LiftError::Stage(program.kind))?;
     let size = program.threads;
     let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
     if !(1..=1024).contains(&count) {
@@ -218,10 +232,19 @@ pub fn lift_bound(
     let function = program.function.and_then(|f| module.functions.get(f as usize)).ok_or(LiftError::Entry)?;
     let body = function.body.as_ref().ok_or(LiftError::Entry)?;
     let mut ir = IrModule::new(stage, program.name.clone());
-    ir.workgroup = size;
+    let square_quads = places::has_square_quads(module, &program);
+    ir.workgroup = if square_quads { places::workgroup(size) } else { size };
+    ir.pipeline = program.pipeline;
+    // What is flushed says so op by op.
+    if program.denormals == Denormals::Preserve {
+        ir.denormals = stage::Denormals::Preserve;
+    }
+    ir.samplers = Samplers::Separate;
+    ir.optimized = true;
     let mut func = Function::new("main");
     func.reserve(body.insts.len());
     let mut cx = Cx::new(module, body, &program, (*options, remapper), &mut ir, &mut func)?;
+    cx.square_quads = square_quads;
     shader::emit(&mut cx)?;
     cx.finish();
     if program.denormals == Denormals::Flush {
@@ -247,7 +270,7 @@ fn flush(func: &mut Function) {
     }
 }
 
-fn stage(kind: ShaderKind) -> Option<Stage> {
+fn stage_of(kind: ShaderKind) -> Option<Stage> {
     Some(match kind {
         ShaderKind::Pixel => Stage::Fragment,
         ShaderKind::Vertex => Stage::Vertex,

@@ -11,10 +11,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
-use xenoglot_ir::{Imm, Kind, Op, Resource, Type, Value};
+use xenoglot_ir::{Function, Imm, Kind, Op, Resource, Type, Value};
 
 /// Most bytes of a constant buffer that a shader sees: 4096 rows.
 const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
+
+/// Hosts cannot choose between descriptors at run time.
+pub(super) const CHOICE: Stop = Stop::Unsupported("a choice between handles");
 
 /// A handle of a resource.
 #[derive(Clone, Debug)]
@@ -30,6 +33,21 @@ pub(super) struct Handle {
 impl Handle {
     pub fn new(declared: Declared, place: Place) -> Handle {
         Handle { declared, place, resource: Cell::new(None) }
+    }
+
+    /// Whether another handle names the same descriptor with the same properties.
+    pub fn is_same(&self, other: &Handle, func: &Function) -> bool {
+        let is_same_index = |a: Element, b: Element| {
+            let constants = || (func.const_bits(a.index), func.const_bits(b.index));
+            a.nonuniform == b.nonuniform
+                && (a.index == b.index || matches!(constants(), (Some(a), Some(b)) if a == b))
+        };
+        let is_same_place = match (self.place, other.place) {
+            (Place::Register(a), Place::Register(b)) => is_same_index(a, b),
+            (Place::Heap(heap, a), Place::Heap(of, b)) => heap == of && is_same_index(a, b),
+            _ => false,
+        };
+        is_same_place && self.declared == other.declared
     }
 }
 

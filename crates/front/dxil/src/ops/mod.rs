@@ -194,6 +194,11 @@ impl Op {
         &Op::all()[self as usize]
     }
 
+    /// Whether it looks into the invocation's quad: operations that do are there for the stages that have quads, and no others.
+    pub fn needs_quads(self) -> bool {
+        self.info().stages == table::QUADS
+    }
+
     /// Every row, by number.
     pub fn all() -> &'static [OpInfo] {
         table::ROWS

@@ -27,7 +27,7 @@ const AMPLIFICATION: Stages = ShaderKind::Amplification.set();
 /// Shaders that run in groups.
 const GROUPS: Stages = ShaderKind::Compute.set().union(MESH).union(AMPLIFICATION);
 /// Shaders with quads, of which derivatives are taken.
-const QUADS: Stages = GROUPS.union(PIXEL);
+pub(super) const QUADS: Stages = GROUPS.union(PIXEL);
 /// Shaders that run per view.
 const VIEW: Stages = ShaderKind::Vertex.set().union(PRIMITIVE).union(PIXEL).union(MESH);
 const ANY_HIT: Stages = ShaderKind::AnyHit.set();

@@ -210,6 +210,8 @@ fn any_signature() -> impl Strategy<Value = RootSignature> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn what_is_written_is_read(signature in any_signature()) {
         let written = signature.write();

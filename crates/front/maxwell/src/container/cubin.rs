@@ -6,10 +6,14 @@
 //! `.nv.constant0.NAME` is as large as bank 0 but holds only zeros). `.nv.constantB` without a name belongs to all
 //! kernels, `.nv.info` holds attributes by symbol. Attribute numbers and layouts are those seen in the files of
 //! `vectors/maxwell/compute` (ptxas 12.9), whose JSON states the same values.
+//!
+//! `.nv.global.init` and `.nv.global` are variables in global memory, with contents and zeroed. Kernels find them by
+//! relocations, which [`super::link`] applies.
 
+use super::link::LinkError;
 use super::{ContainerError, slice};
 use object::LittleEndian;
-use object::elf::{ELFDATA2LSB, FileHeader64, SHT_NOBITS};
+use object::elf::{ELFDATA2LSB, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use object::read::{SectionIndex, SymbolIndex};
 use serde::Serialize;
@@ -17,8 +21,21 @@ use serde::Serialize;
 /// ELF's number for NVIDIA GPUs.
 const EM_CUDA: u16 = 190;
 
-type Header = FileHeader64<LittleEndian>;
-type Section = object::elf::SectionHeader64<LittleEndian>;
+pub(super) type Header = FileHeader64<LittleEndian>;
+pub(super) type Section = object::elf::SectionHeader64<LittleEndian>;
+
+/// How names of sections of global data begin.
+pub(super) const GLOBALS: &[u8] = b".nv.global";
+
+/// The number of the constant bank that a section's name says, and the kernel it belongs to.
+pub(super) fn bank_section(name: &[u8]) -> Option<(u32, Option<&[u8]>)> {
+    let rest = name.strip_prefix(b".nv.constant")?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count().min(3);
+    let (number, owner) = rest.split_at(digits);
+    let bank = number.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0'));
+    let owner = if owner.is_empty() { None } else { Some(owner.strip_prefix(b".")?) };
+    (!number.is_empty()).then_some((bank, owner))
+}
 
 /// Whether `bytes` begin like a cubin.
 pub(super) fn is_cubin(bytes: &[u8]) -> bool {
@@ -42,6 +59,43 @@ pub struct Bank<'a> {
     pub bank: u32,
     /// Its contents.
     pub data: &'a [u8],
+    /// Relocations write addresses to it: it is not complete before [`super::link`].
+    pub relocated: bool,
+}
+
+/// Variables in global memory, which live as long as the module is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Global<'a> {
+    /// The section's name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// What its address is a multiple of.
+    pub align: u64,
+    /// Its contents; empty if it is zeroed.
+    pub data: &'a [u8],
+    /// The section's number.
+    pub(super) section: usize,
+}
+
+/// Most bytes of a section of global data.
+pub const MAX_GLOBAL_BYTES: u64 = 1 << 28;
+
+impl Global<'_> {
+    /// What it holds before anything runs.
+    ///
+    /// # Errors
+    /// [`LinkError::TooLarge`] with more than [`MAX_GLOBAL_BYTES`].
+    pub fn contents(&self) -> Result<Vec<u8>, LinkError> {
+        match usize::try_from(self.bytes).ok().filter(|_| self.bytes <= MAX_GLOBAL_BYTES) {
+            Some(bytes) => {
+                let mut contents = self.data.to_vec();
+                contents.resize(bytes, 0);
+                Ok(contents)
+            }
+            None => Err(LinkError::TooLarge { section: self.name.clone(), bytes: self.bytes }),
+        }
+    }
 }
 
 /// A compute kernel.
@@ -53,6 +107,8 @@ pub struct Kernel<'a> {
     pub code: &'a [u8],
     /// Byte offset of the first instruction's group in `code`.
     pub entry: u32,
+    /// Relocations write addresses to the code: it means nothing before [`super::link`].
+    pub relocated: bool,
     /// Byte offset of `code` in the file.
     pub file_offset: u64,
     /// Registers an invocation uses.
@@ -76,6 +132,8 @@ pub struct Cubin<'a> {
     pub sm: u32,
     /// Kernels in order of their sections.
     pub kernels: Vec<Kernel<'a>>,
+    /// Sections of global data.
+    pub globals: Vec<Global<'a>>,
 }
 
 /// Attributes of `.nv.info` this reader takes.
@@ -127,16 +185,68 @@ fn params(info: &[u8]) -> Vec<Param> {
     params.into_iter().map(|p| p.1).collect()
 }
 
-struct Sections<'a> {
+/// The sections of a file.
+pub(super) struct Sections<'a> {
     bytes: &'a [u8],
-    table: SectionTable<'a, Header>,
+    pub(super) table: SectionTable<'a, Header>,
     /// By section.
-    names: Vec<&'a [u8]>,
+    pub(super) names: Vec<&'a [u8]>,
+    /// By section: whether relocations write to it.
+    relocated: Vec<bool>,
     /// The info of all kernels.
     info: &'a [u8],
 }
 
 impl<'a> Sections<'a> {
+    pub(super) fn read(bytes: &'a [u8], header: &Header) -> Result<Sections<'a>, ContainerError> {
+        let table = header.sections(LittleEndian, bytes)?;
+        if table.len() > MAX_SECTIONS {
+            return Err(ContainerError::Malformed { offset: 0, what: "number of sections" });
+        }
+        let mut sections =
+            Sections { bytes, table, names: Vec::new(), relocated: vec![false; table.len()], info: &[] };
+        if let Ok(strings) =
+            sections.table.section(SectionIndex(header.shstrndx(LittleEndian, bytes)? as usize))
+        {
+            let strings = sections.data(strings)?;
+            let names = sections.table.iter().map(|s| text(strings, s.sh_name(LittleEndian)));
+            sections.names = names.collect();
+        }
+        if let Some(info) = sections.find(".nv.info", b"") {
+            sections.info = sections.data(info)?;
+        }
+        for section in sections.table.iter() {
+            let is_relocations = matches!(section.sh_type(LittleEndian), SHT_REL | SHT_RELA);
+            let target = sections.relocated.get_mut(section.info_link(LittleEndian).0);
+            if let (true, 1.., Some(target)) = (is_relocations, section.sh_size(LittleEndian), target) {
+                *target = true;
+            }
+        }
+        Ok(sections)
+    }
+
+    /// Name, section, and whether relocations write to it.
+    fn numbered(&self) -> impl Iterator<Item = (&'a [u8], &'a Section, bool)> {
+        self.named().zip(&self.relocated).map(|((name, section), &relocated)| (name, section, relocated))
+    }
+
+    /// The sections of global data.
+    fn globals(&self) -> Result<Vec<Global<'a>>, ContainerError> {
+        let sections = self.named().enumerate();
+        let globals = sections.filter(|(_, (name, _))| name.starts_with(GLOBALS));
+        globals
+            .map(|(number, (name, section))| {
+                Ok(Global {
+                    name: String::from_utf8_lossy(name).into_owned(),
+                    bytes: section.sh_size(LittleEndian),
+                    align: section.sh_addralign(LittleEndian).max(1),
+                    data: self.data(section)?,
+                    section: number,
+                })
+            })
+            .collect()
+    }
+
     fn named(&self) -> impl Iterator<Item = (&'a [u8], &'a Section)> {
         self.names.iter().copied().zip(self.table.iter())
     }
@@ -158,14 +268,10 @@ impl<'a> Sections<'a> {
     /// The constant banks above 0 of a kernel.
     fn banks(&self, kernel: &[u8]) -> Result<Vec<Bank<'a>>, ContainerError> {
         let mut banks = Vec::new();
-        for (name, section) in self.named() {
-            let Some(rest) = name.strip_prefix(b".nv.constant") else { continue };
-            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count().min(3);
-            let (number, owner) = rest.split_at(digits);
-            let bank = number.iter().fold(0, |n, d| n * 10 + u32::from(d - b'0'));
-            let mine = owner.is_empty() || owner.strip_prefix(b".") == Some(kernel);
-            if !number.is_empty() && bank != 0 && mine {
-                banks.push(Bank { bank, data: self.data(section)? });
+        for (name, section, relocated) in self.numbered() {
+            let Some((bank, owner)) = bank_section(name) else { continue };
+            if bank != 0 && owner.is_none_or(|owner| owner == kernel) {
+                banks.push(Bank { bank, data: self.data(section)?, relocated });
             }
         }
         banks.sort_by_key(|b| b.bank);
@@ -219,24 +325,10 @@ impl<'a> Cubin<'a> {
         if !(50..=62).contains(&sm) {
             return Err(ContainerError::Architecture(sm));
         }
-        let table = header.sections(LittleEndian, bytes)?;
-        if table.len() > MAX_SECTIONS {
-            return Err(ContainerError::Malformed { offset: 0, what: "number of sections" });
-        }
-        let symbols = table.symbols(LittleEndian, bytes, object::elf::SHT_SYMTAB)?;
-        let mut sections = Sections { bytes, table, names: Vec::new(), info: &[] };
-        if let Ok(strings) =
-            sections.table.section(SectionIndex(header.shstrndx(LittleEndian, bytes)? as usize))
-        {
-            let strings = sections.data(strings)?;
-            let names = sections.table.iter().map(|s| text(strings, s.sh_name(LittleEndian)));
-            sections.names = names.collect();
-        }
-        if let Some(info) = sections.find(".nv.info", b"") {
-            sections.info = sections.data(info)?;
-        }
+        let sections = Sections::read(bytes, header)?;
+        let symbols = sections.table.symbols(LittleEndian, bytes, object::elf::SHT_SYMTAB)?;
         let mut kernels = Vec::new();
-        for (name, section) in sections.named() {
+        for (name, section, relocated) in sections.numbered() {
             let Some(name) = name.strip_prefix(b".text.") else { continue };
             if kernels.len() == MAX_KERNELS {
                 return Err(ContainerError::Malformed { offset: 0, what: "number of kernels" });
@@ -252,6 +344,7 @@ impl<'a> Cubin<'a> {
                 name: String::from_utf8_lossy(name).into_owned(),
                 code,
                 entry: entry.ok_or(ContainerError::Malformed { offset: file_offset, what: "entry point" })?,
+                relocated,
                 file_offset,
                 registers,
                 shared_bytes: size32(sections.find(".nv.shared.", name))?,
@@ -261,7 +354,7 @@ impl<'a> Cubin<'a> {
                 banks: sections.banks(name)?,
             });
         }
-        Ok(Cubin { sm, kernels })
+        Ok(Cubin { sm, kernels, globals: sections.globals()? })
     }
 
     /// The kernel of a name.

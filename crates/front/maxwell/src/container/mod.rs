@@ -12,10 +12,12 @@
 pub mod cubin;
 pub mod dksh;
 mod graphics;
+pub mod link;
 
 pub use cubin::{Cubin, Kernel};
 pub use dksh::Dksh;
 pub use graphics::Graphics;
+pub use link::{LinkError, link};
 
 use crate::sph::SphError;
 use thiserror::Error;

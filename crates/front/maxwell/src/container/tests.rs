@@ -71,6 +71,8 @@ fn read(bytes: &[u8]) {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_bytes_are_read_or_refused(tail: Vec<u8>, words in prop::collection::vec(any::<u32>(), 0..64)) {
         read(&tail);

@@ -27,6 +27,7 @@ use xenoglot_ir::module::{
     Access, Builtin, Count, Direction, Interpolation, OutOfBounds, ResourceData, ResourceKind, Semantic,
     Stage, VarData,
 };
+use xenoglot_ir::stage::Pipeline;
 use xenoglot_ir::{
     Block, Builder, Imm, Inst, MemInfo, Module, Op, Resource, Slot, Space, TermKind, Type, Value, Var,
 };
@@ -137,6 +138,7 @@ pub fn stage_to_compute(
     each_inst(module, |module, b, inst| converter.inst(module, b, inst));
     converter.finish(module, outside);
     module.stage = Stage::Compute;
+    module.pipeline = Pipeline::default();
     module.workgroup = [WORKGROUP, 1, 1];
     keep_only(module, invocation);
     lifted.info.workgroup = module.workgroup;

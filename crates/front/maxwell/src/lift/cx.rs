@@ -171,10 +171,14 @@ impl Cx<'_> {
         self.b.slot_get(slot)
     }
 
+    /// Writes a flag. C written by anything but a sum of three is a carry of at most 1.
     pub fn set_flag(&mut self, flag: Flag, v: Value) {
         let slot = self.regs.flag(self.b.func, flag);
         let v = self.guarded(slot, v);
         self.b.slot_set(slot, v);
+        if flag == Flag::Carry {
+            self.set_flag_by(Flag::SecondCarry, |cx| cx.truth(false));
+        }
     }
 
     /// Writes Z and S by a result, and the other flags, as far as the program reads them.

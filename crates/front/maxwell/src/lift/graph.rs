@@ -70,7 +70,7 @@ impl Emitter<'_, '_> {
         let flow = self.flow;
         loop {
             let node = &flow.nodes[id as usize];
-            self.cx.b.set_guest(node.inst.address);
+            self.cx.b.begin_guest(node.inst.address);
             match self.node(node) {
                 Ok(Some(next)) => id = next,
                 Ok(None) => return Ok(()),

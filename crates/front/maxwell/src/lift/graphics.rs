@@ -7,12 +7,16 @@ use super::texture::named_shapes;
 use super::value::Numbers;
 use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
 use crate::flow::{self, ConstantBank, Flow};
-use crate::gpu::GpuAccessor;
+use crate::gpu::{GpuAccessor, GraphicsState};
 use crate::info::{GeometryInfo, GraphicsInfo, ShaderInfo, Varying};
 use crate::sph::{Sph, Stage, Topology};
 use std::collections::BTreeMap;
 use xenoglot_ir::module::{Direction, Interpolation, Semantic};
+use xenoglot_ir::stage::{self, Pipeline};
 use xenoglot_ir::{Builder, Function, Module};
+
+/// Most vertices of a patch (D3D, OpenGL and Vulkan agree on it).
+const MOST_PATCH_VERTICES: u32 = 32;
 
 /// A program with its header.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,7 @@ impl Shader<'_> {
     }
 }
 
-fn stage(stage: Stage) -> xenoglot_ir::Stage {
+fn ir_stage(stage: Stage) -> xenoglot_ir::Stage {
     match stage {
         Stage::Vertex => xenoglot_ir::Stage::Vertex,
         Stage::TessControl => xenoglot_ir::Stage::TessControl,
@@ -69,21 +73,23 @@ pub fn lift_graphics(
         .chain([shader])
         .map(|s| Ok((s.sph, s.flow(options)?)))
         .collect::<Result<_, LiftError>>()?;
-    let mut module = Module::new(stage(shader.sph.stage), "maxwell");
+    let mut module = Module::new(ir_stage(shader.sph.stage), "maxwell");
+    let io = Io::new(gpu, Some(shader.sph));
+    let geometry = (shader.sph.stage == Stage::Geometry).then(|| geometry_info(&shader.sph, &io.state));
+    module.pipeline = pipeline(&shader.sph, &io.state, geometry)?;
     let mut func = Function::new("main");
     func.reserve(INSTS_PER_NODE * flows.iter().map(|(_, f)| f.nodes.len()).sum::<usize>());
     let has_stack = flows.iter().any(|(_, flow)| !flow.entries.is_empty());
     func.private_size = if has_stack { local_bytes + stack::BYTES } else { local_bytes };
     let entry = func.add_block();
     let insts = || flows.iter().flat_map(|(_, flow)| flow.nodes.iter().map(|n| &n.inst));
-    let io = Io::new(gpu, Some(shader.sph));
     let mut cx = Cx {
         b: Builder::forwarding(&mut func, entry),
         module: &mut module,
         regs: Regs::default(),
         info: ShaderInfo {
             local_bytes,
-            graphics: Some(graphics_info(&shader.sph, &io)),
+            graphics: Some(GraphicsInfo { geometry, ..GraphicsInfo::default() }),
             ..ShaderInfo::default()
         },
         options: *options,
@@ -124,10 +130,8 @@ pub fn lift_graphics(
     Ok(Lifted { module, info })
 }
 
-fn graphics_info(sph: &Sph, io: &Io) -> GraphicsInfo {
-    let state = &io.state;
-    let threads = u32::from(sph.threads_per_primitive).max(1);
-    let geometry = GeometryInfo {
+fn geometry_info(sph: &Sph, state: &GraphicsState) -> GeometryInfo {
+    GeometryInfo {
         input: state.input_primitive,
         output_vertices: match sph.topology {
             _ if sph.geometry_passthrough => state.input_primitive.vertices().min(3),
@@ -139,15 +143,33 @@ fn graphics_info(sph: &Sph, io: &Io) -> GraphicsInfo {
             true => state.input_primitive.vertices(),
             false => u32::from(sph.max_output_vertices).max(1),
         },
-        invocations: threads,
-    };
-    GraphicsInfo {
-        early_fragment_tests: sph.stage == Stage::Fragment && state.early_fragment_tests,
-        geometry: (sph.stage == Stage::Geometry).then_some(geometry),
-        patch_vertices: (sph.stage == Stage::TessControl).then_some(threads),
-        tessellator: (sph.stage == Stage::TessEval).then_some(state.tessellator),
-        ..GraphicsInfo::default()
+        invocations: threads(sph),
     }
+}
+
+/// Invocations per primitive or patch.
+fn threads(sph: &Sph) -> u32 {
+    u32::from(sph.threads_per_primitive).max(1)
+}
+
+/// The fixed functions around a stage.
+fn pipeline(sph: &Sph, state: &GraphicsState, geometry: Option<GeometryInfo>) -> Result<Pipeline, LiftError> {
+    let patch_vertices = (sph.stage == Stage::TessControl).then(|| threads(sph));
+    if patch_vertices.is_some_and(|n| n > MOST_PATCH_VERTICES) {
+        return Err(LiftError::Stage("a patch has at most 32 vertices"));
+    }
+    Ok(Pipeline {
+        early_fragment_tests: sph.stage == Stage::Fragment && state.early_fragment_tests,
+        geometry: geometry.map(|g| stage::Geometry {
+            input_vertices: g.input.vertices(),
+            output_vertices: g.output_vertices,
+            max_vertices: g.max_vertices,
+            invocations: g.invocations,
+        }),
+        patch_vertices,
+        tessellation: (sph.stage == Stage::TessEval).then(|| state.tessellator.into()),
+        ..Pipeline::default()
+    })
 }
 
 impl Cx<'_> {

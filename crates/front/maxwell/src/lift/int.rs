@@ -79,41 +79,73 @@ impl Cx<'_> {
 
     /// IADD3. The shifted sum of A and B keeps its carry.
     pub fn iadd3(&mut self, inst: &Inst) -> Lift<()> {
+        let shift: Iadd3Shift = inst.get(Mod::Iadd3Shift)?;
+        let keeps_carry = inst.has(Mod::Cc) || inst.has(Mod::X);
+        if shift == Iadd3Shift::None && keeps_carry {
+            return self.extended_sum3(inst);
+        }
         let [a, b, c] = [Role::A, Role::B, Role::C].map(|role| self.int(inst, role));
         let (a, b, c) = (a?, b?, c?);
-        let carry = inst.has(Mod::X).then(|| self.flag(Flag::Carry));
-        let shift: Iadd3Shift = inst.get(Mod::Iadd3Shift)?;
-        if shift == Iadd3Shift::None && !inst.has(Mod::Cc) && carry.is_none() {
+        if shift == Iadd3Shift::None {
             let v = self.op(Op::Iadd3, &[a, b, c]);
             return self.set_dst(inst, v);
         }
         if shift == Iadd3Shift::Rs
-            && !inst.has(Mod::Cc)
-            && carry.is_none()
+            && !keeps_carry
             && let Some(v) = self.completed_high(a, b, c)
         {
             return self.set_dst(inst, v);
         }
         let (none, half) = (self.truth(false), self.number(16));
         let first = self.op(Op::Iadd, &[a, b]);
-        let first_carry = self.op(Op::IaddCarryOut, &[a, b, none]);
-        let first = match shift {
-            Iadd3Shift::None => first,
-            Iadd3Shift::Ls => self.op(Op::Shl, &[first, half]),
-            Iadd3Shift::Rs => {
-                let high = self.convert(Op::Zext, first_carry, Type::I32);
-                self.op(Op::FunnelR, &[high, first, half])
-            }
+        let first = if shift == Iadd3Shift::Ls {
+            self.op(Op::Shl, &[first, half])
+        } else {
+            let carry = self.op(Op::IaddCarryOut, &[a, b, none]);
+            let high = self.convert(Op::Zext, carry, Type::I32);
+            self.op(Op::FunnelR, &[high, first, half])
         };
-        let carry_in = carry.unwrap_or(none);
-        let v = self.op(Op::IaddCarry, &[first, c, carry_in]);
+        let carry_in = if inst.has(Mod::X) { self.flag(Flag::Carry) } else { none };
+        let v = self.sum(inst, first, c, Some(carry_in));
+        self.set_dst(inst, v)
+    }
+
+    /// `IADD3.CC` and `IADD3.X`: parts of a sum of three wide numbers, whose carry is 0, 1 or 2.
+    ///
+    /// A negated operand goes in inverted with one added, as in IADD; with `.X` the carry takes the place of those ones.
+    /// What comes in as carry is split over both additions, so each of them gives one carry out.
+    fn extended_sum3(&mut self, inst: &Inst) -> Lift<()> {
+        let mut negated = 0;
+        let mut term = |cx: &mut Self, role| -> Lift<Value> {
+            let o = operand(inst, role)?;
+            let v = cx.raw(&o)?;
+            let v = cx.part(v, o.part, false)?;
+            negated += u32::from(o.neg);
+            Ok(if o.neg { cx.op(Op::Not, &[v]) } else { v })
+        };
+        let (a, b, c) = (term(self, Role::A)?, term(self, Role::B)?, term(self, Role::C)?);
+        let [one, other] = if inst.has(Mod::X) {
+            [Flag::Carry, Flag::SecondCarry].map(|flag| self.flag(flag))
+        } else if negated < 3 {
+            [negated > 0, negated > 1].map(|added| self.truth(added))
+        } else {
+            // The carry could be 3; what the machine keeps of that is not known.
+            return Err(Unsupported);
+        };
+        let first = [a, b, one];
+        let second = [self.op(Op::IaddCarry, &first), c, other];
+        let v = self.op(Op::IaddCarry, &second);
         if inst.has(Mod::Cc) {
-            let args = [first, c, carry_in];
-            let carry = |cx: &mut Self| {
-                let out = cx.op(Op::IaddCarryOut, &args);
-                if shift == Iadd3Shift::None { cx.op(Op::Or, &[out, first_carry]) } else { out }
+            let carries = |cx: &mut Self| [&first, &second].map(|args| cx.op(Op::IaddCarryOut, args));
+            let any = |cx: &mut Self| {
+                let carries = carries(cx);
+                cx.op(Op::Or, &carries)
             };
-            self.set_flags(v, carry, |cx| cx.op(Op::IaddOverflowOut, &args));
+            self.set_flags(v, any, |cx| cx.op(Op::IaddOverflowOut, &second));
+            self.set_flag_by(Flag::SecondCarry, |cx| {
+                let carries = carries(cx);
+                cx.op(Op::And, &carries)
+            });
         }
         self.set_dst(inst, v)
     }

@@ -13,9 +13,12 @@ pub(super) enum Flag {
     Sign,
     Carry,
     Overflow,
+    /// Set where the carry of a sum of three is 2. Only `IADD3.X` reads it; whatever else writes C clears it.
+    SecondCarry,
 }
 
 impl Flag {
+    /// The flags that are read and written as a whole.
     pub const ALL: [Flag; 4] = [Flag::Zero, Flag::Sign, Flag::Carry, Flag::Overflow];
 }
 
@@ -46,6 +49,7 @@ impl FlagSet {
             Imnmx => when(inst.has(Mod::MnmxMode), &[Flag::Zero, Flag::Sign]),
             Iset | Isetp => when(inst.has(Mod::X), &[Flag::Zero, Flag::Carry]),
             Lop | Lop32i | Lop3 => when(inst.has(Mod::X), &[Flag::Zero]),
+            Iadd3 => when(inst.has(Mod::X), &[Flag::Carry, Flag::SecondCarry]),
             op if is_flow(op) => when(inst.operand(Role::Cc).is_some(), &Flag::ALL),
             _ => when(inst.has(Mod::X), &[Flag::Carry]),
         }
@@ -63,7 +67,7 @@ pub(super) struct Regs {
     prefix: &'static str,
     general: [Option<Slot>; RZ as usize],
     preds: [Option<Slot>; PT as usize],
-    flags: [Option<Slot>; 4],
+    flags: [Option<Slot>; 5],
     barrier: Option<Slot>,
     stack: [Option<Slot>; 2],
 }
@@ -74,7 +78,7 @@ impl Default for Regs {
             prefix: "",
             general: [None; RZ as usize],
             preds: [None; PT as usize],
-            flags: [None; 4],
+            flags: [None; 5],
             barrier: None,
             stack: [None; 2],
         }
@@ -105,6 +109,7 @@ impl Regs {
             Flag::Sign => "cc_s",
             Flag::Carry => "cc_c",
             Flag::Overflow => "cc_o",
+            Flag::SecondCarry => "cc_c2",
         };
         *self.flags[flag as usize]
             .get_or_insert_with(|| f.add_slot(format!("{}{name}", self.prefix), Type::BOOL))

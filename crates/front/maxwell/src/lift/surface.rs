@@ -3,9 +3,13 @@
 //! A formatted access goes through a view of the image's own format, a raw one through a view of integers as wide as the
 //! access, whatever the format. Out of range, loads give 0 and stores are dropped, which is what `.IGN` asks for and
 //! stands for `.TRAP`; without either, coordinates are kept inside.
+//!
+//! uam 1.1.0 writes bound raw atomics with the operation's type over the low bits of the handle's index, where it cannot
+//! be told from the index: whether such an operation is signed comes from the image's own format.
 
 use super::Unsupported;
 use super::cx::{Cx, Lift, dst, operand};
+use crate::gpu::Handle;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::{AtomOp, AtomType, MemSize, Mod, SurfaceClamp, SurfaceDim};
 use crate::opcode::Opcode;
@@ -151,21 +155,45 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// The format that an atomic sees the image in; none is the image's own.
+    fn atomic_format(&self, inst: &Inst, how: AtomOp) -> Lift<Option<ImageFormat>> {
+        if !inst.has(Mod::Raw) {
+            return Ok(None);
+        }
+        if !inst.has_field(Mod::AtomType) {
+            return Ok(match self.io.gpu.image_format(self.bound_image(inst)?) {
+                ImageFormat::R32i => Some(ImageFormat::R32i),
+                // An exchange is one of bits. What else the type could be of a format nobody knows is not known either:
+                // compilers use unsigned integers most.
+                ImageFormat::R32ui | ImageFormat::Unknown => Some(ImageFormat::R32ui),
+                ImageFormat::R32f if how == AtomOp::Exch => Some(ImageFormat::R32ui),
+                _ => return Err(Unsupported),
+            });
+        }
+        match inst.get(Mod::AtomType)? {
+            AtomType::U32 => Ok(Some(ImageFormat::R32ui)),
+            AtomType::S32 => Ok(Some(ImageFormat::R32i)),
+            AtomType::F32FtzRn if how == AtomOp::Exch => Ok(Some(ImageFormat::R32ui)),
+            _ => Err(Unsupported),
+        }
+    }
+
+    /// The handle that an instruction names by its index.
+    fn bound_image(&self, inst: &Inst) -> Lift<Handle> {
+        let word = operand(inst, Role::Handle)?.imm().ok_or(Unsupported)?;
+        Ok(self.bound_handle(word).handle)
+    }
+
     /// SUATOM, SURED.
     pub fn suatom(&mut self, inst: &Inst) -> Lift<()> {
         let how: AtomOp = inst.get(Mod::AtomOp)?;
-        let (signed, format) = match (inst.has(Mod::Raw), inst.get(Mod::AtomType)?) {
-            (true, AtomType::U32) => (false, Some(ImageFormat::R32ui)),
-            (true, AtomType::S32) => (true, Some(ImageFormat::R32i)),
-            (true, AtomType::F32FtzRn) if how == AtomOp::Exch => (false, Some(ImageFormat::R32ui)),
-            (true, _) => return Err(Unsupported),
-            (false, _) => (false, None),
-        };
+        let format = self.atomic_format(inst, how)?;
         let s = self.surface(inst, format, true)?;
-        let signed = signed || s.format == ImageFormat::R32i;
-        if !matches!(s.format, ImageFormat::R32ui | ImageFormat::R32i) {
-            return Err(Unsupported);
-        }
+        let signed = match s.format {
+            ImageFormat::R32i => true,
+            ImageFormat::R32ui => false,
+            _ => return Err(Unsupported),
+        };
         let op = match how {
             AtomOp::Add => Op::ImgAtomicAdd,
             AtomOp::Min if signed => Op::ImgAtomicSmin,

@@ -306,6 +306,8 @@ fn near_word() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn random_programs_round_trip(
         code in proptest::collection::vec(prop_oneof![word(), near_word()], 0..60),

@@ -5,7 +5,8 @@
 //! ```text
 //! DVLB   magic, count, count x offset of a DVLE from the file's start; the DVLP follows at once
 //! DVLP   magic, version, then (offset, count) of: code words, descriptors (8 bytes each), source lines (8 bytes
-//!        each), file names (bytes); offsets from the DVLP's start
+//!        each), file names (bytes); offsets from the DVLP's start. Older tools write the first two and a word of 0:
+//!        the header ends where the first section starts
 //! DVLE   magic, version:16 kind:8 merge:8, main, end, input mask:16 output mask:16, geometry mode:8 start:8
 //!        variable:8 fixed:8, then (offset, count) of: constants (20 bytes each), labels (16), outputs (8), uniforms
 //!        (8), symbols (bytes); offsets from the DVLE's start
@@ -310,14 +311,25 @@ pub(super) fn parse(reader: &Reader, limits: &Limits) -> Result<Shbin, Container
     reader.magic(0, "DVLB")?;
     let executables = count(reader, 4, "executables", limits.executables)?;
     let offsets = reader.entries::<4>(8, executables, "table of executables")?;
-    let mut shbin = parse_dvlp(reader, 8 + 4 * executables, limits)?;
+    let first_executable = offsets.iter().map(|at| u32::from_le_bytes(*at).into()).min();
+    let mut shbin = parse_dvlp(reader, 8 + 4 * executables, first_executable.unwrap_or(u64::MAX), limits)?;
     for offset in offsets {
         shbin.executables.push(parse_dvle(reader, u32::from_le_bytes(*offset).into(), limits)?);
     }
     Ok(shbin)
 }
 
-fn parse_dvlp(reader: &Reader, base: u64, limits: &Limits) -> Result<Shbin, ContainerError> {
+/// Bytes of a DVLP's header without source lines and file names.
+const SHORT_HEADER: u64 = 0x1c;
+/// Bytes of a DVLP's header with them.
+const HEADER: u64 = 0x28;
+
+fn parse_dvlp(
+    reader: &Reader,
+    base: u64,
+    first_executable: u64,
+    limits: &Limits,
+) -> Result<Shbin, ContainerError> {
     reader.magic(base, "DVLP")?;
     let table = |at: u64, what, limit| -> Result<(u64, u64), ContainerError> {
         let offset = base + u64::from(reader.u32(base + at, what)?);
@@ -326,9 +338,16 @@ fn parse_dvlp(reader: &Reader, base: u64, limits: &Limits) -> Result<Shbin, Cont
     let version = reader.u32(base + 4, "program version")?;
     let (code_at, code_len) = table(0x08, "program words", limits.code_words)?;
     let (desc_at, desc_len) = table(0x10, "operand descriptors", limits.descriptors)?;
-    let (lines_at, lines_len) = table(0x18, "source lines", limits.entries)?;
-    let (names_at, names_len) =
-        table(0x20, "file name bytes", limits.entries.saturating_mul(limits.name_bytes))?;
+    // What is behind a short header's end is a section, or the first executable where there is none.
+    let starts = [(code_at, code_len), (desc_at, desc_len)].into_iter().filter(|(_, len)| *len > 0);
+    let sections = starts.map(|(at, _)| at - base).chain(first_executable.checked_sub(base));
+    let is_short = sections.min().is_some_and(|first| (SHORT_HEADER..HEADER).contains(&first));
+    let (mut lines_at, mut lines_len, mut names_at, mut names_len) = (0, 0, 0, 0);
+    if !is_short {
+        (lines_at, lines_len) = table(0x18, "source lines", limits.entries)?;
+        let most = limits.entries.saturating_mul(limits.name_bytes);
+        (names_at, names_len) = table(0x20, "file name bytes", most)?;
+    }
 
     let code = reader.entries::<4>(code_at, code_len, "program words")?;
     let descriptors = reader.entries::<8>(desc_at, desc_len, "operand descriptors")?;

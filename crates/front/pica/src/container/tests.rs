@@ -115,6 +115,49 @@ fn small() -> Shbin {
     }
 }
 
+/// The sections of [`small`] without its name: DVLE header, code, descriptors.
+fn sections() -> (Shbin, [Vec<u8>; 3]) {
+    let mut file = small();
+    file.executables[0].uniforms.clear();
+    let bytes = file.write();
+    let at = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (dvlp, dvle) = (12, at(8));
+    let (code, descriptors) = (dvlp + at(dvlp + 8), dvlp + at(dvlp + 16));
+    (file, [&bytes[dvle..][..0x40], &bytes[code..][..4], &bytes[descriptors..][..8]].map(<[u8]>::to_vec))
+}
+
+/// A file with a program header of seven words, the last of which is `seventh`: `order` are the sections behind it, by
+/// their numbers in [`sections`].
+fn short_header(order: [usize; 3], seventh: u32) -> (Shbin, Vec<u8>) {
+    let (file, sections) = sections();
+    let mut offsets = [0; 3];
+    let mut end = 0x1c;
+    for n in order {
+        offsets[n] = end;
+        end += sections[n].len() as u32;
+    }
+    let [dvle, code, descriptors] = offsets;
+    let mut bytes = b"DVLB".to_vec();
+    bytes.extend([1, 12 + dvle].map(u32::to_le_bytes).concat());
+    bytes.extend(b"DVLP");
+    bytes.extend([0, code, 1, descriptors, 1, seventh].map(u32::to_le_bytes).concat());
+    order.iter().for_each(|&n| bytes.extend(&sections[n]));
+    (file, bytes)
+}
+
+#[test]
+fn program_headers_of_seven_words_parse() {
+    // As an older assembler writes it: code first. As emulators dump it: the executable's header first.
+    for order in [[1, 2, 0], [0, 1, 2]] {
+        for seventh in [0, 0x28] {
+            let (file, bytes) = short_header(order, seventh);
+            assert_eq!(Shbin::parse(&bytes, &Limits::default()).unwrap(), file, "{order:?}");
+            let found = extract(&bytes, &Limits::default()).found;
+            assert_eq!((found.len(), found[0].len), (1, bytes.len()), "{order:?}");
+        }
+    }
+}
+
 #[test]
 fn a_count_of_four_billion_is_a_limit_error_not_an_allocation() {
     for (at, what) in [(0x04, "executables"), (0x18, "program words"), (0x20, "operand descriptors")] {
@@ -209,6 +252,8 @@ fn raw_dumps_round_trip() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn what_is_written_parses_back_equal(file in shbin()) {
         let bytes = file.write();

@@ -70,7 +70,7 @@ impl Emitter<'_, '_> {
         let mut steps = 0;
         loop {
             let node = &self.flow.nodes[id as usize];
-            self.cx.b.set_guest(node.pc);
+            self.cx.b.begin_guest(node.pc);
             let live = self.live.get(id as usize).unwrap_or(&Live::ALL);
             self.cx.lift(&node.inst, live);
             steps += 1;

@@ -190,7 +190,7 @@ pub(super) fn emit(cx: &mut Cx, entry: u32, end: Block, count: bool) -> Result<(
     for pc in 0..WORDS as u32 {
         let (Some(inst), block) = (e.survey.insts[pc as usize], e.block(pc)) else { continue };
         e.cx.b.switch_to(block);
-        e.cx.b.set_guest(pc);
+        e.cx.b.begin_guest(pc);
         e.cx.lift(&inst, &Live::ALL);
         if count {
             count_steps(e.cx, 1);

@@ -7,7 +7,7 @@ use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::imm::{BarrierInfo, Scope};
 use xenoglot_ir::module::Builtin;
-use xenoglot_ir::{Flags, Imm, Op, Type, Value};
+use xenoglot_ir::{Flags, Imm, Op, Type};
 
 /// Bits of a barrier's mode.
 mod mode {
@@ -24,10 +24,20 @@ mod mode {
 impl Cx<'_> {
     pub(super) fn compute(&mut self, call: &Call<'_>) -> Lift<Made> {
         Ok(match call.op {
-            Dx::ThreadId => self.component(call, Builtin::GlobalInvocationId)?.into(),
-            Dx::GroupId => self.component(call, Builtin::WorkgroupId)?.into(),
-            Dx::ThreadIdInGroup => self.component(call, Builtin::LocalInvocationId)?.into(),
-            Dx::FlattenedThreadIdInGroup => self.builtin(Builtin::LocalInvocationIndex, Type::I32).into(),
+            Dx::ThreadId => {
+                let lane = self.component(call)?;
+                self.place_in_dispatch(lane)?.into()
+            }
+            Dx::GroupId => {
+                let lane = self.component(call)?;
+                let group = self.builtin(Builtin::WorkgroupId, Type::I32X3);
+                self.component_of(group, lane)?.into()
+            }
+            Dx::ThreadIdInGroup => {
+                let lane = self.component(call)?;
+                self.place_in_group(lane)?.into()
+            }
+            Dx::FlattenedThreadIdInGroup => self.index_in_group()?.into(),
             Dx::Barrier => {
                 let bits = self.integer(call.arg(0)?)?;
                 let uav = bits & (mode::UAV_GLOBAL | mode::UAV_GROUP) != 0;
@@ -53,10 +63,9 @@ impl Cx<'_> {
         })
     }
 
-    fn component(&mut self, call: &Call<'_>, builtin: Builtin) -> Lift<Value> {
+    /// Which of three components a call asks for.
+    fn component(&self, call: &Call<'_>) -> Lift<u8> {
         let lane = self.integer(call.arg(0)?)?;
-        let lane = u8::try_from(lane).ok().filter(|&l| l < 3).ok_or(Stop::Unsupported("its component"))?;
-        let v = self.builtin(builtin, Type::I32X3);
-        Ok(self.b.extract(v, lane))
+        u8::try_from(lane).map_err(|_| Stop::Unsupported("its component"))
     }
 }

@@ -90,6 +90,7 @@ const UNKNOWN: Declared = Declared {
     bytes: 0,
     ordered: false,
     global: None,
+    vendor: None,
 };
 
 /// Bits of the first word of `%dx.types.ResourceProperties`, above the shape.

@@ -1,0 +1,98 @@
+//! Intrinsics of vendor libraries. They are accesses to a UAV that is no buffer, so translating them as accesses would be
+//! wrong; they are refused, and the error names the intrinsic.
+
+use super::LiftError;
+use super::cx::Cx;
+use crate::bitcode::{Inst, InstKind, ValueId};
+use crate::ops::Op as Dx;
+use crate::program::Vendor;
+
+/// AGS: the bits of an atomic's address that hold the operation.
+const AGS_OPERATION: u64 = 0xff;
+
+/// AGS's operations.
+const AGS: &[(u64, &str)] = &[
+    (0x01, "Readfirstlane"),
+    (0x02, "Readlane"),
+    (0x03, "LaneId"),
+    (0x04, "Swizzle"),
+    (0x05, "Ballot"),
+    (0x06, "MBCnt"),
+    (0x0d, "BaryCoord"),
+    (0x12, "WaveReduce"),
+    (0x13, "WaveScan"),
+    (0x17, "DrawIndex"),
+    (0x1a, "BaseInstance"),
+    (0x1b, "BaseVertex"),
+    (0x1f, "ShaderClock"),
+    (0x20, "ShaderRealtimeClock"),
+];
+
+/// NVAPI's operations.
+const NVAPI: &[(u64, &str)] = &[
+    (1, "NvShfl"),
+    (2, "NvShflUp"),
+    (3, "NvShflDown"),
+    (4, "NvShflXor"),
+    (5, "NvAll"),
+    (6, "NvAny"),
+    (7, "NvBallot"),
+    (8, "NvGetLaneId"),
+    (12, "an atomic on halves"),
+    (13, "an atomic on singles"),
+    (19, "NvGetSpecial"),
+    (20, "an atomic on 64-bit integers"),
+];
+
+impl Cx<'_> {
+    /// The error for the current instruction, an access to a library's UAV.
+    pub(super) fn refused(&self, library: Vendor) -> LiftError {
+        let (number, names) = match library {
+            Vendor::Ags => (self.ags_operation(), AGS),
+            Vendor::Nvapi => (self.nvapi_operation(), NVAPI),
+        };
+        let name = |number| names.iter().find(|&&(n, _)| n == number).map(|&(_, name)| name);
+        let intrinsic = match number {
+            Some(number) => name(number).map_or_else(|| format!("operation {number}"), str::to_owned),
+            None => "an operation".into(),
+        };
+        LiftError::Vendor { inst: self.at, library, intrinsic }
+    }
+
+    /// The operation in the address of a compare-exchange.
+    fn ags_operation(&self) -> Option<u64> {
+        let (op, args) = self.dx_call(self.body.insts.get(self.at as usize)?)?;
+        let address = match op {
+            Dx::AtomicCompareExchange => args(1)?,
+            Dx::AtomicBinOp => args(2)?,
+            _ => return None,
+        };
+        Some(self.integer(address).ok()? & AGS_OPERATION)
+    }
+
+    /// The operation that a later store of the block puts at the start of the record whose number the current instruction,
+    /// an increment of the counter, returns.
+    fn nvapi_operation(&self) -> Option<u64> {
+        let mut insts = self.body.insts.get(self.at as usize..)?.iter();
+        let record = insts.next()?.result?;
+        let stored = |inst: &Inst| {
+            let (op, args) = self.dx_call(inst)?;
+            let is_store = matches!(op, Dx::BufferStore | Dx::RawBufferStore);
+            let is_start = args(1)? == record && self.integer(args(2)?).ok()? == 0;
+            (is_store && is_start).then(|| self.integer(args(3)?).ok()).flatten()
+        };
+        let is_end = |inst: &&Inst| {
+            matches!(inst.kind, InstKind::Jump(_) | InstKind::Branch { .. } | InstKind::Return(_))
+        };
+        insts.take_while(|inst| !is_end(inst)).find_map(stored)
+    }
+
+    /// The operation that an instruction calls, and the operands behind its number.
+    fn dx_call(&self, inst: &Inst) -> Option<(Dx, impl Fn(usize) -> Option<ValueId>)> {
+        let InstKind::Call { args, .. } = &inst.kind else { return None };
+        let args = self.body.list(*args);
+        let number = self.integer(args.first()?.value()?).ok()?;
+        let op = Dx::from_number(u32::try_from(number).ok()?)?;
+        Some((op, move |n: usize| args.get(n + 1)?.value()))
+    }
+}
