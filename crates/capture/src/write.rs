@@ -2,7 +2,6 @@
 
 use crate::chunk;
 use crate::{Capture, Error, MAGIC, VERSION};
-use std::io::Write;
 use std::path::Path;
 
 /// Bytes of operations per chunk: what is lost at most where a file is damaged.
@@ -37,19 +36,12 @@ impl Capture {
         out
     }
 
-    /// Writes the file, whole or not at all: into a new file beside it that then takes its name.
+    /// Writes the file, whole or not at all, and waits for the disk: what was captured may not happen again.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let write = || {
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(&self.to_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(path).map_err(|e| e.error)?;
-            Ok(())
-        };
-        write().map_err(|source| Error::Io { path: path.into(), source })
+        xenoglot_output::write_synced(path, &self.to_bytes())
+            .map_err(|error| Error::Io { path: path.into(), source: error.into() })
     }
 }

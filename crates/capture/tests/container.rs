@@ -85,6 +85,8 @@ fn other_files_are_told_apart() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
         let head = [xenoglot_capture::MAGIC.as_slice(), &[1, 0, 0, 0], b"PICA"].concat();

@@ -143,7 +143,8 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
         };
     }
     match format {
-        Format::Bc1 => on!(|simd, out| bc::bc1(simd, width, data, out)),
+        Format::Bc1 => on!(|simd, out| bc::bc1::<_, true>(simd, width, data, out)),
+        Format::Bc1Rgb => on!(|simd, out| bc::bc1::<_, false>(simd, width, data, out)),
         Format::Bc2 => on!(|simd, out| bc::bc2(simd, width, data, out)),
         Format::Bc3 => on!(|simd, out| bc::bc3(simd, width, data, out)),
         Format::Bc4Unorm => on!(|_, out| bc::bc4::<false>(width, data, out)),
@@ -166,7 +167,16 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
             on!(|simd, out| astc::decode_band(simd, footprint, profile, size, data, out))
         }
         Format::Pica(format) => pica::decode_band(format, width, data, out),
+        Format::Bgra8 => bgra8(data, out),
         Format::Plain(_) => out.copy_from_slice(data),
+    }
+}
+
+/// Texels of blue, green, red and alpha.
+fn bgra8(data: &[u8], out: &mut [u8]) {
+    for (texel, out) in data.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        let [blue, green, red, alpha] = *texel;
+        *out = [red, green, blue, alpha];
     }
 }
 

@@ -7,8 +7,10 @@ use std::fmt;
 /// A guest's texture format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// BC1 with one bit of alpha.
+    /// BC1 with one bit of alpha: the last index of a block of three colours is transparent black.
     Bc1,
+    /// BC1 without alpha: that index is opaque black.
+    Bc1Rgb,
     /// BC2: BC1's colours, four bits of alpha.
     Bc2,
     /// BC3: BC1's colours, alpha as in BC4.
@@ -47,6 +49,8 @@ pub enum Format {
     Astc(Footprint, Profile),
     /// A format of the PICA200, in its tiles.
     Pica(pica::Format),
+    /// Texels of four bytes: blue, green, red, alpha.
+    Bgra8,
     /// Texels stored as they are.
     Plain(Texel),
 }
@@ -103,12 +107,73 @@ impl Texel {
             Texel::Rgba32Float => 16,
         }
     }
+
+    /// Its components.
+    pub const fn channels(self) -> Channels {
+        match self {
+            Texel::R8Unorm | Texel::R16Unorm | Texel::R16Snorm => Channels::R,
+            Texel::Rg8Unorm | Texel::Rg16Unorm | Texel::Rg16Snorm => Channels::Rg,
+            Texel::Rgba8 | Texel::Rgba16Float | Texel::Rgba32Float => Channels::Rgba,
+        }
+    }
+}
+
+/// The components that a format stores. What it does not is decoded as 0, and alpha as 1; luminance is copied to red,
+/// green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channels {
+    /// Red.
+    R,
+    /// Red and green.
+    Rg,
+    /// Red, green and blue.
+    Rgb,
+    /// Red, green, blue and alpha.
+    Rgba,
+    /// Luminance.
+    L,
+    /// Luminance and alpha.
+    La,
+    /// Alpha.
+    A,
+}
+
+impl Channels {
+    /// How many they are.
+    pub const fn count(self) -> u32 {
+        match self {
+            Channels::R | Channels::L | Channels::A => 1,
+            Channels::Rg | Channels::La => 2,
+            Channels::Rgb => 3,
+            Channels::Rgba => 4,
+        }
+    }
+
+    /// Whether alpha is one of them.
+    pub const fn has_alpha(self) -> bool {
+        matches!(self, Channels::Rgba | Channels::La | Channels::A)
+    }
+}
+
+impl fmt::Display for Channels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Channels::R => "R",
+            Channels::Rg => "RG",
+            Channels::Rgb => "RGB",
+            Channels::Rgba => "RGBA",
+            Channels::L => "L",
+            Channels::La => "LA",
+            Channels::A => "A",
+        })
+    }
 }
 
 impl Format {
     /// Those of 4x4 blocks that have no parameters: BC, ETC and EAC.
-    pub const BC_ETC: [Format; 18] = [
+    pub const BC_ETC: [Format; 19] = [
         Format::Bc1,
+        Format::Bc1Rgb,
         Format::Bc2,
         Format::Bc3,
         Format::Bc4Unorm,
@@ -139,7 +204,7 @@ impl Format {
         match self {
             Format::Astc(footprint, _) => footprint.size(),
             Format::Pica(_) => [8, 8, 1],
-            Format::Plain(_) => [1; 3],
+            Format::Bgra8 | Format::Plain(_) => [1; 3],
             _ => [4, 4, 1],
         }
     }
@@ -148,6 +213,7 @@ impl Format {
     pub const fn block_bytes(self) -> usize {
         match self {
             Format::Bc1
+            | Format::Bc1Rgb
             | Format::Bc4Unorm
             | Format::Bc4Snorm
             | Format::Etc1
@@ -156,6 +222,7 @@ impl Format {
             | Format::EacR11Unorm
             | Format::EacR11Snorm => 8,
             Format::Pica(format) => format.bits() as usize * 8,
+            Format::Bgra8 => 4,
             Format::Plain(texel) => texel.bytes(),
             _ => 16,
         }
@@ -172,6 +239,20 @@ impl Format {
             Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr) => Texel::Rgba16Float,
             Format::Plain(texel) => texel,
             _ => Texel::Rgba8,
+        }
+    }
+
+    /// The components that it stores.
+    pub const fn channels(self) -> Channels {
+        match self {
+            Format::Bc4Unorm | Format::Bc4Snorm | Format::EacR11Unorm | Format::EacR11Snorm => Channels::R,
+            Format::Bc5Unorm | Format::Bc5Snorm | Format::EacRg11Unorm | Format::EacRg11Snorm => Channels::Rg,
+            Format::Bc1Rgb | Format::Bc6hUfloat | Format::Bc6hSfloat | Format::Etc1 | Format::Etc2Rgb => {
+                Channels::Rgb
+            }
+            Format::Pica(format) => format.channels(),
+            Format::Plain(texel) => texel.channels(),
+            _ => Channels::Rgba,
         }
     }
 
@@ -192,6 +273,7 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
             Format::Bc1 => "BC1_RGBA",
+            Format::Bc1Rgb => "BC1_RGB",
             Format::Bc2 => "BC2",
             Format::Bc3 => "BC3",
             Format::Bc4Unorm => "BC4_UNORM",
@@ -211,6 +293,7 @@ impl fmt::Display for Format {
             Format::EacRg11Snorm => "EAC_R11G11_SNORM",
             Format::Astc(footprint, profile) => return write!(f, "ASTC_{footprint}_{profile}"),
             Format::Pica(format) => return write!(f, "PICA200_{format}"),
+            Format::Bgra8 => "B8G8R8A8",
             Format::Plain(texel) => return texel.fmt(f),
         };
         f.write_str(name)

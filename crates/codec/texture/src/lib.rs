@@ -24,4 +24,4 @@ mod rows;
 mod simd;
 
 pub use decode::{Error, decode_into, decode_into_parallel};
-pub use format::{Extent, Format, Profile, Texel};
+pub use format::{Channels, Extent, Format, Profile, Texel};

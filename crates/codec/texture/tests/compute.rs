@@ -1,6 +1,7 @@
 //! Decoders on the host's GPU against those on the CPU: random blocks, and pictures of odd sizes.
 
 use xenoglot_host::{Commands, Device, DeviceOptions, TextureFormat, TextureShape};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_texture::compute::{Decoder, Error};
@@ -8,7 +9,7 @@ use xenoglot_texture::{Extent, Format, Texel, decode_into};
 
 /// Blocks along a side of the pictures.
 fn side() -> u32 {
-    if std::env::var_os("XENOGLOT_LONG").is_some() { 500 } else { 40 }
+    property::budget(40, 500)
 }
 
 fn decoder() -> Option<Decoder> {
@@ -48,7 +49,7 @@ fn compare(decoder: &Decoder, format: Format, extent: Extent, blocks: &[u8]) {
 #[test]
 fn random_blocks_are_as_on_the_cpu() {
     let Some(decoder) = decoder() else { return };
-    let mut rng = Rng::new(5);
+    let mut rng = property::rng(5);
     for format in formats() {
         let [width, height, depth] = format.block();
         let extent = Extent { width: side() * width, height: side() * height, depth };
@@ -59,7 +60,7 @@ fn random_blocks_are_as_on_the_cpu() {
 #[test]
 fn sizes_need_not_be_multiples_of_blocks() {
     let Some(decoder) = decoder() else { return };
-    let mut rng = Rng::new(6);
+    let mut rng = property::rng(6);
     for format in formats() {
         for extent in [[1, 1, 1], [13, 7, 1], [70, 9, 3], [3, 14, 7], [0, 5, 1]] {
             let [width, height, depth] = extent;
@@ -89,7 +90,7 @@ fn halves(bytes: &[u8]) -> Vec<u16> {
 #[test]
 fn textures_have_the_same_texels() {
     let Some(decoder) = decoder() else { return };
-    let mut rng = Rng::new(8);
+    let mut rng = property::rng(8);
     let device = decoder.device();
     for format in formats() {
         for (shape, depth) in [(TextureShape::Layers, 1), (TextureShape::Volume, 3)] {

@@ -1,8 +1,10 @@
 //! Files written here, whole and damaged.
 
 use proptest::prelude::*;
-use xenoglot_texture::container::{Container, Error, Image, Limits, Texture, read, write_ktx2};
-use xenoglot_texture::{Extent, Format, Profile, Texel, decode_into};
+use xenoglot_texture::container::{
+    Container, Error, Image, Limits, Orientation, Texture, Transfer, read, write_ktx2,
+};
+use xenoglot_texture::{Channels, Extent, Format, Profile, Texel, decode_into};
 
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
@@ -48,8 +50,31 @@ fn ktx1() -> Vec<u8> {
     file
 }
 
+/// 4 x 4 of B8G8R8A8 in a KTX 1, with `pairs` of keys and values.
+fn ktx1_plain(format: u32, ty: u32, pairs: &[u8]) -> Vec<u8> {
+    let mut file = b"\xabKTX 11\xbb\r\n\x1a\n".to_vec();
+    file.extend(words(&[0x0403_0201, ty, 1, format, 0x8058, 0x1908, 4, 4, 0, 0, 1, 1, pairs.len() as u32]));
+    file.extend(pairs);
+    file.extend(words(&[64]));
+    file.extend(blocks(64));
+    file
+}
+
+/// 4 x 4 of R8G8B8A8 in a KTX 2: plain, or a frame of Zstandard with one block of a repeated byte. The last words before the
+/// level are a basic descriptor.
+fn ktx2(zstd: bool, dimensions: u32) -> Vec<u8> {
+    let rle = [0x28, 0xb5, 0x2f, 0xfd, 0, 0, 3 | (64 << 3 & 0xff) as u8, (64u32 >> 5) as u8, 0, 0x77];
+    let data = if zstd { rle.to_vec() } else { blocks(64) };
+    let mut file = b"\xabKTX 20\xbb\r\n\x1a\n".to_vec();
+    file.extend(words(&[37, 1, 4, 4, 0, 0, 1, 1, if zstd { 2 } else { 0 }, 104, 28, 0, 0, 0, 0, 0, 0]));
+    file.extend(words(&[132, 0, data.len() as u32, 0, 64, 0]));
+    file.extend(words(&[28, 0, 2 | 24 << 16, 1 | 1 << 8 | 1 << 16, dimensions, 0, 0]));
+    file.extend(data);
+    file
+}
+
 fn files() -> Vec<Vec<u8>> {
-    vec![astc(), dds(), dds_dx10(), ktx1()]
+    vec![astc(), dds(), dds_dx10(), ktx1(), ktx2(false, 0), ktx2(true, 0)]
 }
 
 #[test]
@@ -60,6 +85,8 @@ fn whole_files() {
         (Container::Dds, 2, 1, 1, 16),
         (Container::Dds, 1, 2, 1, 32),
         (Container::Ktx1, 1, 1, 6, 8),
+        (Container::Ktx2, 1, 1, 1, 64),
+        (Container::Ktx2, 1, 1, 1, 64),
     ];
     for (file, (container, levels, layers, faces, first)) in files().iter().zip(shapes) {
         let texture = read(file, &limits).unwrap();
@@ -87,13 +114,104 @@ fn every_cut_is_an_error() {
     }
 }
 
+/// A descriptor may say that a block is 256 texels wide; the `ktx2` crate adds 1 to that in a byte.
+#[test]
+fn ktx2_block_dimensions_of_256_are_refused() {
+    for dimension in 0..4 {
+        let file = ktx2(false, 0xff << (8 * dimension));
+        assert_eq!(read(&file, &Limits::default()), Err(Error::Malformed("dimension of a block")));
+    }
+    assert!(read(&ktx2(false, 0x0303_0303), &Limits::default()).is_ok());
+}
+
+#[test]
+fn ktx1_gl_bgra_is_not_rgba() {
+    const GL_RGBA: u32 = 0x1908;
+    const GL_BGRA: u32 = 0x80e1;
+    const GL_UNSIGNED_BYTE: u32 = 0x1401;
+    const GL_UNSIGNED_INT_8_8_8_8: u32 = 0x8035;
+    const GL_UNSIGNED_INT_8_8_8_8_REV: u32 = 0x8367;
+    let limits = Limits::default();
+    for ty in [GL_UNSIGNED_BYTE, GL_UNSIGNED_INT_8_8_8_8_REV] {
+        let [rgba, bgra] = [GL_RGBA, GL_BGRA].map(|format| {
+            let file = ktx1_plain(format, ty, &[]);
+            read(&file, &limits).unwrap().decode(&limits).unwrap().images[0].data.to_vec()
+        });
+        assert_eq!(rgba, blocks(64));
+        for (rgba, bgra) in rgba.chunks(4).zip(bgra.chunks(4)) {
+            assert_eq!([rgba[2], rgba[1], rgba[0], rgba[3]], bgra);
+        }
+    }
+    // Other orders and types would decode to other colours.
+    for (format, ty) in [(GL_RGBA, GL_UNSIGNED_INT_8_8_8_8), (0x1907, GL_UNSIGNED_BYTE), (GL_RGBA, 0x1403)] {
+        let refused = read(&ktx1_plain(format, ty, &[]), &limits).map(|texture| texture.format);
+        assert!(matches!(refused, Err(Error::Format(_))), "{refused:?}");
+    }
+}
+
+/// The last index of a block of three colours, in every file that tells BC1 with alpha from that without.
+#[test]
+fn bc1_rgb_has_opaque_black() {
+    // Red and blue, the lower first; indices 3 2 1 0 in each row.
+    let block = [0x1f, 0x00, 0x00, 0xf8, 0x1b, 0x1b, 0x1b, 0x1b];
+    let row = |alpha| [[0, 0, 0, alpha], [128, 0, 128, 255], [255, 0, 0, 255], [0, 0, 255, 255]];
+    let limits = Limits::default();
+    for (internal, format, srgb, alpha) in [
+        (0x83f0, Format::Bc1Rgb, false, 255),
+        (0x83f1, Format::Bc1, false, 0),
+        (0x8c4c, Format::Bc1Rgb, true, 255),
+        (0x8c4d, Format::Bc1, true, 0),
+    ] {
+        let mut file = b"\xabKTX 11\xbb\r\n\x1a\n".to_vec();
+        file.extend(words(&[0x0403_0201, 0, 1, 0, internal, 0x1907, 4, 4, 0, 0, 1, 1, 0, 8]));
+        file.extend(block);
+        let texture = read(&file, &limits).unwrap();
+        assert_eq!((texture.format, texture.channels.count()), (format, if alpha == 0 { 4 } else { 3 }));
+        let ktx2 = write_ktx2(&texture).unwrap();
+        // The number of Vulkan's format.
+        let numbers = if format == Format::Bc1Rgb { [131, 132] } else { [133, 134] };
+        assert_eq!(u32::from(ktx2[12]), numbers[usize::from(srgb)]);
+        for file in [&file, &ktx2] {
+            let texture = read(file, &limits).unwrap();
+            let texels = texture.decode(&limits).unwrap().images[0].data.to_vec();
+            assert_eq!(texels, [row(alpha); 4].as_flattened().as_flattened());
+            assert_eq!(texture.transfer == Transfer::Srgb, srgb);
+        }
+    }
+}
+
+#[test]
+fn ktx1_orientations_are_read_and_kept() {
+    let pair = |text: &str| {
+        let mut pair = (text.len() as u32).to_le_bytes().to_vec();
+        pair.extend(text.bytes());
+        pair.resize(pair.len().next_multiple_of(4), 0);
+        pair
+    };
+    let up = Some(Orientation { up: true, ..Orientation::default() });
+    for (pairs, expected) in [
+        (vec![], None),
+        (pair("KTXorientation\0S=r,T=u\0"), up),
+        ([pair("KTXwriter\0somebody\0"), pair("KTXorientation\0S=r,T=u")].concat(), up),
+        (pair("KTXorientation\0S=r,T=d\0"), Some(Orientation::default())),
+        (pair("KTXorientation\0S=r,T=sideways\0"), None),
+        (words(&[1000]), None),
+    ] {
+        let file = ktx1_plain(0x1908, 0x1401, &pairs);
+        let texture = read(&file, &Limits::default()).unwrap();
+        assert_eq!(texture.orientation, expected);
+        let written = write_ktx2(&texture).unwrap();
+        assert_eq!(read(&written, &Limits::default()).unwrap().orientation, expected);
+    }
+}
+
 #[test]
 fn limits_are_kept() {
     assert_eq!(read(&ktx1(), &Limits { images: 5, ..Limits::default() }), Err(Error::TooLarge));
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(xenoglot_testgen::property::config(2000))]
 
     #[test]
     fn changed_files(which in 0usize..4, changes in proptest::collection::vec((0usize..200, any::<u8>()), 1..8)) {
@@ -106,6 +224,30 @@ proptest! {
         if let Ok(texture) = read(&file, &Limits::default()) {
             let held: usize = texture.images.iter().map(|i| i.data.len()).sum();
             prop_assert!(held <= file.len());
+        }
+    }
+
+    /// Headers, descriptors, pairs and frames of KTX 2, as the file comes and as it is written again.
+    #[test]
+    fn changed_ktx2_files(zstd: bool, changes in proptest::collection::vec((0usize..200, any::<u8>()), 1..8)) {
+        let mut up = texture(Format::Plain(Texel::Rgba8), Extent::flat(4, 4), 1, 1);
+        up.orientation = Some(Orientation { up: true, ..Orientation::default() });
+        let mut file = if zstd { ktx2(true, 0) } else { write_ktx2(&up).unwrap() };
+        for (at, byte) in changes {
+            if let Some(old) = file.get_mut(at) {
+                *old = byte;
+            }
+        }
+        let limits = Limits { bytes: 1 << 16, images: 256 };
+        if let Ok(texture) = read(&file, &limits) {
+            prop_assert!(texture.held_bytes() <= limits.bytes);
+            if let Ok(decoded) = texture.decode(&limits) {
+                prop_assert!(decoded.held_bytes() <= limits.bytes);
+            }
+            let written = write_ktx2(&texture).unwrap();
+            let back = read(&written, &Limits::default()).unwrap();
+            prop_assert_eq!((back.transfer, back.premultiplied), (texture.transfer, texture.premultiplied));
+            prop_assert_eq!(back.images, texture.images);
         }
     }
 
@@ -135,7 +277,19 @@ fn texture(format: Format, extent: Extent, layers: u32, faces: u32) -> Texture<'
             images.push(Image { level, layer, face, extent, data });
         }
     }
-    Texture { container: Container::Ktx2, format, extent, levels: 2, layers, faces, images }
+    Texture {
+        container: Container::Ktx2,
+        format,
+        channels: format.channels(),
+        transfer: Transfer::Linear,
+        premultiplied: false,
+        orientation: None,
+        extent,
+        levels: 2,
+        layers,
+        faces,
+        images,
+    }
 }
 
 #[test]
@@ -155,27 +309,60 @@ fn what_is_written_is_read() {
     let blocks = Format::compressed().filter(|format| {
         !matches!(format, Format::Etc1 | Format::Pica(_) | Format::Astc(_, Profile::LdrFloat16))
     });
-    for format in plain.map(Format::Plain).into_iter().chain(blocks) {
+    for format in plain.map(Format::Plain).into_iter().chain([Format::Bgra8]).chain(blocks) {
         let depth = format.block()[2];
         for (extent, layers, faces) in [
             (Extent { width: 9, height: 6, depth: if depth > 1 { 4 } else { 1 } }, 1, 1),
             (Extent { width: 8, height: 8, depth: if depth > 1 { 7 } else { 1 } }, 3, 1),
             (Extent { width: 4, height: 4, depth: if depth > 1 { 2 } else { 1 } }, 1, 6),
         ] {
-            for srgb in [false, true] {
-                let written = texture(format, extent, layers, faces);
-                let bytes = write_ktx2(&written, srgb).unwrap_or_else(|e| panic!("{format}: {e}"));
-                assert_eq!(read(&bytes, &Limits::default()), Ok(written), "{format}");
+            let mut written = texture(format, extent, layers, faces);
+            for transfer in [Transfer::Linear, Transfer::Srgb, Transfer::Unknown, Transfer::Other(10)] {
+                written.transfer = match format {
+                    Format::Astc(_, Profile::Srgb) => Transfer::Srgb,
+                    Format::Astc(_, Profile::LdrUnorm8) if transfer == Transfer::Srgb => continue,
+                    _ => transfer,
+                };
+                written.premultiplied = layers == 3;
+                written.orientation = (faces == 6).then_some(Orientation { up: true, ..Default::default() });
+                let bytes = write_ktx2(&written).unwrap_or_else(|e| panic!("{format}: {e}"));
+                assert_eq!(read(&bytes, &Limits::default()), Ok(written.clone()), "{format}");
             }
         }
     }
+}
+
+/// ASTC decodes sRGB to other bytes: a texture of sRGB is written as such.
+#[test]
+fn astc_of_srgb_is_written_as_such() {
+    for format in Format::compressed() {
+        if let Format::Astc(footprint, Profile::LdrUnorm8 | Profile::LdrFloat16) = format {
+            let mut texture = texture(format, Extent::flat(8, 8), 1, 1);
+            texture.transfer = Transfer::Srgb;
+            let bytes = write_ktx2(&texture).unwrap();
+            let back = read(&bytes, &Limits::default()).unwrap();
+            assert_eq!(back.format, Format::Astc(footprint, Profile::Srgb));
+            assert_eq!(back.transfer, Transfer::Srgb);
+        }
+    }
+}
+
+#[test]
+fn levels_are_textures() {
+    let whole = texture(Format::Bc1Rgb, Extent::flat(9, 6), 3, 1);
+    let level = whole.level(1).unwrap();
+    assert_eq!((level.extent, level.levels, level.images.len()), (Extent::flat(4, 3), 1, 3));
+    assert_eq!(level.images[2].data, whole.images[5].data);
+    assert_eq!(whole.level(2), None);
+    let decoded = level.decode(&Limits::default()).unwrap();
+    assert_eq!((decoded.format, decoded.channels), (Format::Plain(Texel::Rgba8), Channels::Rgb));
 }
 
 #[test]
 fn what_cannot_be_written() {
     let mut missing = texture(Format::Bc7, Extent::flat(8, 8), 1, 1);
     missing.images.pop();
-    assert_eq!(write_ktx2(&missing, false), Err(Error::Truncated("an image")));
+    assert_eq!(write_ktx2(&missing), Err(Error::Truncated("an image")));
     let unknown = texture(Format::Etc1, Extent::flat(8, 8), 1, 1);
-    assert!(matches!(write_ktx2(&unknown, false), Err(Error::Format(_))));
+    assert!(matches!(write_ktx2(&unknown), Err(Error::Format(_))));
 }

@@ -30,7 +30,7 @@ fn by_blocks(format: Format, extent: Extent, data: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(xenoglot_testgen::property::config(400))]
 
     #[test]
     fn pictures_are_their_blocks(

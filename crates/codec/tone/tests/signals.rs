@@ -8,7 +8,7 @@ fn engines() -> impl Iterator<Item = Engine> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(xenoglot_testgen::property::config(40))]
 
     #[test]
     fn cuts_change_no_bit(

@@ -1,6 +1,7 @@
 //! Conversion on the host's GPU against that on the CPU.
 
 use xenoglot_host::{Device, DeviceOptions};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_yuv::compute::{Converter, Error};
@@ -44,7 +45,7 @@ fn any_conversion(rng: &mut Rng) -> Conversion {
 #[test]
 fn frames_are_as_on_the_cpu() {
     let Some(converter) = converter() else { return };
-    let mut rng = Rng::new(11);
+    let mut rng = property::rng(11);
     for (layout, subsampling) in layouts() {
         for bits in [8, 10, 12, 16] {
             let format = Format { layout, subsampling, bits, high: rng.below(2) == 1 };

@@ -36,6 +36,8 @@ fn conversion() -> impl Strategy<Value = Conversion> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn frames_of_any_size(
         format in format(),

@@ -65,6 +65,8 @@ fn damage() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_bytes(rest in proptest::collection::vec(any::<u8>(), 0..200), start in any::<bool>()) {
         let bytes = if start { [b"YUV4MPEG2 W2 H2 ".as_slice(), &rest].concat() } else { rest };

@@ -10,13 +10,14 @@ const HALF: u32 = 0x8000;
 /// The four colours of a block.
 pub type Palette = [u32; 4];
 
-/// The palette of two colours: with four colours in any order where `FOUR`, else with three and transparent black where
-/// the first is not above the second.
+/// The palette of two colours: four colours where `FOUR` or the first is above the second, else three and black, which is
+/// transparent where `ALPHA`.
 #[inline(always)]
-pub fn palette<const FOUR: bool>(colors: u32) -> Palette {
+pub fn palette<const FOUR: bool, const ALPHA: bool>(colors: u32) -> Palette {
     let (first, second) = (colors & 0xffff, colors >> 16);
     let four = FOUR || first > second;
-    let mut palette = [0xff00_0000, 0xff00_0000, 0xff00_0000, if four { 0xff00_0000 } else { 0 }];
+    let last_alpha = if four || !ALPHA { 0xff00_0000 } else { 0 };
+    let mut palette = [0xff00_0000, 0xff00_0000, 0xff00_0000, last_alpha];
     for (shift, max, scale, to) in [(11, 0x1f, SCALE_5, 0), (5, 0x3f, SCALE_6, 8), (0, 0x1f, SCALE_5, 16)] {
         let (a, b) = ((first >> shift & max) * scale, (second >> shift & max) * scale);
         let third = if four { 4 * a + 2 * b } else { 3 * (a + b) };
@@ -47,16 +48,18 @@ mod tests {
                 let colors = a << shift | b << shift << 16;
                 let exact = |n: u32, d: u32| (510 * n + d * max) / (2 * d * max);
                 let got = |palette: Palette, i: usize| palette[i] >> (8 * c) & 0xff;
-                let four = palette::<true>(colors);
+                let four = palette::<true, true>(colors);
                 for (i, n) in [3 * a, 3 * b, 2 * a + b, a + 2 * b].into_iter().enumerate() {
                     assert_eq!(got(four, i), exact(n, 3), "{a} {b} {i}");
                 }
-                let three = palette::<false>(colors);
+                let opaque = palette::<false, false>(colors);
+                let transparent = palette::<false, true>(colors);
                 if a <= b {
-                    assert_eq!(got(three, 2), exact(a + b, 2), "{a} {b}");
-                    assert_eq!(three[3], 0);
+                    assert_eq!(got(transparent, 2), exact(a + b, 2), "{a} {b}");
+                    assert_eq!((transparent[3], opaque[3]), (0, 0xff00_0000));
+                    assert_eq!(transparent[..3], opaque[..3]);
                 } else {
-                    assert_eq!(three, four);
+                    assert_eq!((transparent, opaque), (four, four));
                 }
             }
         }

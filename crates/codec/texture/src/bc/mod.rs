@@ -18,9 +18,9 @@ use crate::simd::Simd;
 /// A row of texels as components.
 type Rgba = [[[u8; 4]; 4]; 4];
 
-/// RGBA8 with one bit of alpha.
+/// RGBA8: with one bit of alpha where `ALPHA`, else opaque.
 #[inline(always)]
-pub fn bc1<S: Simd>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
+pub fn bc1<S: Simd, const ALPHA: bool>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
     rows::decode_prepared(
         width,
         data,
@@ -28,7 +28,7 @@ pub fn bc1<S: Simd>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
         #[inline(always)]
         |blocks: &[[u8; 8]], palettes: &mut [_; BATCH]| {
             for (palette, block) in palettes.iter_mut().zip(blocks) {
-                *palette = color::palette::<false>(u64::from_le_bytes(*block) as u32);
+                *palette = color::palette::<false, ALPHA>(u64::from_le_bytes(*block) as u32);
             }
         },
         #[inline(always)]
@@ -93,7 +93,7 @@ fn color_and_alpha<S: Simd>(
         #[inline(always)]
         |blocks: &[[u8; 16]], palettes: &mut [_; BATCH]| {
             for (palette, block) in palettes.iter_mut().zip(blocks) {
-                *palette = color::palette::<true>(halves(block).1 as u32);
+                *palette = color::palette::<true, true>(halves(block).1 as u32);
             }
         },
         #[inline(always)]

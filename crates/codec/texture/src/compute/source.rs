@@ -42,7 +42,8 @@ pub fn texture_format(format: Format) -> TextureFormat {
 pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
     let mut tables = Tables::default();
     let (parts, add): (&[&str], &[Add]) = match format {
-        Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color]),
+        Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color, tables::transparent_black]),
+        Format::Bc1Rgb => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color, tables::opaque_black]),
         Format::Bc2 => (wgsl!("square", "bc_color", "bc2"), &[tables::bc_color]),
         Format::Bc3 => (wgsl!("square", "bc_color", "bc_ramp", "bc3"), &[tables::bc_color]),
         Format::Bc4Unorm | Format::Bc4Snorm => (wgsl!("square", "bc_ramp", "bc4"), &[]),
@@ -65,7 +66,7 @@ pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
                 wgsl!("astc/main", "astc/header", "astc/ise", "astc/endpoint", "astc/texel", "astc/void");
             (parts, &[tables::astc])
         }
-        Format::Pica(_) | Format::Plain(_) => return None,
+        Format::Pica(_) | Format::Bgra8 | Format::Plain(_) => return None,
     };
     add.iter().for_each(|add| add(&mut tables));
     let mut source = tables.constants;

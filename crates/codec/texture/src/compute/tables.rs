@@ -37,8 +37,17 @@ impl Tables {
 /// Colours of BC1, BC2 and BC3: scales of components, and rows of sixths of both colours, and alpha.
 pub fn bc_color(tables: &mut Tables) {
     tables.words("SCALE", [color::SCALE_5, color::SCALE_6, color::SCALE_5]);
-    tables.words("THREE_COLORS", [6, 0, 255, 0, 6, 255, 3, 3, 255, 0, 0, 0]);
     tables.words("FOUR_COLORS", [6, 0, 255, 0, 6, 255, 4, 2, 255, 2, 4, 255]);
+}
+
+/// The rows of BC1 with alpha for blocks of three colours.
+pub fn transparent_black(tables: &mut Tables) {
+    tables.words("THREE_COLORS", [6, 0, 255, 0, 6, 255, 3, 3, 255, 0, 0, 0]);
+}
+
+/// Those of BC1 without alpha.
+pub fn opaque_black(tables: &mut Tables) {
+    tables.words("THREE_COLORS", [6, 0, 255, 0, 6, 255, 3, 3, 255, 0, 0, 255]);
 }
 
 /// What BC6H and BC7 share.

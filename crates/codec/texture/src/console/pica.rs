@@ -3,6 +3,7 @@
 //! `vectors/picagpu/FORMAT.md`.
 
 use crate::etc;
+use crate::format::Channels;
 use std::fmt;
 
 /// Texels of a tile.
@@ -82,6 +83,18 @@ impl Format {
     /// Bytes of a tile.
     pub const fn tile_bytes(self) -> u32 {
         self.bits() * TILE as u32 / 8
+    }
+
+    /// The components that it stores.
+    pub const fn channels(self) -> Channels {
+        match self {
+            Format::Rgba8 | Format::Rgb5A1 | Format::Rgba4 | Format::Etc1A4 => Channels::Rgba,
+            Format::Rgb8 | Format::Rgb565 | Format::Etc1 => Channels::Rgb,
+            Format::Rg8 => Channels::Rg,
+            Format::I8 | Format::I4 => Channels::L,
+            Format::Ia8 | Format::Ia4 => Channels::La,
+            Format::A8 | Format::A4 => Channels::A,
+        }
     }
 
     /// Bits of a texel.

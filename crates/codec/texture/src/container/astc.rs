@@ -1,6 +1,6 @@
 //! `.astc`, as the reference encoder writes it: a header of 16 bytes, and blocks.
 
-use super::{Container, Error, Limits, Reader, Shape, Texture};
+use super::{Container, Error, Limits, Reader, Shape, Texture, Transfer};
 use crate::astc::Footprint;
 use crate::format::{Extent, Format, Profile};
 use std::borrow::Cow;
@@ -14,6 +14,7 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
     let shape = Shape {
         container: Container::Astc,
         format: Format::Astc(footprint, Profile::LdrUnorm8),
+        transfer: Transfer::Unknown,
         extent: Extent { width: size(7), height: size(10), depth: size(13) },
         levels: 1,
         layers: 1,

@@ -1,32 +1,61 @@
 //! Textures in files: KTX 1 and 2, DDS, `.astc`; KTX 2 is written, too.
 //!
 //! Readers borrow the images from the file. Nothing is allocated before the file was seen to hold what its header says,
-//! but for levels under Zstandard, which are unpacked up to [`Limits::bytes`].
+//! but for levels under Zstandard, which are unpacked within [`Limits::bytes`].
+//!
+//! ```
+//! use xenoglot_texture::container::{Limits, Transfer, read};
+//!
+//! # let bytes = [&[0x13, 0xab, 0xa1, 0x5c, 4, 4, 1, 4, 0, 0, 4, 0, 0, 1, 0, 0][..], &[0; 16]].concat();
+//! let limits = Limits::default();
+//! let texture = read(&bytes, &limits)?;
+//! // An `.astc` file does not say whether its colours are sRGB.
+//! assert_eq!((texture.transfer, texture.channels.count()), (Transfer::Unknown, 4));
+//! let decoded = texture.decode(&limits)?;
+//! assert_eq!(decoded.images[0].data.len(), 4 * 4 * 4);
+//! # Ok::<(), xenoglot_texture::container::Error>(())
+//! ```
 
 mod astc;
 mod dds;
 mod ktx1;
 mod ktx2;
 mod names;
+mod presentation;
+mod texture;
+mod zstd;
 
-use crate::format::{Extent, Format};
-use std::borrow::Cow;
+pub use presentation::{Orientation, Transfer, linear_to_srgb, srgb_to_linear};
+pub use texture::{Image, Texture};
+
 use std::fmt;
+use texture::Shape;
 use thiserror::Error;
 
-/// What a reader may use.
+/// What a reader, and [`Texture::decode`], may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Most bytes that levels may unpack to.
+    /// Most bytes that a texture may hold in memory beside the file: levels that are unpacked, what unpacks them, and
+    /// texels that are decoded.
     pub bytes: usize,
     /// Most images.
     pub images: usize,
 }
 
+impl Limits {
+    /// Whether so many bytes may be held.
+    fn allow(&self, needed: usize) -> Result<(), Error> {
+        if needed <= self.bytes {
+            return Ok(());
+        }
+        Err(Error::Memory { needed: needed as u64, limit: self.bytes as u64 })
+    }
+}
+
 impl Default for Limits {
-    /// A gigabyte, 65,536 images.
+    /// 256 MiB, 65,536 images.
     fn default() -> Limits {
-        Limits { bytes: 1 << 30, images: 1 << 16 }
+        Limits { bytes: 256 << 20, images: 1 << 16 }
     }
 }
 
@@ -48,9 +77,28 @@ pub enum Error {
     /// What is neither plain nor Zstandard.
     #[error("a supercompression of {0} is not supported")]
     Supercompression(u32),
-    /// More than the limits allow.
+    /// More images than [`Limits::images`], or more bytes than can be counted.
     #[error("more bytes or images than the limits allow")]
     TooLarge,
+    /// More bytes than [`Limits::bytes`].
+    #[error("{needed} bytes would be held, of which the limit is {limit}")]
+    Memory {
+        /// Bytes that would be held as far as was counted.
+        needed: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A frame of Zstandard has a window for which [`Limits::bytes`] leaves no room.
+    #[error("a window of {window} bytes may take twice that to unpack, and the limit leaves {spare}")]
+    Window {
+        /// Bytes of the window.
+        window: u64,
+        /// Bytes that the limit leaves beside the unpacked levels.
+        spare: u64,
+    },
+    /// Data that do not fit their size.
+    #[error(transparent)]
+    Decode(#[from] crate::decode::Error),
     /// The `ktx2` crate's complaint.
     #[error("KTX 2: {0}")]
     Ktx2(String),
@@ -83,40 +131,6 @@ impl fmt::Display for Container {
     }
 }
 
-/// A texture: images of a format by level, layer and face.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Texture<'a> {
-    /// The kind of file.
-    pub container: Container,
-    /// The format. Files tell ASTC's sRGB from its linear form, `.astc` does not.
-    pub format: Format,
-    /// The size of level 0.
-    pub extent: Extent,
-    /// Levels, at least one.
-    pub levels: u32,
-    /// Layers, at least one.
-    pub layers: u32,
-    /// Faces: 6 of a cube, else 1.
-    pub faces: u32,
-    /// The images in the order they lie in the file.
-    pub images: Vec<Image<'a>>,
-}
-
-/// An image of a texture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image<'a> {
-    /// Its level.
-    pub level: u32,
-    /// Its layer.
-    pub layer: u32,
-    /// Its face.
-    pub face: u32,
-    /// Its size.
-    pub extent: Extent,
-    /// Its blocks.
-    pub data: Cow<'a, [u8]>,
-}
-
 /// Reads a texture.
 ///
 /// # Errors
@@ -131,73 +145,13 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
     }
 }
 
-/// Writes a texture as KTX 2, its levels plain. The container it came from is of no matter, nor is the order of its
-/// images. `srgb` is what files say of formats that do not tell linear colours from sRGB themselves.
+/// Writes a texture as KTX 2, its levels plain, with its transfer function, orientation and whether alpha is premultiplied.
+/// The container it came from is of no matter, nor is the order of its images.
 ///
 /// # Errors
 /// [`Error::Format`] for formats that Vulkan does not have, [`Error::Truncated`] if an image is missing or too short.
-pub fn write_ktx2(texture: &Texture<'_>, srgb: bool) -> Result<Vec<u8>, Error> {
-    ktx2::write(texture, srgb)
-}
-
-/// What a header says, before there are images.
-#[derive(Clone, Copy)]
-struct Shape {
-    container: Container,
-    format: Format,
-    extent: Extent,
-    levels: u32,
-    layers: u32,
-    faces: u32,
-}
-
-impl Shape {
-    /// The texture without images, once its numbers are plausible.
-    fn texture<'a>(self, limits: &Limits) -> Result<Texture<'a>, Error> {
-        let Shape { container, format, extent, levels, layers, faces } = self;
-        let largest = extent.width.max(extent.height).max(extent.depth);
-        if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
-            return Err(Error::Malformed("size"));
-        }
-        if levels == 0 || levels > 32 - largest.leading_zeros() {
-            return Err(Error::Malformed("number of levels"));
-        }
-        if layers == 0 || !matches!(faces, 1 | 6) {
-            return Err(Error::Malformed("number of layers or faces"));
-        }
-        let count = u64::from(levels) * u64::from(layers) * u64::from(faces);
-        if count > limits.images as u64 {
-            return Err(Error::TooLarge);
-        }
-        Ok(Texture { container, format, extent, levels, layers, faces, images: Vec::new() })
-    }
-}
-
-impl<'a> Texture<'a> {
-    /// The size of a level.
-    fn level_extent(&self, level: u32) -> Extent {
-        let smaller = |size: u32| (size >> level).max(1);
-        Extent {
-            width: smaller(self.extent.width),
-            height: smaller(self.extent.height),
-            depth: smaller(self.extent.depth),
-        }
-    }
-
-    /// Bytes of an image of a level.
-    fn image_bytes(&self, level: u32) -> Result<usize, Error> {
-        self.format.data_bytes(self.level_extent(level)).ok_or(Error::TooLarge)
-    }
-
-    /// Bytes of all images of a level.
-    fn level_bytes(&self, level: u32) -> Result<usize, Error> {
-        let images = self.layers as usize * self.faces as usize;
-        self.image_bytes(level)?.checked_mul(images).ok_or(Error::TooLarge)
-    }
-
-    fn push(&mut self, [level, layer, face]: [u32; 3], data: Cow<'a, [u8]>) {
-        self.images.push(Image { level, layer, face, extent: self.level_extent(level), data });
-    }
+pub fn write_ktx2(texture: &Texture<'_>) -> Result<Vec<u8>, Error> {
+    ktx2::write(texture)
 }
 
 /// A cursor over a file.

@@ -1,6 +1,7 @@
-//! Formats by the numbers of Vulkan, OpenGL and DXGI. Whether a format is sRGB is only told for ASTC: the others decode to
-//! the same bytes.
+//! Formats by the numbers of Vulkan, OpenGL and DXGI, with the transfer function that a number says. Of these only ASTC
+//! decodes sRGB to other bytes, so that only it has a format for it.
 
+use super::Transfer;
 use crate::astc::Footprint;
 use crate::format::{Format, Profile, Texel};
 
@@ -17,20 +18,28 @@ const ASTC: u32 = 157;
 const ASTC_FLOAT: u32 = 1_000_066_000;
 const ASTC_DEEP: u32 = 1_000_288_000;
 
+/// A format with the function of its number, `srgb` or linear.
+fn with_transfer(format: Format, srgb: bool) -> (Format, Transfer) {
+    let srgb = srgb || matches!(format, Format::Astc(_, Profile::Srgb));
+    (format, if srgb { Transfer::Srgb } else { Transfer::Linear })
+}
+
 /// A `VkFormat`.
-pub fn vulkan(number: u32) -> Option<Format> {
+pub fn vulkan(number: u32) -> Option<(Format, Transfer)> {
     let profiles = [Profile::LdrUnorm8, Profile::Srgb, Profile::Hdr];
-    Some(match number {
-        9 => Format::Plain(Texel::R8Unorm),
-        16 => Format::Plain(Texel::Rg8Unorm),
+    let format = match number {
+        9 | 15 => Format::Plain(Texel::R8Unorm),
+        16 | 22 => Format::Plain(Texel::Rg8Unorm),
         37 | 43 => Format::Plain(Texel::Rgba8),
+        44 | 50 => Format::Bgra8,
         70 => Format::Plain(Texel::R16Unorm),
         71 => Format::Plain(Texel::R16Snorm),
         77 => Format::Plain(Texel::Rg16Unorm),
         78 => Format::Plain(Texel::Rg16Snorm),
         97 => Format::Plain(Texel::Rgba16Float),
         109 => Format::Plain(Texel::Rgba32Float),
-        131..=134 => Format::Bc1,
+        131 | 132 => Format::Bc1Rgb,
+        133 | 134 => Format::Bc1,
         135 | 136 => Format::Bc2,
         137 | 138 => Format::Bc3,
         139 => Format::Bc4Unorm,
@@ -53,33 +62,31 @@ pub fn vulkan(number: u32) -> Option<Format> {
             astc((number - ASTC_DEEP) / 3, true, profiles[(number - ASTC_DEEP) as usize % 3])?
         }
         _ => return None,
-    })
+    };
+    let srgb = matches!(number, 15 | 22 | 43 | 50 | 132 | 134 | 136 | 138 | 146 | 148 | 150 | 152);
+    Some(with_transfer(format, srgb))
 }
 
-/// The number of a format that [`vulkan`] knows. `srgb` chooses where numbers tell linear colours from sRGB and formats do
-/// not.
+/// The `VkFormat` of a format; that of sRGB if `srgb` and there is one.
 pub fn vulkan_number(format: Format, srgb: bool) -> Option<u32> {
     let format = match format {
+        Format::Astc(footprint, Profile::LdrUnorm8 | Profile::LdrFloat16) if srgb => {
+            Format::Astc(footprint, Profile::Srgb)
+        }
         Format::Astc(footprint, Profile::LdrFloat16) => Format::Astc(footprint, Profile::LdrUnorm8),
         _ => format,
     };
-    let mut numbers = (1..=184).chain(ASTC_FLOAT..ASTC_FLOAT + 14).chain(ASTC_DEEP..ASTC_DEEP + 30);
-    let first = numbers.find(|&number| vulkan(number) == Some(format))?;
-    Some(match (format, srgb) {
-        // Those of BC1 without alpha come first.
-        (Format::Bc1, _) => 133 + u32::from(srgb),
-        (Format::Plain(Texel::Rgba8), true) => 43,
-        (Format::Bc2 | Format::Bc3 | Format::Bc7, true) => first + 1,
-        (Format::Etc2Rgb | Format::Etc2Rgba1 | Format::Etc2Rgba8, true) => first + 1,
-        _ => first,
-    })
+    let numbers = (1..=184).chain(ASTC_FLOAT..ASTC_FLOAT + 14).chain(ASTC_DEEP..ASTC_DEEP + 30);
+    let number = |srgb| numbers.clone().find(|&n| vulkan(n) == Some(with_transfer(format, srgb)));
+    number(srgb).or_else(|| number(false))
 }
 
 /// An internal format of OpenGL.
-pub fn gl(number: u32) -> Option<Format> {
-    Some(match number {
+pub fn gl(number: u32) -> Option<(Format, Transfer)> {
+    let format = match number {
         0x8058 | 0x8c43 => Format::Plain(Texel::Rgba8),
-        0x83f0 | 0x83f1 | 0x8c4c | 0x8c4d => Format::Bc1,
+        0x83f0 | 0x8c4c => Format::Bc1Rgb,
+        0x83f1 | 0x8c4d => Format::Bc1,
         0x83f2 | 0x8c4e => Format::Bc2,
         0x83f3 | 0x8c4f => Format::Bc3,
         0x8dbb => Format::Bc4Unorm,
@@ -102,12 +109,27 @@ pub fn gl(number: u32) -> Option<Format> {
         0x93d0..0x93de => astc(number - 0x93d0, false, Profile::Srgb)?,
         0x93e0..0x93ea => astc(number - 0x93e0, true, Profile::Srgb)?,
         _ => return None,
-    })
+    };
+    let srgb = matches!(number, 0x8c43 | 0x8c4c..=0x8c4f | 0x8e8d | 0x9275 | 0x9277 | 0x9279);
+    Some(with_transfer(format, srgb))
+}
+
+/// The order of components of uncompressed texels, by OpenGL's format and type.
+pub fn gl_order(internal: Format, format: u32, ty: u32) -> Option<Format> {
+    // Bytes, or a word of four with the first component in the lowest.
+    if !matches!(ty, 0x1401 | 0x8367) {
+        return None;
+    }
+    match (internal, format) {
+        (_, 0x1908) => Some(internal),
+        (Format::Plain(Texel::Rgba8), 0x80e1) => Some(Format::Bgra8),
+        _ => None,
+    }
 }
 
 /// A `DXGI_FORMAT`.
-pub fn dxgi(number: u32) -> Option<Format> {
-    Some(match number {
+pub fn dxgi(number: u32) -> Option<(Format, Transfer)> {
+    let format = match number {
         2 => Format::Plain(Texel::Rgba32Float),
         10 => Format::Plain(Texel::Rgba16Float),
         28 | 29 => Format::Plain(Texel::Rgba8),
@@ -126,7 +148,8 @@ pub fn dxgi(number: u32) -> Option<Format> {
         96 => Format::Bc6hSfloat,
         98 | 99 => Format::Bc7,
         _ => return None,
-    })
+    };
+    Some(with_transfer(format, matches!(number, 29 | 72 | 75 | 78 | 99)))
 }
 
 /// The formats of DDS from before DX10.
