@@ -84,7 +84,7 @@ impl Gpu {
 
     /// GXSTAT, 0x04000600.
     pub fn status(&self) -> u32 {
-        self.geometry.status() | self.fifo.status()
+        self.geometry.status() | self.fifo.status(&self.geometry)
     }
 
     /// Writes GXSTAT: 1 in bit 15 acknowledges a stack error, bits 30 and 31 choose the interrupt.

@@ -95,14 +95,18 @@ fn feed(gpu: &mut Gpu, mut words: &[u32]) {
 }
 
 impl Played {
-    /// How the results differ from what a scene expects: the first difference of each expected chunk.
+    /// How the results differ from what a scene expects: the first difference of each expected chunk. A chunk that is not
+    /// known counts as a difference: nobody has looked at what it asks for or expects. So does a scene that expects nothing.
     pub fn differences(&self, scene: &Scene) -> Vec<String> {
         self.differences_of(self.gpu.renderer(), scene)
     }
 
     /// The same of the last frame as another renderer drew it, at the console's resolution.
     pub fn differences_of(&self, frame: &dyn Frame, scene: &Scene) -> Vec<String> {
-        let mut out = Vec::new();
+        let mut out: Vec<String> = scene.unknown.iter().map(unknown).collect();
+        if scene.expected.is_empty() {
+            out.push("the scene expects nothing".into());
+        }
         for expected in &scene.expected {
             if expected.tag == *b"XPRB" {
                 out.extend(difference("probes", PROBE_BYTES, &expected.bytes, &self.probes));
@@ -112,10 +116,16 @@ impl Played {
                     0 => polygon_difference(&expected.bytes, &got),
                     part => difference(result.name, part, &expected.bytes, &got),
                 });
+            } else {
+                out.push(unknown(&expected.tag));
             }
         }
         out
     }
+}
+
+fn unknown(tag: &[u8; 4]) -> String {
+    format!("chunk {} is not known", tag.escape_ascii())
 }
 
 /// The first difference between parts of `size` bytes.

@@ -7,6 +7,7 @@ use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
 use xenoglot_nds::raster::buffers::HEIGHT;
 use xenoglot_nds::raster::{Extensions, Options, Renderer};
+use xenoglot_testgen::property;
 
 const SCENES: u64 = 60;
 
@@ -23,7 +24,7 @@ fn frame(gpu: &Gpu, extensions: Extensions) -> Vec<[[u32; 256]; 3]> {
 
 #[test]
 fn frames_are_the_same_with_all_extensions() {
-    for seed in 0..SCENES {
+    for seed in property::seeds(SCENES) {
         let gpu = play(&scenes::scene(seed), None, Gpu::default()).expect("no image").gpu;
         let best = frame(&gpu, Extensions::Best);
         for extensions in Extensions::ALL {

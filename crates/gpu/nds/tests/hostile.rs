@@ -45,7 +45,7 @@ fn registers() -> impl Strategy<Value = Registers> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(xenoglot_testgen::property::config(128))]
 
     #[test]
     fn any_words_run(words: Vec<u32>, registers in registers()) {

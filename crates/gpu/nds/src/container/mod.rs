@@ -107,6 +107,8 @@ pub struct Scene {
     pub probes: Vec<u32>,
     /// What should come of it.
     pub expected: Vec<Expectation>,
+    /// Tags of other chunks, which are skipped: a scene that has any may ask for more than is done. Not written.
+    pub unknown: Vec<[u8; 4]>,
 }
 
 impl Scene {

@@ -129,7 +129,8 @@ impl Scene {
             [b'X', ..] => {
                 self.expected.push(Expectation { tag: chunk.tag, bytes: chunk.payload.into() });
             }
-            _ => {}
+            tag if self.unknown.contains(tag) => {}
+            tag => self.unknown.push(*tag),
         }
         Ok(())
     }
@@ -170,6 +171,14 @@ mod tests {
         assert_eq!(read(&later), ContainerError { offset: 8, problem: Problem::Version(2) });
         let path = Scene { memory: Some("../x".into()), ..Scene::default() };
         assert!(matches!(read(&path.to_bytes()).problem, Problem::Contents { tag: [b'T', ..], .. }));
+    }
+
+    #[test]
+    fn tags_of_chunks_that_are_skipped_are_kept() {
+        let extra = |tag: &[u8; 4]| [&tag[..], &[1, 0, 0, 0, 7]].concat();
+        let bytes = [scene().to_bytes(), extra(b"WRIT"), extra(b"MEMW"), extra(b"WRIT")].concat();
+        let read = Scene::from_bytes(&bytes, &Limits::default()).unwrap();
+        assert_eq!(read.unknown, [*b"WRIT", *b"MEMW"]);
     }
 
     #[test]

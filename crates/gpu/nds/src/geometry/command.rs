@@ -10,7 +10,8 @@ pub struct CommandInfo {
     pub name: &'static str,
     /// Parameter words, up to [`MAX_PARAMS`].
     pub params: u8,
-    /// Cycles of 33 MHz it keeps the engine busy, without what depends on state.
+    /// Cycles of 33 MHz it keeps the engine busy, without what depends on state. Those of SWAP_BUFFERS follow the vertical
+    /// blank.
     pub cycles: u16,
 }
 
@@ -73,6 +74,18 @@ static TABLE: [CommandInfo; 256] = {
 #[inline]
 pub fn info(command: u8) -> &'static CommandInfo {
     &TABLE[usize::from(command)]
+}
+
+/// Whether it is BOX_TEST, POS_TEST or VEC_TEST: what GXSTAT bit 0 is about.
+#[inline]
+pub fn is_test(command: u8) -> bool {
+    matches!(command, 0x70..=0x72)
+}
+
+/// Whether it is MTX_PUSH or MTX_POP: what GXSTAT bit 14 is about. MTX_STORE and MTX_RESTORE do not count.
+#[inline]
+pub fn is_push_or_pop(command: u8) -> bool {
+    matches!(command, 0x11 | 0x12)
 }
 
 /// Numbers of all commands.

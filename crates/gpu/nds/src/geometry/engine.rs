@@ -204,6 +204,12 @@ impl GeometryEngine {
         self.collected > 0
     }
 
+    /// The command that still misses parameters, if one does.
+    #[inline]
+    pub fn collecting(&self) -> Option<u8> {
+        self.is_collecting().then_some(self.collecting)
+    }
+
     fn params<const N: usize>(&self) -> [u32; N] {
         std::array::from_fn(|i| self.params.get(i).copied().unwrap_or(0))
     }

@@ -71,6 +71,8 @@ pub struct CommandFifo {
     packed: Packed,
     entries: VecDeque<(u8, u32)>,
     interrupt: FifoInterrupt,
+    /// Cycles that a SWAP_BUFFERS still takes, once its vertical blank has come.
+    swapping: u64,
 }
 
 impl Default for CommandFifo {
@@ -80,6 +82,7 @@ impl Default for CommandFifo {
             // A word brings at most a parameter and three commands without any.
             entries: VecDeque::with_capacity(FIFO_ENTRIES + 2 * PIPE_ENTRIES),
             interrupt: FifoInterrupt::Never,
+            swapping: 0,
         }
     }
 }
@@ -138,34 +141,67 @@ impl CommandFifo {
         }
     }
 
-    /// GXSTAT's bits of the queue: \[24:16\] level, \[25\] less than half full, \[26\] empty, \[27\] busy, \[31:30\]
-    /// interrupt.
-    pub fn status(&self) -> u32 {
+    /// GXSTAT's bits of the queue in front of `engine`: \[0\] a test waits, \[14\] a push or pop waits, \[24:16\] level,
+    /// \[25\] less than half full, \[26\] empty, \[27\] busy, \[31:30\] interrupt.
+    ///
+    /// Source: GBATEK, "DS 3D Status". What it leaves open is as in melonDS (`GPU3D.cpp`): bits 0 and 14 are set from the
+    /// moment a command is queued until none of its kind is left, and bit 27 stays set while a SWAP_BUFFERS waits for the
+    /// vertical blank and is carried out after it.
+    pub fn status(&self, engine: &GeometryEngine) -> u32 {
         let level = self.level();
-        (level as u32) << 16
+        let is_busy = !self.is_empty() || engine.is_swap_pending() || self.swapping > 0;
+        u32::from(self.has(engine, command::is_test))
+            | u32::from(self.has(engine, command::is_push_or_pop)) << 14
+            | (level as u32) << 16
             | u32::from(level < FIFO_ENTRIES / 2) << 25
             | u32::from(level == 0) << 26
-            | u32::from(!self.is_empty()) << 27
+            | u32::from(is_busy) << 27
             | (self.interrupt as u32) << 30
+    }
+
+    /// Whether a command of a kind is queued, or has given `engine` a part of its parameters.
+    fn has(&self, engine: &GeometryEngine, is_of_kind: fn(u8) -> bool) -> bool {
+        engine.collecting().is_some_and(is_of_kind)
+            || self.entries.iter().any(|&(command, _)| is_of_kind(command))
     }
 
     /// Runs what waits until about `cycles` of 33 MHz are spent, nothing waits, or a SWAP_BUFFERS does. The cycles spent.
     pub fn run(&mut self, engine: &mut GeometryEngine, cycles: u64) -> u64 {
         let mut spent = 0;
         while spent < cycles && !engine.is_swap_pending() {
+            if self.swapping > 0 {
+                let now = self.swapping.min(cycles - spent);
+                self.swapping -= now;
+                spent += now;
+                continue;
+            }
             let Some((command, param)) = self.entries.pop_front() else { break };
             engine.accept(command, param);
             // A command is charged with its first word; later ones take the cycle of the FIFO.
-            spent += if engine.is_collecting() { 1 } else { u64::from(command::info(command).cycles).max(1) };
+            let cost =
+                if engine.is_collecting() { 1 } else { u64::from(command::info(command).cycles).max(1) };
+            if engine.is_swap_pending() {
+                // Its buffers are swapped at the vertical blank: the time that takes begins there.
+                self.swapping = cost;
+                spent += 1;
+            } else {
+                spent += cost;
+            }
         }
         spent
+    }
+
+    /// Runs what waits, with no regard to time, until nothing does or a SWAP_BUFFERS waits.
+    fn drain(&mut self, engine: &mut GeometryEngine) {
+        self.run(engine, u64::MAX);
+        self.swapping = 0;
     }
 
     /// Writes words to GXFIFO and runs them at once, with no regard to time, until a SWAP_BUFFERS waits. How many words
     /// were taken.
     pub fn feed(&mut self, engine: &mut GeometryEngine, words: &[u32]) -> usize {
         for (taken, &word) in words.iter().enumerate() {
-            self.run(engine, u64::MAX);
+            self.drain(engine);
             if engine.is_swap_pending() {
                 return taken;
             }
@@ -203,13 +239,13 @@ mod tests {
     #[test]
     fn levels_and_flags() {
         let mut fifo = CommandFifo::default();
-        assert_eq!(fifo.status(), 1 << 25 | 1 << 26);
+        let mut engine = GeometryEngine::default();
+        assert_eq!(fifo.status(&engine), 1 << 25 | 1 << 26);
         (0..FIFO_ENTRIES + PIPE_ENTRIES).for_each(|_| fifo.write_port(0x20, 0).unwrap());
         assert_eq!(fifo.write(0x41), Err(Full));
-        assert_eq!(fifo.status(), 256 << 16 | 1 << 27);
-        let mut engine = GeometryEngine::default();
+        assert_eq!(fifo.status(&engine), 256 << 16 | 1 << 27);
         assert_eq!(fifo.run(&mut engine, 140), 140);
-        assert_eq!(fifo.status(), 116 << 16 | 1 << 25 | 1 << 27);
+        assert_eq!(fifo.status(&engine), 116 << 16 | 1 << 25 | 1 << 27);
     }
 
     #[test]

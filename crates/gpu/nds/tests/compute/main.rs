@@ -8,6 +8,7 @@ use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
 use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
 use xenoglot_nds::raster::{self, Frame, Renderer, Scale, SlopeGaps};
+use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
 
 /// Scenes of a run in CI, and of a long one.
@@ -52,12 +53,8 @@ fn difference(expected: &dyn Frame, got: &dyn Frame, [columns, rows]: [usize; 2]
     None
 }
 
-fn is_long() -> bool {
-    std::env::var("XENOGLOT_LONG").is_ok_and(|v| v == "1")
-}
-
 fn seeds() -> std::ops::Range<u64> {
-    0..SCENES[usize::from(is_long())]
+    property::seeds(SCENES[usize::from(property::is_long())])
 }
 
 #[test]
@@ -74,14 +71,14 @@ fn the_two_renderers_agree() {
         draw(&mut compute, &gpu, Options { gaps, ..Options::default() });
         different.extend(difference(&cpu, &compute, [256, 192]).map(|d| format!("seed {seed}: {d}")));
     }
-    println!("{} scenes with {drawn} polygons: {} differ", seeds().end, different.len());
+    println!("{} scenes with {drawn} polygons: {} differ", seeds().count(), different.len());
     assert!(different.is_empty(), "{different:#?}");
 }
 
 #[test]
 fn bands_of_any_height_are_one_frame() {
     let Some(mut compute) = renderer() else { return };
-    for seed in 0..12 {
+    for seed in property::seeds(12) {
         let gpu = gpu(&scenes::scene(seed));
         let mut rows = Vec::new();
         for band_rows in [0, 8, 50] {
@@ -100,7 +97,7 @@ fn bands_of_any_height_are_one_frame() {
 fn higher_resolutions_are_those_of_the_cpu_renderers_corner() {
     let Some(mut compute) = renderer() else { return };
     let mut different = Vec::new();
-    for seed in seeds().take(SCALED[usize::from(is_long())]) {
+    for seed in seeds().take(SCALED[usize::from(property::is_long())]) {
         let scale = Scale::new([2, 3, 4, 7, 16][seed as usize % 5]).unwrap();
         let gpu = gpu(&scenes::scene(seed));
         let mut cpu = Renderer::new(raster::Options { threads: 1, ..raster::Options::default() });
