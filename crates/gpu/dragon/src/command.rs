@@ -210,6 +210,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn what_is_decoded_encodes_to_the_same(register in any::<u8>(), value in any::<u32>(), mask in 0u32..32) {
             let write = Write { register, value: value >> mask };

@@ -117,7 +117,7 @@ fn what_is_no_checkpoint_says_why() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(xenoglot_testgen::property::config(2000))]
     /// Any part of a checkpoint with changed bytes, checksums right or wrong, is refused or runs.
     #[test]
     fn changed_checkpoints_are_refused_or_run(

@@ -187,7 +187,7 @@ fn fill_output() -> impl Strategy<Value = FillOutput> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(xenoglot_testgen::property::config(200))]
     #[test]
     fn whatever_models_answer_a_run_ends(
         raster in prop::collection::vec(raster_output(), 1..8),

@@ -18,7 +18,7 @@ use xenoglot_vpu::number::{LANES, Lanes};
 use xenoglot_vpu::texture::TexelFormat;
 use xenoglot_vpu::{Number, Program, REGISTERS, Texture, TileFormat};
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
-use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
+use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job, spread};
 
 const SIZE: u32 = 32;
 const PIXELS: usize = (SIZE * SIZE) as usize;
@@ -212,8 +212,7 @@ fn simulator_interpreter_and_native_code_agree() {
 #[test]
 fn simulator_and_device_agree() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
-    let mut device = Isolated::new(worker, IsolatedOptions::default());
-    let info = match device.devices() {
+    let info = match Isolated::new(worker.clone(), IsolatedOptions::default()).devices() {
         Ok(devices) if !devices.is_empty() => devices.into_iter().min_by_key(|d| d.kind).unwrap(),
         Ok(_) => return skip("no Vulkan device"),
         Err(e) => return skip(&e.to_string()),
@@ -223,22 +222,24 @@ fn simulator_and_device_agree() {
         denorm_preserve: info.float_controls.denorm_preserve[1],
         round_even: info.float_controls.rounding_mode_rte[1],
     };
-    for (name, source) in PROGRAMS {
-        for number in numbers() {
-            let case = simulate(source, number);
-            let options = xenoglot_spirv::Options { float_controls: controls, ..Default::default() };
-            let spirv = xenoglot_spirv::emit(&case.module(), &options).unwrap();
-            let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
-            let buffers = vec![
-                buffer(GLOBAL_BINDING, BufferKind::Uniform, global_bytes(&case.globals)),
-                buffer(THREAD_BINDING, BufferKind::Storage, case.threads()),
-                buffer(MEMORY_BINDING, BufferKind::Storage, case.memory.clone()),
-            ];
-            let groups = [PIXELS as u32 / case.options.workgroup, 1, 1];
-            let runs = vec![ComputeRun { buffers, push_constants: Vec::new(), groups }];
-            let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs });
-            let outputs = device.run(&job).unwrap();
-            case.assert_pixels(name, "device", &records(&outputs[0].buffers[1]));
-        }
-    }
+    let cases: Vec<_> =
+        PROGRAMS.into_iter().flat_map(|program| numbers().map(|number| (program, number))).collect();
+    let start = || Ok::<_, ()>(Isolated::new(worker.clone(), IsolatedOptions::default()));
+    spread(&cases, start, |device, &((name, source), number)| {
+        let case = simulate(source, number);
+        let options = xenoglot_spirv::Options { float_controls: controls, ..Default::default() };
+        let spirv = xenoglot_spirv::emit(&case.module(), &options).unwrap();
+        let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
+        let buffers = vec![
+            buffer(GLOBAL_BINDING, BufferKind::Uniform, global_bytes(&case.globals)),
+            buffer(THREAD_BINDING, BufferKind::Storage, case.threads()),
+            buffer(MEMORY_BINDING, BufferKind::Storage, case.memory.clone()),
+        ];
+        let groups = [PIXELS as u32 / case.options.workgroup, 1, 1];
+        let runs = vec![ComputeRun { buffers, push_constants: Vec::new(), groups }];
+        let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs });
+        let outputs = device.run(&job).unwrap();
+        case.assert_pixels(name, "device", &records(&outputs[0].buffers[1]));
+    })
+    .unwrap();
 }

@@ -207,7 +207,7 @@ fn a_machine_goes_on_from_a_copy() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(xenoglot_testgen::property::config(64))]
     /// Any register writes over any memory end, with a result or an endless wait, and skipping changes nothing.
     #[test]
     fn any_writes_run_or_wait(

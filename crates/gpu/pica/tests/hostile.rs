@@ -63,6 +63,8 @@ fn entry() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn lists_that_decode(entries in prop::collection::vec(entry(), 0..80)) {
         let (mut memory, mut commands) = scene(64);

@@ -143,6 +143,8 @@ fn word() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_operations_are_played_or_refused(
         ops in prop::collection::vec((0u32..22, prop::collection::vec(word(), 0..7)), 0..30),

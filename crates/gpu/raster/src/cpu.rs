@@ -59,6 +59,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn a_tile_has_what_covers_one_of_its_pixels(
             bounds in prop::collection::vec(bounds(), 0..70),

@@ -3,6 +3,7 @@
 use xenoglot_host::{Commands, Device, DeviceOptions};
 use xenoglot_raster::host::Binner;
 use xenoglot_raster::{Bounds, Grid, cpu};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 
@@ -27,7 +28,7 @@ fn programs_make_the_bitmaps_of_the_cpu() {
         Err(error) => return skip(&error.to_string()),
     };
     let binner = Binner::new(&device).unwrap();
-    let mut rng = Rng::new(1);
+    let mut rng = property::rng(1);
     for (size, primitives) in
         [([256, 192], 2048), ([1, 1], 1), ([63, 130], 33), ([512, 384], 1025), ([72, 8], 0), ([4096, 64], 5)]
     {

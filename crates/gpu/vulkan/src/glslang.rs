@@ -68,9 +68,21 @@ pub fn available() -> bool {
 /// # Errors
 /// See [`Error`].
 pub fn compile(source: &str, stage: Stage) -> Result<Vec<u32>, Error> {
+    words(source, stage, &["-V", "--target-env", "vulkan1.2"])
+}
+
+/// Compiles GLSL to SPIR-V for OpenGL, which keeps its declarations as they are; entry point `main`.
+///
+/// # Errors
+/// See [`Error`].
+pub fn compile_opengl(source: &str, stage: Stage) -> Result<Vec<u32>, Error> {
+    words(source, stage, &["-G"])
+}
+
+fn words(source: &str, stage: Stage, arguments: &[&str]) -> Result<Vec<u32>, Error> {
     let folder = TempFolder::new()?;
     let output = folder.0.join("shader.spv");
-    run(&folder.0, source, stage, &["-V", "--target-env", "vulkan1.2", "-o", "shader.spv"])?;
+    run(&folder.0, source, stage, &[arguments, &["-o", "shader.spv"]].concat())?;
     let bytes = fs::read(output)?;
     let (words, []) = bytes.as_chunks() else { return Err(Error::Output(bytes.len())) };
     Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())

@@ -4,13 +4,10 @@ use crate::compute::{entry_name, first_pipeline};
 use crate::descriptors::{self, Layout};
 use crate::device::{Device, Owned, Shared};
 use crate::error::Named;
-use crate::job::{DescriptorKind, DescriptorSlot, PipelineJob, PipelineStage, StageModule};
+use crate::job::{DescriptorKind, DescriptorSlot, PipelineJob, PipelineStage, StageModule, Topology};
 use crate::{Error, RunOutput};
 use ash::vk;
 use std::sync::Arc;
-
-/// Vertices of a patch.
-const PATCH_VERTICES: u32 = 3;
 
 /// Bytes of one value of a vertex input.
 pub(crate) const INPUT_BYTES: u32 = 16;
@@ -180,12 +177,17 @@ pub(crate) fn draws(
     let has = |stage| job.stages.iter().any(|s| s.stage == stage);
     let topology = match has(PipelineStage::TessControl) {
         true => vk::PrimitiveTopology::PATCH_LIST,
-        false if job.points => vk::PrimitiveTopology::POINT_LIST,
-        false => vk::PrimitiveTopology::TRIANGLE_LIST,
+        false => match job.topology {
+            Topology::Points => vk::PrimitiveTopology::POINT_LIST,
+            Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+            Topology::LinesAdjacency => vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY,
+            Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+            Topology::TrianglesAdjacency => vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY,
+        },
     };
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
     let tessellation =
-        vk::PipelineTessellationStateCreateInfo::default().patch_control_points(PATCH_VERTICES);
+        vk::PipelineTessellationStateCreateInfo::default().patch_control_points(job.patch_vertices.max(1));
     let (width, extent) = (size as f32, vk::Extent2D { width: size, height: size });
     let viewports = [vk::Viewport { width, height: width, max_depth: 1.0, ..Default::default() }];
     let scissors = [vk::Rect2D { extent, ..Default::default() }];

@@ -132,6 +132,11 @@ impl Isolated {
         Isolated { command, options, worker: None }
     }
 
+    /// How long a worker may take for each job from now on.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.options.timeout = timeout;
+    }
+
     /// All devices of the host, as a worker sees them.
     ///
     /// # Errors

@@ -288,8 +288,23 @@ pub struct PipelineJob {
     pub inputs: Vec<PipelineInput>,
     /// Colour targets by location: whether each is of integers.
     pub targets: Vec<bool>,
-    /// It draws points, not triangles.
-    pub points: bool,
+    /// What vertices make, unless there is a tessellator.
+    pub topology: Topology,
+    /// Vertices of a tessellator's patch.
+    pub patch_vertices: u32,
+}
+
+/// What vertices in lists make.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Topology {
+    Points,
+    Lines,
+    LinesAdjacency,
+    #[default]
+    Triangles,
+    TrianglesAdjacency,
 }
 
 /// One draw with a pipeline, over colour targets of zeros.

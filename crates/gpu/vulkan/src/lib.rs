@@ -69,6 +69,7 @@ mod job;
 mod module;
 mod rays;
 mod render;
+mod spread;
 mod texel;
 mod vertex;
 mod ycbcr;
@@ -81,8 +82,9 @@ pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
     AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun,
     DescriptorKind, DescriptorSlot, DispatchJob, Job, PipelineInput, PipelineJob, PipelineStage, RenderJob,
-    RunOutput, SampleJob, SampledFrame, Stage, StageModule, VertexInput, VertexJob, VertexRun,
+    RunOutput, SampleJob, SampledFrame, Stage, StageModule, Topology, VertexInput, VertexJob, VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
+pub use spread::spread;
 pub use texel::TexelFormat;
 pub use vertex::VertexPipeline;

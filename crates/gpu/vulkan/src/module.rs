@@ -412,6 +412,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn no_words_make_it_panic(
             changes in prop::collection::vec((5_usize..120, any::<u32>(), any::<bool>()), 1..6),

@@ -6,7 +6,7 @@ use common::{bytes, device, glsl, words};
 use xenoglot_vulkan::glslang::{self, Stage};
 use xenoglot_vulkan::{
     Contents, DescriptorKind, DescriptorSlot, Device, DispatchJob, Error, ImageContents, PipelineJob,
-    PipelineStage, RenderJob, StageModule, TexelFormat, TextureShape, View,
+    PipelineStage, RenderJob, StageModule, TexelFormat, TextureShape, Topology, View,
 };
 
 fn image(shape: TextureShape, format: TexelFormat, size: [u32; 3], texels: Vec<u8>) -> ImageContents {
@@ -185,7 +185,8 @@ fn fragments_store_to_images() {
             descriptors: vec![DescriptorSlot { set: 0, binding: 2, kind: DescriptorKind::Image, count: 1 }],
             inputs: Vec::new(),
             targets: vec![false],
-            points: false,
+            topology: Topology::Triangles,
+            patch_vertices: 3,
         },
         contents: vec![vec![Contents::Image(texels)]],
         inputs: Vec::new(),

@@ -6,7 +6,7 @@ use common::device;
 use xenoglot_vulkan::glslang::{self, Stage};
 use xenoglot_vulkan::{
     Contents, DescriptorKind, DescriptorSlot, Numbers, PipelineJob, PipelineStage, RenderJob, StageModule,
-    TextureContents, TextureShape,
+    TextureContents, TextureShape, Topology,
 };
 
 const VERTEX: &str = "#version 450\nlayout(location = 0) out vec2 uv; void main() { \
@@ -23,7 +23,8 @@ fn job(sources: &[(PipelineStage, Stage, &str)]) -> RenderJob {
             descriptors: Vec::new(),
             inputs: Vec::new(),
             targets: vec![false],
-            points: false,
+            topology: Topology::Triangles,
+            patch_vertices: 3,
         },
         contents: Vec::new(),
         inputs: Vec::new(),

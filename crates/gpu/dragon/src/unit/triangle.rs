@@ -280,6 +280,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         /// A fan around any point inside covers each pixel of the square once.
         #[test]
         fn neighbours_share_no_pixel_and_leave_none(x in 1i32..511, y in 1i32..511, flip in any::<bool>()) {

@@ -310,6 +310,8 @@ fn random_fragments() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_fragment(seed: u64) {
         compare(seed);

@@ -119,7 +119,7 @@ fn vertex() -> impl Strategy<Value = Vertex> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(xenoglot_testgen::property::config(192))]
 
     #[test]
     fn tile_programs_draw_what_the_cpu_renderer_draws(
@@ -142,7 +142,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3))]
+    #![proptest_config(xenoglot_testgen::property::config(3))]
 
     /// Draws that need more than one buffer of triangles.
     #[test]

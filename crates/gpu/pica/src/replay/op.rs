@@ -195,6 +195,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
         #[test]
         fn there_and_back(kind in 0u32..7, words: [u32; 6], bytes: Vec<u8>) {
             let operation = operation(kind, words, &bytes);

@@ -294,7 +294,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(xenoglot_testgen::property::config(64))]
 
         /// Any arrays: the program leaves what the loader does, bit for bit, or is not asked.
         #[test]
