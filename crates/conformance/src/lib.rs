@@ -9,6 +9,7 @@ pub mod dxil;
 #[cfg(feature = "host")]
 mod host;
 pub mod input;
+pub mod limit;
 pub mod maxwell;
 pub mod nds;
 pub mod pica;

@@ -13,6 +13,8 @@ pub enum Verdict {
     /// Not as expected, but the suite's format calls the expectation itself doubtful, or the device is free to differ
     /// there, and the text says so.
     Unconfirmed(String),
+    /// It had not ended when its time was over: how long that was.
+    TimedOut(String),
 }
 
 impl Verdict {
@@ -37,7 +39,7 @@ pub struct Case {
 pub struct Summary {
     /// Cases as expected.
     pub passed: usize,
-    /// Cases that differ.
+    /// Cases that differ, or took too long.
     pub failed: usize,
     /// Cases that differ where they may.
     pub unconfirmed: usize,
@@ -49,7 +51,7 @@ impl Summary {
         cases.into_iter().fold(Summary::default(), |mut s, case| {
             match case.verdict {
                 Verdict::Passed => s.passed += 1,
-                Verdict::Failed(_) => s.failed += 1,
+                Verdict::Failed(_) | Verdict::TimedOut(_) => s.failed += 1,
                 Verdict::Unconfirmed(_) => s.unconfirmed += 1,
             }
             s

@@ -1,8 +1,9 @@
 //! Suite of the tone filter: `vectors/tone/FORMAT.md`.
 
+use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
-use std::path::Path;
+use std::path::PathBuf;
 use xenoglot_tone::{Channels, Engine, TONES, ToneFilter, TonePlayer, Tones};
 
 /// Engines of the suite.
@@ -17,12 +18,12 @@ const MAX_DIFFERENCE: f32 = 3e-3;
 /// Lengths of blocks a signal is cut into.
 const BLOCKS: [usize; 5] = [1, 7, 64, 441, 4096];
 
-struct Folder<'a> {
-    path: &'a Path,
+struct Folder {
+    path: PathBuf,
     engine: Engine,
 }
 
-impl Folder<'_> {
+impl Folder {
     fn signal(&self, name: &str) -> Result<Vec<f32>, Error> {
         let file = |ending: &str| self.path.join(format!("{name}.f32{ending}"));
         let packed = file(".zst");
@@ -60,41 +61,86 @@ impl Folder<'_> {
     }
 }
 
+/// A part of the suite.
+#[derive(Clone, Copy)]
+enum Part {
+    Coefficients,
+    /// A signal, whole and in blocks.
+    Signal(&'static str),
+    /// A signal's powers.
+    Powers(&'static str),
+    Stereo,
+}
+
+impl Part {
+    const ALL: [Part; 9] = [
+        Part::Coefficients,
+        Part::Signal("impulse"),
+        Part::Signal("mono"),
+        Part::Signal("sine440"),
+        Part::Signal("sine453"),
+        Part::Signal("white"),
+        Part::Powers("mono"),
+        Part::Powers("sine440"),
+        Part::Stereo,
+    ];
+
+    /// The names of its cases.
+    fn names(self) -> Vec<String> {
+        match self {
+            Part::Coefficients => vec!["coef".into()],
+            Part::Signal(name) => {
+                let blocks = BLOCKS.map(|block| format!("out_{name}, blocks of {block}"));
+                [format!("out_{name}")].into_iter().chain(blocks).collect()
+            }
+            Part::Powers(name) => vec![format!("power_{name}")],
+            Part::Stereo => vec!["mix_stereo".into()],
+        }
+    }
+
+    fn verdicts(self, folder: &Folder) -> Result<Vec<Verdict>, Error> {
+        Ok(match self {
+            Part::Coefficients => vec![coefficients(folder)?],
+            Part::Signal(name) => {
+                let input = folder.signal(&format!("in_{name}"))?;
+                let whole = folder.filtered(&input, input.len().max(1))?;
+                let mut verdicts = vec![folder.verdict(&whole, &folder.signal(&format!("out_{name}"))?)];
+                for block in BLOCKS {
+                    verdicts.push(exact(&folder.filtered(&input, block)?, &whole));
+                }
+                verdicts
+            }
+            Part::Powers(name) => {
+                let got = folder.powers(&folder.signal(&format!("in_{name}"))?)?;
+                vec![folder.verdict(&got, &folder.signal(&format!("power_{name}"))?)]
+            }
+            Part::Stereo => {
+                let mut stereo = folder.signal("in_stereo")?;
+                TonePlayer::with_filter(folder.filter()?, Channels::Stereo).process(&mut stereo);
+                vec![folder.verdict(&stereo, &folder.signal("mix_stereo")?)]
+            }
+        })
+    }
+}
+
 /// Runs the suite on the folder.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let engine = Engine::find(request.engine).ok_or(Error::Device(request.engine.into()))?;
-    let folder = Folder { path: &request.path, engine };
-    let mut cases = vec![coefficients(&folder)?];
-    let signals = ["impulse", "mono", "sine440", "sine453", "white"];
-    for name in signals {
-        let input = folder.signal(&format!("in_{name}"))?;
-        let whole = folder.filtered(&input, input.len().max(1))?;
-        let verdict = folder.verdict(&whole, &folder.signal(&format!("out_{name}"))?);
-        cases.push(Case { name: format!("out_{name}"), verdict });
-        for block in BLOCKS {
-            let verdict = exact(&folder.filtered(&input, block)?, &whole);
-            cases.push(Case { name: format!("out_{name}, blocks of {block}"), verdict });
-        }
-    }
-    for name in ["mono", "sine440"] {
-        let got = folder.powers(&folder.signal(&format!("in_{name}"))?)?;
-        let verdict = folder.verdict(&got, &folder.signal(&format!("power_{name}"))?);
-        cases.push(Case { name: format!("power_{name}"), verdict });
-    }
-    let mut stereo = folder.signal("in_stereo")?;
-    TonePlayer::with_filter(folder.filter()?, Channels::Stereo).process(&mut stereo);
-    let verdict = folder.verdict(&stereo, &folder.signal("mix_stereo")?);
-    cases.push(Case { name: "mix_stereo".into(), verdict });
-    observer.total(cases.len());
-    cases.iter().for_each(|case| observer.case(case));
-    Ok(Summary::of(&cases))
+    let path = request.path.clone();
+    let start = move || Ok(Folder { path: path.clone(), engine });
+    let items = Part::ALL.map(|part| Item::together(part.names(), part)).into();
+    let cases = |folder: &mut Folder, part: &Part| {
+        let verdicts = part.verdicts(folder)?;
+        Ok(part.names().into_iter().zip(verdicts).map(|(name, verdict)| Case { name, verdict }).collect())
+    };
+    Work::files(items, start, cases).run(observer)
 }
 
-fn coefficients(folder: &Folder<'_>) -> Result<Case, Error> {
+fn coefficients(folder: &Folder) -> Result<Verdict, Error> {
     let tones = Tones::new(RATE, 440.0).map_err(|e| Error::Device(e.to_string()))?;
     let got: Vec<f32> = tones.biquads().iter().flat_map(|b| [b.n0, b.n1, b.n2, b.c1, b.c2]).collect();
     debug_assert_eq!(got.len(), 5 * TONES);
-    Ok(Case { name: "coef".into(), verdict: exact(&got, &folder.signal("coef")?) })
+    Ok(exact(&got, &folder.signal("coef")?))
 }
 
 /// Equal bit for bit; zeros of either sign are the same.

@@ -1,5 +1,6 @@
 //! What the `spirv` and `glsl` engines of all suites share: a device in a worker process, and the way to its code.
 
+use crate::limit::LIMIT;
 use crate::{Error, Request};
 use std::time::Duration;
 use xenoglot::{Code, Target, Translator};
@@ -72,7 +73,7 @@ pub(crate) fn texel_format(format: ImageFormat) -> Option<TexelFormat> {
     })
 }
 
-/// For a job with all its runs: the largest random shader takes lavapipe five minutes of a core, and the machine may be busy.
+/// What the device itself may take for a run. Workers are ended before, by the time of the case.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// What lavapipe reads to leave out LLVM's passes. Shaders run a few times here, and the largest would be compiled for
@@ -95,7 +96,7 @@ pub(crate) fn isolated(request: &Request, command: WorkerCommand) -> Isolated {
     if let Some(name) = &request.device {
         device.selector = Some(name.clone());
     }
-    Isolated::new(command, IsolatedOptions { device, timeout: PATIENCE })
+    Isolated::new(command, IsolatedOptions { device, timeout: LIMIT })
 }
 
 /// The device a request means.
@@ -143,50 +144,25 @@ impl Host {
         })
     }
 
+    /// The time of each job from now on: [`LIMIT`], if not told.
+    pub(crate) fn set_limit(&mut self, limit: Duration) {
+        self.device.set_timeout(limit);
+    }
+
     /// The words for the device of a module that is optimised already.
-    pub(crate) fn words(
-        &mut self,
-        module: &Module,
-        stage: glslang::Stage,
-        transform_feedback: bool,
-    ) -> Result<Vec<u32>, String> {
-        let target = self.target(transform_feedback);
-        self.compiled(module, &target, stage)
-    }
-
-    /// As [`Host::words`], of a Maxwell program.
-    pub(crate) fn words_for(
-        &mut self,
-        lifted: &xenoglot_maxwell::lift::Lifted,
-        stage: glslang::Stage,
-    ) -> Result<Vec<u32>, String> {
-        let target = xenoglot::maxwell::target_for(&self.target(false), &lifted.info);
-        self.compiled(&lifted.module, &target, stage)
-    }
-
-    fn target(&self, transform_feedback: bool) -> Target {
-        match self.language {
+    pub(crate) fn words(&mut self, module: &Module, stage: glslang::Stage) -> Result<Vec<u32>, String> {
+        let target = match self.language {
             Language::Spirv => Target::Spirv(spirv::Options {
                 float_controls: self.float_controls,
-                transform_feedback,
                 subgroup_width: self.subgroup_width,
                 ..spirv::Options::default()
             }),
             Language::Glsl => Target::Glsl(glsl::Options {
-                transform_feedback,
                 subgroup_width: self.subgroup_width,
                 ..glsl::Options::default()
             }),
-        }
-    }
-
-    fn compiled(
-        &mut self,
-        module: &Module,
-        target: &Target,
-        stage: glslang::Stage,
-    ) -> Result<Vec<u32>, String> {
-        match self.translator.emit(module, target).map_err(|e| e.to_string())? {
+        };
+        match self.translator.emit(module, &target).map_err(|e| e.to_string())? {
             Code::Words(words) => Ok(words),
             Code::Text(text) => glslang::compile(&text, stage).map_err(|e| e.to_string()),
         }

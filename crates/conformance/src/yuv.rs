@@ -3,8 +3,10 @@
 mod sampler;
 
 use crate::input::{self, Reader};
+use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
+use std::path::PathBuf;
 use xenoglot_yuv::{
     Conversion, Filter, Format, Frame, Layout, Model, Range, Reconstruction, Siting, Subsampling, convert,
 };
@@ -28,6 +30,8 @@ struct Source<'a> {
 type Convert = dyn FnMut(&Source<'_>, &Conversion, &mut [[f32; 4]]) -> Result<(), Verdict>;
 
 const MAGIC: &[u8] = b"YUVVEC01";
+/// Bytes of a file for which a case may be counted.
+const BYTES_EACH: usize = 1024;
 /// The difference allowed to filters in floats.
 const TOLERANCE: f32 = 1e-4;
 /// The difference allowed to hosts: their filters may round to what samples are made of, and lavapipe takes samples of ten
@@ -38,15 +42,15 @@ const MAX: u32 = 1 << 20;
 
 /// Runs the suite on a file or the files of a folder.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let mut cases = Vec::new();
-    let mut convert = engine(request)?;
     let tolerance = if request.engine == "sampler" { HOST_TOLERANCE } else { TOLERANCE };
-    for (_, bytes) in input::with_magic(&request.path, MAGIC)? {
-        cases.extend(file(&bytes, tolerance, &mut convert)?);
-    }
-    observer.total(cases.len());
-    cases.iter().for_each(|case| observer.case(case));
-    Ok(Summary::of(&cases))
+    let item = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Item::file(name, bytes.len(), BYTES_EACH, bytes)
+    };
+    let items = input::with_magic(&request.path, MAGIC)?.into_iter().map(item).collect();
+    let request = request.clone();
+    let cases = move |convert: &mut Box<Convert>, bytes: &Vec<u8>| file(bytes, tolerance, convert);
+    Work::files(items, move || engine(&request), cases).on_one_thread().run(observer)
 }
 
 fn engine(request: &Request) -> Result<Box<Convert>, Error> {

@@ -23,7 +23,7 @@ impl Observer for Failures {
     fn total(&self, _cases: usize) {}
 
     fn case(&self, case: &Case) {
-        if let Verdict::Failed(d) | Verdict::Unconfirmed(d) = &case.verdict {
+        if let Verdict::Failed(d) | Verdict::Unconfirmed(d) | Verdict::TimedOut(d) = &case.verdict {
             self.0.lock().unwrap().push(format!("{}: {d}", case.name));
         }
     }

@@ -20,7 +20,7 @@ impl Observer for Failures {
     fn total(&self, _cases: usize) {}
 
     fn case(&self, case: &Case) {
-        if let Verdict::Failed(d) = &case.verdict {
+        if let Verdict::Failed(d) | Verdict::TimedOut(d) = &case.verdict {
             self.0.lock().unwrap().push(format!("{}: {d}", case.name));
         }
     }
@@ -91,7 +91,7 @@ fn compute_as_glsl() {
 
 #[test]
 fn own_on_the_interpreter() {
-    all_pass("compute-own", "interp", 5);
+    all_pass("compute-own", "interp", 6);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn own_on_the_device() {
     for engine in ["spirv", "glsl", "bindless"] {
         if device_for(engine) {
             let summary = none_fails(&vectors("compute-own"), engine);
-            assert_eq!(summary.passed + summary.unconfirmed, 5);
+            assert_eq!(summary.passed + summary.unconfirmed, 6);
             if summary.unconfirmed > 0 {
                 skip(&format!(
                     "{} shaders on {engine}: the device lacks what they need",
@@ -107,6 +107,27 @@ fn own_on_the_device() {
                 ));
             }
         }
+    }
+}
+
+#[test]
+fn quads_of_groups_on_the_interpreter() {
+    all_pass("quads", "interp", 8);
+}
+
+#[test]
+fn quads_of_groups_on_the_device() {
+    for engine in ["spirv", "glsl", "bindless"] {
+        if device_for(engine) {
+            all_pass("quads", engine, 8);
+        }
+    }
+}
+
+#[test]
+fn derivatives_in_groups_on_the_device() {
+    if device_for("spirv") {
+        all_pass("derivatives", "spirv", 2);
     }
 }
 
@@ -143,7 +164,7 @@ fn control_flow_as_spirv() {
     if !device_for("spirv") {
         return;
     }
-    if std::env::var_os("XENOGLOT_LONG").is_some() {
+    if xenoglot_testgen::property::is_long() {
         return all_pass("fuzz", "spirv", 100);
     }
     let small = tempfile::tempdir().unwrap();
@@ -169,6 +190,8 @@ fn stages_in_both_binding_models() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_test_is_read_or_refused(text: String, words: Vec<u32>) {
         let path = Path::new("x.test");

@@ -12,6 +12,7 @@ use xenoglot_ir::{
 };
 use xenoglot_opt::{Options, lower_floats};
 use xenoglot_testgen::lanes::sample;
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
@@ -149,7 +150,7 @@ fn a_device_rounds_as_asked() {
         denorm_preserve: info.float_controls.denorm_preserve[1],
         round_even: info.float_controls.rounding_mode_rte[1],
     };
-    let mut rng = Rng::new(5);
+    let mut rng = property::rng(5);
     let mut failures = Vec::new();
     let none = Flags::NONE;
     for kind in [Kind::F16, Kind::F32, Kind::F64] {

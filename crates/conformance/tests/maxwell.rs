@@ -21,7 +21,7 @@ impl Observer for Failures {
     fn total(&self, _cases: usize) {}
 
     fn case(&self, case: &Case) {
-        if let Verdict::Failed(d) = &case.verdict {
+        if let Verdict::Failed(d) | Verdict::TimedOut(d) = &case.verdict {
             self.0.lock().unwrap().push(format!("{}: {d}", case.name));
         }
     }
@@ -126,7 +126,7 @@ fn kernels_as_glsl() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(xenoglot_testgen::property::config(64))]
     #[test]
     fn any_description_is_read_or_refused(text: String, bytes: Vec<u8>) {
         let _ = serde_json::from_str::<Kernel>(&text);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use xenoglot::{Code, Target, Translator, maxwell};
+use xenoglot::{Code, Target, Translator};
 use xenoglot_conformance::maxwell::graphics::{Shader, read};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Verdict};
 use xenoglot_ir::verify;
@@ -62,7 +62,7 @@ const REWORKS: [Rework; 3] = [
 fn spirv(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result<Vec<u32>, String> {
     let lifted = optimised(shader, translator, rework)?;
     let host = xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() };
-    let target = maxwell::target_for(&Target::Spirv(host), &lifted.info);
+    let target = Target::Spirv(host);
     match translator.emit(&lifted.module, &target).map_err(|e| format!("{e}"))? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("text".into()),
@@ -103,7 +103,9 @@ impl Observer for Failures {
 
     fn case(&self, case: &Case) {
         match &case.verdict {
-            Verdict::Failed(e) => self.0.lock().unwrap().push(format!("{}: {e}", case.name)),
+            Verdict::Failed(e) | Verdict::TimedOut(e) => {
+                self.0.lock().unwrap().push(format!("{}: {e}", case.name))
+            }
             Verdict::Unconfirmed(e) => println!("{}: {e}", case.name),
             Verdict::Passed => {}
         }

@@ -1,5 +1,5 @@
 //! Random Maxwell kernels: each is translated, and a device computes what the interpreter does, before and after the
-//! passes. `XENOGLOT_LONG` runs many more, `XENOGLOT_SEED` one.
+//! passes. Long runs have many more.
 
 use std::path::PathBuf;
 use xenoglot::{Code, Target, Translator};
@@ -9,10 +9,11 @@ use xenoglot_ir::{Module, verify};
 use xenoglot_maxwell::lift::{LiftOptions, Limits, layout};
 use xenoglot_opt::{Options, lower_floats};
 use xenoglot_testgen::maxwell::{Category, Sample, Words, program};
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
-use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job};
+use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, spread};
 
 /// Lanes of a warp.
 const WARP: u8 = 32;
@@ -25,10 +26,6 @@ const MAX_NODES: usize = 1500;
 #[test]
 fn vulkan_worker() {
     serve_if_worker();
-}
-
-fn rounds() -> u64 {
-    if std::env::var_os("XENOGLOT_LONG").is_some() { 2000 } else { 60 }
 }
 
 /// The sample of a seed, and the depth of its stack before that becomes data.
@@ -150,29 +147,20 @@ fn a_device_computes_what_the_interpreter_does() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
     let request =
         Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
-    let mut engine = match vulkan::device(&request) {
-        Ok(info) => Some(Engine::new(worker, &info)),
-        Err(e) => {
-            skip(&e.to_string());
-            None
-        }
-    };
+    let info = vulkan::device(&request).inspect_err(|e| skip(&e.to_string())).ok();
+    let start = || Ok::<_, ()>(info.as_ref().map(|info| Engine::new(worker.clone(), info)));
     let words = Words::new(&mut Rng::new(0));
-    let seeds = match std::env::var("XENOGLOT_SEED").ok().and_then(|s| s.parse().ok()) {
-        Some(seed) => seed..seed + 1,
-        None => 0..rounds(),
-    };
+    let seeds: Vec<u64> = property::seeds(property::budget(60, 2000)).collect();
+    let results = spread(&seeds, start, |engine, &seed| check(engine.as_mut(), &words, seed)).unwrap();
     let mut failures = Vec::new();
-    for seed in seeds {
-        if let Err(e) = check(engine.as_mut(), &words, seed) {
-            let (category, sample, _) = sample(&words, seed);
-            let code: Vec<u64> = sample.code.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
-            if failures.is_empty() {
-                println!("{}", xenoglot_maxwell::disasm::listing(&code));
-            }
-            eprintln!("{category:?}, seed {seed}: {e}");
-            failures.push(format!("{category:?}, seed {seed}: {e}"));
+    for (&seed, result) in seeds.iter().zip(results) {
+        let Err(e) = result else { continue };
+        let (category, sample, _) = sample(&words, seed);
+        let code: Vec<u64> = sample.code.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
+        if failures.is_empty() {
+            println!("{}", xenoglot_maxwell::disasm::listing(&code));
         }
+        failures.push(format!("{category:?}, seed {seed}: {e}"));
     }
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }

@@ -46,6 +46,28 @@ fn suite_of_scenes() {
 }
 
 #[test]
+fn scenes_with_chunks_that_are_not_known_do_not_pass() {
+    let scenes = load(&vectors()).unwrap();
+    let scene = scenes.iter().find(|s| s.scene.memory.is_none()).unwrap().scene.to_bytes();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.ndsf");
+    let request = Request { path: path.clone(), engine: "cpu", device: None, worker: None };
+    let verdict = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Suite::find("nds").unwrap().run(&request, &Silent).unwrap()
+    };
+    let passed = Summary { passed: 1, ..Summary::default() };
+    let failed = Summary { failed: 1, ..Summary::default() };
+    assert_eq!(verdict(&scene), passed);
+    for tag in [b"WRIT", b"XNEW"] {
+        assert_eq!(verdict(&[&scene[..], tag, &[2, 0, 0, 0, 1, 2]].concat()), failed, "{tag:?}");
+    }
+    // All up to the first expectation.
+    let start = scene.windows(4).position(|tag| tag == b"XSTA").unwrap();
+    assert_eq!(verdict(&scene[..start]), failed);
+}
+
+#[test]
 fn suite_of_scenes_on_the_hosts_gpu() {
     if let Err(error) = Device::open(&DeviceOptions::from_env()) {
         return skip(&error.to_string());
@@ -70,6 +92,8 @@ fn slopes_of_the_console() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_capture_is_compared_or_refused(bytes: Vec<u8>, kind in 0u8..5) {
         let _ = slopes::compare(&bytes, SlopeGaps::Hardware);

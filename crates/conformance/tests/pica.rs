@@ -20,7 +20,9 @@ impl Observer for Failures {
     fn case(&self, case: &Case) {
         match &case.verdict {
             Verdict::Passed => {}
-            Verdict::Failed(d) => self.0.lock().unwrap().push(format!("{}: {d}", case.name)),
+            Verdict::Failed(d) | Verdict::TimedOut(d) => {
+                self.0.lock().unwrap().push(format!("{}: {d}", case.name))
+            }
             Verdict::Unconfirmed(d) => println!("unconfirmed: {}: {d}", case.name),
         }
     }
@@ -54,6 +56,17 @@ fn vulkan_worker() {
 #[test]
 fn programs_natively() {
     assert_eq!(passes("pica", "native"), Summary { passed: 422 * 8, failed: 0, unconfirmed: 0 });
+}
+
+/// Irreducible programs whose native code once had frames of up to 2.6 MB.
+#[test]
+fn programs_of_large_frames_natively_on_a_small_stack() {
+    let request = Request { path: vectors().join("native-stack"), ..request("native") };
+    let threads = rayon::ThreadPoolBuilder::new().stack_size(256 << 10).build().unwrap();
+    let failures = Failures::default();
+    let summary = threads.install(|| Suite::find("pica").unwrap().run(&request, &failures).unwrap());
+    assert_eq!(failures.0.into_inner().unwrap(), Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: 6 * 8, failed: 0, unconfirmed: 0 });
 }
 
 #[test]
@@ -97,6 +110,8 @@ fn a_folder_without_vectors_is_an_error() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_file_of_programs_is_read_or_refused(bytes: Vec<u8>) {
         let _ = format::programs(&[format::PROGRAMS_MAGIC.as_slice(), &bytes].concat());

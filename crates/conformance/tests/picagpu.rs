@@ -26,7 +26,7 @@ impl Observer for Failures {
     fn total(&self, _cases: usize) {}
 
     fn case(&self, case: &Case) {
-        if let Verdict::Failed(d) | Verdict::Unconfirmed(d) = &case.verdict {
+        if let Verdict::Failed(d) | Verdict::Unconfirmed(d) | Verdict::TimedOut(d) = &case.verdict {
             self.0.lock().unwrap().push(format!("{}: {d}", case.name));
         }
     }
@@ -139,6 +139,8 @@ fn scenes_on_portable_code() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_scene_is_read_or_refused(bytes: Vec<u8>, tag in 0usize..13, len: u32) {
         let _ = format::scene(&[format::MAGIC.as_slice(), &bytes].concat());

@@ -62,7 +62,7 @@ fn the_direct_interpreter_passes_the_vectors() {
                 match judge(&p, set, &observe(&p, set)) {
                     Verdict::Passed => passed += 1,
                     Verdict::Unconfirmed(_) => unconfirmed += 1,
-                    Verdict::Failed(d) => {
+                    Verdict::Failed(d) | Verdict::TimedOut(d) => {
                         panic!("program {} ({}) set {number}: {d}", p.id, p.category_name())
                     }
                 }

@@ -54,7 +54,9 @@ fn difference(scene: &Scene) -> Option<String> {
     let observed = Observed { triangles: &[], interrupts, memory, complaints, detours: 0 };
     front(&without_triangles, &observed).or_else(|| match judge(&without_triangles, &observed) {
         Verdict::Passed => None,
-        Verdict::Failed(difference) | Verdict::Unconfirmed(difference) => Some(difference),
+        Verdict::Failed(difference) | Verdict::Unconfirmed(difference) | Verdict::TimedOut(difference) => {
+            Some(difference)
+        }
     })
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 use xenoglot::Error;
 use xenoglot::dxil::{
     HeapSets, LiftOptions, RegisterSpaces, Remapper, RootSignatureMap, Slot, disassemble, lift, lift_bound,
-    load, passes, program,
+    load, program,
 };
 use xenoglot_dxil::binding::covering;
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_interp::Interpreter;
-use xenoglot_opt::pipeline::{Options as OptOptions, Verify};
+use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
 use xenoglot_opt::{Context, optimize};
 
 /// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
@@ -26,7 +26,9 @@ pub fn dxil(data: &[u8]) {
         Err(Error::DxilLift(_)) => return,
         Err(e) => panic!("{e}"),
     };
-    for options in [passes(), OptOptions::default()] {
+    for level in [Level::Light, Level::Full] {
+        let lower_memory = level == Level::Light;
+        let options = OptOptions { level: Some(level), lower_memory, ..OptOptions::default() };
         let mut module = lifted.clone();
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}");

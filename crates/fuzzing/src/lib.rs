@@ -9,6 +9,7 @@ mod dragon;
 mod dxbc;
 mod dxil;
 mod maxwell;
+mod native;
 mod nds;
 mod picagpu;
 pub mod raster;
@@ -21,10 +22,11 @@ pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
+pub use native::native;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
 pub use raster::raster;
-pub use texture::texture;
+pub use texture::{texture, texture_file};
 pub use translate::translate;
 pub use yuv::y4m;
 
@@ -54,11 +56,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 24] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
     Target { name: "translate", run: translate, seeds: seeds::programs },
+    Target { name: "native", run: native, seeds: native::programs },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
@@ -70,6 +73,7 @@ pub const TARGETS: [Target; 22] = [
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
     Target { name: "texture", run: texture, seeds: texture::textures },
+    Target { name: "texture_file", run: texture_file, seeds: texture::texture_files },
     Target { name: "dxil", run: dxil, seeds: dxil::containers },
     Target { name: "dragon", run: dragon, seeds: dragon::frames },
     Target { name: "dragon_checkpoint", run: dragon_checkpoint, seeds: dragon::checkpoints },
@@ -135,7 +139,8 @@ pub fn ir_text(data: &[u8]) {
         let full = level == Level::Full;
         let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
         let subgroup_width = if full { 8 } else { 0 };
-        let options = OptOptions { level, scalarize: full, lower_memory: full, floats, subgroup_width };
+        let options =
+            OptOptions { level: Some(level), scalarize: full, lower_memory: full, floats, subgroup_width };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

@@ -1,29 +1,63 @@
 //! Texture codecs and containers.
 
 use crate::bytes::Bytes;
-use xenoglot_texture::container::{Limits, read};
+use xenoglot_texture::container::{Error as FileError, Image, Limits, Texture, read, write_ktx2};
 use xenoglot_texture::{Error, Extent, Format, decode_into, decode_into_parallel};
 
 const MAGICS: [&[u8]; 4] =
     [b"\xabKTX 11\xbb\r\n\x1a\n", b"\xabKTX 20\xbb\r\n\x1a\n", b"DDS \x7c\0\0\0", b"\x13\xab\xa1\x5c"];
 
-/// Blocks of any format and extent: texels, or an error that says how many bytes are missing. Files: images whose bytes
-/// decode, held within the limits.
-pub fn texture(data: &[u8]) {
-    if MAGICS.iter().any(|magic| data.starts_with(magic)) {
-        let limits = Limits { bytes: 1 << 20, images: 256 };
-        let Ok(texture) = read(data, &limits) else { return };
-        let held: usize = texture.images.iter().map(|image| image.data.len()).sum();
-        assert!(held <= data.len() + 2 * limits.bytes);
-        for image in texture.images {
-            let Some(bytes) = texture.format.output_bytes(image.extent).filter(|n| *n < 1 << 20) else {
-                continue;
-            };
-            let decoded = decode_into(texture.format, image.extent, &image.data, &mut vec![0; bytes]);
-            assert_eq!(decoded, Ok(()));
-        }
-        return;
+/// Texture files: images whose bytes decode, within the limits; what is written as KTX 2 is read to the same.
+pub fn texture_file(data: &[u8]) {
+    let limits = Limits { bytes: 1 << 20, images: 256 };
+    let Ok(texture) = read(data, &limits) else { return };
+    assert!(texture.held_bytes() <= limits.bytes);
+    for level in 0..texture.levels {
+        assert!(texture.level(level).is_some_and(|level| !level.images.is_empty()));
     }
+    match texture.decode(&limits) {
+        Ok(decoded) => {
+            assert!(texture.held_bytes() + decoded.held_bytes() <= limits.bytes);
+            written(&decoded);
+        }
+        Err(e) => assert!(matches!(e, FileError::Memory { .. } | FileError::TooLarge), "{e}"),
+    }
+    if texture.format != Format::Etc1 {
+        written(&texture);
+    }
+}
+
+/// Writes a texture and reads it back.
+fn written(texture: &Texture<'_>) {
+    let file = match write_ktx2(texture) {
+        Ok(file) => file,
+        Err(e) => panic!("{e}\n{:?}", texture.format),
+    };
+    let back = match read(&file, &Limits::default()) {
+        Ok(back) => back,
+        Err(e) => panic!("{e}\n{:?}", texture.format),
+    };
+    assert_eq!(
+        (back.transfer, back.premultiplied, back.extent, back.levels, back.layers, back.faces),
+        (
+            texture.transfer,
+            texture.premultiplied,
+            texture.extent,
+            texture.levels,
+            texture.layers,
+            texture.faces
+        )
+    );
+    for image in &texture.images {
+        let place = |other: &&Image<'_>| {
+            [other.level, other.layer, other.face] == [image.level, image.layer, image.face]
+        };
+        assert_eq!(back.images.iter().find(place).map(|other| &other.data), Some(&image.data));
+    }
+}
+
+/// Blocks of any format and extent: texels, or an error that says how many bytes are missing.
+pub fn texture(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let Some(format) = Format::compressed().nth(usize::from(bytes.u8()) % Format::compressed().count())
     else {
@@ -46,19 +80,57 @@ pub fn texture(data: &[u8]) {
     }
 }
 
-/// Inputs to start from: a few blocks of every format, and a file of each container but KTX 2.
+/// Inputs to start from: a few blocks of every format.
 pub fn textures() -> Vec<Vec<u8>> {
-    let word = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
-    let body = |count: u32| (0..count).map(|i| (i * 91 + 17) as u8);
-    let mut seeds: Vec<Vec<u8>> = (0..Format::compressed().count())
+    (0..Format::compressed().count())
         .map(|i| [i as u8, 13, 9, 1].into_iter().chain(body(200)).collect())
-        .collect();
-    let ktx = word(&[0x0403_0201, 0, 1, 0, 0x9274, 0, 4, 4, 0, 0, 6, 1, 0, 8]);
-    seeds.push([MAGICS[0], &ktx].concat().into_iter().chain(body(48)).collect());
-    let dds = word(&[124, 0, 4, 8, 0, 0, 2]);
-    let pixels = word(&[32, 4, u32::from_le_bytes(*b"DXT1"), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    seeds.push([b"DDS ".as_slice(), &dds, &[0; 44], &pixels].concat().into_iter().chain(body(24)).collect());
-    let astc: &[u8] = &[6, 6, 1, 10, 0, 0, 6, 0, 0, 1, 0, 0];
-    seeds.push([MAGICS[3], astc].concat().into_iter().chain(body(32)).collect());
+        .collect()
+}
+
+fn body(count: u32) -> impl Iterator<Item = u8> {
+    (0..count).map(|i| (i * 91 + 17) as u8)
+}
+
+/// Inputs to start from: small files of every container, with pairs of keys and values, levels, layers and faces.
+pub fn texture_files() -> Vec<Vec<u8>> {
+    let word = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let with =
+        |parts: &[&[u8]], count: u32| -> Vec<u8> { parts.concat().into_iter().chain(body(count)).collect() };
+    let mut seeds = Vec::new();
+    let pair = [&word(&[23])[..], b"KTXorientation\0S=r,T=u\0"].concat();
+    // Six faces of ETC2; texels of GL_BGRA, which are upside down; BC1 without alpha.
+    let cube = word(&[0x0403_0201, 0, 1, 0, 0x9274, 0, 4, 4, 0, 0, 6, 1, 0, 8]);
+    seeds.push(with(&[MAGICS[0], &cube], 48));
+    let bgra = word(&[0x0403_0201, 0x1401, 1, 0x80e1, 0x8058, 0x1908, 3, 5, 0, 0, 1, 1, pair.len() as u32]);
+    seeds.push(with(&[MAGICS[0], &bgra, &pair, &word(&[60])], 60));
+    let bc1 = word(&[0x0403_0201, 0, 1, 0, 0x83f0, 0x1907, 4, 4, 0, 0, 1, 1, 0, 8]);
+    seeds.push(with(&[MAGICS[0], &bc1], 8));
+    // Two levels of DXT1; two layers of BC7, premultiplied.
+    let dds = |name: &[u8; 4], levels: u32| {
+        let start = word(&[124, 0, 4, 8, 0, 0, levels]);
+        let pixels = word(&[32, 4, u32::from_le_bytes(*name), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        [b"DDS ".as_slice(), &start, &[0; 44], &pixels].concat()
+    };
+    seeds.push(with(&[&dds(b"DXT1", 2)], 24));
+    seeds.push(with(&[&dds(b"DX10", 1), &word(&[98, 3, 0, 2, 2])], 64));
+    for block in [6, 12] {
+        let header: &[u8] = &[block, block, 1, 10, 0, 0, 6, 0, 0, 1, 0, 0];
+        seeds.push(with(&[MAGICS[3], header], 32));
+    }
+    // Texels of linear colours and of sRGB, and blocks, plain and in a frame of Zstandard with one block, raw or repeated.
+    let pair = [&word(&[18])[..], b"KTXorientation\0ru\0\0\0"].concat();
+    for (format, transfer, bytes) in
+        [(37u32, 1u32, 64u32), (43, 2, 64), (132, 2, 8), (145, 1, 16), (97, 1, 128)]
+    {
+        let raw: Vec<u8> = with(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 0], &word(&[1 | bytes << 3])[..3]], bytes);
+        let repeated = with(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 0], &word(&[3 | bytes << 3])[..3]], 1);
+        for (scheme, data) in [(0, body(bytes).collect::<Vec<u8>>()), (2, raw), (2, repeated)] {
+            let length = pair.len() as u32;
+            let header = word(&[format, 1, 4, 4, 0, 0, 1, 1, scheme, 104, 28, 132, length, 0, 0, 0, 0]);
+            let level = word(&[132 + length, 0, data.len() as u32, 0, bytes, 0]);
+            let descriptor = word(&[28, 0, 2 | 24 << 16, 1 | 1 << 8 | transfer << 16 | 1 << 24, 0, 0, 0]);
+            seeds.push([MAGICS[1], &header, &level, &descriptor, &pair, &data].concat());
+        }
+    }
     seeds
 }

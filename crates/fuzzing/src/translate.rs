@@ -19,12 +19,17 @@ use xenoglot_pica_shader::program::MAX_CODE_WORDS;
 const MAX_WORDS: usize = 128;
 
 /// A word that decodes: itself, or with another opcode.
-fn decodable(word: u32) -> u32 {
+pub fn decodable(word: u32) -> u32 {
     if decode(0, word).is_ok() {
         return word;
     }
     let row = &OPCODES[(word >> 26) as usize % OPCODES.len()];
     word & 0x03ff_ffff | u32::from(row.first) << 26
+}
+
+/// Ends a program wherever control leaves it: it would else go through thousands of zero words, which are ADDs.
+pub fn end(code: &mut Vec<u32>) {
+    code.resize(MAX_CODE_WORDS, u32::from(Opcode::End.info().first) << 26);
 }
 
 fn wrapper(bytes: &mut Bytes) -> Wrapper {
@@ -61,9 +66,8 @@ pub fn translate(data: &[u8]) {
     while !bytes.is_empty() && code.len() < MAX_WORDS {
         code.push(decodable(bytes.u32()));
     }
-    // Control that leaves the program would else go through thousands of zero words, which are ADDs.
     if flags & 7 != 7 {
-        code.resize(MAX_CODE_WORDS, u32::from(Opcode::End.info().first) << 26);
+        end(&mut code);
     }
     let program = Program { code, descriptors };
     let options = LiftOptions {
@@ -84,7 +88,7 @@ pub fn translate(data: &[u8]) {
         panic!("{errors}");
     }
     let level = if flags & 0x40 != 0 { Level::None } else { Level::Full };
-    let options = OptOptions { level, scalarize: flags & 0x80 != 0, ..Default::default() };
+    let options = OptOptions { level: Some(level), scalarize: flags & 0x80 != 0, ..Default::default() };
     if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
         panic!("{errors}");
     }

@@ -1,6 +1,7 @@
 //! Every target on its seeds, on mutations of them, and on any bytes. `XENOGLOT_LONG` runs a hundred times as many.
 
 use xenoglot_fuzzing::TARGETS;
+use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
 /// Changes a few bytes, repeats, moves or drops a part, or puts another seed's part there.
@@ -31,12 +32,12 @@ fn mutate(rng: &mut Rng, data: &mut Vec<u8>, other: &[u8]) {
 }
 
 fn run(name: &str) {
-    let rounds = if std::env::var_os("XENOGLOT_LONG").is_some() { 40_000 } else { 400 };
+    let rounds = property::budget(400, 40_000);
     let target = TARGETS.iter().find(|t| t.name == name).unwrap();
     let seeds = (target.seeds)();
     assert!(seeds.len() > 10);
     seeds.iter().for_each(|s| (target.run)(s));
-    let mut rng = Rng::new(1);
+    let mut rng = property::rng(1);
     for round in 0..rounds {
         let mut data = match round % 8 {
             0 => (0..rng.below(400)).map(|_| rng.next_u32() as u8).collect(),
@@ -68,6 +69,11 @@ fn ir_text() {
 #[test]
 fn translate() {
     run("translate");
+}
+
+#[test]
+fn native() {
+    run("native");
 }
 
 #[test]
@@ -123,6 +129,11 @@ fn nds() {
 #[test]
 fn texture() {
     run("texture");
+}
+
+#[test]
+fn texture_file() {
+    run("texture_file");
 }
 
 #[test]

@@ -79,6 +79,8 @@ prop_compose! {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_draw(draw in draw()) {
         draw.check();

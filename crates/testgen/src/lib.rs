@@ -7,6 +7,7 @@ pub mod maxwell;
 pub mod memory;
 pub mod pica;
 pub mod pica_ref;
+pub mod property;
 pub mod rng;
 pub mod skip;
 pub mod warps;

@@ -9,6 +9,7 @@ use xenoglot_ir::{Kind, Module, Op, Resource};
 use xenoglot_testgen::ir::{
     Family, INPUT, OUTPUT, Options, count_ops, family, generate, inputs, output_words,
 };
+use xenoglot_testgen::property;
 
 fn run(m: &Module, seed: u64, options: &Options, limits: &Limits) -> Result<(u64, Vec<u32>), Trap> {
     let mut bind = Bindings::new(m);
@@ -27,7 +28,7 @@ fn sweep(name: &str, first: u64, count: u64, options: &Options) -> BTreeMap<Op, 
     let mut ops: BTreeMap<Op, u64> = BTreeMap::new();
     let (mut insts, mut most, mut ended, mut fuel) = (0, 0, 0, 0);
     let mut results = BTreeSet::new();
-    for seed in first..first + count {
+    for seed in property::seeds(count).map(|seed| first + seed) {
         let m = generate(seed, options);
         if let Err(errors) = verify(&m) {
             panic!("{name}, seed {seed}: {errors}");
@@ -74,7 +75,7 @@ fn programs_end_within_fuel() {
 #[test]
 fn options_are_kept_to() {
     let mut seen = BTreeSet::new();
-    for seed in 0..60 {
+    for seed in property::seeds(60) {
         let m = generate(seed, &Options::integers());
         for f in m.funcs.values() {
             assert!(f.values.values().all(|v| !v.ty.kind().is_float()), "seed {seed}");
@@ -113,7 +114,7 @@ fn the_seed_decides() {
 fn without_denormals_there_are_none() {
     let options = Options { helpers: 2, ops: 20, ..Options::default() };
     let mut floats = 0;
-    for seed in 0..150 {
+    for seed in property::seeds(150) {
         let m = generate(seed, &options);
         let mut interp = Interpreter::new(&m).expect("resolves");
         for (func, f) in &m.funcs {

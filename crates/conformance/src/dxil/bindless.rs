@@ -10,7 +10,7 @@ use crate::vulkan::{Host, Language};
 use crate::{Error, Request};
 use std::collections::BTreeMap;
 use xenoglot::dxil::{
-    HeapSets, LiftOptions, Remapper, RootSignature, RootSignatureMap, lift_bound, load, passes, program,
+    HeapSets, LiftOptions, Remapper, RootSignature, RootSignatureMap, lift_bound, load, program,
 };
 use xenoglot_dxil::binding::checks::{self, Fault};
 use xenoglot_dxil::binding::{self, Argument, DescriptorKind, Heap, Registers, Slot, Target};
@@ -21,6 +21,7 @@ use xenoglot_interp::{Bindings, Interpreter};
 use xenoglot_ir::Module;
 use xenoglot_ir::module::ResourceKind;
 use xenoglot_opt::lower_floats;
+use xenoglot_opt::pipeline::Level;
 use xenoglot_vulkan::{
     AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, DeviceInfo, Job, glslang,
 };
@@ -94,16 +95,17 @@ impl Engine {
         let layout = Layout::new(test, &map, sets.checks.map(|_| sets))?;
         for way in ["as lifted", "optimised"] {
             if way == "optimised" {
-                self.0.translator.optimize(&mut module, &Default::default());
+                let full = xenoglot_opt::Options { level: Some(Level::Full), ..Default::default() };
+                self.0.translator.optimize(&mut module, &full);
             }
             let after = layout.interpreted(&module);
             after.and_then(|after| compare(test, &after)).map_err(|e| format!("interpreter, {way}: {e}"))?;
         }
         let mut module = lifted(vector, &map, &FOR_DEVICES)?;
         let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { floats, ..passes() };
+        let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
         self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
+        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
         let job = layout.job(&module, spirv);
         let outputs = self.0.device.run(&Job::Bindless(job.clone())).map_err(|e| e.to_string())?;
         let outputs = outputs.into_iter().next().map(|o| o.buffers).ok_or("results are missing")?;

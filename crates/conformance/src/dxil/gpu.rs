@@ -4,7 +4,6 @@ use super::format::{Class, Kind, Resource, Test, Vector};
 use super::{FOR_DEVICES, compare, lifted};
 use crate::vulkan::{Host, Language, texel_format};
 use crate::{Error, Request};
-use xenoglot::dxil::passes;
 use xenoglot_ir::module::ImageFormat;
 use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{
@@ -31,9 +30,9 @@ impl Engine {
         let mut module = lifted(vector, &FOR_DEVICES)?;
         // Vulkan promises no `fma` that rounds once.
         let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { floats, ..passes() };
+        let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
         self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
+        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
         let Some(test) = &vector.test else { return Ok(()) };
         let run = ComputeRun { buffers: buffers(test), push_constants: Vec::new(), groups: test.groups };
         let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] });

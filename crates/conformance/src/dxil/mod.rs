@@ -6,66 +6,69 @@ mod gpu;
 mod interp;
 mod stages;
 
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Test, Vector};
 use interp::Raw;
-use rayon::prelude::*;
 use xenoglot::dxil::{Bounds, LiftOptions, RegisterSpaces, lift, lift_bound, load};
 use xenoglot_dxil::lift::LiftError;
 use xenoglot_ir::Module;
+use xenoglot_opt::pipeline::Level;
 use xenoglot_vulkan::DeviceInfo;
 
 /// Suite `dxil`: every shader at the path. Those without a test beside them are only translated: to valid SPIR-V with both
 /// binding models on engine `spirv`. Engine `bindless` binds by root signature, on the interpreter and on a device.
 pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let vectors = format::read(&request.path)?;
-    observer.total(vectors.len());
+    let item = |v: Vector| Item::single(v.name.clone(), v);
+    let items: Vec<Item<Vector>> = format::read(&request.path)?.into_iter().map(item).collect();
+    let judge = |item: &Item<Vector>, emit: &mut Emit| emit(case(&item.data, interpreted(&item.data)));
     if request.engine == "interp" {
-        let run = |v: &Vector| report(v, interpreted(v), observer);
-        return Ok(Summary::total(vectors.par_iter().map(run).collect::<Vec<_>>()));
+        return Work::plain(items, judge).run(observer);
     }
-    let (vectors, others): (Vec<Vector>, Vec<Vector>) = match request.engine {
-        "spirv" => vectors.into_iter().partition(|v| v.test.is_some()),
-        _ => (vectors, Vec::new()),
+    let (items, others): (Vec<_>, Vec<_>) = match request.engine {
+        "spirv" => items.into_iter().partition(|item| item.data.test.is_some()),
+        _ => (items, Vec::new()),
     };
-    let translated = stages::run(&others, observer);
-    if vectors.is_empty() {
+    let translated = Work::plain(others, |item: &Item<Vector>, emit| {
+        let verdict = stages::translated(&item.data).unwrap_or_else(Verdict::Failed);
+        emit(Case { name: item.data.name.clone(), verdict });
+    });
+    let translated = translated.run(observer)?;
+    if items.is_empty() {
         return Ok(translated);
     }
-    let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
-    let device = vulkan::device(request)?;
-    // An engine is a process with a device: one for a share of the shaders.
-    let share = vectors.len().div_ceil(rayon::current_num_threads()).max(1);
-    let summaries: Result<Vec<Summary>, Error> = vectors
-        .par_chunks(share)
-        .map(|share| {
-            if request.engine == "bindless" {
-                let mut engine = bindless::Engine::new(request, &device)?;
-                let run = |v: &Vector| on_device(v, &device, observer, |v| engine.run(v));
-                return Ok(Summary::total(share.iter().map(run)));
-            }
-            let mut engine = gpu::Engine::new(language, request, &device)?;
-            let run = |v: &Vector| on_device(v, &device, observer, |v| engine.run(v));
-            Ok(Summary::total(share.iter().map(run)))
-        })
-        .collect();
-    Ok(Summary::total(summaries?.into_iter().chain([translated])))
+    let (device, request) = (vulkan::device(request)?, request.clone());
+    let shared = device.clone();
+    let ran = match request.engine {
+        "bindless" => {
+            let judge = move |engine: &mut bindless::Engine, item: &Item<Vector>, emit: &mut Emit| {
+                emit(on_device(&item.data, &shared, |v| engine.run(v)));
+            };
+            Work::with(items, move || bindless::Engine::new(&request, &device), judge).run(observer)
+        }
+        engine => {
+            let language = if engine == "glsl" { Language::Glsl } else { Language::Spirv };
+            let judge = move |engine: &mut gpu::Engine, item: &Item<Vector>, emit: &mut Emit| {
+                emit(on_device(&item.data, &shared, |v| engine.run(v)));
+            };
+            Work::with(items, move || gpu::Engine::new(language, &request, &device), judge).run(observer)
+        }
+    };
+    Ok(Summary::total([ran?, translated]))
 }
 
 /// Runs a shader on a device, if that has what the shader needs.
-fn on_device(
-    vector: &Vector,
-    device: &DeviceInfo,
-    observer: &dyn Observer,
-    run: impl FnOnce(&Vector) -> Result<(), String>,
-) -> Summary {
+fn on_device(vector: &Vector, device: &DeviceInfo, run: impl FnOnce(&Vector) -> Result<(), String>) -> Case {
     let needs = vector.test.iter().flat_map(|test| &test.needs).flat_map(|n| n.split_whitespace());
     let lacking = needs.into_iter().find(|&need| device.features.get(need) == Some(false));
     match lacking {
-        Some(need) => judged(vector, Verdict::Unconfirmed(format!("the device lacks {need}")), observer),
-        None => report(vector, run(vector), observer),
+        Some(need) => {
+            let verdict = Verdict::Unconfirmed(format!("the device lacks {need}"));
+            Case { name: vector.name.clone(), verdict }
+        }
+        None => case(vector, run(vector)),
     }
 }
 
@@ -86,7 +89,8 @@ fn interpreted(vector: &Vector) -> Result<(), String> {
     for way in ["as lifted", "optimised"] {
         if way == "optimised" {
             let mut context = xenoglot_opt::Context::new();
-            let Ok(()) = xenoglot_opt::optimize(&mut module, &mut context, &Default::default(), &mut ());
+            let full = xenoglot_opt::Options { level: Some(Level::Full), ..Default::default() };
+            let Ok(()) = xenoglot_opt::optimize(&mut module, &mut context, &full, &mut ());
         }
         interp::run(test, &module, Raw::Bytes)
             .and_then(|after| compare(test, &after))
@@ -122,12 +126,7 @@ fn compare(test: &Test, after: &[Vec<u8>]) -> Result<(), String> {
     Ok(())
 }
 
-fn report(vector: &Vector, result: Result<(), String>, observer: &dyn Observer) -> Summary {
-    judged(vector, result.map_or_else(Verdict::Failed, |()| Verdict::Passed), observer)
-}
-
-fn judged(vector: &Vector, verdict: Verdict, observer: &dyn Observer) -> Summary {
-    let case = Case { name: vector.name.clone(), verdict };
-    observer.case(&case);
-    Summary::of([&case])
+fn case(vector: &Vector, result: Result<(), String>) -> Case {
+    let verdict = result.map_or_else(Verdict::Failed, |()| Verdict::Passed);
+    Case { name: vector.name.clone(), verdict }
 }

@@ -1,23 +1,16 @@
 //! Shaders that are not run: translated with both binding models, and validated.
 
 use super::format::Vector;
-use crate::report::{Observer, Summary, Verdict};
+use crate::report::Verdict;
 use crate::validator::validate;
-use rayon::prelude::*;
-use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, passes, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::lower_floats;
 use xenoglot_spirv::{Options, Version};
 
-/// Translates and validates all.
-pub(super) fn run(vectors: &[Vector], observer: &dyn Observer) -> Summary {
-    let each = |v: &Vector| super::judged(v, translated(v).unwrap_or_else(Verdict::Failed), observer);
-    Summary::total(vectors.par_iter().map(each).collect::<Vec<_>>())
-}
-
 /// What is first found wrong with the programs of a container, or else in doubt.
-fn translated(vector: &Vector) -> Result<Verdict, String> {
+pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
     let models =
         [("registers", BindingModel::Registers), ("root signature", BindingModel::root_signature(None))];
     let module = load(&vector.container).map_err(|e| e.to_string())?;
@@ -30,7 +23,7 @@ fn translated(vector: &Vector) -> Result<Verdict, String> {
             let words = words(&module, entry, &*remapper).map_err(place)?;
             match validate(&words) {
                 Verdict::Passed => {}
-                Verdict::Failed(e) => return Err(place(e)),
+                Verdict::Failed(e) | Verdict::TimedOut(e) => return Err(place(e)),
                 Verdict::Unconfirmed(e) => verdict = Verdict::Unconfirmed(place(e)),
             }
         }
@@ -44,9 +37,9 @@ fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u
     let mut lifted = lift_bound(module, &options, remapper).map_err(|e| e.to_string())?;
     let mut translator = Translator::new();
     let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    let options = xenoglot_opt::Options { floats, ..passes() };
+    let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
     translator.optimize(&mut lifted.module, &options);
-    let target = target_for(&Target::Spirv(Options::version(Version::V1_6)), &lifted.program);
+    let target = Target::Spirv(Options::version(Version::V1_6));
     match translator.emit(&lifted.module, &target).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("no SPIR-V".into()),

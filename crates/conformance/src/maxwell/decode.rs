@@ -1,5 +1,6 @@
 //! Instruction words and their text: `vectors/maxwell/FORMAT.md`, section 4, as a TSV file that may be packed by xz.
 
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
 use std::io::Read;
@@ -10,13 +11,13 @@ use xenoglot_maxwell::{Opcode, decode};
 /// Suite `maxwell-decode`: a case for each word.
 pub(crate) fn words(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let text = read(&request.path)?;
-    let cases: Vec<Case> = text.lines().filter_map(parse).map(|(word, want)| case(word, want)).collect();
-    if cases.is_empty() {
+    let item = |(word, want): (u64, &str)| Item::single(format!("{word:016x}"), (word, want.to_owned()));
+    let items: Vec<_> = text.lines().filter_map(parse).map(item).collect();
+    if items.is_empty() {
         return Err(Error::NoVectors { path: request.path.clone(), magic: "WORD<TAB>n|m<TAB>TEXT".into() });
     }
-    observer.total(cases.len());
-    cases.iter().for_each(|c| observer.case(c));
-    Ok(Summary::of(&cases))
+    let judge = |item: &Item<(u64, String)>, emit: &mut Emit| emit(case(item.data.0, &item.data.1));
+    Work::plain(items, judge).run(observer)
 }
 
 fn read(path: &Path) -> Result<String, Error> {

@@ -1,4 +1,5 @@
-//! The compute corpus: `vectors/maxwell/FORMAT.md`, section 1, as a folder or as a `tar.xz` of it.
+//! The compute corpus: `vectors/maxwell/FORMAT.md`, section 1, and `vectors/maxwell-2/FORMAT.md`, as a folder or as a
+//! `tar.xz` of it.
 
 use crate::{Error, input};
 use base64::Engine as _;
@@ -11,11 +12,19 @@ use std::path::Path;
 /// The `format` field of a kernel's description.
 pub const FORMAT: &str = "maxwell-compute-1";
 
+/// The `extensions` field of one that has what `vectors/maxwell-2` adds.
+pub const EXTENSIONS: &str = "maxwell-2";
+
 pub(super) const XZ_MAGIC: &[u8] = b"\xfd7zXZ\0";
 
 /// A kernel with its inputs and expected outputs.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Kernel {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`EXTENSIONS`], or none.
+    #[serde(default)]
+    pub extensions: Option<String>,
     /// Its name, which is also the entry's in the cubins.
     pub name: String,
     /// Whether outputs are known; other kernels are for translation only.
@@ -104,13 +113,30 @@ pub enum Mode {
 }
 
 /// A parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Param {
     /// The address of a buffer, by number.
     Buffer(usize),
     /// A number.
     Value(u64),
+    /// A structure with addresses in it.
+    Struct {
+        /// Its bytes.
+        #[serde(deserialize_with = "base64")]
+        bytes: Vec<u8>,
+        /// The addresses in it.
+        pointers: Vec<Pointer>,
+    },
+}
+
+/// An address in a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Pointer {
+    /// Byte offset in the structure.
+    pub offset: u32,
+    /// The number of the buffer that it is of.
+    pub buffer: usize,
 }
 
 /// A compilation of a kernel.
@@ -132,6 +158,42 @@ pub struct Variant {
     pub param_sizes: Vec<u32>,
     /// Constant banks.
     pub const_banks: Vec<ConstBank>,
+    /// Global data of the module.
+    #[serde(default)]
+    pub global_sections: Vec<GlobalSection>,
+    /// Addresses of global data in banks and in global data.
+    #[serde(default)]
+    pub relocations: Vec<Relocation>,
+}
+
+/// A section of global data.
+#[derive(Clone, Debug, Deserialize)]
+pub struct GlobalSection {
+    /// Its name.
+    pub section: String,
+    /// Its size.
+    pub bytes: u32,
+    /// Its contents; zeros if there are none.
+    #[serde(default, deserialize_with = "optional_base64")]
+    pub data: Option<Vec<u8>>,
+}
+
+/// An address of 64 bits to be written.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Relocation {
+    /// The section it is written to.
+    pub section: String,
+    /// Byte offset in it.
+    pub offset: u32,
+    /// ELF's number of its type.
+    #[serde(rename = "type")]
+    pub kind: u32,
+    /// The section of global data that it is of.
+    pub target_section: String,
+    /// Byte offset in that.
+    pub target_offset: u64,
+    /// Added to the address.
+    pub addend: u64,
 }
 
 /// A constant bank of a compilation.
@@ -220,11 +282,13 @@ impl Corpus {
             self.cubins.insert(name, bytes);
             return Ok(());
         }
-        let kernel: Kernel = serde_json::from_slice(&bytes).map_err(|e| Error::Json {
-            path: path.into(),
-            file: name,
-            reason: e.to_string(),
-        })?;
+        let wrong = |reason| Error::Json { path: path.into(), file: name.clone(), reason };
+        let kernel: Kernel = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
+        let (format, extensions) = (kernel.format.as_str(), kernel.extensions.as_deref());
+        if format != FORMAT || extensions.is_some_and(|e| e != EXTENSIONS) {
+            let extensions = extensions.unwrap_or("none");
+            return Err(wrong(format!("format {format}, extensions {extensions}, which is not known")));
+        }
         self.kernels.push(kernel);
         Ok(())
     }

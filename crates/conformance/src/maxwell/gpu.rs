@@ -31,7 +31,7 @@ impl Engine {
         let options =
             xenoglot_opt::Options { lower_memory: true, floats, subgroup_width, ..Default::default() };
         self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute, false)?;
+        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
         let storage = BufferBinding {
             set: 0,
             binding: layout::GLOBAL_BINDING,

@@ -48,6 +48,15 @@ impl<'a> Launch<'a> {
             }
             addresses.push(memory.add(&buffer.before));
         }
+        let mut globals = Vec::new();
+        for section in &variant.global_sections {
+            let size = memory.bytes().len() + section.bytes as usize;
+            let data = section.data.clone().unwrap_or_else(|| vec![0; section.bytes as usize]);
+            if data.len() != section.bytes as usize || size > MAX_MEMORY {
+                return Err(format!("{} has another size than its contents", section.section));
+            }
+            globals.push((section.section.as_str(), memory.add(&data), data));
+        }
         let mut launch = Launch { kernel, variant, code, memory, banks: Vec::new() };
         let bank0 = launch.bank0(&addresses)?;
         launch.banks.push((0, bank0));
@@ -56,7 +65,31 @@ impl<'a> Launch<'a> {
                 launch.banks.push((bank.bank, data.clone()));
             }
         }
+        launch.relocate(&mut globals)?;
         Ok(launch)
+    }
+
+    /// Writes addresses of global data to banks and global data.
+    fn relocate(&mut self, globals: &mut [(&str, u64, Vec<u8>)]) -> Result<(), String> {
+        for r in &self.variant.relocations {
+            let target = globals.iter().find(|g| g.0 == r.target_section).ok_or("no such global data")?.1;
+            let address = target.wrapping_add(r.target_offset).wrapping_add(r.addend);
+            let number = r.section.strip_prefix(".nv.constant").and_then(|n| n.split('.').next());
+            let bank: Option<u32> = number.and_then(|n| n.parse().ok());
+            let data = match bank {
+                Some(number) => self.banks.iter_mut().find(|(bank, _)| *bank == number).map(|(_, data)| data),
+                None => globals.iter_mut().find(|g| g.0 == r.section).map(|g| &mut g.2),
+            };
+            if !matches!(r.kind, 2 | 4) {
+                return Err(format!("a relocation of type {}", r.kind));
+            }
+            put(data.ok_or("a relocation of nothing")?, r.offset, &address.to_le_bytes())
+                .map_err(|e| e.to_string())?;
+        }
+        for (_, address, data) in globals {
+            self.memory.replace(*address, data);
+        }
+        Ok(())
     }
 
     /// Memory from the address in two words of a constant bank on, if there is any.
@@ -81,12 +114,20 @@ impl<'a> Launch<'a> {
         launch.fill(&mut bank).map_err(|e| e.to_string())?;
         let places = self.variant.param_offsets.iter().zip(&self.variant.param_sizes);
         for (param, (&offset, &size)) in self.kernel.params.iter().zip(places) {
-            let value = match *param {
-                Param::Value(value) => value,
-                Param::Buffer(i) => *addresses.get(i).ok_or("a parameter names no buffer")?,
+            let address = |i: usize| addresses.get(i).ok_or("a parameter names no buffer");
+            let bytes = match param {
+                Param::Value(value) => value.to_le_bytes().to_vec(),
+                Param::Buffer(i) => address(*i)?.to_le_bytes().to_vec(),
+                Param::Struct { bytes, pointers } => {
+                    let mut bytes = bytes.clone();
+                    for pointer in pointers {
+                        let address = address(pointer.buffer)?.to_le_bytes();
+                        put(&mut bytes, pointer.offset, &address).map_err(|e| e.to_string())?;
+                    }
+                    bytes
+                }
             };
-            let bytes = value.to_le_bytes();
-            let bytes = bytes.get(..size as usize).ok_or("a parameter of more than 8 bytes")?;
+            let bytes = bytes.get(..size as usize).ok_or("a parameter of more bytes than it has")?;
             put(&mut bank, offset, bytes).map_err(|e| e.to_string())?;
         }
         Ok(bank)

@@ -8,67 +8,60 @@ pub mod graphics;
 pub mod interp;
 pub mod launch;
 
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Corpus, Kernel, Variant};
 use launch::Launch;
-use rayon::prelude::*;
 use xenoglot_maxwell::lift::{Lifted, bind_storage};
 use xenoglot_opt::Context;
 
 /// A variant of an executable kernel, with its cubin's bytes.
-struct Program<'c> {
-    kernel: &'c Kernel,
-    name: &'c str,
-    variant: &'c Variant,
-    cubin: &'c [u8],
+struct Program {
+    kernel: Kernel,
+    variant: Variant,
+    cubin: Vec<u8>,
 }
 
-/// The results of one way to run a program, with the way's name.
-type Runs = Vec<(&'static str, Result<Verdict, String>)>;
+/// The results of each way to run a program.
+type Runs = Vec<Result<Verdict, String>>;
+
+/// How the interpreter runs programs.
+const WAYS: [&str; 3] = ["as lifted", "with storage buffers", "optimised"];
 
 /// Suite `maxwell`: every compilation of every executable kernel.
 pub(crate) fn kernels(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let corpus = Corpus::read(&request.path)?;
-    let executable = corpus.kernels.iter().filter(|k| k.executable);
-    let programs: Vec<Program> = executable
-        .flat_map(|kernel| kernel.variants.iter().map(move |(name, variant)| (kernel, name, variant)))
-        .map(|(kernel, name, variant)| {
-            let cubin = corpus.cubins.get(&variant.cubin).map_or(&[][..], Vec::as_slice);
-            Program { kernel, name, variant, cubin }
-        })
-        .collect();
-    if request.engine == "interp" {
-        observer.total(3 * programs.len());
-        let run = |p: &Program| report(p, interpret(p), observer);
-        return Ok(Summary::total(programs.par_iter().map(run).collect::<Vec<_>>()));
-    }
     let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
-    let device = vulkan::device(request)?;
-    observer.total(programs.len());
-    // An engine is a process with a device: one for a share of the programs.
-    let share = programs.len().div_ceil(rayon::current_num_threads()).max(1);
-    let summaries: Result<Vec<Summary>, Error> = programs
-        .par_chunks(share)
-        .map(|share| {
-            let mut engine = gpu::Engine::new(language, request, &device)?;
-            let run = |p: &Program| report(p, vec![(language.name(), translate(&mut engine, p))], observer);
-            Ok(Summary::total(share.iter().map(run)))
-        })
-        .collect();
-    Ok(Summary::total(summaries?))
+    let ways = if request.engine == "interp" { &WAYS[..] } else { &[language.name()] };
+    let mut items = Vec::new();
+    for kernel in corpus.kernels.iter().filter(|k| k.executable) {
+        for (name, variant) in &kernel.variants {
+            let cubin = corpus.cubins.get(&variant.cubin).cloned().unwrap_or_default();
+            let names = ways.iter().map(|way| format!("{} {name}, {way}", kernel.name)).collect();
+            let program = Program { kernel: kernel.clone(), variant: variant.clone(), cubin };
+            items.push(Item::together(names, program));
+        }
+    }
+    if request.engine == "interp" {
+        return Work::plain(items, |item, emit| report(item, interpret(&item.data), emit)).run(observer);
+    }
+    let (device, request) = (vulkan::device(request)?, request.clone());
+    let judge = |engine: &mut gpu::Engine, item: &Item<Program>, emit: &mut Emit| {
+        report(item, vec![translate(engine, &item.data)], emit);
+    };
+    Work::with(items, move || gpu::Engine::new(language, &request, &device), judge).run(observer)
 }
 
 fn interpret(p: &Program) -> Runs {
-    const WAYS: [&str; 3] = ["as lifted", "with storage buffers", "optimised"];
-    let launch = match Launch::new(p.kernel, p.variant, p.cubin) {
+    let launch = match Launch::new(&p.kernel, &p.variant, &p.cubin) {
         Ok(launch) => launch,
-        Err(e) => return WAYS.map(|way| (way, Err(e.clone()))).into(),
+        Err(e) => return vec![Err(e); WAYS.len()],
     };
     let mut lifted = match launch.lift() {
         Ok(lifted) => lifted,
-        Err(e) => return WAYS.map(|way| (way, Err(e.to_string()))).into(),
+        Err(e) => return vec![Err(e.to_string()); WAYS.len()],
     };
     let run = |lifted: &Lifted| {
         xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
@@ -77,29 +70,24 @@ fn interpret(p: &Program) -> Runs {
     };
     let before = run(&lifted);
     let mut bound = lifted.clone();
-    for func in bound.module.funcs.values_mut() {
-        xenoglot_opt::promote::run(func, &mut Context::new());
+    let mut context = Context::new();
+    for func in bound.module.funcs.keys() {
+        context.session(&mut bound.module, func).run(xenoglot_opt::promote::run);
     }
     bind_storage(&mut bound, &launch::options(), 1);
     let Ok(()) =
         xenoglot_opt::optimize(&mut lifted.module, &mut Context::new(), &Default::default(), &mut ());
-    vec![(WAYS[0], before), (WAYS[1], run(&bound)), (WAYS[2], run(&lifted))]
+    vec![before, run(&bound), run(&lifted)]
 }
 
 fn translate(engine: &mut gpu::Engine, p: &Program) -> Result<Verdict, String> {
-    let launch = Launch::new(p.kernel, p.variant, p.cubin)?;
+    let launch = Launch::new(&p.kernel, &p.variant, &p.cubin)?;
     let module = launch.lift().map_err(|e| e.to_string())?.module;
     Ok(compare::judge(&launch, &engine.run(&launch, module)?))
 }
 
-fn report(p: &Program, runs: Runs, observer: &dyn Observer) -> Summary {
-    let cases: Vec<Case> = runs
-        .into_iter()
-        .map(|(way, result)| Case {
-            name: format!("{} {}, {way}", p.kernel.name, p.name),
-            verdict: result.unwrap_or_else(Verdict::Failed),
-        })
-        .collect();
-    cases.iter().for_each(|c| observer.case(c));
-    Summary::of(&cases)
+fn report(item: &Item<Program>, runs: Runs, emit: &mut Emit) {
+    for (name, result) in item.names.iter().zip(runs) {
+        emit(Case { name: name.clone(), verdict: result.unwrap_or_else(Verdict::Failed) });
+    }
 }

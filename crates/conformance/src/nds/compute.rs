@@ -1,7 +1,8 @@
 //! The suite of scenes on the host's GPU.
 
-use super::{Loaded, load};
+use super::{Loaded, items};
 use crate::host::device;
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
 use xenoglot_nds::gpu::Gpu;
@@ -24,16 +25,11 @@ pub fn judge(loaded: &Loaded, renderer: &mut ComputeRenderer) -> Verdict {
 
 /// Every scene on the device of the request.
 pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let scenes = load(&request.path)?;
-    observer.total(scenes.len());
     let device = device(request)?;
-    let mut renderer =
-        ComputeRenderer::new(&device, Options::default()).map_err(|e| Error::Device(e.to_string()))?;
-    let mut case = |loaded: &Loaded| {
-        let case = Case { name: loaded.name.clone(), verdict: judge(loaded, &mut renderer) };
-        observer.case(&case);
-        case
+    let start =
+        move || ComputeRenderer::new(&device, Options::default()).map_err(|e| Error::Device(e.to_string()));
+    let judge = |renderer: &mut ComputeRenderer, item: &Item<Loaded>, emit: &mut Emit| {
+        emit(Case { name: item.data.name.clone(), verdict: judge(&item.data, renderer) });
     };
-    let cases: Vec<Case> = scenes.iter().map(&mut case).collect();
-    Ok(Summary::of(&cases))
+    Work::with(items(request)?, start, judge).on_one_thread().run(observer)
 }

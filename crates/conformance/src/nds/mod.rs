@@ -4,9 +4,9 @@
 pub mod compute;
 pub mod slopes;
 
+use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xenoglot_nds::container::{FIRST, Limits, Scene};
@@ -88,13 +88,13 @@ pub(crate) fn scenes(request: &Request, observer: &dyn Observer) -> Result<Summa
     if request.engine == "compute" {
         return compute::suite(request, observer);
     }
-    let scenes = load(&request.path)?;
-    observer.total(scenes.len());
-    let case = |loaded: &Loaded| {
-        let case = Case { name: loaded.name.clone(), verdict: judge(loaded, 1) };
-        observer.case(&case);
-        case
-    };
-    let cases: Vec<Case> = scenes.par_iter().map(case).collect();
-    Ok(Summary::of(&cases))
+    let work = Work::plain(items(request)?, |item: &Item<Loaded>, emit| {
+        emit(Case { name: item.data.name.clone(), verdict: judge(&item.data, 1) });
+    });
+    work.run(observer)
+}
+
+/// The scenes of a request.
+fn items(request: &Request) -> Result<Vec<Item<Loaded>>, Error> {
+    Ok(load(&request.path)?.into_iter().map(|scene| Item::single(scene.name.clone(), scene)).collect())
 }

@@ -1,9 +1,9 @@
 //! Suite `nds-slopes`: captures of lines drawn by a console; layout in `vectors/nds-slopes/FORMAT.md`.
 
 use crate::input::Reader;
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use xenoglot_nds::raster::{SlopeGaps, slope};
 
@@ -115,21 +115,20 @@ fn captures(path: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Suite `nds-slopes`.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let files = captures(&request.path)?;
-    observer.total(files.len());
-    let case = |path: &PathBuf| -> Result<Case, Error> {
-        let outcome = compare(&read(path)?, SlopeGaps::Hardware)?;
-        let verdict = match outcome.first {
-            None => Verdict::Passed,
-            Some(first) => {
-                Verdict::Failed(format!("{} of {} lines: {first}", outcome.different, outcome.slopes))
+    let item = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Item::single(name, read(&path)?))
+    };
+    let items = captures(&request.path)?.into_iter().map(item).collect::<Result<_, Error>>()?;
+    let judge = |item: &Item<Vec<u8>>, emit: &mut Emit| {
+        let verdict = match compare(&item.data, SlopeGaps::Hardware) {
+            Err(error) => Verdict::Failed(error.to_string()),
+            Ok(Outcome { first: None, .. }) => Verdict::Passed,
+            Ok(Outcome { first: Some(first), different, slopes, .. }) => {
+                Verdict::Failed(format!("{different} of {slopes} lines: {first}"))
             }
         };
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let case = Case { name, verdict };
-        observer.case(&case);
-        Ok(case)
+        item.names.iter().for_each(|name| emit(Case { name: name.clone(), verdict: verdict.clone() }));
     };
-    let cases: Vec<Case> = files.par_iter().map(case).collect::<Result<_, _>>()?;
-    Ok(Summary::of(&cases))
+    Work::plain(items, judge).run(observer)
 }

@@ -5,7 +5,8 @@ use super::format::{Set, TestProgram};
 use super::kernel;
 use crate::vulkan::{self, Host, Language};
 use crate::{Error, Request};
-use xenoglot_ir::Module;
+use std::time::Duration;
+use xenoglot_ir::{Module, Stage};
 use xenoglot_pica_shader::lift::hide_zeros;
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_vulkan::isolated::{Isolated, WorkerCommand};
@@ -13,6 +14,9 @@ use xenoglot_vulkan::{
     BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, RunOutput, VertexInput, VertexJob,
     VertexRun, glslang,
 };
+
+/// The variable that lavapipe reads the bits of its vectors from.
+const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
 
 /// A device with a translator: one per thread.
 pub struct Engine {
@@ -27,6 +31,13 @@ impl Engine {
         // Mesa sets the processor to flush around vertex shaders, unless it thinks there is no SSE (u_math.c,
         // util_fpstate_set_denorms_to_zero). Other results are less exact then.
         let lavapipe = device.name.contains("llvmpipe");
+        // One invocation runs at a time, and nothing of a subgroup is asked for: vectors of 4 lanes take lavapipe half as
+        // long to compile as those of 8. Its cache on disk does not tell the two apart and crashes on the wrong one.
+        let narrow = |command: WorkerCommand| match std::env::var_os(VECTOR_WIDTH) {
+            Some(_) => command,
+            None => command.env(VECTOR_WIDTH, "128").env("MESA_SHADER_CACHE_DISABLE", "true"),
+        };
+        let request = &Request { worker: Some(narrow(vulkan::worker(request)?)), ..request.clone() };
         let nosse = |command: WorkerCommand| command.env("GALLIUM_OVERRIDE_CPU_CAPS", "nosse");
         let keeping = match lavapipe {
             true => Some(vulkan::isolated(request, nosse(vulkan::worker(request)?))),
@@ -35,19 +46,30 @@ impl Engine {
         Ok(Engine { host: Host::new(language, request, device)?, keeping })
     }
 
-    fn words(&mut self, mut module: Module, vertex: bool) -> Result<Vec<u32>, String> {
+    /// The time of each job from now on.
+    pub fn set_limit(&mut self, limit: Duration) {
+        self.host.set_limit(limit);
+        if let Some(keeping) = &mut self.keeping {
+            keeping.set_timeout(limit);
+        }
+    }
+
+    fn words(&mut self, mut module: Module) -> Result<Vec<u32>, String> {
         self.host.translator.optimize(&mut module, &xenoglot_opt::Options::default());
         // Software devices get the signs of constant zeros wrong.
         hide_zeros(&mut module);
-        let stage = if vertex { glslang::Stage::Vertex } else { glslang::Stage::Compute };
-        self.host.words(&module, stage, vertex)
+        let stage = match module.stage {
+            Stage::Vertex => glslang::Stage::Vertex,
+            _ => glslang::Stage::Compute,
+        };
+        self.host.words(&module, stage)
     }
 
     /// Runs every set of a program as a compute kernel.
     pub fn compute(&mut self, p: &TestProgram) -> Vec<Result<Observed, String>> {
         let outputs = kernel::compute(p)
             .map_err(|e| e.to_string())
-            .and_then(|lifted| self.words(lifted.module, false))
+            .and_then(|lifted| self.words(lifted.module))
             .and_then(|spirv| {
                 let runs = p.sets.iter().map(|set| compute_run(p, set)).collect();
                 run(&mut self.host.device, p, &Job::Compute(ComputeJob { spirv, entry: "main".into(), runs }))
@@ -61,8 +83,9 @@ impl Engine {
     /// Runs every set of a vertex program as a vertex shader whose output registers are captured. A set in which the
     /// device flushed denormals runs again on one that is told to keep them, where there is one.
     pub fn vertex(&mut self, p: &TestProgram) -> Vec<Result<Observed, String>> {
-        let job = kernel::vertex(p).map_err(|e| e.to_string()).and_then(|lifted| {
-            let spirv = self.words(lifted.module, true)?;
+        let job = kernel::vertex(p).map_err(|e| e.to_string()).and_then(|mut lifted| {
+            lifted.module.capture_outputs();
+            let spirv = self.words(lifted.module)?;
             let runs = p.sets.iter().map(|set| vertex_run(p, set)).collect();
             Ok(Job::Vertex(VertexJob { spirv, entry: "main".into(), runs }))
         });

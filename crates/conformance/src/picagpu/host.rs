@@ -3,11 +3,11 @@
 
 use super::compare;
 use super::format::Scene;
-use super::{run, scenes};
+use super::{items, run};
 use crate::host::device;
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
-use rayon::prelude::*;
 use std::sync::Arc;
 use xenoglot_host::Compilation;
 use xenoglot_pica::host::{HostRenderer, Programs};
@@ -15,19 +15,15 @@ use xenoglot_pica::shader::Engines;
 
 /// Every scene on the device of the request.
 pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let scenes = scenes(&request.path)?;
-    observer.total(scenes.len());
     let device = device(request)?;
     let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
-    let case = |scene: &Scene| {
+    let judge = move |item: &Item<Scene>, emit: &mut Emit| {
+        let scene = &item.data;
         let verdict: Verdict = match HostRenderer::new(Arc::clone(&programs)) {
             Ok(renderer) => run(scene, renderer, Engines::default(), |got| compare::judge_near(scene, got)),
             Err(error) => Verdict::Failed(error.to_string()),
         };
-        let case = Case { name: scene.name.clone(), verdict };
-        observer.case(&case);
-        case
+        emit(Case { name: scene.name.clone(), verdict });
     };
-    let cases: Vec<Case> = scenes.par_iter().map(case).collect();
-    Ok(Summary::of(&cases))
+    Work::plain(items(request)?, judge).run(observer)
 }

@@ -5,11 +5,11 @@ pub mod format;
 #[cfg(feature = "host")]
 pub mod host;
 
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
 use compare::Observed;
 use format::{Operation, Scene};
-use rayon::prelude::*;
 #[cfg(feature = "host")]
 use xenoglot_host::Compilation;
 use xenoglot_pica::gpu::Gpu;
@@ -79,7 +79,7 @@ pub(crate) const ENGINES: &[&str] = &[
     "gpu",
 ];
 
-type MakeEngines = dyn Fn() -> Result<Engines, Error> + Sync;
+type MakeEngines = dyn Fn() -> Result<Engines, Error> + Send + Sync;
 
 /// The vertex engines of a suite's engine, for a scene each.
 fn engines(request: &Request) -> Result<Box<MakeEngines>, Error> {
@@ -103,18 +103,19 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     if request.engine == "gpu" {
         return host::suite(request, observer);
     }
-    let scenes = scenes(&request.path)?;
-    observer.total(scenes.len());
     let engines = engines(request)?;
-    let case = |scene: &Scene| {
+    let judge = move |item: &Item<Scene>, emit: &mut Emit| {
+        let scene = &item.data;
         let verdict: Verdict = match engines() {
             Ok(engines) => run(scene, raster::Renderer::default(), engines, |got| compare::judge(scene, got)),
             Err(error) => Verdict::Failed(error.to_string()),
         };
-        let case = Case { name: scene.name.clone(), verdict };
-        observer.case(&case);
-        case
+        emit(Case { name: scene.name.clone(), verdict });
     };
-    let cases: Vec<Case> = scenes.par_iter().map(case).collect();
-    Ok(Summary::of(&cases))
+    Work::plain(items(request)?, judge).run(observer)
+}
+
+/// The scenes of a request.
+fn items(request: &Request) -> Result<Vec<Item<Scene>>, Error> {
+    Ok(scenes(&request.path)?.into_iter().map(|scene| Item::single(scene.name.clone(), scene)).collect())
 }

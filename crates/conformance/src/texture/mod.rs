@@ -4,10 +4,11 @@ mod astc;
 mod blocks;
 mod console;
 
+use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xenoglot_texture::{Extent, Format, decode_into};
 
 /// Engines of the suite. `compute` has no programs for consoles' layouts and leaves their files out.
@@ -18,7 +19,10 @@ pub(crate) const ENGINES: &[&str] = &[
 ];
 
 /// Decodes as [`decode_into`] does.
-type Decode = dyn Fn(Format, Extent, &[u8], &mut [u8]) -> Result<(), String> + Sync;
+type Decode = dyn Fn(Format, Extent, &[u8], &mut [u8]) -> Result<(), String> + Send + Sync;
+
+/// Bytes of a file for which a case may be counted: the smallest textures of consoles.
+const BYTES_EACH: usize = 1024;
 
 /// Most blocks of a picture.
 const STRIP: usize = 4096;
@@ -91,23 +95,24 @@ fn cases(path: &Path, bytes: &[u8], engine: &Engine) -> Option<Result<Vec<Case>,
 
 /// Runs the suite on a file, a folder of files, or a folder of such folders.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let files = files(&request.path)?;
-    let engine = engine(request)?;
-    let results: Vec<Option<Result<Vec<Case>, Error>>> = files
-        .par_iter()
-        .map(|path| match input::read(path) {
-            Ok(bytes) => cases(path, &bytes, &engine),
-            Err(e) => Some(Err(e)),
-        })
-        .collect();
-    let cases = results.into_iter().flatten().collect::<Result<Vec<_>, _>>()?.concat();
-    if cases.is_empty() {
+    let item = |path: PathBuf| {
+        let bytes = input::read(&path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Item::file(name, bytes.len(), BYTES_EACH, (path, bytes)))
+    };
+    let items = files(&request.path)?.into_iter().map(item).collect::<Result<_, Error>>()?;
+    let engine = Arc::new(engine(request)?);
+    let work = Work::files(
+        items,
+        move || Ok(Arc::clone(&engine)),
+        |engine, (path, bytes)| cases(path, bytes, engine).unwrap_or_else(|| Ok(Vec::new())),
+    );
+    let summary = work.run(observer)?;
+    if summary == Summary::default() {
         let magic = "ASTCVEC1, BCVEC001, PICAVEC1, DSTXVEC1, L2B or SURF".into();
         return Err(Error::NoVectors { path: request.path.clone(), magic });
     }
-    observer.total(cases.len());
-    cases.iter().for_each(|case| observer.case(case));
-    Ok(Summary::of(&cases))
+    Ok(summary)
 }
 
 /// The files at `path` and in the folders of it.

@@ -1,35 +1,119 @@
 //! What shaders find in their buffers and textures: the same for a source and its translation.
 
+use super::reflect::{Leaf, Scalar};
 use super::source::{Block, Opaque};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::Texel;
+use xenoglot_maxwell::info::TextureBinding;
+use xenoglot_vulkan::glslang::Stage;
 use xenoglot_vulkan::{Contents, Numbers, TexelFormat, TextureContents, TextureShape};
 
-/// Bytes of a block.
-pub(super) const BLOCK_BYTES: usize = 0x2000;
+/// Least bytes of a block.
+const BLOCK_BYTES: usize = 0x2000;
+/// Most bytes of a block.
+const MAX_BLOCK_BYTES: usize = 0x1_0000;
 
-/// The words of a block: matrices near the identity, which keep what they transform in sight; small integers; doubles.
-/// An integer in front, which mostly chooses a way, is `round`.
-pub(super) fn block(block: &Block, round: u32) -> Vec<u8> {
-    let members = block.members.trim_start();
-    let has = |ty: &str| members.contains(ty);
-    let words: Vec<u32> = if has("double") {
-        let value = |i: u32| (f64::from(i) * 0.37 - 1.5).to_bits();
-        (0..BLOCK_BYTES as u32 / 8).flat_map(|i| [value(i) as u32, (value(i) >> 32) as u32]).collect()
-    } else if has("uint ") || has("ivec4") {
-        (0..BLOCK_BYTES as u32 / 4).map(|i| i.wrapping_mul(0x9e37_79b1) >> 24).collect()
-    } else {
-        // What a tessellator makes of a triangle goes by its distance from the eye.
-        let value = |i: u32| match (has("eye"), i % 16 % 5) {
-            (true, _) => 40.0,
-            (false, 0) => 1.0,
-            _ => (i.wrapping_mul(0x9e37_79b1) >> 28) as f32 * 0.004,
-        };
-        let first = if members.starts_with("int ") { round } else { value(0).to_bits() };
-        std::iter::once(first).chain((1..BLOCK_BYTES as u32 / 4).map(|i| value(i).to_bits())).collect()
-    };
-    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+/// Which numbers blocks hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Floats {
+    /// Ones in steps, and small ones between them.
+    Sparse,
+    /// About a half.
+    Middling,
+    /// Distances.
+    Large,
 }
+
+impl Floats {
+    /// Those that shaders of a stage are tried with, until something is drawn.
+    ///
+    /// What a tessellator makes of a triangle goes by its distance from something.
+    pub fn tried(stage: Stage) -> [Floats; 3] {
+        match stage {
+            Stage::TessControl => [Floats::Large, Floats::Middling, Floats::Sparse],
+            _ => [Floats::Sparse, Floats::Middling, Floats::Large],
+        }
+    }
+}
+
+/// What blocks hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    /// Floats.
+    pub floats: Floats,
+    /// Added to integers that choose a way or count loops.
+    pub round: u32,
+}
+
+/// Whether a block has integers of its own, which mostly choose a way.
+pub(super) fn chooses(block: &Block) -> bool {
+    !block.storage && block.layout.leaves.iter().any(|leaf| leaf.alone && leaf.scalar == Scalar::Int)
+}
+
+/// Bytes of a block as it is bound.
+pub(super) fn block_bytes(block: &Block) -> usize {
+    (block.layout.bytes as usize).next_multiple_of(256).clamp(BLOCK_BYTES, MAX_BLOCK_BYTES)
+}
+
+/// What a block holds: matrices near the identity, which keep what they transform in sight; small integers where integers
+/// are, as they count loops; floats as asked.
+pub(super) fn block(block: &Block, filling: Filling) -> Vec<u8> {
+    let mut bytes = vec![0; block_bytes(block)];
+    let layout = &block.layout;
+    let mut own = 0;
+    let mut put = |leaf: &Leaf, shift: u32, bytes: &mut [u8]| {
+        let at = (leaf.offset.saturating_add(shift)) as usize;
+        let i = at as u32 / 4;
+        let hash = i.wrapping_mul(0x9e37_79b1);
+        let small = (hash >> 28) as f32 * 0.004;
+        let float = match (leaf.scalar, filling.floats) {
+            (Scalar::Element(column, row), _) => {
+                if column == row {
+                    1.0
+                } else {
+                    small
+                }
+            }
+            (_, Floats::Sparse) => {
+                if (i % 16).is_multiple_of(5) {
+                    1.0
+                } else {
+                    small
+                }
+            }
+            (_, Floats::Middling) => 0.3 + small * 10.0,
+            (_, Floats::Large) => 40.0,
+        };
+        let value: [u8; 8] = match leaf.scalar {
+            Scalar::Double => (f64::from(i / 2) * 0.37 - 1.5).to_le_bytes(),
+            Scalar::Long => u64::from(hash >> 28).to_le_bytes(),
+            Scalar::Float | Scalar::Element(..) => u64::from(float.to_bits()).to_le_bytes(),
+            Scalar::Int if block.storage => u64::from(hash >> 24).to_le_bytes(),
+            Scalar::Int if leaf.alone => {
+                own += 1;
+                u64::from((own - 1 + filling.round) % ROUNDS).to_le_bytes()
+            }
+            Scalar::Int => u64::from(hash >> 28).to_le_bytes(),
+        };
+        let wide = matches!(leaf.scalar, Scalar::Double | Scalar::Long);
+        let value = if wide { &value[..] } else { &value[..4] };
+        if let Some(to) = at.checked_add(value.len()).and_then(|end| bytes.get_mut(at..end)) {
+            to.copy_from_slice(value);
+        }
+    };
+    let fixed = layout.repeated.map_or(layout.leaves.len(), |(first, _)| first);
+    let (fixed, element) = layout.leaves.split_at(fixed.min(layout.leaves.len()));
+    fixed.iter().for_each(|leaf| put(leaf, 0, &mut bytes));
+    if let Some((_, stride)) = layout.repeated {
+        for shift in (0..bytes.len() as u32).step_by(stride.max(4) as usize) {
+            element.iter().for_each(|leaf| put(leaf, shift, &mut bytes));
+        }
+    }
+    bytes
+}
+
+/// Draws with different integers.
+pub(super) const ROUNDS: u32 = 5;
 
 fn numbers(o: &Opaque) -> Numbers {
     match o.texel {
@@ -99,6 +183,21 @@ pub(super) fn texture(o: &Opaque, element: u32) -> Contents {
     Contents::Texture(TextureContents { shape, arrayed, numbers, size, layers, levels, samples, texels })
 }
 
+/// A texture of a shape, of which nothing else matters.
+pub(super) fn any_texture(binding: &TextureBinding) -> Contents {
+    let (dim, arrayed, multisampled) = (binding.dim, binding.arrayed, binding.multisampled);
+    let any = Opaque {
+        binding: 0,
+        count: 1,
+        shape: (dim, arrayed, multisampled),
+        texel: binding.texel,
+        shadow: binding.shadow,
+        rect: false,
+        format: None,
+    };
+    texture(&any, 0)
+}
+
 /// What the driver keeps in constant bank 0: handles, which are not looked at, and where storage blocks lie.
 ///
 /// Workgroups are counted at 0x0c in compute. Fragment shaders find samples at 0x830, as halfwords with a coordinate in
@@ -114,13 +213,13 @@ pub(super) fn driver_bank(base: u32, blocks: &[Block], groups: Option<[u32; 3]>)
         put(0x0c + 4 * i, n);
     }
     (0..SAMPLES).for_each(|i| put(0x830 + 4 * i, 0x8000_8000));
-    for block in blocks {
-        if block.storage {
-            let at = base + HANDLE_BYTES + 16 * block.binding;
-            put(at, place(block));
-            put(at + 8, BLOCK_BYTES as u32);
+    for placed in places(blocks) {
+        if placed.block.storage {
+            let at = base + HANDLE_BYTES + 16 * placed.binding;
+            put(at, placed.at as u32);
+            put(at + 8, block_bytes(placed.block) as u32);
         } else if groups.is_some() {
-            put(0x20 + 8 * block.binding, place(block));
+            put(0x20 + 8 * placed.binding, placed.at as u32);
         }
     }
     bank
@@ -132,19 +231,101 @@ const SAMPLES: u32 = 128;
 /// Bytes of a stage's handles: 32 of textures, 8 of images.
 const HANDLE_BYTES: u32 = 4 * 40;
 
-/// Where a block lies in global memory.
-pub(super) fn place(block: &Block) -> u32 {
-    (1 + block.binding + if block.storage { 0 } else { 16 }) * BLOCK_BYTES as u32
+/// Most elements of an array of blocks: more than there are bindings.
+const MAX_ELEMENTS: u32 = 32;
+
+/// An element of a block in global memory.
+pub(super) struct Placed<'b> {
+    pub block: &'b Block,
+    /// Which element of an array of blocks.
+    pub element: u32,
+    /// Its own binding.
+    pub binding: u32,
+    /// Its byte address.
+    pub at: usize,
+}
+
+/// Where blocks lie in global memory: one after the other, a block's room before the first.
+pub(super) fn places(blocks: &[Block]) -> Vec<Placed<'_>> {
+    let mut at = BLOCK_BYTES;
+    let mut out = Vec::new();
+    for block in blocks {
+        for element in 0..block.count.min(MAX_ELEMENTS) {
+            out.push(Placed { block, element, binding: block.binding.saturating_add(element), at });
+            at += block_bytes(block);
+        }
+    }
+    out
 }
 
 /// Global memory with the blocks.
-pub(super) fn memory(blocks: &[Block], round: u32) -> Vec<u8> {
-    let mut memory = vec![0; 34 * BLOCK_BYTES];
-    for b in blocks {
-        let at = place(b) as usize;
-        if let Some(bytes) = memory.get_mut(at..at + BLOCK_BYTES) {
-            bytes.copy_from_slice(&block(b, round));
-        }
+pub(super) fn memory(blocks: &[Block], filling: Filling) -> Vec<u8> {
+    let mut memory = vec![0; BLOCK_BYTES];
+    for placed in places(blocks) {
+        memory.resize(placed.at, 0);
+        memory.extend(block(placed.block, filling));
     }
+    // Room behind the last one.
+    memory.resize(memory.len() + BLOCK_BYTES, 0);
     memory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::maxwell::graphics::source::Declarations;
+    use xenoglot_vulkan::glslang;
+
+    #[test]
+    fn members_of_blocks_hold_what_they_are() {
+        if !glslang::available() {
+            return;
+        }
+        let source = "#version 450\nstruct S { vec2 at; int more; };\n\
+            layout(std140, binding = 0) uniform U {\n\
+            float scale; int loops; ivec2 size; mat3 m; double d; uint flags[2]; S s[2]; };\n\
+            layout(std430, binding = 1) buffer B { float first; uint rest[]; };\n\
+            layout(location = 0) out vec4 o; void main() {\n\
+            o = vec4(m * vec3(scale), float(d)); for (int i = 0; i < loops + size.x + s[0].more; i++) o *= s[1].at.x;\n\
+            rest[0] = flags[1] + uint(first); }";
+        let words = glslang::compile_opengl(source, Stage::Fragment).unwrap();
+        let found = Declarations::of_spirv(&words, Stage::Fragment).unwrap();
+        let [uniform, storage] = &found.blocks[..] else { panic!("{:?}", found.blocks) };
+        assert!(chooses(uniform) && !chooses(storage) && storage.storage);
+        for round in 0..ROUNDS {
+            let bytes = block(uniform, Filling { floats: Floats::Sparse, round });
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+            assert_eq!(word(4), round, "the loop count goes by the round");
+            for at in [8, 12, 80, 96, 120, 136] {
+                assert!(word(at) < 16, "word at {at} is {:#x}", word(at));
+            }
+            assert_eq!(
+                [16, 20, 36, 56].map(word),
+                [1f32.to_bits(), word(20), 1f32.to_bits(), 1f32.to_bits()]
+            );
+            assert!(f32::from_bits(word(20)) < 0.1);
+            let double = f64::from_le_bytes(bytes[64..72].try_into().unwrap());
+            assert!(double.abs() < 100.0, "{double}");
+        }
+        let bytes = block(storage, Filling { floats: Floats::Middling, round: 0 });
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert!((0.2..1.0).contains(&f32::from_bits(word(0))));
+        assert!((1..BLOCK_BYTES / 4).all(|i| word(4 * i) < 256));
+        assert!((1..BLOCK_BYTES / 4).any(|i| word(4 * i) > 0));
+    }
+
+    #[test]
+    fn every_element_of_an_array_of_blocks_has_its_place() {
+        let of = |binding, count, bytes| Block {
+            binding,
+            count,
+            storage: true,
+            layout: super::super::reflect::Layout { bytes, ..Default::default() },
+        };
+        let blocks = [of(0, 3, 16), of(9, 1, 0x3000), of(4, 1, 4)];
+        let placed: Vec<(u32, usize)> = places(&blocks).iter().map(|p| (p.binding, p.at)).collect();
+        assert_eq!(placed, [(0, 0x2000), (1, 0x4000), (2, 0x6000), (9, 0x8000), (4, 0xb000)]);
+        let memory = memory(&blocks, Filling { floats: Floats::Sparse, round: 0 });
+        assert_eq!(memory.len(), 0xd000 + BLOCK_BYTES);
+    }
 }

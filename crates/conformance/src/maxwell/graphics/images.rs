@@ -1,7 +1,7 @@
 //! Storage images of a source and its translation: what is in them before, and whether the same is in them afterwards.
 
 use super::contents::component;
-use super::source::{Declarations, Opaque, SAMPLER_BYTES};
+use super::source::{Declarations, Opaque};
 use super::{near, words};
 use crate::vulkan::texel_format;
 use xenoglot_ir::imm::Dim;
@@ -205,28 +205,34 @@ pub(super) fn of_source(image: &Opaque) -> Result<Vec<Contents>, String> {
     (0..image.count).map(|element| seen(image, element, declared(image))).collect()
 }
 
-/// The image of a source that a translation's descriptor stands for; and the binding where the translation sees it first,
-/// as its machine code may load integers of what it stores as floats.
+/// What a translation's descriptor of an image stands for.
+struct Behind<'a> {
+    /// The source's image, and which element.
+    image: &'a Opaque,
+    element: u32,
+    here: &'a ImageBinding,
+    /// The binding where the translation sees it first, as its machine code may load integers of what it stores as floats.
+    first: &'a ImageBinding,
+}
+
 fn behind<'a>(
     declarations: &'a Declarations,
     lifted: &'a Lifted,
     slot: DescriptorSlot,
     base: u32,
-) -> Result<(&'a Opaque, &'a ImageBinding, &'a ImageBinding), String> {
+) -> Result<Behind<'a>, String> {
     let images = &lifted.info.images;
     let here = images.iter().find(|i| i.binding == slot.binding).ok_or("an image without a description")?;
-    let first = images.iter().find(|i| i.handle == here.handle).unwrap_or(here);
+    let source = |i: &ImageBinding| declarations.image(base, i.handle.texture.offset);
+    let place = |(image, element): (&Opaque, u32)| (image.binding, element);
+    let offset = here.handle.texture.offset;
+    let (image, element) = source(here).ok_or(format!("no image has a handle at {offset:#x}"))?;
+    let is_same = |i: &&ImageBinding| source(i).map(place) == Some((image.binding, element));
+    let first = images.iter().find(is_same).unwrap_or(here);
     if (first.dim, first.arrayed) != (here.dim, here.arrayed) {
         return Err("an image that is seen in several shapes".into());
     }
-    let n = here.handle.texture.offset.wrapping_sub(base + SAMPLER_BYTES) / 4;
-    let source = declarations.images.iter().find(|i| (i.binding..i.binding + i.count).contains(&n));
-    Ok((source.ok_or(format!("no image has binding {n}"))?, here, first))
-}
-
-/// The element of a source's image that a handle is of.
-fn element(image: &Opaque, binding: &ImageBinding, base: u32) -> u32 {
-    (binding.handle.texture.offset.wrapping_sub(base + SAMPLER_BYTES) / 4).wrapping_sub(image.binding)
+    Ok(Behind { image, element, here, first })
 }
 
 /// What a translation's descriptor of an image is bound to.
@@ -236,14 +242,14 @@ pub(super) fn of_translation(
     slot: DescriptorSlot,
     base: u32,
 ) -> Result<Vec<Contents>, String> {
-    let (image, here, first) = behind(declarations, lifted, slot, base)?;
+    let Behind { image, element, here, first } = behind(declarations, lifted, slot, base)?;
     let format = known(here.format, image.texel);
     if here.binding != first.binding {
         let format = texel_format(format).ok_or("an image without a format")?;
         let (set, binding) = (slot.set, first.binding);
         return Ok(vec![Contents::View(xenoglot_vulkan::View { set, binding, element: 0, format })]);
     }
-    Ok(vec![seen(image, element(image, here, base), (here.dim, here.arrayed, format))?])
+    Ok(vec![seen(image, element, (here.dim, here.arrayed, format))?])
 }
 
 /// Where the source of a translation's descriptor binds the image: binding, element, and its format. None of an image that
@@ -254,8 +260,8 @@ pub(super) fn place(
     slot: DescriptorSlot,
     base: u32,
 ) -> Result<Option<(u32, u32, ImageFormat)>, String> {
-    let (image, here, first) = behind(declarations, lifted, slot, base)?;
-    let place = (image.binding, element(image, here, base), declared(image).2);
+    let Behind { image, element, here, first } = behind(declarations, lifted, slot, base)?;
+    let place = (image.binding, element, declared(image).2);
     Ok((here.binding == first.binding).then_some(place))
 }
 

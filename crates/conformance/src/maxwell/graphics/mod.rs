@@ -5,10 +5,12 @@ mod contents;
 mod images;
 pub mod pipeline;
 mod reference;
+mod reflect;
 mod render;
 pub mod source;
 mod warps;
 
+use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
 use crate::{Error, Request, input};
@@ -16,9 +18,10 @@ use source::{Declarations, SourceGpu};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 use xenoglot::maxwell::{self, Options};
 use xenoglot_maxwell::lift::{LiftOptions, Lifted};
-use xenoglot_vulkan::glslang::Stage;
+use xenoglot_vulkan::glslang::{self, Stage};
 
 /// A shader of the corpus.
 #[derive(Clone, Debug)]
@@ -31,6 +34,8 @@ pub struct Shader {
     pub source: String,
     /// The compiled file.
     pub dksh: Vec<u8>,
+    /// What the source declares.
+    pub declarations: Declarations,
 }
 
 /// Extension, stage, and where the driver's bank has the stage's handles.
@@ -51,7 +56,8 @@ pub(crate) fn stage(name: &str) -> Option<(Stage, u32)> {
 /// The shaders of an archive, by name.
 ///
 /// # Errors
-/// A file that cannot be read or unpacked, or one without shaders.
+/// A file that cannot be read or unpacked, or one without shaders; a source without SPIR-V beside it that glslang cannot
+/// compile.
 pub fn read(path: &Path) -> Result<Vec<Shader>, Error> {
     let damaged = |e: std::io::Error| Error::Archive { path: path.into(), reason: e.to_string() };
     let bytes = input::read(path)?;
@@ -67,24 +73,36 @@ pub fn read(path: &Path) -> Result<Vec<Shader>, Error> {
             let path = entry.path().map_err(damaged)?;
             path.file_name().unwrap_or_default().to_string_lossy().into_owned()
         };
-        if stage(name.strip_suffix(".dksh").unwrap_or(&name)).is_some() {
+        let shader = [".dksh", ".spv"].iter().find_map(|ending| name.strip_suffix(ending));
+        if stage(shader.unwrap_or(&name)).is_some() {
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).map_err(damaged)?;
             files.insert(name, bytes);
         }
     }
-    let shaders: Vec<Shader> = files
-        .iter()
-        .filter_map(|(name, source)| {
-            let dksh = files.get(&format!("{name}.dksh"))?.clone();
-            let source = String::from_utf8(source.clone()).ok()?;
-            Some(Shader { name: name.clone(), stage: stage(name)?.0, source, dksh })
-        })
-        .collect();
+    let mut shaders = Vec::new();
+    for (name, source) in &files {
+        let Some(dksh) = files.get(&format!("{name}.dksh")).cloned() else { continue };
+        let Some((stage, _)) = stage(name) else { continue };
+        let Ok(source) = String::from_utf8(source.clone()) else { continue };
+        let declarations = declarations(&source, stage, files.get(&format!("{name}.spv")));
+        let unread = |reason| Error::Archive { path: path.into(), reason: format!("{name}: {reason}") };
+        let declarations = declarations.map_err(unread)?;
+        shaders.push(Shader { name: name.clone(), stage, source, dksh, declarations });
+    }
     if shaders.is_empty() {
         return Err(Error::NoVectors { path: path.into(), magic: "NAME.frag and NAME.frag.dksh".into() });
     }
     Ok(shaders)
+}
+
+/// What a source declares, by the SPIR-V that it is for OpenGL.
+fn declarations(source: &str, stage: Stage, spirv: Option<&Vec<u8>>) -> Result<Declarations, String> {
+    let compiled = match spirv {
+        Some(bytes) => words(bytes),
+        None => glslang::compile_opengl(source, stage).map_err(|e| e.to_string())?,
+    };
+    Declarations::of_spirv(&compiled, stage)
 }
 
 impl Shader {
@@ -96,7 +114,7 @@ impl Shader {
         let programs = maxwell::load(&self.dksh).map_err(|e| e.to_string())?;
         let program = programs.first().ok_or("no program")?;
         let base = stage(&self.name).map_or(0, |s| s.1);
-        Ok(SourceGpu::new(&Declarations::read(&self.source), program.gpu, base))
+        Ok(SourceGpu::new(&self.declarations, program.gpu, base))
     }
 
     /// Lifts the machine code; everything bound is in descriptor set `set`.
@@ -138,7 +156,10 @@ fn verdict(engine: &mut pipeline::Engine, shader: &Shader, shaders: &[Shader]) -
         return Verdict::Failed(e);
     }
     match (engine.render(shader, shaders), FREE.iter().find(|f| f.0 == shader.name)) {
-        (Ok(()), _) => Verdict::Passed,
+        (Ok(true), _) => Verdict::Passed,
+        (Ok(false), _) => {
+            Verdict::Unconfirmed("neither the source nor its translation draws or writes anything".into())
+        }
         (Err(e), Some((_, reason))) => Verdict::Unconfirmed(format!("{reason}: {e}")),
         (Err(e), None) => Verdict::Failed(e),
     }
@@ -146,19 +167,14 @@ fn verdict(engine: &mut pipeline::Engine, shader: &Shader, shaders: &[Shader]) -
 
 /// Suite `maxwell-graphics`: a case for each shader.
 pub(crate) fn shaders(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let shaders = read(&request.path)?;
+    let shaders = Arc::new(read(&request.path)?);
     let language = if request.engine == "glsl" { Language::Glsl } else { Language::Spirv };
-    let device = vulkan::device(request)?;
-    let mut engine = pipeline::Engine::new(language, request, &device)?;
-    observer.total(shaders.len());
-    let cases: Vec<Case> = shaders
-        .iter()
-        .map(|shader| {
-            let verdict = verdict(&mut engine, shader, &shaders);
-            let case = Case { name: shader.name.clone(), verdict };
-            observer.case(&case);
-            case
-        })
-        .collect();
-    Ok(Summary::of(&cases))
+    let (device, request) = (vulkan::device(request)?, request.clone());
+    let items = shaders.iter().map(|s| Item::single(s.name.clone(), s.clone())).collect();
+    let start = move || pipeline::Engine::new(language, &request, &device);
+    let judge = move |engine: &mut pipeline::Engine, item: &Item<Shader>, emit: &mut Emit| {
+        let verdict = verdict(engine, &item.data, &shaders);
+        emit(Case { name: item.data.name.clone(), verdict });
+    };
+    Work::with(items, start, judge).run(observer)
 }

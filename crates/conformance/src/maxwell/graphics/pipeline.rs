@@ -10,7 +10,7 @@ use xenoglot_maxwell::gpu::InputPrimitive;
 use xenoglot_maxwell::lift::Lifted;
 use xenoglot_vulkan::{
     DescriptorKind, DescriptorSlot, DeviceInfo, Job, PipelineInput, PipelineJob, PipelineStage, StageModule,
-    glslang,
+    Topology, glslang,
 };
 
 const VERTEX: &str = "#version 450\nvoid main() { gl_Position = vec4(0); }\n";
@@ -52,7 +52,7 @@ impl Engine {
         let subgroup_width = self.0.subgroup_width;
         let options = xenoglot_opt::Options { lower_memory: true, subgroup_width, ..Default::default() };
         self.0.translator.optimize(&mut lifted.module, &options);
-        let spirv = self.0.words_for(&lifted, shader.stage)?;
+        let spirv = self.0.words(&lifted.module, shader.stage)?;
         Ok((lifted, spirv))
     }
 }
@@ -88,8 +88,21 @@ fn job(lifted: &Lifted, spirv: Vec<u32>) -> Result<PipelineJob, String> {
         descriptors: descriptors(module),
         inputs: inputs(module),
         targets: targets(module),
-        points: geometry.is_some_and(|g| g.input == InputPrimitive::Points),
+        topology: topology(geometry.map_or(InputPrimitive::Triangles, |g| g.input)),
+        // As many as the control shader's stub makes.
+        patch_vertices: 3,
     })
+}
+
+/// What a geometry shader is drawn with.
+pub(super) fn topology(input: InputPrimitive) -> Topology {
+    match input {
+        InputPrimitive::Points => Topology::Points,
+        InputPrimitive::Lines => Topology::Lines,
+        InputPrimitive::LinesAdjacency => Topology::LinesAdjacency,
+        InputPrimitive::Triangles => Topology::Triangles,
+        InputPrimitive::TrianglesAdjacency => Topology::TrianglesAdjacency,
+    }
 }
 
 pub(super) fn descriptors(module: &Module) -> Vec<DescriptorSlot> {

@@ -1,0 +1,211 @@
+//! The second set of Maxwell vectors: what passes, and what waits for which feature.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use xenoglot_conformance::maxwell::format::Corpus;
+use xenoglot_conformance::maxwell::launch::{BASE, Launch};
+use xenoglot_conformance::{Case, Observer, Request, Suite, Verdict};
+use xenoglot_maxwell::container::Cubin;
+use xenoglot_maxwell::launch::{Memory, place_globals};
+use xenoglot_testgen::skip::skip;
+use xenoglot_vulkan::glslang;
+use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
+
+fn vectors(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name).join("public.tar.xz")
+}
+
+/// Not a test: what the others start as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
+
+#[derive(Default)]
+struct Cases(Mutex<Vec<Case>>);
+
+impl Observer for Cases {
+    fn total(&self, _cases: usize) {}
+
+    fn case(&self, case: &Case) {
+        self.0.lock().unwrap().push(case.clone());
+    }
+}
+
+fn run(suite: &str, path: PathBuf, engine: &'static str) -> Vec<Case> {
+    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    let cases = Cases::default();
+    Suite::find(suite).unwrap().run(&Request { path, engine, device: None, worker }, &cases).unwrap();
+    let mut cases = cases.0.into_inner().unwrap();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+/// Checks that all pass but those that wait, and that these say so: by the start of a case's name, what it says.
+fn all_pass_but(cases: &[Case], waiting: &[(&str, &str)]) {
+    let mut wrong = Vec::new();
+    let mut passed = 0;
+    for case in cases {
+        let says = waiting.iter().find(|(name, _)| case.name.starts_with(name)).map(|w| w.1);
+        match (&case.verdict, says) {
+            (Verdict::Passed, None) => passed += 1,
+            (Verdict::Failed(why), Some(says)) if why.contains(says) => println!("{}: {why}", case.name),
+            _ => wrong.push(format!("{}: {:?}", case.name, case.verdict)),
+        }
+    }
+    println!("{passed} of {} cases pass", cases.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Kernels that wait: for the dot products of SM61, and for calls through tables in memory.
+const KERNELS: [(&str, &str); 3] = [
+    ("dp2a_forms", "not an instruction"),
+    ("dp4a_forms", "not an instruction"),
+    ("function_table", "the targets of an indirect branch"),
+];
+
+#[test]
+fn kernels_on_the_interpreter() {
+    let cases = run("maxwell", vectors("maxwell-2/compute"), "interp");
+    assert_eq!(cases.len(), 14 * 2 * 3);
+    all_pass_but(&cases, &KERNELS);
+}
+
+/// Whether the device is the one whose abilities are known here.
+fn lavapipe() -> bool {
+    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    let request = Request { path: PathBuf::new(), engine: "spirv", device: None, worker };
+    match xenoglot_conformance::vulkan::device(&request) {
+        Ok(device) if device.name.contains("llvmpipe") && glslang::available() => return true,
+        Ok(_) => skip("no lavapipe, or no glslangValidator"),
+        Err(e) => skip(&e.to_string()),
+    }
+    false
+}
+
+#[test]
+fn kernels_on_a_device() {
+    if !lavapipe() {
+        return;
+    }
+    for engine in ["spirv", "glsl"] {
+        let cases = run("maxwell", vectors("maxwell-2/compute"), engine);
+        assert_eq!(cases.len(), 14 * 2);
+        all_pass_but(&cases, &KERNELS);
+    }
+}
+
+#[test]
+fn linked_cubins_hold_what_the_descriptions_say() {
+    let corpus = Corpus::read(&vectors("maxwell-2/compute")).unwrap();
+    let mut relocated = 0;
+    for kernel in &corpus.kernels {
+        for variant in kernel.variants.values() {
+            let bytes = &corpus.cubins[&variant.cubin];
+            let launch = Launch::new(kernel, variant, bytes).unwrap();
+            let mut memory = Memory::new(BASE);
+            for buffer in &kernel.buffers {
+                memory.add(&buffer.before);
+            }
+            let linked = place_globals(bytes, &kernel.name, &mut memory).unwrap();
+            let cubin = Cubin::parse(&linked).unwrap();
+            assert_eq!(memory.bytes(), launch.memory.bytes(), "{}", kernel.name);
+            let banks: BTreeMap<u32, &[u8]> =
+                cubin.kernel(&kernel.name).unwrap().banks.iter().map(|b| (b.bank, b.data)).collect();
+            let stated = launch.banks.iter().filter(|b| b.0 != 0).map(|(bank, data)| (*bank, &data[..]));
+            assert_eq!(banks, stated.collect::<BTreeMap<_, _>>(), "{}", kernel.name);
+            relocated += usize::from(!variant.relocations.is_empty());
+        }
+    }
+    assert_eq!(relocated, 6);
+}
+
+/// Shaders that wait on a device with subgroups of 8: for derivatives and votes on any width of subgroups, for a shift of
+/// 64 bits, a conversion that rounds, and gradients of volumes and cubes.
+const SHADERS: [(&str, &str); 7] = [
+    ("cs_int64.comp", "SHF.R.U64.HI"),
+    ("fs_deriv_", "subgroup"),
+    ("fs_discard_lod.frag", "subgroup"),
+    ("fs_fp64.frag", "rounding"),
+    ("fs_helper.frag", "subgroup"),
+    ("fs_lod_query.frag", "SAM"),
+    ("fs_vote", "subgroup"),
+];
+
+fn shaders(engine: &'static str) {
+    if !lavapipe() {
+        return;
+    }
+    let cases = run("maxwell-graphics", vectors("maxwell-2/graphics"), engine);
+    assert_eq!(cases.len(), 35);
+    all_pass_but(&cases, &SHADERS);
+}
+
+#[test]
+fn shaders_draw_what_their_sources_do_as_spirv() {
+    shaders("spirv");
+}
+
+#[test]
+fn shaders_draw_what_their_sources_do_as_glsl() {
+    shaders("glsl");
+}
+
+/// An archive with some of the shaders of the first set, their sources rewritten.
+fn archive(names: &[&str], rewrite: impl Fn(&str) -> String) -> tempfile::TempDir {
+    use std::io::Read;
+    let bytes = std::fs::read(vectors("maxwell/graphics")).unwrap();
+    let mut tar = Vec::new();
+    lzma_rust2::XzReader::new(bytes.as_slice(), false).read_to_end(&mut tar).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut out = tar::Builder::new(std::fs::File::create(folder.path().join("some.tar")).unwrap());
+    for entry in tar::Archive::new(tar.as_slice()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        let is_source = names.contains(&name.as_str());
+        if is_source {
+            bytes = rewrite(&String::from_utf8(bytes).unwrap()).into_bytes();
+        }
+        // Without the SPIR-V: it is made from the source.
+        if is_source || name.strip_suffix(".dksh").is_some_and(|name| names.contains(&name)) {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            out.append_data(&mut header, &name, &bytes[..]).unwrap();
+        }
+    }
+    out.finish().unwrap();
+    folder
+}
+
+#[test]
+fn a_half_of_a_tessellator_is_drawn_with_one_made_for_it() {
+    if !lavapipe() {
+        return;
+    }
+    for name in ["tcs_basic.tesc", "tes_tri.tese"] {
+        let folder = archive(&[name], str::to_owned);
+        let cases = run("maxwell-graphics", folder.path().join("some.tar"), "spirv");
+        assert_eq!(cases.len(), 1);
+        all_pass_but(&cases, &[]);
+    }
+}
+
+#[test]
+fn sources_are_read_however_they_are_written() {
+    if !lavapipe() {
+        return;
+    }
+    // Blanks, macros and lengths that are expressions, where the first set has numbers.
+    let names = ["fs_tex_indexed.frag", "cs_ubo_many.comp", "cs_images.comp", "vs_skin.vert"];
+    let folder = archive(&names, |source| {
+        let source = source.replace("binding=", "binding = ZERO + ").replace("a[4]", "a[ 2 * TWO ]");
+        source.replacen('\n', "\n#define ZERO 0\n#define TWO 2\n", 1)
+    });
+    let cases = run("maxwell-graphics", folder.path().join("some.tar"), "spirv");
+    assert_eq!(cases.len(), names.len());
+    all_pass_but(&cases, &[]);
+}
