@@ -83,3 +83,7 @@ for x, y in pairs:
 test("denormals", "cs_6_2",
     [("srv 0 0", "structured", [w for pair in pairs for w in pair], 128, 8, "-"), ("uav 0 1", "structured", [], 256, 16, "-")],
     [("uav 0 1", out)])
+
+words = rnd(7, 16)
+out = [(((10 if i & 1 else 20) + sum(words[:i + 1]) & M ^ words[i]) + words[0]) & M for i in range(16)]
+test("handle_phis", "cs_6_0", [("uav 0 0", "raw", [], 64, 0, "-"), ("srv 0 1", "raw", words, 64, 0, "-")], [("uav 0 0", out)])
