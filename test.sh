@@ -2,7 +2,7 @@
 # Installs what the tests need, where that is possible, and runs them all.
 #
 #   ./test.sh          format, lints, every test
-#   ./test.sh --long   the same with the long random runs and corpora
+#   ./test.sh --long   the same with the long random runs and corpora; random cases are fresh ones, not those of every run
 #
 # Tests that cannot run on this machine are skipped; the summary at the end says which and why.
 #
@@ -10,6 +10,7 @@
 #   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
 #   XENOGLOT_PYTHON          a Python with the packages perfetto and viztracer
 #   XENOGLOT_NO_INSTALL=1    install nothing
+#   XENOGLOT_SEED            the seed of random cases, to see again what a long run found
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"

@@ -1,8 +1,11 @@
 //! Many inputs at once: on all cores, with a progress bar, results written in the order of the inputs.
 
 use crate::failure::{describe, usage};
+use crate::isolate::{Panicked, attempt};
+use crate::output::{self, Inputs, check_ending, check_folder, ends_with_slash, is_stdout};
+use crate::print;
 use crate::source::{Source, sources};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -70,21 +73,24 @@ pub type Outcome = Result<Vec<Result<Artifact>>>;
 const WINDOW: usize = 16;
 
 /// Does `work` on every input and writes what comes of it. `state` makes what a thread reuses from input to input.
-/// Gives whether everything went well.
+/// A panic of `work` is an error of its input. Gives whether everything went well.
 pub fn run<S>(
     args: &BatchArgs,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &Source, &[u8]) -> Outcome + Sync,
 ) -> Result<bool> {
     let sources = sources(&args.inputs)?;
+    let mut writer = Writer::new(args, &sources)?;
     let bar = bar(sources.len());
-    let mut writer = Writer::new(args, sources.len());
     for window in sources.chunks(WINDOW * rayon::current_num_threads()) {
         let outcomes: Vec<Outcome> = window
             .par_iter()
-            .map_init(&state, |state, source| {
+            .map_init(&state, |reused, source| {
                 tracing::info!(input = source.name, "start");
-                let outcome = source.read().and_then(|bytes| work(state, source, &bytes));
+                let outcome = source.read().and_then(|bytes| attempt(|| work(reused, source, &bytes)));
+                if outcome.as_ref().is_err_and(|e| e.is::<Panicked>()) {
+                    *reused = state();
+                }
                 bar.inc(1);
                 outcome
             })
@@ -110,18 +116,28 @@ pub fn bar(total: usize) -> ProgressBar {
 struct Writer<'a> {
     args: &'a BatchArgs,
     several: bool,
-    /// `-o`, if it is no `-`.
+    /// `-o`, if it is not standard output.
     output: Option<&'a Path>,
+    inputs: Inputs,
     written: BTreeSet<PathBuf>,
     printed: usize,
     failed: bool,
 }
 
 impl<'a> Writer<'a> {
-    fn new(args: &'a BatchArgs, sources: usize) -> Writer<'a> {
-        let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-        let several = sources > 1;
-        Writer { args, several, output, written: BTreeSet::new(), printed: 0, failed: false }
+    /// Refuses where no result could go.
+    fn new(args: &'a BatchArgs, sources: &[Source]) -> Result<Writer<'a>> {
+        let output = args.output.as_deref().filter(|path| !is_stdout(path));
+        let several = sources.len() > 1;
+        // How many files a folder holds does not change what `-o` means.
+        if let Some(output) = output.filter(|_| several || sources.iter().any(|source| !source.named)) {
+            check_folder(output)?;
+        }
+        let inputs = match output {
+            Some(_) => Inputs::new(sources.iter().filter_map(Source::path)),
+            None => Inputs::default(),
+        };
+        Ok(Writer { args, several, output, inputs, written: BTreeSet::new(), printed: 0, failed: false })
     }
 
     fn outcome(&mut self, source: &Source, outcome: Outcome) -> Result<()> {
@@ -137,7 +153,7 @@ impl<'a> Writer<'a> {
         for result in results {
             match result.and_then(|artifact| self.artifact(source, artifact, several)) {
                 Ok(()) => {}
-                Err(e) if e.is::<crate::failure::Usage>() || is_output_error(&e) => return Err(e),
+                Err(e) if e.is::<crate::failure::Usage>() || print::is_failure(&e) => return Err(e),
                 Err(e) => self.error(source, &e)?,
             }
         }
@@ -146,7 +162,7 @@ impl<'a> Writer<'a> {
 
     fn error(&mut self, source: &Source, error: &anyhow::Error) -> Result<()> {
         self.failed = true;
-        eprintln!("error: {}", describe(&source.name, error));
+        print::error(describe(&source.name, error));
         if self.args.json {
             let mut object = Map::new();
             object.insert("input".into(), source.name.clone().into());
@@ -178,28 +194,27 @@ impl<'a> Writer<'a> {
         match (file, artifact.content) {
             (None, Content::Text(text)) => self.print(source, &artifact.suffix, &text, several),
             (None, Content::Bytes(bytes)) => {
-                let mut out = std::io::stdout().lock();
                 if several {
                     return Err(usage("several binary results need -o FOLDER"));
                 }
-                if out.is_terminal() && self.args.output.is_none() {
+                if std::io::stdout().is_terminal() && self.args.output.is_none() {
                     return Err(usage("the result is binary: give -o FILE, or -o - for standard output"));
                 }
-                out.write_all(&bytes).context(OUTPUT)
+                Ok(print::stdout().write_all(&bytes)?)
             }
             (Some(_), _) | (_, Content::None) => Ok(()),
         }
     }
 
     fn print(&mut self, source: &Source, suffix: &str, text: &str, several: bool) -> Result<()> {
-        let mut out = std::io::stdout().lock();
+        let mut out = print::stdout();
         if several {
             let gap = if self.printed > 0 { "\n" } else { "" };
             let start = suffix.trim_start_matches('.');
-            writeln!(out, "{gap}==> {} ({start}) <==", source.name).context(OUTPUT)?;
+            writeln!(out, "{gap}==> {} ({start}) <==", source.name)?;
         }
         self.printed += 1;
-        out.write_all(text.as_bytes()).context(OUTPUT)
+        Ok(out.write_all(text.as_bytes())?)
     }
 
     /// Writes a file and says which.
@@ -211,54 +226,42 @@ impl<'a> Writer<'a> {
         content: &Content,
         several: bool,
     ) -> Result<PathBuf> {
-        let slash = output.as_os_str().as_encoded_bytes().last() == Some(&b'/');
-        let path = if several || slash || output.is_dir() {
+        let path = if several || ends_with_slash(output) || output.is_dir() {
+            check_folder(output)?;
             let mut name = source.stem.clone().into_os_string();
             name.push(suffix);
             output.join(name)
         } else {
+            check_ending(output, suffix.rsplit('.').next().unwrap_or_default())?;
             output.to_path_buf()
         };
         if !self.written.insert(path.clone()) {
             bail!("{} would be written twice", path.display());
         }
-        let context = || format!("cannot write {}", path.display());
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).with_context(context)?;
-        }
+        self.inputs.check(&path)?;
         let bytes = match content {
             Content::Text(text) => text.as_bytes(),
             Content::Bytes(bytes) => bytes,
             Content::None => &[],
         };
-        std::fs::write(&path, bytes).with_context(context)?;
-        tracing::info!(file = %path.display(), bytes = bytes.len(), "written");
+        output::write(&path, bytes)?;
         Ok(path)
     }
 
     fn json(&mut self, object: &Map<String, Value>) -> Result<()> {
-        let mut out = std::io::stdout().lock();
         let text = serde_json::to_string_pretty(object)?;
         let start = if self.printed == 0 { "[\n" } else { ",\n" };
         self.printed += 1;
-        write!(out, "{start}{text}").context(OUTPUT)
+        Ok(write!(print::stdout(), "{start}{text}")?)
     }
 
     fn finish(self) -> Result<bool> {
         if self.args.json {
             let end = if self.printed == 0 { "[]\n" } else { "\n]\n" };
-            std::io::stdout().lock().write_all(end.as_bytes()).context(OUTPUT)?;
+            print::stdout().write_all(end.as_bytes())?;
         }
         Ok(!self.failed)
     }
-}
-
-/// What a failure to write to standard output says.
-const OUTPUT: &str = "standard output";
-
-/// Whether nothing more can be printed.
-fn is_output_error(error: &anyhow::Error) -> bool {
-    error.is::<std::io::Error>() && error.to_string() == OUTPUT
 }
 
 /// Whether the error only says that a file is none of ours.

@@ -1,6 +1,8 @@
 //! Errors as people and scripts see them: messages with places, and exit codes.
 
+use crate::print;
 use std::fmt;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// Exit code when something failed.
@@ -31,17 +33,21 @@ pub fn exit_code(result: anyhow::Result<bool>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         // Whoever read the output has seen enough.
-        Err(e) if is_broken_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) if print::is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("error: {e:#}");
+            print::error(format_args!("{e:#}"));
             ExitCode::from(if e.is::<Usage>() { USAGE } else { FAILED })
         }
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|e| e.downcast_ref::<std::io::Error>());
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+/// Prints what clap says instead of doing a command: help and version, or what is wrong with the command line.
+pub fn help_or_usage(said: &clap::Error) -> ExitCode {
+    let code = ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(USAGE));
+    match said.print() {
+        Err(e) if !said.use_stderr() && e.kind() != ErrorKind::BrokenPipe => ExitCode::from(FAILED),
+        _ => code,
+    }
 }
 
 /// The message for an error in the input called `name`: `name: reason`, or `name:line:column: reason` in texts.

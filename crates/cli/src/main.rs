@@ -2,8 +2,10 @@
 //!
 //! `commands` has one file per command. What they share: `cli` says what the arguments are, `source` finds and reads
 //! inputs, `program` makes programs of them, `batch` works on many at once and writes results in order, `draw` makes
-//! pictures of graphs, `picture` writes those of pixels, `engine` says where codecs
-//! run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
+//! pictures of graphs, `picture` writes those of pixels, `output` writes files, `print` standard output, `isolate` makes
+//! panics errors, `engine` says where codecs run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod batch;
 mod bench;
@@ -12,7 +14,10 @@ mod commands;
 mod draw;
 mod engine;
 mod failure;
+mod isolate;
+mod output;
 mod picture;
+mod print;
 mod program;
 mod source;
 
@@ -29,9 +34,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     #[cfg(feature = "vulkan")]
     xenoglot_vulkan::isolated::serve_if_worker();
-    let cli = cli::Cli::parse();
+    isolate::install();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return failure::help_or_usage(&said),
+    };
     start_log(cli.verbose);
-    failure::exit_code(commands::run(cli.command))
+    if let Err(error) = xenoglot_output::discard_on_signals() {
+        tracing::warn!("Ctrl-C may leave something half written: {error}");
+    }
+    let done = commands::run(cli.command);
+    failure::exit_code(done.and_then(|all_well| print::flush().map(|()| all_well)))
 }
 
 /// Messages go to standard error. `RUST_LOG` wins over `-v`.
@@ -43,5 +56,7 @@ fn start_log(verbose: u8) {
         _ => "trace",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Where standard error fails, there is nowhere to tell that.
+    log.log_internal_errors(false).init();
 }

@@ -13,6 +13,8 @@ pub struct Picture {
     pub height: u32,
     /// Four bytes a pixel.
     pub rgba: Vec<u8>,
+    /// Whether colours are known to be those of sRGB, which the file then says.
+    pub srgb: bool,
 }
 
 impl Picture {
@@ -21,27 +23,30 @@ impl Picture {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
         encoder.set_color(png::ColorType::Rgba);
+        if self.srgb {
+            encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        }
         encoder.write_header()?.write_image_data(&self.rgba)?;
         Ok(bytes)
     }
 }
 
-/// Texels in rows without padding as OpenEXR: halves as they are, others as singles.
-pub fn open_exr(texel: Texel, [width, height]: [usize; 2], texels: &[u8]) -> Result<Vec<u8>> {
-    let at = |place: Vec2<usize>| {
-        let start = (place.1 * width + place.0) * texel.bytes();
-        texels.get(start..start + texel.bytes()).unwrap_or(&[0; 16])
-    };
+/// Colours as OpenEXR, of halves or singles. `color` gives that of a place.
+pub fn open_exr(
+    halves: bool,
+    [width, height]: [usize; 2],
+    color: impl Fn(usize, usize) -> [f32; 4] + Sync,
+) -> Result<Vec<u8>> {
     let mut file = Cursor::new(Vec::new());
-    let written = if texel == Texel::Rgba16Float {
-        let halves = SpecificChannels::rgba(|place| {
-            let half = |i: usize| f16::from_bits(word(at(place), i));
-            (half(0), half(1), half(2), half(3))
+    let written = if halves {
+        let halves = SpecificChannels::rgba(|place: Vec2<usize>| {
+            let [r, g, b, a] = color(place.0, place.1).map(f16::from_f32);
+            (r, g, b, a)
         });
         Image::from_channels((width, height), halves).write().to_buffered(&mut file)
     } else {
-        let singles = SpecificChannels::rgba(|place| {
-            let [r, g, b, a] = values(texel, at(place));
+        let singles = SpecificChannels::rgba(|place: Vec2<usize>| {
+            let [r, g, b, a] = color(place.0, place.1);
             (r, g, b, a)
         });
         Image::from_channels((width, height), singles).write().to_buffered(&mut file)

@@ -1,6 +1,7 @@
 //! From inputs to programs: which executables of which binaries, and how they are lifted.
 
 use crate::batch::{self, Artifact, BatchArgs};
+use crate::isolate::attempt;
 use crate::source::Source;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -11,9 +12,7 @@ use xenoglot::dxil::BindingModel;
 use xenoglot::pica::{self, Shape};
 use xenoglot::{Error, Translator};
 use xenoglot::{dxil, maxwell};
-use xenoglot_dxil::program::Program as DxilProgram;
 use xenoglot_ir::{Module, text, verify};
-use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_pica_shader::container::{Dvle, Shbin};
 use xenoglot_pica_shader::lift::{ClipSpace, FlowStats, Numeric};
 
@@ -299,10 +298,6 @@ pub struct Unit {
     pub module: Module,
     /// What tells it from the input's others in the name of a result.
     pub suffix: String,
-    /// What a Maxwell program uses.
-    pub info: Option<ShaderInfo>,
-    /// What a DXIL shader's metadata says.
-    pub dxil: Option<DxilProgram>,
 }
 
 /// The modules of an input: its executables lifted, or the one its IR text says, verified.
@@ -311,7 +306,7 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
         let text = std::str::from_utf8(bytes).map_err(|e| Error::Utf8 { offset: e.valid_up_to() })?;
         let module = text::parse(text, &text::Limits::default())?;
         verify::verify(&module).context("the module is not sound")?;
-        return Ok(vec![Ok(Unit { module, suffix: String::new(), info: None, dxil: None })]);
+        return Ok(vec![Ok(Unit { module, suffix: String::new() })]);
     }
     if let Format::Maxwell(_) = detect(bytes) {
         return maxwell_modules(bytes, select, lift);
@@ -322,9 +317,9 @@ pub fn modules(bytes: &[u8], select: &Select, lift: &LiftArgs, listing: bool) ->
     let options = lift.options(listing);
     let unit = |e: Executable| {
         let (module, _) = e.lift(&options).with_context(|| format!("executable {}", e.index))?;
-        Ok(Unit { module, suffix: e.suffix, info: None, dxil: None })
+        Ok(Unit { module, suffix: e.suffix })
     };
-    Ok(executables(bytes, select)?.into_iter().map(unit).collect())
+    Ok(executables(bytes, select)?.into_iter().map(|e| attempt(|| unit(e))).collect())
 }
 
 /// The Maxwell programs in an input that `select` chooses, at least one, with what tells each from the others.
@@ -367,9 +362,9 @@ fn dxil_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Re
         let lifted = dxil::lift_bound(&module, &options, &*remapper);
         let lifted = lifted.with_context(|| format!("shader {entry}"))?;
         let suffix = if count > 1 { format!(".{entry}") } else { String::new() };
-        Ok(Unit { module: lifted.module, suffix, info: None, dxil: Some(lifted.program) })
+        Ok(Unit { module: lifted.module, suffix })
     };
-    Ok(wanted.map(unit).collect())
+    Ok(wanted.map(|entry| attempt(|| unit(entry))).collect())
 }
 
 fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec<Result<Unit>>> {
@@ -383,13 +378,13 @@ fn maxwell_modules(bytes: &[u8], select: &Select, lift: &LiftArgs) -> Result<Vec
     };
     let unit = |(program, suffix): (maxwell::Program, String)| {
         let lifted = maxwell::lift(&program, &options).with_context(|| program.name.clone())?;
-        Ok(Unit { module: lifted.module, suffix, info: Some(lifted.info), dxil: None })
+        Ok(Unit { module: lifted.module, suffix })
     };
-    Ok(maxwell_programs(bytes, select)?.into_iter().map(unit).collect())
+    Ok(maxwell_programs(bytes, select)?.into_iter().map(|p| attempt(|| unit(p))).collect())
 }
 
 /// Does `work` on the module of every program in every input, and writes what comes of it; programs that cannot be
-/// lifted are reported, and the others go on. Gives whether everything went well.
+/// lifted, and those at which `work` panics, are reported, and the others go on. Gives whether everything went well.
 pub fn each_unit(
     batch: &BatchArgs,
     select: &Select,
@@ -400,7 +395,10 @@ pub fn each_unit(
     batch::run(batch, Translator::new, |translator, source, bytes| {
         let units = modules(bytes, select, lift, listing)?;
         let each = |unit: Result<Unit>| match unit {
-            Ok(unit) => work(translator, source, unit),
+            Ok(unit) => attempt(|| Ok(work(translator, source, unit))).unwrap_or_else(|e| {
+                *translator = Translator::new();
+                vec![Err(e)]
+            }),
             Err(e) => vec![Err(e)],
         };
         Ok(units.into_iter().flat_map(each).collect())

@@ -29,16 +29,39 @@ impl Source {
 
     /// Reads it.
     pub fn read(&self) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
         match &self.path {
-            None => std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
-            Some(path) => File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
-        };
-        if bytes.len() as u64 > MAX_BYTES {
-            bail!("more than {MAX_BYTES} bytes");
+            None => bounded(std::io::stdin().lock()),
+            Some(path) => bounded(File::open(path)?),
         }
-        Ok(bytes)
     }
+}
+
+fn bounded(file: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        bail!("more than {MAX_BYTES} bytes");
+    }
+    Ok(bytes)
+}
+
+/// Reads the file of an argument; `-` is standard input.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let bytes = match path.as_os_str() == "-" {
+        true => bounded(std::io::stdin().lock()),
+        false => File::open(path).map_err(Into::into).and_then(bounded),
+    };
+    bytes.with_context(|| name(path))
+}
+
+/// Reads the file of an argument as text.
+pub fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| anyhow::anyhow!("{}: not UTF-8", name(path)))
+}
+
+/// What messages call a file.
+pub fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "<stdin>".into() } else { path.display().to_string() }
 }
 
 /// The inputs that `paths` name: files as they are, folders as the files in them, sorted.

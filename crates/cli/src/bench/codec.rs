@@ -194,7 +194,7 @@ impl Gpu {
 /// What `astcenc` does with blocks of ASTC on one thread, if it is installed and knows what to do with them.
 fn astcenc(rounds: u32, format: Format, extent: Extent, data: &[u8]) -> Option<f64> {
     let Format::Astc(footprint, profile) = format else { return None };
-    let folder = tempfile::tempdir().ok()?;
+    let folder = xenoglot_output::Scratch::new().ok()?;
     let [width, height, depth] = footprint.size().map(|n| n as u8);
     let size = [extent.width, extent.height, extent.depth];
     let mut file = vec![0x13, 0xab, 0xa1, 0x5c, width, height, depth];

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, passes, programs, target_for};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_opt::Options as OptOptions;
@@ -104,10 +104,9 @@ impl Bench {
             let read = start.elapsed();
             let mut lifted = lift_bound(&module, &options, &*remapper)?;
             let lifting = start.elapsed();
-            let target = target_for(&self.target, &lifted.program);
             self.translator.optimize(&mut lifted.module, &self.passes);
             let optimised = start.elapsed();
-            let code = self.translator.emit(&lifted.module, &target)?;
+            let code = self.translator.emit(&lifted.module, &self.target)?;
             let stages = [read, lifting - read, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in best.iter_mut().zip(stages) {
                 *best = best.min(took.as_secs_f64() * 1e6);
@@ -131,7 +130,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
         target: Target::Spirv(xenoglot_spirv::Options::version(Version::V1_6)),
-        passes: passes(),
+        passes: OptOptions { lower_memory: true, ..Default::default() },
         repetitions: if options.quick { 3 } else { 25 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
         best: Vec::new(),

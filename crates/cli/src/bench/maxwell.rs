@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use xenoglot::maxwell::{Kind, Options as LiftOptions, Program, lift, load, target_for};
+use xenoglot::maxwell::{Kind, Options as LiftOptions, Program, lift, load};
 use xenoglot::{Code, Target, Translator};
 use xenoglot_conformance::maxwell::format::Corpus;
 use xenoglot_maxwell::code::{WORD, is_control};
@@ -114,8 +114,7 @@ impl Bench {
             let lifting = start.elapsed();
             self.translator.optimize(&mut lifted.module, &options);
             let optimised = start.elapsed();
-            let target = target_for(&self.target, &lifted.info);
-            let code = self.translator.emit(&lifted.module, &target)?;
+            let code = self.translator.emit(&lifted.module, &self.target)?;
             let stages = [lifting, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in [&mut row.lift, &mut row.optimise, &mut row.emit].into_iter().zip(stages) {
                 *best = best.min(took.as_secs_f64() * 1e6);
@@ -149,7 +148,16 @@ fn straight(pool: &[u64], insts: usize) -> Vec<u8> {
 fn program(code: &[u8]) -> Program<'_> {
     let kind = Kind::Compute { workgroup: None, shared_bytes: 1 << 14, local_bytes: 1 << 10 };
     let (name, gpu) = ("straight".into(), Default::default());
-    Program { name, kind, code, entry: 0, registers: None, banks: Vec::new(), gpu }
+    Program {
+        name,
+        kind,
+        code,
+        entry: 0,
+        registers: None,
+        banks: Vec::new(),
+        unlinked: Default::default(),
+        gpu,
+    }
 }
 
 /// Measures.

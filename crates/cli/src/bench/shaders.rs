@@ -21,10 +21,8 @@ use xenoglot_pica_shader::lift::lift;
 use xenoglot_testgen::pica::{Category, program as random};
 use xenoglot_testgen::rng::Rng;
 
-/// Shaders that are measured, with million vertices a second of the peer's just-in-time compiler on one core, fetch and
-/// output included (vectors/pica/PEERS.md; another machine of the kind).
-pub const SHADED: [(&str, Option<f64>); 3] =
-    [("textured.v.pica", None), ("lit.v.pica", Some(9.4)), ("skinned.v.pica", Some(3.5))];
+/// Shaders that are measured.
+pub const SHADED: [&str; 3] = ["textured.v.pica", "lit.v.pica", "skinned.v.pica"];
 
 /// Vertices of a measured draw.
 const VERTICES: usize = 1 << 15;
@@ -48,8 +46,6 @@ pub struct Shaded {
     pub native: f64,
     /// The same of a draw with machine code, from arrays in guest memory to triangles: on one core, and on all.
     pub gpu: [f64; 2],
-    /// The peer's.
-    pub peer: Option<f64>,
 }
 
 /// Best of a few runs, in seconds.
@@ -88,7 +84,7 @@ fn bundled(name: &str) -> Result<Shader> {
 }
 
 /// Measures a shader.
-pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Shaded> {
+pub fn measure(name: &'static str, quick: bool) -> Result<Shaded> {
     let shader = bundled(name)?;
     let times: usize = if quick { 2 } else { 20 };
 
@@ -105,7 +101,7 @@ pub fn measure(name: &'static str, peer: Option<f64>, quick: bool) -> Result<Sha
     let gpu = [draw(&shader, false, times + 1)?, draw(&shader, true, times + 1)?];
     let words = shader.source.program.code.len();
     let [lift, optimise, compile] = [lifting, program - lifting, compile].map(|s| s * 1e6);
-    Ok(Shaded { name, words, lift, optimise, compile, interp, native, gpu, peer })
+    Ok(Shaded { name, words, lift, optimise, compile, interp, native, gpu })
 }
 
 /// Kinds of generated programs.
@@ -318,27 +314,13 @@ pub fn print(f: &mut fmt::Formatter<'_>, shaders: &[Shaded]) -> fmt::Result {
     writeln!(f, "Shaders: translation, us; million vertices per second, of the engine alone and of draws")?;
     writeln!(
         f,
-        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>11}{:>11}{:>7}{:>11}",
-        "shader",
-        "words",
-        "lift",
-        "optimise",
-        "compile",
-        "interp",
-        "native",
-        "draw, 1",
-        "draw, all",
-        "peer",
-        "draw/peer"
+        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>11}{:>11}",
+        "shader", "words", "lift", "optimise", "compile", "interp", "native", "draw, 1", "draw, all"
     )?;
     for s in shaders {
-        let Shaded { name, words, lift, optimise, compile, interp, native, gpu: [one, all], peer } = s;
+        let Shaded { name, words, lift, optimise, compile, interp, native, gpu: [one, all] } = s;
         write!(f, "{name:<16}{words:>6}{lift:>7.0}{optimise:>10.0}{compile:>9.0}")?;
-        write!(f, "{interp:>9.2}{native:>8.1}{one:>11.1}{all:>11.1}")?;
-        match peer {
-            Some(peer) => writeln!(f, "{peer:>7.1}{:>11.1}", one / peer)?,
-            None => writeln!(f)?,
-        }
+        writeln!(f, "{interp:>9.2}{native:>8.1}{one:>11.1}{all:>11.1}")?;
     }
     Ok(())
 }

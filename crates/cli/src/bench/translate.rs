@@ -27,10 +27,7 @@ pub struct Options {
     pub quick: bool,
 }
 
-/// Median cost of the GLSL generator of a current emulator per program, whose median length is [`MEDIAN_WORDS`]
-/// (vectors/pica/PEERS.md; another machine of the same kind).
-const PEER_MICROSECONDS: f64 = 77.0;
-/// Median length of the programs in vectors/pica/PEERS.md.
+/// Median length of the programs in the corpus of vectors/pica.
 const MEDIAN_WORDS: u32 = 35;
 
 /// What was measured. Times are microseconds, those of the fastest repetition where nothing else is said: what other
@@ -114,8 +111,6 @@ pub struct Usual {
     pub usually: [f64; 2],
     /// Median of the disassembly, the baseline of the same run.
     pub disassembly: f64,
-    /// The peer's figure.
-    pub peer: f64,
 }
 
 /// Words from which on the growth of cost is fitted: before, what each program costs at least is seen.
@@ -309,7 +304,7 @@ fn stage_names() -> impl Iterator<Item = String> {
 pub fn run(options: &Options) -> Result<Report> {
     let say = |what: &str| {
         if !options.json {
-            eprintln!("measuring {what}");
+            crate::print::note(format_args!("measuring {what}"));
         }
     };
     let mut bench = Bench {
@@ -345,7 +340,6 @@ pub fn run(options: &Options) -> Result<Report> {
         to_glsl: over(&usual, |r| r.to_glsl),
         usually: [over(&usual, |r| r.usually[0]), over(&usual, |r| r.usually[1])],
         disassembly: over(&usual, |r| r.disassembly),
-        peer: PEER_MICROSECONDS,
     };
     let mut growth = Vec::new();
     for shape in shapes.into_iter().chain([Category::Irreducible]) {
@@ -416,13 +410,6 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "with the median repetition of each instead of the fastest: {spirv:.1} and {glsl:.1} µs"
-        )?;
-        writeln!(
-            f,
-            "against the GLSL generator of vectors/pica/PEERS.md ({:.0} µs, another machine): {:.2} and {:.2} of it",
-            u.peer,
-            u.to_spirv / u.peer,
-            u.to_glsl / u.peer
         )?;
         writeln!(
             f,

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::fmt::Display;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// What can be measured.
@@ -75,6 +76,9 @@ pub struct Args {
 
 /// Measures and prints.
 pub fn run(args: &Args) -> Result<bool> {
+    if let Some(folder) = &args.plots {
+        crate::output::check_folder(folder)?;
+    }
     match args.what {
         What::Translate => match args.machine {
             Machine::Pica => {
@@ -103,10 +107,11 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 fn print(args: &Args, report: &(impl Serialize + Display)) -> Result<bool> {
+    let mut out = crate::print::stdout();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(report)?);
+        writeln!(out, "{}", serde_json::to_string_pretty(report)?)?;
     } else {
-        print!("{report}");
+        write!(out, "{report}")?;
     }
     Ok(true)
 }

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> Result<bool> {
     let summary = summary?;
     let mut cases = watch.cases.into_inner().unwrap_or_else(PoisonError::into_inner);
     cases.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::print::stdout();
     if args.json {
         let report = serde_json::json!({
             "suite": suite.name,
@@ -59,6 +59,7 @@ pub fn run(args: &Args) -> Result<bool> {
         for case in &cases {
             match &case.verdict {
                 Verdict::Passed => {}
+                Verdict::TimedOut(limit) => writeln!(out, "TIMED OUT {}: {limit}", case.name)?,
                 Verdict::Failed(difference) => writeln!(out, "FAILED {}: {difference}", case.name)?,
                 Verdict::Unconfirmed(difference) => writeln!(out, "unconfirmed {}: {difference}", case.name)?,
             }

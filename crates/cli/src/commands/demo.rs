@@ -2,10 +2,13 @@
 
 use crate::batch::bar;
 use crate::draw;
+use crate::isolate::attempt;
 use crate::program::LiftArgs;
+use crate::{output, print};
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::Instant;
 use xenoglot::pica::{Options, Shape, lift_executable};
 use xenoglot::{Code, Target, Translator};
@@ -54,12 +57,16 @@ struct Shown {
 
 /// Writes the demonstration.
 pub fn run(args: &Args) -> Result<bool> {
+    output::check_folder(&args.output)?;
     let start = Instant::now();
     let bar = bar(SHADERS.len());
     let shown: Vec<Result<Shown>> = SHADERS
         .par_iter()
-        .map_init(Translator::new, |translator, shader| {
-            let shown = show(translator, shader).with_context(|| shader.name);
+        .map_init(Translator::new, |reused, shader| {
+            let shown = attempt(|| show(reused, shader)).with_context(|| shader.name);
+            if shown.is_err() {
+                *reused = Translator::new();
+            }
             bar.inc(1);
             shown
         })
@@ -71,34 +78,27 @@ pub fn run(args: &Args) -> Result<bool> {
             Ok(shown) => {
                 let folder = args.output.join(&shown.name);
                 for file in &shown.files {
-                    write(&folder.join(&file.name), &file.bytes)?;
+                    output::write(&folder.join(&file.name), &file.bytes)?;
                 }
                 done.push(shown);
             }
             Err(e) => {
                 ok = false;
-                eprintln!("error: {e:#}");
+                print::error(format_args!("{e:#}"));
             }
         }
     }
     let index = args.output.join("index.html");
-    write(&index, page::page(&done).as_bytes())?;
+    output::write(&index, page::page(&done).as_bytes())?;
     let files: usize = done.iter().map(|s| s.files.len()).sum();
-    println!(
+    writeln!(
+        print::stdout(),
         "{} shaders, {files} files in {:.2} s. Open {}",
         done.len(),
         start.elapsed().as_secs_f64(),
         index.display()
-    );
+    )?;
     Ok(ok)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let context = || format!("cannot write {}", path.display());
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(context)?;
-    }
-    std::fs::write(path, bytes).with_context(context)
 }
 
 /// Files being made.

@@ -6,9 +6,12 @@ mod sweep;
 
 use self::session::Session;
 use crate::failure::usage;
+use crate::output::{self, Inputs};
+use crate::print;
+use crate::source::{name, read, read_text};
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
-use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use xenoglot_dragon::host::{
     Buffering, Demo, Mesh, MeshLimits, Picture, apng, glass, globe, load_gltf, load_obj, torus, wooden_crate,
@@ -116,7 +119,7 @@ struct RunArgs {
 
 #[derive(clap::Args)]
 struct ReportArgs {
-    /// A trace in JSON that `dragon run` wrote.
+    /// A trace in JSON that `dragon run` wrote; `-` for standard input.
     trace: PathBuf,
     /// Another one to compare it with.
     other: Option<PathBuf>,
@@ -127,7 +130,7 @@ struct ReportArgs {
 
 #[derive(clap::Args)]
 struct TextArgs {
-    /// The input.
+    /// The input; `-` for standard input.
     input: PathBuf,
     /// The output; standard output for text if not given.
     #[arg(short, long, value_name = "FILE")]
@@ -147,42 +150,44 @@ pub fn run(args: &Args) -> Result<bool> {
         Action::Sweep(args) => sweep::run(args),
         Action::Report(args) => print_report(args),
         Action::Asm(args) => {
-            let source = fs::read_to_string(&args.input).with_context(|| name(&args.input))?;
+            let source = read_text(&args.input)?;
             let words = asm::assemble(&source).map_err(|e| anyhow::anyhow!("{}:{e}", name(&args.input)))?;
             let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
             match &args.output {
-                Some(path) => write(path, &bytes)?,
-                None => words.iter().for_each(|w| println!("{w:08x}")),
+                Some(path) => args.write(path, &bytes)?,
+                None => {
+                    let mut out = print::stdout();
+                    words.iter().try_for_each(|w| writeln!(out, "{w:08x}"))?;
+                }
             }
             Ok(true)
         }
         Action::Disasm(args) => {
-            let bytes = fs::read(&args.input).with_context(|| name(&args.input))?;
+            let bytes = read(&args.input)?;
             let words: Vec<u32> =
                 bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
             let text = disasm::disassemble(&words);
             match &args.output {
-                Some(path) => write(path, text.as_bytes())?,
-                None => print!("{text}"),
+                Some(path) => args.write(path, text.as_bytes())?,
+                None => write!(print::stdout(), "{text}")?,
             }
             Ok(true)
         }
     }
 }
 
-fn name(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+impl TextArgs {
+    fn write(&self, output: &Path, bytes: &[u8]) -> Result<()> {
+        Inputs::new([self.input.as_path()]).check(output)?;
+        output::write(output, bytes)
+    }
 }
 
 impl SceneArgs {
     fn demo(&self) -> Result<Demo> {
         let limits = MeshLimits::default();
         let file = |load: fn(&[u8], &MeshLimits) -> Result<Mesh, _>| -> Result<Mesh> {
-            let bytes = fs::read(&self.model).with_context(|| self.model.clone())?;
+            let bytes = read(Path::new(&self.model))?;
             Ok(load(&bytes, &limits).with_context(|| self.model.clone())?.centred())
         };
         let extension = Path::new(&self.model).extension().and_then(|e| e.to_str());
@@ -197,7 +202,7 @@ impl SceneArgs {
         };
         let mut demo = Demo::new(mesh)?;
         if let Some(path) = &self.program {
-            let source = fs::read_to_string(path).with_context(|| name(path))?;
+            let source = read_text(path)?;
             demo.program = asm::assemble(&source).map_err(|e| anyhow::anyhow!("{}:{e}", name(path)))?;
         }
         demo.buffering = if self.order == Order::Single { Buffering::Single } else { Buffering::Double };
@@ -208,7 +213,7 @@ impl SceneArgs {
     fn params(&self) -> Result<Params> {
         let base = match &self.params {
             Some(path) => {
-                let text = fs::read_to_string(path).with_context(|| name(path))?;
+                let text = read_text(path)?;
                 Params::from_toml(&text).with_context(|| name(path))?
             }
             None => Params::default(),
@@ -218,6 +223,11 @@ impl SceneArgs {
 }
 
 fn draw(args: &RunArgs) -> Result<bool> {
+    for (path, ending) in [(&args.output, "png"), (&args.timeline, "svg"), (&args.checkpoint, "xgc")] {
+        path.as_deref().map_or(Ok(()), |path| output::check_ending(path, ending))?;
+    }
+    let outputs = args.trace.iter().chain(&args.output).chain(&args.timeline).chain(&args.checkpoint);
+    let mut out = print::beside(outputs.map(PathBuf::as_path));
     let demo = args.scene.demo()?;
     let mut session = Session::start(&args.scene, &demo, 0, args.resume.as_deref())?;
     let traced = !args.trace.is_empty() || args.timeline.is_some() || args.report;
@@ -236,7 +246,7 @@ fn draw(args: &RunArgs) -> Result<bool> {
         let (n, machine) = (session.frame, &mut session.machine);
         let frame = session.drawing.finish(machine)?;
         let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
-        println!("frame {n}: {} ticks, {milliseconds:.3} ms", frame.ticks);
+        writeln!(out, "frame {n}: {} ticks, {milliseconds:.3} ms", frame.ticks)?;
         if args.output.is_some() {
             pictures.push(frame.picture);
         }
@@ -252,10 +262,10 @@ fn draw(args: &RunArgs) -> Result<bool> {
     }
     let faults = machine.faults();
     if !faults.is_empty() {
-        println!("faults: {faults:?}");
+        writeln!(out, "faults: {faults:?}")?;
     }
     if let Some(path) = &args.output {
-        write(path, &apng(&pictures, 33)?)?;
+        output::write(path, &apng(&pictures, 33)?)?;
     }
     if let Some(trace) = machine.take_trace() {
         for path in &args.trace {
@@ -263,10 +273,10 @@ fn draw(args: &RunArgs) -> Result<bool> {
         }
         if let Some(path) = &args.timeline {
             let (from, to) = args.ticks.unwrap_or_default();
-            write(path, svg::draw(&trace, from, to).as_bytes())?;
+            output::write(path, svg::draw(&trace, from, to).as_bytes())?;
         }
         if args.report {
-            print!("\n{}", report::report(&trace, &PIPELINE));
+            write!(out, "\n{}", report::report(&trace, &PIPELINE))?;
         }
     }
     Ok(faults.is_empty())
@@ -279,12 +289,12 @@ fn write_trace(path: &Path, trace: &Trace) -> Result<()> {
     } else {
         perfetto::write(trace, &mut bytes)?;
     }
-    write(path, &bytes)
+    output::write(path, &bytes)
 }
 
 fn print_report(args: &ReportArgs) -> Result<bool> {
     let read = |path: &Path| -> Result<Trace> {
-        let bytes = fs::read(path).with_context(|| name(path))?;
+        let bytes = read(path)?;
         chrome::read(&bytes).with_context(|| name(path))
     };
     let trace = read(&args.trace)?;
@@ -298,10 +308,11 @@ fn print_report(args: &ReportArgs) -> Result<bool> {
             (report.to_string(), serde_json::to_string_pretty(&report)?)
         }
     };
+    let mut out = print::stdout();
     if args.json {
-        println!("{json}");
+        writeln!(out, "{json}")?;
     } else {
-        print!("{text}");
+        write!(out, "{text}")?;
     }
     Ok(true)
 }

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use xenoglot::detect::{Format, detect};
 use xenoglot::maxwell;
-use xenoglot_ir::Module;
+use xenoglot_ir::stage::TessSpacing;
+use xenoglot_ir::{Module, Stage};
 use xenoglot_pica_shader::container::{
     Constant, ConstantValue, Dvle, RegisterFile, Semantic, ShaderKind, Shbin,
 };
@@ -67,7 +68,7 @@ fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
             "entry": program.entry,
             "registers": program.registers,
             "constant banks": program.banks.iter().map(|(bank, data)| {
-                json!({ "bank": bank, "bytes": data.len() })
+                json!({ "bank": bank, "bytes": data.len(), "relocated": program.unlinked.banks.contains(bank) })
             }).collect::<Vec<_>>(),
         });
         match program.kind {
@@ -106,7 +107,52 @@ fn module_facts(module: &Module) -> Value {
             })
         })
         .collect();
-    json!({ "name": module.name, "stage": module.stage.name(), "functions": functions })
+    json!({
+        "name": module.name,
+        "stage": module.stage.name(),
+        "pipeline": pipeline_facts(module),
+        "functions": functions,
+    })
+}
+
+/// The fixed functions around a stage, as far as it says.
+fn pipeline_facts(module: &Module) -> Value {
+    let facts = &module.pipeline;
+    let mut out = Map::new();
+    if module.stage == Stage::Fragment {
+        out.insert("early tests".into(), facts.early_fragment_tests.into());
+        out.insert("depth".into(), facts.depth.name().into());
+    }
+    if let Some(g) = facts.geometry {
+        let geometry = json!({
+            "input vertices": g.input_vertices,
+            "output vertices": g.output_vertices,
+            "max vertices": g.max_vertices,
+            "invocations": g.invocations,
+        });
+        out.insert("geometry".into(), geometry);
+    }
+    if let Some(vertices) = facts.patch_vertices {
+        out.insert("patch vertices".into(), vertices.into());
+    }
+    if let Some(t) = facts.tessellation {
+        let tessellator = json!({
+            "domain": t.domain.name(),
+            "spacing": t.spacing.map(TessSpacing::name),
+            "clockwise": t.clockwise,
+            "points": t.points,
+        });
+        out.insert("tessellator".into(), tessellator);
+    }
+    if let Some(m) = facts.mesh {
+        let mesh = json!({
+            "primitive vertices": m.primitive_vertices,
+            "max vertices": m.max_vertices,
+            "max primitives": m.max_primitives,
+        });
+        out.insert("mesh".into(), mesh);
+    }
+    Value::Object(out)
 }
 
 fn flow_facts(flow: &FlowStats) -> Value {

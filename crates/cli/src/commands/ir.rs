@@ -21,20 +21,21 @@ pub struct Args {
     select: Select,
     #[command(flatten)]
     lift: LiftArgs,
+    /// Run the passes and print the end result. Without it the module is printed as lifted, which `translate` takes in
+    /// place of the program.
+    #[arg(long)]
+    optimize: bool,
     /// Print after this pass, every time it runs; `lift` prints before the first, `all` after each that changed
-    /// something. Without it, the end result is printed.
+    /// something.
     #[arg(long, value_name = "PASS|lift|all")]
     print_after: Option<String>,
     /// Print how long each pass took instead of the text.
     #[arg(long, conflicts_with = "print_after")]
     time: bool,
-    /// Run no pass.
-    #[arg(long, conflicts_with_all = ["print_after", "time", "scalarize"])]
-    lifted: bool,
-    /// End with scalar ops only.
+    /// End with scalar ops only; implies --optimize.
     #[arg(long)]
     scalarize: bool,
-    /// Check the module after each pass.
+    /// Check the module after each pass; implies --optimize.
     #[arg(long)]
     verify: bool,
     /// Show guest addresses and instructions as comments at the right. Such text parses back without them.
@@ -68,7 +69,8 @@ fn one(args: &Args, translator: &mut Translator, unit: Unit) -> Result<Artifact>
     let mut module = unit.module;
     let guest = if args.comments { GuestStyle::Comment } else { GuestStyle::Prefix };
     let style = Style { guest, numbers: Numbers::Ids };
-    if args.lifted || args.print_after.as_deref() == Some("lift") {
+    let passes = args.optimize || args.print_after.is_some() || args.time || args.scalarize || args.verify;
+    if !passes || args.print_after.as_deref() == Some("lift") {
         return Ok(artifact(&unit.suffix, module.display(style).to_string(), &module));
     }
     let mut watch = Watch { args, style, text: String::new(), times: Vec::new() };

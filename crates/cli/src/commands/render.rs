@@ -3,6 +3,8 @@
 use super::render_nds as nds;
 use crate::batch::bar;
 use crate::failure::usage;
+use crate::picture::Picture;
+use crate::{output, print, source};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,7 +27,7 @@ use xenoglot_pica::shader::{Choice, Engines, Native};
 /// Arguments of `render`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The capture (.xgc), or a Nintendo DS scene (.ndsf, also as zstd).
+    /// The capture (.xgc), or a Nintendo DS scene (.ndsf, also as zstd); `-` for standard input.
     pub file: PathBuf,
     /// The PNG to write, or the folder with `--all`.
     #[arg(short, long, value_name = "FILE|FOLDER")]
@@ -114,29 +116,38 @@ pub fn run(args: &Args) -> Result<bool> {
     if args.output.is_none() && !args.check && !args.json {
         return Err(usage("nothing to do: give -o, --check or --json"));
     }
-    if let Some(bytes) = nds::read(&args.file)? {
-        return nds::render(args, &bytes);
+    match &args.output {
+        Some(folder) if args.all => output::check_folder(folder)?,
+        Some(file) => output::check_ending(file, "png")?,
+        None => {}
     }
-    let name = args.file.display();
-    let (capture, damaged) = load(args)?;
+    let bytes = source::read(&args.file)?;
+    if let Some(scene) = nds::unpacked(&args.file, &bytes)? {
+        return nds::render(args, &scene);
+    }
+    let name = source::name(&args.file);
+    let (capture, damaged) = load(args, &bytes)?;
+    drop(bytes);
     let start = Instant::now();
-    let mut outcome = play(args, &capture).with_context(|| name.to_string())?;
+    let mut outcome = play(args, &capture).with_context(|| name.clone())?;
     let seconds = start.elapsed().as_secs_f64();
-    if let (Some(path), Some(image)) = (&args.output, &outcome.picture) {
+    let shown = outcome.picture.is_some();
+    if let (Some(path), Some(image)) = (&args.output, outcome.picture.take()) {
         save(path, image)?;
         outcome.files.push(path.clone());
     }
+    let mut out = print::beside(args.output.as_deref());
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&facts(&capture, &outcome, seconds))?);
+        writeln!(out, "{}", serde_json::to_string_pretty(&facts(&capture, &outcome, seconds))?)?;
     } else {
-        print(&outcome, seconds);
+        print(&outcome, seconds, &mut out)?;
     }
     if let Some(error) = &outcome.error {
-        eprintln!("error: {name}: {error}");
+        print::error(format_args!("{name}: {error}"));
     }
-    match (args.frame, &outcome.picture) {
-        (Some(frame), None) => bail!("{name}: no frame {frame}; there are {}", outcome.frames),
-        (None, _) if outcome.frames == 0 => bail!("{name}: nothing is shown"),
+    match args.frame {
+        Some(frame) if !shown => bail!("{name}: no frame {frame}; there are {}", outcome.frames),
+        None if outcome.frames == 0 => bail!("{name}: nothing is shown"),
         _ => {}
     }
     if args.check && capture.frames.is_empty() {
@@ -146,15 +157,14 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 /// The capture, and whether it is only a part of one.
-fn load(args: &Args) -> Result<(Capture, bool)> {
-    match Capture::load(&args.file, &Limits::default()) {
+fn load(args: &Args, bytes: &[u8]) -> Result<(Capture, bool)> {
+    match Capture::from_bytes(bytes, &Limits::default()) {
         Ok(capture) => Ok((capture, false)),
-        Err(error @ xenoglot_capture::Error::Io { .. }) => Err(error.into()),
         Err(error) => {
-            let message = format!("{}: {error}", args.file.display());
+            let message = format!("{}: {error}", source::name(&args.file));
             match error.recovered().filter(|_| args.recover) {
                 Some(capture) => {
-                    eprintln!("error: {message}");
+                    print::error(message);
                     Ok((capture, true))
                 }
                 None => bail!(message),
@@ -208,7 +218,7 @@ fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<O
         match &args.output {
             Some(folder) if args.all => {
                 let path = folder.join(format!("{number:05}.png"));
-                save(&path, &image)?;
+                save(&path, image)?;
                 outcome.files.push(path);
             }
             _ if args.frame.is_none_or(|wanted| wanted == number) => outcome.picture = Some(image),
@@ -246,39 +256,36 @@ fn difference(expected: &Frame, got: &Image) -> Option<String> {
     Some(format!("frame {index}: {count} pixels differ, by at most {worst}, the first at {x}, {y}"))
 }
 
-/// Writes a PNG, whole or not at all.
-pub(super) fn save(path: &Path, image: &Image) -> Result<()> {
-    let context = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(context)?;
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, image.width, image.height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.write_header()?.write_image_data(&image.rgba)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(context)?;
-    file.write_all(&bytes).with_context(context)?;
-    file.persist(path).map_err(|e| e.error).with_context(context)?;
-    Ok(())
+/// Writes a PNG.
+pub(super) fn save(path: &Path, image: Image) -> Result<()> {
+    let Image { width, height, rgba } = image;
+    output::write(path, &Picture { width, height, rgba, srgb: false }.png()?)
 }
 
-fn print(outcome: &Outcome, seconds: f64) {
+fn print(outcome: &Outcome, seconds: f64, out: &mut dyn Write) -> Result<()> {
     let Report { draws, vertices, triangles, errors, fallbacks, detours, .. } = outcome.report;
-    println!(
+    writeln!(
+        out,
         "{} frames in {seconds:.2} s: {draws} draws, {vertices} vertices, {triangles} triangles, {fallbacks} fall-backs, \
          {detours} detours, {errors} errors",
         outcome.frames
-    );
+    )?;
     for (engine, share) in &outcome.report.engines {
-        println!("{engine}: {} batches, {} invocations", share.batches, share.invocations);
+        writeln!(out, "{engine}: {} batches, {} invocations", share.batches, share.invocations)?;
     }
     for (feature, draws) in outcome.report.ignored.iter() {
-        println!("{draws} draws ask for the {feature}, which is left out");
+        writeln!(out, "{draws} draws ask for the {feature}, which is left out")?;
     }
-    outcome.report.messages.iter().for_each(|message| println!("{message}"));
+    for message in &outcome.report.messages {
+        writeln!(out, "{message}")?;
+    }
     if outcome.checked > 0 {
-        println!("{} frames compared, {} differ", outcome.checked, outcome.different.len());
+        writeln!(out, "{} frames compared, {} differ", outcome.checked, outcome.different.len())?;
     }
-    outcome.different.iter().for_each(|different| println!("DIFFERENT {different}"));
+    for different in &outcome.different {
+        writeln!(out, "DIFFERENT {different}")?;
+    }
+    Ok(())
 }
 
 fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {

@@ -2,9 +2,12 @@
 
 use super::render::{Args, save};
 use crate::failure::usage;
+use crate::print;
+use crate::source::{name, read};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use std::io::Read;
+use std::borrow::Cow;
+use std::io::{Read, Write};
 use std::path::Path;
 use xenoglot_nds::container::{FIRST, Limits, Scene};
 use xenoglot_nds::gpu::Gpu;
@@ -67,28 +70,28 @@ impl Options {
     }
 }
 
-/// A file's bytes, unpacked if they are zstd, if it is a scene.
-pub fn read(path: &Path) -> Result<Option<Vec<u8>>> {
-    let context = || path.display().to_string();
-    let mut file = std::fs::File::open(path).with_context(context)?;
-    let mut head = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut head).with_context(context)?;
-    let packed = head == ZSTD;
-    if !packed && head != FIRST {
+/// The bytes of the file at `path`, unpacked if they are zstd, if it is a scene.
+pub fn unpacked<'a>(path: &Path, bytes: &'a [u8]) -> Result<Option<Cow<'a, [u8]>>> {
+    if bytes.starts_with(&FIRST) {
+        check_size(path, bytes.len() as u64)?;
+        return Ok(Some(bytes.into()));
+    }
+    if !bytes.starts_with(&ZSTD) {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
-    let rest = head.as_slice().chain(file);
-    if packed {
-        let unpacked = ruzstd::decoding::StreamingDecoder::new(rest).with_context(context)?;
-        unpacked.take(MAX_BYTES + 1).read_to_end(&mut bytes).with_context(context)?;
-    } else {
-        rest.take(MAX_BYTES + 1).read_to_end(&mut bytes).with_context(context)?;
+    let context = || name(path);
+    let mut scene = Vec::new();
+    let unpacked = ruzstd::decoding::StreamingDecoder::new(bytes).with_context(context)?;
+    unpacked.take(MAX_BYTES + 1).read_to_end(&mut scene).with_context(context)?;
+    check_size(path, scene.len() as u64)?;
+    Ok(scene.starts_with(&FIRST).then_some(scene.into()))
+}
+
+fn check_size(path: &Path, bytes: u64) -> Result<()> {
+    if bytes > MAX_BYTES {
+        bail!("{}: more than {MAX_BYTES} bytes", name(path));
     }
-    if bytes.len() as u64 > MAX_BYTES {
-        bail!("{}: more than {MAX_BYTES} bytes", path.display());
-    }
-    Ok(bytes.starts_with(&FIRST).then_some(bytes))
+    Ok(())
 }
 
 /// The memory image that a scene names, from the folder `vram` beside it.
@@ -105,11 +108,12 @@ fn image(path: &Path, name: &str) -> Result<Vec<u8>> {
 
 /// A scene with the memory image it starts from; `None` if the file is none.
 pub fn load(path: &Path) -> Result<Option<(Scene, Option<Vec<u8>>)>> {
-    read(path)?.map(|bytes| parse(path, &bytes)).transpose()
+    let bytes = read(path)?;
+    unpacked(path, &bytes)?.map(|scene| parse(path, &scene)).transpose()
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
-    let scene = Scene::from_bytes(bytes, &Limits::default()).with_context(|| path.display().to_string())?;
+    let scene = Scene::from_bytes(bytes, &Limits::default()).with_context(|| name(path))?;
     let image = scene.memory.as_deref().map(|name| image(path, name)).transpose()?;
     Ok((scene, image))
 }
@@ -117,12 +121,12 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
 /// Plays a scene and writes what is asked for. False if it was checked and differs.
 pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
     let options = &args.scene;
-    let name = args.file.display();
+    let name = name(&args.file);
     let (scene, image) = parse(&args.file, bytes)?;
     // Expected results are those of an emulator.
     let gaps = if options.continuous || args.check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
     let gpu = Gpu::new(raster::Options { gaps, ..raster::Options::default() });
-    let played = play(&scene, image.as_deref(), gpu).with_context(|| name.to_string())?;
+    let played = play(&scene, image.as_deref(), gpu).with_context(|| name.clone())?;
     if played.gpu.frames() == 0 {
         bail!("{name}: nothing is shown");
     }
@@ -134,11 +138,12 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
     if let Some(output) = &args.output {
         let rgba = picture(played.gpu.polygons(), frame, options.view()).into_flattened();
         let [width, height] = frame.size().map(|size| size as u32);
-        save(output, &Image { width, height, rgba })?;
+        save(output, Image { width, height, rgba })?;
     }
     let different = if args.check { played.differences_of(frame, &scene) } else { Vec::new() };
     let (polygons, vertices) = (played.gpu.polygons().polygons.len(), played.gpu.polygons().vertices.len());
     let frames = played.gpu.frames();
+    let mut out = print::beside(args.output.as_deref());
     if args.json {
         let facts = json!({
             "title": scene.meta("name"),
@@ -148,10 +153,12 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
             "files": args.output,
             "different": different,
         });
-        println!("{}", serde_json::to_string_pretty(&facts)?);
+        writeln!(out, "{}", serde_json::to_string_pretty(&facts)?)?;
     } else {
-        println!("{frames} frames, the last with {polygons} polygons and {vertices} vertices");
-        different.iter().for_each(|different| println!("DIFFERENT {different}"));
+        writeln!(out, "{frames} frames, the last with {polygons} polygons and {vertices} vertices")?;
+        for different in &different {
+            writeln!(out, "DIFFERENT {different}")?;
+        }
     }
     Ok(different.is_empty())
 }

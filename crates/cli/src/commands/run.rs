@@ -1,6 +1,7 @@
 //! `xenoglot run`: a shader on given inputs, a kernel on given arguments.
 
 use crate::failure::usage;
+use crate::print;
 use crate::program::{NumericArg, Select, Workgroup, executables, parse_workgroup};
 use crate::source::sources;
 use anyhow::{Context, Result, bail};
@@ -114,10 +115,10 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let result = read_and_run(args, source);
     result.map(|()| true).or_else(|e| {
-        if e.is::<crate::failure::Usage>() {
+        if e.is::<crate::failure::Usage>() || print::is_failure(&e) {
             return Err(e);
         }
-        eprintln!("error: {}", crate::failure::describe(&source.name, &e));
+        print::error(crate::failure::describe(&source.name, &e));
         Ok(false)
     })
 }
@@ -126,7 +127,7 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
     let bytes = source.read()?;
     if detect(&bytes) == Format::Maxwell(xenoglot_maxwell::container::Format::Cubin) {
         let text = kernel::run(args, &source.name, &bytes)?;
-        return Ok(std::io::stdout().lock().write_all(text.as_bytes())?);
+        return Ok(print::stdout().write_all(text.as_bytes())?);
     }
     if !args.args.is_empty() {
         return Err(usage("--args are of kernels"));
@@ -165,7 +166,7 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
         let runs = runs.iter().enumerate();
         runs.map(|(n, run)| run_text(n, run, args.all, &module, dvle, &names)).collect()
     };
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    Ok(print::stdout().write_all(text.as_bytes())?)
 }
 
 /// The text of a run on the interpreter with plausible inputs.

@@ -2,9 +2,11 @@
 
 use crate::batch::bar;
 use crate::failure::usage;
-use anyhow::{Context, Result};
+use crate::{output, print};
+use anyhow::Result;
 use rayon::prelude::*;
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use xenoglot_pica_scenes::{MAX_FRAMES, Params, SCENES, Scene};
 
@@ -31,18 +33,22 @@ pub struct Args {
 /// Lists or writes scenes.
 pub fn run(args: &Args) -> Result<bool> {
     let scenes = chosen(&args.names)?;
+    if let Some(folder) = &args.output {
+        output::check_folder(folder)?;
+    }
     let params = Params { frames: args.frames, count: args.count };
     let written = match &args.output {
         Some(folder) => write(&scenes, params, folder)?,
         None => Vec::new(),
     };
+    let mut out = print::stdout();
     if args.json {
         let rows: Vec<_> = scenes.iter().enumerate().map(|(n, scene)| row(scene, written.get(n))).collect();
-        println!("{}", serde_json::to_string_pretty(&rows)?);
+        writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
     } else if args.output.is_some() {
-        written.iter().for_each(|file| println!("{}", file.display()));
+        written.iter().try_for_each(|file| writeln!(out, "{}", file.display()))?;
     } else {
-        scenes.iter().for_each(|scene| list(scene));
+        scenes.iter().try_for_each(|scene| list(scene, &mut out))?;
     }
     Ok(true)
 }
@@ -58,7 +64,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Scene>> {
     names.iter().map(find).collect()
 }
 
-fn list(scene: &Scene) {
+fn list(scene: &Scene, out: &mut impl Write) -> std::io::Result<()> {
     let counted = scene.count.as_ref().map_or(String::new(), |count| {
         format!(
             "; --count {} to {}, {} {}",
@@ -68,7 +74,7 @@ fn list(scene: &Scene) {
             count.what
         )
     });
-    println!("{:13} {} ({} frames{counted})", scene.name, scene.doc, scene.frames);
+    writeln!(out, "{:13} {} ({} frames{counted})", scene.name, scene.doc, scene.frames)
 }
 
 fn row(scene: &Scene, file: Option<&PathBuf>) -> serde_json::Value {
@@ -85,13 +91,12 @@ fn row(scene: &Scene, file: Option<&PathBuf>) -> serde_json::Value {
 
 /// Writes captures, each whole or not at all; their paths.
 fn write(scenes: &[&Scene], params: Params, folder: &Path) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let bar = bar(scenes.len());
     let written = scenes
         .par_iter()
         .map(|scene| {
             let path = folder.join(scene.name).with_extension("xgc");
-            scene.build(params).save(&path)?;
+            output::write(&path, &scene.build(params).to_bytes())?;
             bar.inc(1);
             Ok(path)
         })

@@ -1,14 +1,21 @@
 //! `xenoglot texture`: textures in containers, decoded, described and compared.
 
+mod shown;
+
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::engine::EngineName;
-use crate::picture::{Picture, open_exr, values};
+use crate::output::{self, Inputs};
+use crate::picture::Picture;
+use crate::{print, source};
 use anyhow::{Context, Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
+use shown::{Budget, Shown};
+use std::borrow::Cow;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use xenoglot_texture::container::{Container, Image, Limits, Texture, read, write_ktx2};
-use xenoglot_texture::{Extent, Format, Profile, Texel, decode_into_parallel};
+use xenoglot_texture::container::{Container, Image, Limits, Texture, Transfer, read, write_ktx2};
+use xenoglot_texture::{Extent, Format, Profile, decode_into_parallel};
 
 /// Arguments of `texture`.
 #[derive(clap::Args)]
@@ -23,7 +30,8 @@ enum What {
     Decode {
         #[command(flatten)]
         batch: BatchArgs,
-        /// What to write: PNG clamps to 0..=1 and rounds to eight bits, the others keep all bits.
+        /// What to write: PNG clamps to 0..=1 and rounds to eight bits, the others keep all bits. PNG and OpenEXR are
+        /// upright, OpenEXR is linear; KTX 2 has texels as they are, and says how they are meant.
         #[arg(long, value_enum, default_value_t)]
         to: To,
         /// What decodes.
@@ -35,11 +43,15 @@ enum What {
         /// The level to decode, 0 the largest; if not given 0, or all for KTX 2.
         #[arg(long)]
         level: Option<u32>,
+        #[command(flatten)]
+        memory: Memory,
     },
     /// What a texture file holds.
     Info {
         #[command(flatten)]
         batch: BatchArgs,
+        #[command(flatten)]
+        memory: Memory,
     },
     /// How far two pictures of the same size are apart.
     Compare {
@@ -50,7 +62,23 @@ enum What {
         /// Write the absolute differences as a PNG.
         #[arg(long, value_name = "FILE")]
         difference: Option<PathBuf>,
+        #[command(flatten)]
+        memory: Memory,
     },
+}
+
+/// How much of memory a file may take.
+#[derive(clap::Args)]
+struct Memory {
+    /// Most memory in MiB that a file may take, unpacked and decoded, beside the file itself.
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    memory_limit: usize,
+}
+
+impl Memory {
+    fn limits(&self) -> Limits {
+        Limits { bytes: self.memory_limit.saturating_mul(1 << 20), ..Limits::default() }
+    }
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -87,29 +115,30 @@ impl ProfileName {
 /// Does what is asked.
 pub fn run(args: &Args) -> Result<bool> {
     match &args.what {
-        What::Decode { batch, to, engine, profile, level } => {
-            let engine = open(*engine)?;
+        What::Decode { batch, to, engine, profile, level, memory } => {
+            let (engine, limits) = (open(*engine)?, memory.limits());
             batch::run(
                 batch,
                 || (),
                 |(), _, bytes| {
-                    let mut texture = read(bytes, &Limits::default())?;
-                    texture.format = with_profile(texture.format, *profile);
+                    let mut texture = open_texture(bytes, &limits)?;
+                    set_profile(&mut texture, *profile);
                     match to {
-                        To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level)]),
-                        _ => pictures(&engine, &texture, *to, level.unwrap_or(0)),
+                        To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level, &limits)]),
+                        _ => pictures(&engine, &texture, *to, level.unwrap_or(0), &limits),
                     }
                 },
             )
         }
-        What::Info { batch } => batch::run(
+        What::Info { batch, memory } => batch::run(
             batch,
             || (),
             |(), _, bytes| {
-                let texture = read(bytes, &Limits::default())?;
+                let texture = open_texture(bytes, &memory.limits())?;
                 let facts = facts(&texture);
                 let lines = facts.iter().map(|(name, value)| match value {
                     Value::String(text) => format!("{name}: {text}\n"),
+                    Value::Null => format!("{name}: not given\n"),
                     _ => format!("{name}: {value}\n"),
                 });
                 let artifact = Artifact::text(".txt", lines.collect());
@@ -118,7 +147,9 @@ pub fn run(args: &Args) -> Result<bool> {
                     .fold(artifact, |artifact, (name, value)| artifact.fact(name, value)))])
             },
         ),
-        What::Compare { first, second, difference } => compare(first, second, difference.as_deref()),
+        What::Compare { first, second, difference, memory } => {
+            compare(first, second, difference.as_deref(), &memory.limits())
+        }
     }
 }
 
@@ -135,23 +166,31 @@ fn open(engine: EngineName) -> Result<Box<Engine>> {
     })
 }
 
+/// Reads a texture; says what to do where the limit is in the way.
+fn open_texture<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>> {
+    read(bytes, limits).map_err(shown::explained)
+}
+
 /// The images of a level as files of their own.
-fn pictures(engine: &Engine, texture: &Texture<'_>, to: To, level: u32) -> batch::Outcome {
-    let images = texture.images.iter().filter(|image| image.level == level);
+fn pictures(engine: &Engine, texture: &Texture<'_>, to: To, level: u32, limits: &Limits) -> batch::Outcome {
+    let mut budget = Budget::new(limits, texture);
     let artifact = |image: &Image<'_>| {
-        let texel = texture.format.texel();
-        let texels = decoded(engine, texture.format, image.extent, &image.data)?;
-        let [width, height] = size(image.extent)?;
+        // What an image needs it gives back, but for its file.
+        let mut spent = budget;
+        let shown = decoded(engine, texture, image, &mut spent)?;
+        let [width, height] = shown.size()?;
         let (ending, bytes) = match to {
-            To::Exr => ("exr", open_exr(texel, [width as usize, height as usize], &texels)?),
-            _ => ("png", picture(texel, image.extent, &texels)?.png()?),
+            To::Exr => ("exr", shown.open_exr(&mut spent)?),
+            _ => ("png", shown.picture(&mut spent)?.png()?),
         };
+        budget.take(bytes.len())?;
         let suffix = match (texture.layers, texture.faces) {
             (1, 1) => format!(".{ending}"),
             _ => format!(".{}.{}.{ending}", image.layer, image.face),
         };
         Ok(Artifact::bytes(suffix, bytes).fact("width", width).fact("height", height))
     };
+    let images = texture.images.iter().filter(|image| image.level == level);
     let artifacts: Vec<Result<Artifact>> = images.map(artifact).collect();
     if artifacts.is_empty() {
         bail!("there is no level {level}");
@@ -160,30 +199,32 @@ fn pictures(engine: &Engine, texture: &Texture<'_>, to: To, level: u32) -> batch
 }
 
 /// All images, or those of a level, as plain texels in one file.
-fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>) -> Result<Artifact> {
-    let format = texture.format;
-    let first = level.unwrap_or(0);
-    let images = texture.images.iter().filter(|image| level.is_none_or(|level| image.level == level));
-    let images: Vec<Image<'_>> = images
-        .map(|image| {
-            let data = decoded(engine, format, image.extent, &image.data)?.into();
-            Ok(Image { level: image.level - first, data, ..*image })
-        })
-        .collect::<Result<_>>()?;
-    let extent = images.first().with_context(|| format!("there is no level {first}"))?.extent;
-    let levels = if level.is_some() { 1 } else { texture.levels };
-    let extent = if level.is_some() { extent } else { texture.extent };
-    let plain = Texture {
-        container: Container::Ktx2,
-        format: Format::Plain(format.texel()),
-        extent,
-        levels,
-        images,
-        ..*texture
+fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>, limits: &Limits) -> Result<Artifact> {
+    let chosen;
+    let source = match level {
+        Some(level) => {
+            chosen = texture.level(level).with_context(|| format!("there is no level {level}"))?;
+            &chosen
+        }
+        None => texture,
     };
-    let srgb = matches!(format, Format::Astc(_, Profile::Srgb));
-    let artifact = Artifact::bytes(".ktx2", write_ktx2(&plain, srgb)?);
-    Ok(artifact.fact("width", extent.width).fact("height", extent.height).fact("levels", levels))
+    let mut budget = Budget::new(limits, texture);
+    let mut images = Vec::with_capacity(source.images.len());
+    for image in &source.images {
+        let shown = decoded(engine, source, image, &mut budget)?;
+        // The file has all texels once more.
+        budget.take(shown.texels.len())?;
+        images.push(Image { data: shown.texels, ..*image });
+    }
+    let decoded = Texture {
+        container: Container::Ktx2,
+        format: Format::Plain(source.format.texel()),
+        images,
+        ..*source
+    };
+    let artifact = Artifact::bytes(".ktx2", write_ktx2(&decoded)?);
+    let Extent { width, height, .. } = decoded.extent;
+    Ok(artifact.fact("width", width).fact("height", height).fact("levels", decoded.levels))
 }
 
 fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
@@ -192,6 +233,10 @@ fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
         ("container", texture.container.to_string().into()),
         ("format", texture.format.to_string().into()),
         ("size", json!([width, height, depth])),
+        ("channels", texture.channels.to_string().into()),
+        ("transfer", texture.transfer.to_string().into()),
+        ("premultiplied", texture.premultiplied.into()),
+        ("orientation", texture.orientation.map(|o| o.letters(if depth > 1 { 3 } else { 2 })).into()),
         ("levels", texture.levels.into()),
         ("layers", texture.layers.into()),
         ("faces", texture.faces.into()),
@@ -199,57 +244,56 @@ fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn with_profile(format: Format, profile: Option<ProfileName>) -> Format {
-    match (format, profile) {
-        (Format::Astc(footprint, _), Some(profile)) => Format::Astc(footprint, profile.profile()),
-        (format, _) => format,
+/// Reads ASTC blocks otherwise than the file says.
+fn set_profile(texture: &mut Texture<'_>, profile: Option<ProfileName>) {
+    if let (Format::Astc(footprint, _), Some(name)) = (texture.format, profile) {
+        texture.format = Format::Astc(footprint, name.profile());
+        texture.transfer = match name {
+            ProfileName::Srgb => Transfer::Srgb,
+            ProfileName::Ldr | ProfileName::Hdr => Transfer::Linear,
+        };
     }
 }
 
-/// Decodes an image.
-fn decoded(engine: &Engine, format: Format, extent: Extent, data: &[u8]) -> Result<Vec<u8>> {
-    let bytes = format.output_bytes(extent).filter(|n| *n <= Limits::default().bytes);
-    let mut texels = vec![0; bytes.context("the picture is too large")?];
-    engine(format, extent, data, &mut texels)?;
-    Ok(texels)
-}
-
-/// Width, and rows of all slices, which lie below each other.
-fn size(extent: Extent) -> Result<[u32; 2]> {
-    Ok([extent.width, extent.height.checked_mul(extent.depth).context("too many slices")?])
-}
-
-/// Texels as a picture; what is wider than eight bits is clamped to 0..=1 and rounded.
-fn picture(texel: Texel, extent: Extent, texels: &[u8]) -> Result<Picture> {
-    let [width, height] = size(extent)?;
-    let rgba = texels.chunks_exact(texel.bytes()).flat_map(|t| rgba8(texel, t)).collect();
-    Ok(Picture { width, height, rgba })
-}
-
-/// A texel in eight bits; of signed ones -1 is black and 1 white.
-fn rgba8(texel: Texel, bytes: &[u8]) -> [u8; 4] {
-    if texel == Texel::Rgba8 {
-        return [bytes[0], bytes[1], bytes[2], bytes[3]];
-    }
-    let [r, g, b, a] = values(texel, bytes);
-    let color = match texel {
-        Texel::R16Snorm => [(r + 1.0) / 2.0, 0.0, 0.0, a],
-        Texel::Rg16Snorm => [(r + 1.0) / 2.0, (g + 1.0) / 2.0, 0.0, a],
-        _ => [r, g, b, a],
+/// Decodes an image of a texture.
+fn decoded<'t>(
+    engine: &Engine,
+    texture: &'t Texture<'_>,
+    image: &'t Image<'_>,
+    budget: &mut Budget,
+) -> Result<Shown<'t>> {
+    let texels = match texture.format {
+        Format::Plain(_) => Cow::Borrowed(&*image.data),
+        format => {
+            let bytes = format.output_bytes(image.extent).context("the picture is too large")?;
+            budget.take(bytes)?;
+            let mut texels = vec![0; bytes];
+            match format.block() {
+                [1, 1, 1] => decode_into_parallel(format, image.extent, &image.data, &mut texels)?,
+                _ => engine(format, image.extent, &image.data, &mut texels)?,
+            }
+            Cow::Owned(texels)
+        }
     };
-    color.map(|c| (c.clamp(0.0, 1.0) * 255.0 + 0.5) as u8)
+    Ok(Shown {
+        texel: texture.format.texel(),
+        extent: image.extent,
+        transfer: texture.transfer,
+        orientation: texture.orientation.unwrap_or_default(),
+        texels,
+    })
 }
 
 /// A PNG, or the largest image of a texture.
-fn load(path: &Path) -> Result<Picture> {
-    let context = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(context)?;
+fn load(path: &Path, limits: &Limits) -> Result<Picture> {
+    let context = || source::name(path);
+    let bytes = source::read(path)?;
     if !bytes.starts_with(b"\x89PNG") {
-        let texture = read(&bytes, &Limits::default()).with_context(context)?;
+        let texture = open_texture(&bytes, limits).with_context(context)?;
         let image = texture.images.first().with_context(context)?;
-        let engine = open(EngineName::Cpu)?;
-        let texels = decoded(&engine, texture.format, image.extent, &image.data).with_context(context)?;
-        return picture(texture.format.texel(), image.extent, &texels).with_context(context);
+        let (engine, mut budget) = (open(EngineName::Cpu)?, Budget::new(limits, &texture));
+        let shown = decoded(&engine, &texture, image, &mut budget).with_context(context)?;
+        return shown.picture(&mut budget).with_context(context);
     }
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::normalize_to_color8());
@@ -265,11 +309,15 @@ fn load(path: &Path) -> Result<Picture> {
         }
         other => bail!("{}: {other:?} is not supported", path.display()),
     };
-    Ok(Picture { width: info.width, height: info.height, rgba })
+    Ok(Picture { width: info.width, height: info.height, rgba, srgb: false })
 }
 
-fn compare(first: &Path, second: &Path, difference: Option<&Path>) -> Result<bool> {
-    let (a, b) = (load(first)?, load(second)?);
+fn compare(first: &Path, second: &Path, difference: Option<&Path>, limits: &Limits) -> Result<bool> {
+    if let Some(path) = difference {
+        output::check_ending(path, "png")?;
+        Inputs::new([first, second]).check(path)?;
+    }
+    let (a, b) = (load(first, limits)?, load(second, limits)?);
     if (a.width, a.height) != (b.width, b.height) {
         bail!("{} x {} and {} x {} cannot be compared", a.width, a.height, b.width, b.height);
     }
@@ -279,12 +327,13 @@ fn compare(first: &Path, second: &Path, difference: Option<&Path>) -> Result<boo
     let largest = pairs().map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
     let psnr =
         if squares == 0.0 { "infinite".into() } else { format!("{:.2} dB", 10.0 * (65025.0 / mean).log10()) };
-    println!("PSNR {psnr}, SSIM {:.5}, largest difference {largest}", ssim(&a, &b));
+    let mut out = print::beside(difference);
+    writeln!(out, "PSNR {psnr}, SSIM {:.5}, largest difference {largest}", ssim(&a, &b))?;
     if let Some(path) = difference {
         let mut rgba: Vec<u8> = pairs().map(|(a, b)| a.abs_diff(*b)).collect();
         rgba.iter_mut().skip(3).step_by(4).for_each(|alpha| *alpha = 255);
-        let bytes = Picture { width: a.width, height: a.height, rgba }.png()?;
-        std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        let bytes = Picture { width: a.width, height: a.height, rgba, srgb: false }.png()?;
+        output::write(path, &bytes)?;
     }
     Ok(squares == 0.0)
 }

@@ -1,14 +1,17 @@
 //! `xenoglot tone`: a WAV file through the tone filter.
 
 use crate::failure::usage;
+use crate::output::{self, Inputs};
+use crate::{print, source};
 use anyhow::{Context, Result, bail};
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use xenoglot_tone::{Channels, Engine, TONES, ToneFilter, TonePlayer};
 
 /// Arguments of `tone`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The WAV file: mono or stereo, integers or floats.
+    /// The WAV file: mono or stereo, integers or floats; `-` for standard input.
     input: PathBuf,
     /// The WAV file to write, of 32-bit floats.
     #[arg(short, long, value_name = "FILE")]
@@ -39,13 +42,21 @@ pub fn run(args: &Args) -> Result<bool> {
         None => Engine::fastest(),
         Some(name) => Engine::find(name).ok_or_else(|| usage(format!("there is no engine {name:?}")))?,
     };
-    let context = || args.input.display().to_string();
-    let mut reader = hound::WavReader::open(&args.input).with_context(context)?;
+    let inputs = Inputs::new([args.input.as_path()]);
+    for (path, ending) in [(&args.output, "wav"), (&args.plot, "png")] {
+        if let Some(path) = path {
+            output::check_ending(path, ending)?;
+            inputs.check(path)?;
+        }
+    }
+    let context = || source::name(&args.input);
+    let file = source::read(&args.input)?;
+    let mut reader = hound::WavReader::new(file.as_slice()).with_context(context)?;
     let spec = reader.spec();
     let channels = match spec.channels {
         1 => Channels::Mono,
         2 => Channels::Stereo,
-        n => bail!("{}: {n} channels; one or two are supported", args.input.display()),
+        n => bail!("{}: {n} channels; one or two are supported", source::name(&args.input)),
     };
     let mut samples: Vec<f32> = match spec.sample_format {
         hound::SampleFormat::Float => reader.samples().collect::<Result<_, _>>(),
@@ -71,18 +82,21 @@ pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.plot {
         plot(path, &columns)?;
     }
-    println!("{} samples at {} Hz on {engine}", samples.len(), spec.sample_rate);
+    let mut out = print::beside([&args.output, &args.plot].into_iter().filter_map(Option::as_deref));
+    writeln!(out, "{} samples at {} Hz on {engine}", samples.len(), spec.sample_rate)?;
     Ok(true)
 }
 
 fn write(path: &Path, spec: hound::WavSpec, samples: &[f32]) -> Result<()> {
-    let context = || format!("cannot write {}", path.display());
+    let context = || format!("cannot make {}", path.display());
     let spec = hound::WavSpec { bits_per_sample: 32, sample_format: hound::SampleFormat::Float, ..spec };
-    let mut writer = hound::WavWriter::create(path, spec).with_context(context)?;
+    let mut file = Cursor::new(Vec::new());
+    let mut writer = hound::WavWriter::new(&mut file, spec).with_context(context)?;
     for &sample in samples {
         writer.write_sample(sample).with_context(context)?;
     }
-    writer.finalize().with_context(context)
+    writer.finalize().with_context(context)?;
+    output::write(path, file.get_ref())
 }
 
 /// Blue for muted tones, green above, red for those held back; the brighter, the more power.
@@ -101,9 +115,9 @@ fn plot(path: &Path, columns: &[([f32; TONES], f32)]) -> Result<()> {
             pixel[color] = brightness;
         }
     }
-    let file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), width as u32, height as u32);
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.write_header()?.write_image_data(&rgb)?;
-    Ok(())
+    output::write(path, &file)
 }

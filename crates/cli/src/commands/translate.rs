@@ -1,10 +1,11 @@
 //! `xenoglot translate`: to shader languages.
 
 use crate::batch::{Artifact, BatchArgs};
+use crate::isolate::{Panicked, attempt};
 use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use xenoglot::{Code, Target, Translator, dxil, maxwell};
+use xenoglot::{Code, Target, Translator};
 use xenoglot_opt::lower_floats;
 use xenoglot_opt::pipeline::Level;
 use xenoglot_spirv::Capability;
@@ -150,9 +151,9 @@ pub struct Args {
     /// Version of GLSL.
     #[arg(long, value_enum, default_value_t)]
     glsl_version: Glsl,
-    /// Version of SPIR-V.
-    #[arg(long, value_enum, default_value = "1.3")]
-    spirv_version: Spirv,
+    /// Version of SPIR-V; if neither this nor --vulkan is given, 1.3, or the first that has what a shader needs.
+    #[arg(long, value_enum)]
+    spirv_version: Option<Spirv>,
     /// The newest SPIR-V of a version of Vulkan.
     #[arg(long, value_enum, conflicts_with = "spirv_version")]
     vulkan: Option<Vulkan>,
@@ -172,7 +173,7 @@ pub struct Args {
     /// Lanes of the host's subgroups, if known: what warps of another width tell each other goes through shared memory.
     #[arg(long, value_name = "LANES", default_value_t = 0)]
     subgroup_width: u8,
-    /// How much to optimise; if not given, as much as there is, and lightly for DXIL, whose compiler did it.
+    /// How much to optimise; if not given, everything, or lightly where the guest's compiler has done it (DXIL).
     #[arg(long, value_enum, value_name = "LEVEL")]
     optimize: Option<Optimize>,
 }
@@ -190,24 +191,23 @@ pub fn lowering() -> xenoglot_opt::Options {
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
     each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
-        let level = match (args.optimize, &unit.dxil) {
-            (Some(level), _) => level.level(),
-            (None, Some(_)) => dxil::passes().level,
-            (None, None) => Level::Full,
-        };
+        let level = args.optimize.map(Optimize::level);
         let options = xenoglot_opt::Options { level, subgroup_width: args.subgroup_width, ..lowering() };
         translator.optimize(&mut unit.module, &options);
-        args.to.iter().map(|&language| one(args, translator, &unit, language)).collect()
+        // What one language's writer cannot do is not the others' error.
+        let one = |&language: &Language| {
+            let made = attempt(|| one(args, translator, &unit, language));
+            if made.as_ref().is_err_and(|e| e.is::<Panicked>()) {
+                *translator = Translator::new();
+            }
+            made
+        };
+        args.to.iter().map(one).collect()
     })
 }
 
 fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
     let target = target(args, language);
-    let target = match (&unit.info, &unit.dxil) {
-        (Some(info), _) => maxwell::target_for(&target, info),
-        (None, Some(program)) => dxil::target_for(&target, program),
-        (None, None) => target,
-    };
     let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
     let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
     let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));
@@ -232,9 +232,8 @@ fn target(args: &Args, language: Language) -> Target {
             without: args.without.clone(),
             subgroup_width: args.subgroup_width,
             names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
-            ..xenoglot_spirv::Options::version(
-                args.vulkan.map_or(args.spirv_version.version(), Vulkan::spirv),
-            )
+            version: args.spirv_version.map(Spirv::version).or(args.vulkan.map(Vulkan::spirv)),
+            ..Default::default()
         }),
         Language::Glsl => Target::Glsl(xenoglot_glsl::Options {
             target: args.glsl_version.target(),

@@ -287,7 +287,7 @@ fn artifact(args: &Args, engine: &Engine, film: &Film<'_>, number: usize) -> Res
                 To::Rgba8 => ("rgba", rgba),
                 _ => {
                     let [width, height] = [u32::try_from(width)?, u32::try_from(height)?];
-                    ("png", Picture { width, height, rgba }.png()?)
+                    ("png", Picture { width, height, rgba, srgb: false }.png()?)
                 }
             }
         }

@@ -25,7 +25,7 @@ impl Label {
 
 /// The label of a block.
 pub fn label(module: &Module, f: &Function, block: Block) -> Label {
-    let guest = guest_addresses(f, block);
+    let (guest, begins) = guest_code(f, block);
     let mut lines: Vec<(String, String)> = if guest.is_empty() && !module.listing.is_empty() {
         // What a front end puts around the guest's program.
         vec![(String::new(), format!("entry wrapper, {} instructions", f.blocks[block].insts.len()))]
@@ -33,7 +33,10 @@ pub fn label(module: &Module, f: &Function, block: Block) -> Label {
         let insts = f.blocks[block].insts.iter();
         insts.map(|&i| (String::new(), shorten(&f.display_inst(module, i).to_string()))).collect()
     } else {
-        let text = |a| shorten(module.listing_at(a).unwrap_or(""));
+        let text = |a| {
+            let text = shorten(module.listing_at(a).unwrap_or(""));
+            if begins { text } else { format!("… {text}") }
+        };
         guest.iter().map(|&a| (format!("{a:03x}"), text(a))).collect()
     };
     if lines.len() > MOST_LINES {
@@ -44,12 +47,22 @@ pub fn label(module: &Module, f: &Function, block: Block) -> Label {
     Label { title: block.to_string(), lines }
 }
 
-/// The guest addresses in a block, in order, each once in a row.
-pub fn guest_addresses(f: &Function, block: Block) -> Vec<u32> {
+/// The addresses of the guest's instructions in a block, and whether they begin there: of a block that holds only a part
+/// of what an instruction does, such as the way from a loop's last one back to its first, they do not.
+///
+/// As lifted, in the order in which the guest runs them. After passes, which move and drop instructions, those of which
+/// something is left, by address.
+pub fn guest_code(f: &Function, block: Block) -> (Vec<u32>, bool) {
+    let own = f.guest_code.iter().filter(|(at, _)| *at == block).map(|(_, address)| *address);
+    let own: Vec<u32> = own.collect();
+    if !own.is_empty() {
+        return (own, true);
+    }
     let insts = f.blocks[block].insts.iter().map(|&i| f.insts[i].guest);
-    let mut out: Vec<u32> = insts.chain([f.term(block).guest]).filter(|&a| a != NO_GUEST).collect();
-    out.dedup();
-    out
+    let mut left: Vec<u32> = insts.chain([f.term(block).guest]).filter(|&a| a != NO_GUEST).collect();
+    left.sort_unstable();
+    left.dedup();
+    (left, f.guest_code.is_empty())
 }
 
 /// The text on one line, cut if it is long.

@@ -7,5 +7,5 @@ mod nest;
 mod svg;
 
 pub use graph::draw as graph;
-pub use label::guest_addresses;
+pub use label::guest_code;
 pub use nest::draw as nest;

@@ -64,6 +64,141 @@ fn textures_become_pictures() {
     run(&["texture", "decode", &path("pictures/cut.dds"), "-o", &path("out")], 1);
 }
 
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A KTX 1 of a block or of plain texels, with its orientation.
+fn ktx1(ty: u32, format: u32, internal: u32, size: [u32; 2], orientation: &str, data: &[u8]) -> Vec<u8> {
+    let mut pair = format!("KTXorientation\0{orientation}\0").into_bytes();
+    let length = pair.len() as u32;
+    pair.resize(pair.len().next_multiple_of(4), 0);
+    let mut file = b"\xabKTX 11\xbb\r\n\x1a\n".to_vec();
+    let pairs = pair.len() as u32 + 4;
+    file.extend(words(&[
+        0x0403_0201,
+        ty,
+        1,
+        format,
+        internal,
+        0x1908,
+        size[0],
+        size[1],
+        0,
+        0,
+        1,
+        1,
+        pairs,
+        length,
+    ]));
+    file.extend(pair);
+    file.extend(words(&[data.len() as u32]));
+    file.extend(data);
+    file
+}
+
+/// A KTX 2 of a level of a `VkFormat`, of its size and supercompression.
+fn ktx2(format: u32, side: u32, scheme: u32, data: &[u8]) -> Vec<u8> {
+    let mut file = b"\xabKTX 20\xbb\r\n\x1a\n".to_vec();
+    file.extend(words(&[format, 1, side, side, 0, 0, 1, 1, scheme, 104, 28, 0, 0, 0, 0, 0, 0]));
+    file.extend(words(&[132, 0, data.len() as u32, 0, 0, 0]));
+    let srgb = matches!(format, 43 | 146);
+    file.extend(words(&[28, 0, 2 | 24 << 16, 1 | 1 << 8 | (1 + u32::from(srgb)) << 16, 0, 0, 0]));
+    file.extend(data);
+    file
+}
+
+/// Red, and below it half of green; all of them as bytes of blue, green, red and alpha.
+#[test]
+fn ktx1_bgra_and_orientation_reach_the_picture() {
+    let folder = folder("orientation");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (red, green) = ([255, 0, 0, 255], [0, 128, 0, 255]);
+    let bgra = [[0, 0, 255, 255], [0, 128, 0, 255]].concat();
+    for (orientation, expected) in [("S=r,T=d", [red, green]), ("S=r,T=u", [green, red])] {
+        fs::write(path("a.ktx"), ktx1(0x1401, 0x80e1, 0x8058, [1, 2], orientation, &bgra)).unwrap();
+        run(&["texture", "decode", &path("a.ktx"), "-o", &path("a.png")], 0);
+        assert_eq!(picture(&folder.join("a.png")), ((1, 2), expected.to_vec()), "{orientation}");
+        // KTX 2 keeps the rows and says which way up they are.
+        run(&["texture", "decode", &path("a.ktx"), "--to", "ktx2", "-o", &path("a.ktx2")], 0);
+        run(&["texture", "compare", &path("a.ktx2"), &path("a.png")], 0);
+        run(&["texture", "decode", &path("a.ktx"), "--to", "exr", "-o", &path("a.exr")], 0);
+        let image = exr::prelude::read_first_flat_layer_from_file(path("a.exr")).unwrap();
+        let reds: Vec<f32> = image.layer_data.channel_data.list[3].sample_data.values_as_f32().collect();
+        assert_eq!(reds, expected.map(|color| f32::from(color[0]) / 255.0));
+    }
+    let turned = ktx1(0x1401, 0x80e1, 0x8058, [2, 1], "S=l,T=d", &bgra);
+    fs::write(path("a.ktx"), turned).unwrap();
+    run(&["texture", "decode", &path("a.ktx"), "-o", &path("a.png")], 0);
+    assert_eq!(picture(&folder.join("a.png")).1, [green, red]);
+    let info = text(&["texture", "info", &path("a.ktx")]);
+    let expected = "channels: RGBA\ntransfer: linear\npremultiplied: false\norientation: ld\n";
+    assert!(info.contains(expected), "{info}");
+}
+
+#[test]
+fn srgb_survives_every_output() {
+    let folder = folder("srgb");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let grey = [128, 128, 128, 64];
+    fs::write(path("a.ktx2"), ktx2(43, 1, 0, &grey)).unwrap();
+    for to in ["png", "exr", "ktx2"] {
+        run(&["texture", "decode", &path("a.ktx2"), "--to", to, "-o", &path(&format!("out.{to}"))], 0);
+    }
+    // PNG: the same bytes, and a chunk that says what they are.
+    assert_eq!(picture(&folder.join("out.png")).1, [grey]);
+    let png = fs::read(path("out.png")).unwrap();
+    assert!(png.windows(4).any(|name| name == b"sRGB"));
+    // KTX 2: R8G8B8A8_SRGB.
+    assert_eq!(fs::read(path("out.ktx2")).unwrap()[12], 43);
+    assert!(text(&["texture", "info", &path("out.ktx2")]).contains("transfer: srgb\n"));
+    // OpenEXR: linear, but for alpha. 128 is 0.2158605 (IEC 61966-2-1).
+    let image = exr::prelude::read_first_flat_layer_from_file(path("out.exr")).unwrap();
+    let first = |i: usize| image.layer_data.channel_data.list[i].sample_data.values_as_f32().next().unwrap();
+    assert_eq!(first(0), 64.0 / 255.0);
+    assert!((1..4).all(|i| (first(i) - 0.215_860_5).abs() < 1e-6));
+    // Blocks: BC7 of sRGB becomes texels of sRGB.
+    fs::write(path("b.ktx2"), ktx2(146, 4, 0, &[0; 16])).unwrap();
+    run(&["texture", "decode", &path("b.ktx2"), "--to", "ktx2", "-o", &path("b_out.ktx2")], 0);
+    assert_eq!(fs::read(path("b_out.ktx2")).unwrap()[12], 43);
+    // Floats are linear; a PNG of them is encoded. The halves 0.5, 0.0, 2.0, 0.5.
+    let halves: Vec<u8> = [0x3800u16, 0, 0x4000, 0x3800].iter().flat_map(|half| half.to_le_bytes()).collect();
+    fs::write(path("c.ktx2"), ktx2(97, 1, 0, &halves)).unwrap();
+    run(&["texture", "decode", &path("c.ktx2"), "-o", &path("c.png")], 0);
+    assert_eq!(picture(&folder.join("c.png")).1, [[188, 0, 255, 128]]);
+}
+
+/// 33 KB of blocks of one repeated byte that unpack to a gigabyte; and a megabyte, with room for it and without.
+#[test]
+fn zstd_bombs_need_leave() {
+    let folder = folder("bombs");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let frame = |blocks: u32| {
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (17 - 10) << 3];
+        for block in 1..=blocks {
+            let header = u32::from(block == blocks) | 1 << 1 | 0x2_0000 << 3;
+            frame.extend(&header.to_le_bytes()[..3]);
+            frame.push(0x55);
+        }
+        frame
+    };
+    let bomb = ktx2(37, 16_384, 2, &frame(8192));
+    assert!(bomb.len() < 34_000);
+    fs::write(path("bomb.ktx2"), bomb).unwrap();
+    fs::write(path("small.ktx2"), ktx2(37, 512, 2, &frame(8))).unwrap();
+    for command in [&["decode"][..], &["info"]] {
+        let bomb = path("bomb.ktx2");
+        let refused = run(&[&["texture"], command, &[&bomb, "-o", &path("out")]].concat(), 1);
+        let message = String::from_utf8(refused.stderr).unwrap();
+        assert!(message.contains("--memory-limit"), "{message}");
+    }
+    run(&["texture", "compare", &path("bomb.ktx2"), &path("bomb.ktx2")], 1);
+    let small = ["texture", "decode", &path("small.ktx2"), "-o", &path("small.png")];
+    run(&small, 0);
+    run(&[&small[..], &["--memory-limit", "1"]].concat(), 1);
+    run(&[&small[..], &["--memory-limit", "8"]].concat(), 0);
+}
+
 /// Frames of 4:4:4 and 4:2:0, black and white in turn.
 fn y4m(space: &str, frame_bytes: usize) -> Vec<u8> {
     let mut file = format!("YUV4MPEG2 W4 H2 F25:1 C{space}\n").into_bytes();

@@ -120,10 +120,10 @@ fn raw_dumps_are_disassembled() {
 
 #[test]
 fn ir_text_goes_in_again() {
-    let lifted = text(&["ir", "--lifted", &shader("fractal.v.pica")]);
-    let output = run_with(&["ir", "--lifted", "-"], lifted.as_bytes());
+    let lifted = text(&["ir", &shader("fractal.v.pica")]);
+    let output = run_with(&["ir", "-"], lifted.as_bytes());
     let again = String::from_utf8(output.stdout).unwrap();
-    let twice = run_with(&["ir", "--lifted", "-"], again.as_bytes());
+    let twice = run_with(&["ir", "-"], again.as_bytes());
     assert_eq!(String::from_utf8(twice.stdout).unwrap(), again);
     // What comes of the text is what comes of the shader.
     let direct = text(&["translate", "--to", "glsl", &shader("fractal.v.pica")]);
@@ -161,6 +161,57 @@ fn cfg_draws_both_pictures() {
     assert_eq!(stats[0]["dispatches"], 1);
 }
 
+/// The lines of each block of a picture: address and text.
+fn listed(svg: &str) -> Vec<Vec<(u32, String)>> {
+    let mut blocks: Vec<Vec<(u32, String)>> = Vec::new();
+    let mut address = None;
+    for line in svg.lines().filter_map(|line| line.strip_prefix("<text class=\"")) {
+        let (class, rest) = line.split_once('"').unwrap();
+        let text = rest.split_once('>').unwrap().1.trim_end_matches("</text>").to_owned();
+        match (class, address.take()) {
+            ("head", _) => blocks.push(Vec::new()),
+            ("addr", _) => address = Some(u32::from_str_radix(&text, 16).unwrap()),
+            ("", Some(at)) => blocks.last_mut().unwrap().push((at, text)),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn the_guests_picture_lists_each_instruction_once_and_in_order() {
+    for file in fs::read_dir(shaders()).unwrap() {
+        let path = file.unwrap().path().display().to_string();
+        let svg = text(&["cfg", "--what", "guest", &path]);
+        let mut seen = std::collections::BTreeSet::new();
+        for block in listed(&svg) {
+            let own: Vec<u32> = block.iter().filter(|(_, t)| !t.starts_with('…')).map(|(a, _)| *a).collect();
+            // From one word to the next, or to where a call leads and back.
+            let mut once = own.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(once.len(), own.len(), "{path}: {block:?}");
+            seen.extend(own);
+        }
+        assert!(!seen.is_empty(), "{path}");
+        if !svg.contains(" more<") {
+            // Only words behind the end of a program are no part of it.
+            let last = seen.last().copied().unwrap();
+            let missing: Vec<u32> = (0..=last).filter(|a| !seen.contains(a)).collect();
+            assert!(missing.is_empty(), "{path}: {missing:x?}");
+        }
+    }
+    // The main program, the subroutine that it calls, and the ways out of the condition.
+    let svg = text(&["cfg", "--what", "guest", &shader("textured.v.pica")]);
+    let blocks: Vec<Vec<u32>> = listed(&svg)
+        .iter()
+        .map(|b| b.iter().map(|(a, _)| *a).collect::<Vec<_>>())
+        .filter(|b| !b.is_empty())
+        .collect();
+    let main: Vec<u32> = (0x0..=0x2).chain(0xb..=0x12).chain(0x3..=0x5).collect();
+    assert_eq!(blocks, [main, vec![0x6, 0x7], vec![0x8, 0x9], vec![0xa]], "{svg}");
+}
+
 #[test]
 fn translate_writes_every_language() {
     let dir = folder("translate");
@@ -184,6 +235,26 @@ fn translate_writes_every_language() {
         let code = text(&["translate", "--to", language, &name]);
         assert!(code.contains(word), "{language}: {code}");
     }
+}
+
+#[test]
+fn libraries_of_rays_get_the_spirv_that_they_need() {
+    let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = library.join("../../vectors/dxil/stages/lib_hit_groups.dxil").display().to_string();
+    let dir = folder("rays");
+    let args =
+        ["translate", &library, "--to", "spirv", "--bindings", "root-signature", "-o", dir.to_str().unwrap()];
+    run(&args, 0);
+    let mut count = 0;
+    for file in fs::read_dir(&dir).unwrap() {
+        let words = fs::read(file.unwrap().path()).unwrap();
+        assert_eq!(words[4..8], [0, 4, 1, 0], "SPIR-V 1.4");
+        count += 1;
+    }
+    assert!(count > 1);
+    // A version that is asked for is the one that is written, or none.
+    run(&[&args[..], &["--spirv-version", "1.3"]].concat(), 1);
+    run(&[&args[..], &["--vulkan", "1.1"]].concat(), 1);
 }
 
 #[test]

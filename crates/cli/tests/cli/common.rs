@@ -23,16 +23,17 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// `xenoglot` with these arguments.
+pub fn xenoglot(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xenoglot"));
+    command.args(args).env_remove("RUST_LOG");
+    command
+}
+
 /// Runs `xenoglot` with `input` on standard input.
 pub fn run_with(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_xenoglot"))
-        .args(args)
-        .env_remove("RUST_LOG")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        xenoglot(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program that does not read closes the pipe.

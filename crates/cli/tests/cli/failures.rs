@@ -120,3 +120,33 @@ fn nothing_is_written_twice() {
     ];
     assert!(stderr(&run(&args, 1)).contains("would be written twice"));
 }
+
+/// Metal has no doubles.
+#[cfg(feature = "naga")]
+#[test]
+fn doubles_are_refused_in_metal_and_the_rest_of_the_batch_is_written() {
+    let dir = folder("doubles");
+    let double = dir.join("double.xir");
+    let text = "module compute \"m\" {
+  storage @log = set 0 binding 0 readwrite
+  entry func @main() {
+  block0:
+    v0 : i32 = const 0
+    v1 : f64 = load storage @log align 8, v0
+    v2 : f64 = fadd v1, v1
+    store storage @log align 8, v0, v2
+    return
+  }
+}
+";
+    fs::write(&double, text).unwrap();
+    let out = dir.join("out");
+    let (input, other, folder) = (double.to_str().unwrap(), shader("basic.v.pica"), out.to_str().unwrap());
+    let output = run(&["translate", "--to", "msl,hlsl", input, &other, "-o", folder], 1);
+    assert!(stderr(&output).contains("Metal cannot express the module"), "{}", stderr(&output));
+    for (name, there) in
+        [("double.metal", false), ("double.hlsl", true), ("basic.v.metal", true), ("basic.v.hlsl", true)]
+    {
+        assert_eq!(out.join(name).is_file(), there, "{name}");
+    }
+}

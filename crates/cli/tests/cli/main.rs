@@ -5,4 +5,7 @@ mod commands;
 mod common;
 mod dragon;
 mod failures;
+mod outputs;
 mod render;
+#[cfg(all(unix, feature = "gpu", feature = "naga", feature = "vulkan"))]
+mod tour;

@@ -1,8 +1,9 @@
 //! A machine with the frame it draws: what checkpoints of the command line hold.
 
-use super::{SceneArgs, name, write};
+use super::SceneArgs;
+use crate::output;
+use crate::source::{name, read};
 use anyhow::{Context, Result};
-use std::fs;
 use std::path::Path;
 use xenoglot_dragon::host::{Demo, Drawing};
 use xenoglot_dragon::{Machine, checkpoint};
@@ -23,7 +24,7 @@ impl Session {
             let drawing = demo.begin(&mut machine, frame)?;
             return Ok(Session { machine, frame, drawing });
         };
-        let bytes = fs::read(path).with_context(|| name(path))?;
+        let bytes = read(path)?;
         let (machine, (frame, drawing)) = checkpoint::load(&bytes).with_context(|| name(path))?;
         Ok(Session { machine, frame, drawing })
     }
@@ -33,8 +34,8 @@ impl Session {
         Ok(self.drawing.run_until(&mut self.machine, before, stop)?)
     }
 
-    /// Writes a checkpoint.
+    /// Writes a checkpoint, which may have taken hours.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write(path, &checkpoint::save(&self.machine, &(self.frame, &self.drawing))?)
+        output::write_synced(path, &checkpoint::save(&self.machine, &(self.frame, &self.drawing))?)
     }
 }

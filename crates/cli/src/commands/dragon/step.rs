@@ -2,9 +2,11 @@
 
 use super::SceneArgs;
 use super::session::Session;
+use crate::{output, print};
 use anyhow::Result;
 use serde::Serialize;
 use std::fmt;
+use std::io::Write;
 use std::path::PathBuf;
 use xenoglot_dragon::debug::{Breakpoint, Watch};
 use xenoglot_dragon::{Machine, UnitState};
@@ -52,6 +54,9 @@ struct Stop {
 
 /// Runs to a breakpoint.
 pub fn run(args: &Args) -> Result<bool> {
+    if let Some(path) = &args.checkpoint {
+        output::check_ending(path, "xgc")?;
+    }
     let demo = args.scene.demo()?;
     let mut session = Session::start(&args.scene, &demo, args.frame, args.resume.as_deref())?;
     let mut breakpoints = args.breakpoints.clone();
@@ -87,10 +92,11 @@ pub fn run(args: &Args) -> Result<bool> {
         faults: machine.faults().bits(),
         units: machine.units(),
     };
+    let mut out = print::beside(args.checkpoint.as_deref());
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&stop)?);
+        writeln!(out, "{}", serde_json::to_string_pretty(&stop)?)?;
     } else {
-        print!("{stop}");
+        write!(out, "{stop}")?;
     }
     Ok(true)
 }

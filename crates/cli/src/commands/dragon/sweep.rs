@@ -1,9 +1,11 @@
 //! `xenoglot dragon sweep`: a frame with each combination of parameters.
 
-use super::{SceneArgs, write};
+use super::SceneArgs;
 use crate::failure::usage;
+use crate::{output, print};
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
+use std::io::Write;
 use std::path::PathBuf;
 use xenoglot_dragon::host::{Axis, SweepRow, psnr, sweep};
 
@@ -30,10 +32,14 @@ fn axis(text: &str) -> Result<Axis, String> {
 
 /// Sweeps and prints a table; pictures are compared with the first one.
 pub fn run(args: &Args) -> Result<bool> {
+    if let Some(path) = &args.plot {
+        output::check_ending(path, "svg")?;
+    }
     let rows = sweep(&args.scene.demo()?, &args.scene.params()?, &args.axes, args.frame)?;
     let Some(first) = rows.first() else { return Err(usage("nothing to sweep")) };
     let names: Vec<&str> = args.axes.iter().map(|a| a.name.as_str()).collect();
-    println!("{:<28} {:>10} {:>9} {:>8}  busiest unit", names.join(" "), "ticks", "ms", "dB");
+    let mut out = print::beside(args.plot.as_deref());
+    writeln!(out, "{:<28} {:>10} {:>9} {:>8}  busiest unit", names.join(" "), "ticks", "ms", "dB")?;
     for row in &rows {
         let busiest = row.units.iter().max_by_key(|u| u.work);
         let busiest = busiest.map_or_else(String::new, |u| {
@@ -45,11 +51,11 @@ pub fn run(args: &Args) -> Result<bool> {
             decibels => format!("{decibels:.1}"),
         };
         let (values, ticks) = (row.values.join(" "), row.frame.ticks);
-        println!("{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {busiest}", row.milliseconds);
+        writeln!(out, "{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {busiest}", row.milliseconds)?;
     }
     if let Some(path) = &args.plot {
         let last = args.axes.last().map_or(1, |a| a.values.len());
-        write(path, plot(&rows, last).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
+        output::write(path, plot(&rows, last).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
     }
     Ok(true)
 }

@@ -1,7 +1,7 @@
 //! Runs the compute wrapper of a program: one invocation per vertex, its buffers laid out and read back.
 
 use super::values::{Inputs, Registers, Vertex};
-use crate::draw::guest_addresses;
+use crate::draw::guest_code;
 use anyhow::{Result, anyhow};
 use xenoglot::pica::EMIT_CAPACITY;
 use xenoglot_interp::{Bindings, Interpreter, Limits, Visit};
@@ -28,7 +28,7 @@ pub struct Visited {
 impl Visited {
     /// The guest addresses in it.
     pub fn guest(&self, module: &Module) -> Vec<u32> {
-        module.funcs.get(self.func).map_or_else(Vec::new, |f| guest_addresses(f, self.block))
+        module.funcs.get(self.func).map_or_else(Vec::new, |f| guest_code(f, self.block).0)
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Module, Resource};
 use xenoglot_maxwell::container::{Cubin, Kernel};
-use xenoglot_maxwell::launch::{Launch, Memory, put, stack_bytes};
+use xenoglot_maxwell::launch::{Launch, Memory, place_globals, put, stack_bytes};
 use xenoglot_maxwell::lift::layout::{BANK_SIZE, GLOBAL_BINDING, bank_binding};
 use xenoglot_maxwell::lift::{self, ConstantBank, GlobalMemory, LiftOptions, lift_compute};
 
@@ -30,6 +30,8 @@ struct Run<'a> {
     grid: [u32; 3],
     workgroup: [u32; 3],
     memory: Memory,
+    /// Buffers of the module's global data, which come first.
+    globals: usize,
     /// What is in each buffer, and the number of its argument.
     buffers: Vec<(usize, Element)>,
     /// Constant banks by number.
@@ -43,8 +45,11 @@ pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
             "a kernel takes --args; --input, --uniform, --inputs and --trace are of PICA200 shaders",
         ));
     }
-    let cubin = Cubin::parse(bytes)?;
-    let mut run = Run::new(args, choose(&cubin, &args.select)?)?;
+    let name_inside = choose(&Cubin::parse(bytes)?, &args.select)?.name.clone();
+    let mut memory = Memory::new(BASE);
+    let linked = place_globals(bytes, &name_inside, &mut memory)?;
+    let cubin = Cubin::parse(&linked)?;
+    let mut run = Run::new(args, choose(&cubin, &args.select)?, memory)?;
     let module = run.lift()?;
     let left = match args.backend {
         Backend::Interp => run.interpret(module, args)?,
@@ -68,7 +73,7 @@ fn choose<'c, 'a>(cubin: &'c Cubin<'a>, select: &Select) -> Result<&'c Kernel<'a
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &Args, kernel: &'a Kernel<'a>) -> Result<Run<'a>> {
+    fn new(args: &Args, kernel: &'a Kernel<'a>, mut memory: Memory) -> Result<Run<'a>> {
         let (grid, workgroup) = (args.grid.0, args.workgroup.0);
         let options = LiftOptions::default();
         let launch = Launch {
@@ -84,7 +89,7 @@ impl<'a> Run<'a> {
             let (given, wanted) = (args.args.len(), kernel.params.len());
             return Err(usage(format!("{}: {given} arguments for {wanted} parameters", kernel.name)));
         }
-        let (mut memory, mut buffers) = (Memory::new(BASE), Vec::new());
+        let (globals, mut buffers) = (memory.buffers().len(), Vec::new());
         for (n, (text, param)) in args.args.iter().zip(&kernel.params).enumerate() {
             let bytes = Argument::parse(text).and_then(|argument| {
                 Ok(match argument {
@@ -101,7 +106,7 @@ impl<'a> Run<'a> {
         }
         let others = kernel.banks.iter().map(|bank| (bank.bank, bank.data.to_vec()));
         let banks = std::iter::once((0, bank)).chain(others).collect();
-        Ok(Run { kernel, grid, workgroup, memory, buffers, banks })
+        Ok(Run { kernel, grid, workgroup, memory, globals, buffers, banks })
     }
 
     fn lift(&self) -> Result<Module> {
@@ -190,7 +195,12 @@ impl<'a> Run<'a> {
 
     /// The buffers after a run: the numbers of their arguments, what is in them, their bytes.
     fn left<'r>(&'r self, memory: &'r [u8]) -> impl Iterator<Item = (usize, Element, &'r [u8])> {
-        let places = self.memory.buffers().iter().map(|place| memory.get(place.clone()).unwrap_or_default());
+        let places = self
+            .memory
+            .buffers()
+            .iter()
+            .skip(self.globals)
+            .map(|place| memory.get(place.clone()).unwrap_or_default());
         self.buffers.iter().zip(places).map(|(&(n, element), bytes)| (n, element, bytes))
     }
 
