@@ -3,11 +3,10 @@
 use crate::limit::LIMIT;
 use crate::{Error, Request};
 use std::time::Duration;
-use xenoglot::{Code, Target, Translator};
-use xenoglot_glsl as glsl;
+use xenoglot::host::Language as HostLanguage;
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_ir::Module;
 use xenoglot_ir::module::ImageFormat;
-use xenoglot_spirv as spirv;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
 use xenoglot_vulkan::{DeviceInfo, DeviceOptions, TexelFormat, glslang};
 
@@ -115,33 +114,27 @@ pub fn device(request: &Request) -> Result<DeviceInfo, Error> {
 }
 
 /// A device with a translator for it.
-pub(crate) struct Host {
-    language: Language,
+pub(crate) struct Runner {
     pub(crate) translator: Translator,
     pub(crate) device: Isolated,
-    pub(crate) float_controls: spirv::FloatControls,
-    /// Lanes of a subgroup.
-    pub(crate) subgroup_width: u8,
+    /// The device behind the language that the runner's engine goes through.
+    pub(crate) host: Host,
 }
 
-impl Host {
+impl Runner {
     /// A worker for `device`, which [`device`] found for the same request.
-    pub(crate) fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Host, Error> {
+    pub(crate) fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Runner, Error> {
         if language == Language::Glsl && !glslang::available() {
             return Err(Error::Device("glslangValidator is not installed".into()));
         }
-        let controls = &device.float_controls;
-        Ok(Host {
-            language,
-            translator: Translator::new(),
-            device: isolated(request, worker(request)?),
-            float_controls: spirv::FloatControls {
-                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve,
-                denorm_preserve: controls.denorm_preserve[1],
-                round_even: controls.rounding_mode_rte[1],
-            },
-            subgroup_width: u8::try_from(device.limits.subgroup_size).unwrap_or(0),
-        })
+        let mut host = Host::of_vulkan(device);
+        host.language = match language {
+            // The version that each module needs: what drivers are asked for most.
+            Language::Spirv => HostLanguage::Spirv(None),
+            Language::Glsl => HostLanguage::Glsl(xenoglot_glsl::Target::Vulkan450),
+        };
+        let device = isolated(request, worker(request)?);
+        Ok(Runner { translator: Translator::new(), device, host })
     }
 
     /// The time of each job from now on: [`LIMIT`], if not told.
@@ -149,20 +142,22 @@ impl Host {
         self.device.set_timeout(limit);
     }
 
-    /// The words for the device of a module that is optimised already.
-    pub(crate) fn words(&mut self, module: &Module, stage: glslang::Stage) -> Result<Vec<u32>, String> {
-        let target = match self.language {
-            Language::Spirv => Target::Spirv(spirv::Options {
-                float_controls: self.float_controls,
-                subgroup_width: self.subgroup_width,
-                ..spirv::Options::default()
-            }),
-            Language::Glsl => Target::Glsl(glsl::Options {
-                subgroup_width: self.subgroup_width,
-                ..glsl::Options::default()
-            }),
-        };
-        match self.translator.emit(module, &target).map_err(|e| e.to_string())? {
+    /// The words for the device of a module, which is left as they were written.
+    pub(crate) fn compile(&mut self, module: &mut Module, stage: glslang::Stage) -> Result<Vec<u32>, String> {
+        self.compile_edited(module, stage, |_| {})
+    }
+
+    /// The words of a module that is edited after all passes.
+    pub(crate) fn compile_edited(
+        &mut self,
+        module: &mut Module,
+        stage: glslang::Stage,
+        edit: impl FnOnce(&mut Module),
+    ) -> Result<Vec<u32>, String> {
+        let options = Options::default();
+        let Ok(()) = self.translator.prepare(module, &self.host, &options, &mut ());
+        edit(module);
+        match self.translator.write(module, &self.host, &options).map_err(|e| e.to_string())? {
             Code::Words(words) => Ok(words),
             Code::Text(text) => glslang::compile(&text, stage).map_err(|e| e.to_string()),
         }

@@ -1,6 +1,7 @@
 //! Float ops that `lower_floats` makes of others, on a device: the bits of the fold functions.
 
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::Language;
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::vulkan;
 use xenoglot_ir::fold::{self, Cx};
 use xenoglot_ir::module::{
@@ -10,7 +11,6 @@ use xenoglot_ir::module::{
 use xenoglot_ir::{
     Bits, Builder, Flags, Function, Imm, Kind, MemInfo, Module, Op, Round, Space, Stage, Type, Value,
 };
-use xenoglot_opt::{Options, lower_floats};
 use xenoglot_testgen::lanes::sample;
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
@@ -100,16 +100,13 @@ fn kernel(op: Op, flags: Flags, from: Kind, to: Kind, count: u32) -> Module {
 /// How many of the results are wrong, with the first.
 fn wrong(
     device: &mut Isolated,
-    controls: xenoglot_spirv::FloatControls,
+    host: &Host,
     rng: &mut Rng,
     (op, flags, from, to, count): (Op, Flags, Kind, Kind, u32),
 ) -> Option<String> {
     let mut module = kernel(op, flags, from, to, count);
     let mut translator = Translator::new();
-    let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
-    translator.optimize(&mut module, &Options { floats, ..Options::default() });
-    let target = xenoglot_spirv::Options { float_controls: controls, ..Default::default() };
-    let Ok(Code::Words(spirv)) = translator.emit(&module, &Target::Spirv(target)) else {
+    let Ok(Code::Words(spirv)) = translator.compile(&mut module, host, &Options::default()) else {
         return Some(format!("{op:?}{flags} {from:?} {to:?} is refused"));
     };
     let args: Vec<u64> = (0..INVOCATIONS * count as usize).map(|_| sample(rng, from)).collect();
@@ -145,11 +142,7 @@ fn a_device_rounds_as_asked() {
         Err(e) => return skip(&e.to_string()),
     };
     let mut device = Isolated::new(worker, IsolatedOptions::default());
-    let controls = xenoglot_spirv::FloatControls {
-        signed_zero_inf_nan: info.float_controls.signed_zero_inf_nan_preserve,
-        denorm_preserve: info.float_controls.denorm_preserve[1],
-        round_even: info.float_controls.rounding_mode_rte[1],
-    };
+    let host = Host { language: Language::Spirv(None), ..Host::of_vulkan(&info) };
     let mut rng = property::rng(5);
     let mut failures = Vec::new();
     let none = Flags::NONE;
@@ -166,7 +159,7 @@ fn a_device_rounds_as_asked() {
                         cases.extend([Op::S2f, Op::U2f].map(|op| (op, flags, from, kind, 1)));
                     }
                 }
-                failures.extend(cases.into_iter().filter_map(|c| wrong(&mut device, controls, &mut rng, c)));
+                failures.extend(cases.into_iter().filter_map(|c| wrong(&mut device, &host, &mut rng, c)));
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Kernels whose lanes talk to each other on a device with subgroups of another width: what the interpreter says.
 
 use std::path::PathBuf;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::Subgroups;
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::{Request, vulkan};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::{Module, Resource};
-use xenoglot_opt::Options;
 use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
 use xenoglot_testgen::warps::{WARP, WORDS, kernel};
@@ -34,10 +34,11 @@ fn lanes_hear_what_the_interpreter_says() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
     let request =
         Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
-    let width = match vulkan::device(&request) {
-        Ok(info) => u8::try_from(info.limits.subgroup_size).unwrap_or(0),
+    let host = match vulkan::device(&request) {
+        Ok(info) => Host::of_vulkan(&info),
         Err(e) => return skip(&e.to_string()),
     };
+    assert_ne!(host.subgroups, Subgroups::exactly(WARP), "nothing is lowered");
     let start =
         || Ok::<_, ()>((Isolated::new(worker.clone(), IsolatedOptions::default()), Translator::new()));
     let seeds: Vec<u64> = property::seeds(40).collect();
@@ -45,9 +46,8 @@ fn lanes_hear_what_the_interpreter_says() {
         let lanes = [32, 64, 40, 96][seed as usize % 4];
         let mut m = kernel(seed, lanes, seed % 2 == 1);
         let Some(want) = interpret(&m, lanes) else { return false };
-        translator.optimize(&mut m, &Options { subgroup_width: width, ..Options::default() });
-        let spirv = xenoglot_spirv::Options { subgroup_width: width, ..Default::default() };
-        let Code::Words(words) = translator.emit(&m, &Target::Spirv(spirv)).unwrap() else { unreachable!() };
+        let code = translator.compile(&mut m, &host, &Options::default()).unwrap();
+        let Code::Words(words) = code else { unreachable!() };
         let buffers = [(0, vec![0; (WORDS * lanes) as usize])];
         let outputs = device.run(&Job::Compute(ComputeJob::on_words(words, &buffers, 1))).unwrap();
         assert_eq!(outputs[0].words()[0], want, "seed {seed}");

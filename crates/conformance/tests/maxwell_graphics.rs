@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::{Language, Subgroups};
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::maxwell::graphics::{Shader, read};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Verdict};
 use xenoglot_ir::verify;
 use xenoglot_maxwell::lift::{LiftOptions, Lifted, flatten_integer_cubes, scale_textures, stage_to_compute};
+use xenoglot_opt::pipeline::Verify;
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{WorkerCommand, serve_if_worker};
@@ -33,13 +35,16 @@ fn validate(words: &[u32]) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
+fn host() -> Host {
+    Host { subgroups: Subgroups::exactly(32), ..Host::of(Language::Spirv(None)) }
+}
+
 fn optimised(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result<Lifted, String> {
     let mut lifted = shader.lift(0)?;
     rework(&mut lifted);
     verify(&lifted.module).map_err(|e| format!("as lifted: {e}"))?;
-    let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
-    translator.optimize(&mut lifted.module, &options);
-    verify(&lifted.module).map_err(|e| format!("optimised: {e}"))?;
+    let options = Options::default();
+    translator.prepare(&mut lifted.module, &host(), &options, &mut Verify).map_err(|e| e.to_string())?;
     Ok(lifted)
 }
 
@@ -61,9 +66,7 @@ const REWORKS: [Rework; 3] = [
 
 fn spirv(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result<Vec<u32>, String> {
     let lifted = optimised(shader, translator, rework)?;
-    let host = xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() };
-    let target = Target::Spirv(host);
-    match translator.emit(&lifted.module, &target).map_err(|e| format!("{e}"))? {
+    match translator.write(&lifted.module, &host(), &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("text".into()),
     }

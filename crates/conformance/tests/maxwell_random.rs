@@ -2,12 +2,12 @@
 //! passes. Long runs have many more.
 
 use std::path::PathBuf;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::{Request, vulkan};
 use xenoglot_interp::{Bindings, Interpreter};
 use xenoglot_ir::{Module, verify};
 use xenoglot_maxwell::lift::{LiftOptions, Limits, layout};
-use xenoglot_opt::{Options, lower_floats};
+use xenoglot_opt::pipeline::Verify;
 use xenoglot_testgen::maxwell::{Category, Sample, Words, program};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
@@ -64,35 +64,20 @@ fn interpret(sample: &Sample, module: &Module) -> Result<Vec<u8>, String> {
 struct Engine {
     translator: Translator,
     device: Isolated,
-    spirv: xenoglot_spirv::Options,
+    host: Host,
 }
 
 impl Engine {
     fn new(worker: WorkerCommand, info: &DeviceInfo) -> Engine {
-        let controls = &info.float_controls;
-        let spirv = xenoglot_spirv::Options {
-            float_controls: xenoglot_spirv::FloatControls {
-                signed_zero_inf_nan: controls.signed_zero_inf_nan_preserve,
-                denorm_preserve: controls.denorm_preserve[1],
-                round_even: controls.rounding_mode_rte[1],
-            },
-            subgroup_width: u8::try_from(info.limits.subgroup_size).unwrap_or(0),
-            ..Default::default()
-        };
         let device = Isolated::new(worker, IsolatedOptions::default());
-        Engine { translator: Translator::new(), device, spirv }
+        Engine { translator: Translator::new(), device, host: Host::of_vulkan(info) }
     }
 
     fn run(&mut self, sample: &Sample, mut module: Module) -> Result<Vec<u8>, String> {
-        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
-        let subgroup_width = self.spirv.subgroup_width;
-        let options = Options { lower_memory: true, floats, subgroup_width, ..Options::default() };
-        self.translator.optimize(&mut module, &options);
-        verify(&module).map_err(|e| e.to_string())?;
-        let target = Target::Spirv(self.spirv.clone());
-        let Code::Words(spirv) = self.translator.emit(&module, &target).map_err(|e| e.to_string())? else {
-            return Err("no words".into());
-        };
+        let options = Options::default();
+        self.translator.prepare(&mut module, &self.host, &options, &mut Verify).map_err(|e| e.to_string())?;
+        let code = self.translator.write(&module, &self.host, &options).map_err(|e| e.to_string())?;
+        let Code::Words(spirv) = code else { return Err("no words".into()) };
         let mut constants = sample.constants.clone();
         constants.resize(BANK_BYTES, 0);
         let buffer =
@@ -133,7 +118,7 @@ fn check(engine: Option<&mut Engine>, words: &Words, seed: u64) -> Result<(), St
         agree("stack as data", interpret(&sample, &lift(&sample, 0)?)?)?;
     }
     let mut optimised = module.clone();
-    Translator::new().optimize(&mut optimised, &Options::default());
+    Translator::new().optimize(&mut optimised, None);
     verify(&optimised).map_err(|e| e.to_string())?;
     agree("optimised", interpret(&sample, &optimised)?)?;
     if let Some(engine) = engine {

@@ -2,7 +2,8 @@
 //! the interpreter and on a device.
 
 use std::path::PathBuf;
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::Language;
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::maxwell::graphics::{Shader, read};
 use xenoglot_interp::{Bindings, Event, Interpreter, Limits, Trap};
 use xenoglot_ir::module::{Builtin, Count, Direction, Module, ResourceKind, Semantic, Stage, VarData};
@@ -39,10 +40,13 @@ fn filled(resource: Resource) -> Vec<u32> {
     (0..0x4000).map(|word| number(word + 977 * resource.as_u32())).collect()
 }
 
+fn host() -> Host {
+    Host::of(Language::Spirv(None))
+}
+
 fn optimised(lifted: &Lifted) -> Module {
     let mut module = lifted.module.clone();
-    Translator::new()
-        .optimize(&mut module, &xenoglot_opt::Options { lower_memory: true, ..Default::default() });
+    let Ok(()) = Translator::new().prepare(&mut module, &host(), &Options::default(), &mut ());
     module
 }
 
@@ -70,10 +74,8 @@ fn on_device(module: &Module, buffers: &Buffers, groups: [u32; 3]) -> Option<Vec
         skip("no Vulkan device");
         return None;
     }
-    let Code::Words(spirv) = Translator::new().emit(module, &Target::Spirv(Default::default())).unwrap()
-    else {
-        panic!("text")
-    };
+    let code = Translator::new().write(module, &host(), &Options::default()).unwrap();
+    let Code::Words(spirv) = code else { panic!("text") };
     let (mut descriptors, mut contents) = (Vec::new(), Vec::new());
     for (resource, data) in module.resources.iter() {
         let kind = match data.kind {

@@ -6,41 +6,38 @@
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use xenoglot::dxil::{self, BindingModel, LiftOptions};
-use xenoglot::{Target, Translator, maxwell, pica};
+use xenoglot::host::Subgroups;
+use xenoglot::{Code, Host, Options, Translator, maxwell, pica};
 use xenoglot_conformance::maxwell::format::Corpus;
 use xenoglot_conformance::maxwell::graphics;
 use xenoglot_conformance::pica::{format, kernel};
 use xenoglot_conformance::{dxil as dxil_suite, input};
 use xenoglot_ir::{Module, text, verify};
-use xenoglot_spirv::{Options as SpirvOptions, Version};
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors")
 }
 
-/// A target of every language.
-fn targets() -> Vec<(&'static str, Target)> {
-    vec![
-        ("SPIR-V 1.3", Target::Spirv(SpirvOptions { subgroup_width: 32, ..Default::default() })),
-        ("SPIR-V 1.6", Target::Spirv(SpirvOptions::version(Version::V1_6))),
-        ("GLSL", Target::Glsl(xenoglot_glsl::Options { subgroup_width: 32, ..Default::default() })),
-        ("WGSL", Target::Wgsl(Default::default())),
-        ("MSL", Target::Msl(Default::default())),
-        ("HLSL", Target::Hlsl(Default::default())),
-    ]
+/// A host of every language; two of SPIR-V.
+fn hosts() -> Vec<(&'static str, Host)> {
+    let vulkan = Host { subgroups: Subgroups::exactly(32), ..Host::named("vulkan").unwrap() };
+    let names = ["vulkan-1.3", "vulkan-glsl", "webgpu", "metal", "d3d12"];
+    let named = names.map(|name| (name, Host::named(name).unwrap()));
+    [("vulkan", vulkan)].into_iter().chain(named).collect()
 }
 
-/// What becomes of a module in each language, or why nothing does.
-fn everything(mut module: Module, targets: &[(&str, Target)]) -> Vec<Result<Vec<u8>, String>> {
+/// What becomes of a module on each host, or why nothing does.
+fn everything(module: &Module, hosts: &[(&str, Host)]) -> Vec<Result<Vec<u8>, String>> {
     let mut translator = Translator::new();
-    let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
-    translator.optimize(&mut module, &options);
-    let mut emit = |target: &Target| translator.emit(&module, target).map_err(|e| e.to_string());
-    targets.iter().map(|(_, target)| emit(target).map(|code| code.into_bytes())).collect()
+    let mut code = |host: &Host| {
+        let code = translator.compile(&mut module.clone(), host, &Options::default());
+        code.map(Code::into_bytes).map_err(|e| e.to_string())
+    };
+    hosts.iter().map(|(_, host)| code(host)).collect()
 }
 
 /// Panics unless every module is the same after it was printed and read back.
-fn read_back(modules: Vec<(String, Module)>, targets: &[(&str, Target)]) {
+fn read_back(modules: Vec<(String, Module)>, hosts: &[(&str, Host)]) {
     let differences: Vec<String> = modules
         .into_par_iter()
         .flat_map_iter(|(name, module)| {
@@ -50,9 +47,9 @@ fn read_back(modules: Vec<(String, Module)>, targets: &[(&str, Target)]) {
             if let Err(e) = verify::verify(&parsed) {
                 panic!("{name}: {e}");
             }
-            let pairs = everything(module, targets).into_iter().zip(everything(parsed, targets));
-            let differ = pairs.zip(targets).filter(|((before, after), _)| before != after);
-            differ.map(|(_, (language, _))| format!("{name} to {language}")).collect::<Vec<_>>()
+            let pairs = everything(&module, hosts).into_iter().zip(everything(&parsed, hosts));
+            let differ = pairs.zip(hosts).filter(|((before, after), _)| before != after);
+            differ.map(|(_, (host, _))| format!("{name} for {host}")).collect::<Vec<_>>()
         })
         .collect();
     assert!(differences.is_empty(), "{} differ: {differences:#?}", differences.len());
@@ -70,7 +67,7 @@ fn pica_programs_are_whole() {
         }
     }
     assert!(modules.len() > 700, "{}", modules.len());
-    read_back(modules, &targets());
+    read_back(modules, &hosts());
 }
 
 #[test]
@@ -86,7 +83,7 @@ fn bundled_pica_shaders_are_whole() {
         }
     }
     assert!(modules.len() > 10, "{}", modules.len());
-    read_back(modules, &targets());
+    read_back(modules, &hosts());
 }
 
 #[test]
@@ -101,7 +98,7 @@ fn maxwell_kernels_are_whole() {
         }
     }
     assert!(modules.len() > 100, "{}", modules.len());
-    read_back(modules, &targets());
+    read_back(modules, &hosts());
 }
 
 #[test]
@@ -109,7 +106,7 @@ fn maxwell_shaders_are_whole() {
     let shaders = graphics::read(&vectors().join("maxwell/graphics/public.tar.xz")).unwrap();
     let modules: Vec<_> = shaders.iter().map(|s| (s.name.clone(), s.lift(0).unwrap().module)).collect();
     assert!(modules.len() > 30, "{}", modules.len());
-    read_back(modules, &targets());
+    read_back(modules, &hosts());
 }
 
 /// The shaders of a folder of containers, in both binding models.
@@ -133,7 +130,7 @@ fn dxil_shaders(folder: &str) -> Vec<(String, Module)> {
 fn dxil_shaders_are_whole() {
     let modules = [dxil_shaders("compute"), dxil_shaders("stages")].concat();
     assert!(modules.len() > 130, "{}", modules.len());
-    read_back(modules, &targets());
+    read_back(modules, &hosts());
 }
 
 /// Large shaders, through the two writers of our own.
@@ -141,5 +138,5 @@ fn dxil_shaders_are_whole() {
 fn large_dxil_shaders_are_whole() {
     let modules = dxil_shaders("fuzz");
     assert!(modules.len() > 100, "{}", modules.len());
-    read_back(modules, &targets()[..3]);
+    read_back(modules, &hosts()[..3]);
 }

@@ -10,7 +10,7 @@ use xenoglot_dxil::binding::covering;
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_interp::Interpreter;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, Lacks, optimize};
 
 /// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
 /// emitted or refused, or it is refused with an error.
@@ -27,8 +27,8 @@ pub fn dxil(data: &[u8]) {
         Err(e) => panic!("{e}"),
     };
     for level in [Level::Light, Level::Full] {
-        let lower_memory = level == Level::Light;
-        let options = OptOptions { level: Some(level), lower_memory, ..OptOptions::default() };
+        let lacks = Lacks { narrow_memory: level == Level::Light, ..Lacks::default() };
+        let options = OptOptions { level: Some(level), lacks, ..OptOptions::default() };
         let mut module = lifted.clone();
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}");

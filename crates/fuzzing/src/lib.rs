@@ -37,7 +37,7 @@ use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, lower_floats, optimize};
+use xenoglot_opt::{Context, Lacks, lower_floats, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -138,9 +138,10 @@ pub fn ir_text(data: &[u8]) {
         let mut module = module.clone();
         let full = level == Level::Full;
         let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
-        let subgroup_width = if full { 8 } else { 0 };
+        let subgroups = full.then_some(8);
+        let lacks = Lacks { narrow_memory: full, shared_int64_atomics: full, floats, subgroups };
         let options =
-            OptOptions { level: Some(level), scalarize: full, lower_memory: full, floats, subgroup_width };
+            OptOptions { level: Some(level), scalarize: full, relaxed_floats: level == Level::Light, lacks };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
             panic!("{errors}\n{text}");
         }

@@ -1,11 +1,10 @@
 //! Files with Maxwell programs.
 
 use xenoglot::maxwell::{Options, lift, load};
-use xenoglot::{Error, Target, Translator};
+use xenoglot::{Error, Host, Options as CodeOptions, Translator};
 use xenoglot_ir::verify;
 use xenoglot_maxwell::container::{Cubin, link};
-use xenoglot_opt::pipeline::{Verify, optimize};
-use xenoglot_opt::{Context, Options as OptOptions, lower_floats};
+use xenoglot_opt::pipeline::Verify;
 
 /// Kernels are linked, or refused.
 fn linked(data: &[u8]) {
@@ -29,20 +28,20 @@ pub fn maxwell_container(data: &[u8]) {
     for program in programs.iter().take(8) {
         let code = program.code.as_ptr_range();
         assert!(program.code.is_empty() || (start.start <= code.start && code.end <= start.end));
-        let mut lifted = match lift(program, &Options::default()) {
+        let lifted = match lift(program, &Options::default()) {
             Ok(lifted) => lifted,
             Err(Error::MaxwellLift(_) | Error::Unlinked { .. }) => continue,
             Err(e) => panic!("{}: {e}", program.name),
         };
         verify(&lifted.module).unwrap_or_else(|e| panic!("{}: {e}", program.name));
-        let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-        let options = OptOptions { lower_memory: true, floats, ..Default::default() };
-        if let Err(errors) = optimize(&mut lifted.module, &mut Context::new(), &options, &mut Verify) {
-            panic!("{}: {errors}", program.name);
-        }
-        for target in [Target::Spirv(Default::default()), Target::Glsl(Default::default())] {
+        for host in ["lavapipe-25", "vulkan-glsl"] {
+            let host = Host::named(host).expect("a name of the table");
+            let (mut module, options) = (lifted.module.clone(), CodeOptions::default());
+            if let Err(errors) = translator.prepare(&mut module, &host, &options, &mut Verify) {
+                panic!("{}: {errors}", program.name);
+            }
             // What no host has is refused.
-            let _ = translator.emit(&lifted.module, &target);
+            let _ = translator.write(&module, &host, &options);
         }
     }
 }

@@ -149,6 +149,11 @@ impl Flags {
         Flags(self.0 & !SAT)
     }
 
+    /// These flags without the rules for denormals, zeros and NaNs that only guests have: `ftz`, `zw`, `fmz` and NaN modes.
+    pub const fn without_float_rules(self) -> Flags {
+        Flags(self.0 & !(FTZ | ZERO_WINS | FMZ | NAN << NAN_AT))
+    }
+
     /// How the result is rounded.
     pub const fn round(self) -> Round {
         match (self.0 >> ROUND_AT) & ROUND {

@@ -551,6 +551,9 @@ pub struct Module {
     pub samplers: Samplers,
     /// Whether the guest's compiler has optimised the code, so that the pass list does less.
     pub optimized: bool,
+    /// Whether floats are the host's, not the guest's: a pass dropped what only the guest does with denormals, zeros, NaNs
+    /// and rounding. Back ends say so in their output.
+    pub relaxed_floats: bool,
     /// The guest's listing in order of addresses; may be empty. Not part of the text form.
     pub listing: Vec<ListingLine>,
 }
@@ -572,6 +575,7 @@ impl Module {
             denormals: Denormals::Any,
             samplers: Samplers::Combined,
             optimized: false,
+            relaxed_floats: false,
             listing: Vec::new(),
         }
     }

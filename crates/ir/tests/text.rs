@@ -20,7 +20,11 @@ fn read(text: &str) -> Module {
 fn dump(m: &Module) -> String {
     use std::fmt::Write;
     let mut out = format!("{:?} {:?} {:?} {} {:?}\n", m.stage, m.name, m.workgroup, m.shared_size, m.entry);
-    let _ = writeln!(out, "{:?} {:?} {:?} {}", m.pipeline, m.denormals, m.samplers, m.optimized);
+    let _ = writeln!(
+        out,
+        "{:?} {:?} {:?} {} {}",
+        m.pipeline, m.denormals, m.samplers, m.optimized, m.relaxed_floats
+    );
     let mut captures = m.captures.clone();
     captures.sort_by_key(|capture| capture.var);
     let _ = writeln!(out, "{:#?} {:#?} {captures:#?}", m.vars, m.resources);

@@ -1,12 +1,13 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
-//! A pass is a file with one public function `run(&mut Work) -> Done` and a header that shows
-//! before and after in the text form. Those that give a module functions, memory or inputs ([`lower_floats`],
-//! [`lower_subgroups`], [`lower_wide_atomics`]) take the module. [`pipeline`] says which run in which order. What passes may assume about an
-//! instruction beyond the op table is in [`effects`].
+//! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
+//! function ([`Work`]); those that give a module functions, memory or inputs ([`lower_floats`], [`lower_subgroups`],
+//! [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
+//! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
-//! the same bit for bit (NaN payloads apart), faults and out-of-bounds accesses included.
+//! the same bit for bit (NaN payloads apart), faults and out-of-bounds accesses included; but for [`relax`], which is there
+//! to change them and runs only where asked for.
 #![deny(missing_docs)]
 
 pub mod block_params;
@@ -18,6 +19,7 @@ pub mod cse;
 pub mod dead_code;
 mod edit;
 pub mod effects;
+mod lacks;
 pub mod licm;
 pub mod lower_floats;
 pub mod lower_memory;
@@ -25,12 +27,14 @@ pub mod lower_subgroups;
 pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
+pub mod relax;
 pub mod scalarize;
 pub mod session;
 pub mod simplify;
 pub mod temporaries;
 
 pub use context::Context;
-pub use pipeline::{Options, PASSES, Pass, optimize, optimize_function};
+pub use lacks::Lacks;
+pub use pipeline::{Options, PASSES, Pass, PassKind, optimize, optimize_function};
 pub use session::{Session, Work};
 pub use xenoglot_ir::analysis::Changed;

@@ -12,20 +12,20 @@
 //! Conversions of 32-bit integers towards zero lose the bits that do not fit beforehand instead: integer division, which
 //! has one or two of them, is common.
 //!
-//! A pass over the module, since it adds functions to it; not part of the pass list unless asked for.
+//! A pass over the module, since it adds functions to it.
 
 mod soft;
 mod wide;
 mod wider;
 
-use crate::{Changed, edit};
+use crate::{Changed, Lacks, edit};
 use smallvec::SmallVec;
 use soft::{Format, Result as Rounding};
 use wide::Words;
 use xenoglot_ir::{Bits, Builder, Flags, Func, Function, Imm, Inst, Kind, Module, Op, Round, Type, Value};
 
 /// What a host's floats cannot do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Options {
     /// Round anywhere but to nearest: no shading language can ask for it.
     pub directed: bool,
@@ -47,9 +47,17 @@ struct Shape {
     to: Kind,
 }
 
+impl Options {
+    /// Whether there is anything to lower.
+    pub(crate) fn any(self) -> bool {
+        self.directed || self.fma || self.zeros
+    }
+}
+
 /// Lowers the floats of a module.
-pub fn run(module: &mut Module, options: Options) -> Changed {
-    if !(options.directed || options.fma || options.zeros) {
+pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
+    let options = lacks.floats;
+    if !options.any() {
         return Changed::NONE;
     }
     let mut helpers: Vec<(Shape, Func)> = Vec::new();

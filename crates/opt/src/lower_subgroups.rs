@@ -22,13 +22,13 @@
 //! Values that do not reach their uses without passing `meet` live in slots. What the lanes tell is kept twice, for odd
 //! and for even rounds: one is cleared while the other is in use.
 //!
-//! A pass over the module, whose shared memory grows; not part of the pass list unless asked for. Reductions, scans,
-//! operands of other than 32 bits, and subgroup ops outside the entry function are left for the back end to refuse.
+//! A pass over the module, whose shared memory grows. Reductions, scans, operands of other than 32 bits, and subgroup ops
+//! outside the entry function are left for the back end to refuse.
 
 mod places;
 mod rounds;
 
-use crate::{Changed, edit};
+use crate::{Changed, Lacks, edit};
 use xenoglot_ir::imm::{BarrierInfo, Scope};
 use xenoglot_ir::module::{Builtin, Stage};
 use xenoglot_ir::{Function, Imm, Inst, Kind, Module, Op, Slot, Type, Var};
@@ -40,8 +40,9 @@ const MAX_PLACES: usize = 250;
 const MAX_LANES: u32 = 1 << 12;
 const MAX_SHARED: u32 = 1 << 24;
 
-/// Lowers the subgroup ops of the entry function whose width is neither 0 nor `host_width`.
-pub fn run(module: &mut Module, host_width: u8) -> Changed {
+/// Lowers the subgroup ops of the entry function whose width is neither 0 nor the host's.
+pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
+    let Some(host_width) = lacks.subgroups else { return Changed::NONE };
     let Some((width, waits)) = plan(module, host_width) else { return Changed::NONE };
     let Some(entry) = module.entry.expand() else { return Changed::NONE };
     let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s.max(1)));

@@ -20,10 +20,10 @@
 //!
 //! Who gets the lock gives it back before others of its subgroup try again, so that nobody waits for who does not run.
 //!
-//! A pass over the module, whose shared memory grows by the lock; not part of the pass list unless asked for. 64-bit
-//! atomics on buffers are left: hosts with 64-bit integers usually have them.
+//! A pass over the module, whose shared memory grows by the lock. 64-bit atomics on buffers are left: hosts with 64-bit
+//! integers usually have them.
 
-use crate::{Changed, edit};
+use crate::{Changed, Lacks, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{BarrierInfo, Order, Scope};
 use xenoglot_ir::module::Builtin;
@@ -33,7 +33,10 @@ use xenoglot_ir::{
 };
 
 /// Lowers the atomics of a module.
-pub fn run(module: &mut Module) -> Changed {
+pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
+    if !lacks.shared_int64_atomics {
+        return Changed::NONE;
+    }
     let Some(entry) = module.entry.expand().filter(|_| module.stage == Stage::Compute) else {
         return Changed::NONE;
     };

@@ -1,15 +1,15 @@
 //! The pass list.
 //!
-//! [`optimize_function`] reads as what happens to a function; [`PASSES`] is what `--print-after` and tests know
-//! passes by.
+//! [`optimize`] reads as what happens to a module, [`optimize_function`] as what happens to each of its functions;
+//! [`PASSES`] is what `--print-after` and tests know passes by.
 
 use crate::session::{Run, Session};
 use crate::{
-    Changed, Context, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, scalarize, simplify,
+    Changed, Context, Lacks, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
+    lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, relax, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
-use xenoglot_ir::verify::{VerifyErrors, verify_func};
+use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
 use xenoglot_ir::{Func, Module};
 
 /// A pass.
@@ -18,30 +18,48 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in a line.
     pub doc: &'static str,
+    /// Counts the changes of its code: part of a cache's keys, so that results of other code are not served. The test
+    /// `versions` fails where a pass changed and its version did not.
+    pub version: u16,
     /// The pass.
-    pub run: Run,
+    pub kind: PassKind,
+}
+
+/// What a pass works on.
+#[derive(Clone, Copy)]
+pub enum PassKind {
+    /// A function at a time.
+    Function(Run),
+    /// The module, since it adds functions, memory or inputs to it. It does nothing where the host lacks nothing that the
+    /// pass makes.
+    Module(fn(&mut Module, &Lacks) -> Changed),
 }
 
 macro_rules! passes {
-    ($($name:ident $doc:literal,)+) => {
+    ($($name:ident $version:literal $kind:ident $doc:literal,)+) => {
         /// Every pass, by name.
-        pub const PASSES: &[Pass] =
-            &[$(Pass { name: stringify!($name), doc: $doc, run: $name::run }),+];
+        pub const PASSES: &[Pass] = &[$(
+            Pass { name: stringify!($name), doc: $doc, version: $version, kind: PassKind::$kind($name::run) }
+        ),+];
     };
 }
 
 passes! {
-    promote "guest registers become SSA values",
-    constant_fold "ops on constants become constants",
-    simplify "ops become simpler equal ones",
-    copy_propagate "values that are always another are replaced by it",
-    cse "equal instructions are merged",
-    branch_fold "edges never taken and blocks that do nothing go",
-    block_params "parameters that are one constant become it",
-    licm "loop-invariant code moves before the loop",
-    dead_code "what nobody needs goes",
-    scalarize "vector ops become scalar ops",
-    lower_memory "narrow accesses go by words, wrapping and float atomics are loops",
+    promote 1 Function "guest registers become SSA values",
+    relax 1 Function "floats lose what only guests ask for: flushed denormals, rules for zeros and NaNs, rounding",
+    constant_fold 1 Function "ops on constants become constants",
+    simplify 1 Function "ops become simpler equal ones",
+    copy_propagate 1 Function "values that are always another are replaced by it",
+    cse 1 Function "equal instructions are merged",
+    branch_fold 1 Function "edges never taken and blocks that do nothing go",
+    block_params 1 Function "parameters that are one constant become it",
+    licm 1 Function "loop-invariant code moves before the loop",
+    dead_code 1 Function "what nobody needs goes",
+    scalarize 1 Function "vector ops become scalar ops",
+    lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",
+    lower_floats 1 Module "directed rounding and sums rounded once are computed in integers or wider floats",
+    lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
+    lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
 }
 
 /// The pass called `name`.
@@ -50,7 +68,7 @@ pub fn pass(name: &str) -> Option<&'static Pass> {
 }
 
 /// How much to do.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Level {
     /// Promotion and what makes its result readable; for debugging front ends.
     None,
@@ -62,19 +80,16 @@ pub enum Level {
 }
 
 /// How to optimise.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Options {
     /// How much to do; `None`: lightly where the guest's compiler has optimised ([`Module::optimized`]), else all of it.
     pub level: Option<Level>,
     /// Whether to end with scalar ops only, for back ends without vectors.
     pub scalarize: bool,
-    /// Whether to leave only accesses of words, for back ends without others, and no 64-bit atomics on shared memory.
-    pub lower_memory: bool,
-    /// What the host's floats cannot do, to be done with integers.
-    pub floats: lower_floats::Options,
-    /// Lanes of the host's subgroups, where ops on subgroups of other widths are to go through shared memory. 0: leave
-    /// them.
-    pub subgroup_width: u8,
+    /// Whether to drop what the guest's floats do otherwise than the host's: see [`relax`].
+    pub relaxed_floats: bool,
+    /// What the host lacks, to be made of what it has.
+    pub lacks: Lacks,
 }
 
 /// A pass that ran, and on what.
@@ -84,8 +99,8 @@ pub struct Ran<'a> {
     pub pass: &'static Pass,
     /// The module.
     pub module: &'a Module,
-    /// The function of it that the pass ran on.
-    pub func: Func,
+    /// The function of it that the pass ran on; `None` if it ran on the module.
+    pub func: Option<Func>,
     /// What it changed.
     pub changed: Changed,
     /// How long it took; zero unless [`Observer::timed`].
@@ -115,18 +130,21 @@ impl Observer for () {
     }
 }
 
-/// Verifies the function after each pass.
+/// Verifies after each pass what it ran on.
 pub struct Verify;
 
 impl Observer for Verify {
     type Error = VerifyErrors;
 
     fn after(&mut self, ran: Ran<'_>) -> Result<(), VerifyErrors> {
-        verify_func(ran.module, ran.func)
+        match ran.func {
+            Some(func) => verify_func(ran.module, func),
+            None => verify(ran.module),
+        }
     }
 }
 
-/// Runs passes one by one and tells the observer.
+/// Runs passes over a function one by one and tells the observer.
 struct Runner<'a, O: Observer> {
     session: Session<'a>,
     observer: &'a mut O,
@@ -134,15 +152,31 @@ struct Runner<'a, O: Observer> {
 
 impl<O: Observer> Runner<'_, O> {
     fn run(&mut self, name: &'static str) -> Result<Changed, O::Error> {
-        // The list below names passes of the table only; the tests run every line of it.
+        // The lists below name passes of the table only; the tests run every line of them.
         let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
+        let PassKind::Function(run) = pass.kind else { return Ok(Changed::NONE) };
         let start = self.observer.timed().then(Instant::now);
-        let changed = self.session.run(pass.run);
+        let changed = self.session.run(run);
         let took = start.map_or(Duration::ZERO, |s| s.elapsed());
-        let (module, func) = (self.session.module(), self.session.func());
+        let (module, func) = (self.session.module(), Some(self.session.func()));
         self.observer.after(Ran { pass, module, func, changed, took })?;
         Ok(changed)
     }
+}
+
+/// Runs a pass over a module and tells the observer.
+fn run_module<O: Observer>(
+    module: &mut Module,
+    name: &'static str,
+    lacks: &Lacks,
+    observer: &mut O,
+) -> Result<(), O::Error> {
+    let Some(pass) = pass(name) else { return Ok(()) };
+    let PassKind::Module(run) = pass.kind else { return Ok(()) };
+    let start = observer.timed().then(Instant::now);
+    let changed = run(module, lacks);
+    let took = start.map_or(Duration::ZERO, |s| s.elapsed());
+    observer.after(Ran { pass, module, func: None, changed, took })
 }
 
 /// Optimises one function of `module`.
@@ -157,7 +191,10 @@ pub fn optimize_function<O: Observer>(
     let level = options.level.unwrap_or(if module.optimized { Level::Light } else { Level::Full });
     let mut r = Runner { session: cx.session(module, func), observer };
     r.run("promote")?;
-    if options.lower_memory {
+    if options.relaxed_floats {
+        r.run("relax")?;
+    }
+    if options.lacks.narrow_memory {
         r.run("lower_memory")?;
     }
     if level >= Level::Light {
@@ -186,7 +223,7 @@ pub fn optimize_function<O: Observer>(
     Ok(())
 }
 
-/// Optimises every function of a module, then lowers what the options say the host lacks.
+/// Optimises every function of a module, then makes what the host lacks of what it has.
 pub fn optimize<O: Observer>(
     module: &mut Module,
     cx: &mut Context,
@@ -197,12 +234,16 @@ pub fn optimize<O: Observer>(
     for func in module.funcs.keys() {
         optimize_function(module, func, cx, options, observer)?;
     }
-    lower_floats::run(module, options.floats);
-    if options.lower_memory {
-        lower_wide_atomics::run(module);
+    module.relaxed_floats |= options.relaxed_floats;
+    let lacks = &options.lacks;
+    if lacks.floats.any() {
+        run_module(module, "lower_floats", lacks, observer)?;
     }
-    if options.subgroup_width != 0 {
-        lower_subgroups::run(module, options.subgroup_width);
+    if lacks.shared_int64_atomics {
+        run_module(module, "lower_wide_atomics", lacks, observer)?;
+    }
+    if lacks.subgroups.is_some() {
+        run_module(module, "lower_subgroups", lacks, observer)?;
     }
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;

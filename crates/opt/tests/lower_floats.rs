@@ -8,6 +8,7 @@ use xenoglot_ir::{
     Builder, Flags, Function, Imm, Kind, MemInfo, Module, Op, Resource, Round, Space, Stage, Type, verify,
 };
 use xenoglot_opt::Changed;
+use xenoglot_opt::Lacks;
 use xenoglot_opt::lower_floats::{self, Options};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
@@ -103,8 +104,8 @@ fn check(rng: &mut Rng, op: Op, flags: Flags, from: Kind, to: Kind, count: u32) 
     let want = run(&before, &words);
     for doubles in [false, true] {
         let mut after = before.clone();
-        let changed =
-            lower_floats::run(&mut after, Options { directed: true, fma: true, doubles, zeros: false });
+        let floats = Options { directed: true, fma: true, doubles, zeros: false };
+        let changed = lower_floats::run(&mut after, &Lacks { floats, ..Lacks::default() });
         let directed = !matches!(flags.round(), Round::Natural | Round::Even);
         assert_eq!(changed != Changed::NONE, directed || op == Op::Fma);
         verify(&after).unwrap_or_else(|e| panic!("{op:?}{flags}: {e}"));
@@ -180,8 +181,9 @@ fn sums_with_zero_keep_its_sign() {
                 }
                 verify(&before).unwrap();
                 let mut after = before.clone();
-                let options = Options { zeros: true, ..Options::default() };
-                assert_ne!(lower_floats::run(&mut after, options), Changed::NONE);
+                let floats = Options { zeros: true, ..Options::default() };
+                let lacks = Lacks { floats, ..Lacks::default() };
+                assert_ne!(lower_floats::run(&mut after, &lacks), Changed::NONE);
                 verify(&after).unwrap();
                 let words = operands(&mut rng, kind, 2);
                 // A sum has its operand's NaN, or another.

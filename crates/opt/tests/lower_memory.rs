@@ -8,7 +8,7 @@ use xenoglot_ir::{
     Builder, Flags, Function, Imm, Kind, MemInfo, Module, Op, Resource, Space, Stage, Type, Value, verify,
 };
 use xenoglot_opt::pipeline::{Options, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, Lacks, optimize};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
@@ -112,7 +112,8 @@ fn lowered_accesses_do_what_they_did() {
     for seed in property::seeds(300) {
         let mut m = module(seed);
         let before = run(&m);
-        let options = Options { lower_memory: true, ..Options::default() };
+        let options =
+            Options { lacks: Lacks { narrow_memory: true, ..Lacks::default() }, ..Options::default() };
         optimize(&mut m, &mut cx, &options, &mut Verify).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let left = m
             .funcs

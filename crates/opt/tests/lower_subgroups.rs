@@ -4,7 +4,7 @@ use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::{Imm, Module, Resource, verify};
 use xenoglot_opt::pipeline::{Options, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, Lacks, optimize};
 use xenoglot_testgen::property;
 use xenoglot_testgen::warps::{WARP, WORDS, kernel};
 
@@ -26,7 +26,8 @@ fn check(seeds: impl Iterator<Item = u64>, barriers: bool) -> u32 {
         verify(&m).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         // Lanes that ended are missed at a barrier: no program of the machine does that.
         let Ok(want) = run(&m, WARP, lanes) else { continue };
-        let options = Options { subgroup_width: 8, ..Options::default() };
+        let lacks = Lacks { subgroups: Some(8), ..Lacks::default() };
+        let options = Options { lacks, ..Options::default() };
         optimize(&mut m, &mut cx, &options, &mut Verify).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         verify(&m).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let insts = m

@@ -11,7 +11,7 @@ use xenoglot_ir::{
     Bits, Builder, Flags, Function, Imm, MemInfo, Module, Op, Resource, Space, Stage, Type, verify,
 };
 use xenoglot_opt::pipeline::{Options, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, Lacks, optimize};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
@@ -128,7 +128,8 @@ fn locked_atomics_do_what_they_did() {
     for seed in property::seeds(200) {
         let mut m = module(seed);
         let want = run(&m);
-        let options = Options { lower_memory: true, ..Options::default() };
+        let lacks = Lacks { shared_int64_atomics: true, ..Lacks::default() };
+        let options = Options { lacks, ..Options::default() };
         optimize(&mut m, &mut cx, &options, &mut Verify).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         verify(&m).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let f = &m.funcs[m.entry.unwrap()];

@@ -4,15 +4,14 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
-use xenoglot::{Target, Translator};
+use xenoglot::{Host, Options, Translator};
 use xenoglot_pica_shader::lift::{LiftOptions, VertexOutputs, lift};
 use xenoglot_testgen::pica::{Category, program};
 use xenoglot_testgen::rng::Rng;
 
 fn translate(c: &mut Criterion) {
-    for (language, target) in
-        [("spirv", Target::Spirv(Default::default())), ("glsl", Target::Glsl(Default::default()))]
-    {
+    for (language, host) in [("spirv", "vulkan"), ("glsl", "vulkan-glsl")] {
+        let host = Host::named(host).expect("a name of the table");
         let mut group = c.benchmark_group(language);
         group.measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_secs(1));
         for category in [Category::Typical, Category::Structured, Category::Jumps] {
@@ -25,7 +24,8 @@ fn translate(c: &mut Criterion) {
                     b.iter(|| {
                         let mut lifted =
                             lift(black_box(&sample.program), &options).expect("every word decodes");
-                        translator.translate(&mut lifted.module, &target).expect("lifted modules have a form")
+                        let code = translator.compile(&mut lifted.module, &host, &Options::default());
+                        code.expect("lifted modules have a form")
                     });
                 });
             }

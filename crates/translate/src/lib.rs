@@ -1,7 +1,7 @@
 //! The facade: what embeds Xenoglot usually needs this crate alone.
 //!
 //! ```
-//! use xenoglot::{Code, Target, Translator, pica};
+//! use xenoglot::{Code, Host, pica};
 //!
 //! let source = "
 //! .out o_pos position
@@ -17,28 +17,31 @@
 //! .end";
 //! let loaded = pica::load(source.as_bytes())?;
 //! let mut lifted = pica::lift_executable(&loaded[0].shbin, 0, &pica::Options::default())?;
-//! let mut translator = Translator::new();
-//! let code = translator.translate(&mut lifted.module, &Target::Glsl(Default::default()))?;
+//! let host: Host = "gl-4.5".parse()?;
+//! let code = xenoglot::compile(&mut lifted.module, &host, &Default::default())?;
 //! let Code::Text(glsl) = code else { unreachable!() };
 //! assert!(glsl.contains("gl_Position"));
-//! # Ok::<(), xenoglot::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! * [`detect`] says what a file is.
 //! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal,
 //!   [`dxil`] shaders of Direct3D 12.
-//! * [`Translator`] optimises modules and writes SPIR-V, GLSL and, with feature `naga`, WGSL, MSL and HLSL.
+//! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
+//!   `naga`, WGSL, MSL and HLSL. [`Translator`] does so for many modules with the same buffers.
 #![deny(missing_docs)]
 
+mod code;
 pub mod detect;
 pub mod dxil;
+pub mod host;
 pub mod maxwell;
 pub mod pica;
-mod target;
 mod translator;
 
-pub use target::{Code, Target};
-pub use translator::Translator;
+pub use code::{Code, Floats, Options};
+pub use host::Host;
+pub use translator::{Translator, compile};
 
 use thiserror::Error;
 
@@ -103,6 +106,9 @@ pub enum Error {
     /// GLSL cannot express a module.
     #[error(transparent)]
     Glsl(#[from] xenoglot_glsl::Error),
+    /// The host's language is not among those this library was built with, or a version of it that there is not.
+    #[error("no writer for {0}; WGSL, MSL and HLSL need the feature `naga`")]
+    Language(host::Language),
     /// Naga refused our SPIR-V or cannot express it.
     #[cfg(feature = "naga")]
     #[error(transparent)]

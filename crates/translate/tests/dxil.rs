@@ -4,9 +4,8 @@ use spirv_tools::TargetEnv;
 use spirv_tools::val::Validator;
 use std::path::{Path, PathBuf};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs};
-use xenoglot::{Code, Error, Target, Translator};
+use xenoglot::{Code, Error, Host, Options, Translator};
 use xenoglot_ir::Module;
-use xenoglot_spirv::{Options, Version};
 
 /// What has no lifting, and alarms when it gets one: sampler feedback, intrinsics of vendors, choices between handles.
 const REFUSED: &[&str] = &["textures main", "nvapi main", "nvapi66 main", "ags main", "handle_choice main"];
@@ -27,10 +26,13 @@ fn containers() -> Vec<PathBuf> {
     all
 }
 
-fn validated(translator: &mut Translator, module: &Module, target: &Target) -> Result<(), String> {
-    let Code::Words(words) = translator.emit(module, target).map_err(|e| e.to_string())? else {
-        return Err("text for words".into());
-    };
+fn host(name: &str) -> Host {
+    Host::named(name).unwrap()
+}
+
+fn validated(translator: &mut Translator, module: &Module, host: &Host) -> Result<(), String> {
+    let code = translator.write(module, host, &Options::default()).map_err(|e| e.to_string())?;
+    let Code::Words(words) = code else { return Err("text for words".into()) };
     let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
     validator.validate(&words, None).map_err(|e| format!("invalid: {e}"))
 }
@@ -43,14 +45,13 @@ fn translated(
     let options = LiftOptions { entry, samples: Some(8), ..LiftOptions::default() };
     let remapper = BindingModel::Registers.remapper(bytes, module, entry).map_err(|e| e.to_string())?;
     let mut lifted = lift_bound(module, &options, &*remapper).map_err(|e| e.to_string())?;
-    let target = Target::Spirv(Options::version(Version::V1_6));
+    let (host, options) = (host("vulkan-1.3"), Options::default());
     // As lifted, some have ops that passes have to lower first.
-    if translator.emit(&lifted.module, &target).is_ok() {
-        validated(translator, &lifted.module, &target).map_err(|e| format!("as lifted: {e}"))?;
+    if translator.write(&lifted.module, &host, &options).is_ok() {
+        validated(translator, &lifted.module, &host).map_err(|e| format!("as lifted: {e}"))?;
     }
-    translator
-        .optimize(&mut lifted.module, &xenoglot_opt::Options { lower_memory: true, ..Default::default() });
-    validated(translator, &lifted.module, &target).map_err(|e| format!("optimised: {e}"))
+    let Ok(()) = translator.prepare(&mut lifted.module, &host, &options, &mut ());
+    validated(translator, &lifted.module, &host).map_err(|e| format!("optimised: {e}"))
 }
 
 #[test]
@@ -87,14 +88,12 @@ fn by_default(name: &str, model: &BindingModel) -> Vec<Vec<u32>> {
         let options = LiftOptions { entry, ..LiftOptions::default() };
         let remapper = model.remapper(&bytes, &module, entry).unwrap();
         let mut lifted = lift_bound(&module, &options, &*remapper).unwrap();
-        let options = xenoglot_opt::Options { lower_memory: true, ..Default::default() };
-        translator.optimize(&mut lifted.module, &options);
-        let target = Target::Spirv(Options::default());
-        let old = Target::Spirv(Options::version(Version::V1_3));
-        let code = translator.emit(&lifted.module, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let mut again = lifted.module.clone();
+        let code = translator.compile(&mut lifted.module, &Host::default(), &Options::default());
+        let code = code.unwrap_or_else(|e| panic!("{name}: {e}"));
         let Code::Words(words) = code else { panic!("{name}: no words") };
         if words[1] > 0x0001_0300 {
-            let error = translator.emit(&lifted.module, &old);
+            let error = translator.compile(&mut again, &host("vulkan-1.1"), &Options::default());
             assert!(matches!(error, Err(Error::Spirv(xenoglot_spirv::Error::Version { .. }))), "{error:?}");
         }
         words

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::OnceLock;
 use xenoglot::dxil::{LiftOptions, RegisterSpaces, Remapper, lift_bound, load, programs};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_dxil::binding::{
     BindError, DescriptorKind as HeapKind, Heap, Registers, Slot, StageVariable, StreamOutput,
     Target as BoundTo,
 };
 use xenoglot_dxil::model::ShaderKind;
 use xenoglot_ir::Stage;
-use xenoglot_spirv::{Options, Version};
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
 use xenoglot_vulkan::{
@@ -88,12 +87,9 @@ fn shaders_bound(name: &str, options: LiftOptions, spaces: &dyn Remapper) -> Vec
         let options = LiftOptions { entry, samples: Some(8), ..options };
         let lifted = lift_bound(&module, &options, spaces);
         let mut lifted = lifted.unwrap_or_else(|e| panic!("{name}: {e}"));
-        let target = Target::Spirv(Options::version(Version::V1_5));
-        translator.optimize(
-            &mut lifted.module,
-            &xenoglot_opt::Options { lower_memory: true, ..Default::default() },
-        );
-        let code = translator.emit(&lifted.module, &target).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let host = Host::named("vulkan-1.2").unwrap();
+        let code = translator.compile(&mut lifted.module, &host, &Options::default());
+        let code = code.unwrap_or_else(|e| panic!("{name}: {e}"));
         let Code::Words(spirv) = code else { panic!("{name}: no words") };
         (lifted.program.name.clone(), StageModule { stage: stage(lifted.module.stage), spirv })
     };

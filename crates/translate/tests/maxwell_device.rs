@@ -1,6 +1,6 @@
 //! What the options of Maxwell's shaders make of them, on a device.
 
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Host, Options, compile};
 use xenoglot_ir::text::parse;
 use xenoglot_maxwell::info::ShaderInfo;
 use xenoglot_maxwell::lift::layout::{SCALE_BINDING, TEXTURE_BINDING};
@@ -41,12 +41,8 @@ fn draw(
         return None;
     }
     xenoglot_ir::verify(&lifted.module).unwrap_or_else(|e| panic!("{e}\n{}", lifted.module));
-    let mut translator = Translator::new();
-    let Code::Words(spirv) =
-        translator.translate(&mut lifted.module, &Target::Spirv(Default::default())).unwrap()
-    else {
-        panic!("text")
-    };
+    let code = compile(&mut lifted.module, &Host::default(), &Options::default()).unwrap();
+    let Code::Words(spirv) = code else { panic!("text") };
     let vertex = glslang::compile(VERTEX, Stage::Vertex).unwrap();
     let stages = vec![
         StageModule { stage: PipelineStage::Vertex, spirv: vertex },

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load};
-use xenoglot::{Error, Target, Translator};
+use xenoglot::{Error, Host, Options};
 use xenoglot_dxil::lift::Lifted;
+use xenoglot_ir::Module;
 use xenoglot_maxwell::lift::LiftOptions as MaxwellOptions;
-use xenoglot_opt::lower_floats;
-use xenoglot_spirv::{Options, Version};
 use xenoglot_testgen::maxwell::{Category, Words, program};
 use xenoglot_testgen::memory::{Counting, peak};
 use xenoglot_testgen::property;
@@ -14,14 +13,10 @@ use xenoglot_testgen::property;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-fn spirv() -> Target {
-    Target::Spirv(Options::version(Version::V1_6))
-}
-
-/// Passes that leave what hosts have.
-fn lowering() -> xenoglot_opt::Options {
-    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() }
+/// Compiles a module for Vulkan 1.3.
+fn compiled(module: &mut Module) {
+    let host = Host::named("vulkan-1.3").unwrap();
+    xenoglot::compile(module, &host, &Options::default()).unwrap();
 }
 
 /// Containers in the folders of `vectors/dxil`.
@@ -48,12 +43,7 @@ fn dxil_takes_ten_megabytes() {
         let bytes = std::fs::read(&path).unwrap();
         let held = peak(|| {
             let mut lifted = lifted(&bytes).unwrap();
-            let mut translator = Translator::new();
-            translator.optimize(
-                &mut lifted.module,
-                &xenoglot_opt::Options { lower_memory: true, ..Default::default() },
-            );
-            translator.emit(&lifted.module, &spirv()).unwrap();
+            compiled(&mut lifted.module);
         });
         most = most.max((held, path));
     }
@@ -70,9 +60,7 @@ fn maxwell_takes_as_much_for_each_instruction() {
         let sample = program(&mut rng, &words, Category::Structured, size);
         let bytes = peak(|| {
             let mut lifted = sample.lift(&MaxwellOptions::default()).unwrap();
-            let mut translator = Translator::new();
-            translator.optimize(&mut lifted.module, &lowering());
-            translator.emit(&lifted.module, &spirv()).unwrap();
+            compiled(&mut lifted.module);
         });
         // A word in four is for the schedule.
         let insts = sample.code.len() / 8 * 3 / 4;

@@ -1,6 +1,6 @@
 //! Large programs of every shape have a form in every language that is written without naga.
 
-use xenoglot::{Target, Translator};
+use xenoglot::{Host, Options, Translator};
 use xenoglot_pica_shader::lift::{LiftOptions, VertexOutputs, lift};
 use xenoglot_testgen::pica::{Category, program};
 use xenoglot_testgen::rng::Rng;
@@ -13,9 +13,10 @@ fn large_programs_are_translated() {
         for (words, seed) in [(512, 0), (2048, 4)] {
             let sample = program(&mut Rng::new(seed), category, words);
             let options = LiftOptions::vertex(sample.entry, VertexOutputs::Registers(u16::MAX));
-            for target in [Target::Glsl(Default::default()), Target::Spirv(Default::default())] {
+            for host in ["vulkan-glsl", "vulkan"] {
+                let host = Host::named(host).unwrap();
                 let mut module = lift(&sample.program, &options).expect("every word decodes").module;
-                if let Err(e) = translator.translate(&mut module, &target) {
+                if let Err(e) = translator.compile(&mut module, &host, &Options::default()) {
                     panic!("{category:?}, {words} words, seed {seed}: {e}");
                 }
             }

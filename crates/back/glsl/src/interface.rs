@@ -13,12 +13,15 @@ use xenoglot_ir::module::{
 use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Type, Value};
 
 /// Version, extensions and default precision.
-pub(crate) fn head(target: Target, extensions: u32) -> String {
+pub(crate) fn head(module: &Module, target: Target, extensions: u32) -> String {
     let mut out = String::from(match target {
         Target::Gl330 => "#version 330 core\n",
         Target::Gl450 | Target::Vulkan450 => "#version 450\n",
         Target::Es310 => "#version 310 es\n",
     });
+    if module.relaxed_floats {
+        out.push_str("// relaxed floats: those of the host, not of the guest\n");
+    }
     for e in Extension::ALL {
         if extensions >> e as u32 & 1 == 1 {
             let _ = writeln!(out, "#extension {} : require", e.name());

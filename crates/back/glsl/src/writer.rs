@@ -205,7 +205,7 @@ impl Context {
         self.helpers.write(&mut out, target == Target::Gl330, precise(target));
         out.push_str(&body);
         out.push_str(&self.functions);
-        let head = crate::interface::head(target, extensions);
+        let head = crate::interface::head(module, target, extensions);
         out.insert_str(0, &head);
         if out.len() > options.max_output {
             return Err(Error::TooLarge(options.max_output));

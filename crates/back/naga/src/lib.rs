@@ -24,6 +24,19 @@ use thiserror::Error;
 
 pub use naga::back::hlsl::ShaderModel;
 
+/// The shader model of a version, 5.0 to 6.9.
+pub fn shader_model(major: u8, minor: u8) -> Option<ShaderModel> {
+    use ShaderModel as M;
+    let five = [M::V5_0, M::V5_1];
+    let six = [M::V6_0, M::V6_1, M::V6_2, M::V6_3, M::V6_4, M::V6_5, M::V6_6, M::V6_7, M::V6_8, M::V6_9];
+    let of_major: &[ShaderModel] = match major {
+        5 => &five,
+        6 => &six,
+        _ => &[],
+    };
+    of_major.get(usize::from(minor)).copied()
+}
+
 /// What the writers are asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {

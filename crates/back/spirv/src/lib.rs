@@ -50,6 +50,9 @@ pub fn emit(module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
     Emitter::new().emit(module, options)
 }
 
+/// What `OpSourceExtension` says in modules with [`Module::relaxed_floats`].
+pub const RELAXED_FLOATS: &str = "xenoglot: relaxed floats";
+
 /// [`emit`] with its memory kept from module to module.
 #[derive(Default)]
 pub struct Emitter {
@@ -99,6 +102,9 @@ impl Emitter {
         self.helpers.clear();
         let functions: PrimaryMap<Func, Id> = module.funcs.values().map(|_| unit.id()).collect();
         let file = options.guest_lines.then(|| unit.string(&module.name));
+        if module.relaxed_floats {
+            unit.source_extension(RELAXED_FLOATS);
+        }
         let mut interface = Interface::declare(unit, module)?;
         let memory = Memory::declare(unit, module)?;
         let rays = Rays::declare(unit, module).map_err(|reason| reason.at(None, NO_GUEST))?;

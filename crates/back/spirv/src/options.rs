@@ -2,11 +2,12 @@
 
 use spirv::{Capability, ExecutionMode};
 use std::fmt;
+use std::str::FromStr;
 use xenoglot_ir::stage::{TessDomain, TessSpacing, Tessellation};
 
 /// Version of SPIR-V. The Vulkan environments that take it: 1.0 from Vulkan 1.0 on, up to 1.3 from 1.1, 1.4 with
 /// an extension of 1.1, 1.5 from 1.2, 1.6 from 1.3.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Version {
     /// 1.0.
     V1_0,
@@ -43,6 +44,15 @@ impl Version {
     }
 }
 
+impl FromStr for Version {
+    type Err = ();
+
+    /// The version called `1.0` to `1.6`.
+    fn from_str(text: &str) -> Result<Version, ()> {
+        Version::ALL.into_iter().find(|v| v.to_string() == text).ok_or(())
+    }
+}
+
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "1.{}", self.minor())
@@ -50,7 +60,7 @@ impl fmt::Display for Version {
 }
 
 /// Float controls (`SPV_KHR_float_controls`), of 32-bit floats where nothing else is said. Each needs the matching property of the device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatControls {
     /// Signs of zeros, infinities and NaNs survive, in floats of 16, 32 and 64 bits.
     pub signed_zero_inf_nan: [bool; 3],
@@ -90,7 +100,7 @@ pub(crate) fn tessellation_modes(t: Tessellation) -> impl Iterator<Item = Execut
 }
 
 /// Which names the output carries.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Names {
     /// None.
     None,

@@ -210,6 +210,11 @@ impl Unit {
         id
     }
 
+    /// Says what the source asked for beyond its language.
+    pub(crate) fn source_extension(&mut self, text: &str) {
+        push_text(&mut self.strings, Op::SourceExtension, &[], text, &[]);
+    }
+
     /// Decorates `id`.
     pub(crate) fn decorate(&mut self, id: Id, decoration: Decoration, operands: &[u32]) {
         let mut words: Words = SmallVec::from_slice(&[id, decoration as u32]);

@@ -7,9 +7,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::Language;
+use xenoglot::{Code, Host, Options as CodeOptions, Translator};
 use xenoglot_dxil::bitcode::Module;
-use xenoglot_opt::Options as OptOptions;
 use xenoglot_spirv::Version;
 
 /// What is measured.
@@ -73,8 +73,7 @@ pub struct Report {
 
 struct Bench {
     translator: Translator,
-    target: Target,
-    passes: OptOptions,
+    host: Host,
     repetitions: usize,
     patience: Duration,
     /// Microseconds of the fastest repetition of each stage, by the folder's shaders.
@@ -104,9 +103,10 @@ impl Bench {
             let read = start.elapsed();
             let mut lifted = lift_bound(&module, &options, &*remapper)?;
             let lifting = start.elapsed();
-            self.translator.optimize(&mut lifted.module, &self.passes);
+            let options = CodeOptions::default();
+            let Ok(()) = self.translator.prepare(&mut lifted.module, &self.host, &options, &mut ());
             let optimised = start.elapsed();
-            let code = self.translator.emit(&lifted.module, &self.target)?;
+            let code = self.translator.write(&lifted.module, &self.host, &options)?;
             let stages = [read, lifting - read, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in best.iter_mut().zip(stages) {
                 *best = best.min(took.as_secs_f64() * 1e6);
@@ -129,8 +129,7 @@ impl Bench {
 pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
-        target: Target::Spirv(xenoglot_spirv::Options::version(Version::V1_6)),
-        passes: OptOptions { lower_memory: true, ..Default::default() },
+        host: Host::of(Language::Spirv(Some(Version::V1_6))),
         repetitions: if options.quick { 3 } else { 25 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
         best: Vec::new(),

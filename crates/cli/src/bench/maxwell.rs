@@ -1,15 +1,15 @@
 //! What translating Maxwell programs costs: the kernels of a corpus, and straight programs made of their words.
 
 use crate::batch::bar;
-use crate::commands::translate::lowering;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use xenoglot::host::Subgroups;
 use xenoglot::maxwell::{Kind, Options as LiftOptions, Program, lift, load};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Host, Options as CodeOptions, Translator};
 use xenoglot_conformance::maxwell::format::Corpus;
 use xenoglot_maxwell::code::{WORD, is_control};
 use xenoglot_maxwell::decode::decode;
@@ -85,7 +85,7 @@ fn words(code: &[u8]) -> impl Iterator<Item = u64> {
 
 struct Bench {
     translator: Translator,
-    target: Target,
+    host: Host,
     repetitions: usize,
     patience: Duration,
 }
@@ -101,7 +101,7 @@ impl Bench {
     }
 
     fn measure(&mut self, program: &Program) -> Result<Row> {
-        let options = lowering();
+        let options = CodeOptions::default();
         let mut row = Row { programs: 1, insts: words(program.code).count(), ..Row::default() };
         [row.lift, row.optimise, row.emit] = [f64::INFINITY; 3];
         let begin = Instant::now();
@@ -112,9 +112,9 @@ impl Bench {
             let start = Instant::now();
             let mut lifted = lift(program, &LiftOptions::default())?;
             let lifting = start.elapsed();
-            self.translator.optimize(&mut lifted.module, &options);
+            let Ok(()) = self.translator.prepare(&mut lifted.module, &self.host, &options, &mut ());
             let optimised = start.elapsed();
-            let code = self.translator.emit(&lifted.module, &self.target)?;
+            let code = self.translator.write(&lifted.module, &self.host, &options)?;
             let stages = [lifting, optimised - lifting, start.elapsed() - optimised];
             for (best, took) in [&mut row.lift, &mut row.optimise, &mut row.emit].into_iter().zip(stages) {
                 *best = best.min(took.as_secs_f64() * 1e6);
@@ -166,7 +166,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
         // For a host whose subgroups are warps, as most that run Maxwell's programs are.
-        target: Target::Spirv(xenoglot_spirv::Options { subgroup_width: 32, ..Default::default() }),
+        host: Host { subgroups: Subgroups::exactly(32), ..Host::default() },
         repetitions: if options.quick { 5 } else { 51 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
     };

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use xenoglot::host::Language;
 use xenoglot::pica::{Options as PicaOptions, lift_options};
-use xenoglot::{Target, Translator};
+use xenoglot::{Host, Options as CodeOptions, Translator};
 use xenoglot_ir::func::Function;
 use xenoglot_opt::pipeline::{Observer, Ran};
 use xenoglot_pica_shader::Program;
@@ -190,8 +191,8 @@ const GLSL: &str = "GLSL, with structuring";
 
 struct Bench {
     translator: Translator,
-    spirv: Target,
-    glsl: Target,
+    spirv: Host,
+    glsl: Host,
     /// Repetitions of one program at most, and the time after which there are no more.
     repetitions: usize,
     patience: Duration,
@@ -217,12 +218,12 @@ impl Bench {
         let (mut to_spirv, mut to_glsl, mut disassembly) = (Vec::new(), Vec::new(), Vec::new());
         let (mut nodes, mut instructions) = (0, 0);
         self.repeat(|bench| {
-            for (target, times) in [(bench.spirv.clone(), &mut to_spirv), (bench.glsl.clone(), &mut to_glsl)]
-            {
+            for (host, times) in [(bench.spirv.clone(), &mut to_spirv), (bench.glsl.clone(), &mut to_glsl)] {
                 let (result, time) = timed(|| -> Result<_> {
                     let mut lifted = subject.lift()?;
                     let count: usize = lifted.module.funcs.values().map(Function::inst_count).sum();
-                    let code = bench.translator.translate(&mut lifted.module, &target)?;
+                    let code =
+                        bench.translator.compile(&mut lifted.module, &host, &CodeOptions::default())?;
                     Ok((lifted, count, code))
                 });
                 let lifted;
@@ -260,9 +261,9 @@ impl Bench {
             let mut module = lifted?.module;
             note(STAGES[0], time);
             let mut passes = PassTimes::default();
-            let options = xenoglot_opt::Options::default();
+            let options = CodeOptions::default();
             let (result, time) =
-                timed(|| bench.translator.optimize_before(&mut module, &options, &mut passes));
+                timed(|| bench.translator.prepare(&mut module, &bench.spirv, &options, &mut passes));
             let Ok(()) = result;
             note(STAGES[1], time);
             for (name, took) in passes.0 {
@@ -277,10 +278,10 @@ impl Bench {
             });
             result?;
             note(STAGES[2], time);
-            let (result, time) = timed(|| bench.translator.emit(&module, &bench.spirv));
+            let (result, time) = timed(|| bench.translator.write(&module, &bench.spirv, &options));
             result?;
             note(STAGES[3], time);
-            let (result, time) = timed(|| bench.translator.emit(&module, &bench.glsl));
+            let (result, time) = timed(|| bench.translator.write(&module, &bench.glsl, &options));
             result?;
             note(GLSL, time);
             Ok(())
@@ -309,8 +310,8 @@ pub fn run(options: &Options) -> Result<Report> {
     };
     let mut bench = Bench {
         translator: Translator::new(),
-        spirv: Target::Spirv(Default::default()),
-        glsl: Target::Glsl(Default::default()),
+        spirv: Host::default(),
+        glsl: Host::of(Language::Glsl(xenoglot_glsl::Target::Vulkan450)),
         repetitions: if options.quick { 5 } else { 101 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
     };

@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<bool> {
 fn one(args: &Args, translator: &mut Translator, input: &str, unit: Unit) -> Result<Vec<Artifact>> {
     let Unit { mut module, suffix, .. } = unit;
     if args.optimized {
-        translator.optimize(&mut module, &xenoglot_opt::Options::default());
+        translator.optimize(&mut module, None);
     }
     let f = module.entry_func().or(module.funcs.values().next()).context("the module has no function")?;
     let options = Options { depth_limit: args.depth_limit.min(Options::DEPTH_LIMIT), ..Options::default() };

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
+use xenoglot::host::Language;
 use xenoglot::pica::{Options, Shape, lift_executable};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::{Code, Host, Options as CodeOptions, Translator};
 use xenoglot_ir::Module;
 use xenoglot_ir::text::{GuestStyle, Numbers, Style};
 use xenoglot_pica_shader::asm::assemble;
@@ -112,8 +113,12 @@ impl Maker<'_> {
         self.files.push(Made { name: name.into(), title: title.into(), bytes: bytes.into() });
     }
 
-    fn emit(&mut self, module: &Module, target: &Target, name: &str, title: &str) -> Result<usize> {
-        let code = self.translator.emit(module, target).with_context(|| title.to_owned())?;
+    /// The words of a module's SPIR-V, 0 for text.
+    fn compile(&mut self, module: &Module, host: &Host, name: &str, title: &str) -> Result<usize> {
+        let options =
+            CodeOptions { guest_lines: matches!(host.language, Language::Glsl(_)), ..Default::default() };
+        let code = self.translator.compile(&mut module.clone(), host, &options);
+        let code = code.with_context(|| title.to_owned())?;
         let words = match &code {
             Code::Words(words) => words.len(),
             Code::Text(_) => 0,
@@ -137,7 +142,7 @@ fn show(translator: &mut Translator, shader: &Bundled) -> Result<Shown> {
     let options = DisasmOptions { comments: true, ..DisasmOptions::default() };
     maker.add("disassembly.pica", "disassembly of the binary", disassemble(&shbin, &options));
 
-    let mut module = lift_executable(&shbin, 0, &LiftArgs::default().options(true))?.module;
+    let module = lift_executable(&shbin, 0, &LiftArgs::default().options(true))?.module;
     let f = module.entry_func().context("no entry")?;
     let tree = structure(f, &Default::default())?;
     let title = |what| format!("{} · {what}", shader.name);
@@ -148,28 +153,31 @@ fn show(translator: &mut Translator, shader: &Bundled) -> Result<Shown> {
     maker.add("structured.svg", "control flow, structured", nest);
     let style = Style { guest: GuestStyle::Comment, numbers: Numbers::Ordered };
     maker.add("lifted.xir", "IR as lifted", module.display(style).to_string());
-    maker.translator.optimize(&mut module, &Default::default());
-    maker.add("optimized.xir", "IR after all passes", module.display(style).to_string());
+    let mut optimized = module.clone();
+    maker.translator.optimize(&mut optimized, None);
+    maker.add("optimized.xir", "IR after all passes", optimized.display(style).to_string());
 
-    let extension =
-        |m: &Module| super::translate::extension(super::translate::Language::Glsl, m.stage.name());
-    let spirv_words = maker.emit(&module, &Target::Spirv(Default::default()), "shader.spv", "SPIR-V")?;
+    let spirv_words = maker.compile(&module, &Host::default(), "shader.spv", "SPIR-V")?;
     for target in xenoglot_glsl::Target::ALL {
         // Geometry programs become compute kernels, which GLSL 330 does not have.
         if kind == "geometry" && target == xenoglot_glsl::Target::Gl330 {
             continue;
         }
-        let options = xenoglot_glsl::Options { target, guest_comments: true, ..Default::default() };
-        let file = format!("glsl-{}.{}", target.name(), extension(&module));
-        maker.emit(&module, &Target::Glsl(options), &file, &format!("GLSL {}", target.name()))?;
+        let host = Host::of(Language::Glsl(target));
+        let file = format!(
+            "glsl-{}.{}",
+            target.name(),
+            super::translate::extension(host.language, module.stage.name())
+        );
+        maker.compile(&module, &host, &file, &format!("GLSL {}", target.name()))?;
     }
     #[cfg(feature = "naga")]
-    for (target, file, title) in [
-        (Target::Wgsl(Default::default()), "shader.wgsl", "WGSL"),
-        (Target::Msl(Default::default()), "shader.metal", "Metal"),
-        (Target::Hlsl(Default::default()), "shader.hlsl", "HLSL"),
+    for (language, file, title) in [
+        (Language::Wgsl, "shader.wgsl", "WGSL"),
+        (Language::Msl(2, 4), "shader.metal", "Metal"),
+        (Language::Hlsl(6, 0), "shader.hlsl", "HLSL"),
     ] {
-        maker.emit(&module, &target, file, title)?;
+        maker.compile(&module, &Host::of(language), file, title)?;
     }
     maker.add("run.txt", "sample run on the interpreter", sample_run(&shbin)?);
     let micros = time(maker.translator, &shbin)?;
@@ -193,7 +201,7 @@ fn time(translator: &mut Translator, shbin: &Shbin) -> Result<f64> {
     for _ in 0..8 {
         let start = Instant::now();
         let mut module = lift_executable(shbin, 0, &Options::default())?.module;
-        translator.translate(&mut module, &Target::Spirv(Default::default()))?;
+        translator.compile(&mut module, &Host::default(), &Default::default())?;
         best = best.min(start.elapsed().as_secs_f64() * 1e6);
     }
     Ok(best)

@@ -130,20 +130,30 @@ impl Observer for Watch<'_> {
     type Error = anyhow::Error;
 
     fn after(&mut self, ran: Ran<'_>) -> Result<()> {
-        let (pass, f) = (ran.pass.name, &ran.module.funcs[ran.func]);
-        let (instructions, blocks, changed) = (f.inst_count(), f.layout.len(), ran.changed.any());
+        let pass = ran.pass.name;
+        let funcs = ran.module.funcs.iter().filter(|(func, _)| ran.func.is_none_or(|of| of == *func));
+        let funcs: Vec<&Function> = funcs.map(|(_, f)| f).collect();
+        let instructions = funcs.iter().map(|f| f.inst_count()).sum();
+        let (blocks, changed) = (funcs.iter().map(|f| f.layout.len()).sum(), ran.changed.any());
         self.times.push(Timed { pass, took: ran.took, changed, instructions, blocks });
         let wanted = match self.args.print_after.as_deref() {
             Some("all") => changed,
             other => other == Some(pass),
         };
         if wanted {
-            let text = f.display(ran.module, self.style);
             // Writing to a string cannot fail.
-            let _ = write!(self.text, "; {pass} @{}\n{text}", f.name);
+            let _ = match ran.func {
+                Some(_) => funcs.iter().try_for_each(|f| {
+                    write!(self.text, "; {pass} @{}\n{}", f.name, f.display(ran.module, self.style))
+                }),
+                None => write!(self.text, "; {pass}\n{}", ran.module.display(self.style)),
+            };
         }
         if self.args.verify {
-            verify::verify_func(ran.module, ran.func).with_context(|| format!("after {pass}"))?;
+            let verified = ran
+                .func
+                .map_or_else(|| verify::verify(ran.module), |func| verify::verify_func(ran.module, func));
+            verified.with_context(|| format!("after {pass}"))?;
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ use xenoglot_pica_shader::container::Dvle;
 use xenoglot_pica_shader::names::Names;
 
 mod arguments;
+#[cfg(feature = "vulkan")]
+mod device;
 mod engine;
 mod kernel;
 mod values;
@@ -151,7 +153,7 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
     let runs = match args.backend {
         Backend::Interp => {
             if args.optimized {
-                xenoglot::Translator::new().optimize(&mut module, &Default::default());
+                xenoglot::Translator::new().optimize(&mut module, None);
             }
             engine::interpret(&module, dvle, &inputs, args.fuel, args.trace.unwrap_or(0))?
         }

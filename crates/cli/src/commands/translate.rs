@@ -5,8 +5,9 @@ use crate::isolate::{Panicked, attempt};
 use crate::program::{LiftArgs, Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use xenoglot::{Code, Target, Translator};
-use xenoglot_opt::lower_floats;
+use std::fmt::Write as _;
+use xenoglot::host::{Language as HostLanguage, Subgroups, UnknownHost};
+use xenoglot::{Code, Floats, Host, Options, Translator};
 use xenoglot_opt::pipeline::Level;
 use xenoglot_spirv::Capability;
 
@@ -136,8 +137,28 @@ impl Vulkan {
     }
 }
 
+/// How floats are computed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum FloatsArg {
+    /// As the guest computes them, to the bit wherever the host can.
+    #[default]
+    Exact,
+    /// As the host computes them: shorter code, other results for denormals, zeros, NaNs and rounding.
+    Relaxed,
+}
+
+impl FloatsArg {
+    fn mode(self) -> Floats {
+        match self {
+            FloatsArg::Exact => Floats::Exact,
+            FloatsArg::Relaxed => Floats::Relaxed,
+        }
+    }
+}
+
 /// Arguments of `translate`.
 #[derive(clap::Args)]
+#[command(after_help = list_of_hosts())]
 pub struct Args {
     #[command(flatten)]
     batch: BatchArgs,
@@ -146,8 +167,12 @@ pub struct Args {
     #[command(flatten)]
     lift: LiftArgs,
     /// The language; several separated by commas.
-    #[arg(long, value_enum, required = true, value_delimiter = ',')]
+    #[arg(long, value_enum, required_unless_present = "host", value_delimiter = ',')]
     to: Vec<Language>,
+    /// A host by name, which stands for a language and what of it the host has; several separated by commas. They are
+    /// listed below.
+    #[arg(long, value_name = "NAME", conflicts_with = "to", value_delimiter = ',', value_parser = parse_host)]
+    host: Vec<Chosen>,
     /// Version of GLSL.
     #[arg(long, value_enum, default_value_t)]
     glsl_version: Glsl,
@@ -164,15 +189,19 @@ pub struct Args {
     /// Put each guest instruction and its address above what became of it: a comment in GLSL, OpLine in SPIR-V.
     #[arg(long)]
     comments: bool,
-    /// Keep hostile shaders within bounds: loops end after a while, accesses stay inside buffers. SPIR-V only.
+    /// Keep hostile shaders within bounds: loops end after a while and, in SPIR-V, accesses stay inside buffers. Not GLSL.
     #[arg(long)]
     robust: bool,
     /// Name values in SPIR-V after the guest's registers.
     #[arg(long)]
     names: bool,
-    /// Lanes of the host's subgroups, if known: what warps of another width tell each other goes through shared memory.
-    #[arg(long, value_name = "LANES", default_value_t = 0)]
-    subgroup_width: u8,
+    /// Lanes of the host's subgroups: what warps of another width tell each other goes through shared memory. If not known,
+    /// all of it does.
+    #[arg(long, value_name = "LANES", value_parser = clap::value_parser!(u8).range(1..=128))]
+    subgroup_width: Option<u8>,
+    /// How floats are computed.
+    #[arg(long, value_enum, default_value_t)]
+    floats: FloatsArg,
     /// How much to optimise; if not given, everything, or lightly where the guest's compiler has done it (DXIL).
     #[arg(long, value_enum, value_name = "LEVEL")]
     optimize: Option<Optimize>,
@@ -182,35 +211,106 @@ fn parse_capability(name: &str) -> Result<Capability, String> {
     name.parse().map_err(|()| "no capability of SPIR-V".into())
 }
 
-/// Passes that leave what hosts have.
-pub fn lowering() -> xenoglot_opt::Options {
-    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    xenoglot_opt::Options { lower_memory: true, floats, ..Default::default() }
+/// A host that code is asked for.
+#[derive(Clone)]
+struct Chosen {
+    /// Its name, or its language's.
+    name: String,
+    host: Host,
+}
+
+fn parse_host(name: &str) -> Result<Chosen, UnknownHost> {
+    Ok(Chosen { name: name.into(), host: name.parse()? })
+}
+
+/// The named hosts, for the end of the help.
+fn list_of_hosts() -> String {
+    Host::names().fold("Hosts:\n".into(), |mut text, name| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:12} {}", Host::doc(name).unwrap_or_default());
+        text
+    })
+}
+
+impl Args {
+    /// The hosts asked for, as the other arguments say.
+    fn hosts(&self) -> Vec<Chosen> {
+        let of_language = |&language: &Language| {
+            let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+            Chosen { name, host: Host::of(self.language(language)) }
+        };
+        let named = self.host.iter().cloned();
+        let mut all: Vec<Chosen> = named.chain(self.to.iter().map(of_language)).collect();
+        for Chosen { host, .. } in &mut all {
+            self.without.iter().for_each(|&capability| host.without.insert(capability));
+            if let Some(width) = self.subgroup_width {
+                host.subgroups = Subgroups::exactly(width);
+            }
+        }
+        all
+    }
+
+    fn language(&self, language: Language) -> HostLanguage {
+        match language {
+            Language::Spirv => {
+                let version = self.spirv_version.map(Spirv::version);
+                HostLanguage::Spirv(version.or(self.vulkan.map(Vulkan::spirv)))
+            }
+            Language::Glsl => HostLanguage::Glsl(self.glsl_version.target()),
+            #[cfg(feature = "naga")]
+            Language::Wgsl => HostLanguage::Wgsl,
+            #[cfg(feature = "naga")]
+            Language::Msl => HostLanguage::Msl(2, 4),
+            #[cfg(feature = "naga")]
+            Language::Hlsl => HostLanguage::Hlsl(6, 0),
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            level: self.optimize.map(Optimize::level),
+            floats: self.floats.mode(),
+            names: if self.names { xenoglot_spirv::Names::All } else { Default::default() },
+            guest_lines: self.comments,
+            robust: self.robust,
+            flip_y: false,
+        }
+    }
 }
 
 /// Translates.
 pub fn run(args: &Args) -> Result<bool> {
-    each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, mut unit| {
-        let level = args.optimize.map(Optimize::level);
-        let options = xenoglot_opt::Options { level, subgroup_width: args.subgroup_width, ..lowering() };
-        translator.optimize(&mut unit.module, &options);
+    let (hosts, options) = (args.hosts(), args.options());
+    each_unit(&args.batch, &args.select, &args.lift, args.comments, |translator, _, unit| {
         // What one language's writer cannot do is not the others' error.
-        let one = |&language: &Language| {
-            let made = attempt(|| one(args, translator, &unit, language));
+        let one = |chosen: &Chosen| {
+            let made = attempt(|| one(translator, &unit, chosen, &options, &hosts));
             if made.as_ref().is_err_and(|e| e.is::<Panicked>()) {
                 *translator = Translator::new();
             }
             made
         };
-        args.to.iter().map(one).collect()
+        hosts.iter().map(one).collect()
     })
 }
 
-fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language) -> Result<Artifact> {
-    let target = target(args, language);
-    let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-    let code = translator.emit(&unit.module, &target).with_context(|| format!("to {name}"))?;
-    let suffix = format!("{}.{}", unit.suffix, extension(language, unit.module.stage.name()));
+fn one(
+    translator: &mut Translator,
+    unit: &Unit,
+    chosen: &Chosen,
+    options: &Options,
+    hosts: &[Chosen],
+) -> Result<Artifact> {
+    let Chosen { name, host } = chosen;
+    let mut module = unit.module.clone();
+    let code = translator.compile(&mut module, host, options).with_context(|| format!("to {name}"))?;
+    let extension = extension(host.language, unit.module.stage.name());
+    // Several hosts of one language are told apart by their names.
+    let alike = hosts.iter().filter(|other| other.host.language.name() == host.language.name()).count();
+    let suffix = match alike {
+        0 | 1 => format!("{}.{extension}", unit.suffix),
+        _ => format!("{}.{name}.{extension}", unit.suffix),
+    };
     let size = match &code {
         Code::Words(words) => words.len() * 4,
         Code::Text(text) => text.len(),
@@ -219,52 +319,25 @@ fn one(args: &Args, translator: &mut Translator, unit: &Unit, language: Language
         Code::Words(_) => Artifact::bytes(suffix, code.into_bytes()),
         Code::Text(text) => Artifact::text(suffix, text),
     };
-    let artifact =
-        artifact.fact("module", unit.module.name.clone()).fact("language", name).fact("bytes", size);
+    let artifact = artifact
+        .fact("module", unit.module.name.clone())
+        .fact("language", host.language.name())
+        .fact("bytes", size);
     Ok(artifact)
 }
 
-fn target(args: &Args, language: Language) -> Target {
-    match language {
-        Language::Spirv => Target::Spirv(xenoglot_spirv::Options {
-            guest_lines: args.comments,
-            robust: args.robust,
-            without: args.without.clone(),
-            subgroup_width: args.subgroup_width,
-            names: if args.names { xenoglot_spirv::Names::All } else { Default::default() },
-            version: args.spirv_version.map(Spirv::version).or(args.vulkan.map(Vulkan::spirv)),
-            ..Default::default()
-        }),
-        Language::Glsl => Target::Glsl(xenoglot_glsl::Options {
-            target: args.glsl_version.target(),
-            guest_comments: args.comments,
-            subgroup_width: args.subgroup_width,
-            ..Default::default()
-        }),
-        #[cfg(feature = "naga")]
-        Language::Wgsl => Target::Wgsl(Default::default()),
-        #[cfg(feature = "naga")]
-        Language::Msl => Target::Msl(Default::default()),
-        #[cfg(feature = "naga")]
-        Language::Hlsl => Target::Hlsl(Default::default()),
-    }
-}
-
 /// A file's extension. Tools tell GLSL stages by it.
-pub fn extension(language: Language, stage: &str) -> &'static str {
+pub fn extension(language: HostLanguage, stage: &str) -> &'static str {
     match (language, stage) {
-        (Language::Spirv, _) => "spv",
-        (Language::Glsl, "vertex") => "vert",
-        (Language::Glsl, "fragment") => "frag",
-        (Language::Glsl, "geometry") => "geom",
-        (Language::Glsl, "tess_control") => "tesc",
-        (Language::Glsl, "tess_eval") => "tese",
-        (Language::Glsl, _) => "comp",
-        #[cfg(feature = "naga")]
-        (Language::Wgsl, _) => "wgsl",
-        #[cfg(feature = "naga")]
-        (Language::Msl, _) => "metal",
-        #[cfg(feature = "naga")]
-        (Language::Hlsl, _) => "hlsl",
+        (HostLanguage::Spirv(_), _) => "spv",
+        (HostLanguage::Glsl(_), "vertex") => "vert",
+        (HostLanguage::Glsl(_), "fragment") => "frag",
+        (HostLanguage::Glsl(_), "geometry") => "geom",
+        (HostLanguage::Glsl(_), "tess_control") => "tesc",
+        (HostLanguage::Glsl(_), "tess_eval") => "tese",
+        (HostLanguage::Glsl(_), _) => "comp",
+        (HostLanguage::Wgsl, _) => "wgsl",
+        (HostLanguage::Msl(..), _) => "metal",
+        (HostLanguage::Hlsl(..), _) => "hlsl",
     }
 }

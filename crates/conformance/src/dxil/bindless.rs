@@ -6,7 +6,7 @@
 
 use super::format::{Class, HEAP, Kind, Resource, Test, Vector};
 use super::{FOR_DEVICES, compare, gpu, interp};
-use crate::vulkan::{Host, Language};
+use crate::vulkan::{Language, Runner};
 use crate::{Error, Request};
 use std::collections::BTreeMap;
 use xenoglot::dxil::{
@@ -20,7 +20,6 @@ use xenoglot_dxil::root_signature::Register;
 use xenoglot_interp::{Bindings, Interpreter};
 use xenoglot_ir::Module;
 use xenoglot_ir::module::ResourceKind;
-use xenoglot_opt::lower_floats;
 use xenoglot_opt::pipeline::Level;
 use xenoglot_vulkan::{
     AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, DeviceInfo, Job, glslang,
@@ -38,7 +37,7 @@ const OWN_SET: u32 = 3;
 const AROUND: [u8; 16] = [0xa5; 16];
 
 /// A device with a translator: one per thread.
-pub struct Engine(Host);
+pub struct Engine(Runner);
 
 /// What a resource of a test is bound as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +67,9 @@ impl Engine {
     /// An engine on `device`, found for the same request.
     ///
     /// # Errors
-    /// What [`Host::new`] says.
+    /// What [`Runner::new`] says.
     pub fn new(request: &Request, device: &DeviceInfo) -> Result<Engine, Error> {
-        Host::new(Language::Spirv, request, device).map(Engine)
+        Runner::new(Language::Spirv, request, device).map(Engine)
     }
 
     /// Translates a shader and runs its test, if it has one.
@@ -95,17 +94,13 @@ impl Engine {
         let layout = Layout::new(test, &map, sets.checks.map(|_| sets))?;
         for way in ["as lifted", "optimised"] {
             if way == "optimised" {
-                let full = xenoglot_opt::Options { level: Some(Level::Full), ..Default::default() };
-                self.0.translator.optimize(&mut module, &full);
+                self.0.translator.optimize(&mut module, Some(Level::Full));
             }
             let after = layout.interpreted(&module);
             after.and_then(|after| compare(test, &after)).map_err(|e| format!("interpreter, {way}: {e}"))?;
         }
         let mut module = lifted(vector, &map, &FOR_DEVICES)?;
-        let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
-        self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
+        let spirv = self.0.compile(&mut module, glslang::Stage::Compute)?;
         let job = layout.job(&module, spirv);
         let outputs = self.0.device.run(&Job::Bindless(job.clone())).map_err(|e| e.to_string())?;
         let outputs = outputs.into_iter().next().map(|o| o.buffers).ok_or("results are missing")?;

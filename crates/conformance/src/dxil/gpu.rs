@@ -2,16 +2,15 @@
 
 use super::format::{Class, Kind, Resource, Test, Vector};
 use super::{FOR_DEVICES, compare, lifted};
-use crate::vulkan::{Host, Language, texel_format};
+use crate::vulkan::{Language, Runner, texel_format};
 use crate::{Error, Request};
 use xenoglot_ir::module::ImageFormat;
-use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{
     BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, TexelFormat, glslang,
 };
 
 /// A device with a translator: one per thread.
-pub struct Engine(Host);
+pub struct Engine(Runner);
 
 impl Engine {
     /// An engine on `device`, found for the same request.
@@ -19,7 +18,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`] if the tools of the language are missing.
     pub fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Engine, Error> {
-        Host::new(language, request, device).map(Engine)
+        Runner::new(language, request, device).map(Engine)
     }
 
     /// Translates a shader and runs its test, if it has one.
@@ -28,11 +27,7 @@ impl Engine {
     /// What the language cannot express, the device's error, or what differs.
     pub fn run(&mut self, vector: &Vector) -> Result<(), String> {
         let mut module = lifted(vector, &FOR_DEVICES)?;
-        // Vulkan promises no `fma` that rounds once.
-        let floats = lower_floats::Options { fma: true, ..Default::default() };
-        let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
-        self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
+        let spirv = self.0.compile(&mut module, glslang::Stage::Compute)?;
         let Some(test) = &vector.test else { return Ok(()) };
         let run = ComputeRun { buffers: buffers(test), push_constants: Vec::new(), groups: test.groups };
         let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] });

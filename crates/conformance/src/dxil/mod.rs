@@ -12,6 +12,7 @@ use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Test, Vector};
 use interp::Raw;
+use xenoglot::Translator;
 use xenoglot::dxil::{Bounds, LiftOptions, RegisterSpaces, lift, lift_bound, load};
 use xenoglot_dxil::lift::LiftError;
 use xenoglot_ir::Module;
@@ -88,9 +89,7 @@ fn interpreted(vector: &Vector) -> Result<(), String> {
     let Some(test) = &vector.test else { return Ok(()) };
     for way in ["as lifted", "optimised"] {
         if way == "optimised" {
-            let mut context = xenoglot_opt::Context::new();
-            let full = xenoglot_opt::Options { level: Some(Level::Full), ..Default::default() };
-            let Ok(()) = xenoglot_opt::optimize(&mut module, &mut context, &full, &mut ());
+            Translator::new().optimize(&mut module, Some(Level::Full));
         }
         interp::run(test, &module, Raw::Bytes)
             .and_then(|after| compare(test, &after))

@@ -4,10 +4,9 @@ use super::format::Vector;
 use crate::report::Verdict;
 use crate::validator::validate;
 use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::UnknownHost;
+use xenoglot::{Code, Host, Options, compile};
 use xenoglot_dxil::bitcode::Module;
-use xenoglot_opt::lower_floats;
-use xenoglot_spirv::{Options, Version};
 
 /// What is first found wrong with the programs of a container, or else in doubt.
 pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
@@ -35,12 +34,8 @@ pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
 fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u32>, String> {
     let options = LiftOptions { entry, ..LiftOptions::default() };
     let mut lifted = lift_bound(module, &options, remapper).map_err(|e| e.to_string())?;
-    let mut translator = Translator::new();
-    let floats = lower_floats::Options { directed: true, doubles: true, ..Default::default() };
-    let options = xenoglot_opt::Options { floats, lower_memory: true, ..Default::default() };
-    translator.optimize(&mut lifted.module, &options);
-    let target = Target::Spirv(Options::version(Version::V1_6));
-    match translator.emit(&lifted.module, &target).map_err(|e| e.to_string())? {
+    let host: Host = "vulkan-1.3".parse().map_err(|e: UnknownHost| e.to_string())?;
+    match compile(&mut lifted.module, &host, &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("no SPIR-V".into()),
     }

@@ -1,15 +1,14 @@
 //! The `spirv` and `glsl` engines: translated kernels on a Vulkan device, in a worker process.
 
 use super::launch::{BANK_BYTES, Launch};
-use crate::vulkan::{Host, Language};
+use crate::vulkan::{Language, Runner};
 use crate::{Error, Request};
 use xenoglot_ir::Module;
 use xenoglot_maxwell::lift::layout;
-use xenoglot_opt::lower_floats;
 use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, DeviceInfo, Job, glslang};
 
 /// A device with a translator: one per thread.
-pub struct Engine(Host);
+pub struct Engine(Runner);
 
 impl Engine {
     /// An engine on `device`, found for the same request.
@@ -17,7 +16,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`] if the tools of the language are missing.
     pub fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Engine, Error> {
-        Host::new(language, request, device).map(Engine)
+        Runner::new(language, request, device).map(Engine)
     }
 
     /// Global memory after a launch.
@@ -25,13 +24,7 @@ impl Engine {
     /// # Errors
     /// What the language cannot express, or the device's error.
     pub fn run(&mut self, launch: &Launch, mut module: Module) -> Result<Vec<u8>, String> {
-        // Vulkan promises no `fma` that rounds once.
-        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
-        let subgroup_width = self.0.subgroup_width;
-        let options =
-            xenoglot_opt::Options { lower_memory: true, floats, subgroup_width, ..Default::default() };
-        self.0.translator.optimize(&mut module, &options);
-        let spirv = self.0.words(&module, glslang::Stage::Compute)?;
+        let spirv = self.0.compile(&mut module, glslang::Stage::Compute)?;
         let storage = BufferBinding {
             set: 0,
             binding: layout::GLOBAL_BINDING,

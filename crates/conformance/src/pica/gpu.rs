@@ -3,7 +3,7 @@
 use super::compare::{self, Observed};
 use super::format::{Set, TestProgram};
 use super::kernel;
-use crate::vulkan::{self, Host, Language};
+use crate::vulkan::{self, Language, Runner};
 use crate::{Error, Request};
 use std::time::Duration;
 use xenoglot_ir::{Module, Stage};
@@ -20,7 +20,7 @@ const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
 
 /// A device with a translator: one per thread.
 pub struct Engine {
-    host: Host,
+    runner: Runner,
     /// lavapipe, told to keep denormals in vertex shaders.
     keeping: Option<Isolated>,
 }
@@ -43,26 +43,24 @@ impl Engine {
             true => Some(vulkan::isolated(request, nosse(vulkan::worker(request)?))),
             false => None,
         };
-        Ok(Engine { host: Host::new(language, request, device)?, keeping })
+        Ok(Engine { runner: Runner::new(language, request, device)?, keeping })
     }
 
     /// The time of each job from now on.
     pub fn set_limit(&mut self, limit: Duration) {
-        self.host.set_limit(limit);
+        self.runner.set_limit(limit);
         if let Some(keeping) = &mut self.keeping {
             keeping.set_timeout(limit);
         }
     }
 
     fn words(&mut self, mut module: Module) -> Result<Vec<u32>, String> {
-        self.host.translator.optimize(&mut module, &xenoglot_opt::Options::default());
-        // Software devices get the signs of constant zeros wrong.
-        hide_zeros(&mut module);
         let stage = match module.stage {
             Stage::Vertex => glslang::Stage::Vertex,
             _ => glslang::Stage::Compute,
         };
-        self.host.words(&module, stage)
+        // Software devices get the signs of constant zeros wrong.
+        self.runner.compile_edited(&mut module, stage, hide_zeros)
     }
 
     /// Runs every set of a program as a compute kernel.
@@ -72,7 +70,11 @@ impl Engine {
             .and_then(|lifted| self.words(lifted.module))
             .and_then(|spirv| {
                 let runs = p.sets.iter().map(|set| compute_run(p, set)).collect();
-                run(&mut self.host.device, p, &Job::Compute(ComputeJob { spirv, entry: "main".into(), runs }))
+                run(
+                    &mut self.runner.device,
+                    p,
+                    &Job::Compute(ComputeJob { spirv, entry: "main".into(), runs }),
+                )
             });
         spread(p, outputs, |o| {
             let buffer = |i: usize| o.buffers.get(i).map_or(&[][..], Vec::as_slice);
@@ -93,12 +95,12 @@ impl Engine {
             Ok(job) => job,
             Err(e) => return vec![Err(e); p.sets.len()],
         };
-        let may_flush = !self.host.float_controls.denorm_preserve && self.keeping.is_none();
+        let may_flush = !self.runner.host.floats.controls.denorm_preserve && self.keeping.is_none();
         let read = |o: &RunOutput| {
             let capture = o.captures.get(&0).ok_or("nothing was captured")?;
             Ok(Observed { outputs: kernel::bytes_to_words(&capture.data), may_flush, ..Observed::default() })
         };
-        let mut observed = spread(p, run(&mut self.host.device, p, &job), read);
+        let mut observed = spread(p, run(&mut self.runner.device, p, &job), read);
         let is_flushed = |(set, o): (&Set, &Result<Observed, String>)| {
             o.as_ref().is_ok_and(|o| compare::is_flushed(p, set, o))
         };

@@ -3,7 +3,8 @@
 use super::Source;
 use crate::report::Verdict;
 use crate::{Error, Request, vulkan};
-use xenoglot::{Code, Target, Translator};
+use xenoglot::host::Language;
+use xenoglot::{Code, Host, Options, compile};
 use xenoglot_ir::text::{Limits, parse};
 use xenoglot_vulkan::isolated::Isolated;
 use xenoglot_vulkan::{Job, SampleJob, SampledFrame};
@@ -109,8 +110,8 @@ fn program([width, height]: [usize; 2]) -> Result<Vec<u32>, String> {
 }}"#
     );
     let mut module = parse(&text, &Limits::default()).map_err(|e| e.to_string())?;
-    let target = Target::Spirv(xenoglot_spirv::Options::default());
-    match Translator::new().translate(&mut module, &target).map_err(|e| e.to_string())? {
+    let host = Host::of(Language::Spirv(None));
+    match compile(&mut module, &host, &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
         Code::Text(_) => Err("no words".into()),
     }

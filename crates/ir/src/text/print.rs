@@ -199,6 +199,9 @@ fn write_facts(f: &mut dyn Write, m: &Module) -> fmt::Result {
     if m.optimized {
         f.write_str("  optimized\n")?;
     }
+    if m.relaxed_floats {
+        f.write_str("  relaxed_floats\n")?;
+    }
     Ok(())
 }
 

@@ -107,6 +107,7 @@ fn module(t: &mut Tape) -> Module {
     m.denormals = t.of(Denormals::ALL);
     m.samplers = t.of(Samplers::ALL);
     m.optimized = t.flip();
+    m.relaxed_floats = t.flip();
     for n in 0..t.below(4) {
         let semantic = if t.flip() {
             Semantic::Location { location: t.u32(), component: t.below(4) as u8 }

@@ -168,18 +168,19 @@ pub fn interpret(module: &Module, dvle: &Dvle, inputs: &Inputs, fuel: u64, trace
 /// Runs on a Vulkan device, in a worker process: a driver may not survive a shader.
 #[cfg(feature = "vulkan")]
 pub fn vulkan(module: &mut Module, dvle: &Dvle, inputs: &Inputs, device: Option<&str>) -> Result<Vec<Run>> {
-    use xenoglot::{Code, Target, Translator};
-    use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+    use super::device;
+    use xenoglot::Code;
+    use xenoglot_vulkan::isolated::IsolatedOptions;
     use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
 
-    let Code::Words(spirv) = Translator::new().translate(module, &Target::Spirv(Default::default()))? else {
-        return Err(anyhow!("SPIR-V is words"));
-    };
     let mut options = IsolatedOptions::default();
     if device.is_some() {
         options.device.selector = device.map(str::to_owned);
     }
-    let mut isolated = Isolated::new(WorkerCommand::this_program()?, options);
+    let (mut isolated, host) = device::open(options)?;
+    let Code::Words(spirv) = xenoglot::compile(module, &host, &Default::default())? else {
+        return Err(anyhow!("SPIR-V is words"));
+    };
     let mut buffers = Buffers::new(dvle, &inputs.uniforms);
     let mut out = Vec::new();
     for vertex in &inputs.vertices {

@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
     /// Global memory after a run on the interpreter.
     fn interpret(&mut self, mut module: Module, args: &Args) -> Result<Vec<u8>> {
         if args.optimized {
-            xenoglot::Translator::new().optimize(&mut module, &Default::default());
+            xenoglot::Translator::new().optimize(&mut module, None);
         }
         let mut interpreter = Interpreter::new(&module)?;
         interpreter.set_subgroup_width(WARP);
@@ -156,9 +156,9 @@ impl<'a> Run<'a> {
     /// Global memory after a run on a Vulkan device, in a worker process: a driver may not survive a shader.
     #[cfg(feature = "vulkan")]
     fn vulkan(&mut self, mut module: Module, device: Option<&str>) -> Result<Vec<u8>> {
-        use xenoglot::{Code, Target, Translator};
-        use xenoglot_opt::lower_floats;
-        use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
+        use super::device;
+        use xenoglot::Code;
+        use xenoglot_vulkan::isolated::IsolatedOptions;
         use xenoglot_vulkan::{BufferBinding, BufferKind, ComputeJob, ComputeRun, Job};
 
         let mut options = IsolatedOptions { timeout: PATIENCE, ..IsolatedOptions::default() };
@@ -166,19 +166,9 @@ impl<'a> Run<'a> {
         if device.is_some() {
             options.device.selector = device.map(str::to_owned);
         }
-        let selector = options.device.selector.clone().unwrap_or_default().to_lowercase();
-        let mut isolated = Isolated::new(WorkerCommand::this_program()?, options);
-        let devices = isolated.devices()?.into_iter().filter(|d| d.name.to_lowercase().contains(&selector));
-        let device = devices.min_by_key(|d| d.kind).context("there is no such Vulkan device")?;
-        let subgroup_width = u8::try_from(device.limits.subgroup_size).unwrap_or(0);
-        // Vulkan promises neither directed rounding nor an `fma` that rounds once.
-        let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
-        let options =
-            xenoglot_opt::Options { lower_memory: true, floats, subgroup_width, ..Default::default() };
-        let mut translator = Translator::new();
-        translator.optimize(&mut module, &options);
-        let target = Target::Spirv(xenoglot_spirv::Options { subgroup_width, ..Default::default() });
-        let Code::Words(spirv) = translator.emit(&module, &target)? else { bail!("SPIR-V is words") };
+        let (mut isolated, host) = device::open(options)?;
+        let code = xenoglot::compile(&mut module, &host, &Default::default())?;
+        let Code::Words(spirv) = code else { bail!("SPIR-V is words") };
         let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
         let mut buffers = vec![buffer(GLOBAL_BINDING, BufferKind::Storage, self.memory.bytes().to_vec())];
         for (bank, data) in &self.banks {

@@ -1,7 +1,7 @@
 //! Translated shaders as pipelines of a Vulkan device, the other stages being stubs.
 
 use super::Shader;
-use crate::vulkan::{Host, Language};
+use crate::vulkan::{Language, Runner};
 use crate::{Error, Request};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Count, Direction, Module, ResourceKind, Semantic, Stage};
@@ -21,7 +21,7 @@ const CONTROL: &str = "#version 450\nlayout(vertices = 3) out; void main() { \
 const EVALUATION: &str = "#version 450\nlayout(triangles) in; void main() { gl_Position = vec4(0); }\n";
 
 /// A device with a translator.
-pub struct Engine(pub(super) Host);
+pub struct Engine(pub(super) Runner);
 
 impl Engine {
     /// An engine on `device`, found for the same request.
@@ -32,7 +32,7 @@ impl Engine {
         if !glslang::available() {
             return Err(Error::Device("glslangValidator is not installed".into()));
         }
-        Host::new(language, request, device).map(Engine)
+        Runner::new(language, request, device).map(Engine)
     }
 
     /// Translates a shader and builds a pipeline with it.
@@ -49,10 +49,7 @@ impl Engine {
     pub(super) fn translate(&mut self, shader: &Shader) -> Result<(Lifted, Vec<u32>), String> {
         let mut lifted = shader.lift(0)?;
         xenoglot_ir::verify(&lifted.module).map_err(|e| e.to_string())?;
-        let subgroup_width = self.0.subgroup_width;
-        let options = xenoglot_opt::Options { lower_memory: true, subgroup_width, ..Default::default() };
-        self.0.translator.optimize(&mut lifted.module, &options);
-        let spirv = self.0.words(&lifted.module, shader.stage)?;
+        let spirv = self.0.compile(&mut lifted.module, shader.stage)?;
         Ok((lifted, spirv))
     }
 }

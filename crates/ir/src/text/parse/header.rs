@@ -101,6 +101,10 @@ impl<'a> Parser<'a> {
                 self.module.optimized = true;
                 Ok(())
             }
+            "relaxed_floats" => {
+                self.module.relaxed_floats = true;
+                Ok(())
+            }
             "func" => self.func().map(|_| ()),
             "entry" => {
                 if self.module.entry.is_some() {

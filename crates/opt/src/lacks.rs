@@ -1,0 +1,18 @@
+//! What a host lacks.
+
+use crate::lower_floats;
+
+/// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Lacks {
+    /// Accesses of less than 32 bits, atomics that wrap at a bound, and float atomics: made of words and loops.
+    pub narrow_memory: bool,
+    /// 64-bit atomics on shared memory: done under a lock.
+    pub shared_int64_atomics: bool,
+    /// Float arithmetic as the IR asks for it.
+    pub floats: lower_floats::Options,
+    /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is
+    /// another than this, the host's in lanes. 0 if the host's width is not known, so that all of it does; `None` leaves
+    /// ops on subgroups as they are.
+    pub subgroups: Option<u8>,
+}

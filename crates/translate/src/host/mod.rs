@@ -1,0 +1,140 @@
+//! What runs the code that modules are compiled to.
+//!
+//! A [`Host`] is one description for passes and back ends alike: which language the code is in, and what of it the host
+//! has. [`Translator::compile`](crate::Translator::compile) makes of the rest what the host has. Get one by name
+//! ([`Host::named`], or `str::parse`), of a Vulkan device (`Host::of_vulkan`, feature `vulkan`) or of a wgpu adapter
+//! (`Host::of_adapter`, feature `wgpu`), and change what you know better: all fields are public.
+//!
+//! ```
+//! use xenoglot::host::{Host, Subgroups};
+//!
+//! let mut host: Host = "vulkan-1.3".parse()?;
+//! host.subgroups = Subgroups::exactly(32);
+//! # Ok::<(), xenoglot::host::UnknownHost>(())
+//! ```
+//!
+//! Hosts are compared, hashed and serialised: with a module's text, [`Options`](crate::Options) and the versions of passes
+//! one is all that the code depends on.
+
+mod capabilities;
+mod language;
+mod named;
+#[cfg(feature = "vulkan")]
+mod vulkan;
+#[cfg(feature = "wgpu")]
+mod wgpu;
+
+pub use capabilities::{Capabilities, UnknownCapability};
+pub use language::Language;
+pub use named::UnknownHost;
+
+use serde::{Deserialize, Serialize};
+use xenoglot_opt::{Lacks, lower_floats};
+
+/// What runs the code.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Host {
+    /// The language of the code.
+    pub language: Language,
+    /// The capabilities of SPIR-V that the host has; `None` for all of the language's. Code that needs another is
+    /// [`Error::Spirv`](crate::Error::Spirv). Other languages than SPIR-V and GLSL are made of SPIR-V, too.
+    pub capabilities: Option<Capabilities>,
+    /// Of these, what the host lacks all the same: switches for single features.
+    pub without: Capabilities,
+    /// What the host does with floats.
+    pub floats: Floats,
+    /// How many lanes its subgroups have.
+    pub subgroups: Subgroups,
+    /// Whether accesses outside of buffers read zeros and write nothing by themselves (Vulkan's `robustBufferAccess2`):
+    /// no code is spent on them.
+    pub robust_buffers: bool,
+    /// Whether invocations reconverge where the structure of the code says (`SPV_KHR_maximal_reconvergence`).
+    pub maximal_reconvergence: bool,
+}
+
+/// What a host does with floats.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Floats {
+    /// The float controls that the host offers; they are asked for. SPIR-V only.
+    #[serde(with = "controls")]
+    pub controls: xenoglot_spirv::FloatControls,
+    /// Whether `fma` rounds once. Vulkan and OpenGL do not promise it, GPUs do it, software renderers may not: then it is
+    /// computed in wider floats.
+    pub fused_fma: bool,
+    /// Whether `x + 0` is computed, so that -0 becomes 0. Some compilers take it for `x`.
+    pub zero_sums: bool,
+    /// Whether there are 64-bit floats that round to nearest, so that what 32-bit floats lack is computed in them rather
+    /// than in integers.
+    pub doubles: bool,
+}
+
+/// How many lanes the subgroups of a host have: between these two, powers of two.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Subgroups {
+    /// The fewest.
+    pub min: u8,
+    /// The most.
+    pub max: u8,
+}
+
+impl Subgroups {
+    /// The width is not known.
+    pub const UNKNOWN: Subgroups = Subgroups { min: 1, max: 128 };
+
+    /// All subgroups have `width` lanes.
+    pub const fn exactly(width: u8) -> Subgroups {
+        Subgroups { min: width, max: width }
+    }
+
+    /// The width, if all subgroups have the same; else 0.
+    pub const fn width(self) -> u8 {
+        if self.min == self.max { self.min } else { 0 }
+    }
+}
+
+impl Floats {
+    /// Those of most GPUs: `fma` rounds once, sums with zero are computed, there are doubles; no float controls.
+    pub const GPU: Floats = Floats {
+        controls: xenoglot_spirv::FloatControls::NONE,
+        fused_fma: true,
+        zero_sums: true,
+        doubles: true,
+    };
+}
+
+impl Host {
+    /// What passes have to make of what the host has.
+    pub fn lacks(&self) -> Lacks {
+        let Floats { fused_fma, zero_sums, doubles, .. } = self.floats;
+        Lacks {
+            // No host language has atomics that wrap at a bound, nor can any round but to nearest.
+            narrow_memory: true,
+            shared_int64_atomics: true,
+            floats: lower_floats::Options { directed: true, fma: !fused_fma, doubles, zeros: !zero_sums },
+            subgroups: Some(self.subgroups.width()),
+        }
+    }
+}
+
+/// Float controls as the names of their execution modes, by width.
+mod controls {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use xenoglot_spirv::FloatControls;
+
+    #[derive(Serialize, Deserialize)]
+    struct Text {
+        signed_zero_inf_nan: [bool; 3],
+        denorm_preserve: bool,
+        round_even: bool,
+    }
+
+    pub(super) fn serialize<S: Serializer>(c: &FloatControls, s: S) -> Result<S::Ok, S::Error> {
+        let &FloatControls { signed_zero_inf_nan, denorm_preserve, round_even } = c;
+        Text { signed_zero_inf_nan, denorm_preserve, round_even }.serialize(s)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<FloatControls, D::Error> {
+        let Text { signed_zero_inf_nan, denorm_preserve, round_even } = Text::deserialize(d)?;
+        Ok(FloatControls { signed_zero_inf_nan, denorm_preserve, round_even })
+    }
+}
