@@ -5,6 +5,7 @@
 //! their machine and driver with what we check it with.
 #![deny(missing_docs)]
 
+pub mod corpora;
 pub mod dxil;
 #[cfg(feature = "host")]
 mod host;

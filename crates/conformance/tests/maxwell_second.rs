@@ -122,12 +122,11 @@ fn linked_cubins_hold_what_the_descriptions_say() {
 }
 
 /// Shaders that wait on a device with subgroups of 8: for derivatives and votes on any width of subgroups, for a shift of
-/// 64 bits, a conversion that rounds, and gradients of volumes and cubes.
-const SHADERS: [(&str, &str); 7] = [
+/// 64 bits, and gradients of volumes and cubes.
+const SHADERS: [(&str, &str); 6] = [
     ("cs_int64.comp", "SHF.R.U64.HI"),
     ("fs_deriv_", "subgroup"),
     ("fs_discard_lod.frag", "subgroup"),
-    ("fs_fp64.frag", "rounding"),
     ("fs_helper.frag", "subgroup"),
     ("fs_lod_query.frag", "SAM"),
     ("fs_vote", "subgroup"),

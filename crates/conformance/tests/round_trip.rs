@@ -5,13 +5,9 @@
 
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
-use xenoglot::dxil::{self, BindingModel, LiftOptions};
 use xenoglot::host::Subgroups;
-use xenoglot::{Code, Host, Options, Translator, maxwell, pica};
-use xenoglot_conformance::maxwell::format::Corpus;
-use xenoglot_conformance::maxwell::graphics;
-use xenoglot_conformance::pica::{format, kernel};
-use xenoglot_conformance::{dxil as dxil_suite, input};
+use xenoglot::{Code, Host, Options, Translator, pica};
+use xenoglot_conformance::{corpora, input};
 use xenoglot_ir::{Module, text, verify};
 
 fn vectors() -> PathBuf {
@@ -57,15 +53,7 @@ fn read_back(modules: Vec<(String, Module)>, hosts: &[(&str, Host)]) {
 
 #[test]
 fn pica_programs_are_whole() {
-    let mut modules = Vec::new();
-    for (_, bytes) in input::with_magic(&vectors().join("pica"), format::PROGRAMS_MAGIC).unwrap() {
-        for p in format::programs(&bytes).unwrap() {
-            modules.push((format!("{} as a kernel", p.id), kernel::compute(&p).unwrap().module));
-            if !p.geometry {
-                modules.push((format!("{} as a vertex shader", p.id), kernel::vertex(&p).unwrap().module));
-            }
-        }
-    }
+    let modules = corpora::pica(&vectors().join("pica")).unwrap();
     assert!(modules.len() > 700, "{}", modules.len());
     read_back(modules, &hosts());
 }
@@ -88,42 +76,21 @@ fn bundled_pica_shaders_are_whole() {
 
 #[test]
 fn maxwell_kernels_are_whole() {
-    let corpus = Corpus::read(&vectors().join("maxwell/compute/public.tar.xz")).unwrap();
-    let mut modules = Vec::new();
-    for (name, cubin) in &corpus.cubins {
-        for program in maxwell::load(cubin).unwrap() {
-            if let Ok(lifted) = maxwell::lift(&program, &maxwell::Options::default()) {
-                modules.push((format!("{name}: {}", program.name), lifted.module));
-            }
-        }
-    }
+    let (modules, _) = corpora::maxwell_kernels(&vectors().join("maxwell/compute/public.tar.xz")).unwrap();
     assert!(modules.len() > 100, "{}", modules.len());
     read_back(modules, &hosts());
 }
 
 #[test]
 fn maxwell_shaders_are_whole() {
-    let shaders = graphics::read(&vectors().join("maxwell/graphics/public.tar.xz")).unwrap();
-    let modules: Vec<_> = shaders.iter().map(|s| (s.name.clone(), s.lift(0).unwrap().module)).collect();
+    let modules = corpora::maxwell_shaders(&vectors().join("maxwell/graphics/public.tar.xz")).unwrap();
     assert!(modules.len() > 30, "{}", modules.len());
     read_back(modules, &hosts());
 }
 
 /// The shaders of a folder of containers, in both binding models.
 fn dxil_shaders(folder: &str) -> Vec<(String, Module)> {
-    let mut modules = Vec::new();
-    for vector in dxil_suite::format::read(&vectors().join("dxil").join(folder)).unwrap() {
-        let module = dxil::load(&vector.container).unwrap();
-        for entry in 0..dxil::programs(&module).unwrap().len() {
-            let options = LiftOptions { entry, ..LiftOptions::default() };
-            for model in [BindingModel::Registers, BindingModel::root_signature(None)] {
-                let remapper = model.remapper(&vector.container, &module, entry).unwrap();
-                let lifted = dxil::lift_bound(&module, &options, &*remapper).unwrap();
-                modules.push((format!("{}, {entry}", vector.name), lifted.module));
-            }
-        }
-    }
-    modules
+    corpora::dxil(&vectors().join("dxil").join(folder)).unwrap()
 }
 
 #[test]

@@ -37,3 +37,6 @@ pub use verify::verify;
 
 /// Entity maps, re-exported so that users of the IR need no dependency of their own.
 pub use cranelift_entity as entity;
+
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;

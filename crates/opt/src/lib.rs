@@ -38,3 +38,7 @@ pub use lacks::Lacks;
 pub use pipeline::{Options, PASSES, Pass, PassKind, optimize, optimize_function};
 pub use session::{Session, Work};
 pub use xenoglot_ir::analysis::Changed;
+
+/// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
+/// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
+pub const VERSION: u16 = 1;

@@ -16,6 +16,8 @@ use xenoglot_ir::{Func, Module};
 pub struct Pass {
     /// Its name: that of its file.
     pub name: &'static str,
+    /// `opt/` and its name, which tells it apart from what else has a version.
+    pub path: &'static str,
     /// What it does, in a line.
     pub doc: &'static str,
     /// Counts the changes of its code: part of a cache's keys, so that results of other code are not served. The test
@@ -39,7 +41,13 @@ macro_rules! passes {
     ($($name:ident $version:literal $kind:ident $doc:literal,)+) => {
         /// Every pass, by name.
         pub const PASSES: &[Pass] = &[$(
-            Pass { name: stringify!($name), doc: $doc, version: $version, kind: PassKind::$kind($name::run) }
+            Pass {
+                name: stringify!($name),
+                path: concat!("opt/", stringify!($name)),
+                doc: $doc,
+                version: $version,
+                kind: PassKind::$kind($name::run),
+            }
         ),+];
     };
 }

@@ -36,6 +36,9 @@ pub use tree::Tree;
 
 use xenoglot_ir::{Block, Function};
 
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;
+
 /// What a caller may ask for.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {

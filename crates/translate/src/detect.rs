@@ -1,11 +1,15 @@
 //! What a file is, by its content.
 
+#[cfg(feature = "dxil")]
 use xenoglot_dxil::container as dxil;
+#[cfg(feature = "maxwell")]
 use xenoglot_maxwell::container as maxwell;
+#[cfg(feature = "pica")]
 use xenoglot_pica_shader::container::extract::extract;
+#[cfg(feature = "pica")]
 use xenoglot_pica_shader::container::{Limits, Shbin};
 
-/// A kind of file.
+/// A kind of file. Those of guests whose feature is off are [`Format::Unknown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A PICA200 shader binary.
@@ -15,8 +19,10 @@ pub enum Format {
     /// Text form of the IR.
     IrText,
     /// NVIDIA Maxwell or Pascal programs.
+    #[cfg(feature = "maxwell")]
     Maxwell(maxwell::Format),
     /// A shader of Direct3D 12.
+    #[cfg(feature = "dxil")]
     Dxil(dxil::Format),
     /// Anything else with PICA200 shader binaries inside.
     ContainsShbin,
@@ -31,7 +37,9 @@ impl Format {
             Format::Shbin => "PICA200 shader binary (SHBIN)",
             Format::PicaAssembly => "PICA200 assembly",
             Format::IrText => "Xenoglot IR text",
+            #[cfg(feature = "maxwell")]
             Format::Maxwell(format) => format.name(),
+            #[cfg(feature = "dxil")]
             Format::Dxil(format) => format.name(),
             Format::ContainsShbin => "file with PICA200 shader binaries inside",
             Format::Unknown => "unknown",
@@ -44,16 +52,19 @@ const SNIFF: usize = 1 << 16;
 
 /// Says what `bytes` are. Costs one scan for embedded binaries if they are nothing else.
 pub fn detect(bytes: &[u8]) -> Format {
+    #[cfg(feature = "pica")]
     if bytes.starts_with(b"DVLB") {
         // A file that only begins like one may still hold others.
         return match Shbin::parse(bytes, &Limits::default()) {
-            Err(_) if !extract(bytes, &Limits::default()).found.is_empty() => Format::ContainsShbin,
+            Err(_) if contains_shbin(bytes) => Format::ContainsShbin,
             _ => Format::Shbin,
         };
     }
+    #[cfg(feature = "maxwell")]
     if let Some(format) = maxwell::detect(bytes) {
         return Format::Maxwell(format);
     }
+    #[cfg(feature = "dxil")]
     if let Some(format) = dxil::detect(bytes) {
         return Format::Dxil(format);
     }
@@ -66,9 +77,29 @@ pub fn detect(bytes: &[u8]) -> Format {
     };
     match text.and_then(sniff_text) {
         Some(format) => format,
-        None if extract(bytes, &Limits::default()).found.is_empty() => Format::Unknown,
-        None => Format::ContainsShbin,
+        None if contains_shbin(bytes) => Format::ContainsShbin,
+        None => Format::Unknown,
     }
+}
+
+#[cfg(feature = "pica")]
+fn contains_shbin(bytes: &[u8]) -> bool {
+    !extract(bytes, &Limits::default()).found.is_empty()
+}
+
+#[cfg(not(feature = "pica"))]
+fn contains_shbin(_: &[u8]) -> bool {
+    false
+}
+
+#[cfg(feature = "pica")]
+fn is_pica_mnemonic(word: &str) -> bool {
+    xenoglot_pica_shader::inst::Opcode::from_name(word).is_some()
+}
+
+#[cfg(not(feature = "pica"))]
+fn is_pica_mnemonic(_: &str) -> bool {
+    false
 }
 
 /// The first line of code decides: IR starts with `module`, assembly with a directive, a label or an instruction.
@@ -81,11 +112,11 @@ fn sniff_text(text: &str) -> Option<Format> {
     if word == "module" {
         return Some(Format::IrText);
     }
-    let mnemonic = xenoglot_pica_shader::inst::Opcode::from_name(word).is_some();
-    (word.starts_with('.') || word.ends_with(':') || mnemonic).then_some(Format::PicaAssembly)
+    let is_pica = word.starts_with('.') || word.ends_with(':') || is_pica_mnemonic(word);
+    (is_pica && cfg!(feature = "pica")).then_some(Format::PicaAssembly)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dxil", feature = "pica"))]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -26,22 +26,27 @@
 //!
 //! * [`detect`] says what a file is.
 //! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal,
-//!   [`dxil`] shaders of Direct3D 12.
+//!   [`dxil`] shaders of Direct3D 12. Each is a feature, on by default.
 //! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
 //!   `naga`, WGSL, MSL and HLSL. [`Translator`] does so for many modules with the same buffers.
 #![deny(missing_docs)]
 
 mod code;
 pub mod detect;
+#[cfg(feature = "dxil")]
 pub mod dxil;
 pub mod host;
+#[cfg(feature = "maxwell")]
 pub mod maxwell;
+#[cfg(feature = "pica")]
 pub mod pica;
 mod translator;
+mod versions;
 
 pub use code::{Code, Floats, Options};
 pub use host::Host;
 pub use translator::{Translator, compile};
+pub use versions::versions;
 
 use thiserror::Error;
 
@@ -67,20 +72,26 @@ pub enum Error {
     },
     /// A container is damaged.
     #[error(transparent)]
+    #[cfg(feature = "pica")]
     Container(#[from] xenoglot_pica_shader::container::ContainerError),
     /// An assembly error with line and column.
     #[error(transparent)]
+    #[cfg(feature = "pica")]
     Assembly(#[from] xenoglot_pica_shader::asm::AsmError),
     /// A program cannot be lifted.
     #[error(transparent)]
+    #[cfg(feature = "pica")]
     Lift(#[from] xenoglot_pica_shader::lift::LiftError),
     /// A container of Maxwell programs is damaged.
     #[error(transparent)]
+    #[cfg(feature = "maxwell")]
     MaxwellContainer(#[from] xenoglot_maxwell::container::ContainerError),
     /// A Maxwell program cannot be lifted.
     #[error(transparent)]
+    #[cfg(feature = "maxwell")]
     MaxwellLift(#[from] xenoglot_maxwell::lift::LiftError),
     /// Code of a kernel refers to addresses of global data, which are not known.
+    #[cfg(feature = "maxwell")]
     #[error(
         "{kernel}: its code refers to global data by relocations; give that data addresses, and link the file first"
     )]
@@ -90,15 +101,19 @@ pub enum Error {
     },
     /// A DXBC container is damaged.
     #[error(transparent)]
+    #[cfg(feature = "dxil")]
     DxilContainer(#[from] xenoglot_dxil::container::ContainerError),
     /// Bitcode is damaged.
     #[error(transparent)]
+    #[cfg(feature = "dxil")]
     Bitcode(#[from] xenoglot_dxil::bitcode::BitcodeError),
     /// A DXIL shader cannot be lifted.
     #[error(transparent)]
+    #[cfg(feature = "dxil")]
     DxilLift(#[from] xenoglot_dxil::lift::LiftError),
     /// A DXIL module's text is too long.
     #[error(transparent)]
+    #[cfg(feature = "dxil")]
     DxilText(#[from] xenoglot_dxil::disasm::Limit),
     /// SPIR-V cannot express a module.
     #[error(transparent)]

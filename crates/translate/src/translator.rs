@@ -70,6 +70,10 @@ impl Translator {
                 let base = xenoglot_spirv::Options { version, ..xenoglot_spirv::Options::default() };
                 Ok(Code::Words(self.spirv.emit(module, &spirv_options(base, host, options))?))
             }
+            Language::SpirvForNaga => {
+                let base = xenoglot_spirv::Options::for_naga();
+                Ok(Code::Words(self.spirv.emit(module, &spirv_options(base, host, options))?))
+            }
             Language::Glsl(target) => {
                 let options = xenoglot_glsl::Options {
                     target,

@@ -40,6 +40,9 @@ pub use writer::Context;
 
 use xenoglot_ir::Module;
 
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;
+
 /// Writes a verified module as GLSL source text.
 ///
 /// All stages of the graphics pipeline are written, those between vertices and fragments in version 450, and compute; the entry function becomes `main`. Use a [`Context`] to write

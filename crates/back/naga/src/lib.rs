@@ -24,6 +24,9 @@ use thiserror::Error;
 
 pub use naga::back::hlsl::ShaderModel;
 
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;
+
 /// The shader model of a version, 5.0 to 6.9.
 pub fn shader_model(major: u8, minor: u8) -> Option<ShaderModel> {
     use ShaderModel as M;

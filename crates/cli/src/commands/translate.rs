@@ -329,7 +329,7 @@ fn one(
 /// A file's extension. Tools tell GLSL stages by it.
 pub fn extension(language: HostLanguage, stage: &str) -> &'static str {
     match (language, stage) {
-        (HostLanguage::Spirv(_), _) => "spv",
+        (HostLanguage::Spirv(_) | HostLanguage::SpirvForNaga, _) => "spv",
         (HostLanguage::Glsl(_), "vertex") => "vert",
         (HostLanguage::Glsl(_), "fragment") => "frag",
         (HostLanguage::Glsl(_), "geometry") => "geom",

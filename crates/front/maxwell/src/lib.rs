@@ -37,3 +37,6 @@ pub use gpu::{DefaultGpu, GpuAccessor};
 pub use inst::{Guard, Inst, Operand, Part, Role, Value};
 pub use modifier::Mod;
 pub use opcode::Opcode;
+
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;

@@ -24,3 +24,6 @@ pub mod names;
 pub mod program;
 
 pub use program::Program;
+
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;

@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use xenoglot::Host;
+use xenoglot::host::Language;
+
 use crate::Error;
 
 /// The environment variable [`DeviceOptions::from_env`] takes the selector from.
@@ -43,6 +46,8 @@ pub struct Device {
     pub(crate) queue: wgpu::Queue,
     name: Arc<str>,
     native: bool,
+    /// What modules are compiled for.
+    pub(crate) host: Arc<Host>,
     /// Programs run on the processor.
     software: bool,
     pub(crate) timeout_s: u64,
@@ -75,7 +80,12 @@ impl Device {
         }));
         let timeout_s = options.timeout_s;
         let software = info.device_type == wgpu::DeviceType::Cpu;
-        Ok(Device { raw, queue, name: info.name.into(), native, software, timeout_s, failure })
+        let language = if native { Language::Spirv(None) } else { Language::SpirvForNaga };
+        let of_wgsl = Host::of_adapter(&adapter, features);
+        // Drivers themselves refuse what they lack.
+        let without = if native { Default::default() } else { of_wgsl.without.clone() };
+        let host = Arc::new(Host { language, without, ..of_wgsl });
+        Ok(Device { raw, queue, name: info.name.into(), native, host, software, timeout_s, failure })
     }
 
     /// The same device opened once more, with a queue of its own, if its driver compiles in the queue.

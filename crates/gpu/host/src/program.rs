@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use xenoglot::Code;
 use xenoglot_ir::{Module, verify};
 
 use crate::{Buffer, Device, Error, Texture, TextureFormat, TextureShape};
@@ -61,6 +62,9 @@ impl Layout {
     }
 }
 
+/// SPIR-V of our writer, valid for the device that made it and its twin.
+pub(crate) struct Words(Vec<u32>);
+
 /// A compiled program.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -99,23 +103,29 @@ impl Device {
         Layout { bindings, group, pipeline }
     }
 
-    /// Compiles a compute module whose resources are the layout's, in set 0. It takes as long as the driver does;
-    /// [`crate::Table`] waits elsewhere.
+    /// Compiles a compute module, as it was lifted or generated, whose resources are the layout's, in set 0. It takes as
+    /// long as the driver does; [`crate::Table`] waits elsewhere.
     ///
     /// # Errors
     /// [`Error::Translation`] if it is no valid module or SPIR-V cannot express it, [`Error::Program`] if naga or the
     /// driver refuse it.
-    pub fn program(&self, layout: &Layout, module: &Module) -> Result<Program, Error> {
-        let refused = |reason: String| Error::Translation(reason);
-        verify(module).map_err(|errors| refused(format!("{errors:?}")))?;
-        let options = if self.is_native() {
-            xenoglot_spirv::Options::default()
-        } else {
-            xenoglot_spirv::Options::for_naga()
-        };
-        let words = xenoglot_spirv::emit(module, &options).map_err(|e| refused(e.to_string()))?;
-        let make = || self.module(layout, &words);
-        self.compile(layout, ENTRY, make)
+    pub fn program(&self, layout: &Layout, module: Module) -> Result<Program, Error> {
+        self.program_of(layout, &self.words(module)?)
+    }
+
+    /// A module's SPIR-V for the device.
+    pub(crate) fn words(&self, mut module: Module) -> Result<Words, Error> {
+        verify(&module).map_err(|errors| Error::Translation(format!("{errors:?}")))?;
+        let code = xenoglot::compile(&mut module, &self.host, &xenoglot::Options::default());
+        match code.map_err(|e| Error::Translation(e.to_string()))? {
+            Code::Words(words) => Ok(Words(words)),
+            Code::Text(_) => Err(Error::Translation("text for words".into())),
+        }
+    }
+
+    /// Has the driver compile SPIR-V.
+    pub(crate) fn program_of(&self, layout: &Layout, words: &Words) -> Result<Program, Error> {
+        self.compile(layout, ENTRY, || self.module(layout, words))
     }
 
     /// Compiles an entry point of WGSL whose bindings are the layout's, in group 0. Accesses outside of a buffer stay
@@ -154,7 +164,7 @@ impl Device {
         self.attempt(compile).map(|raw| Program { raw }).map_err(Error::Program)
     }
 
-    fn module(&self, layout: &Layout, words: &[u32]) -> wgpu::ShaderModule {
+    fn module(&self, layout: &Layout, Words(words): &Words) -> wgpu::ShaderModule {
         if !self.is_native() {
             let source = wgpu::ShaderSource::SpirV(Cow::Borrowed(words));
             return self.raw.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -165,8 +175,8 @@ impl Device {
             spirv: Some(Cow::Owned(number_densely(words, &layout.bindings))),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: the only caller has the words from our writer, which makes valid modules of verified ones. Accesses
-        // outside a buffer stay in it or read zero: wgpu opens Vulkan devices with robust buffer access.
+        // SAFETY: words are made by [`Device::words`] alone, from our writer, which makes valid modules of verified ones.
+        // Accesses outside a buffer stay in it or read zero: wgpu opens Vulkan devices with robust buffer access.
         unsafe { self.raw.create_shader_module_passthrough(descriptor) }
     }
 }

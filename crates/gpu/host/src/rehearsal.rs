@@ -3,8 +3,7 @@
 //! Drivers that run programs on the processor compile one when it is dispatched first, in their queue, whatever
 //! thread made it. Run once on another opening of the device, it is in the driver's cache.
 
-use xenoglot_ir::Module;
-
+use crate::program::Words;
 use crate::{Access, Argument, Arguments, Commands, Device, Error, Layout};
 
 /// Bytes of storage buffers.
@@ -39,8 +38,8 @@ impl Rehearsal {
     }
 
     /// Runs a program over one workgroup.
-    pub fn run(&self, module: &Module) -> Result<(), Error> {
-        let program = self.device.program(&self.layout, module)?;
+    pub fn run(&self, words: &Words) -> Result<(), Error> {
+        let program = self.device.program_of(&self.layout, words)?;
         let mut commands = Commands::default();
         commands.dispatch(&program, &self.arguments, &self.offsets, [1; 3]);
         commands.submit(&self.device)?;

@@ -94,7 +94,10 @@ impl<K: Clone + Eq + Hash + Send + 'static> Table<K> {
             return state.clone();
         }
         let state = match self.compilation {
-            Compilation::Blocking => compile(&self.device, &self.layout, &*self.translate, key),
+            Compilation::Blocking => {
+                let module = (self.translate)(key);
+                module.and_then(|module| self.device.program(&self.layout, module)).into()
+            }
             Compilation::Background => match self.send(key) {
                 // Whoever is faster: the thread may have put its result there.
                 Ok(()) => return lock(&self.states).entry(key.clone()).or_insert(State::Compiling).clone(),
@@ -148,17 +151,17 @@ impl<K: Eq + Hash + Send + 'static> Worker<K> {
             // Without it programs are as right, and late.
             let rehearsal = Rehearsal::new(&device, &layout).ok().flatten();
             let rehearsed = |key: &K| {
-                let module = translate(key)?;
+                let words = device.words(translate(key)?)?;
                 if let Some(rehearsal) = &rehearsal {
-                    rehearsal.run(&module)?;
+                    rehearsal.run(&words)?;
                 }
-                Ok(module)
+                device.program_of(&layout, &words)
             };
             for key in keys {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                let state = compile(&device, &layout, &rehearsed, &key);
+                let state = rehearsed(&key).into();
                 lock(&states).insert(key, state);
             }
         };
@@ -168,15 +171,9 @@ impl<K: Eq + Hash + Send + 'static> Worker<K> {
     }
 }
 
-fn compile<K>(
-    device: &Device,
-    layout: &Layout,
-    translate: &dyn Fn(&K) -> Result<Module, Error>,
-    key: &K,
-) -> State {
-    match translate(key).and_then(|module| device.program(layout, &module)) {
-        Ok(program) => State::Ready(program),
-        Err(error) => State::Failed(error),
+impl From<Result<Program, Error>> for State {
+    fn from(made: Result<Program, Error>) -> State {
+        made.map_or_else(State::Failed, State::Ready)
     }
 }
 

@@ -60,7 +60,7 @@ fn dispatches_see_what_came_before_them() {
     let Some(device) = device() else { return };
     println!("{}, words {}", device.name(), if device.is_native() { "as they are" } else { "through naga" });
     let layout = layout(&device);
-    let program = device.program(&layout, &module()).unwrap();
+    let program = device.program(&layout, module()).unwrap();
     let stride = device.uniform_alignment();
     let mut factors = vec![0; stride as usize / 4 + 4];
     (factors[0], factors[stride as usize / 4]) = (10, 1000);
@@ -128,7 +128,7 @@ fn what_cannot_be_is_a_typed_error() {
     assert!(matches!(device.buffer(u64::MAX), Err(Error::Buffer { .. })));
     let mut broken = module();
     broken.entry = None.into();
-    assert!(matches!(device.program(&layout, &broken), Err(Error::Translation(_))));
+    assert!(matches!(device.program(&layout, broken), Err(Error::Translation(_))));
     let buffer = device.buffer(16).unwrap();
     assert!(matches!(Arguments::new(&device, &layout, &[&buffer]), Err(Error::Arguments(_))));
     assert!(matches!(device.read(&[(&buffer, 8..32)]), Err(Error::Arguments(_))));

@@ -6,13 +6,15 @@ use thiserror::Error;
 use xenoglot_glsl::Target as Glsl;
 use xenoglot_spirv::Version;
 
-/// What code is written in. Serialised as its name: `spirv`, `spirv-1.6`, `glsl-450-vulkan`, `wgsl`, `msl-2.4`,
-/// `hlsl-6.0`.
+/// What code is written in. Serialised as its name: `spirv`, `spirv-1.6`, `spirv-naga`, `glsl-450-vulkan`, `wgsl`,
+/// `msl-2.4`, `hlsl-6.0`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Language {
     /// SPIR-V words of this version; `None` for 1.3, or the first later one that has what a module needs.
     Spirv(Option<Version>),
+    /// SPIR-V words that naga reads and writes in all of its languages: for wgpu, where SPIR-V does not reach the driver.
+    SpirvForNaga,
     /// GLSL of a version and API.
     Glsl(Glsl),
     /// WGSL.
@@ -33,6 +35,7 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Language::Spirv(_) => "spirv",
+            Language::SpirvForNaga => "spirv-naga",
             Language::Glsl(_) => "glsl",
             Language::Wgsl => "wgsl",
             Language::Msl(..) => "msl",
@@ -48,7 +51,7 @@ impl fmt::Display for Language {
             Language::Spirv(Some(version)) => write!(f, "-{version}"),
             Language::Glsl(target) => write!(f, "-{}", target.name()),
             Language::Msl(major, minor) | Language::Hlsl(major, minor) => write!(f, "-{major}.{minor}"),
-            Language::Spirv(None) | Language::Wgsl => Ok(()),
+            Language::Spirv(None) | Language::SpirvForNaga | Language::Wgsl => Ok(()),
         }
     }
 }
@@ -64,6 +67,7 @@ impl std::str::FromStr for Language {
         let found = match text.split_once('-') {
             None if text == "spirv" => Some(Language::Spirv(None)),
             None if text == "wgsl" => Some(Language::Wgsl),
+            Some(("spirv", "naga")) => Some(Language::SpirvForNaga),
             Some(("spirv", version)) => version.parse().ok().map(|v| Language::Spirv(Some(v))),
             Some(("glsl", name)) => {
                 Glsl::ALL.into_iter().find(|target| target.name() == name).map(Language::Glsl)

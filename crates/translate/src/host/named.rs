@@ -36,8 +36,8 @@ const NAMED: &[Named] = &[
         host: || Host::of(Language::Glsl(Glsl::Vulkan450)),
     },
     Named { name: "gles-3.1", doc: "OpenGL ES 3.1: GLSL ES 310", host: gles },
-    Named { name: "webgpu", doc: "WebGPU, or wgpu: WGSL", host: || Host::of(Language::Wgsl) },
-    Named { name: "metal", doc: "Metal: MSL 2.4", host: || Host::of(Language::Msl(2, 4)) },
+    Named { name: "webgpu", doc: "WebGPU, or wgpu: WGSL", host: || without_doubles(Language::Wgsl) },
+    Named { name: "metal", doc: "Metal: MSL 2.4", host: || without_doubles(Language::Msl(2, 4)) },
     Named {
         name: "d3d12",
         doc: "Direct3D 12: HLSL for shader model 6.0",
@@ -108,6 +108,10 @@ fn lavapipe() -> Host {
         subgroups: Subgroups::exactly(8),
         ..vulkan(Version::V1_6)
     }
+}
+
+fn without_doubles(language: Language) -> Host {
+    Host { floats: Floats { doubles: false, ..Floats::GPU }, ..Host::of(language) }
 }
 
 /// ES 3.1 has no `fma` and no 64-bit types.

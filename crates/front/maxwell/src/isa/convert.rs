@@ -89,7 +89,8 @@ const I2I_SRC: ModSpec = {
 const F2F_TYPES: Field = f(8, 4);
 const F2F_ROUNDING: Field = f(39, 2).and(42, 1);
 
-/// F2F between equal formats rounds to an integer …
+/// F2F between equal formats rounds to an integer, and so it does to wider ones: uam makes floor and widening one
+/// instruction, of which the vendor's disassembler shows the direction only …
 const F2F_TO_INT: ModSpec = {
     const INT: &[Choice] = &[
         ("", IntRounding::None as u8),
@@ -101,11 +102,22 @@ const F2F_TO_INT: ModSpec = {
         (".CEIL", IntRounding::Ceil as u8),
         (".TRUNC", IntRounding::Trunc as u8),
     ];
+    const WIDER: &[Choice] = &[
+        ("", IntRounding::None as u8),
+        ("", IntRounding::None as u8),
+        ("", IntRounding::None as u8),
+        ("", IntRounding::None as u8),
+        ("", IntRounding::Round as u8),
+        ("", IntRounding::Floor as u8),
+        ("", IntRounding::Ceil as u8),
+        ("", IntRounding::Trunc as u8),
+    ];
     const NO: &[Choice] = &[("", IntRounding::None as u8); 8];
+    // By the source's size, then the destination's: none, 16, 32 and 64 bits.
     m(
         Mod::IntRounding,
         F2F_ROUNDING,
-        Values::By(F2F_TYPES, &[INT, NO, NO, NO, NO, INT, NO, NO, NO, NO, INT, NO, NO, NO, NO, INT]),
+        Values::By(F2F_TYPES, &[INT, NO, NO, NO, NO, INT, WIDER, WIDER, NO, NO, INT, WIDER, NO, NO, NO, INT]),
     )
 };
 

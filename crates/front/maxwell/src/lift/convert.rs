@@ -128,6 +128,10 @@ impl Cx<'_> {
             (false, _) if to == Type::F32 && self.b.func.ty(v) == Type::F64 => {
                 self.b.convert(Op::F2f, arithmetic(inst)?, v, to)
             }
+            // A wider format has every number of the narrower one.
+            (false, _) if to.kind().bits() > self.b.func.ty(v).kind().bits() => {
+                self.b.convert(Op::F2f, whole, v, to)
+            }
             (false, _) => self.b.convert(Op::F2f, flags, v, to),
             (true, None) if flags.sat() => self.b.op_flags(Op::Fsat, whole, &[v]),
             (true, _) => v,

@@ -60,23 +60,13 @@ impl Programs {
     /// No programs yet.
     pub fn new(device: &Device, compilation: Compilation) -> Programs {
         let layout = batch::layout(device);
-        let table = Table::new(device, &layout, compilation, translate);
+        let table = Table::new(device, &layout, compilation, |key| Ok(tile::generate(key)));
         Programs { device: device.clone(), layout, table }
     }
 
     /// Programs by state: ready, compiling, refused.
     pub fn counts(&self) -> [usize; 3] {
         self.table.counts()
-    }
-}
-
-fn translate(key: &TileKey) -> Result<xenoglot_ir::Module, HostError> {
-    let mut module = tile::generate(key);
-    let mut context = xenoglot_opt::Context::default();
-    let options = xenoglot_opt::Options::default();
-    match xenoglot_opt::optimize(&mut module, &mut context, &options, &mut ()) {
-        Ok(_) => Ok(module),
-        Err(error) => Err(HostError::Translation(error.to_string())),
     }
 }
 

@@ -113,7 +113,7 @@ impl Host {
             Binding::new(fetch::NUMBER_BINDING, Access::Read),
             Binding::new(fetch::REGISTER_BINDING, Access::ReadWrite),
         ]);
-        let fetch = device.program(&fetch, &fetch::program()).ok().map(|program| (fetch, program));
+        let fetch = device.program(&fetch, fetch::program()).ok().map(|program| (fetch, program));
         Host { device: device.clone(), layout, pipelines, fetch, asked: FxHashSet::default() }
     }
 
