@@ -5,8 +5,10 @@
 
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::panic::catch_unwind;
 use std::path::Path;
-use xenoglot::{Host, Options, Translator};
+use xenoglot::host::Language;
+use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::corpora::{self, Error, Named};
 
 const HOSTS: [&str; 7] = ["vulkan-1.1", "vulkan-1.3", "gl-4.5", "gles-3.1", "webgpu", "metal", "d3d12"];
@@ -32,7 +34,8 @@ fn main() -> Result<(), Error> {
                 .par_iter()
                 .map_init(Translator::new, |translator, (name, module)| {
                     let code = translator.compile(&mut module.clone(), &of, &Options::default());
-                    code.err().map(|e| (reason(&e.to_string()), name.clone()))
+                    let checked = code.map_err(|e| e.to_string()).and_then(|code| check(&of, &code));
+                    checked.err().map(|e| (reason(&e), name.clone()))
                 })
                 .flatten()
                 .collect();
@@ -50,6 +53,18 @@ fn main() -> Result<(), Error> {
         println!("* {host}: {reason} ({count}: {}, …)", names.join("; "));
     }
     Ok(())
+}
+
+/// What naga's own reader says of WGSL, and the validator of SPIR-V's tools of SPIR-V.
+fn check(host: &Host, code: &Code) -> Result<(), String> {
+    match code {
+        Code::Text(text) if host.language == Language::Wgsl => {
+            let parsed = catch_unwind(|| naga::front::wgsl::parse_str(text));
+            let parsed = parsed.map_err(|_| "naga panics at its own WGSL")?;
+            parsed.map(drop).map_err(|e| format!("naga refuses its own WGSL: {}", e.message()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// An error without what differs from program to program.

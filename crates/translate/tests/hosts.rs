@@ -122,7 +122,10 @@ fn capabilities_that_a_host_lacks_are_refused_by_name() {
     let only = Host { capabilities: Some([Capability::Shader].into_iter().collect()), ..Host::default() };
     for host in [without, only] {
         let error = compile(&mut kernel(1, ops), &host, &Options::default()).unwrap_err();
-        assert!(matches!(error, Error::Spirv(xenoglot_spirv::Error::Capability(Capability::Float64))), "{error}");
+        assert!(
+            matches!(error, Error::Spirv(xenoglot_spirv::Error::Capability(Capability::Float64))),
+            "{error}"
+        );
     }
     compile(&mut kernel(1, ops), &Host::default(), &Options::default()).unwrap();
 }
@@ -130,7 +133,12 @@ fn capabilities_that_a_host_lacks_are_refused_by_name() {
 #[test]
 fn relaxed_floats_are_named_as_such() {
     let ops = "v6 : f32 = fmul.ftz.zw v4, v5\n v9 : i32 = bitcast v6";
-    for name in ["vulkan-1.3", "gl-4.5", #[cfg(feature = "naga")] "webgpu"] {
+    for name in [
+        "vulkan-1.3",
+        "gl-4.5",
+        #[cfg(feature = "naga")]
+        "webgpu",
+    ] {
         let host = Host::named(name).unwrap();
         let code = |floats| {
             let options = Options { floats, ..Options::default() };
