@@ -295,7 +295,7 @@ impl<'m> Resolver<'m> {
         }
         if matches!(
             info.sig,
-            Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate | Sig::Fixed(..) | Sig::Query
+            Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate(_) | Sig::Fixed(..) | Sig::Query
         ) {
             return Ok(Act::Unsupported);
         }
@@ -438,13 +438,18 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
     match sig {
         Sig::Same(n, _) | Sig::Test(n, _) => (Some(u32::from(n)), true),
         Sig::CarryIn | Sig::CarryOut | Sig::Select | Sig::AtomicCas => (Some(3), true),
-        Sig::Convert(..) | Sig::Bitcast | Sig::ExtractExp | Sig::Splat | Sig::Extract | Sig::Load => {
-            (Some(1), true)
-        }
+        Sig::Convert(..)
+        | Sig::Bitcast
+        | Sig::ExtractExp
+        | Sig::Splat
+        | Sig::Extract
+        | Sig::Load
+        | Sig::Vote
+        | Sig::Ballot => (Some(1), true),
         Sig::LoadExp | Sig::Dot(_) | Sig::Insert | Sig::Shuffle | Sig::Atomic(_) | Sig::FromLane => {
             (Some(2), true)
         }
-        Sig::Leaf | Sig::SlotGet | Sig::VarGet => (Some(0), true),
+        Sig::Leaf(_) | Sig::SlotGet | Sig::VarGet => (Some(0), true),
         Sig::SlotSet | Sig::VarSet | Sig::EffectIf => (Some(1), false),
         Sig::Store => (Some(2), false),
         Sig::Effect => (Some(0), false),
@@ -454,7 +459,7 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         | Sig::Open
         | Sig::Handle
         | Sig::Texture
-        | Sig::Interpolate
+        | Sig::Interpolate(_)
         | Sig::Fixed(..)
         | Sig::Query => (None, false),
     }

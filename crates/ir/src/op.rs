@@ -7,6 +7,7 @@
 use crate::flags::Flags;
 use crate::fold::Fold;
 use crate::imm::ImmKind;
+use crate::module::Stage;
 use crate::ty::{Kind, Type};
 
 pub mod table;
@@ -20,6 +21,8 @@ pub enum Class {
     Int,
     /// `f16` to `f64`.
     Float,
+    /// `f32`.
+    Single,
     /// `bool`.
     Bool,
     /// Integers and `bool`.
@@ -34,9 +37,35 @@ impl Class {
         match self {
             Class::Int => kind.is_int(),
             Class::Float => kind.is_float(),
+            Class::Single => matches!(kind, Kind::F32),
             Class::Bool => matches!(kind, Kind::Bool),
             Class::Bits => kind.is_int() || matches!(kind, Kind::Bool),
             Class::Number => !kind.is_handle(),
+        }
+    }
+}
+
+/// How wide the result of a conversion is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// As wide as the operand or not.
+    Any,
+    /// Of fewer bits than the operand.
+    Narrower,
+    /// Of more bits than the operand.
+    Wider,
+    /// Of fewer bits or of more.
+    Other,
+}
+
+impl Width {
+    /// Whether a conversion of one kind to another is so.
+    pub fn allows(self, from: Kind, to: Kind) -> bool {
+        match self {
+            Width::Any => true,
+            Width::Narrower => to.bits() < from.bits(),
+            Width::Wider => to.bits() > from.bits(),
+            Width::Other => to.bits() != from.bits(),
         }
     }
 }
@@ -52,8 +81,8 @@ pub enum Sig {
     CarryIn,
     /// `T, T, bool` (as many lanes), result `bool`: a carry comes out.
     CarryOut,
-    /// One operand of the first class, result of the second class with as many lanes.
-    Convert(Class, Class),
+    /// One operand of the first class, result of the second class and of this width, with as many lanes.
+    Convert(Class, Class, Width),
     /// One operand, result of as many bits in all; no `bool`, no handles.
     Bitcast,
     /// `bool` (one lane or as many as `T`), `T`, `T`, result `T`.
@@ -74,8 +103,8 @@ pub enum Sig {
     Insert,
     /// Two vectors `T`; immediate lanes; result those lanes.
     Shuffle,
-    /// No operand, result any number type.
-    Leaf,
+    /// No operand, result of this type, or of any number type.
+    Leaf(Option<Type>),
     /// No operand, result the slot's type.
     SlotGet,
     /// The slot's type, no result.
@@ -111,8 +140,12 @@ pub enum Sig {
     Query,
     /// As the row's comment and its immediate say.
     Texture,
-    /// Nothing, a sample's number, or two floats; result the variable's type.
-    Interpolate,
+    /// Operands of these types; result the variable's type.
+    Interpolate(&'static [Type]),
+    /// One `bool`, result one `bool`.
+    Vote,
+    /// One `bool`, result `i32` or `i64`.
+    Ballot,
     /// Defined by the row's text; operands are checked by the front end that makes it, and no pass or back end
     /// of this version takes it.
     Open,
@@ -147,6 +180,8 @@ pub struct OpInfo {
     pub flags: Flags,
     /// What passes may do with it.
     pub traits: Traits,
+    /// The stages that have it; `None` for all.
+    pub stages: Option<&'static [Stage]>,
     /// The meaning. [`Fold::None`] for ops that read something other than their operands, or that no front end
     /// makes yet.
     pub fold: Fold,
@@ -203,7 +238,8 @@ pub fn result_type(op: Op, args: &[Type]) -> Option<Type> {
         Sig::Dot(_) | Sig::Extract => first.map(Type::lane),
         Sig::Build => first.and_then(|t| t.with_lanes(u8::try_from(args.len()).ok()?)),
         Sig::Atomic(_) | Sig::AtomicCas => args.get(1).copied(),
-        Sig::Fixed(_, result) => result,
+        Sig::Fixed(_, result) | Sig::Leaf(result) => result,
+        Sig::Vote => first,
         _ => None,
     }
 }

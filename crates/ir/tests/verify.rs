@@ -34,10 +34,8 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
     };
     let bool_of = |t: Type| t.with_kind(Kind::Bool);
     match row.sig {
-        Sig::Same(..) if row.op == Op::Fquantize => vec![(vec![f32x4], vec![f32x4])],
-        Sig::Same(..) if matches!(row.op, Op::SgAll | Op::SgAny) => {
-            vec![(vec![Type::BOOL], vec![Type::BOOL])]
-        }
+        Sig::Vote => vec![(vec![Type::BOOL], vec![Type::BOOL])],
+        Sig::Ballot => vec![(vec![Type::BOOL], vec![Type::I64])],
         Sig::Same(..) if matches!(row.op, Op::SgReduce | Op::SgScan) => {
             vec![(vec![Type::I32], vec![Type::I32])]
         }
@@ -52,7 +50,6 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
                 Op::F2f => [(Kind::F16, Kind::F32), (Kind::F64, Kind::F32)],
                 Op::F2s | Op::F2u => [(Kind::F32, Kind::I32), (Kind::F64, Kind::I8)],
                 Op::S2f | Op::U2f => [(Kind::I32, Kind::F32), (Kind::I8, Kind::F64)],
-                Op::SgBallot => return vec![(vec![Type::BOOL], vec![Type::I64])],
                 other => panic!("{other:?} has no example"),
             };
             let both = pairs.iter().flat_map(|&(a, b)| [(ty(a, 1), ty(b, 1)), (ty(a, 4), ty(b, 4))]);
@@ -73,12 +70,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Extract => vec![(vec![f32x4], vec![Type::F32])],
         Sig::Insert => vec![(vec![f32x4, Type::F32], vec![f32x4])],
         Sig::Shuffle => vec![(vec![f32x4, f32x4], vec![ty(Kind::F32, 2)])],
-        Sig::Leaf => match row.op {
-            Op::SgElect | Op::Helper => vec![(vec![], vec![Type::BOOL])],
-            Op::RayT => vec![(vec![], vec![Type::F32])],
-            Op::Clock => vec![(vec![], vec![Type::I32X2])],
-            _ => vec![(vec![], vec![Type::I32])],
-        },
+        Sig::Leaf(result) => vec![(vec![], vec![result.unwrap_or(Type::I32)])],
         Sig::SlotGet | Sig::VarGet => vec![(vec![], vec![f32x4])],
         Sig::SlotSet | Sig::VarSet => vec![(vec![f32x4], vec![])],
         Sig::Load => vec![(vec![Type::I32], vec![f32x4]), (vec![Type::I32], vec![Type::I32])],
@@ -94,14 +86,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::Query => vec![(vec![], vec![Type::F32X3])],
         Sig::Handle => vec![(vec![], vec![Type::scalar(Kind::Buf)])],
         Sig::Size => [Type::I32, Type::I64].map(|t| (vec![], vec![t])).into(),
-        Sig::Interpolate => vec![(
-            match row.op {
-                Op::InterpolateCentroid => vec![],
-                Op::InterpolateSample => vec![Type::I32],
-                _ => vec![Type::F32X2],
-            },
-            vec![f32x4],
-        )],
+        Sig::Interpolate(args) => vec![(args.to_vec(), vec![f32x4])],
         Sig::Texture => vec![texture_shape(row.op)],
         Sig::Open => vec![(vec![Type::scalar(Kind::Tex)], vec![Type::I32; 3])],
     }
@@ -205,7 +190,7 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         ImmKind::Const => Imm::Const(f.consts.push(Bits::default())),
         ImmKind::Slot => Imm::Slot(slot),
         ImmKind::Var => {
-            let input = row.op == Op::Input || row.sig == Sig::Interpolate;
+            let input = row.op == Op::Input || matches!(row.sig, Sig::Interpolate(_));
             Imm::Var(vars[usize::from(!input)])
         }
         ImmKind::Mem => {

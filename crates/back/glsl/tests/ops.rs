@@ -54,7 +54,7 @@ fn shapes(op: Op, n: u8) -> Vec<(Vec<Type>, Type)> {
         Sig::Test(count, class) => each(class, &|t| (vec![t; usize::from(count)], bools(t))),
         Sig::CarryIn => each(Class::Int, &|t| (vec![t, t, bools(t)], t)),
         Sig::CarryOut => each(Class::Int, &|t| (vec![t, t, bools(t)], bools(t))),
-        Sig::Convert(from, to) => types(from, n)
+        Sig::Convert(from, to, _) => types(from, n)
             .into_iter()
             .flat_map(|a| types(to, n).into_iter().map(move |b| (vec![a], b)))
             .filter(|(a, b)| match op {

@@ -66,7 +66,7 @@ fn mem(r: Resource) -> MemInfo {
 /// Operand and result types of an op on vectors of `lanes`; `None` if it is not one of plain values.
 fn shape(op: Op) -> Option<(Vec<Kind>, Kind)> {
     let of = |class: Class| match class {
-        Class::Float => Kind::F32,
+        Class::Float | Class::Single => Kind::F32,
         Class::Bool => Kind::Bool,
         Class::Int | Class::Bits | Class::Number => Kind::I32,
     };
@@ -79,7 +79,7 @@ fn shape(op: Op) -> Option<(Vec<Kind>, Kind)> {
         Sig::Test(n, c) => (vec![of(c); n.into()], Kind::Bool),
         Sig::CarryIn => (vec![Kind::I32, Kind::I32, Kind::Bool], Kind::I32),
         Sig::CarryOut => (vec![Kind::I32, Kind::I32, Kind::Bool], Kind::Bool),
-        Sig::Convert(from, to) => {
+        Sig::Convert(from, to, _) => {
             (vec![if to == Class::Int && from == Class::Bits { Kind::Bool } else { of(from) }], of(to))
         }
         Sig::Bitcast => (vec![Kind::F32], Kind::I32),

@@ -168,7 +168,7 @@ impl Body<'_, '_> {
             shape.types.push(function.ty(v));
         }
         let handles = shape.types.iter().chain([&shape.ty]).any(|t| t.kind().is_handle());
-        if handles || data.op.info().sig == Sig::Leaf {
+        if handles || matches!(data.op.info().sig, Sig::Leaf(_)) {
             return Err(Reason::Unsupported("no back end takes this op yet"));
         }
         self.shared.unit.pure(self.shared.helpers, &shape, &args)

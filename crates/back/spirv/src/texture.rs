@@ -484,7 +484,7 @@ impl Body<'_, '_> {
     /// An input at another place of the pixel.
     pub(crate) fn interpolate(&mut self, inst: Inst, var: Var) -> Result<Id, Reason> {
         let function = self.function;
-        debug_assert!(function.insts[inst].op.info().sig == Sig::Interpolate);
+        debug_assert!(matches!(function.insts[inst].op.info().sig, Sig::Interpolate(_)));
         let ty = function.result(inst).map_or(Type::F32, |v| function.ty(v));
         if self.shared.module.stage != Stage::Fragment || ty.kind() != Kind::F32 {
             return Err(Reason::Unsupported("interpolation of this input"));

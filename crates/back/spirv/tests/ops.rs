@@ -166,14 +166,10 @@ fn signatures(op: Op, lanes: u8) -> Vec<(Vec<Type>, Type)> {
         Sig::CarryOut => {
             types_of(Class::Int, lanes).into_iter().map(|t| (vec![t, t, bools(t)], bools(t))).collect()
         }
-        Sig::Convert(from, to) => types_of(from, lanes)
+        Sig::Convert(from, to, width) => types_of(from, lanes)
             .into_iter()
             .flat_map(|a| types_of(to, lanes).into_iter().map(move |b| (vec![a], b)))
-            .filter(|(a, b)| match op {
-                Op::Zext | Op::Sext => a[0].kind().bits() < b.kind().bits(),
-                Op::TruncInt => a[0].kind().bits() > b.kind().bits(),
-                _ => true,
-            })
+            .filter(|(a, b)| width.allows(a[0].kind(), b.kind()))
             .collect(),
         Sig::Bitcast => {
             let all: Vec<Type> = (1..=4).flat_map(|n| types_of(Class::Number, n)).collect();

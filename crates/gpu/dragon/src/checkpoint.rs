@@ -20,9 +20,10 @@
 
 use crate::control::Control;
 use crate::event::{Event, SCHEMA};
-use crate::machine::{Machine, Shared, UNITS, Units};
+use crate::machine::{Machine, Shared, Units};
 use crate::memory::Direction;
 use crate::params::ParamError;
+use crate::unit::UNITS;
 use crate::unit::vpu::Vpu;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

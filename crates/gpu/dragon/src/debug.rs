@@ -1,7 +1,8 @@
 //! Breakpoints: where a run stops.
 
 use crate::event::Event;
-use crate::machine::{Machine, UNITS, VPU_NAMES};
+use crate::machine::Machine;
+use crate::unit::{UNITS, VPU_NAMES};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;

@@ -47,6 +47,7 @@ mod unit;
 mod wait;
 
 pub use event::{Event, SCHEMA};
-pub use machine::{Faults, FragmentStart, Machine, PIPELINE, UNITS};
+pub use machine::{Faults, FragmentStart, Machine};
 pub use params::{ParamError, Params};
+pub use unit::{PIPELINE, UNITS};
 pub use wait::{EndlessWait, Reason, UnitState};

@@ -13,6 +13,7 @@ use crate::unit::texture::TextureUnit;
 use crate::unit::tile::{self, Tiles, Transfer};
 use crate::unit::vertex_cache::VertexCache;
 use crate::unit::vpu::Vpu;
+use crate::unit::{QUEUE_NAMES, UNITS, Unit, VPU_NAMES};
 use crate::wait::{EndlessWait, Reason, UnitState};
 use bitflags::bitflags;
 use serde::{Deserialize, Serialize};
@@ -96,50 +97,8 @@ pub(crate) struct Units {
     pub textures: TextureUnit,
 }
 
-/// Units other than VPUs, in the order of the tracks; VPUs follow.
-pub const UNITS: [&str; 10] = [
-    "command",
-    "vpu_program_load",
-    "triangle_draw",
-    "vertex_cache",
-    "rasterizer",
-    "texture",
-    "tile_buffer_fill",
-    "tile_buffer_store",
-    "tile_buffer_load",
-    "write_vpu_global",
-];
-pub(crate) const VPU_NAMES: [&str; 8] = ["vpu0", "vpu1", "vpu2", "vpu3", "vpu4", "vpu5", "vpu6", "vpu7"];
-const QUEUE_NAMES: [&str; 8] = [
-    "vpu0 queue",
-    "vpu1 queue",
-    "vpu2 queue",
-    "vpu3 queue",
-    "vpu4 queue",
-    "vpu5 queue",
-    "vpu6 queue",
-    "vpu7 queue",
-];
 /// Counters before the queues of the VPUs.
 const COUNTERS: [&str; 4] = ["FIFO depth", "active threads", "bytes read", "bytes written"];
-
-/// Units from the end of the pipeline to its start, for [`xenoglot_trace::report::report`].
-pub const PIPELINE: [&str; 14] = [
-    "vpu0",
-    "vpu1",
-    "vpu2",
-    "vpu3",
-    "vpu4",
-    "vpu5",
-    "vpu6",
-    "vpu7",
-    "rasterizer",
-    "triangle_draw",
-    "vertex_cache",
-    "tile_buffer_fill",
-    "tile_buffer_store",
-    "command",
-];
 
 /// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run. Copies go on as the
 /// original would, but for models from outside ([`cosim`](crate::cosim)), which have to be attached anew.
@@ -297,8 +256,8 @@ impl Machine {
 
     /// Each unit's name, what it did in the last tick, and what it holds.
     pub fn units(&self) -> Vec<UnitState> {
-        let state = |(name, event)| UnitState { name, event, state: self.describe(name) };
-        self.activity().map(state).collect()
+        let state = |(track, (name, event))| UnitState { name, event, state: self.describe(track) };
+        self.activity().enumerate().map(state).collect()
     }
 
     /// Words of the program that VPUs issued in the last tick.
@@ -310,7 +269,7 @@ impl Machine {
 
     /// The register write that the command processor took in the last tick.
     pub fn taken(&self) -> Option<Write> {
-        (self.events[0] == Event::GPUProcessCommand).then(|| self.control.taken())
+        (self.events[Unit::Command as usize] == Event::GPUProcessCommand).then(|| self.control.taken())
     }
 
     /// Puts a register write into the FIFO; `false` if it is full.
@@ -325,17 +284,25 @@ impl Machine {
 
     /// Whether nothing is under way either.
     pub fn is_idle(&self) -> bool {
+        self.units.vpus.iter().all(Vpu::is_idle) && Unit::ALL.iter().all(|&unit| self.is_unit_idle(unit))
+    }
+
+    /// Whether a unit has nothing under way.
+    fn is_unit_idle(&self, unit: Unit) -> bool {
         let units = &self.units;
-        self.is_done()
-            && units.vpus.iter().all(Vpu::is_idle)
-            && units.program_load.is_idle()
-            && units.draw.is_idle()
-            && units.raster.is_idle()
-            && units.store.is_idle()
-            && units.load.is_idle()
-            && units.fill.is_idle()
-            && units.write_global.is_idle()
-            && units.textures.is_idle(self.shared.now)
+        match unit {
+            Unit::Command => self.is_done(),
+            Unit::ProgramLoad => units.program_load.is_idle(),
+            Unit::Draw => units.draw.is_idle(),
+            // Only the draw coordinator asks it, and is busy until it has the answer.
+            Unit::VertexCache => true,
+            Unit::Raster => units.raster.is_idle(),
+            Unit::Texture => units.textures.is_idle(self.shared.now),
+            Unit::Fill => units.fill.is_idle(),
+            Unit::Store => units.store.is_idle(),
+            Unit::Load => units.load.is_idle(),
+            Unit::WriteGlobal => units.write_global.is_idle(),
+        }
     }
 
     /// One tick of every unit, in the original's order; gives the tick before which nothing else happens.
@@ -350,18 +317,18 @@ impl Machine {
         for (n, vpu) in units.vpus.iter_mut().enumerate() {
             note(UNITS.len() + n, vpu.tick(shared, &mut units.textures));
         }
-        note(1, units.program_load.tick(shared));
+        note(Unit::ProgramLoad as usize, units.program_load.tick(shared));
         let (activity, drawn) =
             units.draw.tick(shared, &mut units.vertex_cache, &mut units.raster, &units.vpus);
-        note(2, activity);
-        note(4, units.raster.tick(shared, &mut units.vpus));
-        note(7, units.store.tick(shared));
-        note(6, units.fill.tick(shared));
-        note(8, units.load.tick(shared));
-        note(9, units.write_global.tick(shared));
-        note(3, units.vertex_cache.tick(shared));
-        note(5, units.textures.tick(shared.now));
-        note(0, self.control.tick(shared, units));
+        note(Unit::Draw as usize, activity);
+        note(Unit::Raster as usize, units.raster.tick(shared, &mut units.vpus));
+        note(Unit::Store as usize, units.store.tick(shared));
+        note(Unit::Fill as usize, units.fill.tick(shared));
+        note(Unit::Load as usize, units.load.tick(shared));
+        note(Unit::WriteGlobal as usize, units.write_global.tick(shared));
+        note(Unit::VertexCache as usize, units.vertex_cache.tick(shared));
+        note(Unit::Texture as usize, units.textures.tick(shared.now));
+        note(Unit::Command as usize, self.control.tick(shared, units));
         if let Some(recorder) = &mut self.recorder {
             for (track, &event) in self.events.iter().enumerate() {
                 recorder.event(track, event as u16, 1);
@@ -478,23 +445,23 @@ impl Machine {
         }
     }
 
-    fn describe(&self, name: &str) -> String {
-        let busy = |idle: bool| if idle { "idle".to_owned() } else { "busy".to_owned() };
-        match name {
-            "command" => self.control.describe(),
-            "vpu_program_load" => busy(self.units.program_load.is_idle()),
-            "triangle_draw" => self.units.draw.describe(),
-            "vertex_cache" => self.units.vertex_cache.describe(),
-            "rasterizer" => self.units.raster.describe(),
-            "tile_buffer_fill" => self.units.fill.describe(),
-            "tile_buffer_store" => self.units.store.describe(),
-            "tile_buffer_load" => self.units.load.describe(),
-            "texture" => busy(self.units.textures.is_idle(self.shared.now)),
-            "write_vpu_global" => busy(self.units.write_global.is_idle()),
-            _ => match VPU_NAMES.iter().position(|n| *n == name).and_then(|n| self.units.vpus.get(n)) {
-                Some(vpu) => vpu.describe(),
-                None => String::new(),
-            },
+    /// What the unit of a track holds.
+    fn describe(&self, track: usize) -> String {
+        let units = &self.units;
+        let Some(&unit) = Unit::ALL.get(track) else {
+            return units.vpus.get(track - UNITS.len()).map_or_else(String::new, Vpu::describe);
+        };
+        match unit {
+            Unit::Command => self.control.describe(),
+            Unit::Draw => units.draw.describe(),
+            Unit::VertexCache => units.vertex_cache.describe(),
+            Unit::Raster => units.raster.describe(),
+            Unit::Fill => units.fill.describe(),
+            Unit::Store => units.store.describe(),
+            Unit::Load => units.load.describe(),
+            Unit::ProgramLoad | Unit::Texture | Unit::WriteGlobal => {
+                (if self.is_unit_idle(unit) { "idle" } else { "busy" }).to_owned()
+            }
         }
     }
 }

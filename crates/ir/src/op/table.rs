@@ -1,10 +1,12 @@
 //! The rows, by family.
 
-use super::Class::{Bits, Bool, Float, Int, Number};
+use super::Class::{Bits, Float, Int, Number, Single};
+use super::Width::{Any, Narrower, Other, Wider};
 use super::{Class, OpInfo, Sig, Traits};
 use crate::flags::Flags;
 use crate::fold::{Fold, convert, float, int, vector};
 use crate::imm::ImmKind as Im;
+use crate::module::Stage;
 use crate::ty::{Kind, Type};
 
 const PURE: Traits = Traits { pure: true, commutes: false, convergent: false, reads: false, writes: false };
@@ -30,6 +32,21 @@ const CV: Flags = Flags::ANY_ROUND.union(Flags::NONE.with_ftz().with_sat());
 const CI: Flags = Flags::ANY_ROUND.union(Flags::NONE.with_ftz().with_clamp());
 const DZ: Flags = Flags::ANY_DIV;
 const NU: Flags = Flags::NONE.with_nonuniform();
+
+const GEOMETRY: &[Stage] = &[Stage::Geometry];
+const FRAGMENT: &[Stage] = &[Stage::Fragment];
+const MESH: &[Stage] = &[Stage::Mesh];
+const TASK: &[Stage] = &[Stage::Task];
+/// Stages with quads.
+const QUADS: &[Stage] = &[Stage::Fragment, Stage::Compute, Stage::Mesh, Stage::Task];
+/// Stages that trace rays.
+const TRACE: &[Stage] = &[Stage::RayGen, Stage::ClosestHit, Stage::Miss];
+/// Stages that call shaders.
+const CALL: &[Stage] = &[Stage::RayGen, Stage::ClosestHit, Stage::Miss, Stage::Callable];
+const INTERSECTION: &[Stage] = &[Stage::Intersection];
+const ANY_HIT: &[Stage] = &[Stage::AnyHit];
+/// Stages that have a ray.
+const RAY_STAGES: &[Stage] = &[Stage::Intersection, Stage::AnyHit, Stage::ClosestHit, Stage::Miss];
 
 /// Operands of a traced ray.
 const RAY: &[Type] = &[
@@ -94,9 +111,18 @@ macro_rules! ulp {
     };
 }
 
+macro_rules! stages {
+    () => {
+        None
+    };
+    ($stages:ident) => {
+        Some($stages)
+    };
+}
+
 macro_rules! ops {
     ($($op:ident $name:literal, $sig:expr, $imm:ident, $flags:ident, $traits:ident, ($($fold:tt)+)
-        $(ulp $ulp:literal)?, $doc:literal;)+) => {
+        $(ulp $ulp:literal)? $(in $stages:ident)?, $doc:literal;)+) => {
         /// Every operation of the IR; the row with its definition is [`Op::info`](crate::op::Op::info).
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[repr(u16)]
@@ -110,6 +136,7 @@ macro_rules! ops {
             imm: Im::$imm,
             flags: $flags,
             traits: $traits,
+            stages: stages!($($stages)?),
             fold: fold!($($fold)+),
             ulp: ulp!($($ulp)?),
             doc: $doc,
@@ -119,8 +146,8 @@ macro_rules! ops {
 
 ops! {
     // Constants and undefined values.
-    Const "const", Sig::Leaf, Const, NO, PURE, (-), "The immediate's lanes.";
-    Undef "undef", Sig::Leaf, None, NO, PURE, (-), "Any value; each use may see another. The interpreter uses 0.";
+    Const "const", Sig::Leaf(None), Const, NO, PURE, (-), "The immediate's lanes.";
+    Undef "undef", Sig::Leaf(None), None, NO, PURE, (-), "Any value; each use may see another. The interpreter uses 0.";
     Freeze "freeze", same(1, Number), None, NO, PURE, (lane copy), "The operand, one value for all uses even if it is undefined.";
 
     // Integers.
@@ -207,7 +234,7 @@ ops! {
     Fldexp "fldexp", Sig::LoadExp, None, FA, PURE, (lane float::ldexp), "`a * 2^n`, rounded once.";
     FfrexpExp "ffrexp_exp", Sig::ExtractExp, None, FTZ, PURE, (lane float::frexp_exp), "n of `a = m * 2^n` with 0.5 <= |m| < 1; 0 for zero, infinity and NaN.";
     FfrexpMant "ffrexp_mant", same(1, Float), None, FTZ, PURE, (lane float::frexp_mant), "m of `a = m * 2^n` with 0.5 <= |m| < 1; zero, infinity and NaN themselves.";
-    Fquantize "fquantize", same(1, Float), Format, NO, PURE, (lane float::quantize), "Rounded to the format's mantissa (nearest even), then: too large becomes infinity, below the least normal becomes the zero of its sign; widened back. `f32` only.";
+    Fquantize "fquantize", same(1, Single), Format, NO, PURE, (lane float::quantize), "Rounded to the format's mantissa (nearest even), then: too large becomes infinity, below the least normal becomes the zero of its sign; widened back.";
 
     // Float compares.
     FcmpOeq "fcmp.oeq", test(2, Float), None, FTZ, COMM, (lane float::oeq), "No NaN and equal.";
@@ -223,14 +250,14 @@ ops! {
 
     // Conversions.
     Bitcast "bitcast", Sig::Bitcast, None, NO, PURE, (whole convert::bitcast), "The same bits as another type of the same size; lane 0 is lowest.";
-    TruncInt "trunc_int", Sig::Convert(Int, Int), None, NO, PURE, (lane convert::trunc_int), "The low bits.";
-    Zext "zext", Sig::Convert(Bits, Int), None, NO, PURE, (lane convert::zext), "Zeros above; a `bool` becomes 0 or 1.";
-    Sext "sext", Sig::Convert(Bits, Int), None, NO, PURE, (lane convert::sext), "Copies of the sign above; a `bool` becomes 0 or all ones.";
-    F2f "f2f", Sig::Convert(Float, Float), None, CV, PURE, (lane convert::f2f), "Float of another width, rounded once.";
-    F2s "f2s", Sig::Convert(Float, Int), None, CI, PURE, (lane convert::f2s), "Signed integer, rounded towards zero unless the flag says otherwise; out of range and NaN as `clamp` says.";
-    F2u "f2u", Sig::Convert(Float, Int), None, CI, PURE, (lane convert::f2u), "Unsigned integer, rounded towards zero unless the flag says otherwise; out of range and NaN as `clamp` says.";
-    S2f "s2f", Sig::Convert(Int, Float), None, CV, PURE, (lane convert::s2f), "Float of a signed integer, to nearest even.";
-    U2f "u2f", Sig::Convert(Int, Float), None, CV, PURE, (lane convert::u2f), "Float of an unsigned integer, to nearest even.";
+    TruncInt "trunc_int", Sig::Convert(Int, Int, Narrower), None, NO, PURE, (lane convert::trunc_int), "The low bits.";
+    Zext "zext", Sig::Convert(Bits, Int, Wider), None, NO, PURE, (lane convert::zext), "Zeros above; a `bool` becomes 0 or 1.";
+    Sext "sext", Sig::Convert(Bits, Int, Wider), None, NO, PURE, (lane convert::sext), "Copies of the sign above; a `bool` becomes 0 or all ones.";
+    F2f "f2f", Sig::Convert(Float, Float, Other), None, CV, PURE, (lane convert::f2f), "Float of another width, rounded once.";
+    F2s "f2s", Sig::Convert(Float, Int, Any), None, CI, PURE, (lane convert::f2s), "Signed integer, rounded towards zero unless the flag says otherwise; out of range and NaN as `clamp` says.";
+    F2u "f2u", Sig::Convert(Float, Int, Any), None, CI, PURE, (lane convert::f2u), "Unsigned integer, rounded towards zero unless the flag says otherwise; out of range and NaN as `clamp` says.";
+    S2f "s2f", Sig::Convert(Int, Float, Any), None, CV, PURE, (lane convert::s2f), "Float of a signed integer, to nearest even.";
+    U2f "u2f", Sig::Convert(Int, Float, Any), None, CV, PURE, (lane convert::u2f), "Float of an unsigned integer, to nearest even.";
 
     // Vectors.
     Splat "splat", Sig::Splat, None, NO, PURE, (whole vector::splat), "One lane to all lanes of the result.";
@@ -248,11 +275,11 @@ ops! {
     Input "input", Sig::VarGet, Var, NO, READ, (-), "An input or builtin; indices select the array element or vertex.";
     Output "output", Sig::VarSet, Var, NO, WRITE, (-), "Sets an output or builtin; indices select the array element or vertex.";
     OutputGet "output_get", Sig::VarGet, Var, NO, READ, (-), "Reads an output back (tessellation control).";
-    InterpolateCentroid "interpolate_at.centroid", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at the covered centroid.";
-    InterpolateSample "interpolate_at.sample", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at a sample: its index.";
-    InterpolateOffset "interpolate_at.offset", Sig::Interpolate, Var, NO, CROSS, (-), "Attribute at an offset from the pixel centre: two floats in pixels.";
-    EmitVertex "emit_vertex", Sig::Effect, Stream, NO, RMW, (-), "Geometry: appends the outputs of a stream as a vertex; the outputs become undefined.";
-    EndPrimitive "end_primitive", Sig::Effect, Stream, NO, RMW, (-), "Geometry: ends the stream's strip.";
+    InterpolateCentroid "interpolate_at.centroid", Sig::Interpolate(&[]), Var, NO, CROSS, (-) in FRAGMENT, "Attribute at the covered centroid.";
+    InterpolateSample "interpolate_at.sample", Sig::Interpolate(&[Type::I32]), Var, NO, CROSS, (-) in FRAGMENT, "Attribute at a sample: its index.";
+    InterpolateOffset "interpolate_at.offset", Sig::Interpolate(&[Type::F32X2]), Var, NO, CROSS, (-) in FRAGMENT, "Attribute at an offset from the pixel centre: two floats in pixels.";
+    EmitVertex "emit_vertex", Sig::Effect, Stream, NO, RMW, (-) in GEOMETRY, "Geometry: appends the outputs of a stream as a vertex; the outputs become undefined.";
+    EndPrimitive "end_primitive", Sig::Effect, Stream, NO, RMW, (-) in GEOMETRY, "Geometry: ends the stream's strip.";
 
     // Memory.
     Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says. The last operand of an access to an array of resources is the element.";
@@ -302,18 +329,18 @@ ops! {
     ImgQuery "img.query", Sig::Texture, Tex, NU, READ, (-), "Size of a storage image.";
 
     // Derivatives.
-    DdxCoarse "ddx.coarse", same(1, Float), None, NO, CONV, (lane unsupported), "Difference along x, one for the 2x2 quad.";
-    DdxFine "ddx.fine", same(1, Float), None, NO, CONV, (lane unsupported), "Difference along x, one per row of the quad.";
-    DdyCoarse "ddy.coarse", same(1, Float), None, NO, CONV, (lane unsupported), "Difference along y, one for the 2x2 quad.";
-    DdyFine "ddy.fine", same(1, Float), None, NO, CONV, (lane unsupported), "Difference along y, one per column of the quad.";
+    DdxCoarse "ddx.coarse", same(1, Float), None, NO, CONV, (lane unsupported) in QUADS, "Difference along x, one for the 2x2 quad.";
+    DdxFine "ddx.fine", same(1, Float), None, NO, CONV, (lane unsupported) in QUADS, "Difference along x, one per row of the quad.";
+    DdyCoarse "ddy.coarse", same(1, Float), None, NO, CONV, (lane unsupported) in QUADS, "Difference along y, one for the 2x2 quad.";
+    DdyFine "ddy.fine", same(1, Float), None, NO, CONV, (lane unsupported) in QUADS, "Difference along y, one per column of the quad.";
 
     // Subgroups. The guest's width is in the immediate; lowering maps it to the host's.
-    SgId "sg.id", Sig::Leaf, Subgroup, NO, CROSS, (-), "Lane number within the subgroup, `i32`.";
-    SgSize "sg.size", Sig::Leaf, Subgroup, NO, CROSS, (-), "Lanes of the subgroup, `i32`.";
-    SgElect "sg.elect", Sig::Leaf, Subgroup, NO, CROSS, (-), "True in the lowest active lane only.";
-    SgBallot "sg.ballot", Sig::Convert(Bool, Int), Subgroup, NO, CROSS, (-), "Mask of the active lanes whose operand is true: one `bool`, result `i32` (lanes 0 to 31) or `i64`.";
-    SgAll "sg.all", same(1, Bool), Subgroup, NO, CROSS, (-), "Whether the operand is true in every active lane.";
-    SgAny "sg.any", same(1, Bool), Subgroup, NO, CROSS, (-), "Whether the operand is true in some active lane.";
+    SgId "sg.id", Sig::Leaf(Some(Type::I32)), Subgroup, NO, CROSS, (-), "Lane number within the subgroup, `i32`.";
+    SgSize "sg.size", Sig::Leaf(Some(Type::I32)), Subgroup, NO, CROSS, (-), "Lanes of the subgroup, `i32`.";
+    SgElect "sg.elect", Sig::Leaf(Some(Type::BOOL)), Subgroup, NO, CROSS, (-), "True in the lowest active lane only.";
+    SgBallot "sg.ballot", Sig::Ballot, Subgroup, NO, CROSS, (-), "Mask of the active lanes whose operand is true: one `bool`, result `i32` (lanes 0 to 31) or `i64`.";
+    SgAll "sg.all", Sig::Vote, Subgroup, NO, CROSS, (-), "Whether the operand is true in every active lane.";
+    SgAny "sg.any", Sig::Vote, Subgroup, NO, CROSS, (-), "Whether the operand is true in some active lane.";
     SgReadFirst "sg.read_first", same(1, Number), Subgroup, NO, CROSS, (-), "The lowest active lane's operand.";
     SgReduce "sg.reduce", same(1, Number), Subgroup, NO, CROSS, (-), "The operands of all active lanes combined.";
     SgScan "sg.scan", same(1, Number), Subgroup, NO, CROSS, (-), "The operands of the active lanes up to this one combined; without this one if `exclusive`.";
@@ -328,32 +355,32 @@ ops! {
     // Barriers.
     Barrier "barrier", Sig::Effect, Barrier, NO, SYNC, (-), "Orders memory in the scope and, with `exec`, waits for all of it.";
 
-    Clock "clock", Sig::Leaf, None, NO, RMW, (-), "A count that only grows while a subgroup runs, `i32x2`, low word first; the interpreter counts instructions.";
+    Clock "clock", Sig::Leaf(Some(Type::I32X2)), None, NO, RMW, (-), "A count that only grows while a subgroup runs, `i32x2`, low word first; the interpreter counts instructions.";
 
     // Fragments. `kill` is a terminator.
-    Demote "demote", Sig::Effect, None, NO, SYNC, (-), "The invocation goes on as a helper without effects.";
-    DiscardIf "discard_if", Sig::EffectIf, None, NO, SYNC, (-), "`demote` if the operand is true.";
-    Helper "helper", Sig::Leaf, None, NO, CROSS, (-), "Whether this is a helper invocation, `bool`.";
-    InterlockBegin "interlock.begin", Sig::Effect, None, NO, SYNC, (-), "Waits for invocations of earlier primitives that cover the pixel to come to their `interlock.end`; once in an invocation.";
-    InterlockEnd "interlock.end", Sig::Effect, None, NO, SYNC, (-), "Lets invocations of later primitives that cover the pixel go on.";
+    Demote "demote", Sig::Effect, None, NO, SYNC, (-) in FRAGMENT, "The invocation goes on as a helper without effects.";
+    DiscardIf "discard_if", Sig::EffectIf, None, NO, SYNC, (-) in FRAGMENT, "`demote` if the operand is true.";
+    Helper "helper", Sig::Leaf(Some(Type::BOOL)), None, NO, CROSS, (-) in FRAGMENT, "Whether this is a helper invocation, `bool`.";
+    InterlockBegin "interlock.begin", Sig::Effect, None, NO, SYNC, (-) in FRAGMENT, "Waits for invocations of earlier primitives that cover the pixel to come to their `interlock.end`; once in an invocation.";
+    InterlockEnd "interlock.end", Sig::Effect, None, NO, SYNC, (-) in FRAGMENT, "Lets invocations of later primitives that cover the pixel go on.";
     DepthOut "depth_out", Sig::Open, None, NO, WRITE, (-), "Sets the fragment's depth.";
 
     // Rays and meshes.
-    RayTrace "ray.trace", Sig::Fixed(RAY, None), Resource, NO, SYNC, (-), "Traces a ray and runs the shaders it meets on the payload. Operands: structure, flags, mask, offset and stride of the table of hit groups, number of the miss shader, origin, least distance, direction, greatest distance.";
+    RayTrace "ray.trace", Sig::Fixed(RAY, None), Resource, NO, SYNC, (-) in TRACE, "Traces a ray and runs the shaders it meets on the payload. Operands: structure, flags, mask, offset and stride of the table of hit groups, number of the miss shader, origin, least distance, direction, greatest distance.";
     AccelAt "accel_at", Sig::Fixed(&[Type::I64], Some(Type::scalar(Kind::Accel))), None, NO, READ, (-), "The acceleration structure at an address.";
-    RayReport "ray.report", Sig::Fixed(&[Type::F32, Type::I32], Some(Type::BOOL)), None, NO, SYNC, (-), "Intersection: reports a hit at a distance, of a kind; whether it is taken.";
-    RayIgnore "ray.ignore", Sig::Effect, None, NO, SYNC, (-), "Any hit: refuses the hit and ends the invocation; what follows is not run.";
-    RayAccept "ray.accept", Sig::Effect, None, NO, SYNC, (-), "Any hit: takes the hit, and no other; ends the invocation; what follows is not run.";
-    RayT "ray.t", Sig::Leaf, None, NO, READ, (-), "Distance of the hit at hand, of the nearest so far, or the ray's greatest, `f32`.";
-    RayCall "ray.call", Sig::Fixed(&[Type::I32], None), Resource, NO, SYNC, (-), "Runs the callable shader with this number on the parameter.";
+    RayReport "ray.report", Sig::Fixed(&[Type::F32, Type::I32], Some(Type::BOOL)), None, NO, SYNC, (-) in INTERSECTION, "Intersection: reports a hit at a distance, of a kind; whether it is taken.";
+    RayIgnore "ray.ignore", Sig::Effect, None, NO, SYNC, (-) in ANY_HIT, "Any hit: refuses the hit and ends the invocation; what follows is not run.";
+    RayAccept "ray.accept", Sig::Effect, None, NO, SYNC, (-) in ANY_HIT, "Any hit: takes the hit, and no other; ends the invocation; what follows is not run.";
+    RayT "ray.t", Sig::Leaf(Some(Type::F32)), None, NO, READ, (-) in RAY_STAGES, "Distance of the hit at hand, of the nearest so far, or the ray's greatest, `f32`.";
+    RayCall "ray.call", Sig::Fixed(&[Type::I32], None), Resource, NO, SYNC, (-) in CALL, "Runs the callable shader with this number on the parameter.";
     QueryStart "query.start", Sig::Fixed(INLINE_RAY, None), Resource, NO, RMW, (-), "Gives an inline query its ray. Operands: structure, flags, mask, origin, least distance, direction, greatest distance.";
     QueryProceed "query.proceed", Sig::Fixed(&[], Some(Type::BOOL)), Resource, NO, RMW, (-), "Goes to the query's next candidate; whether there is one.";
     QueryTerminate "query.terminate", Sig::Effect, Resource, NO, RMW, (-), "Ends the query's traversal.";
     QueryConfirm "query.confirm", Sig::Effect, Resource, NO, RMW, (-), "Commits the candidate, a triangle.";
     QueryGenerate "query.generate", Sig::Fixed(&[Type::F32], None), Resource, NO, RMW, (-), "Commits a hit in the candidate's box at a distance.";
     QueryGet "query.get", Sig::Query, Query, NO, READ, (-), "What the query tells of its ray, its candidate or its committed hit.";
-    MeshSetCounts "mesh.set_counts", Sig::Fixed(&[Type::I32; 2], None), None, NO, SYNC, (-), "Sets vertex and primitive counts.";
-    MeshDispatch "mesh.dispatch", Sig::Fixed(&[Type::I32; 3], None), Resource, NO, SYNC, (-), "Launches mesh workgroups from a task shader with the payload and ends the invocation; what follows is not run.";
+    MeshSetCounts "mesh.set_counts", Sig::Fixed(&[Type::I32; 2], None), None, NO, SYNC, (-) in MESH, "Sets vertex and primitive counts.";
+    MeshDispatch "mesh.dispatch", Sig::Fixed(&[Type::I32; 3], None), Resource, NO, SYNC, (-) in TASK, "Launches mesh workgroups from a task shader with the payload and ends the invocation; what follows is not run.";
 
     // Calls.
     Call "call", Sig::Call, Func, NO, RMW, (-), "Calls a function of the module; no recursion. As many results as it returns.";

@@ -64,7 +64,7 @@ impl<'m> Site<'m> {
             }
             Imm::Var(v) => {
                 let direction = sink.module.vars.get(v)?.direction;
-                let reads = self.data.op == Op::Input || self.info.sig == Sig::Interpolate;
+                let reads = self.data.op == Op::Input || matches!(self.info.sig, Sig::Interpolate(_));
                 let expected = if reads { Direction::Input } else { Direction::Output };
                 if direction == expected {
                     Some(())

@@ -134,10 +134,7 @@ static PLAIN: [Plain; OPS.len()] = {
     while i < OPS.len() {
         let row = &OPS[i];
         // What has a rule of its own is convergent, for one stage, or has flags.
-        let simple = row.traits.pure
-            && !row.traits.convergent
-            && matches!(row.imm, ImmKind::None)
-            && !matches!(row.op, Op::Fquantize);
+        let simple = row.traits.pure && !row.traits.convergent && matches!(row.imm, ImmKind::None);
         match row.sig {
             Sig::Same(operands, class) if simple => {
                 table[i] = Plain { operands, test: false, kinds: kinds(class) };

@@ -5,8 +5,8 @@ use crate::entities::{Inst, Value};
 use crate::flags::Flags;
 use crate::func::{Function, InstData};
 use crate::imm::{Imm, Space};
-use crate::module::{Count, ResourceKind, Stage};
-use crate::op::{Class, Op, OpInfo, Sig};
+use crate::module::{Count, ResourceKind};
+use crate::op::{Class, OpInfo, Sig, Width};
 use crate::ty::{Kind, Type};
 use smallvec::SmallVec;
 
@@ -26,31 +26,10 @@ fn class_name(class: Class) -> &'static str {
     match class {
         Class::Int => "an integer",
         Class::Float => "a float",
+        Class::Single => "f32",
         Class::Bool => "a bool",
         Class::Bits => "an integer or bool",
         Class::Number => "a number or bool",
-    }
-}
-
-/// Whether shaders or code of this stage have the op.
-fn stage_has(op: Op, stage: Stage) -> bool {
-    match op {
-        Op::EmitVertex | Op::EndPrimitive => stage == Stage::Geometry,
-        Op::Demote | Op::DiscardIf | Op::Helper | Op::InterlockBegin | Op::InterlockEnd => {
-            stage == Stage::Fragment
-        }
-        Op::MeshSetCounts => stage == Stage::Mesh,
-        Op::MeshDispatch => stage == Stage::Task,
-        Op::RayTrace => matches!(stage, Stage::RayGen | Stage::ClosestHit | Stage::Miss),
-        Op::RayCall => matches!(stage, Stage::RayGen | Stage::ClosestHit | Stage::Miss | Stage::Callable),
-        Op::RayReport => stage == Stage::Intersection,
-        Op::RayIgnore | Op::RayAccept => stage == Stage::AnyHit,
-        Op::RayT => matches!(stage, Stage::Intersection | Stage::AnyHit | Stage::ClosestHit | Stage::Miss),
-        Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset => stage == Stage::Fragment,
-        Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine => {
-            matches!(stage, Stage::Fragment | Stage::Compute | Stage::Mesh | Stage::Task)
-        }
-        _ => true,
     }
 }
 
@@ -88,7 +67,7 @@ impl<'m> Site<'m> {
         if flags != Flags::NONE && flags != settled() {
             sink.report(format_args!("the flags have a mode that means nothing"));
         }
-        if !stage_has(self.data.op, sink.module.stage) {
+        if self.info.stages.is_some_and(|stages| !stages.contains(&sink.module.stage)) {
             sink.report(format_args!("`{name}` does not exist in stage {}", sink.module.stage.name()));
         }
         if self.data.imm.kind() != self.info.imm {
@@ -104,16 +83,9 @@ impl<'m> Site<'m> {
 
     /// Operands and results.
     fn shape(&self, sink: &mut Sink<'m>) -> Option<()> {
-        let op = self.data.op;
         match self.info.sig {
             Sig::Same(n, class) => {
                 let t = self.uniform(sink, n, class)?;
-                if matches!(op, Op::SgAll | Op::SgAny) && !t.is_scalar() {
-                    return fail!(sink, "operand 1 is {t}, expected one lane");
-                }
-                if op == Op::Fquantize && t.kind() != Kind::F32 {
-                    return fail!(sink, "operand 1 is {t}, expected f32");
-                }
                 self.gives(sink, &[t])
             }
             Sig::Test(n, class) => {
@@ -128,7 +100,7 @@ impl<'m> Site<'m> {
                 let carry_out = self.info.sig == Sig::CarryOut;
                 self.gives(sink, &[if carry_out { t.with_kind(Kind::Bool) } else { t }])
             }
-            Sig::Convert(from, to) => {
+            Sig::Convert(from, to, width) => {
                 self.takes(sink, 1)?;
                 let t = self.class(sink, 0, from)?;
                 let r = self.one_result(sink)?;
@@ -140,7 +112,14 @@ impl<'m> Site<'m> {
                         t.lanes()
                     );
                 }
-                self.conversion(sink, t, r)
+                if width.allows(t.kind(), r.kind()) {
+                    return Some(());
+                }
+                match width {
+                    Width::Narrower => fail!(sink, "{r} is not narrower than {t}"),
+                    Width::Wider => fail!(sink, "{r} is not wider than {t}"),
+                    Width::Any | Width::Other => fail!(sink, "{r} is as wide as {t}"),
+                }
             }
             Sig::Bitcast => {
                 self.takes(sink, 1)?;
@@ -217,18 +196,13 @@ impl<'m> Site<'m> {
                 }
                 self.gives(sink, &[r])
             }
-            Sig::Leaf => {
+            Sig::Leaf(result) => {
                 self.takes(sink, 0)?;
-                match op {
-                    Op::SgElect | Op::Helper => self.gives(sink, &[Type::BOOL]),
-                    Op::SgId | Op::SgSize => self.gives(sink, &[Type::I32]),
-                    Op::RayT => self.gives(sink, &[Type::F32]),
-                    Op::Clock => self.gives(sink, &[Type::I32X2]),
-                    _ => {
-                        let r = self.one_result(sink)?;
-                        if r.kind().is_handle() { fail!(sink, "the result is {r}") } else { Some(()) }
-                    }
+                if let Some(result) = result {
+                    return self.gives(sink, &[result]);
                 }
+                let r = self.one_result(sink)?;
+                if r.kind().is_handle() { fail!(sink, "the result is {r}") } else { Some(()) }
             }
             Sig::SlotGet => {
                 self.takes(sink, 0)?;
@@ -293,8 +267,7 @@ impl<'m> Site<'m> {
                 self.gives(sink, &[])
             }
             Sig::Fixed(args, result) => {
-                self.takes(sink, args.len())?;
-                args.iter().enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))?;
+                self.all(sink, args)?;
                 self.gives(sink, result.as_slice())
             }
             Sig::Query => {
@@ -304,31 +277,24 @@ impl<'m> Site<'m> {
             }
             Sig::Handle => self.handle(sink),
             Sig::Texture => self.texture(sink),
-            Sig::Interpolate => {
-                match op {
-                    Op::InterpolateCentroid => self.takes(sink, 0)?,
-                    Op::InterpolateSample => {
-                        self.takes(sink, 1).and_then(|()| self.is(sink, 0, Type::I32))?
-                    }
-                    _ => self.takes(sink, 1).and_then(|()| self.is(sink, 0, Type::F32X2))?,
-                }
+            Sig::Interpolate(args) => {
+                self.all(sink, args)?;
                 self.gives(sink, &[self.imm_type(sink)?])
             }
-            Sig::Open => Some(()),
-        }
-    }
-
-    /// Widths of a conversion.
-    fn conversion(&self, sink: &mut Sink<'m>, t: Type, r: Type) -> Option<()> {
-        let (from, to) = (t.kind().bits(), r.kind().bits());
-        match self.data.op {
-            Op::TruncInt if to >= from => fail!(sink, "{r} is not narrower than {t}"),
-            Op::Zext | Op::Sext if to <= from => fail!(sink, "{r} is not wider than {t}"),
-            Op::F2f if to == from => fail!(sink, "{r} is as wide as {t}"),
-            Op::SgBallot if !t.is_scalar() || to < 32 => {
-                fail!(sink, "a ballot is of one lane and gives i32 or i64")
+            Sig::Vote => {
+                self.takes(sink, 1)?;
+                let t = self.scalar(sink, 0, Class::Bool)?;
+                self.gives(sink, &[t])
             }
-            _ => Some(()),
+            Sig::Ballot => {
+                self.takes(sink, 1)?;
+                let t = self.class(sink, 0, Class::Bool)?;
+                match self.one_result(sink)? {
+                    Type::I32 | Type::I64 if t.is_scalar() => Some(()),
+                    _ => fail!(sink, "a ballot is of one lane and gives i32 or i64"),
+                }
+            }
+            Sig::Open => Some(()),
         }
     }
 
@@ -339,8 +305,7 @@ impl<'m> Site<'m> {
         let params = callee.blocks.get(callee.entry()?)?.params.as_slice(&callee.pool);
         let params: Option<Types> = params.iter().map(|&v| callee.values.get(v).map(|d| d.ty)).collect();
         let params = params?;
-        self.takes(sink, params.len())?;
-        params.iter().enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))?;
+        self.all(sink, &params)?;
         self.gives(sink, &callee.returns)
     }
 
@@ -348,6 +313,12 @@ impl<'m> Site<'m> {
     pub(super) fn takes(&self, sink: &mut Sink<'m>, n: usize) -> Option<()> {
         let found = self.args.len();
         if found == n { Some(()) } else { fail!(sink, "expected {n} operands, found {found}") }
+    }
+
+    /// Checks that the operands are of these types.
+    fn all(&self, sink: &mut Sink<'m>, types: &[Type]) -> Option<()> {
+        self.takes(sink, types.len())?;
+        types.iter().enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))
     }
 
     /// Checks the results.

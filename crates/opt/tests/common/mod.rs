@@ -190,16 +190,13 @@ impl Gen<'_> {
                 let carry = ty.with_kind(Kind::Bool);
                 (vec![ty, ty, carry], if info.sig == Sig::CarryIn { ty } else { carry }, Imm::None)
             }
-            Sig::Convert(from, to) => {
+            Sig::Convert(from, to, width) => {
                 let from = class(self, from);
                 let to = from.with_kind(class(self, to).kind());
-                let widens = from.kind().bits() < to.kind().bits();
-                match info.op {
-                    Op::Zext | Op::Sext if !widens => return,
-                    Op::F2f if from == to => return,
-                    Op::TruncInt if from.kind().bits() <= to.kind().bits() => return,
-                    _ => (vec![from], to, Imm::None),
+                if !width.allows(from.kind(), to.kind()) {
+                    return;
                 }
+                (vec![from], to, Imm::None)
             }
             Sig::Select => {
                 let ty = class(self, Class::Number);

@@ -127,7 +127,6 @@ pub(super) fn allowed(options: &Options) -> Vec<Op> {
 pub(super) fn takes(op: Op, kind: Kind) -> bool {
     match op {
         Op::PermuteBytes => kind == Kind::I32,
-        Op::Fquantize => kind == Kind::F32,
         Op::Fma => kind != Kind::F16,
         Op::Fldexp | Op::FfrexpExp | Op::FfrexpMant => kind != Kind::F64,
         _ => true,

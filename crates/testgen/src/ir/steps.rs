@@ -4,7 +4,7 @@ use super::body::{Body, Part, plain, random_kind, random_type};
 use super::ops::{Family, shrinks, takes};
 use xenoglot_ir::flags::{DivZero, Flags, NanMode, Round};
 use xenoglot_ir::imm::{FloatFormat, ImmKind};
-use xenoglot_ir::op::{Class, Sig};
+use xenoglot_ir::op::{Class, Sig, Width};
 use xenoglot_ir::{Imm, Kind, Lanes, Op, Type, Value};
 
 /// Formats that `fquantize` rounds to.
@@ -145,7 +145,7 @@ impl Body<'_> {
                 let args = [ty, ty, carry].map(|ty| self.value(ty)).to_vec();
                 (args, if sig == Sig::CarryIn { ty } else { carry })
             }
-            Sig::Convert(from, to) => self.conversion(op, from, to)?,
+            Sig::Convert(from, to, width) => self.conversion(op, from, to, width)?,
             Sig::Bitcast => self.bitcast()?,
             Sig::Select => {
                 let ty = self.type_for(op, Class::Number)?;
@@ -194,16 +194,13 @@ impl Body<'_> {
         })
     }
 
-    fn conversion(&mut self, op: Op, from: Class, to: Class) -> Option<(Vec<Value>, Type)> {
+    fn conversion(&mut self, op: Op, from: Class, to: Class, width: Width) -> Option<(Vec<Value>, Type)> {
         let from = self.type_for(op, from)?;
         let (kind, old) = (random_kind(self.rng, self.options, |k| to.has(k))?, from.kind());
         let fits = match op {
-            Op::TruncInt => kind.bits() < old.bits(),
-            Op::Zext | Op::Sext => kind.bits() > old.bits(),
-            Op::F2f => kind != old,
             // Rounds twice in the reference evaluation.
             Op::S2f | Op::U2f => !(kind == Kind::F16 && old == Kind::I64),
-            _ => true,
+            _ => width.allows(old, kind),
         };
         fits.then(|| (vec![self.value(from)], from.with_kind(kind)))
     }

@@ -235,7 +235,6 @@ pub(super) fn evaluation(
         TessDomain::Isolines => "isolines",
     };
     let mut out = format!("#version 450\nlayout({name}, equal_spacing, ccw) in;\n");
-    let first_free = varyings.iter().map(|v| v.location + 1).max().unwrap_or(0);
     for v in varyings {
         let _ = writeln!(
             out,
@@ -245,7 +244,7 @@ pub(super) fn evaluation(
             ty(v)
         );
     }
-    for (n, v) in (first_free..).zip(patch) {
+    for (n, v) in behind(varyings, patch) {
         let _ = writeln!(
             out,
             "layout(location={}) patch in {} p{0}; layout(location={n}) {}out {1} q{0};",
@@ -288,11 +287,19 @@ pub(super) fn evaluation(
     out
 }
 
+/// What is of patches, each with the location at which [`evaluation`] hands it on: behind those of `varyings`.
+fn behind<'p>(
+    varyings: &[Varying],
+    patch: &'p [Varying],
+) -> impl Iterator<Item = (u32, &'p Varying)> + use<'p> {
+    let first_free = varyings.iter().map(|v| v.location + 1).max().unwrap_or(0);
+    (first_free..).zip(patch)
+}
+
 /// What [`evaluation`] puts out.
 pub(super) fn evaluated(varyings: &[Varying], patch: &[Varying]) -> Vec<Varying> {
-    let first_free = varyings.iter().map(|v| v.location + 1).max().unwrap_or(0);
     let of_patch =
-        (first_free..).zip(patch).map(|(location, v)| Varying { location, patch: false, ..v.clone() });
+        behind(varyings, patch).map(|(location, v)| Varying { location, patch: false, ..v.clone() });
     varyings.iter().cloned().chain(of_patch).collect()
 }
 

@@ -34,8 +34,6 @@ pub(super) struct Cx<'a> {
     used: Vec<u32>,
     /// The operation that a function was found to be named after.
     pub operations: Vec<Option<crate::ops::Op>>,
-    /// The first of the families of operations that may know an operation, by number.
-    pub families: Vec<u8>,
     pub memory: Memory,
     pub remapper: &'a dyn Remapper,
     pub bound: Bindings,
@@ -86,7 +84,6 @@ impl<'a> Cx<'a> {
             constants: Known::new(module.values.len()),
             used: Vec::new(),
             operations: vec![None; module.functions.len()],
-            families: vec![0; crate::ops::Op::all().len()],
             memory,
             remapper,
             bound: Bindings::default(),

@@ -82,6 +82,39 @@ pub enum Effect {
     NoReturn,
 }
 
+/// Operations that are lifted together, each family by a file of `lift/ops`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Handles of resources.
+    Handle,
+    /// Arithmetic of floats.
+    Math,
+    /// Arithmetic of integers, and their bits.
+    Bits,
+    /// Conversions.
+    Convert,
+    /// Places in dispatches and groups, barriers.
+    Compute,
+    /// Waves and quads.
+    Wave,
+    /// Parts of waves.
+    Partition,
+    /// Buffers and atomic operations.
+    Buffer,
+    /// Textures.
+    Texture,
+    /// Samples of targets and textures.
+    Samples,
+    /// Interfaces of vertex and pixel shaders.
+    Stage,
+    /// Patches, primitives, meshes.
+    Primitive,
+    /// Rays and ray queries.
+    Ray,
+    /// None: the operation is not lifted.
+    None,
+}
+
 /// The type of an operand or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -161,6 +194,8 @@ pub struct OpInfo {
     pub effect: Effect,
     /// The shaders that may use it; a library holds shaders of any kind.
     pub stages: Stages,
+    /// What lifts it.
+    pub family: Family,
     /// The shader model it came with.
     pub since: ShaderModel,
     /// Its result.

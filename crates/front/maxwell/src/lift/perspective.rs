@@ -65,5 +65,7 @@ fn factor(f: &Function, product: Value, w: Value, is_coordinate: &impl Fn(Imm) -
     }
     let (v, _) = [(x, y), (y, x)].into_iter().find(|&(_, w)| is_w(w) == Some(true))?;
     let interpolated = f.def_inst(v).map(|i| f.insts[i].op);
-    interpolated.is_some_and(|op| op == Op::Input || op.info().sig == Sig::Interpolate).then_some(v)
+    interpolated
+        .is_some_and(|op| op == Op::Input || matches!(op.info().sig, Sig::Interpolate(_)))
+        .then_some(v)
 }

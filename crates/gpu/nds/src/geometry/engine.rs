@@ -1,6 +1,6 @@
 //! State of the geometry engine, and its commands.
 
-use super::command::{self, MAX_PARAMS};
+use super::command::{self, Command, MAX_PARAMS};
 use super::light::{Lighting, color5, vector10};
 use super::matrix::{Matrix, ONE};
 use super::polygon::PolygonList;
@@ -180,10 +180,11 @@ impl GeometryEngine {
     /// A word of a command; the command runs with its last one. One without parameters runs at once.
     #[inline]
     pub fn accept(&mut self, command: u8, param: u32) {
-        let wanted = usize::from(command::info(command).params);
+        let info = command::info(command);
+        let wanted = usize::from(info.params);
         if wanted <= 1 {
             self.params[0] = param;
-            return self.execute(command);
+            return self.execute(info.command);
         }
         if self.collecting != command {
             (self.collecting, self.collected) = (command, 0);
@@ -194,7 +195,7 @@ impl GeometryEngine {
         self.collected += 1;
         if self.collected >= wanted {
             self.collected = 0;
-            self.execute(command);
+            self.execute(info.command);
         }
     }
 
@@ -214,61 +215,63 @@ impl GeometryEngine {
         std::array::from_fn(|i| self.params.get(i).copied().unwrap_or(0))
     }
 
-    fn execute(&mut self, command: u8) {
+    fn execute(&mut self, command: Option<Command>) {
+        let Some(command) = command else {
+            self.diagnostics.unknown_commands += 1;
+            return;
+        };
         let param = self.params[0];
         match command {
-            0x00 => {}
-            0x10 => self.matrices.mode = param.into(),
-            0x11 => self.matrices.push(),
-            0x12 => self.matrices.pop(param),
-            0x13 => self.matrices.store(param),
-            0x14 => self.matrices.restore(param),
-            0x15 => self.matrices.change(|m| *m = Matrix::IDENTITY),
-            0x16 => self.load(Matrix::from_4x4(&self.params())),
-            0x17 => self.load(Matrix::from_4x3(&self.params())),
-            0x18 => self.multiply(Matrix::from_4x4(&self.params())),
-            0x19 => self.multiply(Matrix::from_4x3(&self.params())),
-            0x1a => self.multiply(Matrix::from_3x3(&self.params())),
-            0x1b => self.matrices.scale(self.params().map(|p| p as i32)),
-            0x1c => {
+            Command::Nop | Command::EndVtxs => {}
+            Command::MtxMode => self.matrices.mode = param.into(),
+            Command::MtxPush => self.matrices.push(),
+            Command::MtxPop => self.matrices.pop(param),
+            Command::MtxStore => self.matrices.store(param),
+            Command::MtxRestore => self.matrices.restore(param),
+            Command::MtxIdentity => self.matrices.change(|m| *m = Matrix::IDENTITY),
+            Command::MtxLoad4x4 => self.load(Matrix::from_4x4(&self.params())),
+            Command::MtxLoad4x3 => self.load(Matrix::from_4x3(&self.params())),
+            Command::MtxMult4x4 => self.multiply(Matrix::from_4x4(&self.params())),
+            Command::MtxMult4x3 => self.multiply(Matrix::from_4x3(&self.params())),
+            Command::MtxMult3x3 => self.multiply(Matrix::from_3x3(&self.params())),
+            Command::MtxScale => self.matrices.scale(self.params().map(|p| p as i32)),
+            Command::MtxTrans => {
                 let by = self.params().map(|p| p as i32);
                 self.matrices.change(|m| m.translate(by));
             }
-            0x20 => self.color = color5(param),
-            0x21 => self.normal(param),
-            0x22 => self.set_texcoord(halves(param)),
-            0x23 => {
+            Command::Color => self.color = color5(param),
+            Command::Normal => self.normal(param),
+            Command::Texcoord => self.set_texcoord(halves(param)),
+            Command::Vtx16 => {
                 let [[x, y], [z, _]] = self.params().map(halves);
                 self.add_vertex([x, y, z]);
             }
-            0x24 => self.add_vertex([0, 10, 20].map(|shift| ((param >> shift) << 6) as i16)),
-            0x25 => self.add_vertex([halves(param)[0], halves(param)[1], self.vertex[2]]),
-            0x26 => self.add_vertex([halves(param)[0], self.vertex[1], halves(param)[1]]),
-            0x27 => self.add_vertex([self.vertex[0], halves(param)[0], halves(param)[1]]),
-            0x28 => {
+            Command::Vtx10 => self.add_vertex([0, 10, 20].map(|shift| ((param >> shift) << 6) as i16)),
+            Command::VtxXy => self.add_vertex([halves(param)[0], halves(param)[1], self.vertex[2]]),
+            Command::VtxXz => self.add_vertex([halves(param)[0], self.vertex[1], halves(param)[1]]),
+            Command::VtxYz => self.add_vertex([self.vertex[0], halves(param)[0], halves(param)[1]]),
+            Command::VtxDiff => {
                 let by = vector10(param);
                 self.add_vertex(std::array::from_fn(|i| self.vertex[i].wrapping_add(by[i] as i16)));
             }
-            0x29 => self.next_attributes = param,
-            0x2a => self.texture = param,
-            0x2b => self.palette = param & 0x1fff,
-            0x30 => self.color = self.lighting.set_diffuse_ambient(param).unwrap_or(self.color),
-            0x31 => self.lighting.set_specular_emission(param),
-            0x32 => self.lighting.set_vector(param, self.matrices.vector()),
-            0x33 => self.lighting.set_color(param),
-            0x34 => self.lighting.set_shininess(&self.params),
-            0x40 => {
+            Command::PolygonAttr => self.next_attributes = param,
+            Command::TeximageParam => self.texture = param,
+            Command::PlttBase => self.palette = param & 0x1fff,
+            Command::DifAmb => self.color = self.lighting.set_diffuse_ambient(param).unwrap_or(self.color),
+            Command::SpeEmi => self.lighting.set_specular_emission(param),
+            Command::LightVector => self.lighting.set_vector(param, self.matrices.vector()),
+            Command::LightColor => self.lighting.set_color(param),
+            Command::Shininess => self.lighting.set_shininess(&self.params),
+            Command::BeginVtxs => {
                 self.assembly.begin(param.into());
                 self.attributes = self.next_attributes;
                 self.strip = None;
             }
-            0x41 => {}
-            0x50 => self.pending = Some(SwapBuffers(param & 3)),
-            0x60 => self.viewport = param.into(),
-            0x70 => self.box_test(self.params()),
-            0x71 => self.position_test(self.params()),
-            0x72 => self.vector_test(param),
-            _ => self.diagnostics.unknown_commands += 1,
+            Command::SwapBuffers => self.pending = Some(SwapBuffers(param & 3)),
+            Command::Viewport => self.viewport = param.into(),
+            Command::BoxTest => self.box_test(self.params()),
+            Command::PosTest => self.position_test(self.params()),
+            Command::VecTest => self.vector_test(param),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Integers and bits.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::int::Scalar;
 use crate::lift::val::Val;
@@ -63,7 +63,7 @@ impl Cx<'_> {
             Dx::Dot4AddI8Packed | Dx::Dot4AddU8Packed => self.dot_packed(call)?.into(),
             Dx::Pack4x8 => self.pack(call)?.into(),
             Dx::Unpack4x8 => self.unpack(call)?,
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Buffers: raw, structured, typed and constant.
 
 use super::texture::STATUS;
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::bitcode::ValueId;
 use crate::lift::bind::Bound;
 use crate::lift::bytes::Access;
@@ -34,7 +34,7 @@ impl Cx<'_> {
                 let offset = self.arg(call, 1)?;
                 Ok(self.load_bytes(buffer, offset, ty)?.into())
             }
-            _ => Ok(Made::Not),
+            _ => Err(NOT_LIFTED),
         }
     }
 

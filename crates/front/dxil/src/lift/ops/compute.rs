@@ -1,6 +1,6 @@
 //! Places of invocations, barriers and the clock.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -59,7 +59,7 @@ impl Cx<'_> {
                 let clock = self.inst(Op::Clock, Imm::None, &[], Type::I32X2);
                 Made::Value(Val::scalars([self.b.extract(clock, 0), self.b.extract(clock, 1)]))
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Conversions that LLVM has no instruction for.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -44,7 +44,7 @@ impl Cx<'_> {
             Dx::BitcastF32toI32 => self.bits_as(call, Type::I32)?,
             Dx::BitcastI64toF64 => self.bits_as(call, Type::F64)?,
             Dx::BitcastF64toI64 => self.bits_as(call, Type::I64)?,
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Handles of resources.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::binding::{BindError, Heap};
 use crate::bitcode::ValueId;
 use crate::lift::cx::Cx;
@@ -64,7 +64,7 @@ impl Cx<'_> {
                 }
                 Handle::new(declared, handle.place).into()
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         };
         Ok(Made::Value(v))
     }

@@ -1,6 +1,6 @@
 //! Arithmetic of floats.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::Lift;
 use crate::lift::cx::Cx;
 use crate::lift::int::Scalar;
@@ -78,7 +78,7 @@ impl Cx<'_> {
                 };
                 self.float(made, ty).into()
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

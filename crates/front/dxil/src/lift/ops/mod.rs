@@ -21,8 +21,11 @@ use super::int::Scalar;
 use super::val::Val;
 use super::{Lift, Stop};
 use crate::bitcode::{Operand, ValueId};
-use crate::ops::Op;
+use crate::ops::{Family, Op};
 use xenoglot_ir::Value;
+
+/// Why an operation is not lifted that no family has.
+const NOT_LIFTED: Stop = Stop::Unsupported("");
 
 /// A call of a function called `dx.op`.
 pub(super) struct Call<'c> {
@@ -58,37 +61,26 @@ impl Cx<'_> {
             return Err(Stop::Unsupported("its name or operands"));
         }
         let call = Call { op, result, args };
-        // Most calls are of few operations: those remember whose they are.
-        let known = usize::from(self.families.get(op as usize).copied().unwrap_or(0));
-        let families = [
-            Self::handles,
-            Self::math,
-            Self::bit_ops,
-            Self::conversions,
-            Self::compute,
-            Self::waves,
-            Self::partitions,
-            Self::buffers,
-            Self::textures,
-            Self::samples,
-            Self::stages,
-            Self::primitives,
-            Self::rays,
-        ];
-        for (n, family) in families.iter().enumerate().skip(known) {
-            let made = family(self, &call)?;
-            if matches!(made, Made::Not) {
-                continue;
-            }
-            if let Some(known) = self.families.get_mut(op as usize) {
-                *known = n as u8;
-            }
-            return Ok(match made {
-                Made::Value(v) => Some(v),
-                Made::Nothing | Made::Not => None,
-            });
-        }
-        Err(Stop::Unsupported(""))
+        let made = match op.info().family {
+            Family::Handle => self.handles(&call)?,
+            Family::Math => self.math(&call)?,
+            Family::Bits => self.bit_ops(&call)?,
+            Family::Convert => self.conversions(&call)?,
+            Family::Compute => self.compute(&call)?,
+            Family::Wave => self.waves(&call)?,
+            Family::Partition => self.partitions(&call)?,
+            Family::Buffer => self.buffers(&call)?,
+            Family::Texture => self.textures(&call)?,
+            Family::Samples => self.samples(&call)?,
+            Family::Stage => self.stages(&call)?,
+            Family::Primitive => self.primitives(&call)?,
+            Family::Ray => self.rays(&call)?,
+            Family::None => return Err(NOT_LIFTED),
+        };
+        Ok(match made {
+            Made::Value(v) => Some(v),
+            Made::Nothing => None,
+        })
     }
 
     /// Whether a function has the name of an operation.
@@ -120,8 +112,6 @@ impl Cx<'_> {
 
 /// What a family of operations made of a call.
 pub(super) enum Made {
-    /// It is not one of the family.
-    Not,
     /// It has no result.
     Nothing,
     /// Its result.

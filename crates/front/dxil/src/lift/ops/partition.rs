@@ -3,7 +3,7 @@
 //! Neither has loops, of which drivers are known to make waves that come apart: equal values are found bit by bit, and
 //! prefixes by lanes that look back twice as far in each step.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -53,7 +53,7 @@ impl Cx<'_> {
                 }
                 self.resize(v, Type::BOOL).into()
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What hull, domain, geometry, mesh and amplification shaders do.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::interface::Signature;
 use crate::lift::memory::Region;
@@ -86,7 +86,7 @@ impl Cx<'_> {
                 self.dispatch_mesh(call)?;
                 Made::Nothing
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Ray tracing: system values, calls of other shaders, inline queries.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::bitcode::ValueId;
 use crate::lift::cx::Cx;
 use crate::lift::memory::{Pointer, Region};
@@ -204,7 +204,7 @@ impl Cx<'_> {
             Dx::RayQueryCommittedObjectRayDirection => committed(RayValue::ObjectDirection),
             Dx::RayQueryCandidateInstanceContributionToHitGroupIndex => candidate(RayValue::InstanceOffset),
             Dx::RayQueryCommittedInstanceContributionToHitGroupIndex => committed(RayValue::InstanceOffset),
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         };
         let (query, _) = self.query(call)?;
         let (mut lane, mut column) = (0, 0);

@@ -1,7 +1,7 @@
 //! Counts and positions of samples. Hosts do not tell positions: they are those of Direct3D's standard patterns
 //! (`D3D11_STANDARD_MULTISAMPLE_PATTERN`), which Vulkan's standard sample locations are, too.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -59,7 +59,7 @@ impl Cx<'_> {
                 let index = self.arg(call, 1)?;
                 Ok(self.sample_position(count, index))
             }
-            _ => Ok(Made::Not),
+            _ => Err(NOT_LIFTED),
         }
     }
 

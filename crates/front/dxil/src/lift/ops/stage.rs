@@ -1,6 +1,6 @@
 //! Inputs and outputs of graphics stages, and what only pixel shaders do.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::interface::{At, Place, Signature};
 use crate::lift::{Lift, Stop};
@@ -59,7 +59,7 @@ impl Cx<'_> {
             }
             Dx::PrimitiveID => self.builtin(Builtin::PrimitiveId, Type::I32).into(),
             Dx::ViewID => self.builtin(Builtin::ViewIndex, Type::I32).into(),
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 

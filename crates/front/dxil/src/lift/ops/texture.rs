@@ -1,6 +1,6 @@
 //! Textures, images and samplers.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::resource::{Handle, texture};
 use crate::lift::val::Val;
@@ -31,7 +31,7 @@ impl Cx<'_> {
                 let zero = self.constant(self.ty(status), 0);
                 Ok(self.op(Op::IcmpNe, &[status, zero]).into())
             }
-            _ => Ok(Made::Not),
+            _ => Err(NOT_LIFTED),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Waves and quads: subgroups of the host's width.
 
-use super::{Call, Made};
+use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -88,7 +88,7 @@ impl Cx<'_> {
                 };
                 self.inst(op, subgroup(Reduce::Iadd, exclusive), &[one], Type::I32).into()
             }
-            _ => return Ok(Made::Not),
+            _ => return Err(NOT_LIFTED),
         })
     }
 
