@@ -407,7 +407,7 @@ impl Machine {
     /// does not see ticks that are skipped; in those nothing happens.
     ///
     /// # Errors
-    /// As [`Machine::run`]; the limit of ticks is that of this call.
+    /// As [`Machine::run`]; the limit of ticks counts from this call.
     pub fn run_until(
         &mut self,
         writes: &mut &[Write],

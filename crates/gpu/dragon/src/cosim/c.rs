@@ -46,7 +46,7 @@ pub enum AbiError {
     Missing(&'static str),
 }
 
-/// A [`Model`] whose functions are those of a table.
+/// A [`Model`] that calls the functions of a C table.
 #[derive(Debug)]
 pub struct CModel<I, O>(Table<I, O>);
 

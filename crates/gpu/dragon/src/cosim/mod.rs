@@ -72,7 +72,7 @@ pub trait Model<I, O>: Send {
         None
     }
 
-    /// Takes back a state; whether it is one.
+    /// Restores a state that the model saved. False if the bytes are not one.
     fn load(&mut self, _state: &[u8]) -> bool {
         false
     }
@@ -211,7 +211,7 @@ pub enum AttachError {
     /// The unit there has something under way, and no state that the model could take over.
     #[error("the unit is busy")]
     Busy,
-    /// The unit's state is that of another model.
+    /// The unit's state was saved by another model.
     #[error("the model does not take back the state that was saved")]
     State,
 }

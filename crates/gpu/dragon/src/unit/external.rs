@@ -61,7 +61,7 @@ impl Raster {
         }
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         match self {
             Raster::Own(own) => own.is_sound(params),

@@ -70,7 +70,7 @@ impl Vpu {
         self.active.count_ones()
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let pixels = params.bin_size * params.bin_size;
         let threads = self.slots.len();

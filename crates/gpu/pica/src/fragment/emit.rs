@@ -383,7 +383,7 @@ impl<'f> Emit<'f> {
         self.fadd(sum, c)
     }
 
-    /// From here on attributes are those of a pixel of a triangle.
+    /// From here on attributes are a pixel's, interpolated over the triangle.
     pub fn start_pixel(&mut self, interpolation: Interpolation) {
         self.interpolation = Some(interpolation);
     }

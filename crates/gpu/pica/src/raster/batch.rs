@@ -154,7 +154,7 @@ impl Batch {
         self.alive[..self.len].iter().all(|&alive| alive == 0)
     }
 
-    /// Keeps alive those of the first `lanes` for which `test` holds.
+    /// Kills the lanes for which `test` does not hold.
     #[inline(always)]
     pub fn keep(alive: &mut [u16], test: impl Fn(usize) -> bool) {
         for (lane, alive) in alive.iter_mut().enumerate() {
