@@ -3,8 +3,8 @@
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, texture, tone, translate,
-    yuv,
+    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell, texture, tone,
+    translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -19,7 +19,7 @@ shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal prog
 
 /// Translates machine code of graphics processors into the shader languages of today's.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+#[command(name = "xenoglot", version = env!("XENOGLOT_VERSION"), after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
 pub struct Cli {
     /// Say more: -v what is done, -vv why, -vvv everything. RUST_LOG sets it by module.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
@@ -34,7 +34,7 @@ pub struct Cli {
 pub enum Command {
     /// What is in a file: sections, entry points, constants, names, control flow.
     Info(info::Args),
-    /// Machine code to assembly.
+    /// Machine code to assembly; of MIPS an ELF file's.
     Disasm(disasm::Args),
     /// Assembly to shader binaries.
     Asm(asm::Args),
@@ -63,8 +63,12 @@ pub enum Command {
     Conformance(conformance::Args),
     /// Measure what things cost on this machine.
     Bench(bench::Args),
-    /// Take the bundled shaders through everything, into a folder with an index.
+    /// Show every guest and the bundled shaders, in a folder with an index.
     Demo(demo::Args),
     /// Simulate the Dragon GPU: frames, traces, sweeps of its parameters, VPU programs.
     Dragon(dragon::Args),
+    /// Print a script that completes command lines in a shell.
+    Completions(shell::CompletionArgs),
+    /// Write manual pages.
+    Man(shell::ManArgs),
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::isolate::attempt;
-use crate::source::Source;
+use crate::source::{self, Source};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ pub struct LiftArgs {
     /// Where resources of DXIL shaders are bound; by root signature if one is given.
     #[arg(long, value_enum)]
     pub bindings: Option<BindingsArg>,
-    /// The root signature of DXIL shaders: a bare one, or a container that has one.
+    /// The root signature of DXIL shaders: a bare one, or a container that has one; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub root_signature: Option<PathBuf>,
     /// Checks descriptors of DXIL shaders' heaps before each access, by buffers in set 3; needs bindings by root signature.
@@ -167,13 +167,12 @@ impl LiftArgs {
     fn binding_model(&self) -> Result<BindingModel> {
         let signature = match &self.root_signature {
             Some(file) => {
-                let name = || file.display().to_string();
-                let bytes = std::fs::read(file).with_context(name)?;
-                Some(dxil::RootSignature::parse(&bytes).with_context(name)?)
+                let bytes = source::read(file)?;
+                Some(dxil::RootSignature::parse(&bytes).with_context(|| source::name(file))?)
             }
             None => None,
         };
-        /// The set behind those of heaps and static samplers.
+        /// The first set after those of heaps and static samplers.
         const OWN_SET: u32 = 3;
         let own = self.check_descriptors || self.buffer_windows;
         match (self.bindings, signature) {

@@ -1,4 +1,6 @@
-//! `xenoglot disasm`: shader binaries to assembly.
+//! `xenoglot disasm`: shader binaries and MIPS programs to assembly.
+
+mod mips;
 
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::program::{Binary, Select, binaries, maxwell_programs};
@@ -48,6 +50,9 @@ pub fn run(args: &Args) -> Result<bool> {
             }
             if args.maxwell {
                 return Ok(vec![Ok(sass("", bytes))]);
+            }
+            if mips::is_program(bytes) {
+                return Ok(vec![Ok(Artifact::text(".s", mips::listing(bytes)?))]);
             }
             if let Format::Maxwell(_) = detect(bytes) {
                 let programs = maxwell_programs(bytes, &select)?.into_iter();

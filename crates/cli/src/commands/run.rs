@@ -1,6 +1,6 @@
 //! `xenoglot run`: a shader on given inputs, a kernel on given arguments.
 
-use crate::failure::usage;
+use crate::failure::{self, usage};
 use crate::print;
 use crate::program::{NumericArg, Select, Workgroup, executables, parse_workgroup};
 use crate::source::sources;
@@ -115,10 +115,10 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let result = read_and_run(args, source);
     result.map(|()| true).or_else(|e| {
-        if e.is::<crate::failure::Usage>() || print::is_failure(&e) {
+        if e.is::<failure::Usage>() || print::is_failure(&e) {
             return Err(e);
         }
-        print::error(crate::failure::describe(&source.name, &e));
+        print::error(failure::describe(&source.name, &e));
         Ok(false)
     })
 }
@@ -189,10 +189,14 @@ fn inputs(args: &Args, dvle: &Dvle) -> Result<Inputs> {
         inputs.add_json(&bytes, dvle).with_context(|| source.name.clone())?;
     }
     for text in &args.uniform {
-        inputs.add_uniform_flag(text, dvle).map_err(|e| usage(format!("--uniform {text}: {e:#}")))?;
+        inputs
+            .add_uniform_flag(text, dvle)
+            .map_err(|e| usage(format!("--uniform {text}: {}", failure::text(&e))))?;
     }
     for text in &args.input {
-        inputs.add_input_flag(text, dvle).map_err(|e| usage(format!("--input {text}: {e:#}")))?;
+        inputs
+            .add_input_flag(text, dvle)
+            .map_err(|e| usage(format!("--input {text}: {}", failure::text(&e))))?;
     }
     if inputs.vertices.is_empty() {
         inputs.vertices.push(Default::default());
@@ -200,7 +204,7 @@ fn inputs(args: &Args, dvle: &Dvle) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// The registers of a file worth showing: all, or those of the mask and those that are not 0.
+/// The registers of a file to show: all, or the mask's and every other that is not 0.
 fn shown(registers: &[[u32; 4]], mask: u16, all: bool) -> impl Iterator<Item = (usize, [u32; 4])> {
     let mask = u32::from(mask);
     let wanted = move |&(n, v): &(usize, [u32; 4])| all || mask >> n & 1 == 1 || v != [0; 4];
