@@ -55,7 +55,7 @@ pub struct Args {
     /// Compare with the frames that the capture expects.
     #[arg(long)]
     pub check: bool,
-    /// Of a damaged file, play what is readable before the damage.
+    /// Play a damaged file up to the damage.
     #[arg(long)]
     recover: bool,
     /// Print an object with counts and messages.

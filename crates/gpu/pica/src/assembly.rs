@@ -42,7 +42,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Empties the buffer and takes up another topology.
+    /// Empties the buffer and switches to another topology.
     pub fn configure(&mut self, topology: Topology) {
         self.topology = topology;
         self.restart();

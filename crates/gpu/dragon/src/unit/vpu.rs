@@ -133,7 +133,7 @@ impl Vpu {
         Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
     }
 
-    /// Slots with threads from the one whose turn it is.
+    /// Occupied slots in round-robin order, from the one that issues next.
     fn threads_in_order(&self) -> impl Iterator<Item = usize> + use<> {
         let (active, next) = (self.active, self.next);
         let parts = [active >> next << next, active & ((1 << next) - 1)];

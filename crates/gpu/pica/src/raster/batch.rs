@@ -5,7 +5,7 @@ use crate::vertex::Vertex;
 
 /// Pixels of a batch: a tile of the framebuffer.
 pub const LANES: usize = 64;
-/// Loops run over a multiple of this many lanes, whose surplus repeats the last pixel.
+/// Loops run over a multiple of this many lanes; surplus lanes repeat the last pixel.
 pub const STEP: usize = 8;
 
 /// A float per pixel.
