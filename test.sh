@@ -242,7 +242,7 @@ debian_wasm_rust() {
                 2>/dev/null | grep -oE "^${package}[0-9.]+$" | sort -u) || return 1
             packages+=("$version")
         done
-        mkdir -p "$scratch/wasm" && rm -rf "$folder.part" || return 1
+        rm -rf "$folder.part" && mkdir -p "$scratch/wasm" "$folder.part" || return 1
         (cd "$scratch/wasm" && timeout 300 apt-get download -q "${packages[@]}" >&2) || return 1
         for package in "$scratch"/wasm/*.deb; do dpkg -x "$package" "$folder.part" || return 1; done
         rm -rf "$folder" && mv "$folder.part" "$folder" || return 1
