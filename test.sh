@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need, where that is possible, and runs them all.
 #
-#   ./test.sh          format, lints, every test
+#   ./test.sh          format, lints, every test, documentation, dependencies, packages, WebAssembly
 #   ./test.sh --long   the same with the long random runs and corpora; random cases are fresh ones, not those of every run
 #
 # Tests that cannot run on this machine are skipped; the summary at the end says which and why.
@@ -173,6 +173,97 @@ install_perfetto() {
     export XENOGLOT_PYTHON=$folder/bin/python
 }
 
+# cargo-deny, built once and without optimisation: that takes a minute, and so does a check of nothing.
+readonly cargo_deny=0.20.2
+install_cargo_deny() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/cargo-deny-$cargo_deny
+    if [ ! -x "$folder/bin/cargo-deny" ]; then
+        [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] || return 1
+        # What a time-out interrupts goes on the next time.
+        CARGO_TARGET_DIR=$folder/target CARGO_PROFILE_DEV_DEBUG=0 timeout 600 \
+            cargo install -q --debug --locked --root "$folder" "cargo-deny@$cargo_deny" || return 1
+        rm -rf "$folder/target"
+    fi
+    PATH=$folder/bin:$PATH
+}
+
+# Licences, sources and second versions of dependencies, as deny.toml wants them; known vulnerabilities where their
+# database can be had.
+check_dependencies() {
+    cargo deny check -D warnings licenses bans sources || return 1
+    if timeout 120 cargo deny fetch db >"$scratch/advisories" 2>&1; then
+        cargo deny check --disable-fetch advisories
+    else
+        notice "no database of advisories to be had (offline?); dependencies were not looked up in it"
+    fi
+}
+
+# The compiler that runs is the oldest one that the packages promise to work with.
+check_minimum_rust() {
+    local wanted used
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    used=$(rustc --version | sed 's/^rustc \([0-9]*\.[0-9]*\).*/\1/')
+    if [ "$used" = "$wanted" ]; then
+        echo "all steps run on Rust $used, the minimum"
+    elif cargo "+$wanted" --version >/dev/null 2>&1; then
+        cargo "+$wanted" check --workspace --all-targets
+    else
+        notice "this is Rust $used, the minimum is $wanted, and that toolchain is not installed"
+    fi
+}
+
+# Packages as they would be uploaded, into target/package; nothing is compiled and nothing leaves the machine. Without
+# lock files: these would name crates that are not published yet.
+check_packages() {
+    cargo package --workspace --no-verify --allow-dirty --exclude-lockfile --quiet
+}
+
+# Library crates that are of use in a browser and compile for one: no files, devices, worker processes or machine code.
+readonly wasm_crates=(
+    xenoglot-ir xenoglot-interp xenoglot-opt xenoglot-structure
+    xenoglot-pica-shader xenoglot-maxwell xenoglot-mips xenoglot-dxil xenoglot-vpu
+    xenoglot-spirv xenoglot-glsl xenoglot-naga xenoglot
+    xenoglot-guest xenoglot-pica xenoglot-nds xenoglot-dragon xenoglot-raster
+    xenoglot-texture xenoglot-yuv xenoglot-tone xenoglot-capture xenoglot-trace xenoglot-pica-scenes
+)
+readonly wasm=wasm32-unknown-unknown
+
+# Debian's compiler for building browsers, which has the sources of the standard library: unpacked, not installed, so that
+# it gets in no other compiler's way. Prints the folder.
+debian_wasm_rust() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/rustc-web package version
+    local packages=(rustc-web libstd-rust-web-dev rust-web-src)
+    if [ ! -x "$folder/usr/bin/rustc" ]; then
+        [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] && have apt-get && have dpkg || return 1
+        apt-cache show rustc-web >/dev/null 2>&1 || apt-get update -q >&2 || return 1
+        # The libraries have versions in their names.
+        for package in libstd-rust-web- libllvm; do
+            version=$(apt-cache depends --recurse --no-{recommends,suggests,conflicts,breaks,replaces,enhances} rustc-web \
+                2>/dev/null | grep -oE "^${package}[0-9.]+$" | sort -u) || return 1
+            packages+=("$version")
+        done
+        rm -rf "$folder.part" && mkdir -p "$scratch/wasm" "$folder.part" || return 1
+        (cd "$scratch/wasm" && timeout 300 apt-get download -q "${packages[@]}" >&2) || return 1
+        for package in "$scratch"/wasm/*.deb; do dpkg -x "$package" "$folder.part" || return 1; done
+        rm -rf "$folder" && mv "$folder.part" "$folder" || return 1
+    fi
+    printf '%s' "$folder"
+}
+
+check_wasm() {
+    local crates=() crate rust
+    for crate in "${wasm_crates[@]}"; do crates+=(-p "$crate"); done
+    if [ -d "$(rustc --print sysroot)/lib/rustlib/$wasm" ]; then
+        cargo check --target "$wasm" "${crates[@]}"
+    elif rust=$(debian_wasm_rust); then
+        # Its standard library is not compiled for the target. Only nightly compilers may build one, but for that variable.
+        LD_LIBRARY_PATH=$rust/usr/lib/x86_64-linux-gnu RUSTC=$rust/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
+            CARGO_TARGET_DIR=target/wasm cargo check -Zbuild-std=std,panic_abort --target "$wasm" "${crates[@]}"
+    else
+        notice "no standard library for $wasm (rustup target add $wasm)"
+    fi
+}
+
 for argument in "$@"; do
     case $argument in
         --long) export XENOGLOT_LONG=1 ;;
@@ -201,6 +292,12 @@ run() {
 run cargo fmt --all --check
 run cargo clippy --workspace --all-targets -- -D warnings
 run cargo test --workspace --no-fail-fast
+RUSTDOCFLAGS='-D warnings' run cargo doc --workspace --no-deps
+run check_minimum_rust
+run check_packages
+step "cargo-deny"
+if install_cargo_deny; then run check_dependencies; else notice "cargo-deny $cargo_deny could not be installed"; fi
+run check_wasm
 
 step "summary"
 [ "${XENOGLOT_LONG:-0}" = 1 ] || echo "long runs: not asked for (--long)"

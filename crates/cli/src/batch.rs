@@ -1,13 +1,13 @@
 //! Many inputs at once: on all cores, with a progress bar, results written in the order of the inputs.
 
-use crate::failure::{describe, usage};
+use crate::failure::{self, describe, usage};
 use crate::isolate::{Panicked, attempt};
 use crate::output::{self, Inputs, check_ending, check_folder, ends_with_slash, is_stdout};
 use crate::print;
+use crate::progress::Progress;
 use crate::source::{Source, sources};
 use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ impl Artifact {
     }
 }
 
-/// What comes of an input: results, each of which may have failed for itself.
+/// The results of an input; each may have failed on its own.
 pub type Outcome = Result<Vec<Result<Artifact>>>;
 
 /// Inputs in work or waiting to be written, per thread: bounds the memory for results.
@@ -81,7 +81,7 @@ pub fn run<S>(
 ) -> Result<bool> {
     let sources = sources(&args.inputs)?;
     let mut writer = Writer::new(args, &sources)?;
-    let bar = bar(sources.len());
+    let progress = Progress::new(sources.len());
     for window in sources.chunks(WINDOW * rayon::current_num_threads()) {
         let outcomes: Vec<Outcome> = window
             .par_iter()
@@ -91,25 +91,16 @@ pub fn run<S>(
                 if outcome.as_ref().is_err_and(|e| e.is::<Panicked>()) {
                     *reused = state();
                 }
-                bar.inc(1);
+                progress.step();
                 outcome
             })
             .collect();
         for (source, outcome) in window.iter().zip(outcomes) {
-            bar.suspend(|| writer.outcome(source, outcome))?;
+            progress.suspend(|| writer.outcome(source, outcome))?;
         }
     }
-    bar.finish_and_clear();
+    drop(progress);
     writer.finish()
-}
-
-/// A bar on standard error for `total` steps; hidden for a single one and where nobody watches.
-pub fn bar(total: usize) -> ProgressBar {
-    if total < 2 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40.cyan/dim} {pos}/{len}  {elapsed} {msg}");
-    ProgressBar::new(total as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Where results go.
@@ -166,7 +157,7 @@ impl<'a> Writer<'a> {
         if self.args.json {
             let mut object = Map::new();
             object.insert("input".into(), source.name.clone().into());
-            object.insert("error".into(), format!("{error:#}").into());
+            object.insert("error".into(), failure::text(error).into());
             self.json(&object)?;
         }
         Ok(())

@@ -3,8 +3,8 @@
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, texture, tone, translate,
-    yuv,
+    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell, texture, tone,
+    translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -14,14 +14,14 @@ Exit codes:
   1  something failed: an input, a run, a case; the others were done all the same
   2  the command line makes no sense; nothing was done
 
-Inputs are files, folders (all files in them) or `-` for standard input. What an input is, its content says: a PICA200 \
+Inputs are files, folders (all files in them) or `-` for standard input. The content decides what an input is: a PICA200 \
 shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal programs (cubin, DKSH, header with code), a Direct3D 12 shader (DXBC container or bitcode), or any other file with shader binaries inside.";
 
-/// Translates machine code of graphics processors into the shader languages of today's.
+/// Translates machine code of foreign GPUs to today's shader languages, and emulates whole GPUs.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+#[command(name = "xenoglot", version = env!("XENOGLOT_VERSION"), after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
 pub struct Cli {
-    /// Say more: -v what is done, -vv why, -vvv everything. RUST_LOG sets it by module.
+    /// Print more messages: -v what is done, -vv why, -vvv everything. RUST_LOG sets the level by module.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
     /// What to do.
@@ -32,19 +32,19 @@ pub struct Cli {
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// What is in a file: sections, entry points, constants, names, control flow.
+    /// Describe a file: sections, entry points, constants, names, control flow.
     Info(info::Args),
-    /// Machine code to assembly.
+    /// Disassemble shader binaries, kernels, DXIL containers and MIPS programs.
     Disasm(disasm::Args),
-    /// Assembly to shader binaries.
+    /// Assemble PICA200 shaders.
     Asm(asm::Args),
-    /// Pictures of control flow, as the guest has it and structured.
+    /// Draw control flow, as the guest jumps and structured.
     Cfg(cfg::Args),
-    /// The intermediate representation, after lifting or after any pass.
+    /// Print the intermediate representation, as lifted or after any pass.
     Ir(ir::Args),
-    /// To SPIR-V, GLSL, WGSL, MSL or HLSL.
+    /// Translate to SPIR-V, GLSL, WGSL, MSL or HLSL.
     Translate(translate::Args),
-    /// Run a shader on given inputs.
+    /// Run a shader on given inputs, or a kernel on given buffers.
     Run(run::Args),
     /// Replay a capture (.xgc) and write what it shows.
     Render(render::Args),
@@ -63,8 +63,12 @@ pub enum Command {
     Conformance(conformance::Args),
     /// Measure what things cost on this machine.
     Bench(bench::Args),
-    /// Take the bundled shaders through everything, into a folder with an index.
+    /// Show every guest and the bundled shaders, in a folder with an index.
     Demo(demo::Args),
     /// Simulate the Dragon GPU: frames, traces, sweeps of its parameters, VPU programs.
     Dragon(dragon::Args),
+    /// Print a script that completes command lines in a shell.
+    Completions(shell::CompletionArgs),
+    /// Write manual pages.
+    Man(shell::ManArgs),
 }

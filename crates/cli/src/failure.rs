@@ -35,7 +35,7 @@ pub fn exit_code(result: anyhow::Result<bool>) -> ExitCode {
         // Whoever read the output has seen enough.
         Err(e) if print::is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            print::error(format_args!("{e:#}"));
+            print::error(text(&e));
             ExitCode::from(if e.is::<Usage>() { USAGE } else { FAILED })
         }
     }
@@ -50,6 +50,18 @@ pub fn help_or_usage(said: &clap::Error) -> ExitCode {
     }
 }
 
+/// An error with its causes, each said once: some errors have their cause in their own message already.
+pub fn text(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
 /// The message for an error in the input called `name`: `name: reason`, or `name:line:column: reason` in texts.
 pub fn describe(name: &str, error: &anyhow::Error) -> String {
     let assembly = match error.downcast_ref::<xenoglot::Error>() {
@@ -62,5 +74,24 @@ pub fn describe(name: &str, error: &anyhow::Error) -> String {
     if let Some(e) = error.downcast_ref::<xenoglot_ir::text::ParseError>() {
         return format!("{name}:{e}");
     }
-    format!("{name}: {error:#}")
+    // What an option names may be the input itself.
+    let text = text(error);
+    let place = format!("{name}: ");
+    if text.starts_with(&place) { text } else { place + &text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn a_cause_that_its_effect_names_is_said_once() {
+        let io = || std::io::Error::other("disk on fire");
+        let repeats = xenoglot_output::Error::Io { path: "a.png".into(), source: io() };
+        let error = anyhow::Error::from(repeats).context("frame 3");
+        assert_eq!(text(&error), "frame 3: cannot write a.png: disk on fire");
+        let plain = Err::<(), _>(io()).context("frame 4").unwrap_err();
+        assert_eq!(text(&plain), "frame 4: disk on fire");
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! `commands` has one file per command. What they share: `cli` says what the arguments are, `source` finds and reads
 //! inputs, `program` makes programs of them, `batch` works on many at once and writes results in order, `draw` makes
-//! pictures of graphs, `picture` writes those of pixels, `output` writes files, `print` standard output, `isolate` makes
-//! panics errors, `engine` says where codecs run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
+//! pictures of graphs, `picture` writes those of pixels, `output` writes files, `print` standard output, `progress` says how far
+//! they are, `isolate` makes panics errors, `engine` says where codecs run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -19,6 +19,7 @@ mod output;
 mod picture;
 mod print;
 mod program;
+mod progress;
 mod source;
 
 use clap::Parser;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xenoglot_output::Durability;
 
-/// Endings of file names that promise a format, those of one format together. Others promise nothing.
+/// Endings of file names that promise a format, grouped by format. Other endings promise nothing.
 const FORMATS: &[&[&str]] = &[
     &["png", "apng"],
     &["jpg", "jpeg", "jpe", "jfif"],
@@ -85,7 +85,7 @@ fn write_with(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a name that promises another format than that of `ending`.
+/// Refuses a name that promises another format than `ending` does.
 pub fn check_ending(path: &Path, ending: &str) -> Result<()> {
     let Some(given) = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase) else {
         return Ok(());

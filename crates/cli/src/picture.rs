@@ -13,7 +13,7 @@ pub struct Picture {
     pub height: u32,
     /// Four bytes a pixel.
     pub rgba: Vec<u8>,
-    /// Whether colours are known to be those of sRGB, which the file then says.
+    /// Whether colours are known to be sRGB; the file then says so.
     pub srgb: bool,
 }
 
@@ -31,7 +31,7 @@ impl Picture {
     }
 }
 
-/// Colours as OpenEXR, of halves or singles. `color` gives that of a place.
+/// Colours as OpenEXR, of halves or singles. `color` gives the colour at x and y.
 pub fn open_exr(
     halves: bool,
     [width, height]: [usize; 2],

@@ -1,7 +1,7 @@
 //! Standard output and standard error, where writing may fail: a full disk, a reader that is gone.
 //!
 //! `println!` and `eprintln!` panic then, and are forbidden in this crate. Failures of standard output end the command;
-//! those of standard error have nowhere to be told.
+//! failures of standard error are ignored, as there is nowhere to report them.
 
 use crate::output::is_stdout;
 use std::fmt::{self, Display};

@@ -2,7 +2,7 @@
 
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::isolate::attempt;
-use crate::source::Source;
+use crate::source::{self, Source};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Select {
     /// The executable with this number, from 0; all if not given.
     #[arg(long, value_name = "N")]
     pub entry: Option<usize>,
-    /// Of a file with several shader binaries inside, the one at this byte offset; all if not given.
+    /// The shader binary at this byte offset of a file with several; all if not given.
     #[arg(long, value_name = "OFFSET", value_parser = parse_offset)]
     pub at: Option<usize>,
     /// The kernel of this name; all if not given.
@@ -42,12 +42,12 @@ pub fn parse_offset(text: &str) -> Result<usize, String> {
 /// Arithmetic.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum NumericArg {
-    /// IEEE single; 0 times anything that is no NaN is 0.
+    /// IEEE single, but 0 times infinity is 0.
     #[default]
     Single,
     /// Results rounded to the chip's 24 bits.
     F24,
-    /// IEEE single, 0 times infinity is NaN.
+    /// Plain IEEE single: 0 times infinity is NaN.
     Fast,
 }
 
@@ -79,44 +79,43 @@ pub struct LiftArgs {
     /// Arithmetic of results.
     #[arg(long, value_enum, default_value_t)]
     pub numeric: NumericArg,
-    /// What to make of a program.
+    /// The kind of shader to make.
     #[arg(long, value_enum, default_value_t)]
     pub shape: ShapeArg,
     /// Clip space of a vertex shader's position.
     #[arg(long, value_enum, default_value_t)]
     pub clip: ClipArg,
-    /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
+    /// Invocations of a workgroup along x, y and z, for kernels whose file does not record them.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
     pub workgroup: Workgroup,
-    /// Binds Maxwell's global memory to storage buffers where addresses come from constant banks, at multiples of BYTES.
+    /// Maxwell: turn global memory whose addresses come from constant banks into storage buffers, aligned to BYTES.
     #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
     pub storage_buffers: Option<u32>,
-    /// Lets textures and targets of Maxwell's shaders have scales, which a uniform buffer tells.
+    /// Maxwell: let textures and render targets be scaled; a uniform buffer holds the factors.
     #[arg(long)]
     pub scale_textures: bool,
-    /// Makes compute shaders of Maxwell's vertex and geometry shaders, for hosts without the stage.
+    /// Maxwell: make compute shaders of vertex and geometry shaders, for hosts without the stage.
     #[arg(long)]
     pub stages_to_compute: bool,
-    /// Binds integer cubes of Maxwell's shaders as layers, for hosts that do not sample them.
+    /// Maxwell: bind cube maps of integers as array layers, for hosts that cannot sample them.
     #[arg(long)]
     pub flatten_integer_cubes: bool,
-    /// Where resources of DXIL shaders are bound; by root signature if one is given.
+    /// DXIL: how resources are bound; by root signature if one is given.
     #[arg(long, value_enum)]
     pub bindings: Option<BindingsArg>,
-    /// The root signature of DXIL shaders: a bare one, or a container that has one.
+    /// DXIL: the root signature, bare or in a container; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub root_signature: Option<PathBuf>,
-    /// Checks descriptors of DXIL shaders' heaps before each access, by buffers in set 3; needs bindings by root signature.
+    /// DXIL: check descriptors of heaps before each access, against buffers in set 3. Needs --bindings root-signature.
     #[arg(long)]
     pub check_descriptors: bool,
-    /// Lets DXIL shaders see parts of their heap's storage buffers, which set 3, binding 2 tells; needs bindings by root
-    /// signature.
+    /// DXIL: offset and bound storage buffers of heaps by the table in set 3, binding 2. Needs --bindings root-signature.
     #[arg(long)]
     pub buffer_windows: bool,
-    /// Takes all textures of DXIL shaders for resident, for hosts without sparse resources.
+    /// DXIL: assume that all textures are resident, for hosts without sparse resources.
     #[arg(long)]
     pub all_resident: bool,
-    /// Samples of the targets of DXIL pixel shaders, for those that ask.
+    /// DXIL: samples of the render targets, for pixel shaders that query them.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub samples: Option<u8>,
 }
@@ -167,13 +166,12 @@ impl LiftArgs {
     fn binding_model(&self) -> Result<BindingModel> {
         let signature = match &self.root_signature {
             Some(file) => {
-                let name = || file.display().to_string();
-                let bytes = std::fs::read(file).with_context(name)?;
-                Some(dxil::RootSignature::parse(&bytes).with_context(name)?)
+                let bytes = source::read(file)?;
+                Some(dxil::RootSignature::parse(&bytes).with_context(|| source::name(file))?)
             }
             None => None,
         };
-        /// The set behind those of heaps and static samplers.
+        /// The first set after those of heaps and static samplers.
         const OWN_SET: u32 = 3;
         let own = self.check_descriptors || self.buffer_windows;
         match (self.bindings, signature) {

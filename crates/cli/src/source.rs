@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Most bytes of one input.
 const MAX_BYTES: u64 = 4 << 30;
@@ -30,9 +31,20 @@ impl Source {
     /// Reads it.
     pub fn read(&self) -> Result<Vec<u8>> {
         match &self.path {
-            None => bounded(std::io::stdin().lock()),
+            None => stdin(),
             Some(path) => bounded(File::open(path)?),
         }
+    }
+}
+
+/// Standard input. It can be read once only but named more often: by several arguments, and by each thread that reads
+/// the file of an argument.
+fn stdin() -> Result<Vec<u8>> {
+    static CONTENT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+    let mut content = CONTENT.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*content {
+        Some(bytes) => Ok(bytes.clone()),
+        None => Ok(content.insert(bounded(std::io::stdin().lock())?).clone()),
     }
 }
 
@@ -48,7 +60,7 @@ fn bounded(file: impl Read) -> Result<Vec<u8>> {
 /// Reads the file of an argument; `-` is standard input.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let bytes = match path.as_os_str() == "-" {
-        true => bounded(std::io::stdin().lock()),
+        true => stdin(),
         false => File::open(path).map_err(Into::into).and_then(bounded),
     };
     bytes.with_context(|| name(path))

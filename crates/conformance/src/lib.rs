@@ -3,6 +3,15 @@
 //! A suite is a row of [`SUITES`]: its name, its engines and how it is run on a file or folder in the format of
 //! `vectors/*/FORMAT.md`. The command line and the project's tests run the same code, so users check Xenoglot on
 //! their machine and driver with what we check it with.
+//!
+//! ```
+//! use xenoglot_conformance::Suite;
+//!
+//! let suite = Suite::find("pica").expect("a suite of the table");
+//! assert_eq!(suite.engine(None)?, "interp", "the default engine is the first one");
+//! assert!(suite.engine(Some("abacus")).is_err());
+//! # Ok::<(), xenoglot_conformance::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod corpora;

@@ -2,6 +2,12 @@
 //!
 //! `fuzz/` has a coverage-guided target of a few lines for each; a test here runs the same functions on mutated
 //! seeds, so that every change is checked on a stable toolchain, too.
+//!
+//! ```
+//! // What a fuzz target does with each input; a broken promise would panic.
+//! xenoglot_fuzzing::ir_text(b"module compute \"empty\" {\n}\n");
+//! assert!(xenoglot_fuzzing::TARGETS.iter().any(|target| target.name == "ir_text"));
+//! ```
 #![deny(missing_docs)]
 
 mod bytes;

@@ -7,6 +7,37 @@
 //! * [`float`] is the arithmetic of the floating-point unit.
 //!
 //! Nothing here does I/O.
+//!
+//! ```
+//! use xenoglot_guest::memory::{Memory, Rights};
+//! use xenoglot_guest::{Action, Cpu, Exception, Interpreter, Kernel, Machine, Outcome, reg};
+//! use xenoglot_mips::Endian;
+//!
+//! /// Every system call ends the program with the value in `v0`.
+//! struct Exit;
+//!
+//! impl Kernel for Exit {
+//!     type Exit = Result<u32, Exception>;
+//!
+//!     fn syscall(&mut self, cpu: &mut Cpu, _: &mut Memory) -> Action<Self::Exit> {
+//!         Action::Stop(Ok(cpu.get(reg::V0)))
+//!     }
+//!
+//!     fn exception(&mut self, _: &mut Cpu, _: &mut Memory, exception: &Exception) -> Action<Self::Exit> {
+//!         Action::Stop(Err(*exception))
+//!     }
+//! }
+//!
+//! // addiu v0,zero,42 ; syscall
+//! let code: Vec<u8> = [0x2402_002a_u32, 0x0000_000c].into_iter().flat_map(u32::to_le_bytes).collect();
+//! let mut memory = Memory::new(1 << 20);
+//! memory.map(0x1000, 0x1000, Rights::READ.and(Rights::EXECUTE));
+//! memory.poke(0x1000, &code).expect("mapped");
+//! let mut cpu = Cpu::new(Endian::Little);
+//! cpu.pc = 0x1000;
+//! let mut machine = Machine { cpu, memory, engine: Interpreter::default(), kernel: Exit };
+//! assert!(matches!(machine.run(&mut 1_000), Outcome::Exit(Ok(42))));
+//! ```
 #![deny(missing_docs)]
 
 mod cpu;

@@ -8,6 +8,27 @@
 //! * [`func`], [`module`]: facts and order; [`builder`] makes them.
 //! * [`text`]: the text form; [`verify`](mod@verify): what a sound module is.
 //! * [`analysis`]: dominators, loops, liveness and the like.
+//!
+//! ```
+//! use xenoglot_ir::text::{Limits, canonical, parse};
+//! use xenoglot_ir::{Builder, Function, Module, Op, Stage, Type, verify};
+//!
+//! let mut f = Function::new("main");
+//! let block = f.add_block();
+//! let x = f.add_param(block, Type::I32);
+//! f.returns = vec![Type::I32];
+//! let mut b = Builder::new(&mut f, block);
+//! let sum = b.op(Op::Iadd, &[x, x]);
+//! b.ret(&[sum]);
+//! let mut module = Module::new(Stage::Compute, "double");
+//! module.entry = Some(module.funcs.push(f)).into();
+//!
+//! verify(&module)?;
+//! let text = module.to_string();
+//! assert!(text.contains("iadd v0, v0"));
+//! assert_eq!(canonical(&parse(&text, &Limits::default())?), canonical(&module));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod analysis;

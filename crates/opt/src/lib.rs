@@ -8,6 +8,30 @@
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
 //! the same bit for bit (NaN payloads apart), faults and out-of-bounds accesses included; but for [`relax`], which is there
 //! to change them and runs only where asked for.
+//!
+//! ```
+//! use xenoglot_ir::text::{Limits, parse};
+//! use xenoglot_opt::pipeline::Verify;
+//! use xenoglot_opt::{Context, Options, optimize};
+//!
+//! let mut module = parse(
+//!     r#"module compute "square" {
+//!   entry func @main(v0 : i32) -> i32 {
+//!     slot r0 : i32
+//!   block0:
+//!     slot_set r0, v0
+//!     v1 : i32 = slot_get r0
+//!     v2 : i32 = const 1
+//!     v3 : i32 = imul v1, v2
+//!     return v3
+//!   }
+//! }"#,
+//!     &Limits::default(),
+//! )?;
+//! optimize(&mut module, &mut Context::new(), &Options::default(), &mut Verify)?;
+//! assert!(module.to_string().contains("return v0"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod block_params;

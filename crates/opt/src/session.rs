@@ -3,7 +3,7 @@
 //! Passes tell each other what they found out, so that none looks twice for what another has seen to. Such knowledge
 //! holds for one function, in the state the last pass left it in. [`Session`] ties it to that function: it starts knowing
 //! nothing and holds the function borrowed, so nobody can change it between passes or run a pass on another one. A pass
-//! ends with [`Work::done`], which forgets whatever the pass does not say it kept: a new pass is slow before it is wrong.
+//! ends with `Work::done`, which forgets whatever the pass does not say it kept: a new pass is slow before it is wrong.
 
 use crate::context::{Buffers, Context};
 use crate::edit::Replaced;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! *Exactly* means bit for bit but for NaN payloads, whatever the flags: `x + 0.0` stays because of -0, `x * 1.0`
-//! goes unless `ftz`, `sat` or `fmz` would change `x`. The rules are by family in [`int`], [`float`] and
-//! [`vector`]; ops on constants fold on the way, so that chains of both need one sweep.
+//! goes unless `ftz`, `sat` or `fmz` would change `x`. The rules are by family in `int`, `float` and
+//! `vector`; ops on constants fold on the way, so that chains of both need one sweep.
 
 use crate::session::{Done, Keeps, Known, Work};
 use crate::{Changed, constant_fold, edit};

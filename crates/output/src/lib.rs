@@ -69,15 +69,15 @@ pub enum Durability {
 /// Writes all of `bytes` to `path`.
 ///
 /// # Errors
-/// [`Error`]; what was there before is still there, if it is a regular file.
+/// [`Error`](enum@Error); what was there before is still there, if it is a regular file.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_with(path, bytes, Durability::Cached)
 }
 
-/// As [`write`], and waits for the disk.
+/// As [`write`](fn@write), and waits for the disk.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write`](fn@write).
 pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_with(path, bytes, Durability::Synced)
 }
@@ -107,7 +107,7 @@ impl Output {
     /// Opens what `path` names for writing. Opening a named pipe waits for a reader.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error`](enum@Error).
     pub fn create(path: &Path) -> Result<Output, Error> {
         let failed = |source| Error::Io { path: path.into(), source };
         let kind = match target::resolve(path).map_err(failed)? {
@@ -128,7 +128,7 @@ impl Output {
     /// Puts a regular file in its place.
     ///
     /// # Errors
-    /// [`Error`]; what was there before is still there.
+    /// [`Error`](enum@Error); what was there before is still there.
     pub fn finish(self, durability: Durability) -> Result<(), Error> {
         let Output { path, kind } = self;
         let done = match kind {

@@ -42,7 +42,7 @@ fn is_ignored(signal: i32) -> bool {
 ///
 /// # Errors
 /// The system's, if the handler cannot be set up.
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub fn discard_on_signals() -> io::Result<()> {
     /// What a process that Ctrl-C ended returns.
     const INTERRUPTED: i32 = 130;
@@ -51,4 +51,13 @@ pub fn discard_on_signals() -> io::Result<()> {
         std::process::exit(INTERRUPTED);
     })
     .map_err(io::Error::other)
+}
+
+/// Does nothing: no signals end a process here.
+///
+/// # Errors
+/// None.
+#[cfg(not(any(unix, windows)))]
+pub fn discard_on_signals() -> io::Result<()> {
+    Ok(())
 }

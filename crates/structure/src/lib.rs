@@ -16,6 +16,23 @@
 //!
 //! Nothing here knows what is in a block, or a host language. [`mod@check`] proves a tree right, [`trace`] runs it, and
 //! [`dominance`] tells a back end which values need a variable.
+//!
+//! ```
+//! use xenoglot_ir::Block;
+//! use xenoglot_ir::entity::EntityRef;
+//! use xenoglot_structure::check::check;
+//! use xenoglot_structure::{Graph, Options, structure_graph};
+//!
+//! // Two blocks that jump to each other, both of which can be entered first: an irreducible loop.
+//! let successors = [vec![1, 2], vec![2, 3], vec![1], vec![]];
+//! let successors = successors.map(|list| list.into_iter().map(Block::new).collect::<Vec<_>>());
+//! let graph = Graph::new(Block::new(0), successors)?;
+//! let options = Options::default();
+//! let tree = structure_graph(&graph, &options);
+//! check(&graph, &tree, options.depth_limit).map_err(|violations| format!("{violations:?}"))?;
+//! assert_eq!(tree.stats().loops, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod check;

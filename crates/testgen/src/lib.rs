@@ -1,4 +1,14 @@
 //! Random control-flow graphs, IR and guest programs for tests, fuzzing and benchmarks.
+//!
+//! ```
+//! use xenoglot_testgen::ir::{Options, count_ops, generate};
+//!
+//! // The same seed always gives the same module, and every module is verified IR.
+//! let module = generate(7, &Options::default());
+//! xenoglot_ir::verify(&module)?;
+//! assert!(!count_ops(&module).is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod cfg;
 pub mod ir;

@@ -39,7 +39,7 @@ fn micros(ns: u64) -> Value {
     }
 }
 
-/// The lane of each phase such that those of a lane do not overlap.
+/// A lane for each phase, so that phases in one lane do not overlap.
 pub(crate) fn lanes(trace: &Trace) -> Vec<usize> {
     let mut ends: Vec<u64> = Vec::new();
     let mut place = |start: u64, end: u64| {
@@ -100,7 +100,7 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"}\n")
 }
 
-/// Reads a trace that [`write`] wrote.
+/// Reads a trace that [`write`](fn@write) wrote.
 ///
 /// # Errors
 /// Anything else.

@@ -77,7 +77,7 @@ impl Span {
 pub struct Track {
     /// The unit.
     pub name: String,
-    /// In order, without those of kind [`Kind::Idle`].
+    /// In order of time; spans of kind [`Kind::Idle`] are left out.
     pub spans: Vec<Span>,
     /// Ticks reported as idle.
     pub idle: u64,

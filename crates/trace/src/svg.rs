@@ -8,7 +8,11 @@ use std::fmt::Write;
 
 const LABEL: usize = 150;
 const ROW: usize = 18;
-const TOP: usize = 24;
+const TOP: usize = 40;
+/// Room on the right, for the last time of the axis.
+const MARGIN: usize = 30;
+/// Most times on the axis.
+const MAX_MARKS: usize = 32;
 /// Columns of the timeline, a pixel each.
 pub const COLUMNS: usize = 1000;
 
@@ -66,28 +70,46 @@ fn cells(trace: &Trace, track: usize, from: u64, to: u64) -> Vec<u16> {
         .collect()
 }
 
-/// Draws the ticks `from` up to but without `to`; all of them for an empty range.
+/// A step of 1, 2 or 5 times a power of ten that has up to ten multiples in `length`.
+fn axis_step(length: f64) -> f64 {
+    let power = 10f64.powf((length / 10.0).max(f64::MIN_POSITIVE).log10().floor());
+    let steps = [power, 2.0 * power, 5.0 * power];
+    steps.into_iter().find(|step| length / step <= 10.0).unwrap_or(10.0 * power)
+}
+
+/// The time axis: a line down the rows at round times, and the times above, in microseconds.
+fn axis(out: &mut String, from: f64, to: f64, bottom: usize) {
+    let length = (to - from).max(f64::MIN_POSITIVE);
+    let step = axis_step(length);
+    let first = (from / step).ceil() as u64;
+    let digits = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+    for time in (first..).map(|n| n as f64 * step).take_while(|&time| time <= to).take(MAX_MARKS) {
+        let x = LABEL as f64 + (time - from) / length * COLUMNS as f64;
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "<path d=\"M{x:.1} {}V{bottom}\" stroke=\"#ccc\"/>\n\
+             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{time:.digits$}</text>",
+            TOP - 4,
+            TOP - 8
+        );
+    }
+}
+
+/// Draws the ticks `from` up to but without `to`; all of them for an empty range. Times are in microseconds; below the
+/// rows is a legend of the events that occur.
 pub fn draw(trace: &Trace, from: u64, to: u64) -> String {
     let to = to.min(trace.ticks);
     let (from, to) = if from < to { (from, to) } else { (0, trace.ticks) };
-    let height = TOP + ROW * (trace.tracks.len() + 2);
-    let width = LABEL + COLUMNS + 10;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
-         font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
     let us = |tick| trace.nanoseconds(tick) as f64 / 1000.0;
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        out,
-        "<text x=\"{LABEL}\" y=\"14\">{} µs – {} µs, ticks {from} to {to}</text>",
-        us(from),
-        us(to)
-    );
+    let bottom = TOP + ROW * trace.tracks.len();
+    let mut rows = String::new();
+    axis(&mut rows, us(from), us(to), bottom);
     let mut used = vec![false; trace.events.len()];
     for (n, track) in trace.tracks.iter().enumerate() {
         let y = TOP + n * ROW;
-        let _ = writeln!(out, "<text x=\"4\" y=\"{}\">{}</text>", y + 13, escaped(&track.name));
+        // Writing to a String cannot fail.
+        let _ = writeln!(rows, "<text x=\"4\" y=\"{}\">{}</text>", y + 13, escaped(&track.name));
         let cells = cells(trace, n, from, to);
         let mut start = 0;
         for part in cells.chunk_by(|a, b| a == b) {
@@ -96,7 +118,7 @@ pub fn draw(trace: &Trace, from: u64, to: u64) -> String {
                 let (x, width) = (LABEL + start, part.len());
                 let (fill, y, height) = (color(trace, event), y + 2, ROW - 4);
                 let _ = writeln!(
-                    out,
+                    rows,
                     "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
                 );
                 if let Some(used) = used.get_mut(usize::from(event)) {
@@ -106,14 +128,41 @@ pub fn draw(trace: &Trace, from: u64, to: u64) -> String {
             start += part.len();
         }
     }
-    let y = TOP + ROW * (trace.tracks.len() + 1);
-    let mut x = 4;
-    for (event, (name, _)) in (0..).zip(&trace.events).filter(|&(event, _)| used[usize::from(event)]) {
-        let fill = color(trace, event);
-        let _ = writeln!(out, "<rect x=\"{x}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{fill}\"/>", y - 9);
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{y}\">{}</text>", x + 14, escaped(name));
-        x += 22 + 7 * name.len();
-    }
+    let bottom = legend(&mut rows, trace, &used, bottom + ROW);
+    let width = LABEL + COLUMNS + MARGIN;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{}\" font-family=\"sans-serif\" \
+         font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        bottom + ROW / 2
+    );
+    let _ = writeln!(out, "<text x=\"4\" y=\"14\">ticks {from} to {to}</text>");
+    let _ =
+        writeln!(out, "<text x=\"{}\" y=\"14\" text-anchor=\"middle\">time, µs</text>", LABEL + COLUMNS / 2);
+    out.push_str(&rows);
     out.push_str("</svg>\n");
     out
+}
+
+/// The colours of the events that are drawn, in lines that fit the picture; the end of the last one.
+fn legend(out: &mut String, trace: &Trace, used: &[bool], top: usize) -> usize {
+    let (mut x, mut y) = (4, top);
+    let drawn = (0..).zip(&trace.events).zip(used).filter(|&(_, &used)| used);
+    let colored = drawn.map(|((event, (name, _)), _)| (color(trace, event), name.as_str()));
+    for (fill, name) in colored.chain([("white", "blank: idle")]) {
+        let width = 22 + 7 * name.chars().count();
+        if x > 4 && x + width > LABEL + COLUMNS {
+            (x, y) = (4, y + ROW);
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{fill}\" stroke=\"#999\" stroke-width=\"0.5\"/>\n\
+             <text x=\"{}\" y=\"{y}\">{}</text>",
+            y - 9,
+            x + 14,
+            escaped(name)
+        );
+        x += width;
+    }
+    y
 }

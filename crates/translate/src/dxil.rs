@@ -66,7 +66,7 @@ fn own_signatures(
 /// The shaders of a module, in the order in which [`LiftOptions::entry`] counts them: several of a library.
 ///
 /// # Errors
-/// As [`program`].
+/// As [`program`](fn@program).
 pub fn programs(module: &Module) -> Result<Vec<program::Program>, Error> {
     Ok(program::Program::all(module).map_err(lifter::LiftError::from)?)
 }

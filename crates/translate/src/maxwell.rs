@@ -58,7 +58,7 @@ pub struct Program<'a> {
     pub gpu: FileGpu,
 }
 
-/// What of a program has relocations; nothing of one that [`container::link`] gave.
+/// What of a program has relocations; nothing of one that [`container::link`](fn@container::link) gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unlinked {
     /// Its code has: it cannot be lifted.

@@ -13,6 +13,31 @@
 //! are `precise`, so that no compiler contracts what the IR does not allow to be contracted. Where the host's
 //! compiler lacks it (ES 310 without `GL_EXT_gpu_shader5`, 330 without `GL_ARB_gpu_shader5`) results may differ in
 //! the last place.
+//!
+//! ```
+//! use xenoglot_glsl::{Options, emit};
+//! use xenoglot_ir::text::{Limits, parse};
+//! use xenoglot_ir::verify;
+//!
+//! let module = parse(
+//!     r#"module compute "double" {
+//!   storage @data = set 0 binding 0 readwrite oob zero
+//!   entry func @main() {
+//!   block0:
+//!     v0 : i32 = const 0
+//!     v1 : i32 = load storage @data align 4, v0
+//!     v2 : i32 = iadd v1, v1
+//!     store storage @data align 4, v0, v2
+//!     return
+//!   }
+//! }"#,
+//!     &Limits::default(),
+//! )?;
+//! verify(&module)?;
+//! let glsl = emit(&module, &Options::default())?;
+//! assert!(glsl.contains("void main()"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 mod body;

@@ -14,6 +14,32 @@
 //! * no float controls and no `NoContraction`'s effect: the target languages have nothing like them, so results
 //!   there are as exact as their compilers are by themselves;
 //! * no 8-bit and 16-bit integers, which WGSL lacks.
+//!
+//! ```
+//! use xenoglot_ir::text::{Limits, parse};
+//! use xenoglot_ir::verify;
+//! use xenoglot_naga::{Options, to_wgsl};
+//!
+//! let module = parse(
+//!     r#"module compute "double" {
+//!   storage @data = set 0 binding 0 readwrite oob zero
+//!   entry func @main() {
+//!   block0:
+//!     v0 : i32 = const 0
+//!     v1 : i32 = load storage @data align 4, v0
+//!     v2 : i32 = iadd v1, v1
+//!     store storage @data align 4, v0, v2
+//!     return
+//!   }
+//! }"#,
+//!     &Limits::default(),
+//! )?;
+//! verify(&module)?;
+//! let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga())?;
+//! let wgsl = to_wgsl(&words, &Options::default())?;
+//! assert!(wgsl.contains("@compute"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 use naga::back::{hlsl, msl, wgsl};
@@ -113,7 +139,7 @@ const HLSL: Language = Language {
 /// The SPIR-V module as WGSL.
 ///
 /// # Errors
-/// See [`Error`].
+/// See [`Error`](enum@Error).
 pub fn to_wgsl(words: &[u32], options: &Options) -> Result<String, Error> {
     written(words, options, &WGSL, |module, info| {
         wgsl::write_string(module, info, wgsl::WriterFlags::empty()).map_err(|e| e.to_string())
@@ -123,7 +149,7 @@ pub fn to_wgsl(words: &[u32], options: &Options) -> Result<String, Error> {
 /// The SPIR-V module as the Metal Shading Language. Resources get the slots naga makes up.
 ///
 /// # Errors
-/// See [`Error`].
+/// See [`Error`](enum@Error).
 pub fn to_msl(words: &[u32], options: &Options) -> Result<String, Error> {
     let target = msl::Options {
         lang_version: options.metal,
@@ -141,7 +167,7 @@ pub fn to_msl(words: &[u32], options: &Options) -> Result<String, Error> {
 /// The SPIR-V module as HLSL. Resources get the registers naga makes up.
 ///
 /// # Errors
-/// See [`Error`].
+/// See [`Error`](enum@Error).
 pub fn to_hlsl(words: &[u32], options: &Options) -> Result<String, Error> {
     let target = hlsl::Options {
         shader_model: options.shader_model,

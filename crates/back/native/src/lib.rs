@@ -23,6 +23,33 @@
 //!   slots, atomics, shared memory, subgroups, textures.
 //!
 //! The only `unsafe` code of the crate is in `exec`.
+//!
+//! ```
+//! use xenoglot_ir::text::{Limits, parse};
+//! use xenoglot_ir::verify;
+//! use xenoglot_native::{Bindings, Compiler};
+//!
+//! let module = parse(
+//!     r#"module compute "double" {
+//!   storage @data = set 0 binding 0 readwrite oob zero
+//!   entry func @main() {
+//!   block0:
+//!     v0 : i32 = const 0
+//!     v1 : i32 = load storage @data align 4, v0
+//!     v2 : i32 = iadd v1, v1
+//!     store storage @data align 4, v0, v2
+//!     return
+//!   }
+//! }"#,
+//!     &Limits::default(),
+//! )?;
+//! verify(&module)?;
+//! let program = Compiler::new()?.compile(&module)?;
+//! let mut data = 21_u32.to_le_bytes();
+//! program.run(Bindings::new().write(0, 0, &mut data), 0..1, &Default::default())?;
+//! assert_eq!(u32::from_le_bytes(data), 42);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 

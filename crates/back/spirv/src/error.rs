@@ -7,7 +7,7 @@ use thiserror::Error;
 use xenoglot_ir::{NO_GUEST, Op};
 use xenoglot_structure::graph::GraphError;
 
-/// The place an [`Error`] talks about: an op of the IR and the guest instruction it stands for.
+/// The place an [`Error`](enum@Error) talks about: an op of the IR and the guest instruction it stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct At {
     /// The op; `None` where the module's interface is meant.

@@ -9,6 +9,31 @@
 //! * `pure` has the ops that depend on their operands alone, `inst` the others, `memory` and `access` byte-addressed
 //!   memory, `pointer` what lies behind 64-bit pointers, `texture` textures and images, `rays` rays and meshes,
 //!   `interface` inputs, outputs and builtins.
+//!
+//! ```
+//! use xenoglot_ir::text::{Limits, parse};
+//! use xenoglot_ir::verify;
+//! use xenoglot_spirv::{Options, emit};
+//!
+//! let module = parse(
+//!     r#"module compute "double" {
+//!   storage @data = set 0 binding 0 readwrite oob zero
+//!   entry func @main() {
+//!   block0:
+//!     v0 : i32 = const 0
+//!     v1 : i32 = load storage @data align 4, v0
+//!     v2 : i32 = iadd v1, v1
+//!     store storage @data align 4, v0, v2
+//!     return
+//!   }
+//! }"#,
+//!     &Limits::default(),
+//! )?;
+//! verify(&module)?;
+//! let words = emit(&module, &Options::default())?;
+//! assert_eq!(words[0], 0x0723_0203, "SPIR-V's magic number");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 mod access;

@@ -1,6 +1,7 @@
 //! What translating DXIL costs: the shaders of folders, from container to SPIR-V.
 
-use crate::batch::bar;
+use crate::failure;
+use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::fmt;
@@ -146,18 +147,18 @@ pub fn run(options: &Options) -> Result<Report> {
             bail!("{}: no containers", folder.display());
         }
         let mut row = Row::default();
-        let progress = bar(files.len() * rounds);
+        let progress = Progress::new(files.len() * rounds);
         for _ in 0..rounds {
             row = Row { folder: folder.display().to_string(), ..Row::default() };
             for file in &files {
                 let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
                 if let Err(error) = bench.container(&bytes, &mut row) {
-                    row.refused.push(format!("{}: {error:#}", file.display()));
+                    row.refused.push(format!("{}: {}", file.display(), failure::text(&error)));
                 }
-                progress.inc(1);
+                progress.step();
             }
         }
-        progress.finish_and_clear();
+        drop(progress);
         for [read, lift, optimise, emit] in bench.best.drain(..) {
             row.read += read;
             row.lift += lift;

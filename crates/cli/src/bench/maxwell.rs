@@ -1,6 +1,7 @@
 //! What translating Maxwell programs costs: the kernels of a corpus, and straight programs made of their words.
 
-use crate::batch::bar;
+use crate::failure;
+use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub struct Report {
     pub straight: Vec<Row>,
 }
 
-/// Programs of about one size. Times are microseconds, those of the fastest repetition.
+/// Programs of about one size. Times are in microseconds, of the fastest repetition.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// How many.
@@ -172,7 +173,7 @@ pub fn run(options: &Options) -> Result<Report> {
     };
     let (mut kernels, mut refused, mut pool) = (Vec::<Row>::new(), Vec::new(), Vec::new());
     let mut known = BTreeMap::new();
-    let progress = bar(corpus.cubins.len());
+    let progress = Progress::new(corpus.cubins.len());
     for (file, cubin) in &corpus.cubins {
         for kernel in load(cubin).with_context(|| file.clone())? {
             for word in words(kernel.code) {
@@ -188,12 +189,12 @@ pub fn run(options: &Options) -> Result<Report> {
                     kernels.resize(kernels.len().max(class + 1), Row::default());
                     kernels[class].add(&row);
                 }
-                Err(error) => refused.push(format!("{file}: {error:#}")),
+                Err(error) => refused.push(format!("{file}: {}", failure::text(&error))),
             }
         }
-        progress.inc(1);
+        progress.step();
     }
-    progress.finish_and_clear();
+    drop(progress);
     kernels.retain(|row| row.programs > 0);
     if pool.is_empty() {
         bail!("no kernel has an instruction that can be lifted");

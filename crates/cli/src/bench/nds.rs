@@ -1,7 +1,7 @@
 //! What the emulated Nintendo DS costs.
 
-use crate::batch::bar;
 use crate::commands::render_nds::load;
+use crate::progress::Progress;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::fmt;
@@ -97,18 +97,18 @@ pub fn run(options: &Options) -> Result<Report> {
         bail!("{}: no scene called stress_...", options.scenes.display());
     }
     let repeats = if options.quick { 5 } else { 25 };
-    let bar = bar((2 + SCALES.len()) * scenes.len());
+    let progress = Progress::new((2 + SCALES.len()) * scenes.len());
     let on_cpu = |threads| {
         let mut renderer = Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
         let draw = |gpu: &Gpu| {
             renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
             Ok(())
         };
-        frames(&scenes, draw, repeats, || bar.inc(1))
+        frames(&scenes, draw, repeats, || progress.step())
     };
     let (one_core, all_cores) = (on_cpu(1)?, on_cpu(0)?);
-    let gpu = on_gpu(&scenes, repeats, || bar.inc(1))?;
-    bar.finish_and_clear();
+    let gpu = on_gpu(&scenes, repeats, || progress.step())?;
+    drop(progress);
     let (commands, words) = geometry(&scenes, repeats);
     Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, gpu, commands, words })
 }

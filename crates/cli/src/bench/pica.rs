@@ -3,8 +3,8 @@
 #[cfg(feature = "gpu")]
 use super::host;
 use super::shaders::{self, Generated, SHADED, Shaded, Stutter};
-use crate::batch::bar;
 use crate::output;
+use crate::progress::Progress;
 use anyhow::{Context, Result};
 use plotters::prelude::*;
 use serde::Serialize;
@@ -85,31 +85,31 @@ pub struct Row {
 pub fn run(options: &Options) -> Result<Report> {
     let sizes = |sizes: &'static [u32]| sizes.iter().take(if options.quick { 2 } else { sizes.len() });
     let steps = EXPERIMENTS.iter().map(|e| sizes(e.1).count()).sum::<usize>() + SHADED.len();
-    let bar = bar(steps);
+    let progress = Progress::new(steps);
     let gpu = Gpu::open();
     let mut experiments = Vec::new();
     for (scene, counts) in EXPERIMENTS {
         let mut rows = Vec::new();
         for &count in sizes(counts) {
-            bar.set_message(format!("{scene}, {count}"));
+            progress.say(format!("{scene}, {count}"));
             rows.push(frames(scene, count, options.frames, &gpu)?);
-            bar.inc(1);
+            progress.step();
         }
         experiments.push(Experiment { scene, frames: options.frames, rows });
     }
     let mut shaders = Vec::new();
     for name in SHADED {
-        bar.set_message(name);
+        progress.say(name);
         shaders.push(shaders::measure(name, options.quick)?);
-        bar.inc(1);
+        progress.step();
     }
-    bar.set_message("generated shaders");
+    progress.say("generated shaders");
     let generated = shaders::generated(options.quick)?;
-    bar.set_message("new shaders");
+    progress.say("new shaders");
     let stutter = shaders::stutter(NEW_SHADERS)?;
     #[cfg(feature = "gpu")]
     let pixel_stutter = gpu.0.as_ref().map(|host| host.stutter(options.quick)).transpose()?;
-    bar.finish_and_clear();
+    drop(progress);
     if let Some(folder) = options.plots {
         for experiment in &experiments {
             plot(experiment, &folder.join(format!("pica-{}.svg", experiment.scene)))?;
@@ -217,8 +217,8 @@ fn draw(experiment: &Experiment, path: &Path, svg: &mut String) -> Result<()> {
         .map_err(|e| cannot(&e))?;
     chart
         .configure_mesh()
-        .x_desc(if experiment.scene == "triangles" { "triangles" } else { "cubes" })
-        .y_desc("ms")
+        .x_desc(if experiment.scene == "triangles" { "triangles in the scene" } else { "cubes in the scene" })
+        .y_desc("time of a frame, ms")
         .x_labels(5)
         .x_label_formatter(&f64::to_string)
         .y_label_formatter(&f64::to_string)

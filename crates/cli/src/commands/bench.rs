@@ -46,7 +46,7 @@ pub struct Args {
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
-    /// Measure less and less exactly.
+    /// Fewer repetitions; less precise.
     #[arg(long)]
     quick: bool,
     /// Frames of each mean of `pica`; 500, or 20 with --quick.

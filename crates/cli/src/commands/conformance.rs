@@ -1,11 +1,13 @@
 //! `xenoglot conformance`: an engine against a suite of recorded results.
 
 use crate::failure::usage;
+use crate::progress::Progress;
+use crate::source;
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use tempfile::NamedTempFile;
 use xenoglot_conformance::{Case, Observer, Request, SUITES, Suite, Verdict};
 
 /// Arguments of `conformance`.
@@ -14,7 +16,7 @@ use xenoglot_conformance::{Case, Observer, Request, SUITES, Suite, Verdict};
 pub struct Args {
     /// The suite.
     suite: String,
-    /// A file of the suite, or a folder with some.
+    /// A file of the suite, a folder with some, or `-` for a file on standard input.
     path: PathBuf,
     /// The engine; the suite's first if not given.
     #[arg(long)]
@@ -37,12 +39,15 @@ pub fn run(args: &Args) -> Result<bool> {
     let suite = Suite::find(&args.suite)
         .ok_or_else(|| usage(format!("no suite is called {:?}\n{}", args.suite, suite_list())))?;
     let engine = suite.engine(args.engine.as_deref()).map_err(|e| usage(e.to_string()))?;
-    let request = Request { path: args.path.clone(), engine, device: args.device.clone(), worker: None };
-    let watch = Watch { bar: bar(), cases: Mutex::default() };
+    let file = standard_input(&args.path)?;
+    let path = file.as_ref().map_or(args.path.as_path(), |file| file.path()).to_path_buf();
+    let request = Request { path, engine, device: args.device.clone(), worker: None };
+    let watch = Watch { progress: Progress::new(0), cases: Mutex::default() };
     let summary = suite.run(&request, &watch);
-    watch.bar.finish_and_clear();
+    let Watch { progress, cases } = watch;
+    drop(progress);
     let summary = summary?;
-    let mut cases = watch.cases.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut cases = cases.into_inner().unwrap_or_else(PoisonError::into_inner);
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     let mut out = crate::print::stdout();
     if args.json {
@@ -69,28 +74,33 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(summary.failed == 0)
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40.cyan/dim} {pos}/{len}  {elapsed}  {msg}");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+/// What comes from standard input as a file, which suites read by its name.
+fn standard_input(path: &Path) -> Result<Option<NamedTempFile>> {
+    if path.as_os_str() != "-" {
+        return Ok(None);
+    }
+    let mut file = NamedTempFile::new()?;
+    file.write_all(&source::read(path)?)?;
+    Ok(Some(file))
 }
 
-/// Counts cases on the bar and keeps those that did not pass. They end in any order, and are printed in one.
+/// Counts cases and keeps those that did not pass. They end in any order, and are printed in one.
 struct Watch {
-    bar: ProgressBar,
+    progress: Progress,
     cases: Mutex<Vec<Case>>,
 }
 
 impl Observer for Watch {
     fn total(&self, cases: usize) {
-        self.bar.inc_length(cases as u64);
+        self.progress.add_total(cases);
     }
 
     fn case(&self, case: &Case) {
-        self.bar.inc(1);
+        self.progress.step();
         if case.verdict != Verdict::Passed {
             let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
             cases.push(case.clone());
-            self.bar.set_message(format!("{} not as expected", cases.len()));
+            self.progress.say(format!("{} not as expected", cases.len()));
         }
     }
 }

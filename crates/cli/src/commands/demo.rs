@@ -1,27 +1,20 @@
-//! `xenoglot demo`: the bundled shaders through everything.
+//! `xenoglot demo`: every guest, and the bundled shaders through everything.
 
-use crate::batch::bar;
-use crate::draw;
 use crate::isolate::attempt;
-use crate::program::LiftArgs;
-use crate::{output, print};
+use crate::progress::Progress;
+use crate::{failure, output, print};
 use anyhow::{Context, Result};
+use guests::GUESTS;
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use xenoglot::host::Language;
-use xenoglot::pica::{Options, Shape, lift_executable};
-use xenoglot::{Code, Host, Options as CodeOptions, Translator};
-use xenoglot_ir::Module;
-use xenoglot_ir::text::{GuestStyle, Numbers, Style};
-use xenoglot_pica_shader::asm::assemble;
-use xenoglot_pica_shader::bundled::{Bundled, SHADERS};
-use xenoglot_pica_shader::container::{ShaderKind, Shbin};
-use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble};
-use xenoglot_structure::structure;
+use xenoglot::Translator;
+use xenoglot_pica_shader::bundled::SHADERS;
 
+mod guests;
 mod page;
+mod shaders;
 
 /// Arguments of `demo`.
 #[derive(clap::Args)]
@@ -33,182 +26,71 @@ pub struct Args {
 
 /// A file of the demonstration.
 struct Made {
-    /// Its name in the shader's folder.
+    /// Its name in the folder of its card.
     name: String,
     /// What it shows.
     title: String,
     bytes: Vec<u8>,
 }
 
-/// A shader with all that was made of it.
-struct Shown {
-    /// Name without extension, also of its folder.
+/// A guest or shader with all that was made of it.
+struct Card {
+    /// Also its folder's name.
     name: String,
-    kind: &'static str,
-    words: usize,
-    /// First comment of the source.
+    kind: String,
     about: String,
-    /// SPIR-V words.
-    spirv_words: usize,
-    /// From loaded binary to SPIR-V, in microseconds.
-    micros: f64,
-    stats: xenoglot_structure::tree::Stats,
+    /// Names and values of what was counted.
+    facts: Vec<(&'static str, String)>,
+    /// The command lines that made the files, if any did.
+    commands: Vec<String>,
     files: Vec<Made>,
+    /// The starts of the names of two files to be shown side by side.
+    pair: Option<[&'static str; 2]>,
 }
 
 /// Writes the demonstration.
 pub fn run(args: &Args) -> Result<bool> {
     output::check_folder(&args.output)?;
     let start = Instant::now();
-    let bar = bar(SHADERS.len());
-    let shown: Vec<Result<Shown>> = SHADERS
-        .par_iter()
-        .map_init(Translator::new, |reused, shader| {
-            let shown = attempt(|| show(reused, shader)).with_context(|| shader.name);
-            if shown.is_err() {
-                *reused = Translator::new();
-            }
-            bar.inc(1);
-            shown
-        })
-        .collect();
-    bar.finish_and_clear();
+    let progress = Progress::new(GUESTS.len() + SHADERS.len());
+    let shader = |reused: &mut Translator, shader| {
+        let card = attempt(|| shaders::show(reused, shader, &args.output)).with_context(|| shader.name);
+        if card.is_err() {
+            *reused = Translator::new();
+        }
+        progress.step();
+        card
+    };
+    let guest = |guest: &guests::Guest| {
+        let card = guests::show(guest, &args.output);
+        progress.step();
+        card
+    };
+    let (mut cards, shaders): (Vec<_>, Vec<_>) = rayon::join(
+        || GUESTS.par_iter().map(guest).collect::<Vec<_>>(),
+        || SHADERS.par_iter().map_init(Translator::new, shader).collect::<Vec<_>>(),
+    );
+    drop(progress);
+    cards.extend(shaders);
     let (mut done, mut ok) = (Vec::new(), true);
-    for shown in shown {
-        match shown {
-            Ok(shown) => {
-                let folder = args.output.join(&shown.name);
-                for file in &shown.files {
-                    output::write(&folder.join(&file.name), &file.bytes)?;
-                }
-                done.push(shown);
-            }
+    for card in cards {
+        match card {
+            Ok(card) => done.push(card),
             Err(e) => {
                 ok = false;
-                print::error(format_args!("{e:#}"));
+                print::error(failure::text(&e));
             }
         }
     }
     let index = args.output.join("index.html");
     output::write(&index, page::page(&done).as_bytes())?;
-    let files: usize = done.iter().map(|s| s.files.len()).sum();
+    let files: usize = done.iter().map(|card| card.files.len()).sum();
     writeln!(
         print::stdout(),
-        "{} shaders, {files} files in {:.2} s. Open {}",
+        "{} guests and shaders, {files} files in {:.2} s. Open {}",
         done.len(),
         start.elapsed().as_secs_f64(),
         index.display()
     )?;
     Ok(ok)
-}
-
-/// Files being made.
-struct Maker<'a> {
-    translator: &'a mut Translator,
-    files: Vec<Made>,
-}
-
-impl Maker<'_> {
-    fn add(&mut self, name: impl Into<String>, title: impl Into<String>, bytes: impl Into<Vec<u8>>) {
-        self.files.push(Made { name: name.into(), title: title.into(), bytes: bytes.into() });
-    }
-
-    /// The words of a module's SPIR-V, 0 for text.
-    fn compile(&mut self, module: &Module, host: &Host, name: &str, title: &str) -> Result<usize> {
-        let options =
-            CodeOptions { guest_lines: matches!(host.language, Language::Glsl(_)), ..Default::default() };
-        let code = self.translator.compile(&mut module.clone(), host, &options);
-        let code = code.with_context(|| title.to_owned())?;
-        let words = match &code {
-            Code::Words(words) => words.len(),
-            Code::Text(_) => 0,
-        };
-        self.add(name, title, code.into_bytes());
-        Ok(words)
-    }
-}
-
-fn show(translator: &mut Translator, shader: &Bundled) -> Result<Shown> {
-    let name = shader.name.trim_end_matches(".pica").to_owned();
-    let shbin = assemble(shader.source)?;
-    let dvle = shbin.executables.first().context("no executable")?;
-    let kind = match dvle.kind {
-        ShaderKind::Vertex => "vertex",
-        ShaderKind::Geometry => "geometry",
-    };
-    let mut maker = Maker { translator, files: Vec::new() };
-    maker.add(shader.name, "source", shader.source);
-    maker.add(format!("{name}.shbin"), "assembled binary", shbin.write());
-    let options = DisasmOptions { comments: true, ..DisasmOptions::default() };
-    maker.add("disassembly.pica", "disassembly of the binary", disassemble(&shbin, &options));
-
-    let module = lift_executable(&shbin, 0, &LiftArgs::default().options(true))?.module;
-    let f = module.entry_func().context("no entry")?;
-    let tree = structure(f, &Default::default())?;
-    let title = |what| format!("{} · {what}", shader.name);
-    let guest = draw::graph(&module, f, &title("control flow of the guest"))?;
-    let nest = draw::nest(&module, f, &tree, &title("structured"));
-    let stats = *tree.stats();
-    maker.add("guest.svg", "control flow of the guest", guest);
-    maker.add("structured.svg", "control flow, structured", nest);
-    let style = Style { guest: GuestStyle::Comment, numbers: Numbers::Ordered };
-    maker.add("lifted.xir", "IR as lifted", module.display(style).to_string());
-    let mut optimized = module.clone();
-    maker.translator.optimize(&mut optimized, None);
-    maker.add("optimized.xir", "IR after all passes", optimized.display(style).to_string());
-
-    let spirv_words = maker.compile(&module, &Host::default(), "shader.spv", "SPIR-V")?;
-    for target in xenoglot_glsl::Target::ALL {
-        // Geometry programs become compute kernels, which GLSL 330 does not have.
-        if kind == "geometry" && target == xenoglot_glsl::Target::Gl330 {
-            continue;
-        }
-        let host = Host::of(Language::Glsl(target));
-        let file = format!(
-            "glsl-{}.{}",
-            target.name(),
-            super::translate::extension(host.language, module.stage.name())
-        );
-        maker.compile(&module, &host, &file, &format!("GLSL {}", target.name()))?;
-    }
-    #[cfg(feature = "naga")]
-    for (language, file, title) in [
-        (Language::Wgsl, "shader.wgsl", "WGSL"),
-        (Language::Msl(2, 4), "shader.metal", "Metal"),
-        (Language::Hlsl(6, 0), "shader.hlsl", "HLSL"),
-    ] {
-        maker.compile(&module, &Host::of(language), file, title)?;
-    }
-    maker.add("run.txt", "sample run on the interpreter", sample_run(&shbin)?);
-    let micros = time(maker.translator, &shbin)?;
-    let about = about(shader.source);
-    let words = shbin.program.code.len();
-    Ok(Shown { name, kind, words, about, spirv_words, micros, stats, files: maker.files })
-}
-
-/// The shader with identity matrices and plausible attributes.
-fn sample_run(shbin: &Shbin) -> Result<String> {
-    let options = Options { shape: Shape::Compute, count_steps: true, listing: true, ..Options::default() };
-    let mut module = lift_executable(shbin, 0, &options)?.module;
-    module.workgroup = [1; 3];
-    let dvle = shbin.executables.first().context("no executable")?;
-    super::run::sample(&module, dvle)
-}
-
-/// The least of a few measurements of the way from binary to SPIR-V, in microseconds.
-fn time(translator: &mut Translator, shbin: &Shbin) -> Result<f64> {
-    let mut best = f64::INFINITY;
-    for _ in 0..8 {
-        let start = Instant::now();
-        let mut module = lift_executable(shbin, 0, &Options::default())?.module;
-        translator.compile(&mut module, &Host::default(), &Default::default())?;
-        best = best.min(start.elapsed().as_secs_f64() * 1e6);
-    }
-    Ok(best)
-}
-
-/// The comment a source starts with.
-fn about(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix(';'));
-    lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,6 @@
-//! `xenoglot disasm`: shader binaries to assembly.
+//! `xenoglot disasm`: shader binaries and MIPS programs to assembly.
+
+mod mips;
 
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::program::{Binary, Select, binaries, maxwell_programs};
@@ -14,7 +16,7 @@ use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble, disassemble_progr
 pub struct Args {
     #[command(flatten)]
     batch: BatchArgs,
-    /// Put each instruction's address and word behind it.
+    /// Write each instruction's address and word after it.
     #[arg(long)]
     addresses: bool,
     /// Use register numbers and addresses instead of the file's names.
@@ -23,10 +25,10 @@ pub struct Args {
     /// The input is a dump of program memory without a container: this many words of code, then operand descriptors.
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["no_names", "at"])]
     raw: Option<usize>,
-    /// Of a file with several shader binaries inside, the one at this byte offset; all if not given.
+    /// The shader binary at this byte offset of a file with several; all if not given.
     #[arg(long, value_name = "OFFSET", value_parser = crate::program::parse_offset)]
     at: Option<usize>,
-    /// Of a file with several kernels, the one of this name; all if not given.
+    /// The kernel of this name; all if not given.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The input is instruction words of NVIDIA's Maxwell or Pascal without a container, in groups from the first on.
@@ -48,6 +50,9 @@ pub fn run(args: &Args) -> Result<bool> {
             }
             if args.maxwell {
                 return Ok(vec![Ok(sass("", bytes))]);
+            }
+            if mips::is_program(bytes) {
+                return Ok(vec![Ok(Artifact::text(".s", mips::listing(bytes)?))]);
             }
             if let Format::Maxwell(_) = detect(bytes) {
                 let programs = maxwell_programs(bytes, &select)?.into_iter();

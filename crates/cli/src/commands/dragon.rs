@@ -47,7 +47,8 @@ enum Action {
 /// What is drawn.
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// The model: .obj, .glb, or one of our own: `torus`, `globe`, `crate` (textured), `glass` (blended).
+    /// The model: an .obj or .glb file, `-` for one on standard input, or one of our own: `torus`, `globe`, `crate`
+    /// (textured), `glass` (blended).
     #[arg(long, default_value = "torus")]
     model: String,
     /// A VPU program as assembly, instead of the one with depth.
@@ -186,18 +187,23 @@ impl TextArgs {
 impl SceneArgs {
     fn demo(&self) -> Result<Demo> {
         let limits = MeshLimits::default();
-        let file = |load: fn(&[u8], &MeshLimits) -> Result<Mesh, _>| -> Result<Mesh> {
-            let bytes = read(Path::new(&self.model))?;
-            Ok(load(&bytes, &limits).with_context(|| self.model.clone())?.centred())
+        let path = Path::new(&self.model);
+        let load = |load: fn(&[u8], &MeshLimits) -> Result<Mesh, _>, bytes: &[u8]| -> Result<Mesh> {
+            Ok(load(bytes, &limits).with_context(|| name(path))?.centred())
         };
-        let extension = Path::new(&self.model).extension().and_then(|e| e.to_str());
+        let extension = path.extension().and_then(|e| e.to_str());
         let mesh = match (self.model.as_str(), extension) {
             ("torus", _) => torus(48, 24),
             ("globe", _) => globe(48, 24),
             ("crate", _) => wooden_crate(),
             ("glass", _) => glass(),
-            (_, Some("obj")) => file(load_obj)?,
-            (_, Some("glb" | "gltf")) => file(load_gltf)?,
+            (_, Some("obj")) => load(load_obj, &read(path)?)?,
+            (_, Some("glb" | "gltf")) => load(load_gltf, &read(path)?)?,
+            // Without a name the first bytes tell: GLB has a magic number.
+            ("-", _) => {
+                let bytes = read(path)?;
+                if bytes.starts_with(b"glTF") { load(load_gltf, &bytes)? } else { load(load_obj, &bytes)? }
+            }
             _ => return Err(usage(format!("{}: neither .obj nor .glb nor a model of ours", self.model))),
         };
         let mut demo = Demo::new(mesh)?;

@@ -115,7 +115,7 @@ fn module_facts(module: &Module) -> Value {
     })
 }
 
-/// The fixed functions around a stage, as far as it says.
+/// The fixed-function state that the module records.
 fn pipeline_facts(module: &Module) -> Value {
     let facts = &module.pipeline;
     let mut out = Map::new();
@@ -275,7 +275,7 @@ fn page(object: &Map<String, Value>) -> String {
     out
 }
 
-/// One fact. The depth is that of the facts above, four levels.
+/// One fact, indented by `depth`. `depth` is at most four.
 fn line(out: &mut String, depth: usize, name: &str, value: &Value) {
     let pad = depth * 2;
     // Writing to a string cannot fail.

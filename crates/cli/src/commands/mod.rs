@@ -18,6 +18,7 @@ pub mod render;
 pub mod render_nds;
 pub mod run;
 pub mod scenes;
+pub mod shell;
 pub mod texture;
 pub mod tone;
 pub mod translate;
@@ -44,5 +45,7 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Dragon(args) => dragon::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }

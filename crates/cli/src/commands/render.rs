@@ -1,9 +1,9 @@
 //! `xenoglot render`: captures to pictures.
 
 use super::render_nds as nds;
-use crate::batch::bar;
 use crate::failure::usage;
 use crate::picture::Picture;
+use crate::progress::Progress;
 use crate::{output, print, source};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub struct Args {
     /// Compare with the frames that the capture expects.
     #[arg(long)]
     pub check: bool,
-    /// Of a damaged file, play what is readable before the damage.
+    /// Play a damaged file up to the damage.
     #[arg(long)]
     recover: bool,
     /// Print an object with counts and messages.
@@ -199,7 +199,7 @@ fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<O
     let engines = args.engine.engines()?;
     let mut player = Player::with_engines(capture, renderer, engines, replay::Limits::default())?;
     let expected: BTreeMap<usize, &Frame> = capture.frames.iter().map(|f| (f.index as usize, f)).collect();
-    let bar = bar(capture.ops.iter().filter(|op| op.kind == FRAME_END).count());
+    let progress = Progress::new(capture.ops.iter().filter(|op| op.kind == FRAME_END).count());
     let mut outcome = Outcome::default();
     while let Some(frame) = player.next_frame() {
         let image = match frame {
@@ -224,13 +224,13 @@ fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<O
             _ if args.frame.is_none_or(|wanted| wanted == number) => outcome.picture = Some(image),
             _ => {}
         }
-        bar.inc(1);
+        progress.step();
         // Nothing of what comes later is asked for.
         if args.frame == Some(number) && !args.check {
             break;
         }
     }
-    bar.finish_and_clear();
+    drop(progress);
     if args.check && outcome.error.is_none() {
         let missing =
             expected.range(outcome.frames..).map(|(number, _)| format!("frame {number} is missing"));

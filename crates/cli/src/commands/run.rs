@@ -1,6 +1,6 @@
 //! `xenoglot run`: a shader on given inputs, a kernel on given arguments.
 
-use crate::failure::usage;
+use crate::failure::{self, usage};
 use crate::print;
 use crate::program::{NumericArg, Select, Workgroup, executables, parse_workgroup};
 use crate::source::sources;
@@ -32,17 +32,14 @@ const INPUTS_HELP: &str = r#"The file of --inputs:
                   "i0": [3, 0, 1, 0], "b1": true },
     "vertices": [ { "v0": [0.5, 0.5, 0, 1], "v1": [1, 1, 1] }, { "v0": [1, 0, 0] } ]
   }
-Names are registers (c0-c95, i0-i3, b0-b15, v0-v15) or those of the shader's uniform table, with an optional [index]. \
-A number of values beyond four goes on with the next register. Values are numbers, "inf", "-inf", "nan", or bits \
-such as "0x3f800000". What is not given is 0, the fourth component of an input that was given 1. Constants of the \
-shader are loaded first.
+Names are registers (c0-c95, i0-i3, b0-b15, v0-v15) or those of the shader's uniform table, with an optional [index]. More than four values continue in the next register. Values are numbers, "inf", "-inf", "nan", or bits such as "0x3f800000". Everything else is 0, but the fourth component of an input that is given is 1. Constants of the shader are loaded first.
 
 Arguments of a kernel (--args), one for each of its parameters:
   42  -1  0x10  1.5  nan     a number with the size of the parameter
   u32[64]                    the address of a buffer of 64 zeros
-  f32[8]=1,2.5               of one with these numbers first; without the 8, of these alone
-  u8[]=@data.bin             of one with the bytes of a file
-Types are u8, i8, u16, i16, u32, i32, u64, i64, f32 and f64. Every buffer is printed as the kernel left it."#;
+  f32[8]=1,2.5               the address of 8 floats that start with these; without the 8: of these only
+  u8[]=@data.bin             the address of the bytes of a file; `-` for standard input
+Types are u8, i8, u16, i16, u32, i32, u64, i64, f32 and f64. Every buffer is printed after the run."#;
 
 /// Where to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -100,7 +97,7 @@ pub struct Args {
     /// Instructions of IR a vertex, or a kernel, may take. Interpreter only.
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     fuel: u64,
-    /// Show all registers, not only those with something in them.
+    /// Show all registers, not only those that are not 0.
     #[arg(long)]
     all: bool,
     /// Print an object.
@@ -117,10 +114,10 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let result = read_and_run(args, source);
     result.map(|()| true).or_else(|e| {
-        if e.is::<crate::failure::Usage>() || print::is_failure(&e) {
+        if e.is::<failure::Usage>() || print::is_failure(&e) {
             return Err(e);
         }
-        print::error(crate::failure::describe(&source.name, &e));
+        print::error(failure::describe(&source.name, &e));
         Ok(false)
     })
 }
@@ -191,10 +188,14 @@ fn inputs(args: &Args, dvle: &Dvle) -> Result<Inputs> {
         inputs.add_json(&bytes, dvle).with_context(|| source.name.clone())?;
     }
     for text in &args.uniform {
-        inputs.add_uniform_flag(text, dvle).map_err(|e| usage(format!("--uniform {text}: {e:#}")))?;
+        inputs
+            .add_uniform_flag(text, dvle)
+            .map_err(|e| usage(format!("--uniform {text}: {}", failure::text(&e))))?;
     }
     for text in &args.input {
-        inputs.add_input_flag(text, dvle).map_err(|e| usage(format!("--input {text}: {e:#}")))?;
+        inputs
+            .add_input_flag(text, dvle)
+            .map_err(|e| usage(format!("--input {text}: {}", failure::text(&e))))?;
     }
     if inputs.vertices.is_empty() {
         inputs.vertices.push(Default::default());
@@ -202,7 +203,7 @@ fn inputs(args: &Args, dvle: &Dvle) -> Result<Inputs> {
     Ok(inputs)
 }
 
-/// The registers of a file worth showing: all, or those of the mask and those that are not 0.
+/// The registers of a file to show: all, or the mask's and every other that is not 0.
 fn shown(registers: &[[u32; 4]], mask: u16, all: bool) -> impl Iterator<Item = (usize, [u32; 4])> {
     let mask = u32::from(mask);
     let wanted = move |&(n, v): &(usize, [u32; 4])| all || mask >> n & 1 == 1 || v != [0; 4];

@@ -1,7 +1,7 @@
 //! `xenoglot scenes`: the scenes that come with the program, as captures.
 
-use crate::batch::bar;
 use crate::failure::usage;
+use crate::progress::Progress;
 use crate::{output, print};
 use anyhow::Result;
 use rayon::prelude::*;
@@ -91,16 +91,16 @@ fn row(scene: &Scene, file: Option<&PathBuf>) -> serde_json::Value {
 
 /// Writes captures, each whole or not at all; their paths.
 fn write(scenes: &[&Scene], params: Params, folder: &Path) -> Result<Vec<PathBuf>> {
-    let bar = bar(scenes.len());
+    let progress = Progress::new(scenes.len());
     let written = scenes
         .par_iter()
         .map(|scene| {
             let path = folder.join(scene.name).with_extension("xgc");
             output::write(&path, &scene.build(params).to_bytes())?;
-            bar.inc(1);
+            progress.step();
             Ok(path)
         })
         .collect();
-    bar.finish_and_clear();
+    drop(progress);
     written
 }

@@ -198,7 +198,7 @@ fn pictures(engine: &Engine, texture: &Texture<'_>, to: To, level: u32, limits: 
     Ok(artifacts)
 }
 
-/// All images, or those of a level, as plain texels in one file.
+/// All images, or one level's, as plain texels in one file.
 fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>, limits: &Limits) -> Result<Artifact> {
     let chosen;
     let source = match level {

@@ -1,5 +1,7 @@
 //! `xenoglot tone`: a WAV file through the tone filter.
 
+mod bands;
+
 use crate::failure::usage;
 use crate::output::{self, Inputs};
 use crate::{print, source};
@@ -16,7 +18,7 @@ pub struct Args {
     /// The WAV file to write, of 32-bit floats.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Draw the power of the tones over time, the highest on top, as a PNG.
+    /// Draw the power of the tones over time, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// scalar, sse, avx2, avx512 or neon; the fastest here if not given.
@@ -27,9 +29,8 @@ pub struct Args {
     tuning: f64,
 }
 
-/// Columns of the plot in a second, and pixels of a tone's row.
+/// Columns of the plot in a second.
 const COLUMNS: u32 = 50;
-const ROW: usize = 8;
 /// Most columns of the plot.
 const MAX_COLUMNS: usize = 1 << 16;
 /// Below this part of the signal's power a tone is muted, from the other one on it is held back.
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<bool> {
         Some(name) => Engine::find(name).ok_or_else(|| usage(format!("there is no engine {name:?}")))?,
     };
     let inputs = Inputs::new([args.input.as_path()]);
-    for (path, ending) in [(&args.output, "wav"), (&args.plot, "png")] {
+    for (path, ending) in [(&args.output, "wav"), (&args.plot, "svg")] {
         if let Some(path) = path {
             output::check_ending(path, ending)?;
             inputs.check(path)?;
@@ -80,7 +81,7 @@ pub fn run(args: &Args) -> Result<bool> {
         write(path, spec, &samples)?;
     }
     if let Some(path) = &args.plot {
-        plot(path, &columns)?;
+        plot(path, args.tuning, &columns)?;
     }
     let mut out = print::beside([&args.output, &args.plot].into_iter().filter_map(Option::as_deref));
     writeln!(out, "{} samples at {} Hz on {engine}", samples.len(), spec.sample_rate)?;
@@ -99,15 +100,19 @@ fn write(path: &Path, spec: hound::WavSpec, samples: &[f32]) -> Result<()> {
     output::write(path, file.get_ref())
 }
 
-/// Blue for muted tones, green above, red for those held back; the brighter, the more power.
-fn plot(path: &Path, columns: &[([f32; TONES], f32)]) -> Result<()> {
-    let (width, height) = (columns.len(), TONES * ROW);
-    if width == 0 {
+/// The power of each tone over time: blue for muted tones, green above, red for those held back; the brighter, the more.
+fn plot(path: &Path, tuning: f64, columns: &[([f32; TONES], f32)]) -> Result<()> {
+    if columns.is_empty() {
         bail!("there is nothing to draw");
     }
-    let mut rgb = vec![0; width * height * 3];
-    for (y, row) in rgb.chunks_exact_mut(width * 3).enumerate() {
-        let tone = TONES - 1 - y / ROW;
+    let seconds = columns.len() as f64 / f64::from(COLUMNS);
+    output::write(path, bands::draw(tuning, seconds, &picture(columns)?)?.as_bytes())
+}
+
+/// The pixels of the plot, as a PNG: a column for each step in time, a row for each tone, the highest on top.
+fn picture(columns: &[([f32; TONES], f32)]) -> Result<Vec<u8>> {
+    let mut rgb = vec![0; columns.len() * TONES * 3];
+    for (row, tone) in rgb.chunks_exact_mut(columns.len() * 3).zip((0..TONES).rev()) {
         for (pixel, (powers, total)) in row.chunks_exact_mut(3).zip(columns) {
             let ratio = powers[tone] / (total + 1e-6);
             let brightness = (255.0 * (1.0 + ratio.max(1e-6).log10() / 6.0)).clamp(0.0, 255.0) as u8;
@@ -116,8 +121,8 @@ fn plot(path: &Path, columns: &[([f32; TONES], f32)]) -> Result<()> {
         }
     }
     let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
+    let mut encoder = png::Encoder::new(&mut file, columns.len() as u32, TONES as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.write_header()?.write_image_data(&rgb)?;
-    output::write(path, &file)
+    Ok(file)
 }

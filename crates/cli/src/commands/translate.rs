@@ -32,9 +32,9 @@ pub enum Language {
 /// How much to optimise.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Optimize {
-    /// Only make registers values.
+    /// Promote registers to values, nothing else.
     None,
-    /// And look once at what lifting leaves behind.
+    /// Also simplify once what lifting leaves behind.
     Light,
     /// All passes.
     Full,
@@ -176,7 +176,7 @@ pub struct Args {
     /// Version of GLSL.
     #[arg(long, value_enum, default_value_t)]
     glsl_version: Glsl,
-    /// Version of SPIR-V; if neither this nor --vulkan is given, 1.3, or the first that has what a shader needs.
+    /// Version of SPIR-V. Without this and --vulkan: 1.3, or the first version that the shader can use.
     #[arg(long, value_enum)]
     spirv_version: Option<Spirv>,
     /// The newest SPIR-V of a version of Vulkan.
@@ -186,23 +186,23 @@ pub struct Args {
     /// refused.
     #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', value_parser = parse_capability)]
     without: Vec<Capability>,
-    /// Put each guest instruction and its address above what became of it: a comment in GLSL, OpLine in SPIR-V.
+    /// Write each guest instruction and its address above the code made of it: a comment in GLSL, OpLine in SPIR-V.
     #[arg(long)]
     comments: bool,
-    /// Keep hostile shaders within bounds: loops end after a while and, in SPIR-V, accesses stay inside buffers. Not GLSL.
+    /// Guard against hostile shaders: bound loops and, in SPIR-V, keep accesses inside buffers. Not GLSL.
     #[arg(long)]
     robust: bool,
     /// Name values in SPIR-V after the guest's registers.
     #[arg(long)]
     names: bool,
-    /// Lanes of the host's subgroups: what warps of another width tell each other goes through shared memory. If not known,
-    /// all of it does.
+    /// Lanes of the host's subgroups. Shuffles and votes of warps of another width go through shared memory; all of them do
+    /// if this is not given.
     #[arg(long, value_name = "LANES", value_parser = clap::value_parser!(u8).range(1..=128))]
     subgroup_width: Option<u8>,
     /// How floats are computed.
     #[arg(long, value_enum, default_value_t)]
     floats: FloatsArg,
-    /// How much to optimise; if not given, everything, or lightly where the guest's compiler has done it (DXIL).
+    /// How much to optimise. Default: full, or light where the guest's compiler has optimised (DXIL).
     #[arg(long, value_enum, value_name = "LEVEL")]
     optimize: Option<Optimize>,
 }

@@ -52,10 +52,16 @@ fn frames_become_pictures_traces_and_reports() {
         &path("quad.obj"),
         "--axis",
         "vpus=1,4",
+        "--axis",
+        "threads=4,16",
         "--plot",
         &path("s.svg"),
     ]);
-    assert_eq!(table.lines().count(), 3, "{table}");
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let plot = fs::read_to_string(path("s.svg")).unwrap();
+    for part in ["ticks", "threads", "vpus = 1", "vpus = 4"] {
+        assert!(plot.contains(part), "{part}");
+    }
     assert!(table.lines().nth(2).unwrap().contains("equal"), "{table}");
     run(&["dragon", "run", "--set", "vpus=9"], 1);
 }

@@ -3,9 +3,12 @@
 mod codecs;
 mod commands;
 mod common;
+mod documents;
 mod dragon;
 mod failures;
+mod habits;
 mod outputs;
+mod packages;
 mod render;
 #[cfg(all(unix, feature = "gpu", feature = "naga", feature = "vulkan"))]
 mod tour;

@@ -55,7 +55,7 @@ impl Kit {
             ("txt", &["info", &source, "-o"]),
             ("rgba", &["yuv", "--to", "rgba8", &y4m, "-o"]),
             ("wav", &["tone", &wav, "-o"]),
-            ("png", &["tone", &wav, "--plot"]),
+            ("svg", &["tone", &wav, "--plot"]),
             ("png", &["texture", "compare", &png, &png, "--difference"]),
             ("png", &["dragon", "run", "--model", &obj, "-o"]),
             ("json", &["dragon", "run", "--model", &obj, "--trace"]),

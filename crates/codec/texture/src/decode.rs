@@ -63,7 +63,7 @@ pub fn decode_into_parallel(
     Ok(())
 }
 
-/// The bytes of a picture and those of its texels.
+/// The parts of `data` and `out` that the picture and its texels take.
 pub(crate) fn checked<'a>(
     format: Format,
     extent: Extent,

@@ -6,6 +6,17 @@
 //!
 //! Facts are from the Khronos Data Format specification 1.4 and Microsoft's documentation of BC6H and BC7; where
 //! decoders disagree, `vectors/texture/FORMAT.md` says which reading is the one kept here.
+//!
+//! ```
+//! use xenoglot_texture::{Extent, Format, decode_into};
+//!
+//! // A block of BC1: two end points in R5G6B5, then 16 indices of two bits. All are 0, the first end point: red.
+//! let block = [0x00, 0xf8, 0x1f, 0x00, 0, 0, 0, 0];
+//! let mut texels = [0; 4 * 4 * 4];
+//! decode_into(Format::Bc1, Extent::flat(4, 4), &block, &mut texels)?;
+//! assert_eq!(texels[..4], [255, 0, 0, 255]);
+//! # Ok::<(), xenoglot_texture::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod astc;

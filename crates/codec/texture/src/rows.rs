@@ -23,7 +23,7 @@ pub fn decode<const B: usize, const N: usize>(
     );
 }
 
-/// As [`decode`] of blocks of which up to [`BATCH`] next to each other are prepared in one loop.
+/// As [`decode`]; up to [`BATCH`] adjacent blocks are prepared in one loop.
 #[inline(always)]
 pub fn decode_prepared<const B: usize, const N: usize, P: Copy + Default>(
     width: usize,

@@ -6,7 +6,7 @@
 //! cp target/release/libxenoglot_tone_clap.so ~/.clap/xenoglot-tone.clap    # Linux
 //! ```
 //!
-//! Hosts with other sample rates than those of [`TonePlayer::new`] are told so when they activate it.
+//! Activation fails for sample rates that [`TonePlayer::new`] does not accept.
 #![deny(missing_docs)]
 
 use clack_extensions::audio_ports::{

@@ -24,7 +24,7 @@ const LEAST_RATIO: f32 = 1e-5;
 /// What results are multiplied with before they are shaped.
 const DRIVE: f32 = 40.0;
 
-/// A value for each tone: those of a lane stand in a column.
+/// A value for each tone; a lane's values form a column.
 type Bank = [[f32; LANES]; 3];
 
 /// Coefficients of all tones.

@@ -7,6 +7,18 @@
 //! [`ToneFilter`] is the filter of one channel, [`TonePlayer`] mixes it with interleaved channels. Both take blocks of any
 //! length: what comes out does not depend on how a signal was cut. [`Engine::Scalar`] is the reference in its order of
 //! operations; the others work on several tones at once and give the same bits among each other.
+//!
+//! ```
+//! use xenoglot_tone::ToneFilter;
+//!
+//! let mut filter = ToneFilter::new(48_000)?;
+//! // A tenth of a second of 440 Hz.
+//! let input: Vec<f32> = (0..4_800).map(|n| (n as f32 * 440.0 * std::f32::consts::TAU / 48_000.0).sin()).collect();
+//! let mut output = vec![0.0; input.len()];
+//! filter.process(&input, &mut output);
+//! assert!(output.iter().any(|sample| sample.abs() > 0.01));
+//! # Ok::<(), xenoglot_tone::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 mod coefficients;
@@ -103,7 +115,7 @@ impl ToneFilter {
         Ok(ToneFilter { tones, engine, state })
     }
 
-    /// Filters as many samples as both have, which go on where those of the last call ended.
+    /// Filters as many samples as both slices have. The signal continues from the last call.
     pub fn process(&mut self, input: &[f32], output: &mut [f32]) {
         self.engine.run(&self.tones, &mut self.state, input, output);
     }

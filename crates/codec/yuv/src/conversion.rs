@@ -3,7 +3,7 @@
 /// How RGB comes of what was sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// Samples are RGB: green in the plane of luma, blue in that of Cb, red in that of Cr.
+    /// Samples are RGB: green in the luma plane, blue in the Cb plane, red in the Cr plane.
     RgbIdentity,
     /// Y′CbCr as it is: G is Y′, B is Cb, R is Cr, chroma around 0.
     YcbcrIdentity,

@@ -3,6 +3,19 @@
 //! them. Results are not clamped: a narrow range has values outside 0..=1.
 //!
 //! [`Frame::new`] looks at all sizes; [`convert`] and [`convert_rgba8`] then go by rows, on all cores.
+//!
+//! ```
+//! use xenoglot_yuv::{Conversion, Format, Frame, Layout, Subsampling, convert_rgba8};
+//!
+//! let format = Format { layout: Layout::Planar, subsampling: Subsampling::S420, bits: 8, high: false };
+//! // 2 by 2 luma samples of white in the narrow range, and a sample each of Cb and Cr without colour.
+//! let data = [235, 235, 235, 235, 128, 128];
+//! let frame = Frame::tight(format, 2, 2, &data)?;
+//! let mut rgba = [[0; 4]; 4];
+//! convert_rgba8(&frame, &Conversion::default(), &mut rgba)?;
+//! assert_eq!(rgba[0], [255; 4]);
+//! # Ok::<(), xenoglot_yuv::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 #[cfg(feature = "compute")]

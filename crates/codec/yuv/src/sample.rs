@@ -126,7 +126,7 @@ fn reconstruct(
     }
 }
 
-/// `siting` is that of an axis with half the samples; without it, every luma sample has its own.
+/// `siting` is given for an axis with half the samples; `None`: every luma sample has a chroma sample.
 #[inline(always)]
 fn taps(at: usize, size: usize, siting: Option<Siting>, conversion: &Conversion) -> Taps {
     let last = size.saturating_sub(1);

@@ -26,7 +26,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine on `device`, which [`device`] found for the same request.
+    /// An engine on `device`, which was found for the same request.
     pub fn new(language: Language, request: &Request, device: &DeviceInfo) -> Result<Engine, Error> {
         // Mesa sets the processor to flush around vertex shaders, unless it thinks there is no SSE (u_math.c,
         // util_fpstate_set_denorms_to_zero). Other results are less exact then.

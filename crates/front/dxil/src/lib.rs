@@ -11,6 +11,19 @@
 //! | [`binding`] | where registers are bound on the host |
 //! | [`program`] | what metadata says of a shader |
 //! | [`lift`] | modules to IR |
+//!
+//! ```
+//! use xenoglot_dxil::lift::{LiftOptions, lift};
+//! use xenoglot_dxil::{bitcode, container, disasm};
+//!
+//! let file = std::fs::read("tests/containers/counters.dxil")?;
+//! let code = container::bitcode(&file)?;
+//! let module = bitcode::read(code.bytes, &bitcode::Limits::default())?;
+//! assert!(disasm::disassemble(&module)?.contains("call void @dx.op."));
+//! let lifted = lift(&module, &LiftOptions::default())?;
+//! xenoglot_ir::verify(&lifted.module)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod binding;

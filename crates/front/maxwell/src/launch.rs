@@ -58,7 +58,7 @@ impl Memory {
 /// Places a cubin's global data in memory, each section a buffer, and gives the file linked for a kernel.
 ///
 /// # Errors
-/// Those of [`link`], and data too large.
+/// Those of [`link`](fn@link), and data too large.
 pub fn place_globals(bytes: &[u8], kernel: &str, memory: &mut Memory) -> Result<Vec<u8>, LinkError> {
     let cubin = Cubin::parse(bytes)?;
     let mut addresses = Vec::with_capacity(cubin.globals.len());

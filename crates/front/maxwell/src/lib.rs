@@ -13,6 +13,13 @@
 //! | [`info`] | what a shader uses and binds |
 //! | [`launch`] | what a driver sets up before a kernel runs |
 //! | [`container`], [`sph`] | files with programs, and the header of graphics programs |
+//!
+//! ```
+//! // The eight bytes of an instruction at address 8.
+//! let inst = xenoglot_maxwell::decode(8, 0x3810_0000_0010_0303)?;
+//! assert_eq!(inst.to_string(), "@P0 IADD R3, R3, 0x1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod code;

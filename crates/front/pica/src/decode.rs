@@ -1,6 +1,6 @@
 //! Words to instructions and back.
 //!
-//! Both directions name the same [`Field`]s, and the bits that no field of a format covers travel in
+//! Both directions name the same `Field`s, and the bits that no field of a format covers travel in
 //! [`Inst::ignored`], so `encode(&decode(..)?)` gives the word back for every word that decodes.
 
 use crate::inst::{

@@ -9,6 +9,26 @@
 //! | [`asm`], [`disasm`], [`names`] | text both ways: `assemble(disassemble(x)) == x` for every program and container |
 //! | [`bundled`] | our own shaders |
 //! | [`lift`] | programs to IR |
+//!
+//! ```
+//! use xenoglot_pica_shader::asm::assemble;
+//! use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble};
+//! use xenoglot_pica_shader::lift::{LiftOptions, lift};
+//!
+//! let shbin = assemble(
+//!     ".out o_pos position
+//! .proc main
+//!     mov o_pos, v0
+//!     end
+//! .end",
+//! )?;
+//! let text = disassemble(&shbin, &DisasmOptions::default());
+//! assert_eq!(assemble(&text)?, shbin);
+//! let lifted = lift(&shbin.program, &LiftOptions::compute(0))?;
+//! xenoglot_ir::verify(&lifted.module)?;
+//! assert_eq!((lifted.inputs, lifted.outputs), (1, 1), "v0 is read, o0 is written");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod asm;

@@ -9,6 +9,17 @@
 //! Sixteen registers `r0` to `r15` and sixteen read-only globals `g0` to `g15` have four lanes of 32 bits each.
 //! The instruction set, its encodings and its arithmetic are this project's own: of the original only the opcodes
 //! `store(tb, Rn)` and `exit()`, `Rn` = attribute n and the whole-program load are known. `docs/dragon.md` lists them.
+//!
+//! ```
+//! use xenoglot_vpu::asm::assemble;
+//! use xenoglot_vpu::disasm::disassemble;
+//!
+//! // Each thread scales its first attribute by a global and stores it as a pixel.
+//! let words = assemble("mul.sat r1, r0, g0\nstore tb0, r1\nexit")?;
+//! assert_eq!(words.len(), 3);
+//! assert_eq!(assemble(&disassemble(&words))?, words);
+//! # Ok::<(), xenoglot_vpu::asm::AsmError>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod asm;

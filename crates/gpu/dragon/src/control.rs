@@ -74,7 +74,7 @@ impl Control {
         }
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let depth = params.fifo as usize;
         let attributes = usize::from(self.registers.attributes);

@@ -82,7 +82,7 @@ pub struct FragmentStart {
     pub registers: [Lanes; REGISTERS],
 }
 
-/// The units a command can start, and those behind them.
+/// The units that a command can start, and the units that these feed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Units {
     pub vpus: Vec<Vpu>,
@@ -344,7 +344,7 @@ impl Machine {
         until
     }
 
-    /// Lets `ticks` ticks pass in which nothing changes.
+    /// Advances by `ticks` ticks during which nothing changes.
     fn pass(&mut self, ticks: u64) {
         if let Some(recorder) = &mut self.recorder {
             for (track, &event) in self.events.iter().enumerate() {
@@ -374,7 +374,7 @@ impl Machine {
     /// does not see ticks that are skipped; in those nothing happens.
     ///
     /// # Errors
-    /// As [`Machine::run`]; the limit of ticks is that of this call.
+    /// As [`Machine::run`]; the limit of ticks counts from this call.
     pub fn run_until(
         &mut self,
         writes: &mut &[Write],

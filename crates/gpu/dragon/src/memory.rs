@@ -30,7 +30,7 @@ pub struct Sdram {
     pub(crate) moved: [u64; 2],
 }
 
-/// Ticks that the machine is never behind with its accesses: far more than those of all threads take.
+/// Upper bound, in ticks, on the backlog of accesses: far more than all threads together can cause.
 pub(crate) const HORIZON: u64 = 1 << 40;
 
 /// No row.

@@ -31,7 +31,7 @@ impl fmt::Display for UnitState {
     }
 }
 
-/// A run that does not come to its end.
+/// A run that never ends.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct EndlessWait {
     /// Why.

@@ -51,7 +51,7 @@ pub struct Device {
     /// Programs run on the processor.
     software: bool,
     pub(crate) timeout_s: u64,
-    /// What went wrong where nobody asked.
+    /// Errors that no call reported.
     failure: Arc<Mutex<Option<String>>>,
 }
 
@@ -136,7 +136,7 @@ impl Device {
         }
     }
 
-    /// The first failure that nobody was told of.
+    /// The first failure that no call has reported.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             None => Ok(()),

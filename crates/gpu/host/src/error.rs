@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why the host's GPU did not do what it was asked for.
+/// Why the host's GPU did not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// No device, or none whose name contains the selector.

@@ -1,4 +1,4 @@
-//! Running programs once where nobody waits for it.
+//! Running programs once in the background, so that the first real dispatch does not wait for the driver.
 //!
 //! Drivers that run programs on the processor compile one when it is dispatched first, in their queue, whatever
 //! thread made it. Run once on another opening of the device, it is in the driver's cache.

@@ -52,7 +52,7 @@ pub struct Table<K> {
 }
 
 struct Worker<K> {
-    /// Set when what is still to be compiled is of no use.
+    /// Set when pending compilations are no longer needed.
     stop: Arc<AtomicBool>,
     jobs: Option<Sender<K>>,
     thread: Option<JoinHandle<()>>,

@@ -118,7 +118,7 @@ impl Gpu {
         swapped
     }
 
-    /// The vertical blank of those who draw [`Gpu::polygons`] with a renderer of their own.
+    /// The vertical blank for callers that draw [`Gpu::polygons`] with their own renderer.
     pub fn swap(&mut self) -> bool {
         let swapped = self.geometry.vblank();
         self.frames += u64::from(swapped);

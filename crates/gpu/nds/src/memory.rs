@@ -39,7 +39,7 @@ impl TextureMemory {
         }
     }
 
-    /// Writes palette memory from `address` on, wrapping around; what has no memory behind it is dropped.
+    /// Writes palette memory from `address` on, wrapping around; writes to unmapped addresses are dropped.
     pub fn write_palettes(&mut self, address: u32, bytes: &[u8]) {
         for (i, byte) in bytes.iter().enumerate() {
             let at = (address as usize).wrapping_add(i) % PALETTE_SPACE;

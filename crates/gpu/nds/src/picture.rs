@@ -87,7 +87,7 @@ fn edge_color([r, g, b, _]: [u8; 4], attributes: u32) -> [u8; 4] {
     ]
 }
 
-/// A bright colour that differs from those of numbers nearby.
+/// A bright colour, different from the colours of neighbouring numbers.
 fn distinct(number: u32) -> [u8; 3] {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b1).to_be_bytes();
     [mixed[0] | 0x40, mixed[1] | 0x40, mixed[2] | 0x40]

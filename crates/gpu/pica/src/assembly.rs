@@ -42,7 +42,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Empties the buffer and takes up another topology.
+    /// Empties the buffer and switches to another topology.
     pub fn configure(&mut self, topology: Topology) {
         self.topology = topology;
         self.restart();
@@ -53,7 +53,7 @@ impl Assembly {
         (self.next, self.ready, self.reversed) = (0, false, false);
     }
 
-    /// Reverses the winding of the next triangle, if it is one of the geometry unit.
+    /// Reverses the winding of the next triangle of the geometry unit.
     pub fn reverse(&mut self) {
         self.reversed = true;
     }

@@ -214,7 +214,7 @@ impl Stages {
         Ok(())
     }
 
-    /// Draws vertices whose inputs came through the immediate port.
+    /// Draws vertices given through the immediate-mode port.
     pub fn immediate(
         &mut self,
         regs: &Registers,

@@ -188,7 +188,7 @@ pub struct Report {
     pub instructions: u64,
     /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
     pub pixels: u64,
-    /// Draws that asked for what is left out.
+    /// Draws that use features which are not emulated.
     pub ignored: Ignored,
     /// What each engine did, by its name.
     pub engines: BTreeMap<&'static str, Share>,

@@ -128,7 +128,7 @@ impl Device {
         Ok(())
     }
 
-    /// A layout for each set from 0 to the highest, elements of which need not be bound.
+    /// A layout for each set from 0 to the highest; elements may stay unbound.
     fn layouts(&self, arrays: &Arrays, bound: &mut Bound) -> Result<(), Error> {
         let count = arrays.keys().map(|&(set, _)| u64::from(set) + 1).max().unwrap_or(0);
         let limit = u64::from(self.shared.info.limits.descriptor_sets);

@@ -33,7 +33,7 @@ pub(crate) struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
-    /// Copies contents to the device and binds them; the layouts are those of the slots.
+    /// Copies contents to the device and binds them with the slots' layouts.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         slots: &'a [DescriptorSlot],

@@ -131,7 +131,7 @@ impl DescriptorKind {
     }
 }
 
-/// The bytes of contents that a job gets back: those of every element of every descriptor that is written.
+/// The bytes that a job returns: every element of every descriptor that the module writes.
 pub(crate) fn written<'a>(
     slots: &'a [DescriptorSlot],
     contents: &'a [Vec<Contents>],

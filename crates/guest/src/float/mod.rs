@@ -4,7 +4,7 @@
 //! quiet one. Every NaN that an operation makes is the default NaN, whatever NaNs it was given, as qemu does it; the
 //! manual would also allow to hand on a quiet operand.
 //!
-//! [`fast`] has the same operations on the host's own arithmetic for the usual case: round to nearest, normal numbers.
+//! `fast` has the same operations on the host's own arithmetic for the usual case: round to nearest, normal numbers.
 
 pub(crate) mod fast;
 mod ops;

@@ -1,6 +1,6 @@
 //! One walk over a function that has nothing wrong with it, as nearly all have.
 //!
-//! In reverse post-order, what dominates a use was come to before it: a value that was not is either wrong or in a block
+//! In reverse post-order, what dominates a use is reached before it: a value that was not is either wrong or in a block
 //! that is not reached. Whatever is not as expected ends the walk, and the checks of [`super::func`], one by one, say why.
 
 use super::func::terminator;
@@ -39,9 +39,9 @@ pub(super) fn is_sound(m: &Module, f: &Function) -> bool {
 struct Walk<'m> {
     f: &'m Function,
     dominators: Dominators,
-    /// The block that defines a value, by its number in the order, counted from 1; 0 until it is come to.
+    /// The block that defines a value, by its number in the order, counted from 1; 0 until the walk reaches it.
     homes: Vec<u32>,
-    /// Whether an instruction was come to.
+    /// Whether the walk has reached an instruction.
     listed: Vec<bool>,
 }
 
@@ -73,7 +73,7 @@ impl<'m> Walk<'m> {
             && f.edges(block).iter().all(|edge| self.reach(f.edge_args(edge), number))
     }
 
-    /// Whether the values exist and are defined where block `number` has come to.
+    /// Whether every value exists and its definition precedes this point in block `number`.
     #[inline]
     fn reach(&self, values: &[Value], number: u32) -> bool {
         for v in values {

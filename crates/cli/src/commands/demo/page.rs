@@ -1,11 +1,11 @@
 //! The index: one HTML file without anything from elsewhere.
 
-use super::Shown;
+use super::{Card, Made};
 use std::fmt::Write;
 
 const HEAD: &str = r##"<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Xenoglot: the bundled shaders</title>
+<title>Xenoglot: every guest</title>
 <style>
 :root{--ground:#f4f6f9;--card:#fff;--text:#1b2330;--soft:#5f6b7d;--line:#dde3eb;--accent:#2757c9;--code:#f7f9fc;--tag:#e6edfb}
 @media (prefers-color-scheme:dark){:root{--ground:#12161d;--card:#1a2029;--text:#e4e9f1;--soft:#97a3b6;--line:#2c3542;--accent:#8bb0ff;--code:#141a22;--tag:#22304a}}
@@ -26,6 +26,7 @@ dt{font-size:12px;color:var(--soft)}dd{margin:0;font-size:17px;font-variant-nume
 .pictures a{display:block;height:340px;overflow:hidden;border:1px solid var(--line);border-radius:10px;background:#f7f8fa;position:relative;color:#5f6b7d}
 .pictures img{display:block;max-width:100%;margin:30px auto 0}
 .pictures span{position:absolute;inset:0 0 auto 0;padding:4px 12px;font-size:12px;background:#eef1f5;border-bottom:1px solid #dde3eb}
+pre.commands{margin-bottom:14px}
 .files{display:flex;flex-wrap:wrap;gap:6px}
 details{margin-top:14px}summary{cursor:pointer;color:var(--accent)}
 .code{display:grid;grid-template-columns:1fr 1fr;gap:14px;margin-top:10px}
@@ -34,73 +35,72 @@ pre{margin:0;max-height:560px;overflow:auto;background:var(--code);border:1px so
 @media (max-width:820px){.pictures,.code{grid-template-columns:1fr}}
 </style></head><body><main>
 <h1>Xenoglot</h1>
-<p class="lead">The bundled PICA200 shaders, from source through the assembler, the lifter, all passes and the
-structurer into every target language. Pictures open in full size; the time is the best of eight from binary to
-SPIR-V on the machine that made this page.</p>
+<p class="lead">Every guest in a few files: what the commands below it make of it. After them the bundled PICA200 shaders,
+from source through the assembler, the lifter, all passes and the structurer into every target language; their time is the
+best of eight from binary to SPIR-V on the machine that made this page. Pictures open in full size.</p>
 "##;
 
 /// The page.
-pub fn page(shown: &[Shown]) -> String {
+pub fn page(cards: &[Card]) -> String {
     let mut out = String::from(HEAD);
     out.push_str("<nav>");
-    for s in shown {
+    for Card { name, .. } in cards {
         // Writing to a string cannot fail.
-        let _ = write!(out, "<a href=\"#{0}\">{0}</a>", s.name);
+        let _ = write!(out, "<a href=\"#{name}\">{name}</a>");
     }
     out.push_str("</nav>\n");
-    for s in shown {
-        card(&mut out, s);
+    for shown in cards {
+        card(&mut out, shown);
     }
     out.push_str("</main></body></html>\n");
     out
 }
 
-fn card(out: &mut String, s: &Shown) {
-    let name = &s.name;
+fn is_picture(file: &Made) -> bool {
+    [".svg", ".png"].iter().any(|ending| file.name.ends_with(ending))
+}
+
+fn card(out: &mut String, card: &Card) {
+    let name = &card.name;
     let _ = write!(
         out,
-        "<article id=\"{name}\"><h2>{name}<small>{} shader</small></h2><p class=\"about\">{}</p><dl>",
-        s.kind,
-        escape(&s.about)
+        "<article id=\"{name}\"><h2>{name}<small>{}</small></h2><p class=\"about\">{}</p><dl>",
+        card.kind,
+        escape(&card.about)
     );
-    let stats = &s.stats;
-    for (term, value) in [
-        ("guest words", s.words.to_string()),
-        ("SPIR-V words", s.spirv_words.to_string()),
-        ("time", format!("{:.0} µs", s.micros)),
-        ("blocks", stats.blocks.to_string()),
-        ("loops", stats.loops.to_string()),
-        ("guards", stats.guards.to_string()),
-        ("dispatches", stats.dispatches.to_string()),
-    ] {
+    for (term, value) in &card.facts {
         let _ = write!(out, "<div><dt>{term}</dt><dd>{value}</dd></div>");
     }
-    out.push_str("</dl><div class=\"pictures\">");
-    for file in s.files.iter().filter(|f| f.name.ends_with(".svg")) {
+    out.push_str("</dl>");
+    if !card.commands.is_empty() {
+        let _ = write!(out, "<pre class=\"commands\">{}</pre>", escape(&card.commands.join("\n")));
+    }
+    out.push_str("<div class=\"pictures\">");
+    for Made { name: file, title, .. } in card.files.iter().filter(|f| is_picture(f)) {
+        let title = escape(title);
         let _ = write!(
             out,
-            "<a href=\"{name}/{0}\"><span>{1}</span><img loading=\"lazy\" src=\"{name}/{0}\" alt=\"{1} of {name}\"></a>",
-            file.name, file.title
+            "<a href=\"{name}/{file}\"><span>{title}</span><img loading=\"lazy\" src=\"{name}/{file}\" \
+             alt=\"{title} of {name}\"></a>"
         );
     }
     out.push_str("</div><div class=\"files\">");
-    for file in s.files.iter().filter(|f| !f.name.ends_with(".svg")) {
+    for file in card.files.iter().filter(|f| !is_picture(f)) {
         let _ = write!(out, "<a href=\"{name}/{}\">{}</a>", file.name, escape(&file.title));
     }
     out.push_str("</div>");
-    let pair = ["disassembly.pica", "glsl-450-vulkan."];
-    let pair: Vec<_> = pair.iter().filter_map(|n| s.files.iter().find(|f| f.name.starts_with(n))).collect();
-    out.push_str("<details><summary>Guest and GLSL side by side</summary><div class=\"code\">");
-    for file in pair {
-        let text = String::from_utf8_lossy(&file.bytes);
-        let _ = write!(
-            out,
-            "<figure><figcaption>{}</figcaption><pre>{}</pre></figure>",
-            file.title,
-            escape(&text)
-        );
+    if let Some(pair) = card.pair {
+        let found = pair.iter().filter_map(|start| card.files.iter().find(|f| f.name.starts_with(start)));
+        out.push_str("<details><summary>Side by side</summary><div class=\"code\">");
+        for file in found {
+            let text = String::from_utf8_lossy(&file.bytes);
+            let title = escape(&file.title);
+            let _ =
+                write!(out, "<figure><figcaption>{title}</figcaption><pre>{}</pre></figure>", escape(&text));
+        }
+        out.push_str("</div></details>");
     }
-    out.push_str("</div></details></article>\n");
+    out.push_str("</article>\n");
 }
 
 fn escape(text: &str) -> String {

@@ -54,14 +54,15 @@ pub fn run(args: &Args) -> Result<bool> {
         writeln!(out, "{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {busiest}", row.milliseconds)?;
     }
     if let Some(path) = &args.plot {
-        let last = args.axes.last().map_or(1, |a| a.values.len());
-        output::write(path, plot(&rows, last).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
+        output::write(path, plot(&rows, &args.axes).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
     }
     Ok(true)
 }
 
-/// A line for each combination of the axes but the last.
-fn plot(rows: &[SweepRow], last: usize) -> Result<String, Box<dyn std::error::Error>> {
+/// Ticks over the values of the last axis, with a line for each combination of the others.
+fn plot(rows: &[SweepRow], axes: &[Axis]) -> Result<String, Box<dyn std::error::Error>> {
+    let Some((across, others)) = axes.split_last() else { return Err("no axes".into()) };
+    let last = across.values.len();
     let mut out = String::new();
     let most = rows.iter().map(|r| r.frame.ticks).max().unwrap_or(1);
     {
@@ -69,18 +70,43 @@ fn plot(rows: &[SweepRow], last: usize) -> Result<String, Box<dyn std::error::Er
         root.fill(&WHITE)?;
         let end = last.saturating_sub(1).max(1) as f64;
         let mut chart = ChartBuilder::on(&root)
+            .caption("Time of a frame", ("sans-serif", 18))
             .margin(16)
-            .x_label_area_size(28)
-            .y_label_area_size(72)
+            .x_label_area_size(44)
+            .y_label_area_size(84)
             .build_cartesian_2d(0.0..end, 0.0..most as f64 * 1.05)?;
         let label = |x: &f64| match x.fract() {
             0.0 => rows.get(*x as usize).and_then(|r| r.values.last()).cloned().unwrap_or_default(),
             _ => String::new(),
         };
-        chart.configure_mesh().x_labels(last).x_label_formatter(&label).y_desc("ticks").draw()?;
+        chart
+            .configure_mesh()
+            .x_labels(last)
+            .x_label_formatter(&label)
+            .x_desc(&across.name)
+            .y_label_formatter(&|ticks| format!("{ticks:.0}"))
+            .y_desc("ticks")
+            .draw()?;
         for (n, line) in rows.chunks(last.max(1)).enumerate() {
             let points = line.iter().enumerate().map(|(x, r)| (x as f64, r.frame.ticks as f64));
-            chart.draw_series(LineSeries::new(points, &Palette99::pick(n)))?;
+            let color = Palette99::pick(n).to_rgba();
+            let drawn = chart.draw_series(LineSeries::new(points, color.stroke_width(2)).point_size(3))?;
+            // Of the first row's values those that are the whole line's.
+            let fixed = others.iter().zip(line.first().map_or(&[][..], |row| &row.values));
+            let name: Vec<String> = fixed.map(|(axis, value)| format!("{} = {value}", axis.name)).collect();
+            if !name.is_empty() {
+                drawn
+                    .label(name.join(", "))
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
+            }
+        }
+        if !others.is_empty() {
+            chart
+                .configure_series_labels()
+                .position(SeriesLabelPosition::LowerRight)
+                .border_style(BLACK)
+                .background_style(WHITE.mix(0.9))
+                .draw()?;
         }
         root.present()?;
     }

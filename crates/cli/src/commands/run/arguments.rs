@@ -1,8 +1,10 @@
 //! Arguments of kernels, as text and as bytes.
 
 use super::float_json;
+use crate::source;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Most bytes of a buffer.
 const MAX_BUFFER: usize = 64 << 20;
@@ -40,7 +42,7 @@ const ELEMENTS: [Element; 10] = [
 pub enum Argument {
     /// A number as it was written; its parameter says how many bytes it has.
     Number(String),
-    /// A buffer, of which the kernel gets the address.
+    /// A buffer; the kernel gets its address.
     Buffer {
         /// What is in it.
         element: Element,
@@ -60,7 +62,7 @@ impl Argument {
             None if contents.is_empty() => Vec::new(),
             None => bail!("expected `=` after {name}[{count}]"),
             Some(contents) => match contents.strip_prefix('@') {
-                Some(path) => std::fs::read(path).with_context(|| path.to_owned())?,
+                Some(path) => source::read(Path::new(path))?,
                 None => element.encode_all(contents)?,
             },
         };

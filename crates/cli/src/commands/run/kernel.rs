@@ -2,7 +2,7 @@
 
 use super::arguments::{Argument, Element, encode};
 use super::{Args, Backend};
-use crate::failure::usage;
+use crate::failure::{self, usage};
 use crate::program::Select;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
                     Argument::Buffer { .. } => bail!("the parameter has {} bytes: no address", param.size),
                 })
             });
-            let bytes = bytes.map_err(|e| usage(format!("argument {n}, {text}: {e:#}")))?;
+            let bytes = bytes.map_err(|e| usage(format!("argument {n}, {text}: {}", failure::text(&e))))?;
             put(&mut bank, param.offset, &bytes)?;
         }
         let others = kernel.banks.iter().map(|bank| (bank.bank, bank.data.to_vec()));

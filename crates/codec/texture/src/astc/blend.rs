@@ -51,7 +51,8 @@ struct Logarithms;
 impl Blend for Unorm8 {
     const BYTES: usize = 4;
 
-    /// The high byte of what lies between bytes times 257: with `s` in 64ths of a byte, `(257 s + 32) >> 14`.
+    /// The high byte of the interpolation between two bytes, each times 257: with `s` in 64ths of a byte,
+    /// `(257 s + 32) >> 14`.
     #[inline(always)]
     fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
         let s = between_bytes(a, b, weight);
@@ -62,7 +63,7 @@ impl Blend for Unorm8 {
 impl Blend for Srgb {
     const BYTES: usize = 4;
 
-    /// The high byte of what lies between bytes times 256 plus 128.
+    /// The high byte of the interpolation between two bytes, each times 256 plus 128.
     #[inline(always)]
     fn component(a: u16, b: u16, weight: u16, _log: u16) -> u16 {
         (between_bytes(a, b, weight) + 32) >> 6

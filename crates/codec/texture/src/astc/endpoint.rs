@@ -17,7 +17,7 @@ const GROUP: usize = 4;
 /// Room for the partitions of blocks that are decoded together, and for what is behind those of the last.
 const ROOM: usize = (GROUP * (TOGETHER + 1)).next_multiple_of(log::LANES);
 
-/// Partitions of blocks that are decoded together, those of a block next to each other.
+/// Partitions of blocks that are decoded together, block after block.
 #[repr(align(64))]
 pub struct Partitions {
     count: usize,
@@ -35,7 +35,7 @@ impl Partitions {
         self.count = 0;
     }
 
-    /// Adds those of a block.
+    /// Adds a block's partitions.
     #[inline(always)]
     pub fn add(&mut self, header: &Header, packed: &ise::Packed, profile: Profile) -> Own {
         let values = ise::values(packed, header.value_levels);

@@ -35,7 +35,7 @@ pub fn mix(header: &Header, shape: &Shape, mix: &mut Mix) {
     if shape.is_flat { flat(header, shape, mix) } else { deep(header, shape, mix) }
 }
 
-/// Weights of the texels from those of the first or second plane, which lie by turns in `points`.
+/// Weights of the texels from the grid points of one plane. `points` alternates between the two planes.
 #[inline(always)]
 pub fn spread<S: Simd>(
     simd: S,

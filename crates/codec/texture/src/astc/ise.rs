@@ -213,7 +213,7 @@ static UNQUANTIZED: [Unquantized; 21] = {
     table
 };
 
-/// Values of which the digit stands above the bits.
+/// Values whose trit or quint is the most significant part.
 #[repr(align(64))]
 pub struct Packed([u8; ROOM]);
 

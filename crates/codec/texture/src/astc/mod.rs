@@ -1,7 +1,7 @@
 //! ASTC: every footprint of two and three dimensions, every profile.
 //!
-//! A block is decoded in steps, a file each: [`mode`] reads the header, [`ise`] the packed integers, [`grid`] spreads the
-//! weights over the texels, [`partition`] says whose endpoints a texel has, [`endpoint`] makes those, [`blend`] the texels.
+//! A block is decoded in steps, a file each: `mode` reads the header, `ise` the packed integers, `grid` spreads the
+//! weights over the texels, `partition` says whose endpoints a texel has, `endpoint` makes those, `blend` the texels.
 //! Where the specification says error, `vectors/texture/FORMAT.md` says which texels it is and of what bits.
 
 mod blend;
@@ -29,7 +29,7 @@ const CHUNK: usize = 32;
 /// Room for the texels of a block in whole chunks.
 const ROOM: usize = MAX_TEXELS.next_multiple_of(CHUNK);
 
-/// The size of blocks; one of those the specification has.
+/// A block size of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Footprint {
     width: u8,

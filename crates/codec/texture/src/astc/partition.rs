@@ -54,7 +54,7 @@ pub fn select(header: &Header, shape: &Shape, out: &mut [u8; ROOM]) {
     }
 }
 
-/// What a partition's slopes are worth to a texel, of which six bits count.
+/// A partition's linear function at a texel; only the low six bits are significant.
 #[inline(always)]
 const fn value([sx, sy, sz, origin]: [u16; 4], x: u16, y: u16, z: u16) -> u16 {
     (origin + sx * x + sy * y + sz * z) & 0x3f

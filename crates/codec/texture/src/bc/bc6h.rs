@@ -259,7 +259,7 @@ fn unquantized_signed(value: i32, precision: u32) -> i32 {
     if value < 0 { -spread } else { spread }
 }
 
-/// To the bits of a half, of which no result is an infinity or a negative zero.
+/// To the bits of a half. The result is never an infinity or a negative zero.
 #[inline(always)]
 fn finished<const SIGNED: bool>(value: i32) -> u32 {
     if !SIGNED {

@@ -148,7 +148,7 @@ pub const fn widen6(value: u32) -> u8 {
     value << 2 | value >> 4
 }
 
-/// Decodes rows of tiles, of which the last may have fewer rows of texels.
+/// Decodes rows of tiles; the last may have fewer rows of texels.
 pub(crate) fn decode_band(format: Format, width: usize, data: &[u8], out: &mut [u8]) {
     let bytes = format.tile_bytes() as usize;
     let rows_of_tiles = data.chunks_exact(width.div_ceil(8) * bytes);

@@ -72,7 +72,7 @@ impl Block {
         Block::new(height, self.depth as u32)
     }
 
-    /// That of a smaller level: as far halved as the level still fits in.
+    /// The layout of a smaller mip: halved until the mip no longer fits.
     pub const fn of_level(self, rows: u32, slices: u32) -> Block {
         let Block { mut height, mut depth } = self;
         while height > 1 && rows as usize <= height / 2 * GOB_ROWS {
@@ -182,7 +182,7 @@ impl Level {
     }
 }
 
-/// A surface of levels and layers. Sizes are those of the largest level, in texels.
+/// A surface of levels and layers. Sizes are in texels, of level 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Surface {
     /// Width, height, depth.

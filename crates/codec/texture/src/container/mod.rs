@@ -83,7 +83,7 @@ pub enum Error {
     /// More bytes than [`Limits::bytes`].
     #[error("{needed} bytes would be held, of which the limit is {limit}")]
     Memory {
-        /// Bytes that would be held as far as was counted.
+        /// Bytes that would be held; counting stopped at the limit.
         needed: u64,
         /// The limit.
         limit: u64,

@@ -67,7 +67,7 @@ pub fn vulkan(number: u32) -> Option<(Format, Transfer)> {
     Some(with_transfer(format, srgb))
 }
 
-/// The `VkFormat` of a format; that of sRGB if `srgb` and there is one.
+/// The `VkFormat` of a format; the sRGB variant if `srgb` is set and there is one.
 pub fn vulkan_number(format: Format, srgb: bool) -> Option<u32> {
     let format = match format {
         Format::Astc(footprint, Profile::LdrUnorm8 | Profile::LdrFloat16) if srgb => {

@@ -149,7 +149,7 @@ impl Memory {
         Ok(Object::Place { start: start as u32, size: (next - start) as u32 })
     }
 
-    /// An address of which nothing is known but its region.
+    /// An address whose object is unknown.
     pub fn anywhere(&self, region: Region, address: Value) -> Pointer {
         let object = Object::Place { start: 0, size: 0 };
         Pointer { region, object, offset: 0, dynamic: Some(address) }

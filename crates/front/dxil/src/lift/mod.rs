@@ -57,7 +57,7 @@ impl Default for Limits {
     }
 }
 
-/// Who sees to accesses outside of buffers, which D3D defines: loads give 0, stores are dropped.
+/// Who enforces D3D's out-of-bounds rules for buffers: loads give 0, stores are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Bounds {
     /// The code, before each access: right everywhere, and much to compile for the driver.
@@ -72,14 +72,13 @@ pub enum Bounds {
 pub struct LiftOptions {
     /// Which of a library's shaders, from 0.
     pub entry: usize,
-    /// Who sees to accesses outside of buffers.
+    /// Who enforces D3D's out-of-bounds rules.
     pub bounds: Bounds,
-    /// Pixel shaders: a bit for each location, of which those behind 63 have that of 63, that a mesh shader gives a value
-    /// per primitive at. The container does not say.
+    /// Pixel shaders: bit n says that location n is per primitive in the mesh shader (bit 63 covers 63 and up). Not
+    /// recorded in the container.
     pub primitive_inputs: u64,
-    /// Hull and domain shaders: behind how many locations those of the patch constants come. If not given, behind the
-    /// control points that the hull shader writes or the domain shader reads, which are as many unless the latter leaves
-    /// some out.
+    /// Hull and domain shaders: first location of patch constants. Default: the number of control-point rows that the hull
+    /// shader writes or the domain shader reads; the two differ only where the domain shader leaves rows out.
     pub control_point_rows: Option<u32>,
     /// Whether all of what is bound is there: residency statuses say so. Otherwise the host is asked where a shader looks at
     /// them (`SparseResidency`), of textures and typed buffers.

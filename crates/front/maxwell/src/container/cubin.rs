@@ -8,7 +8,7 @@
 //! `vectors/maxwell/compute` (ptxas 12.9), whose JSON states the same values.
 //!
 //! `.nv.global.init` and `.nv.global` are variables in global memory, with contents and zeroed. Kernels find them by
-//! relocations, which [`super::link`] applies.
+//! relocations, which [`super::link`](fn@super::link) applies.
 
 use super::link::LinkError;
 use super::{ContainerError, slice};
@@ -59,7 +59,7 @@ pub struct Bank<'a> {
     pub bank: u32,
     /// Its contents.
     pub data: &'a [u8],
-    /// Relocations write addresses to it: it is not complete before [`super::link`].
+    /// Relocations write addresses to it: it is not complete before [`super::link`](fn@super::link).
     pub relocated: bool,
 }
 
@@ -107,7 +107,7 @@ pub struct Kernel<'a> {
     pub code: &'a [u8],
     /// Byte offset of the first instruction's group in `code`.
     pub entry: u32,
-    /// Relocations write addresses to the code: it means nothing before [`super::link`].
+    /// Relocations write addresses to the code: it means nothing before [`super::link`](fn@super::link).
     pub relocated: bool,
     /// Byte offset of `code` in the file.
     pub file_offset: u64,

@@ -2,7 +2,7 @@
 //!
 //! [`lift_compute`] makes a module of a kernel: control flow comes from [`crate::flow`], blocks from `graph`, and what
 //! instructions mean from the files named after their kinds. Registers are slots until `promote`. Sources of what
-//! instructions do: `specs/maxwell.md` and the PTX ISA that they implement.
+//! instructions do: the PTX ISA that they implement, and the recorded runs in `vectors/maxwell` (FORMAT.md there).
 //!
 //! What a lane of a warp sees is lifted, an invocation being a lane: the warp's stack becomes edges. A trap (BPT) ends
 //! the invocation.

@@ -80,7 +80,7 @@ impl Cx<'_> {
         v
     }
 
-    /// XMAD: a product of halves plus an addend, as `specs/maxwell.md` has it.
+    /// XMAD: a product of halves plus an addend.
     pub fn xmad(&mut self, inst: &Inst) -> Lift<()> {
         let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
         let (word_a, word_b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);

@@ -1,7 +1,7 @@
 //! Products of words out of products of halves.
 //!
 //! The machine has no 32-bit multiplier: compilers make a product of three XMADs, its upper word of four and an IADD3.RS
-//! (`specs/maxwell.md`). What a value is of such a product is kept while lifting; where the last instruction completes
+//! (listings in `vectors/maxwell/compute`). What a value is of such a product is kept while lifting; where the last instruction completes
 //! it, one multiplication is made, and the parts go if nobody else needs them.
 
 use super::cx::Cx;

@@ -1,6 +1,6 @@
 //! 32-bit ELF files for MIPS, of either byte order: segments to load, and symbols for whoever prints addresses.
 //!
-//! Everything in a file may be wrong; a field that does not fit is an [`Error`] with the offset of the field.
+//! Everything in a file may be wrong; a field that does not fit is an [`Error`](enum@Error) with the offset of the field.
 
 use crate::inst::Endian;
 use std::fmt;

@@ -26,7 +26,7 @@ pub struct Table<I, O> {
     pub reset: Option<unsafe extern "C" fn(*mut c_void, *const Config)>,
     /// [`Model::tick`]; the output is zero before.
     pub tick: Option<unsafe extern "C" fn(*mut c_void, *const I, *mut O)>,
-    /// [`Model::save`]: writes the state if it has at most so many bytes; gives how many it has, 0 if it cannot be had.
+    /// [`Model::save`]: writes the state if it has at most so many bytes; gives its size, 0 if the model cannot be saved.
     /// Null if the model cannot be saved.
     pub save: Option<unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> usize>,
     /// [`Model::load`]: not 0 if it was taken. Null if the model cannot be saved.
@@ -46,7 +46,7 @@ pub enum AbiError {
     Missing(&'static str),
 }
 
-/// A [`Model`] whose functions are those of a table.
+/// A [`Model`] that calls the functions of a C table.
 #[derive(Debug)]
 pub struct CModel<I, O>(Table<I, O>);
 

@@ -59,7 +59,7 @@ use crate::params::Params;
 use crate::unit::external;
 use thiserror::Error;
 
-/// A model of a unit: `I` is what it is handed in a tick, `O` what it did.
+/// A model of a unit: `I` is its input in a tick, `O` its output.
 pub trait Model<I, O>: Send {
     /// As after power-up, in a machine like this. Called when it is attached.
     fn reset(&mut self, config: &Config);
@@ -67,12 +67,12 @@ pub trait Model<I, O>: Send {
     /// A tick. Ticks that are skipped are not reported; `now` in the input tells.
     fn tick(&mut self, input: &I) -> O;
 
-    /// All of its state; `None` if that cannot be had.
+    /// All of its state; `None` if the model cannot be saved.
     fn save(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Takes back a state; whether it is one.
+    /// Restores a state that the model saved. False if the bytes are not one.
     fn load(&mut self, _state: &[u8]) -> bool {
         false
     }
@@ -173,7 +173,7 @@ pub struct RasterOutput {
     pub finished: u32,
     /// How many of `pixels` are covered by that triangle and handed on.
     pub count: u32,
-    /// Pixels, in the order in which VPUs are to have them.
+    /// Pixels, in the order in which VPUs receive them.
     pub pixels: [Pixel; MAX_PIXELS],
 }
 
@@ -211,7 +211,7 @@ pub enum AttachError {
     /// The unit there has something under way, and no state that the model could take over.
     #[error("the unit is busy")]
     Busy,
-    /// The unit's state is that of another model.
+    /// The unit's state was saved by another model.
     #[error("the model does not take back the state that was saved")]
     State,
 }

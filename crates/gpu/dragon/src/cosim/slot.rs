@@ -4,7 +4,7 @@ use super::{AttachError, Config, Model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A model, or what was saved of one. Copies have what was saved; so has what is read back.
+/// A model, or the saved state of one. Clones and checkpoints hold the saved state.
 pub(crate) struct Slot<I, O> {
     model: Option<Box<dyn Model<I, O>>>,
     saved: Option<Vec<u8>>,
@@ -47,7 +47,7 @@ impl<I, O> Slot<I, O> {
         }
     }
 
-    /// Whether the state of the model, if there is one, can be had.
+    /// Whether the state of the model, if there is one, can be saved.
     pub fn is_savable(&self) -> bool {
         self.is_empty() || self.has_state()
     }

@@ -88,7 +88,7 @@ impl Drawing {
         done
     }
 
-    /// Draws what is left and reads the picture.
+    /// Draws the rest of the frame and reads the picture.
     ///
     /// # Errors
     /// A program that never ends.
@@ -131,7 +131,7 @@ pub enum DemoError {
     Asm(#[from] AsmError),
 }
 
-/// Draws what is nearer than what tb1 holds.
+/// Draws fragments nearer than the depth in tb1.
 pub const DEPTH_PROGRAM: &str = "\
     ldt   r2, tb1           ; depth so far
     swz   r3, r0.zzzz

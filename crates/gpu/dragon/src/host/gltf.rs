@@ -137,7 +137,7 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), MeshError> {
 /// colour only.
 ///
 /// # Errors
-/// What is not glTF, too large, or refers to what is not there.
+/// The file is not glTF, exceeds the limits, or has dangling references.
 pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
     if bytes.len() > limits.bytes {
         return Err(MeshError::Limit { what: "bytes", limit: limits.bytes });

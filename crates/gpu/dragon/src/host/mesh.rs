@@ -13,13 +13,13 @@ pub struct Mesh {
     /// Each position's place in the texture, 0 to 1 from left to right and from top to bottom; none where there is no
     /// texture.
     pub texcoords: Vec<Option<[f32; 2]>>,
-    /// The texture, by which colours are multiplied.
+    /// The texture; colours are multiplied by it.
     pub texture: Option<Image>,
     /// Corners, each below the number of positions; counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Bounds on what is loaded.
+/// Bounds on a loaded model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshLimits {
     /// Bytes of a file.

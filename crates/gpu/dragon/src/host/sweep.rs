@@ -43,7 +43,7 @@ pub enum SweepError {
     /// A frame that cannot be drawn.
     #[error(transparent)]
     Demo(#[from] DemoError),
-    /// More combinations than [`MAX_COMBINATIONS`].
+    /// More combinations than `MAX_COMBINATIONS`.
     #[error("more than {MAX_COMBINATIONS} combinations")]
     TooMany,
 }

@@ -67,7 +67,7 @@ impl Draw {
         self.job.is_none()
     }
 
-    /// Whether it is one that a machine with these parameters can have in tick `now`.
+    /// Whether this state is valid for `params` in tick `now`.
     pub fn is_sound(&self, params: &Params, now: u64) -> bool {
         let corners = match self.state {
             State::Index | State::Fetch { .. } | State::Vertex => 0..=2,

@@ -1,4 +1,4 @@
-//! Units whose place a model from outside takes: what the machine keeps of them, and how it reads what they answer.
+//! Units replaced by an external model: the machine's state for them, and how it interprets the model's answers.
 
 use super::raster::{self, Rasterizer};
 use super::tile;
@@ -25,7 +25,7 @@ fn activity(event: u32, until: u64, handed: bool, shared: &mut Shared) -> Activi
     Activity::until(event, if handed { next } else { until.max(next) })
 }
 
-/// The rasteriser: the machine's own, or what is around a model.
+/// The rasteriser: the machine's own, or the wrapper around a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "a machine has one, and it is the large one")]
 pub(crate) enum Raster {
@@ -61,7 +61,7 @@ impl Raster {
         }
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         match self {
             Raster::Own(own) => own.is_sound(params),
@@ -154,7 +154,7 @@ impl ExternalRaster {
     }
 }
 
-/// The tile buffer fill: the machine's own, or what is around a model.
+/// The tile buffer fill: the machine's own, or the wrapper around a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Fill {
     Own(tile::Fill),

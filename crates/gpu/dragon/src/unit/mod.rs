@@ -1,4 +1,4 @@
-//! The units, a file each: what one does in a tick, and nothing of the others but what it is handed.
+//! The units, a file each: what a unit does in a tick. A unit sees nothing of the others but its arguments.
 
 pub(crate) mod draw;
 pub(crate) mod external;

@@ -83,7 +83,7 @@ impl Walk {
 }
 
 impl Rasterizer {
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let current = self.current.iter().map(|walk| &walk.triangle);
         self.input.iter().chain(current).all(|t| t.setup.is_sound(params))

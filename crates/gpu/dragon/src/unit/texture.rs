@@ -29,7 +29,7 @@ impl TextureUnit {
         TextureUnit { textures: Default::default(), tags, free_at: 0, missing_until: 0 }
     }
 
-    /// Whether it is one that a machine with these parameters can have in tick `now`.
+    /// Whether this state is valid for `params` in tick `now`.
     pub fn is_sound(&self, params: &Params, now: u64) -> bool {
         self.tags.len() == params.texture_cache as usize && self.free_at.saturating_sub(now) <= HORIZON
     }

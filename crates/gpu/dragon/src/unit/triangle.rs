@@ -66,7 +66,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Whether it is one of a machine with these parameters.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let attributes = (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes));
         self.number == params.number && self.size == params.bin_size && attributes

@@ -28,7 +28,7 @@ impl VertexCache {
         VertexCache { lines, address: 0, attributes: 1, request: None, fetch: None, answer: None }
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         self.lines.len() == params.vertex_cache as usize
             && (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes))

@@ -70,7 +70,7 @@ impl Vpu {
         self.active.count_ones()
     }
 
-    /// Whether it is one that a machine with these parameters can have.
+    /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let pixels = params.bin_size * params.bin_size;
         let threads = self.slots.len();
@@ -133,7 +133,7 @@ impl Vpu {
         Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
     }
 
-    /// Slots with threads from the one whose turn it is.
+    /// Occupied slots in round-robin order, from the one that issues next.
     fn threads_in_order(&self) -> impl Iterator<Item = usize> + use<> {
         let (active, next) = (self.active, self.next);
         let parts = [active >> next << next, active & ((1 << next) - 1)];

@@ -303,7 +303,7 @@ impl GeometryEngine {
         }
     }
 
-    /// Texture coordinates from a vector whose products with the matrix have `shift` bits of fraction too many.
+    /// Texture coordinates from a vector; its products with the matrix have `shift` surplus fraction bits.
     fn texcoord_from(&self, vector: [i32; 3], shift: u32) -> [i16; 2] {
         let sums = self.matrices.texture().rotate(vector);
         [0, 1].map(|j| self.raw_texcoord[j].wrapping_add((sums[j] >> shift) as i16))

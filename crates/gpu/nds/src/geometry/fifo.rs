@@ -26,7 +26,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Takes a word and hands on what it completes: a parameter of the command at hand, then commands without any.
+    /// Takes a word and emits what it completes: a parameter of the current command, then commands without parameters.
     #[inline]
     fn word(&mut self, word: u32, mut entry: impl FnMut(u8, u32)) {
         if self.params_left == 0 {

@@ -38,7 +38,7 @@ impl Matrix {
         Matrix(p.map(|w| w as i32))
     }
 
-    /// From 12 parameters; the fourth column is that of the identity.
+    /// From 12 parameters; the fourth column is the identity's.
     pub fn from_4x3(p: &[u32; 12]) -> Matrix {
         let mut out = Matrix::IDENTITY;
         for row in 0..4 {
@@ -49,7 +49,7 @@ impl Matrix {
         out
     }
 
-    /// From 9 parameters; the fourth row and column are those of the identity.
+    /// From 9 parameters; the fourth row and column are the identity's.
     pub fn from_3x3(p: &[u32; 9]) -> Matrix {
         let mut out = Matrix::IDENTITY;
         for row in 0..3 {

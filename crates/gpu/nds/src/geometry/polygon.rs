@@ -14,9 +14,9 @@ bitflags::bitflags! {
     /// POLYGON_ATTR but for its numbers: polygon mode \[5:4\], alpha \[20:16\], id \[29:24\], lights \[3:0\].
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Attributes: u32 {
-        /// Draw polygons whose back is seen.
+        /// Draw back-facing polygons.
         const DRAW_BACK = 1 << 6;
-        /// Draw polygons whose front is seen.
+        /// Draw front-facing polygons.
         const DRAW_FRONT = 1 << 7;
         /// Translucent pixels write their depth.
         const TRANSLUCENT_DEPTH = 1 << 11;

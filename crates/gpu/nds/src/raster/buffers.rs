@@ -23,7 +23,7 @@ bitflags::bitflags! {
         const TOP_ROW = 1 << 2;
         /// In a polygon's last row.
         const BOTTOM_ROW = 1 << 3;
-        /// Of a polygon whose back is seen.
+        /// Of a back-facing polygon.
         const BACK = 1 << 4;
         /// Fog.
         const FOG = 1 << 15;
@@ -56,7 +56,7 @@ impl Default for Row {
     }
 }
 
-/// A row: what is on top, and with antialiasing what an edge pixel covers.
+/// A row: the top layer and, for antialiasing, the layer under edge pixels.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     /// On top.
@@ -98,7 +98,7 @@ impl Clear {
         }
     }
 
-    /// Depth and polygon id of what is outside of the screen: the registers', even with an image.
+    /// Depth and polygon id outside the screen: the clear registers', even with a clear image.
     pub fn border(&self) -> (u32, u32) {
         (self.depth, self.attributes & OPAQUE_ID)
     }

@@ -23,12 +23,12 @@ pub struct Finish {
     control: Control,
     pub(super) edge_colors: [Color; 8],
     pub(super) fog: Fog,
-    /// Depth and id of what is outside of the screen.
+    /// Depth and id outside the screen.
     border: (u32, u32),
 }
 
 impl Finish {
-    /// From the registers; depth and opaque id of what is outside of the screen.
+    /// From the registers; depth and opaque id outside the screen.
     pub fn new(registers: &Registers, border: (u32, u32)) -> Finish {
         Finish {
             control: registers.control(),

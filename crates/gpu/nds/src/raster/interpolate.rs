@@ -95,7 +95,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
         a + (((b - a) * factor) >> Self::FACTOR_BITS)
     }
 
-    /// The difference of two depths of 24 bits in two parts, whose products with a factor fit 32 bits.
+    /// The difference of two 24-bit depths in two parts, small enough that products with a factor fit 32 bits.
     #[inline(always)]
     fn depth_parts(a: i32, b: i32) -> [i32; 2] {
         let step = b - a;

@@ -62,7 +62,7 @@ pub fn gather<S: Simd>(places: Lanes<S>, at: impl Fn(u32) -> u32) -> Lanes<S> {
     Lanes::load_array(places.token(), out)
 }
 
-/// Columns next to each other, some of which count.
+/// Adjacent columns with a mask of the active ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<S: Simd> {
     /// The first column; all [`LANES`] are in the row.
@@ -72,7 +72,7 @@ pub struct Block<S: Simd> {
 }
 
 impl<S: Simd> Block<S> {
-    /// Columns from `from` on, as many as fit, of those before `to`.
+    /// The columns from `from` up to but not including `to`, as many as fit.
     #[inline(always)]
     pub fn new(simd: S, from: usize, to: usize) -> Block<S> {
         let first = from.min(WIDTH - LANES);

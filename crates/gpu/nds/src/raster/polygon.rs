@@ -31,7 +31,7 @@ pub struct RasterVertex {
 pub enum DepthTest {
     /// Nearer ones.
     Less,
-    /// Nearer ones, and equal ones over opaque pixels whose back is seen.
+    /// Nearer ones, and equal ones over opaque back-facing pixels.
     LessFront,
     /// Those about as deep.
     Equal {
@@ -41,7 +41,7 @@ pub enum DepthTest {
 }
 
 impl DepthTest {
-    /// Which depths pass over what is there.
+    /// The lanes whose depth passes the test against `there`.
     #[inline(always)]
     pub fn passing<S: Simd>(self, depth: Lanes<S>, there: Lanes<S>, attributes: Lanes<S>) -> Mask<S> {
         match self {
@@ -293,7 +293,7 @@ impl Walker {
         Walker { left: side(left), right: side(right) }
     }
 
-    /// Goes on to the next row, `row`, if the polygon has it.
+    /// Advances to row `row` if the polygon reaches it.
     #[inline]
     pub fn step(&mut self, polygon: &RasterPolygon, gaps: SlopeGaps, row: i32) {
         if row >= polygon.bottom_y {

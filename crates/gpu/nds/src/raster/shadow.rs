@@ -1,4 +1,4 @@
-//! Shadow masks: where a mask polygon lies behind what is there.
+//! Shadow masks: the pixels where a mask polygon fails the depth test.
 
 use super::Scale;
 use super::buffers::{EDGES, Line, WIDTH};
@@ -16,7 +16,7 @@ pub const STENCIL_UNDER: u32 = 2;
 /// Marks of a row.
 pub type StencilRow = [u32; WIDTH];
 
-/// The mask: two rows of the console's, by parity, so that what is not cleared comes back two rows later.
+/// The mask. As on the console it has two rows, used by parity: bits that are not cleared come back two rows later.
 #[derive(Clone, Debug)]
 pub struct Stencil {
     rows: Vec<StencilRow>,

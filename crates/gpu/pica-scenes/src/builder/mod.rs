@@ -96,7 +96,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A capture in whose first frame everything is set to what scenes begin with.
+    /// A capture; its first frame sets all state to the scenes' defaults.
     pub fn new(title: &str) -> Builder {
         let info = Info {
             title: title.into(),

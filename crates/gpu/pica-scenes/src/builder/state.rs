@@ -234,7 +234,7 @@ impl Builder {
         self.list.write(FRAGMENT_MODE, 3 | 1 << 8);
     }
 
-    /// The combiner stages; those that are not given pass on what comes in, the first one the vertex colour.
+    /// The combiner stages. Stages that are not given pass their input on; the first stage's input is the vertex colour.
     pub fn combiners(&mut self, stages: &[Stage]) {
         for (n, register) in COMBINERS.into_iter().enumerate() {
             let default = if n == 0 { Source::Primary } else { Source::Previous };

@@ -86,7 +86,7 @@ fn at_most_white(emit: &mut Emit, value: Value) -> Value {
     emit.imin(value, white)
 }
 
-/// `value / 255` of what is not negative.
+/// `value / 255` for non-negative values.
 pub fn over_255(emit: &mut Emit, value: Value) -> Value {
     let white = emit.i32(255);
     emit.op(Op::Udiv, &[value, white])

@@ -383,7 +383,7 @@ impl<'f> Emit<'f> {
         self.fadd(sum, c)
     }
 
-    /// From here on attributes are those of a pixel of a triangle.
+    /// From here on attributes are a pixel's, interpolated over the triangle.
     pub fn start_pixel(&mut self, interpolation: Interpolation) {
         self.interpolation = Some(interpolation);
     }
@@ -552,7 +552,7 @@ impl<'f> Emit<'f> {
         self.b.switch_to(go_on);
     }
 
-    /// Any other op whose type follows from its operands, without flags.
+    /// Any other op without flags; its type follows from its operands.
     pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
         self.b.op_imm(op, Flags::NONE, Imm::None, args)
     }

@@ -24,7 +24,7 @@ pub enum Blending {
     /// The program gives the fragment's colour; the host blends, as far as its fixed functions can.
     #[default]
     Host,
-    /// The program reads the pixel and gives what is to be stored, exactly.
+    /// The program reads the pixel and computes the stored value exactly.
     Program,
 }
 
@@ -129,7 +129,7 @@ pub(super) struct LightKey {
 /// How a table is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LookupKey {
-    /// Number of the table; 0 for spots, whose tables differ by light.
+    /// Number of the table; 0 for spot tables, which differ by light.
     pub table: usize,
     pub input: Input,
     pub signed: bool,

@@ -182,7 +182,7 @@ pub fn table_offset(number: usize) -> u32 {
     LIGHT_TABLES + number as u32 * LIGHT_TABLE_BYTES
 }
 
-/// The uniform buffer for a draw. [`PIXEL_STRIDE`] is left to who knows the destination.
+/// The uniform buffer for a draw. The caller, who knows the destination, fills in [`PIXEL_STRIDE`].
 pub fn uniforms(regs: &Registers) -> Box<Uniforms> {
     let mut words = Words([0; UNIFORM_SIZE as usize / 4]);
     for (stage, offset) in raster::combiner::STAGES.into_iter().zip((CONSTANTS..).step_by(16)) {

@@ -27,12 +27,12 @@
 //!
 //! | room | what it makes |
 //! |---|---|
-//! | [`key`] | registers to a key |
+//! | `key` | registers to a key |
 //! | [`layout`] | buffers |
-//! | [`emit`] | resources and arithmetic |
-//! | [`texture`], [`proctex`], [`lighting`] | the combiners' sources |
-//! | [`combiner`] | the combiner stages |
-//! | [`output`] | all that follows |
+//! | `emit` | resources and arithmetic |
+//! | `texture`, `proctex`, `lighting` | the combiners' sources |
+//! | `combiner` | the combiner stages |
+//! | `output` | all that follows |
 //! | [`tile`] | whole tiles, from triangles to stored pixels, as compute programs |
 
 mod combiner;

@@ -33,7 +33,7 @@ pub fn compare(emit: &mut Emit, function: Compare, value: Value, reference: Valu
     }
 }
 
-/// Depth of the fragment, 0 to 1. The host's is that of the vertex programs' clip space, -z/w.
+/// Depth of the fragment, 0 to 1. The host's depth is -z/w of the vertex programs' clip space.
 pub fn depth(emit: &mut Emit, w_buffer: bool) -> Value {
     let (scale, offset) = (emit.uniform_f32(DEPTH), emit.uniform_f32(DEPTH + 4));
     let position = emit.position();

@@ -10,16 +10,15 @@
 //!
 //! Colour and depth buffers stay on the device from draw to draw. They are brought to guest memory before something
 //! else of the renderer reads it there: a texture, a draw on the CPU, a buffer that overlaps them; and at the end of
-//! each call of [`crate::gpu::Gpu`], so that transfers, copies and the emulator find them. What stands in for it within
-//! a call is only the renderer: a command list, index or vertex array that lies in a buffer the same list draws to is
-//! read as it was before.
+//! each call of [`crate::gpu::Gpu`], so that transfers, copies and the emulator find them. Within one call only the renderer
+//! sees pending pixels: command lists and vertex data read from a buffer being drawn to see the old bytes.
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`bins`] | triangles as programs read them |
-//! | [`batch`] | draws that wait |
-//! | [`surfaces`] | colour and depth buffers |
-//! | [`textures`] | textures |
+//! | `bins` | triangles as programs read them |
+//! | `batch` | draws that wait |
+//! | `surfaces` | colour and depth buffers |
+//! | `textures` | textures |
 
 mod batch;
 mod bins;
@@ -80,7 +79,7 @@ pub struct HostRenderer {
     surfaces: Surfaces,
     textures: Textures,
     tables: Option<(Tables, Buffer)>,
-    /// Buffers in place of those that a draw does not have: read, colour, depth.
+    /// Dummy buffers for draws without one: read, colour, depth.
     none: [Buffer; 3],
     detours: Vec<Detour>,
     /// Pixels that could not be read back.

@@ -89,7 +89,7 @@ impl Known {
     }
 }
 
-/// Address and length of the tiles, each of which is memory or not.
+/// Address and length of the tiles. A tile is either wholly in memory or not.
 fn parts(image: &Image) -> impl Iterator<Item = (u32, u32)> {
     let tile = image.texture.format.tile_bytes();
     image.ranges().flat_map(move |(address, len)| {

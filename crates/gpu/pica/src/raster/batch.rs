@@ -5,7 +5,7 @@ use crate::vertex::Vertex;
 
 /// Pixels of a batch: a tile of the framebuffer.
 pub const LANES: usize = 64;
-/// Loops run over a multiple of this many lanes, whose surplus repeats the last pixel.
+/// Loops run over a multiple of this many lanes; surplus lanes repeat the last pixel.
 pub const STEP: usize = 8;
 
 /// A float per pixel.
@@ -154,7 +154,7 @@ impl Batch {
         self.alive[..self.len].iter().all(|&alive| alive == 0)
     }
 
-    /// Keeps alive those of the first `lanes` for which `test` holds.
+    /// Kills the lanes for which `test` does not hold.
     #[inline(always)]
     pub fn keep(alive: &mut [u16], test: impl Fn(usize) -> bool) {
         for (lane, alive) in alive.iter_mut().enumerate() {

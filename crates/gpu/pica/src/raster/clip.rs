@@ -135,7 +135,8 @@ fn mix(vertex: &Vertex, previous: &Vertex, factor: f32) -> Vertex {
     Vertex { values: std::array::from_fn(value) }
 }
 
-/// The triangle with the quaternions of vertices 1 and 2 on the same side as that of vertex 0, if that changes any.
+/// The triangle with the quaternions of vertices 1 and 2 negated where they point away from vertex 0's; none if nothing
+/// changes.
 pub fn align_quaternions(triangle: &Triangle) -> Option<Triangle> {
     const RANGE: std::ops::Range<usize> = semantic::QUATERNION..semantic::QUATERNION + 4;
     let quaternion =

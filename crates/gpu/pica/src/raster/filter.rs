@@ -107,7 +107,7 @@ impl Level {
     }
 }
 
-/// The base image and `last` more, each of half the size of the one before and behind it in memory.
+/// The base image and `last` smaller ones. Each has half the size of the one before and follows it in memory.
 fn levels(texture: &Texture, last: u32) -> Vec<Level> {
     let mut offset = 0;
     let level = |number: u32| {

@@ -1,25 +1,25 @@
 //! Triangles to pixels on the CPU, bit for bit as vectors/picagpu/FORMAT.md, sections 5, 7 and 8, describes.
 //!
-//! Registers are decoded once per draw into a [`state::State`] that knows which stages have an effect. Triangles are
-//! processed in order; the pixels one of them covers go through the stages in batches of up to [`batch::LANES`], a
+//! Registers are decoded once per draw into a `state::State` that knows which stages have an effect. Triangles are
+//! processed in order; the pixels one of them covers go through the stages in batches of up to `batch::LANES`, a
 //! plane of values per quantity, so that each stage is a few plain loops.
 //!
 //! | room | stage |
 //! |---|---|
-//! | [`state`] | registers to what each stage needs |
-//! | [`clip`] | clipping |
-//! | [`setup`] | screen coordinates, culling, bounds, fill rule |
-//! | [`coverage`] | covered pixels of a triangle |
-//! | [`interpolate`] | weights to attributes and depth |
-//! | [`sample`], [`filter`] | texture units |
-//! | [`proctex`] | procedural texture |
-//! | [`lighting`] | fragment lighting |
-//! | [`combiner`] | the six combiner stages |
-//! | [`fog`] | fog |
-//! | [`alpha_test`], [`depth_stencil`] | tests |
-//! | [`blend`], [`logic_op`] | into the destination |
-//! | [`shadow_map`] | shadow mode, instead of all that follows the combiners |
-//! | [`framebuffer`] | buffers in guest memory |
+//! | `state` | registers to what each stage needs |
+//! | `clip` | clipping |
+//! | `setup` | screen coordinates, culling, bounds, fill rule |
+//! | `coverage` | covered pixels of a triangle |
+//! | `interpolate` | weights to attributes and depth |
+//! | `sample`, `filter` | texture units |
+//! | `proctex` | procedural texture |
+//! | `lighting` | fragment lighting |
+//! | `combiner` | the six combiner stages |
+//! | `fog` | fog |
+//! | `alpha_test`, `depth_stencil` | tests |
+//! | `blend`, `logic_op` | into the destination |
+//! | `shadow_map` | shadow mode, instead of all that follows the combiners |
+//! | `framebuffer` | buffers in guest memory |
 //!
 //! Where the document is silent: pixels outside the colour buffer's width and height are dropped; so is what lies
 //! outside guest memory, which reads as 0. A buffer or texture that reaches the end of addresses goes on at 0. A width

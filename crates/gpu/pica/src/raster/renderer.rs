@@ -152,7 +152,7 @@ impl Rasteriser {
 }
 
 impl Pipeline {
-    /// Prepares what is the same for all pixels of a draw.
+    /// Prepares the state shared by all pixels of a draw.
     fn start(&mut self, state: &State, tables: &Tables) {
         let Some(shading) = &state.shading else { return };
         self.start_textures(shading);

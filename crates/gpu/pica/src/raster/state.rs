@@ -122,7 +122,7 @@ impl Output {
             }
     }
 
-    /// `color` becomes what is to be stored over `destination`.
+    /// Blends `color` with `destination` in place, or applies the logic operation.
     #[inline(always)]
     pub fn mix(&self, color: &mut [Plane; 4], destination: &[Plane; 4], lanes: usize) {
         let seen = if self.readable { destination } else { &[[0; LANES]; 4] };

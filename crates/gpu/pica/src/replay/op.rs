@@ -24,7 +24,7 @@ pub struct Shown {
     pub height: u32,
     /// As in display transfers: 0 RGBA8, 1 RGB8, 2 RGB565, 3 RGB5A1, 4 RGBA4.
     pub format: u32,
-    /// The picture lies on its side, as the console's screens have it: a quarter turn to the left sets it up.
+    /// The picture lies on its side, like the console's screens: a quarter turn to the left makes it upright.
     pub on_its_side: bool,
 }
 

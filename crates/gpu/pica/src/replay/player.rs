@@ -112,7 +112,7 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// A GPU with its memory and what it is yet to do.
+/// A GPU with its memory and the operations still to play.
 pub struct Player<'c, R> {
     gpu: Gpu<R>,
     memory: Regions,
@@ -205,7 +205,7 @@ impl<'c, R: Renderer> Player<'c, R> {
         }
     }
 
-    /// Does an operation; what it shows, if it ends a frame.
+    /// Does an operation; gives the frame if the operation ends one.
     fn play(&mut self, number: u64, operation: &Operation) -> Result<Option<Image>, Error> {
         self.spent.operations += 1;
         self.spent.bytes = self.spent.bytes.saturating_add(operation.bytes());

@@ -35,7 +35,7 @@ impl Recorder {
         operation.encode(&mut self.capture.ops);
     }
 
-    /// The guest's processor writes a command list to an address and has it run.
+    /// Writes a command list to an address and runs it, as the guest's processor does.
     pub fn list(&mut self, address: u32, list: &CommandList) {
         let bytes = list.to_bytes();
         self.push(&Operation::Memory { address, bytes: &bytes });

@@ -2,7 +2,7 @@
 
 use super::engine::Cost;
 
-/// Part of a new measurement in what is kept: what a busy machine does to one batch is forgotten soon.
+/// Weight of a new measurement in the running mean, so that an outlier on a busy machine is soon forgotten.
 const WEIGHT: f64 = 0.125;
 /// A measurement counts as at most so many times what was thought before, and at least that part of it.
 const SURPRISE: f64 = 4.0;

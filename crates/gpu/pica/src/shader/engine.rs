@@ -25,7 +25,7 @@ pub enum EngineError {
     /// The interpreter refused the lifted module.
     #[error(transparent)]
     Prepare(#[from] xenoglot_interp::Invalid),
-    /// The program did not come to its end.
+    /// The program stopped before its end.
     #[error(transparent)]
     Trap(#[from] xenoglot_interp::Trap),
     /// Nothing is left of the instructions that may be executed.

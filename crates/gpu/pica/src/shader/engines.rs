@@ -86,7 +86,7 @@ impl Engines {
         Engines::with_choice(faster, Choice::First)
     }
 
-    /// These engines and the interpreter, of which each batch goes to the one that `choice` says.
+    /// These engines and the interpreter; `choice` picks one for each batch.
     pub fn with_choice(faster: Vec<Box<dyn Engine>>, choice: Choice) -> Engines {
         let reference: Box<dyn Engine> = Box::new(Interp::new());
         let slots = faster.into_iter().chain([reference]).map(|engine| {
@@ -96,7 +96,7 @@ impl Engines {
         Engines { programs: Programs::default(), slots: slots.collect(), choice }
     }
 
-    /// The shader as engines take it. One that is new costs a million of `fuel`.
+    /// The shader as engines take it. A new program costs 1,000,000 fuel.
     ///
     /// # Errors
     /// [`EngineError::Lift`] and [`EngineError::Fuel`].

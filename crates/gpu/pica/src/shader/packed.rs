@@ -61,7 +61,7 @@ impl Packed {
     }
 }
 
-/// Where `register` is among those of `set`, from 0.
+/// Position of `register` in `set`, from 0.
 pub(crate) fn place(set: u16, register: usize) -> Option<usize> {
     let register = u8::try_from(register).ok().filter(|&n| n < 16 && set >> n & 1 == 1)?;
     Some(packed_place(set, register) as usize / 16)

@@ -1,4 +1,4 @@
-//! Pixel formats of display transfers: their numbers are not those of colour buffers.
+//! Pixel formats of display transfers. They are numbered differently from colour buffers' formats.
 
 use super::TransferError;
 

@@ -27,7 +27,7 @@ static BY_VALUE: [u8; 32] = {
     at
 };
 
-/// Endpoints of those partitions from `first` on whose modes are of logarithms.
+/// Endpoints of the partitions from `first` on that use a logarithmic (HDR) mode.
 #[inline(always)]
 pub fn endpoints<S: Simd>(
     simd: S,

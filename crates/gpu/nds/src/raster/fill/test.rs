@@ -13,7 +13,7 @@ pub(super) struct Passed<S: Simd> {
     pub(super) all: Mask<S>,
     /// Those that go into the lower layer only.
     pub(super) under: Mask<S>,
-    /// Those whose translucent pixels go into the lower layer, too.
+    /// Lanes whose translucent pixels go into the lower layer, too.
     pub(super) both: Mask<S>,
 }
 

@@ -1,4 +1,4 @@
-//! Alpha test, blending, and what is written where.
+//! Alpha test, blending, and the writes to both layers.
 
 use super::FillState;
 use super::test::Passed;

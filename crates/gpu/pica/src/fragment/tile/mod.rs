@@ -137,7 +137,7 @@ pub fn generate(key: &TileKey) -> Module {
     module
 }
 
-/// The words of a pixel, as far as the draw has them.
+/// The words of a pixel; none for buffers that the draw does not use.
 #[derive(Clone, Copy)]
 struct Words {
     color: Option<Value>,
@@ -289,7 +289,7 @@ impl Drawing<'_> {
         Covered { weights: weights.map(|weight| emit.float(weight)), sum }
     }
 
-    /// Makes the attributes those of the pixel; its depth, if the draw needs it.
+    /// Interpolates the attributes at the pixel; computes its depth if the draw needs it.
     fn interpolate(
         &self,
         emit: &mut Emit,

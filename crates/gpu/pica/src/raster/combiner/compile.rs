@@ -168,7 +168,7 @@ impl Compiler {
         out
     }
 
-    /// Adds an operation on one channel, or finds what it amounts to.
+    /// Adds an operation on one channel, folded or simplified where possible.
     fn emit(&mut self, op: Op, mut operands: [Operand; 3], shift: u8) -> Value {
         operands[op.operands()..].fill(NO_OPERAND);
         let operands = operands.map(fold_inversion);
@@ -299,7 +299,7 @@ mod tests {
     use super::super::super::batch::Batch;
     use super::*;
 
-    /// Registers whose stages all pass on what came before.
+    /// Registers whose stages all pass their input on.
     fn pass() -> Registers {
         let mut regs = Registers::default();
         for first in STAGES {

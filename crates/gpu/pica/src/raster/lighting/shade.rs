@@ -198,7 +198,7 @@ impl Scratch {
         self.spot = spot;
     }
 
-    /// `values` become those of a table; they stay if there is none.
+    /// Replaces `values` by the entries of a table, if there is one.
     #[inline(always)]
     fn look_up(
         &self,
