@@ -63,6 +63,8 @@ pub(super) fn value(value: u32) -> Reply {
 pub(super) const CHUNK: usize = 1 << 16;
 /// Bytes of a path.
 const MAX_PATH: u32 = 4096;
+/// Calls that libraries and tools try first, and do without: no reason to warn.
+const TRIED: &[&str] = &["rseq", "clone3", "sendfile64", "copy_file_range"];
 const NANOS: u64 = 1_000_000_000;
 
 /// A call: who makes it, and with what.
@@ -102,7 +104,11 @@ pub(super) fn dispatch(
     let Some(handler) = row.and_then(|row| row.handler) else {
         if process.shared.first_time(number) {
             let name = row.map_or("no call of o32", |row| row.name);
-            tracing::warn!(number, name, "system call is not supported: ENOSYS");
+            if TRIED.contains(&name) {
+                tracing::debug!(number, name, "system call is not supported: ENOSYS");
+            } else {
+                tracing::warn!(number, name, "system call is not supported: ENOSYS");
+            }
         }
         return Err(Errno::ENOSYS);
     };
