@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{run, writable};
+use common::{run_as, writable};
 use std::path::Path;
 use std::process::Command;
 use xenoglot_testgen::property::is_long;
@@ -85,7 +85,9 @@ fn programs_of_debian_run_unchanged() {
     }
     let program = |path: &str, arguments: &[&str], input: &str| {
         let bytes = std::fs::read(root.join(path)).expect("a program");
-        let ran = run(writable(&root), bytes, arguments, input, u64::MAX);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let arguments: Vec<&str> = std::iter::once(name).chain(arguments.iter().copied()).collect();
+        let ran = run_as(writable(&root), bytes, &arguments, input, u64::MAX);
         assert_eq!(ran.code(), 0, "{path}: {}", ran.text());
         ran.text()
     };

@@ -5,6 +5,8 @@ mod commands;
 mod common;
 mod dragon;
 mod failures;
+#[cfg(target_os = "linux")]
+mod guests;
 mod outputs;
 mod render;
 #[cfg(all(unix, feature = "gpu", feature = "naga", feature = "vulkan"))]

@@ -70,7 +70,7 @@ pub enum LoadError {
     #[error("arguments and environment need more than a quarter of the stack")]
     Arguments,
     /// The memory limit is too low.
-    #[error("the program does not fit into memory: {0}")]
+    #[error("the program does not fit into memory")]
     Memory(#[from] Fault),
     /// A folder cannot be opened.
     #[error("{path}: {error}")]

@@ -36,7 +36,13 @@ impl Ran {
 }
 
 /// Runs a program with arguments and standard input, for at most `fuel` instructions.
-pub fn run(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, mut fuel: u64) -> Ran {
+pub fn run(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, fuel: u64) -> Ran {
+    let all: Vec<&str> = std::iter::once("program").chain(arguments.iter().copied()).collect();
+    run_as(config, bytes, &all, input, fuel)
+}
+
+/// The same with the program's name as the first argument.
+pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, mut fuel: u64) -> Ran {
     let mut stdin = tempfile::tempfile().expect("a file");
     stdin.write_all(input.as_bytes()).expect("written");
     stdin.rewind().expect("rewound");
@@ -46,7 +52,7 @@ pub fn run(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, mut 
     let program = Program {
         bytes: bytes.into(),
         path: "/program".into(),
-        arguments: std::iter::once("program").chain(arguments.iter().copied()).map(Into::into).collect(),
+        arguments: arguments.iter().copied().map(Into::into).collect(),
         environment: vec![b"PATH=/bin".to_vec()],
     };
     let mut system = System::new(config, stdio, program, Interpreter::default).expect("a program");
