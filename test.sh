@@ -127,7 +127,9 @@ add_backports() {
 
 install_packages() {
     local missing=() package
-    for package in glslang-tools libvulkan1 mesa-vulkan-drivers; do
+    # The last ones build MIPS programs and run them beside ours.
+    for package in glslang-tools libvulkan1 mesa-vulkan-drivers \
+        binutils-mips-linux-gnu gcc-mips-linux-gnu gcc-mipsel-linux-gnu qemu-user; do
         installed "$package" || missing+=("$package")
     done
     have astcenc || missing+=(astcenc)

@@ -13,9 +13,10 @@ Exit codes:
   0  everything was done
   1  something failed: an input, a run, a case; the others were done all the same
   2  the command line makes no sense; nothing was done
+  `run` of a MIPS program exits as the program does, with 128 and the signal's number when a signal ends it.
 
 Inputs are files, folders (all files in them) or `-` for standard input. The content decides what an input is: a PICA200 \
-shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal programs (cubin, DKSH, header with code), a Direct3D 12 shader (DXBC container or bitcode), or any other file with shader binaries inside.";
+shader binary (SHBIN), assembly, Xenoglot IR text, NVIDIA Maxwell or Pascal programs (cubin, DKSH, header with code), a Direct3D 12 shader (DXBC container or bitcode), a 32-bit ELF file for MIPS, or any other file with shader binaries inside.";
 
 /// Translates machine code of foreign GPUs to today's shader languages, and emulates whole GPUs.
 #[derive(Parser)]
@@ -44,7 +45,7 @@ pub enum Command {
     Ir(ir::Args),
     /// Translate to SPIR-V, GLSL, WGSL, MSL or HLSL.
     Translate(translate::Args),
-    /// Run a shader on given inputs, or a kernel on given buffers.
+    /// Run a shader on given inputs, a kernel on given buffers, or a MIPS program for Linux: `run PROGRAM -- ARGUMENTS`.
     Run(run::Args),
     /// Replay a capture (.xgc) and write what it shows.
     Render(render::Args),

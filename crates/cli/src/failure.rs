@@ -22,6 +22,18 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// The exit code of a guest, which is that of the command; what there is to say has been said.
+#[derive(Debug)]
+pub struct GuestExit(pub u8);
+
+impl fmt::Display for GuestExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the guest exited with {}", self.0)
+    }
+}
+
+impl std::error::Error for GuestExit {}
+
 /// A [`Usage`] error.
 pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage(message.into()).into()
@@ -35,6 +47,9 @@ pub fn exit_code(result: anyhow::Result<bool>) -> ExitCode {
         // Whoever read the output has seen enough.
         Err(e) if print::is_broken_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
+            if let Some(GuestExit(code)) = e.downcast_ref() {
+                return ExitCode::from(*code);
+            }
             print::error(text(&e));
             ExitCode::from(if e.is::<Usage>() { USAGE } else { FAILED })
         }

@@ -21,6 +21,8 @@ mod host;
 pub mod input;
 pub mod limit;
 pub mod maxwell;
+#[cfg(target_os = "linux")]
+mod mips;
 pub mod nds;
 pub mod pica;
 pub mod picagpu;

@@ -1,5 +1,7 @@
 //! The table of suites.
 
+#[cfg(target_os = "linux")]
+use crate::mips;
 use crate::report::{Observer, Summary};
 use crate::{Error, dxil, maxwell, nds, pica, picagpu, texture, tone, yuv};
 use std::path::PathBuf;
@@ -86,6 +88,13 @@ pub const SUITES: &[Suite] = &[
         doc: "DXIL shaders: buffers after a dispatch, traces of random control flow; those without a test become valid SPIR-V",
         engines: &["interp", "spirv", "glsl", "bindless"],
         run: dxil::shaders,
+    },
+    #[cfg(target_os = "linux")]
+    Suite {
+        name: "mips",
+        doc: "MIPS programs for Linux: what they print and how they exit",
+        engines: mips::ENGINES,
+        run: mips::suite,
     },
     Suite {
         name: "texture",

@@ -15,6 +15,7 @@ mod dragon;
 mod dxbc;
 mod dxil;
 mod maxwell;
+mod mips;
 mod native;
 mod nds;
 mod picagpu;
@@ -28,6 +29,7 @@ pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
+pub use mips::{mips_decode, mips_elf, mips_guest};
 pub use native::native;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -62,7 +64,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 27] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -86,6 +88,9 @@ pub const TARGETS: [Target; 24] = [
     Target { name: "vpu", run: vpu, seeds: dragon::programs },
     Target { name: "model", run: model, seeds: dragon::models },
     Target { name: "dragon_params", run: dragon_params, seeds: dragon::parameters },
+    Target { name: "mips_decode", run: mips_decode, seeds: mips::words },
+    Target { name: "mips_elf", run: mips_elf, seeds: mips::files },
+    Target { name: "mips_guest", run: mips_guest, seeds: mips::programs },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
 ];
 

@@ -165,3 +165,18 @@ fn model() {
 fn dragon_params() {
     run("dragon_params");
 }
+
+#[test]
+fn mips_decode() {
+    run("mips_decode");
+}
+
+#[test]
+fn mips_elf() {
+    run("mips_elf");
+}
+
+#[test]
+fn mips_guest() {
+    run("mips_guest");
+}

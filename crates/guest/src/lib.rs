@@ -5,8 +5,7 @@
 //!   answer; [`Interpreter`] is an engine.
 //! * [`Kernel`] is what answers system calls and faults, and [`Machine`] puts the four together.
 //! * [`float`] is the arithmetic of the floating-point unit.
-//!
-//! Nothing here does I/O.
+//! * `linux`, on hosts with Linux, is a kernel: processes, files, signals, threads. It is all of this crate that does I/O.
 //!
 //! ```
 //! use xenoglot_guest::memory::{Memory, Rights};
@@ -44,6 +43,8 @@ mod cpu;
 mod engine;
 pub mod float;
 mod interp;
+#[cfg(target_os = "linux")]
+pub mod linux;
 mod machine;
 pub mod memory;
 

@@ -15,6 +15,7 @@ pub mod ir;
 pub mod lanes;
 pub mod maxwell;
 pub mod memory;
+pub mod mips;
 pub mod pica;
 pub mod pica_ref;
 pub mod property;

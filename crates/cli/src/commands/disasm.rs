@@ -8,6 +8,7 @@ use anyhow::Result;
 use xenoglot::detect::{Format, detect};
 use xenoglot::{dxil, maxwell};
 use xenoglot_maxwell::disasm::listing;
+use xenoglot_mips::container::elf;
 use xenoglot_pica_shader::container::{Limits, raw};
 use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble, disassemble_program};
 
@@ -51,8 +52,9 @@ pub fn run(args: &Args) -> Result<bool> {
             if args.maxwell {
                 return Ok(vec![Ok(sass("", bytes))]);
             }
-            if mips::is_program(bytes) {
-                return Ok(vec![Ok(Artifact::text(".s", mips::listing(bytes)?))]);
+            if elf::is_mips(bytes) {
+                let text = super::mips::listing(bytes, !args.no_names)?;
+                return Ok(vec![Ok(Artifact::text(".s", text))]);
             }
             if let Format::Maxwell(_) = detect(bytes) {
                 let programs = maxwell_programs(bytes, &select)?.into_iter();

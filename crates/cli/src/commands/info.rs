@@ -11,6 +11,7 @@ use xenoglot::detect::{Format, detect};
 use xenoglot::maxwell;
 use xenoglot_ir::stage::TessSpacing;
 use xenoglot_ir::{Module, Stage};
+use xenoglot_mips::container::elf;
 use xenoglot_pica_shader::container::{
     Constant, ConstantValue, Dvle, RegisterFile, Semantic, ShaderKind, Shbin,
 };
@@ -33,6 +34,11 @@ pub fn run(args: &Args) -> Result<bool> {
         &args.batch,
         || (),
         |(), _, bytes| {
+            if elf::is_mips(bytes) {
+                let facts = super::mips::facts(bytes)?;
+                let content = if args.batch.json { Content::None } else { Content::Text(page(&facts)) };
+                return Ok(vec![Ok(Artifact { suffix: ".txt".into(), content, facts })]);
+            }
             let format = detect(bytes);
             let facts = match format {
                 Format::IrText => ir_facts(bytes)?,

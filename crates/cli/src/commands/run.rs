@@ -1,4 +1,4 @@
-//! `xenoglot run`: a shader on given inputs, a kernel on given arguments.
+//! `xenoglot run`: a shader on given inputs, a kernel on given arguments, a MIPS program for Linux.
 
 use crate::failure::{self, usage};
 use crate::print;
@@ -20,6 +20,7 @@ mod arguments;
 #[cfg(feature = "vulkan")]
 mod device;
 mod engine;
+mod guest;
 mod kernel;
 mod values;
 
@@ -94,15 +95,24 @@ pub struct Args {
     /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     trace: Option<usize>,
-    /// Instructions of IR a vertex, or a kernel, may take. Interpreter only.
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
-    fuel: u64,
+    /// The most instructions to execute: of IR for each vertex or kernel (default: 10,000,000, interpreter only), of the program
+    /// itself for MIPS (default: no limit).
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
     /// Show all registers, not only those that are not 0.
     #[arg(long)]
     all: bool,
     /// Print an object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    guest: guest::GuestArgs,
+}
+
+impl Args {
+    fn shader_fuel(&self) -> u64 {
+        self.fuel.unwrap_or(10_000_000)
+    }
 }
 
 /// Runs.
@@ -114,7 +124,7 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let result = read_and_run(args, source);
     result.map(|()| true).or_else(|e| {
-        if e.is::<failure::Usage>() || print::is_failure(&e) {
+        if e.is::<failure::Usage>() || e.is::<failure::GuestExit>() || print::is_failure(&e) {
             return Err(e);
         }
         print::error(failure::describe(&source.name, &e));
@@ -124,6 +134,12 @@ pub fn run(args: &Args) -> Result<bool> {
 
 fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
     let bytes = source.read()?;
+    if xenoglot_mips::container::elf::is_mips(&bytes) {
+        return guest::run(&args.guest, args.fuel, &args.shader, bytes);
+    }
+    if args.guest.is_given() {
+        return Err(usage("arguments behind -- and the options of guests are for MIPS programs"));
+    }
     if detect(&bytes) == Format::Maxwell(xenoglot_maxwell::container::Format::Cubin) {
         let text = kernel::run(args, &source.name, &bytes)?;
         return Ok(print::stdout().write_all(text.as_bytes())?);
@@ -152,7 +168,7 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
             if args.optimized {
                 xenoglot::Translator::new().optimize(&mut module, None);
             }
-            engine::interpret(&module, dvle, &inputs, args.fuel, args.trace.unwrap_or(0))?
+            engine::interpret(&module, dvle, &inputs, args.shader_fuel(), args.trace.unwrap_or(0))?
         }
         #[cfg(feature = "vulkan")]
         Backend::Vulkan => engine::vulkan(&mut module, dvle, &inputs, args.device.as_deref())?,

@@ -6,6 +6,8 @@ mod common;
 mod documents;
 mod dragon;
 mod failures;
+#[cfg(target_os = "linux")]
+mod guests;
 mod habits;
 mod outputs;
 mod packages;

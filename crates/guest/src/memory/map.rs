@@ -120,4 +120,30 @@ impl Memory {
             }
         }
     }
+
+    /// The same memory again, as `fork` wants it; nothing of it is watched. `None` when the host has no room.
+    pub fn duplicate(&self) -> Option<Memory> {
+        let mut frames = Vec::new();
+        frames.try_reserve_exact(self.frames.len()).ok()?;
+        frames.extend_from_slice(&self.frames);
+        let mut table = self.table.clone();
+        for entry in table.iter_mut().filter(|entry| **entry & CODE != 0) {
+            *entry = usable(*entry & !CODE);
+        }
+        let (code, stale) = Default::default();
+        Some(Memory { table, frames, free: self.free.clone(), limit: self.limit, code, stale })
+    }
+
+    /// The mapped areas in order: runs of pages with the same rights.
+    pub fn areas(&self) -> Vec<(std::ops::Range<u64>, Rights)> {
+        let mut out: Vec<(std::ops::Range<u64>, Rights)> = Vec::new();
+        for (page, &entry) in self.table.iter().enumerate().filter(|(_, entry)| **entry & MAPPED != 0) {
+            let (start, rights) = ((page as u64) << PAGE_BITS, super::rights(entry));
+            match out.last_mut() {
+                Some((range, same)) if range.end == start && *same == rights => range.end += 1 << PAGE_BITS,
+                _ => out.push((start..start + (1 << PAGE_BITS), rights)),
+            }
+        }
+        out
+    }
 }

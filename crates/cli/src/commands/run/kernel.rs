@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
         if let Some(id) = global {
             bindings.set_buffer(id, self.memory.bytes().to_vec());
         }
-        let limits = Limits { fuel: args.fuel, ..Limits::default() };
+        let limits = Limits { fuel: args.shader_fuel(), ..Limits::default() };
         interpreter.dispatch(self.grid, &mut bindings, &limits).map_err(|trap| anyhow!("{trap}"))?;
         Ok(global.map_or_else(|| self.memory.bytes().to_vec(), |id| bindings.buffer(id).to_vec()))
     }

@@ -266,6 +266,18 @@ impl<'a> Bytes<'a> {
     }
 }
 
+/// Whether a file says that it is a 32-bit ELF file for MIPS.
+pub fn is_mips(bytes: &[u8]) -> bool {
+    let machine = match bytes {
+        [0x7f, b'E', b'L', b'F', 1, 1, ..] => {
+            bytes.get(18..20).map(|half| half.iter().rev().copied().collect())
+        }
+        [0x7f, b'E', b'L', b'F', 1, 2, ..] => bytes.get(18..20).map(<[u8]>::to_vec),
+        _ => None,
+    };
+    machine.is_some_and(|machine| machine == EM_MIPS.to_be_bytes())
+}
+
 impl<'a> Elf<'a> {
     /// Reads a file.
     ///

@@ -1,0 +1,129 @@
+//! Programs for Linux on MIPS.
+
+use anyhow::Result;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Options of guests.
+#[derive(clap::Args)]
+#[command(next_help_heading = "MIPS programs")]
+pub struct GuestArgs {
+    /// The folder that the program sees as its root; without it, there are no files. Read only.
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Lets the program change what is in its root.
+    #[arg(long, requires = "root")]
+    writable: bool,
+    /// A folder for what the root does not have: the dynamic loader and libraries. Never written.
+    #[arg(long, value_name = "DIR")]
+    sysroot: Option<PathBuf>,
+    /// A variable of the program's environment. It has no others.
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Memory that each process may fill, in bytes or with K, M, G behind: 1G if not given.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    memory_limit: Option<u64>,
+    /// Bytes of the stack, as above: 8M if not given.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    stack: Option<u64>,
+    /// Seconds that the program may take.
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+    /// Makes the run repeatable: random numbers come of N, and the clock runs with the instructions executed.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Makes `break 6` and `break 7` SIGFPE, as the kernel does, and not SIGTRAP, as qemu 7.2 does.
+    #[arg(long)]
+    break_codes: bool,
+    /// Arguments of the program.
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
+}
+
+/// A number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (text.get(..at), 1 << 10),
+        Some((at, 'M' | 'm')) => (text.get(..at), 1 << 20),
+        Some((at, 'G' | 'g')) => (text.get(..at), 1 << 30),
+        _ => (Some(text), 1u64),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "no number of bytes".into())
+}
+
+impl GuestArgs {
+    /// Whether there is something that only guests have.
+    pub fn is_given(&self) -> bool {
+        self.root.is_some()
+            || self.sysroot.is_some()
+            || self.memory_limit.is_some()
+            || self.stack.is_some()
+            || self.time_limit.is_some()
+            || self.seed.is_some()
+            || self.break_codes
+            || !(self.env.is_empty() && self.arguments.is_empty())
+    }
+}
+
+/// Runs a program.
+///
+/// # Errors
+/// Always: the program's exit code, or why it did not run to its end.
+#[cfg(target_os = "linux")]
+pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> Result<()> {
+    use crate::failure::{GuestExit, usage};
+    use crate::print;
+    use anyhow::bail;
+    use std::os::unix::ffi::OsStrExt;
+    use std::time::{Duration, Instant};
+    use xenoglot_guest::Interpreter;
+    use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
+
+    let limit = args.time_limit.map(Duration::try_from_secs_f64).transpose();
+    let limit = limit.map_err(|e| usage(format!("--time-limit: {e}")))?;
+    if let Some(wrong) = args.env.iter().find(|text| !text.contains('=')) {
+        return Err(usage(format!("--env {wrong}: NAME=VALUE is wanted")));
+    }
+    let defaults = Config::default();
+    let config = Config {
+        root: args.root.clone(),
+        writable: args.writable,
+        sysroot: args.sysroot.clone(),
+        memory: args.memory_limit.unwrap_or(defaults.memory),
+        stack: args.stack.map_or(defaults.stack, |stack| stack.min(1 << 30) as u32),
+        seed: args.seed,
+        break_codes: args.break_codes,
+        ..defaults
+    };
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let program = Program {
+        bytes: bytes.into(),
+        path: format!("/{}", name.to_string_lossy()),
+        arguments: std::iter::once(path.as_os_str())
+            .chain(args.arguments.iter().map(OsString::as_os_str))
+            .map(|text| text.as_bytes().to_vec())
+            .collect(),
+        environment: args.env.iter().map(|text| text.clone().into_bytes()).collect(),
+    };
+    let mut system = System::new(config, Stdio::inherit()?, program, Interpreter::default)?;
+    let mut fuel = fuel.unwrap_or(u64::MAX);
+    let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let end = system.run(&mut fuel, until);
+    system.deaths().iter().for_each(print::note);
+    match end {
+        End::Ended(status) => Err(GuestExit(status.exit_code()).into()),
+        End::OutOfFuel => bail!("the fuel is used up after {} instructions", system.instructions()),
+        End::OutOfTime => bail!("the time is up after {} instructions", system.instructions()),
+        End::Deadlock => bail!("every thread waits for another one, for ever"),
+    }
+}
+
+/// Says that there is no Linux.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn run(_: &GuestArgs, _: Option<u64>, _: &Path, _: Vec<u8>) -> Result<()> {
+    anyhow::bail!("programs for Linux run on hosts with Linux only")
+}

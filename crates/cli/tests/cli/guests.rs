@@ -1,0 +1,60 @@
+//! MIPS programs for Linux.
+
+use crate::common::{folder, json, run, run_with, text};
+use std::fs;
+
+fn program(name: &str) -> String {
+    format!("{}/../../vectors/mips/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_program_prints_and_exits_as_it_does_on_its_own_machine() {
+    let output = run(&["run", &program("bare/bare_int.elf")], 42);
+    assert_eq!(output.stdout, fs::read(program("bare/bare_int.out")).unwrap());
+    let output = run(&["run", &program("signals/waiting.mipsel.elf")], 0);
+    assert_eq!(output.stdout, fs::read(program("signals/waiting.out")).unwrap());
+}
+
+#[test]
+fn a_signal_without_a_handler_is_told_with_registers_and_calls() {
+    let output = run(&["run", &program("bare/bare_unal.elf")], 135);
+    let said = String::from_utf8(output.stderr).unwrap();
+    for part in ["SIGBUS", "address 0x", "pc 0x00400", "lw t0,1(v0)", "sp 7fff", "#0 0x00400"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn limits_end_a_program_with_an_error() {
+    let output = run(&["run", "--fuel", "1000", &program("bare/bare_sha.elf")], 1);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("the fuel is used up after 1"));
+    run(&["run", "--time-limit", "-1", &program("bare/bare_sha.elf")], 2);
+    run(&["run", "--env", "nothing", &program("bare/bare_sha.elf")], 2);
+    run(&["run", "--memory-limit", "4096", &program("bare/bare_sha.elf")], 1);
+    // Options of guests are for guests.
+    run(&["run", "--seed", "1", &crate::common::shader("skin2.v.pica")], 2);
+}
+
+#[test]
+fn what_is_no_program_that_can_run_is_an_error_with_the_reason() {
+    let folder = folder("guests");
+    let mut bytes = fs::read(program("bare/bare_hello.elf")).unwrap();
+    // The calling convention n32.
+    bytes[39] |= 0x20;
+    let path = folder.join("n32.elf");
+    fs::write(&path, &bytes).unwrap();
+    let output = run(&["run", path.to_str().unwrap()], 1);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("o32"));
+    let output = run_with(&["run", "-"], &bytes[..60]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn info_and_disasm_show_what_is_in_a_program() {
+    let facts = &json(&["info", "--json", &program("signals/float.mipsel.elf")])[0];
+    assert_eq!((&facts["byte order"], &facts["architecture"]), (&"little".into(), &"MIPS II".into()));
+    assert_eq!(facts["segments"][0]["rights"], "r-x");
+    let listing = text(&["disasm", &program("signals/float.mipsel.elf")]);
+    assert!(listing.contains("\tdiv.d\t$f4,"), "{listing}");
+    assert!(listing.contains("\tsyscall"), "{listing}");
+}

@@ -1,0 +1,125 @@
+//! MIPS: words, ELF files, and programs under Linux.
+
+use xenoglot_mips::container::elf::{Elf, Limits, is_mips};
+use xenoglot_mips::{Endian, decode, disasm};
+use xenoglot_testgen::mips::{elf, i, sequences};
+use xenoglot_testgen::rng::Rng;
+
+/// Words: each is an instruction with a text that does not depend on anything else, or is printed as a word.
+pub fn mips_decode(data: &[u8]) {
+    for bytes in data.as_chunks().0 {
+        let word = u32::from_be_bytes(*bytes);
+        let text = disasm::text(word, 0x40_0000);
+        match decode(word) {
+            Ok(inst) => assert_eq!(inst.text(0x40_0000).to_string(), text),
+            Err(unknown) => assert_eq!((unknown.word, text), (word, format!(".word\t{word:#x}"))),
+        }
+    }
+}
+
+/// ELF files: segments lie in the file and the address space; a file that is read is run as far as little fuel goes.
+pub fn mips_elf(data: &[u8]) {
+    let limits = Limits { program_headers: 64, sections: 64, symbols: 4096 };
+    let Ok(elf) = Elf::parse(data, &limits) else { return };
+    assert!(is_mips(data));
+    for segment in &elf.segments {
+        assert!(segment.bytes.len() <= segment.size as usize);
+        assert!(u64::from(segment.address) + u64::from(segment.size) <= 1 << 32);
+    }
+    if let Ok(functions) = elf.functions(&limits) {
+        assert!(functions.len() <= limits.symbols as usize);
+    }
+    run(data.to_vec());
+}
+
+/// Programs: whatever instructions do, the guest ends or its fuel does, and a second run is the same. The first byte is
+/// the byte order, the rest is code.
+pub fn mips_guest(data: &[u8]) {
+    let Some((&first, code)) = data.split_first() else { return };
+    let endian = if first & 1 == 0 { Endian::Big } else { Endian::Little };
+    let code: Vec<u32> = code.as_chunks().0.iter().take(4096).map(|word| u32::from_be_bytes(*word)).collect();
+    run(elf(endian, &code, 0x1_0000));
+}
+
+#[cfg(target_os = "linux")]
+fn run(bytes: Vec<u8>) {
+    use std::time::{Duration, Instant};
+    use xenoglot_guest::Interpreter;
+    use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
+
+    let once = || {
+        let config =
+            Config { memory: 1 << 20, stack: 1 << 16, processes: 4, seed: Some(1), ..Config::default() };
+        let program = Program {
+            bytes: bytes.clone().into(),
+            path: "/program".into(),
+            arguments: vec![b"program".to_vec()],
+            environment: Vec::new(),
+        };
+        let stdio = Stdio { streams: [None, None, None] };
+        let mut system = System::new(config, stdio, program, Interpreter::default).ok()?;
+        let mut fuel = 20_000;
+        // With a seed, nobody waits for a clock; nothing of the outside is there to wait for.
+        let end = system.run(&mut fuel, Some(Instant::now() + Duration::from_secs(20)));
+        assert_ne!(end, End::OutOfTime);
+        assert!(system.deaths().iter().all(|death| !death.to_string().is_empty()));
+        Some((end, system.instructions()))
+    };
+    assert_eq!(once(), once());
+}
+
+#[cfg(not(target_os = "linux"))]
+fn run(_: Vec<u8>) {}
+
+/// Words of all kinds.
+pub(crate) fn words() -> Vec<Vec<u8>> {
+    programs().into_iter().map(|bytes| bytes.into_iter().skip(1).collect()).collect()
+}
+
+/// Random sequences, and system calls with numbers and arguments of all kinds.
+pub(crate) fn programs() -> Vec<Vec<u8>> {
+    let bytes = |endian: u8, code: &[u32]| {
+        let words = code.iter().flat_map(|word| word.to_be_bytes());
+        std::iter::once(endian).chain(words).collect::<Vec<u8>>()
+    };
+    let mut rng = Rng::new(1);
+    let mut all =
+        vec![bytes(0, &sequences(&mut rng, 2, 20).code), bytes(1, &sequences(&mut rng, 2, 20).code)];
+    for number in
+        [4002, 4003, 4004, 4045, 4090, 4120, 4125, 4167, 4188, 4193, 4194, 4199, 4210, 4238, 4252, 4288]
+    {
+        let mut code = vec![i::addiu(29, 29, -64), i::lui(8, 0x1000)];
+        for register in 4..8 {
+            code.push(match rng.below(3) {
+                0 => i::addiu(register, 0, rng.below(64) as i32),
+                1 => i::addiu(register, 8, rng.below(4096) as i32),
+                _ => i::lui(register, rng.below(0x10000) as i32),
+            });
+        }
+        code.extend([
+            i::sw(4, 29, 16),
+            i::sw(8, 29, 20),
+            i::addiu(2, 0, number),
+            i::SYSCALL,
+            i::branch(-9),
+            0,
+        ]);
+        all.push(bytes(rng.below(2) as u8, &code));
+    }
+    all
+}
+
+/// ELF files of both byte orders.
+pub(crate) fn files() -> Vec<Vec<u8>> {
+    let mut rng = Rng::new(2);
+    let exit = [i::addiu(4, 0, 3), i::addiu(2, 0, 4001), i::SYSCALL];
+    let mut all = Vec::new();
+    for endian in [Endian::Big, Endian::Little] {
+        all.push(elf(endian, &exit, 64));
+        all.extend((0..6).map(|length| {
+            let program = sequences(&mut rng, 1, 4 * length);
+            elf(endian, &program.code, program.data)
+        }));
+    }
+    all
+}
