@@ -3,12 +3,13 @@
 use crate::compiler::Compiler;
 use crate::error::CompileError;
 use crate::exec;
+use crate::reference::Words;
 use crate::state::{Exit, State};
 use crate::table::Table;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use xenoglot_guest::memory::{Memory, PAGE_BITS};
+use xenoglot_guest::memory::{Identity, Memory, PAGE_BITS};
 use xenoglot_guest::{Cpu, Engine, Event, Interpreter, float_cause};
 use xenoglot_mips::lift::{self, layout};
 
@@ -69,6 +70,8 @@ pub struct Jit {
     by_page: FxHashMap<u32, Vec<usize>>,
     /// How often the code of a page changed.
     changes: FxHashMap<u32, u32>,
+    /// The memory that all of this is of.
+    memory: Option<Identity>,
     stats: Stats,
 }
 
@@ -105,6 +108,7 @@ impl Jit {
             regions: Vec::new(),
             by_page: FxHashMap::default(),
             changes: FxHashMap::default(),
+            memory: None,
             stats: Stats::default(),
         })
     }
@@ -152,9 +156,9 @@ impl Jit {
         }
         let start = Instant::now();
         let endian = self.state.cpu.endian;
-        let options = lift::Options { endian, max_insts: self.options.max_insts };
-        let word = |pc| memory.fetch(pc).ok().map(|bytes| endian.word(bytes));
-        let region = lift::lift(word, pc, &options);
+        let gp = Some(self.state.cpu.get(28));
+        let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
+        let region = lift::lift(&Words { memory, endian }, pc, &options);
         let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
         let mut result = self.compiler.compile(func, &mut self.table, layout::FUEL);
         if matches!(result, Err(CompileError::Full)) {
@@ -267,9 +271,13 @@ impl Jit {
 
 impl Engine for Jit {
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
-        if self.state.set_memory(memory) {
+        if self.memory != Some(memory.identity()) {
+            self.memory = Some(memory.identity());
+            self.interpreter = Interpreter::default();
+            self.changes.clear();
             self.clear();
         }
+        self.state.set_memory(memory);
         self.state.cpu.clone_from(cpu);
         let event = self.run_state(memory, fuel);
         cpu.clone_from(&self.state.cpu);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use xenoglot_guest::float::{self, DOUBLE, Env, Flags, Rounding, SINGLE};
-use xenoglot_guest::memory::Memory;
+use xenoglot_guest::memory::{Identity, Memory};
 use xenoglot_guest::{Cpu, Engine, Event, HI, Interpreter, LO, Link, float_cause};
 use xenoglot_interp::{Cause, End, Guest, Limits, Refused, Trap};
 use xenoglot_ir::fold::Cx;
@@ -20,6 +20,8 @@ const CAUSE: u32 = 0x3f << 12;
 pub struct Reference {
     regions: FxHashMap<u32, Region>,
     interpreter: Interpreter,
+    /// The memory that all of this is of.
+    memory: Option<Identity>,
 }
 
 /// A guest in the hands of the IR's interpreter.
@@ -75,6 +77,22 @@ impl Guest for Machine<'_> {
         }
         // What is invalid is not told, as the lifter leaves it to the interpreter.
         self.flags |= env.flags - Flags::INVALID;
+    }
+}
+
+/// The guest's memory as code to lift.
+pub(crate) struct Words<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) endian: Endian,
+}
+
+impl lift::Code for Words<'_> {
+    fn instruction(&self, pc: u32) -> Option<u32> {
+        self.memory.fetch(pc).ok().map(|bytes| self.endian.word(bytes))
+    }
+
+    fn data(&self, address: u32) -> Option<u32> {
+        self.memory.read(address).ok().map(|bytes| self.endian.word(bytes))
     }
 }
 
@@ -141,8 +159,8 @@ impl Reference {
         if let Some(region) = self.regions.get(&pc) {
             return region.runs;
         }
-        let word = |pc| memory.fetch(pc).ok().map(|bytes| endian.word(bytes));
-        let region = lift::lift(word, pc, &lift::Options { endian, max_insts: 64 });
+        let options = lift::Options { endian, max_insts: 64, gp: None };
+        let region = lift::lift(&Words { memory, endian }, pc, &options);
         region.words.iter().for_each(|&word| memory.watch_code(word));
         let runs = region.runs;
         self.regions.insert(pc, region);
@@ -184,6 +202,9 @@ impl Reference {
 
 impl Engine for Reference {
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
+        if self.memory != Some(memory.identity()) {
+            *self = Reference { memory: Some(memory.identity()), ..Reference::default() };
+        }
         loop {
             if memory.is_stale() {
                 // Regions are few here, and pages change seldom.

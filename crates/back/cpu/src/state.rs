@@ -31,6 +31,7 @@ pub(crate) struct State {
     memory: *mut Memory,
     answer: u64,
     refused: u32,
+    zero: u64,
 }
 
 // The layout that lifted code relies on.
@@ -65,6 +66,8 @@ impl State {
     pub(crate) const RUST_LOAD: i32 = offset_of!(State, rust_load) as i32;
     pub(crate) const RUST_STORE: i32 = offset_of!(State, rust_store) as i32;
     pub(crate) const ANSWER: i32 = offset_of!(State, answer) as i32;
+    /// A zero that the code generator does not know.
+    pub(crate) const ZERO: i32 = offset_of!(State, zero) as i32;
     pub(crate) const REFUSED: i32 = offset_of!(State, refused) as i32;
 
     /// A state for code with these ways to ask, and a table of code.
@@ -84,16 +87,14 @@ impl State {
             memory: std::ptr::null_mut(),
             answer: 0,
             refused: 0,
+            zero: 0,
         }
     }
 
-    /// Lets code use a memory until the next call; whether it is another one than before.
-    pub(crate) fn set_memory(&mut self, memory: &mut Memory) -> bool {
-        let (read, write) = memory.host_pages();
-        let other = read != self.read_pages;
-        (self.read_pages, self.write_pages) = (read, write);
+    /// Lets code use a memory until [`State::clear_memory`].
+    pub(crate) fn set_memory(&mut self, memory: &mut Memory) {
+        (self.read_pages, self.write_pages) = memory.host_pages();
         self.memory = memory;
-        other
     }
 
     /// Takes the memory away again, so that nobody uses it later.

@@ -1,5 +1,7 @@
 //! Where pages are in the host's memory, for engines that access it by themselves.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::{Memory, OFFSET, PAGE_BITS, PAGE_BYTES, PAGES, READ, WRITE};
 
 /// Bits of the greatest access as a power of two: eight bytes.
@@ -19,6 +21,18 @@ pub(super) struct Pages {
     frames: u64,
 }
 
+/// Which memory this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity(u64);
+
+impl Identity {
+    /// One that nothing had before.
+    pub(super) fn new() -> Identity {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Identity(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 impl Pages {
     pub(super) fn set(&mut self, page: usize, entry: u32) {
         let host =
@@ -32,6 +46,11 @@ impl Pages {
 }
 
 impl Memory {
+    /// Tells this memory from any other that there was or will be: engines that keep what they made of its code ask.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
     /// The tables of pages that may be read and of those that may be written without asking, by the address of their first
     /// entry. An access of `1 << n` bytes, up to eight, looks at the entry `rotate_right(address, n) >> (12 - n)`; one that
     /// is not zero is what the guest's address is to be increased by for the host's, modulo 2^64. Where it is zero, the

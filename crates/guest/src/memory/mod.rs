@@ -11,6 +11,8 @@
 mod host;
 mod map;
 
+pub use host::Identity;
+
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -116,6 +118,7 @@ pub struct Memory {
     code: HashMap<u32, Box<Words>>,
     stale: Vec<u32>,
     host: Option<host::Pages>,
+    identity: Identity,
 }
 
 impl std::fmt::Debug for Memory {
@@ -141,6 +144,7 @@ impl Memory {
             code: HashMap::new(),
             stale: Vec::new(),
             host: None,
+            identity: Identity::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! and an [`Exit`] in the high one.
 
 mod access;
+mod invariants;
 mod ops;
 mod thunks;
 
@@ -22,6 +23,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use invariants::Invariants;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::entity::packed_option::PackedOption;
@@ -67,6 +69,7 @@ pub(crate) struct Emitter<'a> {
     b: FunctionBuilder<'a>,
     f: &'a Function,
     registers: Registers,
+    invariants: Invariants,
     table: &'a mut Table,
     /// The home of a register that changes with each instruction.
     counter: Option<Slot>,
@@ -112,6 +115,7 @@ pub(crate) fn function(
         b,
         f,
         registers,
+        invariants: Invariants::new(f, &cfg),
         table,
         counter,
         state,
@@ -164,6 +168,11 @@ impl Emitter<'_> {
             for slot in self.registers.fill[block].iter() {
                 let (ty, home) = self.home(slot)?;
                 let v = self.b.ins().load(ty, STATE, self.state, home);
+                self.b.def_var(self.variable(slot), v);
+            }
+            for slot in self.invariants.of(block) {
+                let v = self.b.use_var(self.variable(slot));
+                let v = self.hide(v);
                 self.b.def_var(self.variable(slot), v);
             }
             for &inst in &f.blocks[block].insts {

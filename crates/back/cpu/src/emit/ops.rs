@@ -1,7 +1,8 @@
 //! Ops without control flow.
 
-use super::{CAST, Emitter, clif};
+use super::{CAST, Emitter, STATE, clif};
 use crate::error::CompileError;
+use crate::state::State;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value as Clif};
@@ -48,6 +49,13 @@ impl Emitter<'_> {
         };
         self.values[result] = v.into();
         Ok(())
+    }
+
+    /// The same bits, about which the code generator knows nothing.
+    pub(super) fn hide(&mut self, v: Clif) -> Clif {
+        let ty = self.b.func.dfg.value_type(v);
+        let zero = self.b.ins().load(ty, STATE, self.state, State::ZERO);
+        self.b.ins().bor(v, zero)
     }
 
     fn unsupported(&self, op: Op) -> CompileError {
@@ -118,6 +126,14 @@ impl Emitter<'_> {
             }
             (Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem, &[a, b]) => self.divide(op, data.flags, a, b)?,
             (Op::Select, &[c, a, b]) => self.b.ins().select(c, a, b),
+            (Op::Bitcast, &[a]) if kind.is_int() && matches!(to, F32 | F64) => {
+                // The generator computes with floats that it knows, and no exception would come of that: none is to be known.
+                // What comes from memory is not.
+                let defined = values.first().and_then(|&v| f.def_inst(v)).map(|inst| f.insts[inst].op);
+                let unknown = matches!(defined, Some(Op::Load));
+                let a = if unknown { a } else { self.hide(a) };
+                self.cast(a, to)?
+            }
             (Op::Bitcast, &[a]) => self.cast(a, to)?,
             (Op::Zext, &[a]) => self.b.ins().uextend(to, a),
             (Op::Sext, &[a]) if kind == Kind::Bool => {

@@ -217,6 +217,21 @@ impl Lifter<'_> {
                     self.link(pc, inst.rd());
                 }
                 self.slot_inst(pc, slot);
+                let flow = self.flow;
+                let mut ways: Vec<(u64, Block)> = Vec::new();
+                for &target in flow.tables.get(&pc).into_iter().flatten() {
+                    if self.blocks.contains_key(&target) {
+                        ways.push((target.into(), self.way(target)));
+                    }
+                }
+                if ways.is_empty() {
+                    return self.leave(TermKind::TailCallGuest, &[target]);
+                }
+                let other = self.b.func.add_block();
+                let cases: Vec<(u64, Block, &[Value])> =
+                    ways.iter().map(|&(target, way)| (target, way, &[][..])).collect();
+                self.b.switch(target, &cases, (other, &[]));
+                self.b.switch_to(other);
                 self.leave(TermKind::TailCallGuest, &[target]);
             }
             Control::Branch { target, likely, link } => {

@@ -65,7 +65,8 @@ impl Lifter<'_> {
         self.set(Register::Fcsr, fcsr);
     }
 
-    /// Leaves the instruction to an interpreter when its result is a NaN.
+    /// Leaves the instruction to an interpreter when its result is a NaN. Without this look at it, a result that nobody wants
+    /// might not be computed, and its exceptions would be missing.
     fn number(&mut self, v: Value) {
         let is_nan = self.b.op(Ir::FcmpUno, &[v, v]);
         self.trap_if(is_nan, Reason::Float);
@@ -160,6 +161,7 @@ impl Lifter<'_> {
         if inst.fmt() == Some(Fmt::W) {
             let bits = self.fpr_bits(inst.fs());
             let v = self.b.convert(Ir::S2f, Flags::NONE, bits, to);
+            self.number(v);
             self.set_fpr(inst.fd(), v);
             if to == Type::F64 {
                 return self.no_cause(0, None);
@@ -176,6 +178,26 @@ impl Lifter<'_> {
 
     /// A float as a 32-bit integer.
     fn to_word(&mut self, op: Op, a: Value) -> Value {
+        let double = self.b.func.ty(a) == Type::F64;
+        // The rounded number is from -2^31 to 2^31 - 1. It is not rounded before that is known: a number that does not fit is
+        // invalid, but not inexact. Singles of that size are integers.
+        let (least, least_fits, beyond, beyond_fits) = match op {
+            _ if !double => (-2_147_483_648.0, true, 2_147_483_648.0, false),
+            Op::TruncW => (-2_147_483_649.0, false, 2_147_483_648.0, false),
+            Op::FloorW => (-2_147_483_648.0, true, 2_147_483_648.0, false),
+            Op::CeilW => (-2_147_483_649.0, false, 2_147_483_647.0, true),
+            _ => (-2_147_483_648.5, true, 2_147_483_647.5, false),
+        };
+        let [least, beyond] = [least, beyond].map(|limit: f64| {
+            let bits = if double { limit.to_bits() } else { u64::from((limit as f32).to_bits()) };
+            self.b.constant(if double { Type::F64 } else { Type::F32 }, Bits::scalar(bits))
+        });
+        let relation = |fits| if fits { Ir::FcmpOle } else { Ir::FcmpOlt };
+        let above = self.b.op(relation(least_fits), &[least, a]);
+        let below = self.b.op(relation(beyond_fits), &[a, beyond]);
+        let fits = self.b.op(Ir::And, &[above, below]);
+        let not = self.b.not(fits);
+        self.trap_if(not, Reason::Float);
         let round = match op {
             Op::TruncW => Ir::Trunc,
             Op::CeilW => Ir::Ceil,
@@ -183,17 +205,7 @@ impl Lifter<'_> {
             _ => Ir::RoundEven,
         };
         let whole = self.b.op(round, &[a]);
-        let ty = self.b.func.ty(a);
-        let (least, beyond) = (-2_147_483_648.0, 2_147_483_648.0);
-        let [least, beyond] = [least, beyond].map(|limit: f64| {
-            let bits = if ty == Type::F64 { limit.to_bits() } else { u64::from((limit as f32).to_bits()) };
-            self.b.constant(ty, Bits::scalar(bits))
-        });
-        let above = self.b.op(Ir::FcmpOle, &[least, whole]);
-        let below = self.b.op(Ir::FcmpOlt, &[whole, beyond]);
-        let fits = self.b.op(Ir::And, &[above, below]);
-        let not = self.b.not(fits);
-        self.trap_if(not, Reason::Float);
+        self.number(whole);
         self.b.convert(Ir::F2s, Flags::NONE.with_clamp(), whole, Type::I32)
     }
 

@@ -1,6 +1,6 @@
 //! Discovery: which instructions a region has, and where its blocks begin.
 
-use super::Reason;
+use super::{Code, Options, Reason, table};
 use crate::decode::decode;
 use crate::inst::{Fmt, Inst};
 use crate::isa::Op;
@@ -42,17 +42,20 @@ pub(super) struct Flow {
     pub entries: Vec<u32>,
     /// Every address with a word that matters.
     pub words: BTreeSet<u32>,
+    /// Where jumps to registers may lead, by their address.
+    pub tables: BTreeMap<u32, Vec<u32>>,
     /// Even-odd pairs of floating-point registers that hold doubles somewhere in the region: a bit each.
     pub doubles: u16,
 }
 
 impl Flow {
-    pub(super) fn find(word: &impl Fn(u32) -> Option<u32>, start: u32, max_insts: u32) -> Flow {
+    pub(super) fn find(code: &impl Code, start: u32, options: &Options) -> Flow {
         let mut flow = Flow {
             insts: BTreeMap::new(),
             leaders: BTreeSet::new(),
             entries: vec![start],
             words: BTreeSet::new(),
+            tables: BTreeMap::new(),
             doubles: 0,
         };
         let mut work = VecDeque::from([start]);
@@ -65,10 +68,10 @@ impl Flow {
                     flow.leaders.insert(pc);
                     break;
                 }
-                if flow.insts.len() as u32 >= max_insts {
+                if flow.insts.len() as u32 >= options.max_insts {
                     break;
                 }
-                let Some(found) = flow.look(word, pc) else { break };
+                let Some(found) = flow.look(code, pc) else { break };
                 flow.insts.insert(pc, found);
                 let behind = pc.wrapping_add(if found.slot.is_some() { 8 } else { 4 });
                 match found.control {
@@ -87,7 +90,14 @@ impl Flow {
                         flow.enter(behind);
                         work.push_back(behind);
                     }
-                    Control::Register { link: false } => {}
+                    Control::Register { link: false } => {
+                        // A return leads anywhere.
+                        if found.inst.rs() != 31 {
+                            let targets = table::targets(code, pc, found.inst.rs(), options.gp);
+                            work.extend(&targets);
+                            flow.tables.insert(pc, targets);
+                        }
+                    }
                     Control::Leave(Reason::Interpret | Reason::Syscall) => {
                         for next in after(found.inst, pc) {
                             flow.enter(next);
@@ -111,8 +121,8 @@ impl Flow {
     }
 
     /// The instruction at `pc`; `None` where there is no word.
-    fn look(&mut self, word: &impl Fn(u32) -> Option<u32>, pc: u32) -> Option<Found> {
-        let bits = word(pc)?;
+    fn look(&mut self, code: &impl Code, pc: u32) -> Option<Found> {
+        let bits = code.instruction(pc)?;
         self.words.insert(pc);
         let Ok(inst) = decode(bits) else {
             let inst = Inst { op: Op::Break, word: bits };
@@ -123,7 +133,7 @@ impl Flow {
             self.note(inst);
             return Some(Found { inst, control, slot: None });
         }
-        let slot = word(pc.wrapping_add(4));
+        let slot = code.instruction(pc.wrapping_add(4));
         self.words.extend(slot.map(|_| pc.wrapping_add(4)));
         let slot = slot.and_then(|bits| decode(bits).ok());
         let slot = slot.filter(|slot| !slot.op.has_slot() && control_of_plain(*slot) == Control::Next);

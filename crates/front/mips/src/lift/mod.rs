@@ -18,6 +18,7 @@ mod integer;
 pub mod layout;
 mod memory;
 mod registers;
+mod table;
 
 use crate::inst::Endian;
 use block::Lifter;
@@ -51,6 +52,17 @@ pub struct Options {
     pub endian: Endian,
     /// About how many instructions a region has at most; what is beyond is left by `tail_call_guest`.
     pub max_insts: u32,
+    /// What `gp` holds, as far as one can tell: position-independent code finds its jump tables by it.
+    pub gp: Option<u32>,
+}
+
+/// What code is read from.
+pub trait Code {
+    /// The word at an address that is a multiple of four; `None` where there is none that may be executed.
+    fn instruction(&self, pc: u32) -> Option<u32>;
+
+    /// The word at an address of data; `None` where there is none that may be read.
+    fn data(&self, address: u32) -> Option<u32>;
 }
 
 /// A lifted region.
@@ -66,9 +78,9 @@ pub struct Region {
     pub runs: bool,
 }
 
-/// Lifts the code that is reached from `pc`. `word` reads code: `None` where there is none that may be executed.
-pub fn lift(word: impl Fn(u32) -> Option<u32>, pc: u32, options: &Options) -> Region {
-    let flow = Flow::find(&word, pc, options.max_insts);
+/// Lifts the code that is reached from `pc`.
+pub fn lift(code: &impl Code, pc: u32, options: &Options) -> Region {
+    let flow = Flow::find(code, pc, options);
     let mut module = Module::new(Stage::Cpu, format!("{pc:#010x}"));
     let func = Lifter::lift(&flow, pc, options.endian);
     module.entry = module.funcs.push(func).into();
