@@ -50,5 +50,5 @@ pub mod memory;
 
 pub use cpu::{Cpu, HI, LO, Link, reg};
 pub use engine::{Cause, Engine, Event, Exception};
-pub use interp::Interpreter;
+pub use interp::{Interpreter, float_cause};
 pub use machine::{Action, Kernel, Machine, Outcome};

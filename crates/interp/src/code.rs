@@ -47,6 +47,8 @@ pub(crate) enum Act {
     EndPrimitive,
     Load(Access),
     Store(Access),
+    GuestLoad(Access),
+    GuestStore(Access),
     /// Read-modify-write or compare-exchange.
     Atomic(Access),
     /// The size of a buffer; the operand, if there is one, is the element of an array.
@@ -130,6 +132,8 @@ pub(crate) struct FuncCode {
     pub(crate) returns: usize,
     pub(crate) reg_count: u32,
     pub(crate) private_size: u32,
+    /// Slots with homes: register, byte of `guest_regs`, bytes.
+    pub(crate) homes: Vec<(u32, u32, u32)>,
     pub(crate) code: Vec<Code>,
     pub(crate) blocks: PrimaryMap<Block, BlockCode>,
     pub(crate) edges: Vec<EdgeCode>,
@@ -176,12 +180,17 @@ impl<'m> Resolver<'m> {
     fn new(module: &'m Module, id: Func) -> Resolver<'m> {
         let func = &module.funcs[id];
         let entry = func.entry().unwrap_or(Block::new(0));
+        let homes = func.slots.iter().filter_map(|(slot, data)| {
+            let register = func.values.len() as u32 + slot.as_u32();
+            Some((register, data.home?, data.ty.bytes()?.min(8)))
+        });
         let out = FuncCode {
             entry,
             params: Span::default(),
             returns: func.returns.len(),
             reg_count: 0,
             private_size: func.private_size,
+            homes: homes.collect(),
             code: Vec::with_capacity(func.insts.len()),
             blocks: PrimaryMap::with_capacity(func.blocks.len()),
             edges: Vec::new(),
@@ -257,6 +266,7 @@ impl<'m> Resolver<'m> {
             TermKind::Return => (self.out.returns, 0, 0),
             TermKind::Kill | TermKind::Unreachable => (0, 0, 0),
             TermKind::Exit | TermKind::TailCallGuest => (1, 0, 0),
+            TermKind::Trap => (2, 0, 0),
         };
         if (args.len as usize, edges, term.cases.len()) != (want_args, want_edges, want_cases) {
             return self.bad("a terminator with a wrong number of operands, edges or cases");
@@ -402,9 +412,6 @@ impl<'m> Resolver<'m> {
         if sig != Sig::Load && !mem.space.is_writable() {
             return self.bad("a write to memory that is only read");
         }
-        if matches!(mem.space, Space::Guest | Space::GuestRegs) {
-            return Ok(Act::Unsupported); // memory of CPU guests
-        }
         if mem.align_log2 > 31 {
             return self.bad("an alignment above 2^31");
         }
@@ -414,6 +421,9 @@ impl<'m> Resolver<'m> {
         }
         let access = Access { mem, ty, array };
         Ok(match sig {
+            Sig::Load if mem.space == Space::Guest => Act::GuestLoad(access),
+            Sig::Store if mem.space == Space::Guest => Act::GuestStore(access),
+            _ if mem.space == Space::Guest => Act::Unsupported,
             Sig::Load => Act::Load(access),
             Sig::Store => Act::Store(access),
             _ if ty.is_scalar() => Act::Atomic(access),

@@ -2,6 +2,7 @@
 
 use crate::bindings::Bindings;
 use crate::code::{Access, Act, BlockCode, Code, FuncCode};
+use crate::guest::{self, Guest};
 use crate::memory::Region;
 use crate::order::Order;
 use crate::outcome::{End, Event, Limits, Stats, Visit};
@@ -28,6 +29,8 @@ pub(crate) struct World<'a> {
     pub(crate) groups: [u32; 3],
     /// The workgroup that runs.
     pub(crate) group: [u32; 3],
+    /// The guest of functions of stage `cpu`.
+    pub(crate) guest: Option<&'a mut dyn Guest>,
     /// Invocations run together: who directs them records the visits.
     pub(crate) together: bool,
 }
@@ -262,6 +265,7 @@ impl Program<'_> {
         for (&r, &value) in code.regs(code.params).iter().zip(args) {
             lane.set(r, value);
         }
+        guest::fill(lane, world, code)?;
         world.visit(func, entry);
         Ok(())
     }
@@ -334,6 +338,7 @@ impl Program<'_> {
         callee: Func,
     ) -> Result<(), Cause> {
         let args: SmallVec<[Bits; 8]> = func.regs(code.args).iter().map(|&r| lane.reg(r)).collect();
+        guest::spill(lane, world, func)?;
         // The caller stands at the call until it returns, so that the results find their registers.
         self.enter(lane, world, callee, &args)
     }
@@ -350,12 +355,18 @@ impl Program<'_> {
                 for (to, &r) in args.iter_mut().zip(regs) {
                     *to = lane.reg(r);
                 }
-                eval(code.op, &code.cx, &args[..regs.len()], func.types(code.args)).map_err(|fault| {
-                    match fault {
+                let args = &args[..regs.len()];
+                let value =
+                    eval(code.op, &code.cx, args, func.types(code.args)).map_err(|fault| match fault {
                         Fault::Unsupported => Cause::Unsupported { op: code.op },
                         Fault::DivisionByZero => Cause::DivisionByZero,
-                    }
-                })?
+                    })?;
+                if let Some(guest) = &mut world.guest
+                    && guest::rounds(code.op)
+                {
+                    guest.float(code.op, &code.cx, args);
+                }
+                value
             }
             Act::Const(c) => func.consts[c as usize],
             Act::Zero => Bits::default(),
@@ -378,6 +389,11 @@ impl Program<'_> {
                 return world.event(Event::Vertex(vertex));
             }
             Act::EndPrimitive => return world.event(Event::EndPrimitive),
+            Act::GuestLoad(access) => guest::load(lane, world, func, &access, operand(lane, 0).0[0])?,
+            Act::GuestStore(access) => {
+                let [address, value] = [0, 1].map(|i| operand(lane, i));
+                return guest::store(lane, world, func, &access, address.0[0], value);
+            }
             Act::Load(access) => {
                 let (mut region, offset) = region(self, lane, world, &access, regs)?;
                 region.load(offset, access.ty)?
@@ -480,11 +496,21 @@ impl Program<'_> {
                 self.copy(lane, func, edge);
                 self.go(lane, world, func.edges[edge as usize].target);
             }
-            TermKind::Return => self.give_back(lane, world, args),
+            TermKind::Return => self.give_back(lane, world, args)?,
             TermKind::Kill => self.end(lane, world, End::Kill),
             TermKind::Unreachable => return Err(Cause::Unreachable),
-            TermKind::Exit => self.end(lane, world, End::Exit(operand(lane))),
-            TermKind::TailCallGuest => self.end(lane, world, End::TailCallGuest(operand(lane))),
+            TermKind::Exit | TermKind::TailCallGuest | TermKind::Trap => {
+                let first = operand(lane);
+                let end = match block.kind {
+                    TermKind::Exit => End::Exit(first),
+                    TermKind::Trap => {
+                        End::Trap { code: first, pc: args.get(1).map_or(0, |&r| lane.reg(r).0[0]) }
+                    }
+                    _ => End::TailCallGuest(first),
+                };
+                guest::spill(lane, world, func)?;
+                self.end(lane, world, end);
+            }
         }
         Ok(())
     }
@@ -525,13 +551,15 @@ impl Program<'_> {
         world.visit(func, to);
     }
 
-    fn give_back(&self, lane: &mut Lane, world: &mut World, values: &[u32]) {
+    fn give_back(&self, lane: &mut Lane, world: &mut World, values: &[u32]) -> Result<(), Cause> {
         let mut returned: SmallVec<[Bits; 4]> = values.iter().map(|&r| lane.reg(r)).collect();
+        let func = lane.frame().func;
+        guest::spill(lane, world, self.func(func))?;
         self.leave(lane, world);
         let Some(caller) = lane.frames.last_mut() else {
             lane.returns = std::mem::take(&mut returned);
             lane.end = Some(End::Return);
-            return;
+            return Ok(());
         };
         let func = self.func(caller.func);
         if let Act::Call(_, results) = func.code[caller.pc as usize].act {
@@ -539,7 +567,9 @@ impl Program<'_> {
                 lane.set(r, value);
             }
         }
+        guest::fill(lane, world, func)?;
         lane.frame().pc += 1;
+        Ok(())
     }
 }
 
@@ -558,6 +588,10 @@ fn region<'a>(
         (Space::Private, _) => {
             let start = lane.frame().private;
             (&mut lane.private[start..], OutOfBounds::Fault)
+        }
+        (Space::GuestRegs, _) => {
+            let guest = world.guest.as_deref_mut().ok_or(Cause::NoGuest)?;
+            (guest.registers(), OutOfBounds::Fault)
         }
         (Space::Global, _) => match world.bindings.memory_mut(offset) {
             Some((bytes, inside)) => {

@@ -4,6 +4,7 @@ use crate::bindings::Bindings;
 use crate::code::{FuncCode, Invalid, resolve};
 use crate::cohort;
 use crate::exec::{Lane, Program, Until, World};
+use crate::guest::Guest;
 use crate::order::Order;
 use crate::outcome::{Dispatched, End, Limits, Outcome, Stats};
 use crate::trap::{At, Cause, Trap};
@@ -78,6 +79,34 @@ impl<'m> Interpreter<'m> {
                 return Ok(());
             }
             cohort::run(program, lanes, world, width)
+        })
+    }
+
+    /// Runs a function of stage `cpu` on a guest. Parameters without an argument are zeros.
+    ///
+    /// # Errors
+    /// What stopped it. Stores up to then have happened.
+    pub fn run_guest(
+        &mut self,
+        func: Func,
+        args: &[Bits],
+        guest: &mut dyn Guest,
+        limits: &Limits,
+    ) -> Result<Outcome, Trap> {
+        let mut bindings = Bindings::new(self.program.module);
+        let mut world = World::new(&mut bindings, &mut self.shared, limits);
+        world.guest = Some(guest);
+        let (program, lane) = (&self.program, &mut self.alone[0]);
+        lane.reset([0; 3], 0);
+        program.enter(lane, &mut world, func, args).map_err(|cause| program.trap(lane, cause))?;
+        program.run(lane, &mut world, Until::End)?;
+        Ok(Outcome {
+            end: lane.end.unwrap_or(End::Return),
+            returns: std::mem::take(&mut lane.returns),
+            demoted: false,
+            events: world.events,
+            trace: world.trace,
+            stats: world.stats,
         })
     }
 
@@ -218,6 +247,7 @@ impl<'a> World<'a> {
             events: Vec::new(),
             groups: [1; 3],
             group: [0; 3],
+            guest: None,
             together: false,
         }
     }

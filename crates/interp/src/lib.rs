@@ -34,6 +34,7 @@ mod bindings;
 mod code;
 mod cohort;
 mod exec;
+mod guest;
 mod interpreter;
 mod memory;
 mod order;
@@ -46,6 +47,7 @@ mod tree;
 
 pub use bindings::{Bindings, MAX_ELEMENTS};
 pub use code::Invalid;
+pub use guest::{Guest, Refused};
 pub use interpreter::Interpreter;
 pub use outcome::{Dispatched, End, Event, Limits, Outcome, Stats, Visit};
 pub use trap::{At, Cause, Trap};

@@ -36,6 +36,13 @@ pub enum End {
     Exit(u64),
     /// By going on at a guest address in the same frame.
     TailCallGuest(u64),
+    /// By leaving for a reason.
+    Trap {
+        /// The reason.
+        code: u64,
+        /// The guest address to go on at.
+        pc: u64,
+    },
 }
 
 /// Something a geometry shader did.

@@ -121,6 +121,15 @@ pub enum Cause {
         /// Stated alignment as a power of two.
         align_log2: u8,
     },
+    /// The guest's memory refuses the access; what the guest's registers were is in `guest_regs`.
+    #[error("the guest's memory refuses the access at {address:#x}")]
+    Guest {
+        /// Address of the access.
+        address: u64,
+    },
+    /// The function is of a CPU guest, and runs without one.
+    #[error("the function is of a CPU guest, and runs without one")]
+    NoGuest,
     /// A structured tree that is not one of the function that runs.
     #[cfg(feature = "tree")]
     #[error("the tree is wrong: {0}")]

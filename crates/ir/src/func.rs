@@ -81,6 +81,8 @@ named_enum! {
         Exit "exit",
         /// CPU guests: goes on at the guest address in the operand in the same frame.
         TailCallGuest "tail_call_guest",
+        /// CPU guests: leaves for the reason in the first operand; the second is the guest address to go on at.
+        Trap "trap",
     }
 }
 
@@ -129,6 +131,9 @@ pub struct SlotData {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// CPU guests: the byte of `guest_regs` at which the register lies whenever somebody else looks. The slot begins as
+    /// what is there, and is there when the function ends or faults.
+    pub home: Option<u32>,
 }
 
 /// A function. The entry block is [`Function::entry`]; its parameters are the function's.
@@ -206,7 +211,12 @@ impl Function {
 
     /// A new slot.
     pub fn add_slot(&mut self, name: impl Into<String>, ty: Type) -> Slot {
-        self.slots.push(SlotData { name: name.into(), ty })
+        self.slots.push(SlotData { name: name.into(), ty, home: None })
+    }
+
+    /// A new slot with a home in `guest_regs`.
+    pub fn add_register(&mut self, name: impl Into<String>, ty: Type, home: u32) -> Slot {
+        self.slots.push(SlotData { name: name.into(), ty, home: Some(home) })
     }
 
     /// A new instruction that is in no block yet, with results of the given types.

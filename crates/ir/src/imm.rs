@@ -119,6 +119,8 @@ pub struct MemInfo {
     pub scope: Scope,
     /// Neither removed nor merged.
     pub volatile: bool,
+    /// The most significant byte comes first; in memory of a CPU guest only.
+    pub big: bool,
 }
 
 impl MemInfo {
@@ -131,6 +133,7 @@ impl MemInfo {
             order: Order::None,
             scope: Scope::Invocation,
             volatile: false,
+            big: false,
         }
     }
 }
@@ -452,7 +455,7 @@ named_enum! {
         Slot "slot",
         /// `%pos`: the variable's name.
         Var "variable",
-        /// `uniform @regs align 16`, then order, scope and `volatile` if not plain.
+        /// `uniform @regs align 16`, then order, scope, `volatile` and `big` if not plain.
         Mem "memory",
         /// `2`.
         Lane "lane",

@@ -27,8 +27,9 @@
 //!   aligned to 16 bytes at most; atomic accesses are of one 32- or 64-bit lane, naturally aligned, with an order that
 //!   the op can have; shared and private memory have a size if they are used;
 //! * *terminators* have the operands and edges of their kind; the cases of a switch are distinct and within the
-//!   operand's width; `return` gives what the function declares; `kill` ends fragments, `exit` and `tail_call_guest`
-//!   CPU guests only.
+//!   operand's width; `return` gives what the function declares; `kill` ends fragments, `exit`, `tail_call_guest` and
+//!   `trap` CPU guests only;
+//! * *homes* of slots are for scalars other than `bool`, and CPU guests only.
 //!
 //! One thing cannot be checked: operand lists must come from the function's own pool.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Where several values of a register meet and the register is still wanted, the block gets a parameter; nowhere
 //! else (pruned SSA). A register read before it is set is zero. Values take the register they are put into as name
-//! hint. Unreachable blocks go.
+//! hint. Unreachable blocks go. Functions of CPU guests, whose registers have homes, are left as they are.
 //!
 //! ```text
 //! block0(v0 : bool):                        block0(v0 : bool):
@@ -62,7 +62,9 @@ pub fn run(w: &mut Work<'_>) -> Done {
             .iter()
             .any(|&b| f.blocks[b].insts.iter().any(|&i| matches!(f.insts[i].op, Op::SlotGet | Op::SlotSet)))
     };
-    if f.slots.is_empty() || !has_slot_op(f) {
+    // Those with homes are seen from outside, too.
+    let has_homes = f.slots.values().any(|slot| slot.home.is_some());
+    if f.slots.is_empty() || has_homes || !has_slot_op(f) {
         return w.finish();
     }
     let Known { analyses, replaced, .. } = &mut *w.known;

@@ -4,6 +4,7 @@
 //! * [`isa`] is the table of instructions, [`decode`] finds the row of a word, [`Inst`] reads its fields, and
 //!   [`disasm`] prints it in the syntax of the GNU binutils.
 //! * [`container`] reads ELF files.
+//! * [`lift`](mod@lift) turns the code that is reached from an address into the IR.
 //!
 //! Nothing here does I/O or runs code. Coprocessor 0, coprocessor 2 and the application-specific
 //! extensions (DSP, MSA, MT, MIPS16) are not decoded: user code that contains them gets an
@@ -21,6 +22,7 @@ mod decode;
 pub mod disasm;
 mod inst;
 pub mod isa;
+pub mod lift;
 
 pub use decode::{Unknown, decode};
 pub use inst::{Endian, Fmt, Inst};

@@ -34,22 +34,30 @@ pub(super) struct Cache {
     by_page: FxHashMap<u32, Vec<u32>>,
     /// The last block of each hash; one of address 1 for none, as no block has an odd address.
     recent: Vec<Block>,
+    /// Instructions of a block, its delay slot not counted.
+    max_block: usize,
 }
 
 const NO_BLOCK: Block = Block { pc: 1, next: 0, start: 0, len: 0, slot: u16::MAX };
 
 impl Default for Cache {
     fn default() -> Self {
+        Cache::new(MAX_BLOCK)
+    }
+}
+
+impl Cache {
+    /// An empty cache of blocks with at most so many instructions.
+    pub(super) fn new(max_block: usize) -> Self {
         Cache {
             ops: Vec::new(),
             blocks: FxHashMap::default(),
             by_page: FxHashMap::default(),
             recent: vec![NO_BLOCK; RECENT],
+            max_block,
         }
     }
-}
 
-impl Cache {
     #[inline(always)]
     pub(super) fn find(&self, pc: u32) -> Option<Block> {
         self.recent.get((pc >> 2) as usize & (RECENT - 1)).filter(|block| block.pc == pc).copied()
@@ -64,9 +72,9 @@ impl Cache {
     }
 
     /// Forgets the blocks of pages that changed.
-    pub(super) fn forget(&mut self, pages: Vec<u32>) {
+    pub(super) fn forget(&mut self, pages: &[u32]) {
         for page in pages {
-            for pc in self.by_page.remove(&page).unwrap_or_default() {
+            for pc in self.by_page.remove(page).unwrap_or_default() {
                 self.blocks.remove(&pc);
                 if let Some(recent) = self.recent.get_mut((pc >> 2) as usize & (RECENT - 1))
                     && recent.pc == pc
@@ -94,7 +102,7 @@ impl Cache {
     fn decode(&mut self, pc: u32, memory: &mut Memory, endian: Endian) -> Result<Block, Fault> {
         memory.fetch(pc)?;
         if self.ops.len() > MAX_OPS {
-            *self = Cache::default();
+            *self = Cache::new(self.max_block);
         }
         let start = self.ops.len();
         let mut at = pc;
@@ -133,7 +141,7 @@ impl Cache {
                 continue;
             }
             let leaves = matches!(op.code, Code::Syscall | Code::Break | Code::Reserved | Code::FetchFault);
-            if leaves || len >= MAX_BLOCK || at & (PAGE_BYTES - 1) == 0 {
+            if leaves || len >= self.max_block || at & (PAGE_BYTES - 1) == 0 {
                 break;
             }
         }

@@ -61,26 +61,35 @@ fn partial<const BIG: bool>(left: bool, address: u32, value: u32) -> (u32, [u8; 
     }
 }
 
-pub(super) fn run<const BIG: bool>(
+/// Runs until an event, or until `stop` wants to stop at the block of an address, or says nothing and code is stale.
+pub(super) fn run<const BIG: bool, S: FnMut(u32) -> bool>(
     cache: &mut Cache,
     cpu: &mut Cpu,
     memory: &mut Memory,
     fuel: &mut u64,
-) -> Event {
+    mut stop: Option<S>,
+) -> Option<Event> {
     loop {
         if memory.is_stale() {
-            cache.forget(memory.take_stale());
+            if stop.is_some() {
+                return None;
+            }
+            cache.forget(&memory.take_stale());
         }
         if *fuel == 0 {
-            return Event::OutOfFuel;
+            return Some(Event::OutOfFuel);
         }
         let pc = cpu.pc;
+        if stop.as_mut().is_some_and(|stop| stop(pc)) {
+            return None;
+        }
         let block = match cache.find(pc) {
             Some(block) => block,
             None => match cache.load(pc, memory, cpu.endian) {
                 Ok(block) => block,
                 Err(fault) => {
-                    return Event::Exception(Exception { cause: Cause::Memory(fault), pc, in_slot: false });
+                    let cause = Cause::Memory(fault);
+                    return Some(Event::Exception(Exception { cause, pc, in_slot: false }));
                 }
             },
         };
@@ -377,13 +386,13 @@ pub(super) fn run<const BIG: bool>(
         match leave {
             Leave::Exception(cause) => {
                 cpu.pc = if in_slot { at.wrapping_sub(4) } else { at };
-                return Event::Exception(Exception { cause, pc: at, in_slot });
+                return Some(Event::Exception(Exception { cause, pc: at, in_slot }));
             }
             Leave::Skip => cpu.pc = block.next,
             Leave::Modified => cpu.pc = if in_slot { next } else { at.wrapping_add(4) },
             Leave::Syscall => {
                 cpu.pc = if in_slot { next } else { at.wrapping_add(4) };
-                return Event::Syscall;
+                return Some(Event::Syscall);
             }
         }
     }

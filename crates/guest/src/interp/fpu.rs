@@ -42,6 +42,22 @@ pub(super) fn execute(cpu: &mut Cpu, word: u32) -> Result<(), Cause> {
     Ok(())
 }
 
+/// The cause bits that an instruction leaves in FCSR, with operands in `fs`, `ft` and `fr` as bits, when FCSR asks for the usual:
+/// rounding to nearest, denormals kept, no exception enabled. 0 for a word that is no instruction of the unit.
+pub fn float_cause(word: u32, operands: [u64; 3]) -> u32 {
+    let Ok(inst) = decode(word) else { return 0 };
+    let mut cpu = Cpu::new(xenoglot_mips::Endian::Little);
+    let fmt = if inst.fmt() == Some(Fmt::D) { Fmt::D } else { Fmt::S };
+    // From the last one on: the fields of operands that an instruction does not have may name the register of one it has.
+    for (register, bits) in [inst.fs(), inst.ft(), inst.fr()].into_iter().zip(operands).rev() {
+        write(&mut cpu, register, fmt, bits);
+    }
+    match execute(&mut cpu, word) {
+        Ok(()) | Err(Cause::Float) => cpu.fcsr & CAUSE,
+        Err(_) => 0,
+    }
+}
+
 fn control(fcsr: u32, number: u8) -> u32 {
     match number {
         0 => FIR,

@@ -16,9 +16,7 @@ impl Memory {
     pub fn map(&mut self, address: u32, length: u64, rights: Rights) {
         self.unmap(address, length);
         let entry = usable(MAPPED | u32::from(rights.0) << RIGHTS_SHIFT);
-        if let Some(entries) = self.table.get_mut(pages(address, length)) {
-            entries.fill(entry);
-        }
+        pages(address, length).for_each(|page| self.set_entry(page, entry));
     }
 
     /// Unmaps the pages of an area.
@@ -26,11 +24,10 @@ impl Memory {
         let range = pages(address, length);
         self.invalidate(range.clone());
         for page in range {
-            let Some(entry) = self.table.get_mut(page) else { break };
-            let frame = *entry & !OFFSET;
-            let owned = *entry & OWNED != 0;
-            *entry = 0;
-            if owned {
+            let Some(&entry) = self.table.get(page) else { break };
+            let frame = entry & !OFFSET;
+            self.set_entry(page, 0);
+            if entry & OWNED != 0 {
                 // The next owner wants zeros.
                 if let Some(bytes) =
                     self.frames.get_mut(frame as usize..).and_then(|b| b.get_mut(..1 << PAGE_BITS))
@@ -53,8 +50,9 @@ impl Memory {
             return false;
         }
         self.invalidate(range.clone());
-        for entry in self.table.get_mut(range).into_iter().flatten() {
-            *entry = usable(*entry & !(7 << RIGHTS_SHIFT) | u32::from(rights.0) << RIGHTS_SHIFT);
+        for page in range {
+            let Some(&entry) = self.table.get(page) else { break };
+            self.set_entry(page, usable(entry & !(7 << RIGHTS_SHIFT) | u32::from(rights.0) << RIGHTS_SHIFT));
         }
         true
     }
@@ -65,10 +63,9 @@ impl Memory {
         self.unmap(to, length);
         self.invalidate(pages(from, length));
         for (source, target) in pages(from, length).zip(pages(to, length)) {
-            let entry = self.table.get_mut(source).map(std::mem::take).unwrap_or_default();
-            if let Some(place) = self.table.get_mut(target) {
-                *place = entry;
-            }
+            let entry = self.table.get(source).copied().unwrap_or_default();
+            self.set_entry(source, 0);
+            self.set_entry(target, entry);
         }
     }
 

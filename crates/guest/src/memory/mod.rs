@@ -8,7 +8,10 @@
 //! Engines that keep translated code tell the memory what they translated ([`Memory::watch_code`]); a write to such
 //! words, or a change of their page, is then reported ([`Memory::take_stale`]).
 
+mod host;
 mod map;
+
+pub use host::Identity;
 
 use std::collections::HashMap;
 use thiserror::Error;
@@ -114,6 +117,8 @@ pub struct Memory {
     limit: u32,
     code: HashMap<u32, Box<Words>>,
     stale: Vec<u32>,
+    host: Option<host::Pages>,
+    identity: Identity,
 }
 
 impl std::fmt::Debug for Memory {
@@ -138,6 +143,8 @@ impl Memory {
             limit,
             code: HashMap::new(),
             stale: Vec::new(),
+            host: None,
+            identity: Identity::new(),
         }
     }
 
@@ -152,8 +159,14 @@ impl Memory {
         self.table[(address >> PAGE_BITS) as usize]
     }
 
-    fn entry_mut(&mut self, address: u32) -> &mut u32 {
-        &mut self.table[(address >> PAGE_BITS) as usize]
+    /// Sets the entry of a page.
+    fn set_entry(&mut self, page: usize, entry: u32) {
+        if let Some(place) = self.table.get_mut(page) {
+            *place = entry;
+            if let Some(host) = &mut self.host {
+                host.set(page, entry);
+            }
+        }
     }
 
     /// Reads `N` bytes, a power of two, from an address that is a multiple of `N`.
@@ -244,7 +257,8 @@ impl Memory {
         }
         let frame = self.free.pop().map_or_else(|| self.new_frame(), Some);
         let frame = frame.ok_or(Fault { address, access: Access::Write, kind: FaultKind::Exhausted })?;
-        *self.entry_mut(address) = usable(frame << PAGE_BITS | entry & OFFSET | OWNED);
+        let entry = usable(frame << PAGE_BITS | entry & OFFSET | OWNED);
+        self.set_entry((address >> PAGE_BITS) as usize, entry);
         Ok(())
     }
 
@@ -254,6 +268,7 @@ impl Memory {
             return None;
         }
         self.frames.resize(self.frames.len() + PAGE_BYTES as usize, 0);
+        self.frames_moved();
         Some(frame)
     }
 
@@ -336,21 +351,26 @@ impl Memory {
         if let Some(bits) = words.get_mut((word >> 6) as usize) {
             *bits |= 1 << (word & 63);
         }
-        let entry = self.entry_mut(address);
-        *entry = usable(*entry | CODE);
+        let entry = usable(self.entry(address) | CODE);
+        self.set_entry((address >> PAGE_BITS) as usize, entry);
     }
 
-    /// Whether words that an engine watches lie in `size` bytes of one page; the page is stale then.
-    fn wrote_code(&mut self, address: u32, size: u32) -> bool {
+    /// Whether words that an engine watches lie in `size` bytes of one page.
+    pub fn is_watched(&self, address: u32, size: u32) -> bool {
         if self.entry(address) & CODE == 0 {
             return false;
         }
         let first = (address & OFFSET) >> 2;
         let last = ((address & OFFSET) + size.max(1) - 1) >> 2;
-        let hit = self.code.get(&(address >> PAGE_BITS)).is_some_and(|words| {
+        self.code.get(&(address >> PAGE_BITS)).is_some_and(|words| {
             (first..=last)
                 .any(|word| words.get((word >> 6) as usize).is_some_and(|bits| bits >> (word & 63) & 1 != 0))
-        });
+        })
+    }
+
+    /// Whether words that an engine watches lie in `size` bytes of one page; the page is stale then.
+    fn wrote_code(&mut self, address: u32, size: u32) -> bool {
+        let hit = self.is_watched(address, size);
         if hit {
             self.forget_code(address);
         }
@@ -361,7 +381,7 @@ impl Memory {
     fn forget_code(&mut self, address: u32) {
         let entry = self.entry(address);
         if entry & CODE != 0 {
-            *self.entry_mut(address) = usable(entry & !CODE);
+            self.set_entry((address >> PAGE_BITS) as usize, usable(entry & !CODE));
             self.code.remove(&(address >> PAGE_BITS));
             self.stale.push(address >> PAGE_BITS);
         }

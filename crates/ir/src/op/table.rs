@@ -268,7 +268,7 @@ ops! {
     Select "select", Sig::Select, None, NO, PURE, (lane vector::select), "The second operand where the first is true, else the third. Both are evaluated: never used to hide a fault.";
 
     // Slots.
-    SlotGet "slot_get", Sig::SlotGet, Slot, NO, READ, (-), "The slot's value; all zeros before the first `slot_set`.";
+    SlotGet "slot_get", Sig::SlotGet, Slot, NO, READ, (-), "The slot's value; before the first `slot_set`, what its home holds, or all zeros if it has none.";
     SlotSet "slot_set", Sig::SlotSet, Slot, NO, WRITE, (-), "Sets the slot.";
 
     // Interface.
@@ -282,8 +282,8 @@ ops! {
     EndPrimitive "end_primitive", Sig::Effect, Stream, NO, RMW, (-) in GEOMETRY, "Geometry: ends the stream's strip.";
 
     // Memory.
-    Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian; out of bounds as the resource's policy says. The last operand of an access to an array of resources is the element.";
-    Store "store", Sig::Store, Mem, NU, WRITE, (-), "Stores bytes at the offset, little-endian; out of bounds as the resource's policy says.";
+    Load "load", Sig::Load, Mem, NU, READ, (-), "Bytes at the offset, little-endian unless `big`; out of bounds as the resource's policy says. The last operand of an access to an array of resources is the element.";
+    Store "store", Sig::Store, Mem, NU, WRITE, (-), "Stores bytes at the offset, little-endian unless `big`; out of bounds as the resource's policy says.";
     AtomicAdd "atomic.add", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old + operand.";
     AtomicAnd "atomic.and", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old & operand.";
     AtomicOr "atomic.or", Sig::Atomic(Int), Mem, NU, RMW, (-), "Old value; stores old | operand.";
@@ -384,7 +384,7 @@ ops! {
 
     // Calls.
     Call "call", Sig::Call, Func, NO, RMW, (-), "Calls a function of the module; no recursion. As many results as it returns.";
-    CallGuest "call_guest", Sig::Open, None, NO, RMW, (-), "CPU guests: calls the code at a guest address; the guest's state is in space `guest_regs`.";
+    CallGuest "call_guest", Sig::Open, None, NO, RMW, (-), "CPU guests: calls the code at a guest address and goes on when that returns; may change all of `guest_regs` and the guest's memory.";
 }
 
 fn copy(_cx: &crate::fold::Cx, args: &[u64]) -> Result<u64, crate::fold::Fault> {

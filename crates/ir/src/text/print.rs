@@ -348,7 +348,11 @@ impl<'a> FuncPrinter<'a> {
             writeln!(f, "{indent}  private {}", func.private_size)?;
         }
         for slot in func.slots.values() {
-            writeln!(f, "{indent}  slot {} : {}", Name(&slot.name), slot.ty)?;
+            write!(f, "{indent}  slot {} : {}", Name(&slot.name), slot.ty)?;
+            if let Some(home) = slot.home {
+                write!(f, " home {home}")?;
+            }
+            f.write_char('\n')?;
         }
         let mut line = String::new();
         for (n, &block) in func.layout.iter().enumerate() {
@@ -573,7 +577,7 @@ impl<'a> FuncPrinter<'a> {
         if mem.scope != Scope::Invocation {
             write!(f, " {}", mem.scope.name())?;
         }
-        write!(f, "{}", word(mem.volatile, "volatile"))
+        write!(f, "{}{}", word(mem.volatile, "volatile"), word(mem.big, "big"))
     }
 }
 

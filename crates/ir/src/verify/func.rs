@@ -47,6 +47,14 @@ fn slots(sink: &mut Sink, f: &Function) {
         if slot.ty.kind().is_handle() {
             sink.report(format_args!("slot `{}` is {}", slot.name, slot.ty));
         }
+        match (slot.home, slot.ty.bytes()) {
+            (None, _) => {}
+            (Some(_), _) if sink.module.stage != Stage::Cpu => {
+                sink.report(format_args!("slot `{}` has a home, which is for CPU guests", slot.name));
+            }
+            (Some(home), Some(bytes)) if slot.ty.is_scalar() && home.checked_add(bytes).is_some() => {}
+            _ => sink.report(format_args!("slot `{}`: {} has no home there", slot.name, slot.ty)),
+        }
     }
     for (v, data) in f.values.iter() {
         if let Some(slot) = data.hint.expand().filter(|&s| !f.slots.is_valid(s)) {
@@ -168,15 +176,19 @@ pub(super) fn terminator(sink: &mut Sink, f: &Function, block: Block) {
     let args = f.term_args(block);
     let stage = sink.module.stage;
     let name = term.kind.name();
-    let one_arg = usize::from(!matches!(term.kind, TermKind::Jump | TermKind::Kill | TermKind::Unreachable));
+    let operands = match term.kind {
+        TermKind::Jump | TermKind::Kill | TermKind::Unreachable => 0,
+        TermKind::Trap => 2,
+        _ => 1,
+    };
     if term.kind == TermKind::Return {
         let types = args.iter().map(|&v| f.ty(v));
         if !types.clone().eq(f.returns.iter().copied()) {
             let types: Vec<Type> = types.collect();
             sink.report(format_args!("the values are {types:?}, the function returns {:?}", f.returns));
         }
-    } else if args.len() != one_arg {
-        sink.report(format_args!("`{name}` takes {one_arg} operands, not {}", args.len()));
+    } else if args.len() != operands {
+        sink.report(format_args!("`{name}` takes {operands} operands, not {}", args.len()));
     }
     let edges = match term.kind {
         TermKind::Jump => 1,
@@ -195,8 +207,9 @@ pub(super) fn terminator(sink: &mut Sink, f: &Function, block: Block) {
         TermKind::Branch if operand.is_some_and(|t| t != Type::BOOL) => {
             sink.report(format_args!("the condition is {:?}, not bool", f.ty(args[0])));
         }
-        TermKind::Switch | TermKind::Exit | TermKind::TailCallGuest => {
-            if let Some(ty) = operand.filter(|t| !(t.is_scalar() && t.kind().is_int())) {
+        TermKind::Switch | TermKind::Exit | TermKind::TailCallGuest | TermKind::Trap => {
+            let types = args.iter().map(|&v| f.ty(v));
+            if let Some(ty) = types.into_iter().find(|t| !(t.is_scalar() && t.kind().is_int())) {
                 sink.report(format_args!("the operand is {ty}, expected one integer"));
             }
         }
@@ -209,7 +222,7 @@ pub(super) fn terminator(sink: &mut Sink, f: &Function, block: Block) {
         TermKind::Kill if stage != Stage::Fragment => {
             sink.report(format_args!("`kill` is for fragment shaders"));
         }
-        TermKind::Exit | TermKind::TailCallGuest if stage != Stage::Cpu => {
+        TermKind::Exit | TermKind::TailCallGuest | TermKind::Trap if stage != Stage::Cpu => {
             sink.report(format_args!("`{name}` is for code of CPU guests"));
         }
         _ => {}

@@ -149,6 +149,9 @@ impl<'m> Site<'m> {
             Space::Private if self.f.private_size == 0 => return fail!(sink, "private memory has no size"),
             _ => {}
         }
+        if mem.big && mem.space != Space::Guest {
+            return fail!(sink, "{space} memory is little-endian");
+        }
         if mem.align_log2 > 4 {
             return fail!(sink, "the alignment is larger than 16");
         }

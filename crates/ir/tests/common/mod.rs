@@ -181,7 +181,8 @@ fn function(t: &mut Tape, name: String, m: &Module, funcs: usize) -> Function {
     f.private_size = t.u32();
     for n in 0..t.below(3) {
         let (name, ty) = (t.name(n), t.ty());
-        f.add_slot(name, ty);
+        let slot = f.add_slot(name, ty);
+        f.slots[slot].home = t.flip().then(|| t.u32());
     }
     let blocks = t.below(5);
     let mut values = Vec::new();
@@ -258,6 +259,7 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
                 order: t.of(Order::ALL),
                 scope: t.of(Scope::ALL),
                 volatile: t.flip(),
+                big: t.flip(),
             })
         }
         ImmKind::Lane => Imm::Lane(t.word() as u8),

@@ -304,7 +304,9 @@ impl Body<'_, '_> {
                 Ok(())
             }
             TermKind::Kill => unsupported("`kill` outside a fragment shader"),
-            TermKind::Exit | TermKind::TailCallGuest => unsupported("a guest address as a target"),
+            TermKind::Exit | TermKind::TailCallGuest | TermKind::Trap => {
+                unsupported("a guest address as a target")
+            }
             _ => Err(Error::Invalid("a terminator without successors")),
         }
     }

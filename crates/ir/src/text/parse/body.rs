@@ -157,6 +157,9 @@ impl<'a> Parser<'a> {
         let name = self.name("the slot's name")?;
         self.punct(':', "`:` and a type")?;
         let slot = body.func.add_slot(name.as_ref(), self.ty()?);
+        if self.eat_word("home")? {
+            body.func.slots[slot].home = Some(self.number("home of a slot")?);
+        }
         self.end_of_line()?;
         match body.slots.insert(name.clone(), slot) {
             Some(_) => Err(duplicate("slot", &name, at)),

@@ -141,6 +141,7 @@ impl<'a> Parser<'a> {
         mem.order = self.eat_known(Order::parse)?.unwrap_or(mem.order);
         mem.scope = self.eat_known(Scope::parse)?.unwrap_or(mem.scope);
         mem.volatile = self.eat_word("volatile")?;
+        mem.big = self.eat_word("big")?;
         Ok(mem)
     }
 

@@ -1,0 +1,121 @@
+//! Executable memory, and the border to guest code. Never writable and executable at once.
+
+use crate::error::CompileError;
+use crate::state::State;
+use std::io;
+use std::ptr::NonNull;
+
+/// Bytes of address space for code.
+const SIZE: usize = 256 << 20;
+/// Alignment of functions.
+const ALIGN: usize = 16;
+
+/// Memory for code. Pages are writable while something is put there, and executable otherwise.
+pub(crate) struct Arena {
+    base: NonNull<u8>,
+    used: usize,
+    page: usize,
+}
+
+impl Arena {
+    /// Reserves the address space.
+    pub(crate) fn new() -> io::Result<Arena> {
+        let protection = libc::PROT_NONE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
+        // SAFETY: asking for the size of a page has no precondition.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        match NonNull::new(base.cast()) {
+            Some(base) if base.as_ptr() as isize != -1 => {
+                Ok(Arena { base, used: 0, page: usize::try_from(page).unwrap_or(4096).max(4096) })
+            }
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn protect(&self, start: usize, end: usize, protection: libc::c_int) -> io::Result<()> {
+        // SAFETY: the range, of whole pages, lies in the mapping. No guest code runs while this does, and Rust keeps no
+        // reference into it.
+        let result = unsafe { libc::mprotect(self.base.as_ptr().add(start).cast(), end - start, protection) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Puts code there; its address.
+    pub(crate) fn add(&mut self, code: &[u8]) -> Result<u64, CompileError> {
+        let start = self.used.next_multiple_of(ALIGN);
+        let end = start + code.len();
+        if end > SIZE {
+            return Err(CompileError::Full);
+        }
+        let (first, last) = (start / self.page * self.page, end.next_multiple_of(self.page).min(SIZE));
+        self.protect(first, last, libc::PROT_READ | libc::PROT_WRITE)?;
+        // SAFETY: the pages of the range were just made writable, and nothing else uses it.
+        unsafe {
+            std::ptr::copy_nonoverlapping(code.as_ptr(), self.base.as_ptr().add(start), code.len());
+        }
+        self.protect(first, last, libc::PROT_READ | libc::PROT_EXEC)?;
+        self.used = end;
+        Ok(self.base.as_ptr() as u64 + start as u64)
+    }
+
+    /// Bytes that are used.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Forgets what lies behind the first `used` bytes.
+    pub(crate) fn truncate(&mut self, used: usize) {
+        self.used = self.used.min(used);
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this arena's, and no guest code runs when its engine is dropped.
+        unsafe {
+            libc::munmap(self.base.as_ptr().cast(), SIZE);
+        }
+    }
+}
+
+/// MXCSR with all exceptions masked, rounding to nearest, denormals kept, no flags.
+const MXCSR: u32 = 0x1f80;
+
+fn mxcsr() -> u32 {
+    let mut value = 0u32;
+    // SAFETY: the instruction stores 32 bits to the variable.
+    unsafe {
+        std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags));
+    }
+    value
+}
+
+/// # Safety
+/// Rust's code runs with the default: it is not to meet another value.
+unsafe fn set_mxcsr(value: u32) {
+    // SAFETY: the instruction loads 32 bits from the variable; the caller vouches for the rest.
+    unsafe {
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, preserves_flags));
+    }
+}
+
+type Enter = extern "C" fn(*mut State, u32, u64) -> u64;
+
+/// Runs guest code for `pc` by `enter`; what it returned, and the flags of MXCSR it left. MXCSR is as before afterwards.
+///
+/// # Safety
+/// `enter` and `code` are the addresses of what [`crate::emit::enter`] and [`crate::emit::function`] made, in executable
+/// memory; the state has the memory and the table that the code was made for.
+pub(crate) unsafe fn run(enter: u64, state: &mut State, pc: u32, code: u64) -> (u64, u32) {
+    // SAFETY: the caller vouches for the address.
+    let enter: Enter = unsafe { std::mem::transmute::<usize, Enter>(enter as usize) };
+    let host = mxcsr();
+    // SAFETY: only guest code runs with it, and what that calls uses no floats.
+    unsafe { set_mxcsr(MXCSR) };
+    let exit = enter(state, pc, code);
+    let flags = mxcsr() & 0x3f;
+    // SAFETY: it is what it was.
+    unsafe { set_mxcsr(host) };
+    (exit, flags)
+}

@@ -1,0 +1,287 @@
+//! The engine: interprets, counts, compiles what is executed often, and runs that.
+
+use crate::compiler::Compiler;
+use crate::error::CompileError;
+use crate::exec;
+use crate::reference::Words;
+use crate::state::{Exit, State};
+use crate::table::Table;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+use xenoglot_guest::memory::{Identity, Memory, PAGE_BITS};
+use xenoglot_guest::{Cpu, Engine, Event, Interpreter, float_cause};
+use xenoglot_mips::lift::{self, layout};
+
+/// How to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How often a block is interpreted before it is compiled with what is reached from it. 0 compiles everything at once.
+    pub threshold: u32,
+    /// About how many instructions are compiled together at most.
+    pub max_insts: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { threshold: 200, max_insts: 400 }
+    }
+}
+
+/// What was compiled so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Regions.
+    pub regions: u64,
+    /// Regions that were forgotten, because their code changed or the memory for code was full.
+    pub forgotten: u64,
+    /// Bytes of guest code, each time it was compiled.
+    pub guest_bytes: u64,
+    /// Bytes of the host's code.
+    pub host_bytes: u64,
+    /// Time to lift and compile.
+    pub time: Duration,
+}
+
+/// A region with code.
+struct Region {
+    entries: Vec<u32>,
+    code: u64,
+}
+
+/// Counters of blocks by hash.
+const COUNTERS: usize = 1 << 14;
+/// Changes of a page after which its code is only interpreted.
+const MOST_CHANGES: u32 = 32;
+/// FCSR's bits of rounding, enabled exceptions and flushing: none is set while compiled code runs.
+const UNUSUAL: u32 = 0x0100_0f83;
+/// Cause bits of FCSR.
+const CAUSE: u32 = 0x3f << 12;
+
+/// An engine that compiles. The direct interpreter runs what is not compiled.
+pub struct Jit {
+    options: Options,
+    interpreter: Interpreter,
+    compiler: Compiler,
+    table: Table,
+    state: Box<State>,
+    counters: Vec<u32>,
+    regions: Vec<Region>,
+    by_page: FxHashMap<u32, Vec<usize>>,
+    /// How often the code of a page changed.
+    changes: FxHashMap<u32, u32>,
+    /// The memory that all of this is of.
+    memory: Option<Identity>,
+    stats: Stats,
+}
+
+// SAFETY: the pointers in the state are set for the time of a run, but for those to the table and to code, which the engine
+// owns.
+unsafe impl Send for Jit {}
+
+impl std::fmt::Debug for Jit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Jit")
+            .field("options", &self.options)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Jit {
+    /// An engine without code.
+    ///
+    /// # Errors
+    /// When the host is not supported, or the system gives no memory for code.
+    pub fn new(options: Options) -> Result<Jit, CompileError> {
+        let compiler = Compiler::new()?;
+        let mut table = Table::new();
+        table.set_missing(compiler.missing);
+        let state = Box::new(State::new(compiler.ask_load, compiler.ask_store, table.parts()));
+        Ok(Jit {
+            options,
+            interpreter: Interpreter::default(),
+            compiler,
+            table,
+            state,
+            counters: vec![0; COUNTERS],
+            regions: Vec::new(),
+            by_page: FxHashMap::default(),
+            changes: FxHashMap::default(),
+            memory: None,
+            stats: Stats::default(),
+        })
+    }
+
+    /// What was compiled so far.
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Forgets all code.
+    fn clear(&mut self) {
+        self.table.clear();
+        self.stats.forgotten += self.regions.len() as u64;
+        self.regions.clear();
+        self.by_page.clear();
+        self.compiler.clear();
+        self.counters.fill(0);
+    }
+
+    /// Forgets the code of pages that changed.
+    fn forget(&mut self, pages: &[u32]) {
+        self.interpreter.forget(pages);
+        for page in pages {
+            let Some(regions) = self.by_page.remove(page) else { continue };
+            *self.changes.entry(*page).or_default() += 1;
+            for number in regions {
+                let Some(region) = self.regions.get_mut(number) else { continue };
+                let entries = std::mem::take(&mut region.entries);
+                self.stats.forgotten += u64::from(!entries.is_empty());
+                for pc in entries {
+                    if self.table.get(pc) == Some(region.code) {
+                        self.table.set(pc, None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Compiles the region at `pc`; whether there is code for it.
+    #[cold]
+    fn compile(&mut self, pc: u32, memory: &mut Memory) -> bool {
+        let page = pc >> PAGE_BITS;
+        if self.changes.get(&page).is_some_and(|&changes| changes > MOST_CHANGES) {
+            return false;
+        }
+        let start = Instant::now();
+        let endian = self.state.cpu.endian;
+        let gp = Some(self.state.cpu.get(28));
+        let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
+        let region = lift::lift(&Words { memory, endian }, pc, &options);
+        let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
+        let mut result = self.compiler.compile(func, &mut self.table, layout::FUEL);
+        if matches!(result, Err(CompileError::Full)) {
+            self.clear();
+            result = self.compiler.compile(func, &mut self.table, layout::FUEL);
+        }
+        let Ok((code, bytes)) = result else { return false };
+        let number = self.regions.len();
+        let mut pages = BTreeSet::new();
+        for &word in &region.words {
+            memory.watch_code(word);
+            pages.insert(word >> PAGE_BITS);
+        }
+        for page in pages {
+            self.by_page.entry(page).or_default().push(number);
+        }
+        self.stats.regions += 1;
+        self.stats.guest_bytes += 4 * region.words.len() as u64;
+        self.stats.host_bytes += bytes as u64;
+        self.stats.time += start.elapsed();
+        let mut entries = region.entries;
+        // Regions that overlap: an address keeps the code it has.
+        entries.retain(|&entry| entry == pc || self.table.get(entry).is_none());
+        entries.iter().for_each(|&entry| self.table.set(entry, Some(code)));
+        self.regions.push(Region { entries, code });
+        true
+    }
+
+    /// Runs the code for the guest's address.
+    fn enter(&mut self, code: u64, fuel: &mut u64) -> Exit {
+        let state = &mut *self.state;
+        let before = i64::try_from(*fuel).unwrap_or(i64::MAX);
+        state.fuel = before;
+        state.last_float = 0;
+        // SAFETY: the addresses are those of this engine's compiler, and `run` has set the memory.
+        let (exit, flags) = unsafe { exec::run(self.compiler.enter, state, state.cpu.pc, code) };
+        let used = before.wrapping_sub(state.fuel).max(0) as u64;
+        state.cpu.retired += used;
+        *fuel = fuel.saturating_sub(used);
+        state.cpu.pc = exit as u32;
+        // Flags of MXCSR: 2 division by zero, 3 overflow, 4 underflow, 5 inexact. Those of FCSR, two bits up: inexact,
+        // underflow, overflow, division by zero.
+        let flags = flags >> 5 & 1 | flags >> 3 & 2 | flags >> 1 & 4 | flags << 1 & 8;
+        state.cpu.fcsr |= flags << 2;
+        if state.last_float != 0 {
+            let cause = float_cause(state.last_float, state.last_operands);
+            state.cpu.fcsr = state.cpu.fcsr & !CAUSE | cause;
+        }
+        if exit >> 32 == Exit::Next as u64 { Exit::Next } else { Exit::Interpret }
+    }
+
+    /// Interprets until there is code for the guest's address, or it is to be made; the event that came first.
+    fn interpret(&mut self, memory: &mut Memory, fuel: &mut u64) -> Option<Event> {
+        let Jit { interpreter, table, counters, state, options, .. } = self;
+        if state.cpu.fcsr & UNUSUAL != 0 {
+            // A little at a time: the program may return to what is usual.
+            let slice = (*fuel).min(64);
+            let mut left = slice;
+            let event = interpreter.run_until(&mut state.cpu, memory, &mut left, |_| false);
+            *fuel -= slice - left;
+            return event.filter(|&event| event != Event::OutOfFuel);
+        }
+        interpreter.run_until(&mut state.cpu, memory, fuel, |pc| {
+            let counter = counters.get_mut((pc >> 2) as usize & (COUNTERS - 1));
+            let hot = counter.is_some_and(|counter| {
+                *counter += 1;
+                *counter > options.threshold
+            });
+            hot || table.get(pc).is_some()
+        })
+    }
+
+    fn run_state(&mut self, memory: &mut Memory, fuel: &mut u64) -> Event {
+        loop {
+            if memory.is_stale() {
+                self.forget(&memory.take_stale());
+            }
+            if *fuel == 0 {
+                return Event::OutOfFuel;
+            }
+            let pc = self.state.cpu.pc;
+            if self.state.cpu.fcsr & UNUSUAL == 0
+                && let Some(code) = self.table.get(pc)
+            {
+                if self.enter(code, fuel) == Exit::Interpret
+                    && let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel)
+                {
+                    return event;
+                }
+                continue;
+            }
+            if let Some(event) = self.interpret(memory, fuel) {
+                return event;
+            }
+            let pc = self.state.cpu.pc;
+            if memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.table.get(pc).is_some() {
+                continue;
+            }
+            if let Some(counter) = self.counters.get_mut((pc >> 2) as usize & (COUNTERS - 1)) {
+                *counter = 0;
+            }
+            if !self.compile(pc, memory)
+                && let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel)
+            {
+                return event;
+            }
+        }
+    }
+}
+
+impl Engine for Jit {
+    fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
+        if self.memory != Some(memory.identity()) {
+            self.memory = Some(memory.identity());
+            self.interpreter = Interpreter::default();
+            self.changes.clear();
+            self.clear();
+        }
+        self.state.set_memory(memory);
+        self.state.cpu.clone_from(cpu);
+        let event = self.run_state(memory, fuel);
+        cpu.clone_from(&self.state.cpu);
+        self.state.clear_memory();
+        event
+    }
+}

@@ -1,0 +1,47 @@
+//! Code of CPU guests as machine code of the host.
+//!
+//! [`Jit`] is an [`Engine`](xenoglot_guest::Engine): it interprets at first, compiles what is executed often by way of the
+//! IR and Cranelift, and runs that. [`Reference`] is the same with the IR's interpreter in Cranelift's place: slow, and what
+//! the code is compared with. [`engine`] is the fastest there is on the host.
+//!
+//! Compiled code never touches memory of the host outside of the guest's: each access looks into the tables of
+//! [`Memory::host_pages`](xenoglot_guest::memory::Memory::host_pages). It needs no signal handlers. Registers are exact
+//! whenever anybody looks. Calls of the guest are jumps, so the host's stack does not grow with the guest's, and memory for
+//! code is never writable and executable at once.
+//!
+//! What the functions mean: `docs/ir-cpu.md`.
+#![deny(missing_docs)]
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod compiler;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod emit;
+mod error;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod exec;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod jit;
+mod reference;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod registers;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod state;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod table;
+
+pub use error::CompileError;
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub use jit::{Jit, Options, Stats};
+pub use reference::Reference;
+
+use xenoglot_guest::{Engine, Interpreter};
+
+/// The fastest engine of the host: a [`Jit`], or the direct interpreter where there is no code for the host, or the system gives
+/// no memory for it.
+pub fn engine() -> Box<dyn Engine + Send> {
+    #[cfg(all(unix, target_arch = "x86_64"))]
+    if let Ok(jit) = Jit::new(Options::default()) {
+        return Box::new(jit);
+    }
+    Box::new(Interpreter::default())
+}

@@ -1,0 +1,155 @@
+//! Which registers are read where a function is entered, and which are written where it is left.
+
+use crate::error::CompileError;
+use xenoglot_ir::analysis::Cfg;
+use xenoglot_ir::entity::{EntityRef, SecondaryMap};
+use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, Space, TermKind};
+
+/// A set of slots.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Set(u128);
+
+impl Set {
+    /// Most slots of a function.
+    const MOST: usize = 128;
+
+    pub(crate) fn with(self, slot: Slot) -> Set {
+        Set(self.0 | 1 << slot.index())
+    }
+
+    pub(crate) fn has(self, slot: Slot) -> bool {
+        self.0 >> slot.index() & 1 != 0
+    }
+
+    pub(crate) fn and(self, other: Set) -> Set {
+        Set(self.0 | other.0)
+    }
+
+    pub(crate) fn without(self, other: Set) -> Set {
+        Set(self.0 & !other.0)
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = Slot> {
+        (0..Set::MOST).filter(move |n| self.0 >> n & 1 != 0).map(Slot::new)
+    }
+}
+
+/// What is known of a function's slots with homes.
+pub(crate) struct Registers {
+    /// By block: those that may differ from their homes at its beginning.
+    pub(crate) dirty: SecondaryMap<Block, Set>,
+    /// By block: those that have to be read from their homes at its beginning.
+    pub(crate) fill: SecondaryMap<Block, Set>,
+    /// Those with homes.
+    pub(crate) homes: Set,
+}
+
+/// Whether an instruction may fault, so that registers are seen.
+pub(crate) fn may_fault(f: &Function, inst: Inst) -> bool {
+    matches!(f.insts[inst].imm, Imm::Mem(mem) if mem.space == Space::Guest)
+}
+
+/// Whether a terminator leaves the function.
+pub(crate) fn leaves(kind: TermKind) -> bool {
+    matches!(kind, TermKind::Exit | TermKind::TailCallGuest | TermKind::Trap | TermKind::Return)
+}
+
+impl Registers {
+    pub(crate) fn new(f: &Function) -> Result<Registers, CompileError> {
+        if f.slots.len() > Set::MOST {
+            return Err(CompileError::unsupported("a function of more than 128 slots"));
+        }
+        let homes = f.slots.iter().filter(|(_, data)| data.home.is_some());
+        let homes = homes.fold(Set::default(), |set, (slot, _)| set.with(slot));
+        let mut cfg = Cfg::default();
+        cfg.compute(f);
+        let dirty = dirty(f, &cfg, homes);
+        let fill = fill(f, &cfg, homes, &dirty);
+        Ok(Registers { dirty, fill, homes })
+    }
+}
+
+/// Forwards, over all paths: slots that were set.
+fn dirty(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
+    let mut sets: SecondaryMap<Block, Set> = SecondaryMap::new();
+    for &block in cfg.rpo() {
+        for &inst in &f.blocks[block].insts {
+            if let (Op::SlotSet, Imm::Slot(slot)) = (f.insts[inst].op, f.insts[inst].imm)
+                && homes.has(slot)
+            {
+                sets[block] = sets[block].with(slot);
+            }
+        }
+    }
+    let mut dirty: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &block in cfg.rpo() {
+            let out = dirty[block].and(sets[block]);
+            for edge in f.edges(block) {
+                let joined = dirty[edge.block].and(out);
+                changed |= joined != dirty[edge.block];
+                dirty[edge.block] = joined;
+            }
+        }
+    }
+    dirty
+}
+
+/// Backwards: slots that are read, or seen from outside, before they are set. They are filled at the beginning of the entry,
+/// and of blocks that only the entry leads to, so that an entry that chooses between several ways reads for none of them.
+fn fill(f: &Function, cfg: &Cfg, homes: Set, dirty: &SecondaryMap<Block, Set>) -> SecondaryMap<Block, Set> {
+    let mut reads: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut kills: SecondaryMap<Block, Set> = SecondaryMap::new();
+    for &block in cfg.rpo() {
+        let (mut read, mut killed) = (Set::default(), Set::default());
+        for &inst in &f.blocks[block].insts {
+            match (f.insts[inst].op, f.insts[inst].imm) {
+                (Op::SlotGet, Imm::Slot(slot)) if homes.has(slot) && !killed.has(slot) => {
+                    read = read.with(slot);
+                }
+                (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => killed = killed.with(slot),
+                _ if may_fault(f, inst) => read = read.and(dirty[block].without(killed)),
+                _ => {}
+            }
+        }
+        if leaves(f.term(block).kind) {
+            read = read.and(dirty[block].without(killed));
+        }
+        (reads[block], kills[block]) = (read, killed);
+    }
+    let roots: Vec<Block> = cfg
+        .rpo()
+        .iter()
+        .copied()
+        .filter(|&block| match (f.entry(), cfg.preds(block)) {
+            (Some(entry), [pred]) => pred.block == entry,
+            (entry, _) => entry == Some(block),
+        })
+        .collect();
+    let is_root = |block: Block| roots.contains(&block);
+    let mut live: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &block in cfg.rpo().iter().rev() {
+            let mut out = Set::default();
+            for edge in f.edges(block) {
+                // A root reads for itself what is not dirty before it.
+                let wants = live[edge.block];
+                let wants = match is_root(edge.block) {
+                    true => wants.without(wants.without(dirty[edge.block])),
+                    false => wants,
+                };
+                out = out.and(wants);
+            }
+            let wants = reads[block].and(out.without(kills[block]));
+            changed |= wants != live[block];
+            live[block] = wants;
+        }
+    }
+    let mut fill: SecondaryMap<Block, Set> = SecondaryMap::new();
+    for root in roots {
+        fill[root] = live[root].without(dirty[root]);
+    }
+    fill
+}

@@ -1,0 +1,230 @@
+//! Random instructions on random registers: machine code, IR and the direct interpreter end alike, in registers, FCSR, memory,
+//! and the count of instructions.
+#![cfg(all(unix, target_arch = "x86_64"))]
+
+use xenoglot_cpu::{Jit, Options, Reference};
+use xenoglot_guest::memory::{Memory, Rights};
+use xenoglot_guest::{Cpu, Engine, Event, HI, Interpreter, LO};
+use xenoglot_mips::isa::{OPS, OpInfo, Operand};
+use xenoglot_mips::{Endian, Op, decode};
+use xenoglot_testgen::property::{budget, seed};
+use xenoglot_testgen::rng::Rng;
+
+const CODE: u32 = 0x40_0000;
+const DATA: u32 = 0x50_0000;
+/// Bytes of data; the next page may be read only.
+const DATA_BYTES: u32 = 0x1000;
+const LENGTH: usize = 24;
+
+/// Registers that code changes, and those with addresses of data and code.
+const GENERAL: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 31];
+const DATA_BASES: [u8; 2] = [16, 17];
+const CODE_BASES: [u8; 2] = [20, 21];
+
+/// A number below `n`.
+fn below(rng: &mut Rng, n: usize) -> usize {
+    rng.below(n as u32) as usize
+}
+
+fn word(rng: &mut Rng, at: usize) -> u32 {
+    loop {
+        let row: &OpInfo = &OPS[below(rng, OPS.len())];
+        let has = |operand| row.operands.contains(&operand);
+        let mut bits = rng.next_u64() as u32;
+        let mut field = |shift: u32, value: u8| bits = bits & !(31 << shift) | u32::from(value) << shift;
+        if row.bits >> 26 != 0x11 && row.bits >> 26 != 0x13 {
+            for shift in [21, 16, 11] {
+                field(shift, GENERAL[below(rng, GENERAL.len())]);
+            }
+        } else {
+            // Mostly even registers: doubles are in pairs.
+            for shift in [16, 11, 6] {
+                field(shift, (below(rng, 8) as u8) << u8::from(below(rng, 8) != 0));
+            }
+            field(21, [16, 17, 20][below(rng, 3)]);
+        }
+        if has(Operand::Memory) || has(Operand::Indexed) {
+            field(21, DATA_BASES[below(rng, 2)]);
+            if has(Operand::Indexed) {
+                field(16, GENERAL[below(rng, 2)]);
+            } else {
+                // Around the data, aligned to words in most cases.
+                let offset = (below(rng, 64) as u32) << if below(rng, 8) == 0 { 0 } else { 2 };
+                bits = bits & 0xffff_0000 | offset;
+            }
+        }
+        if has(Operand::Branch) {
+            let back = below(rng, 8) == 0;
+            let to = if back { below(rng, at + 1) } else { at + 1 + below(rng, LENGTH - at) };
+            bits = bits & 0xffff_0000 | (to as i32 - at as i32 - 1) as u32 & 0xffff;
+        }
+        if has(Operand::Jump) {
+            bits = (CODE >> 2) + (at + 1 + below(rng, LENGTH - at)) as u32;
+        }
+        if matches!(row.op, Op::Jr | Op::JrHb | Op::Jalr | Op::JalrHb) {
+            bits = bits & !(31 << 21) | u32::from(CODE_BASES[below(rng, 2)]) << 21;
+        }
+        let bits = row.bits | bits & !row.mask;
+        // The cycle counter is counted up by blocks, which differ.
+        let counter = row.op == Op::Rdhwr && bits >> 11 & 31 == 2;
+        if !counter && decode(bits).is_ok_and(|inst| inst.op == row.op) {
+            return bits;
+        }
+    }
+}
+
+fn float_bits(rng: &mut Rng) -> u32 {
+    const SPECIAL: [u32; 16] = [
+        0,
+        1 << 31,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fbf_ffff,
+        0x7fc0_0001,
+        0x0080_0000,
+        0x007f_ffff,
+        1,
+        0x7f7f_ffff,
+        0x4f00_0000,
+        0xcf00_0000,
+        0x3ff0_0000,
+        0x7ff8_0000,
+    ];
+    match below(rng, 4) {
+        0 => SPECIAL[below(rng, 16)],
+        1 => (below(rng, 64) as f32 - 20.0).to_bits(),
+        2 => ((rng.next_u64() as u32 as i32) as f64 / 3.0).to_bits().rotate_left(32) as u32,
+        _ => rng.next_u64() as u32,
+    }
+}
+
+struct Case {
+    cpu: Cpu,
+    code: Vec<u8>,
+    data: Vec<u8>,
+}
+
+fn case(rng: &mut Rng) -> Case {
+    let endian = if below(rng, 2) == 0 { Endian::Big } else { Endian::Little };
+    let mut cpu = Cpu::new(endian);
+    for register in 1..32 {
+        cpu.set(register, if below(rng, 3) == 0 { below(rng, 32) as u32 } else { rng.next_u64() as u32 });
+    }
+    // Now and then a base is elsewhere, or not aligned.
+    for base in DATA_BASES {
+        cpu.set(base.into(), DATA + 4 * below(rng, 0x200) as u32 + u32::from(below(rng, 32) == 0));
+    }
+    if below(rng, 16) == 0 {
+        cpu.set(17, DATA + DATA_BYTES - 16);
+    }
+    for base in CODE_BASES {
+        cpu.set(base.into(), CODE + 4 * below(rng, LENGTH + 1) as u32 + u32::from(below(rng, 64) == 0));
+    }
+    cpu.regs[HI] = rng.next_u64() as u32;
+    cpu.regs[LO] = rng.next_u64() as u32;
+    cpu.fpr = std::array::from_fn(|_| float_bits(rng));
+    cpu.fcsr = match below(rng, 6) {
+        0 => rng.next_u64() as u32 & 0xfe80_007c,
+        1 => rng.next_u64() as u32 & 0xff80_0fff,
+        _ => 0,
+    };
+    cpu.tls = rng.next_u64() as u32;
+    cpu.pc = CODE;
+    let mut words: Vec<u32> = (0..LENGTH).map(|at| word(rng, at)).collect();
+    // `break`, also where jumps behind the end lead.
+    words.extend([0x0000_000d; 4]);
+    let bytes = |word: &u32| match endian {
+        Endian::Big => word.to_be_bytes(),
+        Endian::Little => word.to_le_bytes(),
+    };
+    let code = words.iter().flat_map(bytes).collect();
+    let data = (0..DATA_BYTES).map(|_| rng.next_u64() as u8).collect();
+    Case { cpu, code, data }
+}
+
+/// How a run of a case ends.
+#[derive(Debug, PartialEq)]
+struct End {
+    events: Vec<Event>,
+    cpu: Cpu,
+    data: Vec<u8>,
+}
+
+/// `None` if it does not come to an end.
+fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
+    let mut memory = Memory::new(1 << 20);
+    let read = Rights::READ;
+    memory.map(CODE, 0x1000, read.and(Rights::EXECUTE));
+    memory.map(DATA, DATA_BYTES.into(), read.and(Rights::WRITE));
+    memory.map(DATA + DATA_BYTES, 0x1000, read);
+    memory.poke(CODE, &case.code).expect("mapped");
+    memory.write_bytes(DATA, &case.data).expect("mapped");
+    let mut cpu = case.cpu.clone();
+    let mut fuel = 2000;
+    let mut events = Vec::new();
+    for _ in 0..4 {
+        let event = engine.run(&mut cpu, &mut memory, &mut fuel);
+        events.push(event);
+        match event {
+            Event::OutOfFuel => return None,
+            Event::Syscall => {}
+            // As a handler would that skips the instruction.
+            Event::Exception(exception) => cpu.pc = exception.pc.wrapping_add(4),
+        }
+    }
+    // What engines use for themselves.
+    cpu.regs[LO + 1..].fill(0);
+    let mut data = vec![0; case.data.len()];
+    memory.read_bytes(DATA, &mut data).expect("mapped");
+    Some(End { events, cpu, data })
+}
+
+fn compare(count: u64, name: &str, mut engine: impl Engine) {
+    let first = seed();
+    let mut ended = 0;
+    for n in 0..count {
+        let mut rng = Rng::new(first.wrapping_add(n));
+        let case = case(&mut rng);
+        let Some(expected) = run(&case, &mut Interpreter::default()) else { continue };
+        ended += 1;
+        let Some(end) = run(&case, &mut engine) else { panic!("case {n}: {name} does not end") };
+        if end != expected {
+            let mut text = String::new();
+            for (at, bytes) in case.code.chunks(4).enumerate() {
+                let word = case.cpu.endian.word([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                let pc = CODE + 4 * at as u32;
+                text += &format!("{pc:x}: {}\n", xenoglot_mips::disasm::text(word, pc));
+            }
+            for (at, (a, b)) in end.cpu.regs.iter().zip(&expected.cpu.regs).enumerate() {
+                if a != b {
+                    text += &format!("r{at}: {a:#x} instead of {b:#x}\n");
+                }
+            }
+            for (at, (a, b)) in end.cpu.fpr.iter().zip(&expected.cpu.fpr).enumerate() {
+                if a != b {
+                    text += &format!("f{at}: {a:#x} instead of {b:#x}\n");
+                }
+            }
+            text += &format!("fcsr {:#x}, {:#x}\n", end.cpu.fcsr, expected.cpu.fcsr);
+            text += &format!("pc {:#x}, {:#x}\n", end.cpu.pc, expected.cpu.pc);
+            text += &format!("retired {}, {}\n", end.cpu.retired, expected.cpu.retired);
+            text += &format!("link {:?}, {:?}\n", end.cpu.link, expected.cpu.link);
+            text += &format!("data {}\n{:?}\n{:?}\n", end.data == expected.data, end.events, expected.events);
+            panic!("case {n} of {name} on {:?}:\n{text}", case.cpu.endian);
+        }
+    }
+    assert!(ended * 2 > count, "{ended} of {count} cases end");
+}
+
+#[test]
+fn machine_code_is_as_interpreted() {
+    let options = Options { threshold: 0, ..Options::default() };
+    compare(budget(10_000, 1_000_000), "machine code", Jit::new(options).expect("a host with code"));
+}
+
+#[test]
+fn ir_is_as_interpreted() {
+    compare(budget(10_000, 1_000_000), "IR", Reference::default());
+}
