@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use thiserror::Error;
-use xenoglot::{Code, Host, Translator};
+use xenoglot::{Code, Host};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::module::{Access, Count, OutOfBounds, ResourceData, ResourceKind};
 use xenoglot_ir::{Block, Builder, Function, MemInfo, Module, Op, Slot, Space, Stage, Type, verify};

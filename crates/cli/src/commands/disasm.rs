@@ -1,7 +1,5 @@
 //! `xenoglot disasm`: shader binaries and MIPS programs to assembly.
 
-mod mips;
-
 use crate::batch::{self, Artifact, BatchArgs};
 use crate::program::{Binary, Select, binaries, maxwell_programs};
 use anyhow::Result;

@@ -128,7 +128,17 @@ impl Memory {
             *entry = usable(*entry & !CODE);
         }
         let (code, stale) = Default::default();
-        Some(Memory { table, frames, free: self.free.clone(), limit: self.limit, code, stale })
+        let (host, identity) = (None, super::Identity::new());
+        Some(Memory {
+            table,
+            frames,
+            free: self.free.clone(),
+            limit: self.limit,
+            code,
+            stale,
+            host,
+            identity,
+        })
     }
 
     /// The mapped areas in order: runs of pages with the same rights.
