@@ -173,7 +173,7 @@ fn three_sevens_are_twenty_one() {
     let mut module = lift(&decode(&PROGRAM).unwrap());
     assert_eq!(run(&module).unwrap(), 21);
     // And after all passes.
-    Translator::new().optimize(&mut module, None);
+    xenoglot::Translator::new().optimize(&mut module, None);
     assert_eq!(run(&module).unwrap(), 21);
 }
 
