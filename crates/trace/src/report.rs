@@ -309,6 +309,10 @@ pub(crate) mod tests {
     #[test]
     fn a_timeline_shows_what_was_done_most() {
         let svg = crate::svg::draw(&sample(), 0, 0);
-        assert_eq!(svg.matches("<rect").count(), 1 + 3 + 2 + 3);
+        // The ground, the spans of both tracks, the legend of three events and of idle.
+        assert_eq!(svg.matches("<rect").count(), 1 + 3 + 2 + 3 + 1);
+        // The axis has its unit, and a line at each time.
+        assert!(svg.contains("time, µs") && svg.contains("blank: idle"));
+        assert!(svg.matches("<path").count() > 3, "{svg}");
     }
 }
