@@ -25,8 +25,13 @@ fn tour(readme: &str) -> Vec<&str> {
 }
 
 /// What is said on a machine without a device, or without what `tar` unpacks with.
-const MISSING: [&str; 4] =
-    ["no Vulkan on this host", "no Vulkan device matches", "no GPU for compute programs", "xz: Cannot exec"];
+const MISSING: [&str; 5] = [
+    "no Vulkan on this host",
+    "no Vulkan device matches",
+    "no GPU for compute programs",
+    "xz: Cannot exec",
+    "programs for Linux run on hosts with Linux only",
+];
 
 /// One file in `every` of a folder and those that the tour names, as links; further folders whole.
 fn thin(from: &Path, to: &Path, every: usize, named: &str) {
@@ -76,6 +81,7 @@ fn vectors(from: &Path, to: &Path, readme: &str) {
         thin(&from.join(suite), &to.join(suite), every, readme);
     }
     symlink(from.join("maxwell"), to.join("maxwell")).unwrap();
+    symlink(from.join("mips"), to.join("mips")).unwrap();
     fs::create_dir_all(to.join("pica")).unwrap();
     let programs = thin_programs(&fs::read(from.join("pica/picavec-public.bin.zst")).unwrap(), 20);
     fs::write(to.join("pica/picavec-public.bin"), programs).unwrap();
