@@ -7,7 +7,7 @@ use crate::{Error, Request, input};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
 
@@ -77,8 +77,8 @@ fn read_family(folder: &Path, file: &Path, family: &str) -> Result<Vec<Item<Task
 }
 
 /// The programs of an archive by name.
-fn programs(path: &PathBuf) -> Result<BTreeMap<String, Arc<[u8]>>, Error> {
-    let damaged = |e: std::io::Error| Error::Archive { path: path.clone(), reason: e.to_string() };
+fn programs(path: &Path) -> Result<BTreeMap<String, Arc<[u8]>>, Error> {
+    let damaged = |e: std::io::Error| Error::Archive { path: path.into(), reason: e.to_string() };
     let bytes = input::read(path)?;
     let tar = lzma_rust2::XzReader::new(bytes.as_slice(), false).take(input::MAX_BYTES);
     let mut out = BTreeMap::new();

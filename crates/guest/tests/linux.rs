@@ -184,6 +184,27 @@ fn what_a_program_does_wrong_is_its_own_end() {
     assert_eq!(guest(&[i::branch(-1), 0]), End::OutOfFuel);
     // Waits for nobody.
     assert_eq!(guest(&[i::addiu(2, 0, 4029), i::SYSCALL]), End::Deadlock);
+    // Sleeps for ever and a day, again and again.
+    let mut sleep = vec![i::addiu(29, 29, -32), i::lui(9, 0x7fff), i::sw(9, 29, 0), i::sw(9, 29, 4)];
+    sleep.extend([i::sw(0, 29, 8), i::sw(0, 29, 12)]);
+    let clock = [
+        i::addiu(4, 0, 1),
+        i::addiu(5, 0, 0),
+        i::addu(6, 29, 0),
+        i::addiu(7, 0, 0),
+        i::addiu(2, 0, 4407),
+        i::SYSCALL,
+    ];
+    sleep.extend(clock.repeat(3));
+    sleep.extend([
+        i::addiu(4, 0, 5),
+        i::addiu(2, 0, 4027),
+        i::SYSCALL,
+        i::addiu(4, 0, 3),
+        i::addiu(2, 0, 4001),
+        i::SYSCALL,
+    ]);
+    assert_eq!(guest(&sleep), End::Ended(Status::Exited(3)));
     // A call that is not there: ENOSYS is 89.
     let nothing = [i::addiu(2, 0, 4018), i::SYSCALL, i::addu(4, 2, 0), i::addiu(2, 0, 4001), i::SYSCALL];
     assert_eq!(guest(&nothing), End::Ended(Status::Exited(89)));

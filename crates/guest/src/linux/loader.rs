@@ -149,6 +149,11 @@ fn map_segments(
     executable: bool,
     limit: u32,
 ) -> Result<u32, LoadError> {
+    let total: u64 = elf.segments.iter().map(|segment| u64::from(segment.size)).sum();
+    if let Some(first) = elf.segments.first().filter(|_| total > 1 << 32) {
+        // They lie over one another: mapping them again and again would take its time.
+        return Err(LoadError::Place { address: first.address, size: first.size });
+    }
     let mut end = 0;
     for segment in elf.segments.iter().filter(|segment| segment.size != 0) {
         let start = segment.address.wrapping_add(bias);

@@ -133,7 +133,7 @@ impl Shared {
             Clock::Host => host_clock(rustix::time::ClockId::Monotonic),
             Clock::Instructions { nanos } => {
                 // A program that waits for the clock to go on shall see that.
-                *nanos += 100;
+                *nanos = nanos.saturating_add(100);
                 *nanos
             }
         }
@@ -142,7 +142,11 @@ impl Shared {
     /// Nanoseconds since 1970.
     pub fn realtime(&self) -> u64 {
         let host = matches!(&*lock(&self.clock), Clock::Host);
-        if host { host_clock(rustix::time::ClockId::Realtime) } else { EPOCH + self.monotonic() }
+        if host {
+            host_clock(rustix::time::ClockId::Realtime)
+        } else {
+            EPOCH.saturating_add(self.monotonic())
+        }
     }
 
     /// Counts instructions that were executed, at a thousand million a second.

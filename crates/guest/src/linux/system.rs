@@ -93,7 +93,6 @@ impl<E: Engine> System<E> {
         }
         let mut files = Files::default();
         for (number, stream) in stdio.streams.into_iter().enumerate() {
-            // A terminal is opened for both, whichever number it has.
             let flags = if number == 0 { 0 } else { 1 };
             let file = match stream {
                 Some(fd) => Description::host(fd, Vec::new(), flags),
@@ -101,8 +100,10 @@ impl<E: Engine> System<E> {
             };
             let put =
                 file.and_then(|file| files.put(number as u32, Descriptor { file, close_on_exec: false }));
-            // A stream that cannot be looked at is as good as closed.
-            let _ = put;
+            if let Err(error) = put {
+                // As good as closed.
+                tracing::warn!(number, ?error, "a standard stream cannot be used");
+            }
         }
         let shared = Arc::new(Shared::new(config, root));
         let path = normal(program.path.as_bytes());

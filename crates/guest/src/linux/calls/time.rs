@@ -127,7 +127,7 @@ fn left(process: &Process) -> u64 {
 pub(super) fn alarm(call: &mut Call<'_>) -> Reply {
     let old = left(call.process).div_ceil(NANOS) as u32;
     let nanos = u64::from(call.arg(0)) * NANOS;
-    call.process.alarm = (nanos != 0).then(|| call.process.shared.monotonic() + nanos);
+    call.process.alarm = (nanos != 0).then(|| call.process.shared.monotonic().saturating_add(nanos));
     call.process.alarm_interval = 0;
     value(old)
 }

@@ -137,7 +137,7 @@ impl Description {
         }
     }
 
-    /// The next entry of a directory and its index, from the entry `index` on.
+    /// Reads a directory's entries, unless that was done.
     pub fn read_directory(&self) -> Result<(), Errno> {
         let mut state = self.state();
         if state.entries.is_some() {
