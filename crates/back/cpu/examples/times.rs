@@ -1,6 +1,6 @@
 //! CPU time of freestanding MIPS programs: direct interpreter, JIT and qemu-mips, in one run.
 //!
-//! `cargo run --release -p xenoglot-cpu --example times -- [PROGRAM.elf ...]`
+//! `cargo run --release -p xenoglot-cpu --example times -- [--no-interpreter] [PROGRAM.elf ...]`
 //!
 //! Without programs, builds those of `examples/programs` with `mips-linux-gnu-gcc`, for MIPS I at -O2 and MIPS32 release 2 at -O3,
 //! and with `cc` at -O3 for the host. Times are seconds of the processor, the least of three runs, everything from loading to
@@ -102,8 +102,10 @@ mod times {
     }
 
     pub fn main() {
+        let (options, paths): (Vec<String>, Vec<String>) =
+            std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
         let mut programs: Vec<(PathBuf, Option<PathBuf>)> =
-            std::env::args().skip(1).map(|path| (path.into(), None)).collect();
+            paths.into_iter().map(|path| (path.into(), None)).collect();
         let dir = std::env::temp_dir().join(format!("xenoglot-times-{}", std::process::id()));
         if programs.is_empty() && std::fs::create_dir_all(&dir).is_ok() {
             programs = build(&dir);
@@ -117,15 +119,17 @@ mod times {
             };
             let show = |time: Option<f64>| time.map_or("-".into(), |time| format!("{time:.3}"));
             let native = native.as_deref().and_then(|path| process(&path.display().to_string(), &[]));
-            let interpreter = engine(&elf, Interpreter::default, |_| {});
+            let interpreted = !options.iter().any(|option| option == "--no-interpreter");
+            let interpreter = interpreted.then(|| engine(&elf, Interpreter::default, |_| {}));
             let mut stats = Stats::default();
             let make = || Jit::new(Options::default()).expect("memory for code");
             let jit = engine(&elf, make, |jit| stats = jit.stats());
             let qemu = process("qemu-mips", &[path]);
             println!(
-                "| {} | {} | {interpreter:.3} | {jit:.3} | {} | {:.3} | {} | {:.1} |",
+                "| {} | {} | {} | {jit:.3} | {} | {:.3} | {} | {:.1} |",
                 path.file_name().unwrap_or_default().display(),
                 show(native),
+                show(interpreter),
                 show(qemu),
                 stats.time.as_secs_f64(),
                 stats.regions,

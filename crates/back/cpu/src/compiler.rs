@@ -25,7 +25,6 @@ fn host() -> Result<OwnedTargetIsa, CompileError> {
         for (name, value) in [
             ("opt_level", "speed"),
             ("regalloc_algorithm", "backtracking"),
-            ("enable_pinned_reg", "true"),
             // The code generator wants them for tail calls.
             ("preserve_frame_pointers", "true"),
             ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
@@ -94,11 +93,12 @@ impl Compiler {
         f: &Function,
         table: &mut Table,
         counter: u32,
+        asks: &dyn Fn(u32) -> bool,
     ) -> Result<(u64, usize), CompileError> {
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         let func = &mut self.context.func;
-        emit::function(func, &mut self.builder, &*self.isa, f, table, counter)
+        emit::function(func, &mut self.builder, &*self.isa, f, table, counter, asks)
             .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
         self.place()
     }

@@ -3,9 +3,9 @@
 use crate::compiler::Compiler;
 use crate::error::CompileError;
 use crate::exec;
-use crate::reference::Words;
 use crate::state::{Exit, State};
 use crate::table::Table;
+use crate::words::Words;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threshold: 200, max_insts: 400 }
+        Options { threshold: 200, max_insts: 512 }
     }
 }
 
@@ -53,6 +53,8 @@ struct Region {
 const COUNTERS: usize = 1 << 14;
 /// Changes of a page after which its code is only interpreted.
 const MOST_CHANGES: u32 = 32;
+/// Accesses of a page's code that leave it, after which it is compiled again so that they ask the memory.
+const MOST_LEFT: u32 = 64;
 /// FCSR's bits of rounding, enabled exceptions and flushing: none is set while compiled code runs.
 const UNUSUAL: u32 = 0x0100_0f83;
 /// Cause bits of FCSR.
@@ -70,6 +72,8 @@ pub struct Jit {
     by_page: FxHashMap<u32, Vec<usize>>,
     /// How often the code of a page changed.
     changes: FxHashMap<u32, u32>,
+    /// How many accesses of the code of a page left it; from [`MOST_LEFT`] on they ask.
+    left: FxHashMap<u32, u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
     stats: Stats,
@@ -108,6 +112,7 @@ impl Jit {
             regions: Vec::new(),
             by_page: FxHashMap::default(),
             changes: FxHashMap::default(),
+            left: FxHashMap::default(),
             memory: None,
             stats: Stats::default(),
         })
@@ -132,18 +137,35 @@ impl Jit {
     fn forget(&mut self, pages: &[u32]) {
         self.interpreter.forget(pages);
         for page in pages {
-            let Some(regions) = self.by_page.remove(page) else { continue };
-            *self.changes.entry(*page).or_default() += 1;
-            for number in regions {
-                let Some(region) = self.regions.get_mut(number) else { continue };
-                let entries = std::mem::take(&mut region.entries);
-                self.stats.forgotten += u64::from(!entries.is_empty());
-                for pc in entries {
-                    if self.table.get(pc) == Some(region.code) {
-                        self.table.set(pc, None);
-                    }
+            if self.by_page.contains_key(page) {
+                *self.changes.entry(*page).or_default() += 1;
+                self.forget_page(*page);
+            }
+        }
+    }
+
+    /// Forgets the code of a page.
+    fn forget_page(&mut self, page: u32) {
+        for number in self.by_page.remove(&page).unwrap_or_default() {
+            let Some(region) = self.regions.get_mut(number) else { continue };
+            let entries = std::mem::take(&mut region.entries);
+            self.stats.forgotten += u64::from(!entries.is_empty());
+            for pc in entries {
+                if self.table.get(pc) == Some(region.code) {
+                    self.table.set(pc, None);
                 }
             }
+        }
+    }
+
+    /// Counts an access that left the code of `pc`.
+    #[cold]
+    fn count_left(&mut self, pc: u32) {
+        let page = pc >> PAGE_BITS;
+        let left = self.left.entry(page).or_default();
+        *left = left.saturating_add(1);
+        if *left == MOST_LEFT {
+            self.forget_page(page);
         }
     }
 
@@ -158,13 +180,18 @@ impl Jit {
         let endian = self.state.cpu.endian;
         let gp = Some(self.state.cpu.get(28));
         let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
-        let region = lift::lift(&Words { memory, endian }, pc, &options);
+        let table = &self.table;
+        let words = Words { memory, endian, has_region: &|pc| table.get(pc).is_some() };
+        let region = lift::lift(&words, pc, &options);
         let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
-        let mut result = self.compiler.compile(func, &mut self.table, layout::FUEL);
+        let left = std::mem::take(&mut self.left);
+        let asks = |pc: u32| left.get(&(pc >> PAGE_BITS)).is_some_and(|&left| left >= MOST_LEFT);
+        let mut result = self.compiler.compile(func, &mut self.table, layout::FUEL, &asks);
         if matches!(result, Err(CompileError::Full)) {
             self.clear();
-            result = self.compiler.compile(func, &mut self.table, layout::FUEL);
+            result = self.compiler.compile(func, &mut self.table, layout::FUEL, &asks);
         }
+        self.left = left;
         let Ok((code, bytes)) = result else { return false };
         let number = self.regions.len();
         let mut pages = BTreeSet::new();
@@ -207,7 +234,11 @@ impl Jit {
             let cause = float_cause(state.last_float, state.last_operands);
             state.cpu.fcsr = state.cpu.fcsr & !CAUSE | cause;
         }
-        if exit >> 32 == Exit::Next as u64 { Exit::Next } else { Exit::Interpret }
+        match exit >> 32 {
+            next if next == Exit::Next as u64 => Exit::Next,
+            access if access == Exit::Access as u64 => Exit::Access,
+            _ => Exit::Interpret,
+        }
     }
 
     /// Interprets until there is code for the guest's address, or it is to be made; the event that came first.
@@ -243,10 +274,17 @@ impl Jit {
             if self.state.cpu.fcsr & UNUSUAL == 0
                 && let Some(code) = self.table.get(pc)
             {
-                if self.enter(code, fuel) == Exit::Interpret
-                    && let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel)
-                {
+                let exit = self.enter(code, fuel);
+                if exit == Exit::Next {
+                    continue;
+                }
+                let (pc, resident) = (self.state.cpu.pc, memory.resident());
+                if let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel) {
                     return event;
+                }
+                // The first store to a page leaves the code, too, but once.
+                if exit == Exit::Access && memory.resident() == resident {
+                    self.count_left(pc);
                 }
                 continue;
             }
@@ -275,6 +313,7 @@ impl Engine for Jit {
             self.memory = Some(memory.identity());
             self.interpreter = Interpreter::default();
             self.changes.clear();
+            self.left.clear();
             self.clear();
         }
         self.state.set_memory(memory);

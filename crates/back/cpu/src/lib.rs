@@ -28,6 +28,7 @@ mod registers;
 mod state;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod table;
+mod words;
 
 pub use error::CompileError;
 #[cfg(all(unix, target_arch = "x86_64"))]

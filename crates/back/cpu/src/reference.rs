@@ -1,5 +1,6 @@
 //! The IR's interpreter as an engine: what lifted code means.
 
+use crate::words::Words;
 use rustc_hash::FxHashMap;
 use xenoglot_guest::float::{self, DOUBLE, Env, Flags, Rounding, SINGLE};
 use xenoglot_guest::memory::{Identity, Memory};
@@ -80,22 +81,6 @@ impl Guest for Machine<'_> {
     }
 }
 
-/// The guest's memory as code to lift.
-pub(crate) struct Words<'a> {
-    pub(crate) memory: &'a Memory,
-    pub(crate) endian: Endian,
-}
-
-impl lift::Code for Words<'_> {
-    fn instruction(&self, pc: u32) -> Option<u32> {
-        self.memory.fetch(pc).ok().map(|bytes| self.endian.word(bytes))
-    }
-
-    fn data(&self, address: u32) -> Option<u32> {
-        self.memory.read(address).ok().map(|bytes| self.endian.word(bytes))
-    }
-}
-
 impl Machine<'_> {
     fn set(&mut self, at: u32, bytes: &[u8]) {
         if let Some(place) = self.registers.get_mut(at as usize..at as usize + bytes.len()) {
@@ -160,7 +145,7 @@ impl Reference {
             return region.runs;
         }
         let options = lift::Options { endian, max_insts: 64, gp: None };
-        let region = lift::lift(&Words { memory, endian }, pc, &options);
+        let region = lift::lift(&Words { memory, endian, has_region: &|_| false }, pc, &options);
         region.words.iter().for_each(|&word| memory.watch_code(word));
         let runs = region.runs;
         self.regions.insert(pc, region);

@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Next = 0,
     /// The instruction at the address is for the interpreter.
     Interpret = 1,
+    /// So is the access to memory at the address, which may be one that code could do if it asked.
+    Access = 2,
 }
 
 /// The state of a guest while its code runs. It begins with the registers, as [`layout`] has them.

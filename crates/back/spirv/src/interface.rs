@@ -209,6 +209,11 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
             Interpolation::Patch => return Err(Reason::Invalid("a value of a patch in a fragment shader")),
             how => interpolated(unit, id, how),
         }
+    } else if output && stage != Stage::Fragment && unit.options.portable_ops && builtin.is_none() {
+        // Vulkan asks the fragment shader alone; WebGPU compares both sides.
+        if !matches!(kind, Kind::F32 | Kind::Bool) {
+            unit.decorate(id, Decoration::Flat, &[]);
+        }
     }
     Ok(Declared { id, output, array: elements.is_some(), signed })
 }

@@ -1,6 +1,6 @@
 //! Accesses to the guest's memory: through the memory's tables of pages, or by asking the memory.
 
-use super::{Emitter, FIXED, Fault, Label, STATE};
+use super::{Emitter, Fault, Label, STATE};
 use crate::error::CompileError;
 use crate::registers::Set;
 use crate::state::{Exit, State};
@@ -13,10 +13,10 @@ use xenoglot_ir::{Imm, Inst, MemInfo, Space, Type};
 /// The guest's memory: any alignment, and never where it is not, as the tables say.
 const MEMORY: MemFlagsData = MemFlagsData::new().with_notrap().with_endianness(ir::Endianness::Little);
 
-/// The signature of what asks the memory: address, bytes of the access, value to store.
+/// The signature of what asks the memory: state, address, bytes of the access, value to store.
 pub(super) fn ask_signature() -> Signature {
     let mut signature = Signature::new(CallConv::PreserveAll);
-    signature.params.extend([I32, I32, I64].map(AbiParam::new));
+    signature.params.extend([I64, I32, I32, I64].map(AbiParam::new));
     signature
 }
 
@@ -55,7 +55,8 @@ impl Emitter<'_> {
         let index = self.b.ins().ushr_imm_u(turned, 12 - log2);
         let index = self.b.ins().uextend(I64, index);
         let index = self.b.ins().ishl_imm_u(index, 3);
-        let pages = self.b.ins().load(I64, FIXED, self.state, table);
+        // Not kept in a register: there are too few.
+        let pages = self.b.ins().load(I64, STATE, self.state, table);
         let entry = self.b.ins().iadd(pages, index);
         self.b.ins().load(I64, STATE, entry, 0)
     }
@@ -68,23 +69,39 @@ impl Emitter<'_> {
         let (mem, bits) = self.facts(inst, ty)?;
         let address = self.address(inst)?;
         let distance = self.distance(address, bits, State::READ_PAGES);
-        let [fast, slow, on] = [(); 3].map(|()| self.b.create_block());
-        self.b.set_cold_block(slow);
-        let loaded = self.b.append_block_param(on, bits);
-        self.b.ins().brif(distance, fast, &[], slow, &[]);
+        let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
-        let zero = self.b.ins().iconst(I64, 0);
-        let v = self.ask(State::ASK_LOAD, address, bits, zero)?;
-        let v = if bits == I64 { v } else { self.b.ins().ireduce(bits, v) };
-        self.b.ins().jump(on, &[v.into()]);
+        let asked = (self.asks)(self.guest).then(|| {
+            let zero = self.b.ins().iconst(I64, 0);
+            let v = self.ask(State::ASK_LOAD, address, bits, zero);
+            let v = if bits == I64 { v } else { self.b.ins().ireduce(bits, v) };
+            let on = self.b.create_block();
+            let loaded = self.b.append_block_param(on, bits);
+            self.b.ins().jump(on, &[v.into()]);
+            (on, loaded)
+        });
+        if asked.is_none() {
+            self.give_up();
+        }
         self.b.switch_to_block(fast);
         let place = self.b.ins().uextend(I64, address);
         let place = self.b.ins().iadd(distance, place);
-        let v = self.b.ins().load(bits, MEMORY, place, 0);
-        self.b.ins().jump(on, &[v.into()]);
-        self.b.switch_to_block(on);
-        let v = self.swapped(loaded, mem, bits);
+        let mut v = self.b.ins().load(bits, MEMORY, place, 0);
+        if let Some((on, loaded)) = asked {
+            self.b.ins().jump(on, &[v.into()]);
+            self.b.switch_to_block(on);
+            v = loaded;
+        }
+        let v = self.swapped(v, mem, bits);
         self.cast(v, super::clif(ty)?)
+    }
+
+    /// Where an access goes on that can go ahead, and where another does, out of the way.
+    fn ways(&mut self, distance: Clif) -> (Label, Label) {
+        let (fast, slow) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(distance, fast, &[], slow, &[]);
+        (fast, slow)
     }
 
     pub(super) fn store(&mut self, inst: Inst) -> Result<(), CompileError> {
@@ -97,38 +114,53 @@ impl Emitter<'_> {
         let v = self.cast(v, bits)?;
         let v = self.swapped(v, mem, bits);
         let distance = self.distance(address, bits, State::WRITE_PAGES);
-        let [fast, slow, on] = [(); 3].map(|()| self.b.create_block());
-        self.b.set_cold_block(slow);
-        self.b.ins().brif(distance, fast, &[], slow, &[]);
+        let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
-        let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
-        self.ask(State::ASK_STORE, address, bits, wide)?;
-        self.b.ins().jump(on, &[]);
+        let asked = (self.asks)(self.guest).then(|| {
+            let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
+            self.ask(State::ASK_STORE, address, bits, wide);
+            let on = self.b.create_block();
+            self.b.ins().jump(on, &[]);
+            on
+        });
+        if asked.is_none() {
+            self.give_up();
+        }
         self.b.switch_to_block(fast);
         let place = self.b.ins().uextend(I64, address);
         let place = self.b.ins().iadd(distance, place);
         self.b.ins().store(MEMORY, v, place, 0);
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(on);
+        if let Some(on) = asked {
+            self.b.ins().jump(on, &[]);
+            self.b.switch_to_block(on);
+        }
         Ok(())
     }
 
     /// Asks the memory, and leaves the function when that refuses; what was loaded.
-    fn ask(&mut self, thunk: i32, address: Clif, bits: ir::Type, v: Clif) -> Result<Clif, CompileError> {
+    fn ask(&mut self, thunk: i32, address: Clif, bits: ir::Type, v: Clif) -> Clif {
         let signature = self.b.import_signature(ask_signature());
-        let thunk = self.b.ins().load(I64, FIXED, self.state, thunk);
+        let thunk = self.b.ins().load(I64, STATE, self.state, thunk);
         let bytes = self.b.ins().iconst(I32, i64::from(bits.bytes()));
-        self.b.ins().call_indirect(signature, thunk, &[address, bytes, v]);
+        self.b.ins().call_indirect(signature, thunk, &[self.state, address, bytes, v]);
         let refused = self.b.ins().load(I32, STATE, self.state, State::REFUSED);
-        let answered = self.b.create_block();
+        let (answered, left) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(refused, left, &[], answered, &[]);
+        self.b.switch_to_block(left);
+        self.give_up();
+        self.b.switch_to_block(answered);
+        self.b.ins().load(I64, STATE, self.state, State::ANSWER)
+    }
+
+    /// Leaves the access at hand to the interpreter. The guest's address and counter are made here, out of the way of code
+    /// that goes on.
+    fn give_up(&mut self) {
         let fault = self.fault();
         let mut args: Vec<BlockArg> = vec![self.b.ins().iconst(I32, i64::from(self.guest)).into()];
         if let Some(counter) = self.counter {
             args.push(self.b.use_var(self.variable(counter)).into());
         }
-        self.b.ins().brif(refused, fault, &args, answered, &[]);
-        self.b.switch_to_block(answered);
-        Ok(self.b.ins().load(I64, STATE, self.state, State::ANSWER))
+        self.b.ins().jump(fault, &args);
     }
 
     /// Where faults of the instruction at hand go. Its parameters are the guest address to go on at and the counter.
@@ -156,7 +188,7 @@ impl Emitter<'_> {
                 dirty = dirty.without(Set::default().with(counter));
             }
             self.spill(dirty)?;
-            self.leave(Exit::Interpret, pc);
+            self.leave(Exit::Access, pc);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! A function of the IR as one of Cranelift's, op by op.
 //!
-//! Slots are variables: Cranelift's builder makes SSA of them. Code has the signature `(pc: i32) -> i64` with Cranelift's
-//! convention for tail calls, the state in the pinned register, and returns the guest address to go on at in the low half
-//! and an [`Exit`] in the high one.
+//! Slots are variables: Cranelift's builder makes SSA of them. Code has the signature `(state: i64, pc: i32) -> i64` with
+//! Cranelift's convention for tail calls, and returns the guest address to go on at in the low half and an [`Exit`] in the
+//! high one.
 
 mod access;
 mod invariants;
@@ -40,7 +40,7 @@ const CAST: MemFlagsData = MemFlagsData::new().with_endianness(Endianness::Littl
 /// The signature of guest code.
 pub(crate) fn signature() -> Signature {
     let mut signature = Signature::new(CallConv::Tail);
-    signature.params.push(AbiParam::new(I32));
+    signature.params.extend([I64, I32].map(AbiParam::new));
     signature.returns.push(AbiParam::new(I64));
     signature
 }
@@ -73,6 +73,9 @@ pub(crate) struct Emitter<'a> {
     table: &'a mut Table,
     /// The home of a register that changes with each instruction.
     counter: Option<Slot>,
+    /// Whether accesses of the instruction at a guest address ask the memory where the tables of pages say nothing. Others leave
+    /// the function, which is shorter.
+    asks: &'a dyn Fn(u32) -> bool,
     state: Clif,
     values: SecondaryMap<Value, PackedOption<Clif>>,
     variables: Vec<Variable>,
@@ -87,7 +90,8 @@ pub(crate) struct Emitter<'a> {
     guest: u32,
 }
 
-/// Emits `f` into `func`, with direct jumps through `table`. `counter` is the home of the register that changes most.
+/// Emits `f` into `func`, with direct jumps through `table`. `counter` is the home of the register that changes
+/// most; `asks` says at which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
 pub(crate) fn function(
     func: &mut ir::Function,
     context: &mut FunctionBuilderContext,
@@ -95,6 +99,7 @@ pub(crate) fn function(
     f: &Function,
     table: &mut Table,
     counter: u32,
+    asks: &dyn Fn(u32) -> bool,
 ) -> Result<(), CompileError> {
     let registers = Registers::new(f)?;
     let mut cfg = Cfg::default();
@@ -104,7 +109,9 @@ pub(crate) fn function(
     let start = b.create_block();
     b.append_block_params_for_function_params(start);
     b.switch_to_block(start);
-    let state = b.ins().get_pinned_reg(I64);
+    let &[state, entered] = b.block_params(start) else {
+        return Err(CompileError::unsupported("another signature"));
+    };
     let tail = b.import_signature(signature());
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(counter)).map(|(slot, _)| slot);
     let mut variables = Vec::with_capacity(f.slots.len());
@@ -118,6 +125,7 @@ pub(crate) fn function(
         invariants: Invariants::new(f, &cfg),
         table,
         counter,
+        asks,
         state,
         values: SecondaryMap::new(),
         variables,
@@ -128,14 +136,14 @@ pub(crate) fn function(
         faults: Vec::new(),
         guest: 0,
     };
-    emitter.blocks(&cfg, start)?;
+    emitter.blocks(&cfg, entered)?;
     emitter.b.seal_all_blocks();
     emitter.b.finalize(isa.frontend_config());
     Ok(())
 }
 
 impl Emitter<'_> {
-    fn blocks(&mut self, cfg: &Cfg, start: Label) -> Result<(), CompileError> {
+    fn blocks(&mut self, cfg: &Cfg, entered: Clif) -> Result<(), CompileError> {
         let f = self.f;
         // Slots without a home begin as zeros.
         for (slot, data) in f.slots.iter().filter(|(_, data)| data.home.is_none()) {
@@ -153,7 +161,7 @@ impl Emitter<'_> {
                 self.b.set_cold_block(label);
             }
         }
-        let entered: Vec<BlockArg> = self.b.block_params(start).iter().map(|&v| v.into()).collect();
+        let entered: [BlockArg; 1] = [entered.into()];
         let entry = f.entry().and_then(|entry| self.labels[entry].expand());
         let entry = entry.ok_or_else(|| CompileError::unsupported("a function without blocks"))?;
         let count = f.entry().map_or(0, |entry| f.params(entry).len());
@@ -307,7 +315,7 @@ impl Emitter<'_> {
         if let Some(entry) = known.and_then(|pc| self.table.entry(pc)) {
             let entry = self.b.ins().iconst(I64, entry as i64);
             let code = self.b.ins().load(I64, STATE, entry, 0);
-            self.b.ins().return_call_indirect(self.tail, code, &[pc]);
+            self.b.ins().return_call_indirect(self.tail, code, &[self.state, pc]);
             return;
         }
         // The lowest two bits of the address come to the top, where they lead to parts of the table that stay empty.
@@ -329,7 +337,7 @@ impl Emitter<'_> {
         let index = self.b.ins().ishl_imm_u(index, 3);
         let entry = self.b.ins().iadd(part, index);
         let code = self.b.ins().load(I64, STATE, entry, 0);
-        self.b.ins().return_call_indirect(self.tail, code, &[pc]);
+        self.b.ins().return_call_indirect(self.tail, code, &[self.state, pc]);
     }
 
     /// Whether two values are equal, as a truth value.

@@ -8,8 +8,7 @@ use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
-/// How Rust enters guest code: `(state, pc, code) -> i64` in the host's convention. The pinned register is the host's again
-/// when it returns.
+/// How Rust enters guest code: `(state, pc, code) -> i64` in the host's convention.
 pub(crate) fn enter(func: &mut ir::Function, context: &mut FunctionBuilderContext, isa: &dyn TargetIsa) {
     let mut own = Signature::new(isa.default_call_conv());
     own.params.extend([I64, ir::types::I32, I64].map(AbiParam::new));
@@ -21,10 +20,7 @@ pub(crate) fn enter(func: &mut ir::Function, context: &mut FunctionBuilderContex
     b.switch_to_block(entry);
     if let &[state, pc, code] = b.block_params(entry) {
         let tail = b.import_signature(signature());
-        let before = b.ins().get_pinned_reg(I64);
-        b.ins().set_pinned_reg(state);
-        let call = b.ins().call_indirect(tail, code, &[pc]);
-        b.ins().set_pinned_reg(before);
+        let call = b.ins().call_indirect(tail, code, &[state, pc]);
         let exit = b.inst_results(call).to_vec();
         b.ins().return_(&exit);
     }
@@ -39,7 +35,7 @@ pub(crate) fn missing(func: &mut ir::Function, context: &mut FunctionBuilderCont
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
-    if let &[pc] = b.block_params(entry) {
+    if let &[_, pc] = b.block_params(entry) {
         let v = b.ins().uextend(I64, pc);
         let exit = b.ins().iconst(I64, (Exit::Next as i64) << 32);
         let v = b.ins().bor(v, exit);
@@ -62,13 +58,11 @@ pub(crate) fn slow(
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
-    if let &[address, bytes, v] = b.block_params(entry) {
+    if let &[state, address, bytes, v] = b.block_params(entry) {
         let mut rust = Signature::new(isa.default_call_conv());
-        rust.params.push(AbiParam::new(I64));
         rust.params.extend(ask_signature().params);
         rust.returns.push(AbiParam::new(ir::types::I32));
         let rust = b.import_signature(rust);
-        let state = b.ins().get_pinned_reg(I64);
         let callee = b.ins().load(I64, FIXED, state, ask);
         let call = b.ins().call_indirect(rust, callee, &[state, address, bytes, v]);
         if let &[refused] = b.inst_results(call) {

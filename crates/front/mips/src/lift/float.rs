@@ -146,7 +146,7 @@ impl Lifter<'_> {
             Op::CvtS | Op::CvtD => self.convert_to_float(inst),
             Op::CvtW | Op::RoundW | Op::TruncW | Op::CeilW | Op::FloorW => {
                 let a = self.operand(fs, fmt);
-                let v = self.to_word(inst.op, a);
+                let v = self.word(inst.op, a);
                 self.set_fpr_bits(fd, v);
                 self.note(inst, &[a]);
             }
@@ -177,7 +177,7 @@ impl Lifter<'_> {
     }
 
     /// A float as a 32-bit integer.
-    fn to_word(&mut self, op: Op, a: Value) -> Value {
+    fn word(&mut self, op: Op, a: Value) -> Value {
         let double = self.b.func.ty(a) == Type::F64;
         // The rounded number is from -2^31 to 2^31 - 1. It is not rounded before that is known: a number that does not fit is
         // invalid, but not inexact. Singles of that size are integers.

@@ -60,6 +60,9 @@ impl Flow {
         };
         let mut work = VecDeque::from([start]);
         while let Some(leader) = work.pop_front() {
+            if leader != start && code.has_region(leader) {
+                continue;
+            }
             flow.leaders.insert(leader);
             let mut pc = leader;
             loop {

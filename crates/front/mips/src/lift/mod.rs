@@ -63,6 +63,12 @@ pub trait Code {
 
     /// The word at an address of data; `None` where there is none that may be read.
     fn data(&self, address: u32) -> Option<u32>;
+
+    /// Whether there is a region already that can be entered at an address: then the new one leaves to it, and has no second
+    /// version of its code.
+    fn has_region(&self, _pc: u32) -> bool {
+        false
+    }
 }
 
 /// A lifted region.
