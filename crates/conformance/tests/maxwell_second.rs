@@ -122,11 +122,13 @@ fn linked_cubins_hold_what_the_descriptions_say() {
 }
 
 /// Shaders that wait on a device with subgroups of 8: for derivatives and votes on any width of subgroups, for a shift of
-/// 64 bits, and gradients of volumes and cubes.
-const SHADERS: [(&str, &str); 6] = [
+/// 64 bits, and gradients of volumes and cubes. One is right and differs: its compiler made `b * b - 1e18` one `DFMA`, which
+/// leaves the square that is lost where the source's device rounds the product.
+const SHADERS: [(&str, &str); 7] = [
     ("cs_int64.comp", "SHF.R.U64.HI"),
     ("fs_deriv_", "subgroup"),
     ("fs_discard_lod.frag", "subgroup"),
+    ("fs_fp64.frag", "pixels differ"),
     ("fs_helper.frag", "subgroup"),
     ("fs_lod_query.frag", "SAM"),
     ("fs_vote", "subgroup"),
