@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
+use xenoglot_guest::{Engine, Interpreter};
 use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
 
 /// Engines of the suite.
-pub(crate) const ENGINES: &[&str] = &["interp"];
+pub(crate) const ENGINES: &[&str] = &["interp", "jit"];
 
 /// What is expected of a program.
 #[derive(Deserialize)]
@@ -46,10 +47,14 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     if items.is_empty() {
         return Err(Error::NoVectors { path: request.path.clone(), magic: "expect*.json beside it".into() });
     }
-    Work::plain(items, |item, emit| {
+    let new_engine = match request.engine {
+        "jit" => xenoglot_cpu::engine,
+        _ => interpreter,
+    };
+    Work::plain(items, move |item, emit| {
         let name = item.names.first().cloned().unwrap_or_default();
         let verdict =
-            run(&item.data).unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
+            run(&item.data, new_engine).unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
         emit(Case { name, verdict });
     })
     .run(observer)
@@ -95,8 +100,12 @@ fn programs(path: &Path) -> Result<BTreeMap<String, Arc<[u8]>>, Error> {
     Ok(out)
 }
 
+fn interpreter() -> Box<dyn Engine + Send> {
+    Box::new(Interpreter::default())
+}
+
 /// Runs a program in a folder of its own.
-fn run(task: &Task) -> Result<Verdict, Box<dyn std::error::Error>> {
+fn run(task: &Task, new_engine: fn() -> Box<dyn Engine + Send>) -> Result<Verdict, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let mut output = tempfile::tempfile()?;
     let stdio = Stdio { streams: [None, Some(output.try_clone()?.into()), None] };
@@ -108,7 +117,7 @@ fn run(task: &Task) -> Result<Verdict, Box<dyn std::error::Error>> {
         arguments: arguments.map(Into::into).collect(),
         environment: Vec::new(),
     };
-    let mut system = System::new(config, stdio, program, xenoglot_guest::Interpreter::default)?;
+    let mut system = System::new(config, stdio, program, new_engine)?;
     let end = system.run(&mut u64::MAX.clone(), None);
     let mut stdout = Vec::new();
     output.rewind()?;

@@ -48,3 +48,9 @@ pub trait Engine {
     /// Runs from `cpu.pc` until an event. Takes about one unit of `fuel` for each instruction; it may overrun by a block.
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event;
 }
+
+impl<E: Engine + ?Sized> Engine for Box<E> {
+    fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
+        (**self).run(cpu, memory, fuel)
+    }
+}

@@ -20,8 +20,8 @@
 //! let mut b = Builder::new(&mut f, block);
 //! let sum = b.op(Op::Iadd, &[x, x]);
 //! b.ret(&[sum]);
-//! let mut module = Module::new(Stage::Compute, "double");
-//! module.entry = Some(module.funcs.push(f)).into();
+//! let mut module = Module::new(Stage::Cpu, "double");
+//! module.funcs.push(f);
 //!
 //! verify(&module)?;
 //! let text = module.to_string();

@@ -10,6 +10,23 @@
 //! code is never writable and executable at once.
 //!
 //! What the functions mean: `docs/ir-cpu.md`.
+//!
+//! ```
+//! use xenoglot_cpu::engine;
+//! use xenoglot_guest::memory::{Memory, Rights};
+//! use xenoglot_guest::{Cpu, Engine, Event, reg};
+//! use xenoglot_mips::Endian;
+//!
+//! // addiu v0,zero,42 ; syscall
+//! let code: Vec<u8> = [0x2402_002a_u32, 0x0000_000c].into_iter().flat_map(u32::to_le_bytes).collect();
+//! let mut memory = Memory::new(1 << 20);
+//! memory.map(0x1000, 0x1000, Rights::READ.and(Rights::EXECUTE));
+//! memory.poke(0x1000, &code).expect("mapped");
+//! let mut cpu = Cpu::new(Endian::Little);
+//! cpu.pc = 0x1000;
+//! assert!(matches!(engine().run(&mut cpu, &mut memory, &mut 1_000), Event::Syscall));
+//! assert_eq!(cpu.get(reg::V0), 42);
+//! ```
 #![deny(missing_docs)]
 
 #[cfg(all(unix, target_arch = "x86_64"))]

@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! use xenoglot_host::{Access, Arguments, Binding, Commands, Device, DeviceOptions};
-//! # fn example(module: &xenoglot_ir::Module) -> Result<(), xenoglot_host::Error> {
+//! # fn example(module: xenoglot_ir::Module) -> Result<(), xenoglot_host::Error> {
 //! let device = Device::open(&DeviceOptions::from_env())?;
 //! let layout = device.layout(&[Binding::new(0, Access::Read), Binding::new(1, Access::ReadWrite)]);
 //! let program = device.program(&layout, module)?;

@@ -4,7 +4,7 @@
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xenoglot_guest::Interpreter;
+use xenoglot_guest::{Engine, Interpreter};
 use xenoglot_guest::linux::{Config, Death, End, Program, Stdio, System};
 
 /// The folder of the vectors.
@@ -41,8 +41,28 @@ pub fn run(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, fuel
     run_as(config, bytes, &all, input, fuel)
 }
 
-/// The same with the program's name as the first argument.
-pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, mut fuel: u64) -> Ran {
+/// The same with the program's name as the first argument. Programs that leave nothing behind run compiled, too, and must end
+/// and print the same.
+pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, fuel: u64) -> Ran {
+    let again = (!config.writable).then(|| (config.clone(), bytes.clone()));
+    let ran = run_by(Interpreter::default, config, bytes, arguments, input, fuel);
+    if let (Some((config, bytes)), End::Ended(_)) = (again, ran.end) {
+        let compiled = run_by(xenoglot_cpu::engine, config, bytes, arguments, input, fuel);
+        assert_eq!((compiled.end, compiled.text()), (ran.end, ran.text()), "compiled");
+        assert_eq!(compiled.deaths.len(), ran.deaths.len(), "compiled");
+    }
+    ran
+}
+
+/// The same by an engine.
+pub fn run_by<E: Engine + 'static>(
+    engine: fn() -> E,
+    config: Config,
+    bytes: Vec<u8>,
+    arguments: &[&str],
+    input: &str,
+    mut fuel: u64,
+) -> Ran {
     let mut stdin = tempfile::tempfile().expect("a file");
     stdin.write_all(input.as_bytes()).expect("written");
     stdin.rewind().expect("rewound");
@@ -55,7 +75,7 @@ pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, m
         arguments: arguments.iter().copied().map(Into::into).collect(),
         environment: vec![b"PATH=/bin".to_vec()],
     };
-    let mut system = System::new(config, stdio, program, Interpreter::default).expect("a program");
+    let mut system = System::new(config, stdio, program, engine).expect("a program");
     let end = system.run(&mut fuel, None);
     let mut out = Vec::new();
     stdout.rewind().expect("rewound");

@@ -1,8 +1,19 @@
 //! Programs for Linux on MIPS.
 
 use anyhow::Result;
+use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// What executes a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum EngineArg {
+    /// The host's machine code for what is executed often, the interpreter for the rest and where there is no such code.
+    #[default]
+    Jit,
+    /// The interpreter.
+    Interp,
+}
 
 /// Options of guests.
 #[derive(clap::Args)]
@@ -35,6 +46,9 @@ pub struct GuestArgs {
     /// Makes `break 6` and `break 7` SIGFPE, as the kernel does, and not SIGTRAP, as qemu 7.2 does.
     #[arg(long)]
     break_codes: bool,
+    /// What executes the program.
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineArg,
     /// Arguments of the program.
     #[arg(last = true)]
     arguments: Vec<OsString>,
@@ -62,6 +76,7 @@ impl GuestArgs {
             || self.time_limit.is_some()
             || self.seed.is_some()
             || self.break_codes
+            || self.engine != EngineArg::default()
             || !(self.env.is_empty() && self.arguments.is_empty())
     }
 }
@@ -77,7 +92,7 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
     use anyhow::bail;
     use std::os::unix::ffi::OsStrExt;
     use std::time::{Duration, Instant};
-    use xenoglot_guest::Interpreter;
+    use xenoglot_guest::{Engine, Interpreter};
     use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
 
     let limit = args.time_limit.map(Duration::try_from_secs_f64).transpose();
@@ -106,7 +121,11 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
             .collect(),
         environment: args.env.iter().map(|text| text.clone().into_bytes()).collect(),
     };
-    let mut system = System::new(config, Stdio::inherit()?, program, Interpreter::default)?;
+    let new_engine: fn() -> Box<dyn Engine + Send> = match args.engine {
+        EngineArg::Jit => xenoglot_cpu::engine,
+        EngineArg::Interp => || Box::new(Interpreter::default()),
+    };
+    let mut system = System::new(config, Stdio::inherit()?, program, new_engine)?;
     let mut fuel = fuel.unwrap_or(u64::MAX);
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
     let end = system.run(&mut fuel, until);
