@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
-use xenoglot_guest::{Engine, Interpreter};
 use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
+use xenoglot_guest::{Engine, Interpreter};
 
 /// Engines of the suite.
 pub(crate) const ENGINES: &[&str] = &["interp", "jit"];
@@ -53,8 +53,8 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     };
     Work::plain(items, move |item, emit| {
         let name = item.names.first().cloned().unwrap_or_default();
-        let verdict =
-            run(&item.data, new_engine).unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
+        let verdict = run(&item.data, new_engine)
+            .unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
         emit(Case { name, verdict });
     })
     .run(observer)
@@ -105,7 +105,10 @@ fn interpreter() -> Box<dyn Engine + Send> {
 }
 
 /// Runs a program in a folder of its own.
-fn run(task: &Task, new_engine: fn() -> Box<dyn Engine + Send>) -> Result<Verdict, Box<dyn std::error::Error>> {
+fn run(
+    task: &Task,
+    new_engine: fn() -> Box<dyn Engine + Send>,
+) -> Result<Verdict, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let mut output = tempfile::tempfile()?;
     let stdio = Stdio { streams: [None, Some(output.try_clone()?.into()), None] };

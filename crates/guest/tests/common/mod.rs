@@ -4,8 +4,8 @@
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xenoglot_guest::{Engine, Interpreter};
 use xenoglot_guest::linux::{Config, Death, End, Program, Stdio, System};
+use xenoglot_guest::{Engine, Interpreter};
 
 /// The folder of the vectors.
 pub fn vectors() -> PathBuf {

@@ -92,8 +92,8 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
     use anyhow::bail;
     use std::os::unix::ffi::OsStrExt;
     use std::time::{Duration, Instant};
-    use xenoglot_guest::{Engine, Interpreter};
     use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
+    use xenoglot_guest::{Engine, Interpreter};
 
     let limit = args.time_limit.map(Duration::try_from_secs_f64).transpose();
     let limit = limit.map_err(|e| usage(format!("--time-limit: {e}")))?;
