@@ -1,6 +1,6 @@
 //! Code of CPU guests as machine code of the host.
 //!
-//! [`Jit`] is an [`Engine`](xenoglot_guest::Engine): it interprets at first, compiles what is executed often by way of the
+//! [`Jit`] is an [`Engine`]: it interprets at first, compiles what is executed often by way of the
 //! IR and Cranelift, and runs that. [`Reference`] is the same with the IR's interpreter in Cranelift's place: slow, and what
 //! the code is compared with. [`engine`] is the fastest there is on the host.
 //!

@@ -1,6 +1,6 @@
 //! MIPS code to IR: a function of stage `cpu` for the code that is reached from an address.
 //!
-//! [`lift`] follows branches, not calls, from an address on ([`flow`]), and makes one function of it. The function can be
+//! [`lift`] follows branches, not calls, from an address on (`flow`), and makes one function of it. The function can be
 //! entered at several addresses ([`Region::entries`]): where it begins, and behind each call and each instruction that the
 //! function leaves to somebody else. Calls, returns and jumps out of the region are `tail_call_guest`: whoever runs the
 //! function goes on at that address, so a guest's recursion costs the host no stack.
