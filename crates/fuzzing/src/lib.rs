@@ -148,9 +148,16 @@ pub fn ir_text(data: &[u8]) {
     for level in [Level::None, Level::Light, Level::Full] {
         let mut module = module.clone();
         let full = level == Level::Full;
-        let floats = lower_floats::Options { directed: full, fma: full, doubles: false, zeros: full };
+        let floats =
+            lower_floats::Options { directed: full, fma: full, fma64: full, doubles: false, zeros: full };
         let subgroups = full.then_some(8);
-        let lacks = Lacks { narrow_memory: full, shared_int64_atomics: full, floats, subgroups };
+        let lacks = Lacks {
+            narrow_memory: full,
+            shared_int64_atomics: full,
+            floats,
+            vertex_without_position: full,
+            subgroups,
+        };
         let options =
             OptOptions { level: Some(level), scalarize: full, relaxed_floats: level == Level::Light, lacks };
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {

@@ -11,6 +11,8 @@ pub struct Lacks {
     pub shared_int64_atomics: bool,
     /// Float arithmetic as the IR asks for it.
     pub floats: lower_floats::Options,
+    /// Vertex shaders that write no position.
+    pub vertex_without_position: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is
     /// another than this, the host's in lanes. 0 if the host's width is not known, so that all of it does; `None` leaves
     /// ops on subgroups as they are.

@@ -1,8 +1,8 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
-//! function ([`Work`]); those that give a module functions, memory or inputs ([`lower_floats`], [`lower_subgroups`],
-//! [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
+//! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`lower_floats`],
+//! [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
@@ -34,6 +34,7 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod add_position;
 pub mod block_params;
 pub mod branch_fold;
 pub mod constant_fold;
@@ -65,4 +66,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;

@@ -31,6 +31,8 @@ pub struct Options {
     pub directed: bool,
     /// Round `a * b + c` only once.
     pub fma: bool,
+    /// `a * b + c` of 64-bit floats at all.
+    pub fma64: bool,
     /// Whether the host has 64-bit floats, rounded to nearest even, and converts them to denormals: they are several
     /// times faster than integers.
     pub doubles: bool,
@@ -50,7 +52,7 @@ struct Shape {
 impl Options {
     /// Whether there is anything to lower.
     pub(crate) fn any(self) -> bool {
-        self.directed || self.fma || self.zeros
+        self.directed || self.fma || self.fma64 || self.zeros
     }
 }
 
@@ -112,8 +114,11 @@ fn is_natural(flags: Flags) -> bool {
 
 fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let data = &f.insts[inst];
+    let is_wide = || f.result(inst).is_some_and(|v| f.ty(v).kind() == Kind::F64);
     let asked = match data.op {
-        Op::Fma if is_natural(data.flags) => options.fma && !data.flags.contract(),
+        Op::Fma if is_natural(data.flags) => {
+            options.fma && !data.flags.contract() || options.fma64 && is_wide()
+        }
         Op::Fadd | Op::Fsub | Op::Fmul | Op::Fma | Op::F2f | Op::S2f | Op::U2f => {
             options.directed && !is_natural(data.flags)
         }

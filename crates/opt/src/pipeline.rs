@@ -5,8 +5,9 @@
 
 use crate::session::{Run, Session};
 use crate::{
-    Changed, Context, Lacks, block_params, branch_fold, constant_fold, copy_propagate, cse, dead_code, licm,
-    lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, relax, scalarize, simplify,
+    Changed, Context, Lacks, add_position, block_params, branch_fold, constant_fold, copy_propagate, cse,
+    dead_code, licm, lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote, relax,
+    scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -65,7 +66,8 @@ passes! {
     dead_code 1 Function "what nobody needs goes",
     scalarize 1 Function "vector ops become scalar ops",
     lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",
-    lower_floats 1 Module "directed rounding and sums rounded once are computed in integers or wider floats",
+    add_position 1 Module "vertex shaders without a position get one",
+    lower_floats 2 Module "directed rounding and sums rounded once are computed in integers or wider floats",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
     lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
 }
@@ -244,6 +246,9 @@ pub fn optimize<O: Observer>(
     }
     module.relaxed_floats |= options.relaxed_floats;
     let lacks = &options.lacks;
+    if lacks.vertex_without_position {
+        run_module(module, "add_position", lacks, observer)?;
+    }
     if lacks.floats.any() {
         run_module(module, "lower_floats", lacks, observer)?;
     }

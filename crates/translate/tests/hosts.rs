@@ -174,3 +174,21 @@ fn devices_lack_what_they_say() {
     let cpu = Host::of_vulkan(&DeviceInfo { kind: DeviceKind::Cpu, ..info });
     assert!(!cpu.floats.fused_fma && !cpu.floats.zero_sums);
 }
+
+#[cfg(feature = "naga")]
+#[test]
+fn what_naga_does_not_say_is_made_of_what_it_says() {
+    let ops = "v6 : f64 = f2f v4\n v7 : f64 = fma v6, v6, v6\n v8 : f32 = f2f v7\n v9 : i32 = bitcast v8";
+    let code = compile(&mut kernel(1, ops), &Host::named("d3d12").unwrap(), &Options::default());
+    code.expect("a sum of doubles");
+    let mut capture = module(
+        "module vertex \"capture\" {\n output %o = location 0 : f32\n entry func @main() {\n block0:\n \
+         v0 : f32 = const 1.0\n output %o, v0\n return\n }\n}",
+    );
+    for name in ["webgpu", "metal", "d3d12"] {
+        let host = Host::named(name).unwrap();
+        compile(&mut capture.clone(), &host, &Options::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+    compile(&mut capture, &Host::default(), &Options::default()).unwrap();
+    assert_eq!(capture.vars.len(), 1, "Vulkan needs no position");
+}

@@ -106,11 +106,20 @@ impl Host {
     /// What passes have to make of what the host has.
     pub fn lacks(&self) -> Lacks {
         let Floats { fused_fma, zero_sums, doubles, .. } = self.floats;
+        // What naga reads and writes is WGSL's, in all its languages.
+        let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
         Lacks {
             // No host language has atomics that wrap at a bound, nor can any round but to nearest.
             narrow_memory: true,
             shared_int64_atomics: true,
-            floats: lower_floats::Options { directed: true, fma: !fused_fma, doubles, zeros: !zero_sums },
+            floats: lower_floats::Options {
+                directed: true,
+                fma: !fused_fma,
+                fma64: is_by_naga,
+                doubles,
+                zeros: !zero_sums,
+            },
+            vertex_without_position: is_by_naga,
             subgroups: Some(self.subgroups.width()),
         }
     }

@@ -48,8 +48,15 @@ pub fn after_pass(case: &Case) -> Result<String, String> {
             }
         }
         PassKind::Module(run) => {
-            let floats = lower_floats::Options { directed: true, fma: true, doubles: true, zeros: true };
-            let lacks = Lacks { narrow_memory: true, shared_int64_atomics: true, floats, subgroups: Some(8) };
+            let floats =
+                lower_floats::Options { directed: true, fma: true, fma64: true, doubles: true, zeros: true };
+            let lacks = Lacks {
+                narrow_memory: true,
+                shared_int64_atomics: true,
+                floats,
+                vertex_without_position: true,
+                subgroups: Some(8),
+            };
             run(&mut module, &lacks);
         }
     }
