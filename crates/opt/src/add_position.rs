@@ -1,4 +1,4 @@
-//! A position for vertex shaders that have none: WebGPU, and what naga writes, want one of each.
+//! Adds a position to vertex shaders that write none: WebGPU and naga require one.
 //!
 //! ```text
 //! module vertex "v" {                      module vertex "v" {
@@ -10,7 +10,7 @@
 //!                                              output %position, v0
 //! ```
 //!
-//! Such shaders are there for what they capture or store; nothing they draw is defined.
+//! Such shaders exist for the outputs they capture or the buffers they store to; what they draw is undefined anyway.
 
 use crate::{Changed, Lacks};
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};

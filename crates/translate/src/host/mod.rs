@@ -1,7 +1,7 @@
 //! What runs the code that modules are compiled to.
 //!
 //! A [`Host`] is one description for passes and back ends alike: which language the code is in, and what of it the host
-//! has. [`Translator::compile`](crate::Translator::compile) makes of the rest what the host has. Get one by name
+//! has. [`Translator::compile`](crate::Translator::compile) replaces ops that the host lacks by ops it has. Get one by name
 //! ([`Host::named`], or `str::parse`), of a Vulkan device (`Host::of_vulkan`, feature `vulkan`) or of a wgpu adapter
 //! (`Host::of_adapter`, feature `wgpu`), and change what you know better: all fields are public.
 //!
@@ -13,8 +13,8 @@
 //! # Ok::<(), xenoglot::host::UnknownHost>(())
 //! ```
 //!
-//! Hosts are compared, hashed and serialised: with a module's text, [`Options`](crate::Options) and the versions of passes
-//! one is all that the code depends on.
+//! Hosts can be compared, hashed and serialised. Code depends on the module's text, the host, [`Options`](crate::Options) and
+//! the [versions](crate::versions) of passes, writers and front ends, and on nothing else.
 
 mod capabilities;
 mod language;
@@ -103,7 +103,7 @@ impl Floats {
 }
 
 impl Host {
-    /// What passes have to make of what the host has.
+    /// What the host lacks, for the passes that lower it.
     pub fn lacks(&self) -> Lacks {
         let Floats { fused_fma, zero_sums, doubles, .. } = self.floats;
         // What naga reads and writes is WGSL's, in all its languages.
