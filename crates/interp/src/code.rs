@@ -325,7 +325,7 @@ impl<'m> Resolver<'m> {
         };
         let want = want.map(|n| n + u32::from(array));
         let operands = want.is_none_or(|n| args.len == n || (optional && args.len == n + 1));
-        if info.sig != Sig::Call && (!operands || result != has_result) {
+        if !matches!(info.sig, Sig::Call | Sig::CallPure) && (!operands || result != has_result) {
             return self.bad("a wrong number of operands or results");
         }
         let types: SmallVec<[Type; 4]> = self.out.types(args).into();
@@ -350,7 +350,7 @@ impl<'m> Resolver<'m> {
                 true if args.len == u32::from(self.is_array(r)) => Act::Size(r),
                 _ => return self.bad("a size of a buffer that does not exist"),
             },
-            (Op::Call, Imm::Func(f)) => self.call(inst, f, &types)?,
+            (Op::Call | Op::CallPure, Imm::Func(f)) => self.call(inst, f, &types)?,
             (Op::Demote, _) => Act::Demote,
             (Op::DiscardIf, _) => Act::DiscardIf,
             (Op::Helper, _) => Act::Helper,
@@ -466,6 +466,7 @@ fn shape(sig: Sig) -> (Option<u32>, bool) {
         Sig::Build => (None, true),
         Sig::Size => (None, true),
         Sig::Call
+        | Sig::CallPure
         | Sig::Open
         | Sig::Handle
         | Sig::Texture

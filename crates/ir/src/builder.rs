@@ -192,6 +192,11 @@ impl<'f> Builder<'f> {
         self.inst(Op::Call, Flags::NONE, Imm::Func(func), args, returns)
     }
 
+    /// Calls `func`, which computes a value of type `ty` from its operands alone.
+    pub fn call_pure(&mut self, func: Func, args: &[Value], ty: Type) -> Value {
+        self.value(Op::CallPure, Flags::NONE, Imm::Func(func), args, ty)
+    }
+
     /// A comparison of two integers or floats, or any other op that gives a `bool`, negated.
     pub fn not(&mut self, v: Value) -> Value {
         debug_assert!(self.func.ty(v).kind() == Kind::Bool || self.func.ty(v).kind().is_int());

@@ -126,6 +126,8 @@ pub enum Sig {
     FromLane,
     /// As the called function says.
     Call,
+    /// As the called function says, which has one result.
+    CallPure,
     /// No operand, no result.
     Effect,
     /// One `bool`, no result.

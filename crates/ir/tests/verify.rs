@@ -80,6 +80,7 @@ fn shapes(row: &OpInfo) -> Vec<(Vec<Type>, Vec<Type>)> {
         Sig::FromLane => [Type::BOOL, Type::I32, f32x4].map(|t| (vec![t, Type::I32], vec![t])).into(),
         Sig::AtomicCas => vec![(vec![Type::I32; 3], vec![Type::I32])],
         Sig::Call => vec![(vec![Type::F32, Type::I32], vec![Type::BOOL, f32x4])],
+        Sig::CallPure => vec![(vec![Type::F32, Type::I32], vec![f32x4])],
         Sig::Effect => vec![(vec![], vec![])],
         Sig::EffectIf => vec![(vec![Type::BOOL], vec![])],
         Sig::Fixed(args, result) => vec![(args.to_vec(), result.into_iter().collect())],
@@ -172,13 +173,14 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         _ => m.resources.push(query),
     };
     let mut callee = Function::new("callee");
-    callee.returns = vec![Type::BOOL, Type::F32X4];
+    let is_pure = row.op == Op::CallPure;
+    callee.returns = if is_pure { vec![Type::F32X4] } else { vec![Type::BOOL, Type::F32X4] };
     let b = callee.add_block();
     callee.add_param(b, Type::F32);
     callee.add_param(b, Type::I32);
     let mut at = Builder::new(&mut callee, b);
     let values = [at.bool(true), at.f32x4([0.0; 4])];
-    at.ret(&values);
+    at.ret(&values[usize::from(is_pure)..]);
     let callee = m.funcs.push(callee);
 
     let mut f = Function::new("f");

@@ -1,6 +1,6 @@
 //! What a host lacks.
 
-use crate::lower_floats;
+use crate::{legalize, lower_floats};
 
 /// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -11,6 +11,8 @@ pub struct Lacks {
     pub shared_int64_atomics: bool,
     /// Float arithmetic as the IR asks for it.
     pub floats: lower_floats::Options,
+    /// Arithmetic that the ops and flags of the IR ask for.
+    pub arithmetic: legalize::Options,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is

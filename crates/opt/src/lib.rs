@@ -1,7 +1,7 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
-//! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`lower_floats`],
+//! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_floats`],
 //! [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
@@ -45,6 +45,7 @@ pub mod dead_code;
 mod edit;
 pub mod effects;
 mod lacks;
+pub mod legalize;
 pub mod licm;
 pub mod lower_floats;
 pub mod lower_memory;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::expr::{ANY, POSTFIX, Prec, Sel};
-use crate::helpers::{Helper, Width};
+use crate::helpers::Helper;
 use crate::literal::{signed_name, type_name};
 use crate::writer::{Extension, Writer};
 use std::fmt::Write;
@@ -13,37 +13,18 @@ use xenoglot_ir::{Imm, Inst, Kind, Op, Type, Value};
 impl Writer<'_> {
     pub(crate) fn integer_of(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
         let data = &self.func.insts[inst];
-        let a = *self.func.args(inst).first().ok_or(Error::Malformed("an operand is missing"))?;
+        let is_plain = matches!(data.flags.round(), Round::Natural | Round::Zero);
+        if data.flags.clamp() || data.flags.ftz() || !is_plain {
+            return Err(self.unlowered(inst));
+        }
         let to = self.func.result(inst).map_or(Kind::I32, |v| self.func.ty(v).kind());
-        let from = self.func.ty(a).kind();
-        let signed = data.op == Op::F2s;
-        let mut closing = 1;
-        if data.flags.clamp() && (from, to) == (Kind::F32, Kind::I32) {
-            self.open_helper(if signed { Helper::F2s } else { Helper::F2u }, sel.lanes());
-        } else if data.flags.clamp() {
-            self.helpers.saturating(self.out, signed, Width::of(from), Width::of(to), sel.lanes());
+        self.out.push_str(type_name(Type::new(to, sel.lanes()).unwrap_or(Type::I32))?);
+        if data.op == Op::F2s {
             self.out.push('(');
-        } else {
-            self.out.push_str(type_name(Type::new(to, sel.lanes()).unwrap_or(Type::I32))?);
-            self.out.push('(');
-            if signed {
-                self.out.push_str(signed_name(to, sel.lanes()));
-                self.out.push('(');
-                closing += 1;
-            }
+            self.out.push_str(signed_name(to, sel.lanes()));
         }
-        let rounding = match data.flags.round() {
-            Round::Natural | Round::Zero => None,
-            Round::Even => Some("roundEven("),
-            Round::Up => Some("ceil("),
-            Round::Down => Some("floor("),
-        };
-        if let Some(name) = rounding {
-            self.out.push_str(name);
-            closing += 1;
-        }
-        self.operand(inst, 0, sel, ANY)?;
-        for _ in 0..closing {
+        self.parenthesised(inst, sel)?;
+        if data.op == Op::F2s {
             self.out.push(')');
         }
         Ok(())

@@ -6,14 +6,14 @@
 mod operators;
 
 use crate::error::{Error, Guest};
-use crate::helpers::{Helper, Width};
+use crate::helpers::Helper;
 use crate::literal::{lane, signed_name, type_name};
 use crate::options::Target;
 use crate::plan::Mode;
 use crate::writer::{Extension, Writer};
 use xenoglot_ir::entity::EntityRef;
-use xenoglot_ir::flags::{DivZero, NanMode, Round};
-use xenoglot_ir::{Imm, Inst, Kind, Op, Stage, Type, Value};
+use xenoglot_ir::flags::{DivZero, Round};
+use xenoglot_ir::{Func, Imm, Inst, Kind, Op, Stage, Type, Value};
 
 /// How tightly an expression binds; the higher the tighter.
 pub(crate) type Prec = u8;
@@ -98,28 +98,12 @@ impl Writer<'_> {
     pub(crate) fn inst(&mut self, inst: Inst, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
         self.note_guest(inst);
         let flags = self.func.insts[inst].flags;
-        let round = flags.round();
         let converts = matches!(self.func.insts[inst].op, Op::F2s | Op::F2u);
-        if !matches!(round, Round::Natural | Round::Even) && !converts {
-            return Err(self.unsupported(inst, "directed rounding"));
+        let directed = !matches!(flags.round(), Round::Natural | Round::Even) && !converts;
+        if directed || flags.ftz() || flags.sat() || flags.zero_wins() || flags.fmz() {
+            return Err(self.unlowered(inst));
         }
-        if matches!(self.func.insts[inst].op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4) {
-            return self.operation(inst, v, sel, min); // the helper has the flags in it
-        }
-        let mut closing = 0;
-        for (on, helper) in
-            [(flags.sat(), Helper::Sat), (flags.ftz() && makes_float(self.func.ty(v)), Helper::Ftz)]
-        {
-            if on && self.func.insts[inst].op != Op::Fsat {
-                self.open_helper_of(helper, sel.lanes(), self.func.ty(v).kind());
-                closing += 1;
-            }
-        }
-        self.operation(inst, v, sel, if closing > 0 { ANY } else { min })?;
-        for _ in 0..closing {
-            self.out.push(')');
-        }
-        Ok(())
+        self.operation(inst, v, sel, min)
     }
 
     fn operation(&mut self, inst: Inst, v: Value, sel: Sel, min: Prec) -> Result<(), Error> {
@@ -145,21 +129,6 @@ impl Writer<'_> {
             Op::Iadd => self.infix(inst, " + ", SUM, sel, min),
             Op::Isub => self.infix(inst, " - ", SUM, sel, min),
             Op::Imul => self.infix(inst, " * ", PRODUCT, sel, min),
-            Op::Iadd3 => self.wrapped(SUM, min, |w| {
-                w.expr(arg(0)?, sel, SUM)?;
-                w.out.push_str(" + ");
-                w.expr(arg(1)?, sel, SUM + 1)?;
-                w.out.push_str(" + ");
-                w.expr(arg(2)?, sel, SUM + 1)
-            }),
-            Op::IaddCarry | Op::IsubBorrow => self.wrapped(SUM, min, |w| {
-                let sign = if data.op == Op::IaddCarry { " + " } else { " - " };
-                w.expr(arg(0)?, sel, SUM)?;
-                w.out.push_str(sign);
-                w.expr(arg(1)?, sel, SUM + 1)?;
-                w.out.push_str(sign);
-                w.cast(arg(2)?, type_name(Type::new(kind, n).unwrap_or(ty))?, sel)
-            }),
             Op::Ineg => self.wrapped(SUM, min, |w| {
                 w.zero(kind, n)?;
                 w.out.push_str(" - ");
@@ -169,27 +138,18 @@ impl Writer<'_> {
             Op::Umax => self.call(inst, "max", sel),
             Op::Imin => self.signed_call(inst, "min", sel),
             Op::Imax => self.signed_call(inst, "max", sel),
+            Op::Umulh | Op::Imulh if kind != Kind::I32 || self.target() == Target::Gl330 => {
+                Err(self.unlowered(inst))
+            }
             Op::Umulh => self.helper(inst, Helper::Umulh, sel),
             Op::Imulh => self.helper(inst, Helper::Imulh, sel),
-            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => {
-                let helper = match (data.op, data.flags.div_zero()) {
-                    (Op::Udiv, DivZero::Zero) => Helper::UdivZero,
-                    (Op::Udiv, DivZero::Ones) => Helper::UdivOnes,
-                    (Op::Sdiv, DivZero::Zero) => Helper::SdivZero,
-                    (Op::Sdiv, DivZero::Ones) => Helper::SdivOnes,
-                    (Op::Urem, DivZero::Zero) => Helper::UremZero,
-                    (Op::Urem, DivZero::Ones) => Helper::UremOnes,
-                    (Op::Srem, DivZero::Zero) => Helper::SremZero,
-                    (_, DivZero::Ones) => Helper::SremOnes,
-                    _ => return Err(self.unsupported(inst, "a division that traps")),
-                };
-                self.helper(inst, helper, sel)
-            }
-            Op::Iabs => self.helper(inst, Helper::Iabs, sel),
-            Op::IaddCarryOut => self.helper(inst, Helper::CarryOut, sel),
-            Op::IaddOverflowOut => self.helper(inst, Helper::AddOverflow, sel),
-            Op::IsubBorrowOut => self.helper(inst, Helper::BorrowOut, sel),
-            Op::IsubOverflowOut => self.helper(inst, Helper::SubOverflow, sel),
+            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => match (data.flags.div_zero(), data.op) {
+                (DivZero::Never, Op::Udiv) => self.infix(inst, " / ", PRODUCT, sel, min),
+                (DivZero::Never, Op::Urem) => self.infix(inst, " % ", PRODUCT, sel, min),
+                (DivZero::Never, Op::Sdiv) => self.signed_infix(inst, " / ", sel),
+                (DivZero::Trap, _) => Err(self.unsupported(inst, "a division that traps")),
+                _ => Err(self.unlowered(inst)),
+            },
 
             Op::And | Op::Or | Op::Xor if kind == Kind::Bool => {
                 let (symbol, helper) = match data.op {
@@ -225,20 +185,17 @@ impl Writer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            Op::Rotl => self.helper(inst, Helper::Rotl, sel),
-            Op::FunnelL => self.helper(inst, Helper::FunnelL, sel),
-            Op::FunnelR => self.helper(inst, Helper::FunnelR, sel),
-            Op::BitfieldU => self.helper(inst, Helper::FieldU, sel),
-            Op::BitfieldS => self.helper(inst, Helper::FieldS, sel),
-            Op::BitfieldInsert => self.helper(inst, Helper::FieldInsert, sel),
-            Op::Popcount => self.helper(inst, Helper::Popcount, sel),
-            Op::Clz => self.helper(inst, Helper::Clz, sel),
-            Op::Ctz => self.helper(inst, Helper::Ctz, sel),
-            Op::FindMsbS => self.helper(inst, Helper::FindMsbS, sel),
-            Op::Reverse => self.helper(inst, Helper::Reverse, sel),
-            Op::Byteswap => self.helper(inst, Helper::Byteswap, sel),
-            Op::PermuteBytes => self.helper(inst, Helper::PermuteBytes, sel),
-            Op::Lop3 => self.helper(inst, Helper::Lop3, sel),
+            Op::BitfieldU | Op::BitfieldInsert => self.field(inst, sel),
+            Op::Popcount | Op::Clz | Op::Reverse if kind != Kind::I32 || self.target() == Target::Gl330 => {
+                Err(self.unlowered(inst))
+            }
+            Op::Popcount => self.unsigned_call(inst, "bitCount", sel),
+            Op::Reverse => self.call(inst, "bitfieldReverse", sel),
+            Op::Clz => self.wrapped(SUM, min, |w| {
+                w.literal(ty, &[31; 4], sel, ANY)?;
+                w.out.push_str(" - ");
+                w.unsigned_call(inst, "findMSB", sel)
+            }),
 
             Op::IcmpEq => self.compare(inst, " == ", "equal", false, sel, min),
             Op::IcmpNe => self.compare(inst, " != ", "notEqual", false, sel, min),
@@ -249,8 +206,6 @@ impl Writer<'_> {
 
             Op::Fadd => self.infix(inst, " + ", SUM, sel, min),
             Op::Fsub => self.infix(inst, " - ", SUM, sel, min),
-            Op::Fmul if data.flags.fmz() => self.helper(inst, Helper::MulFmz, sel),
-            Op::Fmul if data.flags.zero_wins() => self.helper(inst, Helper::MulZw, sel),
             Op::Fmul => self.infix(inst, " * ", PRODUCT, sel, min),
             Op::Fdiv => self.infix(inst, " / ", PRODUCT, sel, min),
             Op::Fma => {
@@ -261,30 +216,24 @@ impl Writer<'_> {
                     Target::Es310 => self.extension(Extension::Fma),
                     _ => {}
                 }
-                if data.flags.fmz() {
-                    self.helper(inst, Helper::FmaFmz, sel)
-                } else if data.flags.zero_wins() {
-                    self.helper(inst, Helper::FmaZw, sel)
-                } else {
-                    self.call(inst, "fma", sel)
-                }
+                self.call(inst, "fma", sel)
             }
             Op::Fneg => self.prefix("-", arg(0)?, sel, min),
             Op::Fabs => self.call(inst, "abs", sel),
-            Op::Fmin | Op::Fmax => {
-                let helper = match (data.op == Op::Fmin, data.flags.nan()) {
-                    (true, NanMode::Other) => Helper::MinOther,
-                    (true, NanMode::Second) => Helper::MinSecond,
-                    (true, NanMode::First) => Helper::MinFirst,
-                    (true, NanMode::Propagate) => Helper::MinPropagate,
-                    (false, NanMode::Other) => Helper::MaxOther,
-                    (false, NanMode::Second) => Helper::MaxSecond,
-                    (false, NanMode::First) => Helper::MaxFirst,
-                    (false, NanMode::Propagate) => Helper::MaxPropagate,
-                };
-                self.helper(inst, helper, sel)
+            // The host's own, of modules whose floats follow the host.
+            Op::Fmin => self.call(inst, "min", sel),
+            Op::Fmax => self.call(inst, "max", sel),
+            Op::Fsat => {
+                self.out.push_str("clamp(");
+                self.operand(inst, 0, sel, ANY)?;
+                self.out.push_str(", ");
+                self.literal(ty, &[0; 4], Sel::some(&[0], ty.lanes()), ANY)?;
+                self.out.push_str(", ");
+                let one = [xenoglot_ir::fold::float::one_bits(kind); 4];
+                self.literal(ty, &one, Sel::some(&[0], ty.lanes()), ANY)?;
+                self.out.push(')');
+                Ok(())
             }
-            Op::Fsat => self.helper(inst, Helper::Sat, sel),
             Op::Floor => self.call(inst, "floor", sel),
             Op::Ceil => self.call(inst, "ceil", sel),
             Op::Trunc => self.call(inst, "trunc", sel),
@@ -307,49 +256,26 @@ impl Writer<'_> {
             Op::Log2 => self.call(inst, "log2", sel),
             Op::Sin => self.call(inst, "sin", sel),
             Op::Cos => self.call(inst, "cos", sel),
-            Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => {
-                let of = f.ty(arg(0)?);
-                self.only_f32(inst, of.kind())?;
-                self.helpers.dot(self.out, of.lanes(), data.flags);
-                self.out.push('(');
+            Op::Fdot2 | Op::Fdot3 | Op::Fdot4 if data.flags.contract() => {
+                self.out.push_str("dot(");
                 self.value(arg(0)?, ANY)?;
                 self.out.push_str(", ");
                 self.value(arg(1)?, ANY)?;
                 self.out.push(')');
                 Ok(())
             }
-            Op::Fldexp => self.helper(inst, Helper::Ldexp, sel),
-            Op::FfrexpExp => self.helper(inst, Helper::FrexpExp, sel),
-            Op::FfrexpMant => self.helper(inst, Helper::FrexpMant, sel),
-            Op::Fquantize => {
-                let Imm::Format(format) = data.imm else {
-                    return Err(Error::Malformed("a rounding without format"));
-                };
-                if !format.is_valid() {
-                    return Err(Error::Malformed("a float format out of range"));
-                }
-                self.only_f32(inst, kind)?;
-                self.helpers.quantize(self.out, format, n);
-                self.parenthesised(inst, sel)
-            }
 
             Op::FcmpOeq => self.compare(inst, " == ", "equal", false, sel, min),
             Op::FcmpOlt => self.compare(inst, " < ", "lessThan", false, sel, min),
             Op::FcmpOle => self.compare(inst, " <= ", "lessThanEqual", false, sel, min),
-            Op::FcmpUne => self.not_compare(inst, " == ", "equal", sel, min),
-            Op::FcmpUlt => self.not_compare(inst, " >= ", "greaterThanEqual", sel, min),
-            Op::FcmpUle => self.not_compare(inst, " > ", "greaterThan", sel, min),
-            Op::FcmpOne => self.helper(inst, Helper::OrderedNe, sel),
-            Op::FcmpUeq => self.helper(inst, Helper::UnorderedEq, sel),
-            Op::FcmpUno => self.helper(inst, Helper::Unordered, sel),
-            Op::FcmpOrd => {
-                self.out.push_str(if scalar { "!" } else { "not(" });
-                self.helper(inst, Helper::Unordered, sel)?;
-                if !scalar {
-                    self.out.push(')');
-                }
+            // What differs from itself is a NaN: said so, since compilers take it for never true.
+            Op::FcmpUne if arg(0)? == arg(1)? => {
+                self.out.push_str("isnan(");
+                self.operand(inst, 0, sel, ANY)?;
+                self.out.push(')');
                 Ok(())
             }
+            Op::FcmpUne => self.compare(inst, " != ", "notEqual", false, sel, min),
 
             Op::Bitcast => self.bitcast(inst, ty, sel, min),
             Op::TruncInt | Op::Zext if f.ty(arg(0)?).kind() == kind => self.expr(arg(0)?, sel, min),
@@ -468,12 +394,22 @@ impl Writer<'_> {
             }
             op if crate::texture::is_texture(op) => self.texture(inst, sel),
             op if op >= Op::SgId && op <= Op::SgShuffleDown => self.subgroup(inst, ty, sel),
+            Op::CallPure => match data.imm {
+                Imm::Func(callee) => self.call_pure(inst, callee, sel),
+                _ => Err(Error::Malformed("a call without function")),
+            },
+            op if is_lowered(op) => Err(self.unlowered(inst)),
             _ => Err(self.unsupported(inst, "the op has no GLSL form")),
         }
     }
 
     fn only_f32(&self, inst: Inst, kind: Kind) -> Result<(), Error> {
         if kind == Kind::F32 { Ok(()) } else { Err(self.unsupported(inst, "only for 32-bit floats")) }
+    }
+
+    /// What `legalize` makes of other ops.
+    pub(crate) fn unlowered(&self, inst: Inst) -> Error {
+        self.unsupported(inst, "the op or its flags have to be lowered first")
     }
 
     pub(crate) fn unsupported(&self, inst: Inst, reason: &'static str) -> Error {
@@ -501,21 +437,11 @@ impl Writer<'_> {
     pub(crate) fn operand(&mut self, inst: Inst, i: usize, sel: Sel, min: Prec) -> Result<(), Error> {
         let v = *self.func.args(inst).get(i).ok_or(Error::Malformed("an operand is missing"))?;
         let sel = if self.func.ty(v).is_scalar() { Sel::all(self.func.ty(v)) } else { sel };
-        if self.func.insts[inst].flags.ftz() && makes_float(self.func.ty(v)) {
-            self.open_helper_of(Helper::Ftz, sel.lanes(), self.func.ty(v).kind());
-            self.expr(v, sel, ANY)?;
-            self.out.push(')');
-            return Ok(());
-        }
         self.expr(v, sel, min)
     }
 
     pub(crate) fn open_helper(&mut self, helper: Helper, lanes: u8) {
-        self.open_helper_of(helper, lanes, Kind::F32);
-    }
-
-    fn open_helper_of(&mut self, helper: Helper, lanes: u8, kind: Kind) {
-        let name = self.helpers.call(helper, lanes, Width::of(kind));
+        let name = self.helpers.call(helper, lanes);
         self.out.push_str(name);
         self.out.push('(');
     }
@@ -539,8 +465,41 @@ impl Writer<'_> {
     }
 }
 
-fn makes_float(ty: Type) -> bool {
-    ty.kind().is_float()
+/// Whether GLSL has nothing for an op, and `legalize` something.
+fn is_lowered(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Iadd3
+            | Op::IaddCarry
+            | Op::IaddCarryOut
+            | Op::IaddOverflowOut
+            | Op::IsubBorrow
+            | Op::IsubBorrowOut
+            | Op::IsubOverflowOut
+            | Op::Iabs
+            | Op::Rotl
+            | Op::FunnelL
+            | Op::FunnelR
+            | Op::BitfieldS
+            | Op::Ctz
+            | Op::FindMsbS
+            | Op::Byteswap
+            | Op::PermuteBytes
+            | Op::Lop3
+            | Op::Fdot2
+            | Op::Fdot3
+            | Op::Fdot4
+            | Op::Fldexp
+            | Op::FfrexpExp
+            | Op::FfrexpMant
+            | Op::Fquantize
+            | Op::FcmpUlt
+            | Op::FcmpUle
+            | Op::FcmpOne
+            | Op::FcmpUeq
+            | Op::FcmpUno
+            | Op::FcmpOrd
+    )
 }
 
 fn lane_of(out: &mut String, kind: Kind, bits: u64) -> Result<(), Error> {

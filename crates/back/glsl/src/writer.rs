@@ -9,7 +9,7 @@ use crate::options::{Options, Target};
 use crate::plan::Plan;
 use crate::variables::Variables;
 use xenoglot_ir::entity::EntityRef;
-use xenoglot_ir::{Block, Func, Function, Inst, Kind, Module, NO_GUEST, Op, Resource, Stage, Var};
+use xenoglot_ir::{Block, Func, Function, Inst, Kind, Module, NO_GUEST, Resource, Stage, Var};
 use xenoglot_structure::Tree;
 
 /// Buffers for writing many modules.
@@ -202,7 +202,7 @@ impl Context {
         for &id in &order {
             self.private_memory(&mut out, module, &names, id);
         }
-        self.helpers.write(&mut out, target == Target::Gl330, precise(target));
+        self.helpers.write(&mut out, precise(target));
         out.push_str(&body);
         out.push_str(&self.functions);
         let head = crate::interface::head(module, target, extensions);
@@ -313,7 +313,7 @@ fn callees_first(module: &Module, entry: Func) -> Result<Vec<Func>, Error> {
         let f = &module.funcs[id];
         for &b in &f.layout {
             for &inst in &f.blocks[b].insts {
-                if let (Op::Call, xenoglot_ir::Imm::Func(callee)) = (f.insts[inst].op, f.insts[inst].imm)
+                if let xenoglot_ir::Imm::Func(callee) = f.insts[inst].imm
                     && state.get(callee.index()) != Some(&State::Done)
                 {
                     stack.push((callee, false));

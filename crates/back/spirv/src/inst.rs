@@ -101,7 +101,9 @@ impl Body<'_, '_> {
                 self.barrier(info)?;
                 None
             }
-            (Op::Call, Imm::Func(callee)) => return self.call(callee, args, function.results(inst)),
+            (Op::Call | Op::CallPure, Imm::Func(callee)) => {
+                return self.call(callee, args, function.results(inst));
+            }
             (Op::EmitVertex | Op::EndPrimitive, Imm::Stream(stream)) => {
                 if self.shared.module.stage != Stage::Geometry {
                     return Err(STAGE);
@@ -171,7 +173,7 @@ impl Body<'_, '_> {
         if handles || matches!(data.op.info().sig, Sig::Leaf(_)) {
             return Err(Reason::Unsupported("no back end takes this op yet"));
         }
-        self.shared.unit.pure(self.shared.helpers, &shape, &args)
+        self.shared.unit.pure(&shape, &args)
     }
 
     fn call(&mut self, callee: xenoglot_ir::Func, args: &[Value], results: &[Value]) -> Result<(), Reason> {

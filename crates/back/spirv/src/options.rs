@@ -128,9 +128,6 @@ pub struct Options {
     /// Only ops that every consumer reads as specified: naga takes unordered float compares for ordered ones and
     /// knows no extended multiplication.
     pub portable_ops: bool,
-    /// Compute `fma` of 32-bit floats in 64 bits, for hosts whose `Fma` rounds the product too, which Vulkan allows
-    /// (lavapipe does so). Needs 64-bit floats and integers.
-    pub exact_fma: bool,
     /// `SPV_KHR_maximal_reconvergence`: invocations reconverge where the structure says.
     pub maximal_reconvergence: bool,
     /// Guard what the module leaves undefined: loops end after [`Options::loop_limit`] iterations of a call of a
@@ -161,7 +158,6 @@ impl Default for Options {
             float_controls: FloatControls::NONE,
             switch_as_if_chain: false,
             portable_ops: false,
-            exact_fma: false,
             maximal_reconvergence: false,
             robust: false,
             loop_limit: 1 << 20,

@@ -1,7 +1,6 @@
 //! Ops whose result depends on their operands alone.
 //!
-//! A sequence is written once, by [`Unit::sequence`]; if it is long, it becomes the body of a helper function that
-//! every instruction with the same op, flags, immediate and types calls.
+//! Each is an instruction or two: what would be more is lowered before (`legalize`).
 
 mod bits;
 mod convert;
@@ -17,11 +16,7 @@ use spirv::{FunctionControl, Op as S};
 use xenoglot_ir::op::Sig;
 use xenoglot_ir::{Bits, Flags, Function, Imm, Kind, Op, Type, Value};
 
-/// Sequences of more words than this are called: a call costs 5 to 8.
-const INLINE_WORDS: usize = 24;
-
 /// What an instruction computes, apart from its operands' values.
-#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) op: Op,
     pub(crate) flags: Flags,
@@ -73,74 +68,30 @@ pub(crate) enum Literal {
 
 pub(crate) type Made = Result<Id, Reason>;
 
-/// What is known about shapes met before: the helper's id, or that the sequence is short.
-pub(crate) type Helpers = FxHashMap<Shape, Option<Id>>;
+/// The functions that make constants of their bits, by type.
+pub(crate) type Helpers = FxHashMap<Type, Id>;
 
 impl Unit {
-    /// Writes a pure op: its sequence, or a call of the helper that has it.
-    pub(crate) fn pure(&mut self, helpers: &mut Helpers, shape: &Shape, args: &[Arg]) -> Made {
-        if is_short(shape) {
-            return self.sequence(shape, args);
-        }
-        let known = helpers.get(shape).copied();
-        let any_constant = args.iter().any(|a| a.bits.is_some());
-        if let (Some(Some(helper)), false) = (known, any_constant) {
-            return Ok(self.call(shape, helper, args));
-        }
-        let (mark, globals) = (self.mark(), self.globals_len());
-        let result = self.sequence(shape, args)?;
-        if self.words_since(&mark) <= INLINE_WORDS {
-            if !any_constant {
-                helpers.insert(shape.clone(), None);
-            }
-            return Ok(result);
-        }
-        let grew = self.globals_len() != globals;
-        self.rewind(&mark, grew);
-        let helper = match known.flatten() {
-            Some(helper) => helper,
-            None => self.helper(shape)?,
-        };
-        helpers.insert(shape.clone(), Some(helper));
-        Ok(self.call(shape, helper, args))
-    }
-
-    fn call(&mut self, shape: &Shape, helper: Id, args: &[Arg]) -> Id {
-        let mut words: SmallVec<[u32; 6]> = SmallVec::from_slice(&[helper]);
-        args.iter().for_each(|a| words.push(a.id));
-        self.op_of(S::FunctionCall, shape.ty, &words)
-    }
-
-    /// A function of the shape's sequence.
-    fn helper(&mut self, shape: &Shape) -> Made {
+    /// A function that takes bits for a float of type `ty`.
+    fn from_bits(&mut self, ty: Type, int: Type) -> Id {
         let body = std::mem::take(&mut self.code);
-        let result_type = self.ty(shape.ty);
-        let types: SmallVec<[u32; 6]> =
-            std::iter::once(result_type).chain(shape.types.iter().map(|&t| self.ty(t))).collect();
-        let function_type = self.type_of(S::TypeFunction, &types);
-        let function = self.op_raw(S::Function, result_type, &[FunctionControl::NONE.bits(), function_type]);
-        let args: SmallVec<[Arg; 4]> = shape
-            .types
-            .iter()
-            .map(|&t| Arg { id: self.op(S::FunctionParameter, t, &[]), bits: None })
-            .collect();
+        let [result, param] = [ty, int].map(|t| self.ty(t));
+        let function_type = self.type_of(S::TypeFunction, &[result, param]);
+        let function = self.op_raw(S::Function, result, &[FunctionControl::NONE.bits(), function_type]);
+        let bits = self.op(S::FunctionParameter, int, &[]);
         let label = self.id();
         self.effect(S::Label, &[label]);
-        let made = self.sequence(shape, &args);
-        if let Ok(result) = made {
-            self.effect(S::ReturnValue, &[result]);
-            self.effect(S::FunctionEnd, &[]);
-            let mut name = shape.op.info().name.replace('.', "_");
-            name.push_str(&format!("{}_{}", shape.flags, shape.arg(0)).replace('.', "_"));
-            self.name(crate::Names::Interface, function, &name);
-            self.functions.append(&mut self.code);
-        }
+        let made = self.op(S::Bitcast, ty, &[bits]);
+        self.effect(S::ReturnValue, &[made]);
+        self.effect(S::FunctionEnd, &[]);
+        self.name(crate::Names::Interface, function, &format!("from_bits_{ty}"));
+        self.functions.append(&mut self.code);
         self.code = body;
-        made.map(|_| function)
+        function
     }
 
-    /// The instructions of a shape.
-    fn sequence(&mut self, shape: &Shape, args: &[Arg]) -> Made {
+    /// Writes a pure op: an instruction or two.
+    pub(crate) fn pure(&mut self, shape: &Shape, args: &[Arg]) -> Made {
         let mut ids: SmallVec<[Id; 4]> = SmallVec::new();
         args.iter().for_each(|a| ids.push(a.id));
         match shape.op.info().sig {
@@ -203,20 +154,13 @@ impl Unit {
             return Ok(Literal::Global(self.constant(ty, bits)));
         }
         let int = ty.with_kind(int_kind(ty.kind()));
-        let shape = Shape {
-            op: Op::Bitcast,
-            flags: Flags::NONE,
-            imm: Imm::None,
-            ty,
-            types: SmallVec::from_slice(&[int]),
-        };
-        let helper = match helpers.get(&shape).copied().flatten() {
+        let helper = match helpers.get(&ty).copied() {
             Some(helper) => helper,
-            None => self.helper(&shape)?,
+            None => self.from_bits(ty, int),
         };
-        helpers.insert(shape.clone(), Some(helper));
+        helpers.insert(ty, helper);
         let id = self.constant(int, bits);
-        Ok(Literal::Here(self.call(&shape, helper, &[Arg { id, bits: None }])))
+        Ok(Literal::Here(self.op_of(S::FunctionCall, ty, &[helper, id])))
     }
 
     /// A scalar in every lane of `ty`.
@@ -227,51 +171,6 @@ impl Unit {
         let lanes = [scalar; 4];
         self.op_of(S::CompositeConstruct, ty, &lanes[..usize::from(ty.lanes())])
     }
-}
-
-/// Whether the sequence is known to be short.
-fn is_short(shape: &Shape) -> bool {
-    let plain = shape.flags == Flags::NONE || shape.flags == Flags::NONE.with_contract();
-    plain
-        && matches!(
-            shape.op,
-            Op::Iadd
-                | Op::Isub
-                | Op::Imul
-                | Op::And
-                | Op::Or
-                | Op::Xor
-                | Op::Imin
-                | Op::Imax
-                | Op::Umin
-                | Op::Umax
-                | Op::Not
-                | Op::Shl
-                | Op::Ushr
-                | Op::Sshr
-                | Op::IcmpEq
-                | Op::IcmpNe
-                | Op::IcmpUlt
-                | Op::IcmpUle
-                | Op::IcmpSlt
-                | Op::IcmpSle
-                | Op::Fadd
-                | Op::Fsub
-                | Op::Fmul
-                | Op::Fneg
-                | Op::Fabs
-                | Op::FcmpOlt
-                | Op::FcmpOle
-                | Op::FcmpOeq
-                | Op::FcmpUne
-                | Op::Select
-                | Op::Splat
-                | Op::Build
-                | Op::Extract
-                | Op::Insert
-                | Op::Shuffle
-                | Op::Bitcast
-        )
 }
 
 fn is_bit_op(op: Op) -> bool {

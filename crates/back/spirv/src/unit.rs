@@ -59,13 +59,6 @@ fn number_place(ty: Type) -> usize {
     ty.kind() as usize * 4 + usize::from(ty.lanes()) - 1
 }
 
-/// A point to go back to, for sequences that turn out too long.
-pub(crate) struct Mark {
-    code: usize,
-    annotations: usize,
-    next_id: u32,
-}
-
 /// The module at work.
 #[derive(Default)]
 pub(crate) struct Unit {
@@ -482,31 +475,6 @@ impl Unit {
         let mut words: Words = SmallVec::from_slice(&[self.glsl, op as u32]);
         words.extend_from_slice(args);
         self.op_of(Op::ExtInst, ty, &words)
-    }
-
-    /// A place to [`Unit::rewind`] to.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { code: self.code.len(), annotations: self.annotations.len(), next_id: self.next_id }
-    }
-
-    /// Words of the body since `mark`.
-    pub(crate) fn words_since(&self, mark: &Mark) -> usize {
-        self.code.len() - mark.code
-    }
-
-    /// Drops what the body got since `mark`. Types and constants made meanwhile stay, and so do their ids.
-    pub(crate) fn rewind(&mut self, mark: &Mark, globals_grew: bool) {
-        self.code.truncate(mark.code);
-        self.literals.truncate(self.literals.partition_point(|l| l.start < mark.code));
-        self.annotations.truncate(mark.annotations);
-        if !globals_grew {
-            self.next_id = mark.next_id;
-        }
-    }
-
-    /// Words of global declarations: whether a sequence made some.
-    pub(crate) fn globals_len(&self) -> (usize, Id) {
-        (self.globals.len(), self.glsl)
     }
 
     /// The module: `entry` and `modes` are complete instructions.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{device, emit_all, emit_valid, narrow_worker, run};
+use common::{device, emit_all, emit_valid, lowered, narrow_worker, run};
 use xenoglot_ir::entities::{Resource, Var};
 use xenoglot_ir::fold::{self, Cx};
 use xenoglot_ir::imm::{FloatFormat, Lanes};
@@ -329,7 +329,7 @@ fn every_op_is_valid_in_every_version() {
         for lanes in [1, 3] {
             for case in cases(row.op, lanes) {
                 let module = kernel(&case);
-                match emit(&module, &Options::default()) {
+                match emit(&lowered(&module, &Options::default(), false), &Options::default()) {
                     Ok(_) => {
                         if case.flags == Flags::NONE {
                             emit_all(&module, Version::V1_0);
@@ -378,8 +378,8 @@ fn a_device_gives_the_bits_of_the_fold_function() {
         if fma && (case.flags.contract() || case.types[0].kind() != Kind::F32) {
             return None;
         }
-        let options = Options { exact_fma: fma, ..Options::default() };
-        let words = emit(&kernel(case), &options).ok()?;
+        let options = Options::default();
+        let words = emit(&lowered(&kernel(case), &options, fma), &options).ok()?;
         let mut rng = Rng::new(seed.wrapping_add(*number));
         let (mut source, mut wanted) = (Vec::new(), Vec::new());
         for _ in 0..INVOCATIONS {

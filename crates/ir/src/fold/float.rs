@@ -77,7 +77,7 @@ fn finish(cx: &Cx, bits: u64) -> u64 {
     } else if bits & sign_bit(kind) != 0 {
         0
     } else {
-        bits.min(unity(kind)) // positive floats compare like their bits
+        bits.min(one_bits(kind)) // positive floats compare like their bits
     }
 }
 
@@ -89,7 +89,7 @@ fn directed(cx: &Cx, kind: Kind, product: [u64; 2], c: u64) -> Option<u64> {
 }
 
 /// The bits of 1 in `kind`.
-fn unity(kind: Kind) -> u64 {
+pub fn one_bits(kind: Kind) -> u64 {
     match kind {
         Kind::F16 => 0x3c00,
         Kind::F64 => 1f64.to_bits(),
@@ -101,7 +101,7 @@ fn unity(kind: Kind) -> u64 {
 pub fn add(cx: &Cx, args: &[u64]) -> Folded {
     let kind = cx.arg.kind();
     if let (false, &[a, b]) = (is_natural(cx), args)
-        && let Some(sum) = directed(cx, kind, [flushed(cx, kind, a), unity(kind)], flushed(cx, kind, b))
+        && let Some(sum) = directed(cx, kind, [flushed(cx, kind, a), one_bits(kind)], flushed(cx, kind, b))
     {
         return Ok(finish(cx, sum));
     }

@@ -30,7 +30,7 @@ macro_rules! lane {
 /// Quotient or remainder with the op's rule for a zero divisor.
 fn divide(cx: &Cx, b: u64, f: impl FnOnce() -> u64) -> Folded {
     match (b, cx.flags.div_zero()) {
-        (0, DivZero::Zero) => Ok(0),
+        (0, DivZero::Zero | DivZero::Never) => Ok(0),
         (0, DivZero::Ones) => mask(cx, u64::MAX),
         (0, DivZero::Trap) => Err(Fault::DivisionByZero),
         _ => mask(cx, f()),

@@ -384,6 +384,7 @@ ops! {
 
     // Calls.
     Call "call", Sig::Call, Func, NO, RMW, (-), "Calls a function of the module; no recursion. As many results as it returns.";
+    CallPure "call.pure", Sig::CallPure, Func, NO, PURE, (-), "Calls a function of the module that computes one result from its operands alone: it has pure ops only, and always returns.";
     CallGuest "call_guest", Sig::Open, None, NO, RMW, (-), "CPU guests: calls the code at a guest address and goes on when that returns; may change all of `guest_regs` and the guest's memory.";
 }
 

@@ -28,6 +28,7 @@ pub(super) fn check(sink: &mut Sink) {
     resources(sink);
     entry(sink);
     call_graph(sink);
+    pure_calls(sink);
 }
 
 /// Reports stages without the facts that they cannot do without, facts of other stages, and numbers that no stage has.
@@ -366,7 +367,7 @@ fn callees(sink: &Sink, f: Func) -> Vec<Func> {
     let mut out = Vec::new();
     for block in f.layout.iter().filter_map(|&b| f.blocks.get(b)) {
         for data in block.insts.iter().filter_map(|&i| f.insts.get(i)) {
-            if data.op == Op::Call
+            if matches!(data.op, Op::Call | Op::CallPure)
                 && let Imm::Func(callee) = data.imm
             {
                 out.push(callee);
@@ -376,6 +377,29 @@ fn callees(sink: &Sink, f: Func) -> Vec<Func> {
     out.sort();
     out.dedup();
     out
+}
+
+/// Reports functions that `call.pure` calls and that do more than compute.
+fn pure_calls(sink: &mut Sink) {
+    let m = sink.module;
+    let mut called = SecondaryMap::<Func, bool>::with_capacity(m.funcs.len());
+    let calls = m.funcs.values().flat_map(|f| f.insts.values()).filter(|data| data.op == Op::CallPure);
+    for data in calls {
+        if let Imm::Func(callee) = data.imm
+            && m.funcs.is_valid(callee)
+        {
+            called[callee] = true;
+        }
+    }
+    for (_, f) in m.funcs.iter().filter(|(id, _)| called[*id]) {
+        let in_blocks = f.layout.iter().filter_map(|&b| f.blocks.get(b)).flat_map(|b| &b.insts);
+        let other = in_blocks.filter_map(|&i| f.insts.get(i)).find(|data| !data.op.info().traits.pure);
+        if let Some(data) = other {
+            sink.place = Place::Func(f);
+            sink.report(format_args!("`call.pure` of a function with `{}`", data.op.info().name));
+            sink.place = Place::Module;
+        }
+    }
 }
 
 /// Reports cycles of the call graph, and calls of a shader's entry.

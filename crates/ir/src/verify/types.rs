@@ -257,6 +257,10 @@ impl<'m> Site<'m> {
             }
             Sig::Size => self.size(sink),
             Sig::Call => self.call(sink),
+            Sig::CallPure => {
+                self.one_result(sink)?;
+                self.call(sink)
+            }
             Sig::Effect => {
                 self.takes(sink, 0)?;
                 self.gives(sink, &[])

@@ -29,7 +29,8 @@ pub use language::Language;
 pub use named::UnknownHost;
 
 use serde::{Deserialize, Serialize};
-use xenoglot_opt::{Lacks, lower_floats};
+use xenoglot_glsl::Target as Glsl;
+use xenoglot_opt::{Lacks, legalize, lower_floats};
 
 /// What runs the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -119,8 +120,25 @@ impl Host {
                 doubles,
                 zeros: !zero_sums,
             },
+            arithmetic: self.lacks_arithmetic(),
             vertex_without_position: is_by_naga,
             subgroups: Some(self.subgroups.width()),
+        }
+    }
+}
+
+impl Host {
+    /// What no shading language has, and what this one lacks besides.
+    fn lacks_arithmetic(&self) -> legalize::Options {
+        let is_spirv = matches!(self.language, Language::Spirv(_));
+        let is_old = matches!(self.language, Language::Glsl(Glsl::Gl330));
+        let is_glsl = matches!(self.language, Language::Glsl(_));
+        legalize::Options {
+            rules: true,
+            compares: !is_spirv,
+            // naga reads no products of two words.
+            high_products: is_old || !(is_spirv || is_glsl),
+            bit_counts: is_old,
         }
     }
 }

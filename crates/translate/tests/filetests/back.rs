@@ -35,8 +35,20 @@ fn disassembled(words: &[u32]) -> Result<String, String> {
     Ok(text.lines().filter(keep).flat_map(|line| [line, "\n"]).collect())
 }
 
+/// What every writer's modules are rid of.
+const RULES: legalize::Options =
+    legalize::Options { rules: true, compares: false, high_products: false, bit_counts: false };
+
+/// The module of a case, with what the language lacks made of what it has.
+fn legalized(case: &Case, arithmetic: legalize::Options) -> Result<Module, String> {
+    let mut module = ir::module(case)?;
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    xenoglot_ir::verify(&module).map_err(|e| e.to_string())?;
+    Ok(module)
+}
+
 /// Options: `versions=1.3,1.6` (one text each), `names=none|interface|all`, `float_controls`, `if_chains`, `portable`,
-/// `exact_fma`, `maximal_reconvergence`, `robust`, `host_bounds`, `guest_lines`.
+/// `maximal_reconvergence`, `robust`, `host_bounds`, `guest_lines`.
 pub fn spirv(case: &Case) -> Result<String, String> {
     let (mut versions, mut options) = (Vec::new(), xenoglot_spirv::Options::default());
     case.each_option(|name, value| {
@@ -56,7 +68,6 @@ pub fn spirv(case: &Case) -> Result<String, String> {
             "float_controls" => options.float_controls = FloatControls::ALL,
             "if_chains" => options.switch_as_if_chain = true,
             "portable" => options.portable_ops = true,
-            "exact_fma" => options.exact_fma = true,
             "maximal_reconvergence" => options.maximal_reconvergence = true,
             "robust" => options.robust = true,
             "host_bounds" => options.host_bounds = true,
@@ -65,7 +76,8 @@ pub fn spirv(case: &Case) -> Result<String, String> {
         }
         Some(())
     })?;
-    let module = ir::module(case)?;
+    let portable = options.portable_ops;
+    let module = legalized(case, legalize::Options { compares: portable, high_products: portable, ..RULES })?;
     if versions.is_empty() {
         return Ok(case.with(&[("", spirv_text(&module, &options)?)]));
     }
@@ -94,9 +106,11 @@ pub fn glsl(case: &Case) -> Result<String, String> {
         }
         Some(())
     })?;
-    let module = ir::module(case)?;
     let mut sections = Vec::new();
     for target in targets {
+        let is_old = target == Profile::Gl330;
+        let lacks = legalize::Options { compares: true, high_products: is_old, bit_counts: is_old, ..RULES };
+        let module = legalized(case, lacks)?;
         let options = xenoglot_glsl::Options { target, ..options };
         sections.push((target.name(), xenoglot_glsl::emit(&module, &options).unwrap_or_else(error)));
     }
@@ -119,7 +133,8 @@ fn naga(case: &Case, write: Write) -> Result<String, String> {
         }
         Some(())
     })?;
-    let words = xenoglot_spirv::emit(&ir::module(case)?, &xenoglot_spirv::Options::for_naga());
+    let module = legalized(case, legalize::Options { compares: true, high_products: true, ..RULES })?;
+    let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga());
     let text = words.map_or_else(error, |words| write(&words, &options).unwrap_or_else(error));
     Ok(case.with(&[("", text)]))
 }

@@ -1,6 +1,7 @@
 //! Operators, calls and literals, written with the parentheses they need.
 
 use super::*;
+use std::fmt::Write;
 
 impl Writer<'_> {
     pub(super) fn infix(
@@ -61,11 +62,32 @@ impl Writer<'_> {
 
     /// `(operands)`.
     pub(crate) fn parenthesised(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
+        self.out.push('(');
+        self.operands(inst, sel)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    fn operands(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
         for i in 0..self.func.args(inst).len() {
-            self.out.push_str(if i == 0 { "(" } else { ", " });
+            self.out.push_str(if i == 0 { "" } else { ", " });
             self.operand(inst, i, sel, ANY)?;
         }
+        Ok(())
+    }
+
+    /// A call of a function that computes on its operands: lanes are taken of its result.
+    pub(super) fn call_pure(&mut self, inst: Inst, callee: Func, sel: Sel) -> Result<(), Error> {
+        let names = self.names;
+        let name = names.funcs.get(callee);
+        self.out.push_str(name.ok_or(Error::Malformed("a call of a function that does not exist"))?);
+        let func = self.func;
+        for (i, &v) in func.args(inst).iter().enumerate() {
+            self.out.push_str(if i == 0 { "(" } else { ", " });
+            self.value(v, ANY)?;
+        }
         self.out.push(')');
+        sel.write(self.out);
         Ok(())
     }
 
@@ -92,17 +114,64 @@ impl Writer<'_> {
         Ok(())
     }
 
-    pub(super) fn helper(&mut self, inst: Inst, helper: Helper, sel: Sel) -> Result<(), Error> {
-        let args = self.func.args(inst);
-        let kind = |i: usize| args.get(i).map_or(Kind::I32, |&a| self.func.ty(a).kind());
-        // A select's first operand is its condition.
-        let width = Width::of(if kind(0) == Kind::Bool { kind(1) } else { kind(0) });
-        if !helper.has_form(width) {
-            return Err(self.unsupported(inst, "not for numbers of this width"));
-        }
-        let name = self.helpers.call(helper, sel.lanes(), width);
+    /// `uint(int(a) / int(b))`.
+    pub(super) fn signed_infix(&mut self, inst: Inst, symbol: &str, sel: Sel) -> Result<(), Error> {
+        let &[a, b] = self.func.args(inst) else { return Err(Error::Malformed("two operands are expected")) };
+        let ty = self.func.ty(a);
+        self.out.push_str(type_name(Type::new(ty.kind(), sel.lanes()).unwrap_or(ty))?);
+        self.out.push('(');
+        self.cast(a, signed_name(ty.kind(), sel.lanes()), sel)?;
+        self.out.push_str(symbol);
+        self.cast(b, signed_name(ty.kind(), sel.lanes()), sel)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// `uint(function(a))`, of functions whose result is signed.
+    pub(super) fn unsigned_call(&mut self, inst: Inst, name: &str, sel: Sel) -> Result<(), Error> {
+        self.out.push_str(type_name(Type::new(Kind::I32, sel.lanes()).unwrap_or(Type::I32))?);
+        self.out.push('(');
         self.out.push_str(name);
-        self.parenthesised(inst, sel)
+        self.parenthesised(inst, sel)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// A field of a 32-bit word that constants place in it.
+    pub(super) fn field(&mut self, inst: Inst, sel: Sel) -> Result<(), Error> {
+        let args = self.func.args(inst);
+        let (Some(&x), Some(&[offset, count])) = (args.first(), args.last_chunk()) else {
+            return Err(Error::Malformed("three operands are expected"));
+        };
+        let uniform = |v: Value| {
+            let bits = self.func.const_bits(v)?;
+            let lanes = usize::from(self.func.ty(v).lanes());
+            (1..lanes).all(|i| bits.lane(i) == bits.lane(0)).then(|| bits.lane(0))
+        };
+        let (Some(offset), Some(count)) = (uniform(offset), uniform(count)) else {
+            return Err(self.unlowered(inst));
+        };
+        let is_inside =
+            self.func.ty(x).kind() == Kind::I32 && offset < 32 && (1..=32 - offset).contains(&count);
+        if !is_inside || self.target() == Target::Gl330 {
+            return Err(self.unlowered(inst));
+        }
+        let inserts = self.func.insts[inst].op == Op::BitfieldInsert;
+        self.out.push_str(if inserts { "bitfieldInsert(" } else { "bitfieldExtract(" });
+        self.operand(inst, 0, sel, ANY)?;
+        if inserts {
+            self.out.push_str(", ");
+            self.operand(inst, 1, sel, ANY)?;
+        }
+        let _ = write!(self.out, ", {offset}, {count})");
+        Ok(())
+    }
+
+    pub(super) fn helper(&mut self, inst: Inst, helper: Helper, sel: Sel) -> Result<(), Error> {
+        self.open_helper(helper, sel.lanes());
+        self.operands(inst, sel)?;
+        self.out.push(')');
+        Ok(())
     }
 
     pub(super) fn shift(
@@ -170,26 +239,6 @@ impl Writer<'_> {
         side(self, 1, b, ANY)?;
         self.out.push(')');
         Ok(())
-    }
-
-    pub(super) fn not_compare(
-        &mut self,
-        inst: Inst,
-        symbol: &str,
-        function: &str,
-        sel: Sel,
-        min: Prec,
-    ) -> Result<(), Error> {
-        if sel.lanes() > 1 {
-            self.out.push_str("not(");
-            self.compare(inst, symbol, function, false, sel, ANY)?;
-            self.out.push(')');
-            return Ok(());
-        }
-        self.wrapped(UNARY, min, |w| {
-            w.out.push('!');
-            w.compare(inst, symbol, function, false, sel, POSTFIX)
-        })
     }
 
     /// `name(v)`.
@@ -292,7 +341,13 @@ impl Writer<'_> {
         if kind != Kind::F32
             && (self.target() == Target::Gl330 || matches!(kind, Kind::I64 | Kind::I16 | Kind::I8))
         {
-            let helper = if kind == Kind::Bool { Helper::PickBool } else { Helper::PickWord };
+            let helper = match kind {
+                Kind::Bool => Helper::PickBool,
+                Kind::I64 => Helper::PickLong,
+                Kind::I16 => Helper::PickShort,
+                Kind::I8 => Helper::PickByte,
+                _ => Helper::PickWord,
+            };
             return self.helper(inst, helper, sel);
         }
         self.out.push_str("mix(");

@@ -5,6 +5,7 @@ use spirv_tools::TargetEnv;
 use spirv_tools::assembler::{Assembler, DisassembleOptions};
 use spirv_tools::val::Validator;
 use xenoglot_ir::module::Module;
+use xenoglot_opt::{Lacks, legalize, lower_floats};
 use xenoglot_spirv::{Options, Version, emit};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
@@ -38,8 +39,22 @@ pub fn validate(words: &[u32], version: Version) {
     }
 }
 
-/// Emits with the options and validates.
+/// The module with what SPIR-V lacks made of what it has, and `fma` rounded once, if asked for, on hosts that do not.
+pub fn lowered(module: &Module, options: &Options, fma: bool) -> Module {
+    let portable = options.portable_ops;
+    let floats = lower_floats::Options { fma, doubles: true, ..Default::default() };
+    let arithmetic =
+        legalize::Options { rules: true, compares: portable, high_products: portable, bit_counts: false };
+    let lacks = Lacks { floats, arithmetic, ..Lacks::default() };
+    let mut module = module.clone();
+    lower_floats::run(&mut module, &lacks);
+    legalize::run(&mut module, &lacks);
+    module
+}
+
+/// Lowers, emits with the options and validates.
 pub fn emit_valid(module: &Module, options: &Options) -> Vec<u32> {
+    let module = &lowered(module, options, false);
     let words = emit(module, options).unwrap_or_else(|e| panic!("{}: {e}", module.name));
     let version = Version::ALL[(words[1] >> 8 & 0xff) as usize];
     assert!(options.version.is_none_or(|asked| asked == version));

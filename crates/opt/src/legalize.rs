@@ -1,0 +1,576 @@
+//! Ops and flags that no shading language has, made of ops that they all have.
+//!
+//! ```text
+//! v2 : f32 = fmul.ftz.zw v0, v1      =>   v3 : f32 = call.pure @flush_f32 v0
+//!                                         v4 : f32 = call.pure @flush_f32 v1
+//!                                         v5 : f32 = call.pure @fmul_zw_f32 v3, v4
+//!                                         v2 : f32 = call.pure @flush_f32 v5
+//! v6 : f32 = fadd.ftz v2, v2         =>   v7 : f32 = fadd v2, v2
+//!                                         v6 : f32 = call.pure @flush_f32 v7
+//! v8 : f32 = fmax.second v6, v2      =>   v9 : bool = fcmp.olt v2, v6
+//!                                         v8 : f32 = select v9, v6, v2
+//! ```
+//!
+//! That is what guests say of denormals, zeros, NaNs and clamps, minima, dot products in order, exponents, conversions that
+//! saturate, carries, high halves of products, quotients by zero, funnels, fields, and counts of bits in integers of any
+//! width. What a host has of these stays ([`Options`]). An op becomes a few ops in its place, or a call of a function that is
+//! made once per op, flags and types.
+//!
+//! Nothing is done twice, or where it does nothing: a value known to be flushed, finite, no NaN or clamped is not treated
+//! again, an operand is flushed once for all its uses, constants beforehand. The functions of this folder are the one place that says how; the
+//! fold functions say what, and a test holds one against the other.
+//!
+//! A pass over the module, since it adds functions to it.
+
+mod bits;
+mod code;
+mod convert;
+mod facts;
+mod float;
+mod int;
+
+use crate::edit::{self, Replaced};
+use crate::{Changed, Lacks};
+use code::Code;
+use facts::{Facts, Table};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use xenoglot_ir::entity::EntityRef;
+use xenoglot_ir::{
+    Bits, Block, Builder, DivZero, Flags, Func, Function, Imm, Inst, Kind, Module, NanMode, Op, Round, Type,
+    Value,
+};
+
+/// What a host's arithmetic lacks. The default lacks nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Options {
+    /// All that no shading language has: see the head of [`legalize`](self).
+    pub rules: bool,
+    /// Float compares but `<`, `<=`, `==` and their negation `!=`.
+    pub compares: bool,
+    /// The high half of the product of 32-bit integers.
+    pub high_products: bool,
+    /// Counts and reversal of the bits of 32-bit integers, and fields of constant place in them.
+    pub bit_counts: bool,
+}
+
+impl Options {
+    /// Whether there is anything to do.
+    pub(crate) fn any(self) -> bool {
+        self.rules || self.compares || self.high_products || self.bit_counts
+    }
+}
+
+/// What an instruction computes, apart from its operands' values.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Shape {
+    op: Op,
+    flags: Flags,
+    imm: Imm,
+    /// Of the result.
+    ty: Type,
+    /// Of the first operand that is no condition.
+    of: Type,
+}
+
+/// Makes what the host lacks in every function.
+pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
+    let options = lacks.arithmetic;
+    if !options.any() {
+        return Changed::NONE;
+    }
+    let mut pass = Pass {
+        options,
+        relaxed: module.relaxed_floats,
+        helpers: FxHashMap::default(),
+        made: Vec::new(),
+        next: module.funcs.len(),
+        facts: Table::default(),
+        wanted: Vec::new(),
+        flushed: Vec::new(),
+        replaced: Replaced::default(),
+    };
+    let mut changed = false;
+    for func in module.funcs.keys() {
+        changed |= pass.function(&mut module.funcs[func]);
+    }
+    for helper in pass.made {
+        module.funcs.push(helper);
+    }
+    Changed::insts_if(changed)
+}
+
+/// What is done about an instruction.
+enum How {
+    /// Nothing.
+    Keep,
+    /// These ops in its place.
+    Here,
+    /// A call of a function of them.
+    Call,
+}
+
+struct Pass {
+    options: Options,
+    /// The host's rules for floats are the module's.
+    relaxed: bool,
+    helpers: FxHashMap<Shape, Func>,
+    /// The functions behind `helpers`, to be added behind those of the module.
+    made: Vec<Function>,
+    /// How many functions the module had.
+    next: usize,
+    facts: Table,
+    /// By value: whether an instruction wants it flushed.
+    wanted: Vec<bool>,
+    /// By value: its flushed form, if it is made.
+    flushed: Vec<Option<Value>>,
+    replaced: Replaced,
+}
+
+/// The op of [`Shape`] that stands for flushing alone.
+const FLUSH: Op = Op::Freeze;
+
+impl Pass {
+    fn function(&mut self, f: &mut Function) -> bool {
+        // Most functions of most modules have something, but some have nothing.
+        if !f.insts.values().any(|data| INTEREST[data.op as usize] & ANY != 0) {
+            return false;
+        }
+        self.facts.clear(f.values.len());
+        self.replaced.reset(f);
+        self.mark_wanted(f);
+        let mut changed = false;
+        for i in 0..f.layout.len() {
+            let block = f.layout[i];
+            changed |= self.block(f, block);
+        }
+        self.replaced.apply(f);
+        changed
+    }
+
+    /// Notes which values instructions want flushed.
+    fn mark_wanted(&mut self, f: &Function) {
+        self.wanted.clear();
+        self.flushed.clear();
+        if !self.options.rules {
+            return;
+        }
+        for (inst, data) in f.insts.iter() {
+            if data.flags.ftz() {
+                self.wanted.resize(f.values.len(), false);
+                self.flushed.resize(f.values.len(), None);
+                f.args(inst).iter().for_each(|v| self.wanted[v.index()] = true);
+            }
+        }
+    }
+
+    fn wants(&self, f: &Function, v: Value) -> bool {
+        self.wanted.get(v.index()).copied().unwrap_or(false)
+            && f.ty(v).kind().is_float()
+            && !self.facts.of(v).has(Facts::FLUSHED)
+    }
+
+    fn block(&mut self, f: &mut Function, block: Block) -> bool {
+        let insts = std::mem::take(&mut f.blocks[block].insts);
+        let mut changed = false;
+        let params: SmallVec<[Value; 4]> = f.params(block).into();
+        for v in params {
+            if self.wants(f, v) {
+                changed = true;
+                let mut b = Builder::new(f, block);
+                self.flush(&mut b, v);
+            }
+        }
+        for inst in insts {
+            let facts = self.facts.result(f, inst);
+            changed |= self.inst(f, block, inst);
+            let Some(v) = f.result(inst) else { continue };
+            if f.ty(v).kind().is_float() {
+                self.facts.set(v, facts);
+                if self.wants(f, v) {
+                    changed = true;
+                    let mut b = Builder::new(f, block);
+                    b.set_guest(b.func.insts[inst].guest);
+                    self.flush(&mut b, v);
+                }
+            }
+        }
+        changed
+    }
+
+    /// The flushed form of `v`: made behind its definition, so that it serves all uses.
+    fn flush(&mut self, b: &mut Builder, v: Value) -> Value {
+        if self.facts.of(v).has(Facts::FLUSHED) {
+            return v;
+        }
+        if let Some(Some(known)) = self.flushed.get(v.index()) {
+            return *known;
+        }
+        let ty = b.func.ty(v);
+        let made = match b.func.const_bits(v) {
+            Some(mut bits) => {
+                bits.0.iter_mut().for_each(|lane| *lane = float::flushed_bits(ty.kind(), *lane));
+                b.constant(ty, bits)
+            }
+            None => {
+                let shape = Shape { op: FLUSH, flags: Flags::NONE, imm: Imm::None, ty, of: ty };
+                let helper = self.helper(&shape, &[ty]);
+                b.call_pure(helper, &[v], ty)
+            }
+        };
+        self.facts.set(made, self.facts.of(v).or(Facts::FLUSHED));
+        if let Some(slot) = self.flushed.get_mut(v.index()) {
+            *slot = Some(made);
+        }
+        made
+    }
+
+    /// Appends `inst`, or what it becomes. Whether that is another.
+    fn inst(&mut self, f: &mut Function, block: Block, inst: Inst) -> bool {
+        let op = f.insts[inst].op;
+        let interest = INTEREST[op as usize];
+        if interest & ANY == 0 || interest & FLAGGED != 0 && f.insts[inst].flags == Flags::NONE {
+            f.blocks[block].insts.push(inst);
+            return false;
+        }
+        let Some(result) = f.result(inst) else {
+            f.blocks[block].insts.push(inst);
+            return false;
+        };
+        let mut b = Builder::new(f, block);
+        b.set_guest(b.func.insts[inst].guest);
+        let mut changed = false;
+        let flags = b.func.insts[inst].flags;
+        if flags.ftz() && self.options.rules {
+            changed = true;
+            for i in 0..b.func.args(inst).len() {
+                let v = b.func.args(inst)[i];
+                if b.func.ty(v).kind().is_float() {
+                    let flushed = self.flush(&mut b, v);
+                    let Function { insts, pool, .. } = &mut *b.func;
+                    insts[inst].args.as_mut_slice(pool)[i] = flushed;
+                }
+            }
+        }
+        let ty = b.func.ty(result);
+        let of = shape_type(b.func, inst).unwrap_or(ty);
+        let mut shape = Shape { op, flags, imm: b.func.insts[inst].imm, ty, of };
+        let (flush, saturate) = self.finish(b.func, inst, &mut shape);
+        changed |= shape.flags != flags;
+        b.func.insts[inst].flags = shape.flags;
+        let how = {
+            let c = Code { b: &mut b, options: self.options };
+            how(&c, &shape, c.b.func.args(inst), self.relaxed)
+        };
+        changed |= !matches!(how, How::Keep) || flush || saturate;
+        if !changed {
+            b.func.blocks[block].insts.push(inst);
+            return false;
+        }
+        let args: SmallVec<[Value; 4]> = b.func.args(inst).into();
+        if !(flush || saturate) {
+            self.place(&mut b, inst, how, &shape, &args);
+            return true;
+        }
+        // The op makes a value of its own, and the result is what is left of that.
+        let raw = match how {
+            How::Keep => {
+                let made = b.inst(shape.op, shape.flags, shape.imm, &args, &[ty]);
+                b.func.result(made)
+            }
+            How::Here => expand(&mut Code { b: &mut b, options: self.options }, &shape, &args),
+            How::Call => {
+                let helper = self.helper_of(b.func, &shape, &args);
+                Some(b.call_pure(helper, &args, ty))
+            }
+        };
+        // What has no expansion is left for the back end to refuse.
+        let Some(raw) = raw else {
+            b.func.insts[inst].flags = flags;
+            b.func.blocks[block].insts.push(inst);
+            return changed;
+        };
+        let finish = Shape {
+            op: if saturate { Op::Fsat } else { FLUSH },
+            flags: if saturate && flush { Flags::NONE.with_ftz() } else { Flags::NONE },
+            imm: Imm::None,
+            ty,
+            of: ty,
+        };
+        if saturate && self.relaxed {
+            edit::rewrite(b.func, inst, Op::Fsat, Flags::NONE, Imm::None, &[raw]);
+            b.func.blocks[block].insts.push(inst);
+        } else {
+            self.place(&mut b, inst, How::Call, &finish, &[raw]);
+        }
+        true
+    }
+
+    /// Takes from the flags what needs not be said of these operands, and what is done to the result: whether that is
+    /// flushed, and clamped.
+    fn finish(&self, f: &Function, inst: Inst, shape: &mut Shape) -> (bool, bool) {
+        if !self.options.rules {
+            return (false, false);
+        }
+        let args = f.args(inst);
+        let of = |i: usize| args.get(i).map_or(Facts::NONE, |&v| self.facts.of(v));
+        let flags = shape.flags;
+        let kind = shape.ty.kind();
+        // Dot products flush and clamp on their way.
+        if matches!(shape.op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4) {
+            if flags.zero_wins() && of(0).and(of(1)).has(Facts::FINITE) {
+                shape.flags = flags.without_zero_wins();
+            }
+            return (false, false);
+        }
+        let rounds = kind.is_float() && shape.op != Op::Fsat;
+        let may_be_small = match shape.op {
+            Op::Fmin | Op::Fmax | Op::Floor | Op::Ceil | Op::Trunc | Op::RoundEven | Op::Sqrt => false,
+            Op::S2f | Op::U2f | Op::FfrexpMant => false,
+            Op::F2f => kind.bits() < shape.of.kind().bits(),
+            _ => true,
+        };
+        let flush = flags.ftz() && rounds && may_be_small;
+        let clamps = flags.sat() || shape.op == Op::Fsat;
+        let saturate = clamps && rounds;
+        let mut left = flags.without_ftz().without_sat();
+        if flags.zero_wins() && of(0).and(of(1)).has(Facts::FINITE) {
+            left = left.without_zero_wins();
+        }
+        if matches!(shape.op, Op::Fmin | Op::Fmax) {
+            left = match (of(0).has(Facts::NUMBER), of(1).has(Facts::NUMBER), flags.nan()) {
+                (true, true, _) => left.with_nan(NanMode::Second),
+                // Of a number and a NaN the number is the first operand, or the second.
+                (true, false, NanMode::Other | NanMode::First) => left.with_nan(NanMode::First),
+                (false, true, NanMode::Other | NanMode::Second) => left.with_nan(NanMode::Second),
+                _ => left,
+            };
+        }
+        shape.flags = left;
+        (flush, saturate)
+    }
+
+    /// Makes `inst` what `shape` becomes for `args`, its result being the last value of it.
+    fn place(&mut self, b: &mut Builder, inst: Inst, how: How, shape: &Shape, args: &[Value]) {
+        let block = b.block();
+        match how {
+            How::Keep => {
+                edit::rewrite(b.func, inst, shape.op, shape.flags, shape.imm, args);
+                b.func.blocks[block].insts.push(inst);
+            }
+            How::Call => {
+                let helper = self.helper_of(b.func, shape, args);
+                edit::rewrite(b.func, inst, Op::CallPure, Flags::NONE, Imm::Func(helper), args);
+                b.func.blocks[block].insts.push(inst);
+            }
+            How::Here => {
+                let mut c = Code { b, options: self.options };
+                let made = expand(&mut c, shape, args);
+                let last = b.func.blocks[block].insts.last().copied();
+                match (made, last) {
+                    // The last of the ops takes the place of the instruction.
+                    (Some(v), Some(last)) if b.func.result(last) == Some(v) => {
+                        b.func.blocks[block].insts.pop();
+                        let data = &b.func.insts[last];
+                        let (op, flags, imm) = (data.op, data.flags, data.imm);
+                        let args: SmallVec<[Value; 4]> = b.func.args(last).into();
+                        edit::rewrite(b.func, inst, op, flags, imm, &args);
+                        b.func.blocks[block].insts.push(inst);
+                    }
+                    (Some(v), _) => {
+                        if let Some(old) = b.func.result(inst) {
+                            self.replaced.set(b.func, old, v);
+                        }
+                    }
+                    // What has no expansion is left for the back end to refuse.
+                    (None, _) => b.func.blocks[block].insts.push(inst),
+                }
+            }
+        }
+    }
+
+    fn helper_of(&mut self, f: &Function, shape: &Shape, args: &[Value]) -> Func {
+        let types: SmallVec<[Type; 4]> = args.iter().map(|&v| f.ty(v)).collect();
+        self.helper(shape, &types)
+    }
+
+    /// The function that does what a shape says.
+    fn helper(&mut self, shape: &Shape, types: &[Type]) -> Func {
+        if let Some(&known) = self.helpers.get(shape) {
+            return known;
+        }
+        let func = Func::new(self.next + self.made.len());
+        self.made.push(helper(shape, types, self.options));
+        self.helpers.insert(shape.clone(), func);
+        func
+    }
+}
+
+/// A function of what a shape becomes.
+fn helper(shape: &Shape, types: &[Type], options: Options) -> Function {
+    let name = match shape.op {
+        FLUSH => "flush",
+        Op::Fsat if shape.flags.ftz() => "flush_fsat",
+        op => op.info().name,
+    };
+    let flags = if shape.op == Op::Fsat { Flags::NONE } else { shape.flags };
+    let mut name = format!("{name}{flags}");
+    if let Imm::Format(format) = shape.imm {
+        name.push_str(&format!("_e{}m{}", format.exp, format.mant));
+    }
+    name.push_str(&format!("_{}", shape.of));
+    if shape.ty != shape.of && shape.ty.kind() != Kind::Bool && !is_dot(shape.op) {
+        name.push_str(&format!("_{}", shape.ty));
+    }
+    let mut f = Function::new(name.replace('.', "_"));
+    f.returns = vec![shape.ty];
+    let block = f.add_block();
+    let params: SmallVec<[Value; 4]> = types.iter().map(|&ty| f.add_param(block, ty)).collect();
+    let mut b = Builder::new(&mut f, block);
+    let made = expand(&mut Code { b: &mut b, options }, shape, &params);
+    // Verified, an op has the operands and types that it needs, and `how` names no others.
+    let made = made.unwrap_or_else(|| b.constant(shape.ty, Bits::default()));
+    b.ret(&[made]);
+    f
+}
+
+fn is_dot(op: Op) -> bool {
+    matches!(op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4)
+}
+
+/// The type that tells shapes of an op apart beside that of the result.
+fn shape_type(f: &Function, inst: Inst) -> Option<Type> {
+    f.args(inst).first().map(|&v| f.ty(v))
+}
+
+/// The op may be of interest.
+const ANY: u8 = 1;
+/// Only with flags.
+const FLAGGED: u8 = 2;
+
+/// Which ops the pass has to look at.
+static INTEREST: [u8; xenoglot_ir::op::OPS.len()] = {
+    let mut table = [0; xenoglot_ir::op::OPS.len()];
+    let mut i = 0;
+    while i < table.len() {
+        table[i] = match xenoglot_ir::op::OPS[i].op {
+            Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Fma | Op::Floor | Op::Ceil | Op::Trunc => {
+                ANY | FLAGGED
+            }
+            Op::RoundEven | Op::Fract | Op::Sqrt | Op::Rsqrt | Op::Rcp | Op::Exp2 | Op::Log2 => ANY | FLAGGED,
+            Op::Sin | Op::Cos | Op::F2f | Op::F2s | Op::F2u | Op::S2f | Op::U2f => ANY | FLAGGED,
+            Op::FcmpOeq | Op::FcmpOlt | Op::FcmpOle | Op::FcmpUne => ANY | FLAGGED,
+            Op::FcmpOne | Op::FcmpUeq | Op::FcmpUlt | Op::FcmpUle | Op::FcmpOrd | Op::FcmpUno => ANY,
+            Op::Fmin | Op::Fmax | Op::Fsat | Op::Fdot2 | Op::Fdot3 | Op::Fdot4 | Op::Fldexp => ANY,
+            Op::FfrexpExp | Op::FfrexpMant | Op::Fquantize => ANY,
+            Op::Iadd3 | Op::IaddCarry | Op::IaddCarryOut | Op::IaddOverflowOut | Op::IsubBorrow => ANY,
+            Op::IsubBorrowOut | Op::IsubOverflowOut | Op::Umulh | Op::Imulh | Op::Iabs => ANY,
+            Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => ANY,
+            Op::Rotl | Op::FunnelL | Op::FunnelR | Op::BitfieldU | Op::BitfieldS | Op::BitfieldInsert => ANY,
+            Op::Popcount | Op::Clz | Op::Ctz | Op::FindMsbS | Op::Reverse | Op::Byteswap => ANY,
+            Op::PermuteBytes | Op::Lop3 => ANY,
+            _ => 0,
+        };
+        i += 1;
+    }
+    table
+};
+
+/// What is done about an op, once its operands are flushed and apart from what is done to its result.
+fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
+    let Options { rules, compares, high_products, bit_counts } = c.options;
+    let if_lacking = |lacks: bool, how: How| if lacks { how } else { How::Keep };
+    let is_word = shape.of.kind() == Kind::I32;
+    let constant = |i: usize| args.get(i).is_some_and(|&v| c.uniform(v).is_some());
+    // A function for what depends on operands alone; in place what constants make short.
+    let short = |is_short: bool| if is_short { How::Here } else { How::Call };
+    match shape.op {
+        Op::Fmul | Op::Fma => if_lacking(rules && (shape.flags.zero_wins() || shape.flags.fmz()), How::Call),
+        Op::Fmin | Op::Fmax => {
+            let is_short = matches!(shape.flags.nan(), NanMode::Second | NanMode::First);
+            if_lacking(rules && !relaxed, short(is_short))
+        }
+        Op::Fsat => if_lacking(rules && !relaxed, How::Call),
+        Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => {
+            let free = shape.flags == Flags::NONE.with_contract();
+            if_lacking(rules && !free, How::Call)
+        }
+        Op::FcmpOne | Op::FcmpUeq | Op::FcmpUlt | Op::FcmpUle => if_lacking(compares, How::Here),
+        Op::FcmpOrd | Op::FcmpUno => if_lacking(rules || compares, How::Here),
+        Op::Fldexp | Op::FfrexpExp | Op::FfrexpMant => {
+            if_lacking(rules && shape.of.kind() != Kind::F64, How::Call)
+        }
+        Op::Fquantize => if_lacking(rules, How::Call),
+        Op::F2s | Op::F2u => {
+            let is_narrow = shape.of.kind() == Kind::F16 || shape.ty.kind().bits() < 32;
+            let rounds = !matches!(shape.flags.round(), Round::Natural | Round::Zero);
+            match shape.flags.clamp() {
+                true => if_lacking(rules, How::Call),
+                false => if_lacking(rules && (rounds || is_narrow), How::Here),
+            }
+        }
+        Op::Iadd3 | Op::IaddCarry | Op::IsubBorrow | Op::Iabs => if_lacking(rules, How::Here),
+        Op::IaddCarryOut | Op::IaddOverflowOut | Op::IsubBorrowOut | Op::IsubOverflowOut => {
+            if_lacking(rules, How::Call)
+        }
+        Op::Umulh | Op::Imulh => if_lacking(high_products || rules && !is_word, How::Call),
+        Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => match shape.flags.div_zero() {
+            DivZero::Never if shape.op != Op::Srem => How::Keep,
+            DivZero::Trap if !args.get(1).is_some_and(|&y| int::is_harmless(c, shape.op, y)) => How::Keep,
+            _ => {
+                let is_short = args.get(1).is_some_and(|&y| int::is_harmless(c, shape.op, y));
+                if_lacking(rules, short(is_short))
+            }
+        },
+        Op::Rotl => if_lacking(rules, short(constant(1))),
+        Op::FunnelL | Op::FunnelR => if_lacking(rules, short(constant(2))),
+        Op::BitfieldU | Op::BitfieldS | Op::BitfieldInsert => {
+            let n = args.len();
+            let host = bits::is_host_field(c, shape.op, args) && !bit_counts;
+            if_lacking(rules && !host, short(constant(n - 2) && constant(n - 1)))
+        }
+        Op::Popcount | Op::Clz | Op::Reverse => if_lacking(bit_counts || rules && !is_word, How::Call),
+        Op::Ctz | Op::FindMsbS => if_lacking(rules, short(is_word && !bit_counts)),
+        Op::Byteswap | Op::PermuteBytes => if_lacking(rules, How::Call),
+        Op::Lop3 => if_lacking(rules, short(constant(3))),
+        _ => How::Keep,
+    }
+}
+
+/// Appends what an op becomes; `None` if it has no meaning for these types.
+fn expand(c: &mut Code, shape: &Shape, args: &[Value]) -> Option<Value> {
+    Some(match (shape.op, args) {
+        (FLUSH, &[x]) => float::flush(c, x),
+        (Op::Fsat, &[x]) => float::saturate(c, x, shape.flags.ftz()),
+        (Op::Fmul | Op::Fma, _) => float::with_zero_rules(c, shape, args)?,
+        (Op::Fmin | Op::Fmax, _) => float::pick(c, shape, args)?,
+        (Op::Fdot2 | Op::Fdot3 | Op::Fdot4, _) => float::dot(c, shape, args)?,
+        (Op::Fldexp, &[x, n]) => float::scale(c, x, n)?,
+        (Op::FfrexpExp | Op::FfrexpMant, &[x]) => float::split(c, shape, x)?,
+        (Op::Fquantize, &[x]) => float::quantize(c, float::format(shape.imm)?, x)?,
+        (Op::F2s | Op::F2u, &[x]) => convert::to_integer(c, shape, x)?,
+        (Op::Iadd3, &[x, y, z]) => int::add3(c, [x, y, z]),
+        (Op::Iabs, &[x]) => int::abs(c, x),
+        (
+            Op::IaddCarry
+            | Op::IaddCarryOut
+            | Op::IaddOverflowOut
+            | Op::IsubBorrow
+            | Op::IsubBorrowOut
+            | Op::IsubOverflowOut,
+            &[x, y, carry],
+        ) => int::carry(c, shape.op, [x, y, carry])?,
+        (Op::Umulh | Op::Imulh, &[x, y]) => int::high_product(c, shape.op, x, y),
+        (Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem, &[x, y]) => int::divide(c, shape, x, y)?,
+        (Op::Rotl, &[x, n]) => bits::funnel(c, true, x, x, n),
+        (Op::FunnelL | Op::FunnelR, &[x, y, n]) => bits::funnel(c, shape.op == Op::FunnelL, x, y, n),
+        (Op::BitfieldU | Op::BitfieldS, &[x, offset, count]) => bits::field(c, shape.op, x, offset, count),
+        (Op::BitfieldInsert, &[x, y, offset, count]) => bits::insert_field(c, x, y, offset, count),
+        (Op::PermuteBytes, &[x, y, selector]) if c.ty(x).kind() == Kind::I32 => {
+            bits::permute_bytes(c, x, y, selector)
+        }
+        (Op::Lop3, &[x, y, z, table]) => bits::lop3(c, [x, y, z, table]),
+        (op, &[x]) => bits::count(c, op, x)?,
+        (op, _) => float::compare(c, op, args)?,
+    })
+}

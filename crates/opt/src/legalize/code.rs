@@ -1,0 +1,86 @@
+//! Appends the instructions that an op becomes.
+
+use super::Options;
+use xenoglot_ir::{Bits, Builder, Flags, Imm, Kind, Op, Type, Value};
+
+/// A builder with the words that expansions are written in. Constants and conditions have as many lanes as what they
+/// are used with, so that an expansion serves scalars and vectors.
+pub(super) struct Code<'b, 'f> {
+    pub(super) b: &'b mut Builder<'f>,
+    /// What the host lacks: an expansion may use the rest.
+    pub(super) options: Options,
+}
+
+impl Code<'_, '_> {
+    pub(super) fn ty(&self, v: Value) -> Type {
+        self.b.func.ty(v)
+    }
+
+    /// `bits` in every lane of `ty`.
+    pub(super) fn number(&mut self, ty: Type, bits: u64) -> Value {
+        self.b.constant(ty, Bits::splat(ty, bits))
+    }
+
+    pub(super) fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        self.b.op(op, args)
+    }
+
+    pub(super) fn with(&mut self, op: Op, flags: Flags, args: &[Value]) -> Value {
+        self.b.op_flags(op, flags, args)
+    }
+
+    pub(super) fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        self.b.select(condition, yes, no)
+    }
+
+    pub(super) fn not(&mut self, v: Value) -> Value {
+        self.b.op(Op::Not, &[v])
+    }
+
+    /// The same bits as a `ty`.
+    pub(super) fn cast(&mut self, v: Value, ty: Type) -> Value {
+        if self.ty(v) == ty { v } else { self.b.convert(Op::Bitcast, Flags::NONE, v, ty) }
+    }
+
+    pub(super) fn convert(&mut self, op: Op, v: Value, ty: Type) -> Value {
+        if self.ty(v) == ty { v } else { self.b.convert(op, Flags::NONE, v, ty) }
+    }
+
+    /// A float as the integer of its bits.
+    pub(super) fn bits(&mut self, v: Value) -> Value {
+        let ty = self.ty(v);
+        self.cast(v, ty.with_kind(int_kind(ty.kind())))
+    }
+
+    /// An op on `v` and a number.
+    pub(super) fn op_number(&mut self, op: Op, v: Value, number: u64) -> Value {
+        let ty = self.ty(v);
+        let number = self.number(ty, number);
+        self.op(op, &[v, number])
+    }
+
+    /// Whether every lane of `v` is one constant, and which.
+    pub(super) fn uniform(&self, v: Value) -> Option<u64> {
+        let bits = self.b.func.const_bits(v)?;
+        let lanes = usize::from(self.ty(v).lanes());
+        (1..lanes).all(|i| bits.lane(i) == bits.lane(0)).then(|| bits.lane(0))
+    }
+
+    /// Lane `lane` of a vector, or the scalar.
+    pub(super) fn lane(&mut self, v: Value, lane: u8) -> Value {
+        if self.ty(v).is_scalar() {
+            return v;
+        }
+        self.b.op_imm(Op::Extract, Flags::NONE, Imm::Lane(lane), &[v])
+    }
+}
+
+/// The integer as wide as `kind`.
+pub(super) fn int_kind(kind: Kind) -> Kind {
+    match kind.bits() {
+        8 => Kind::I8,
+        16 => Kind::I16,
+        64 => Kind::I64,
+        _ => Kind::I32,
+    }
+}
