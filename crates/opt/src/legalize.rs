@@ -317,7 +317,7 @@ impl Pass {
         let flags = shape.flags;
         let kind = shape.ty.kind();
         // Dot products flush and clamp on their way.
-        if matches!(shape.op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4) {
+        if is_dot(shape.op) && !self.relaxed {
             if flags.zero_wins() && of(0).and(of(1)).has(Facts::FINITE) {
                 shape.flags = flags.without_zero_wins();
             }
@@ -491,10 +491,7 @@ fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
             if_lacking(rules && !relaxed, short(is_short))
         }
         Op::Fsat => if_lacking(rules && !relaxed, How::Call),
-        Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => {
-            let free = shape.flags == Flags::NONE.with_contract();
-            if_lacking(rules && !free, How::Call)
-        }
+        Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => if_lacking(rules && !relaxed, How::Call),
         Op::FcmpOne | Op::FcmpUeq | Op::FcmpUlt | Op::FcmpUle => if_lacking(compares, How::Here),
         Op::FcmpOrd | Op::FcmpUno => if_lacking(rules || compares, How::Here),
         Op::Fldexp | Op::FfrexpExp | Op::FfrexpMant => {

@@ -256,7 +256,7 @@ impl Writer<'_> {
             Op::Log2 => self.call(inst, "log2", sel),
             Op::Sin => self.call(inst, "sin", sel),
             Op::Cos => self.call(inst, "cos", sel),
-            Op::Fdot2 | Op::Fdot3 | Op::Fdot4 if data.flags.contract() => {
+            Op::Fdot2 | Op::Fdot3 | Op::Fdot4 => {
                 self.out.push_str("dot(");
                 self.value(arg(0)?, ANY)?;
                 self.out.push_str(", ");
@@ -265,16 +265,17 @@ impl Writer<'_> {
                 Ok(())
             }
 
-            Op::FcmpOeq => self.compare(inst, " == ", "equal", false, sel, min),
             Op::FcmpOlt => self.compare(inst, " < ", "lessThan", false, sel, min),
             Op::FcmpOle => self.compare(inst, " <= ", "lessThanEqual", false, sel, min),
             // What differs from itself is a NaN: said so, since compilers take it for never true.
-            Op::FcmpUne if arg(0)? == arg(1)? => {
-                self.out.push_str("isnan(");
-                self.operand(inst, 0, sel, ANY)?;
-                self.out.push(')');
+            Op::FcmpUne if arg(0)? == arg(1)? => self.cast(arg(0)?, "isnan", sel),
+            Op::FcmpOeq if arg(0)? == arg(1)? => {
+                self.out.push_str(if scalar { "!" } else { "not(" });
+                self.cast(arg(0)?, "isnan", sel)?;
+                self.out.push_str(if scalar { "" } else { ")" });
                 Ok(())
             }
+            Op::FcmpOeq => self.compare(inst, " == ", "equal", false, sel, min),
             Op::FcmpUne => self.compare(inst, " != ", "notEqual", false, sel, min),
 
             Op::Bitcast => self.bitcast(inst, ty, sel, min),
@@ -486,9 +487,6 @@ fn is_lowered(op: Op) -> bool {
             | Op::Byteswap
             | Op::PermuteBytes
             | Op::Lop3
-            | Op::Fdot2
-            | Op::Fdot3
-            | Op::Fdot4
             | Op::Fldexp
             | Op::FfrexpExp
             | Op::FfrexpMant

@@ -192,11 +192,35 @@ const PREFIXES: &[&str] = &[
 pub(crate) struct Namer {
     /// With the next number to try for each.
     taken: HashMap<String, u32>,
+    /// What the names of the function at hand were before it, the latest last.
+    locals: Vec<(String, Option<u32>)>,
 }
 
 impl Namer {
     pub(crate) fn clear(&mut self) {
         self.taken.clear();
+        self.locals.clear();
+    }
+
+    /// An identifier like `wish` for what is seen in the function at hand only.
+    pub(crate) fn local(&mut self, wish: &str) -> String {
+        let base = clean(wish);
+        self.locals.push((base.clone(), self.taken.get(&base).copied()));
+        let name = self.unique(&base);
+        if name != base {
+            self.locals.push((name.clone(), None));
+        }
+        name
+    }
+
+    /// Ends a function: others may use the names of its locals.
+    pub(crate) fn end_function(&mut self) {
+        while let Some((name, before)) = self.locals.pop() {
+            match before {
+                Some(next) => self.taken.insert(name, next),
+                None => self.taken.remove(&name),
+            };
+        }
     }
 
     /// An identifier like `wish`.
@@ -288,7 +312,7 @@ mod tests {
         assert_eq!(n.unique("input"), "my_input");
         assert_eq!(n.unique("gl_Position"), "my_gl_Position");
         assert_eq!(n.unique("9__a__"), "my_9_a");
-        assert_eq!(n.unique("mul_zw"), "my_mul_zw");
+        assert_eq!(n.unique("mul_high"), "my_mul_high");
         assert_eq!(n.unique(""), "unnamed");
         assert_eq!(n.unique("_"), "unnamed_2");
     }

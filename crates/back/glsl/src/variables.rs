@@ -42,10 +42,10 @@ impl Variables {
         let mut unnamed = 0;
         for data in self.temporaries.temps().values() {
             let name = match data.hint.expand().and_then(|s| f.slots.get(s)) {
-                Some(slot) => names.unique(&slot.name),
+                Some(slot) => names.local(&slot.name),
                 None => {
                     unnamed += 1;
-                    names.unique(&format!("t{}", unnamed - 1))
+                    names.local(&format!("t{}", unnamed - 1))
                 }
             };
             self.vars.push(Variable { name, ty: data.ty });

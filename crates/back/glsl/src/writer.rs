@@ -259,7 +259,7 @@ impl Context {
         check_kinds(f, &self.plan, options.target, extensions)?;
         self.variables.compute(f, &self.plan, &mut self.namer);
         let slots: Vec<String> = match self.plan.uses_slots() {
-            true => f.slots.values().map(|s| self.namer.unique(&s.name)).collect(),
+            true => f.slots.values().map(|s| self.namer.local(&s.name)).collect(),
             false => Vec::new(),
         };
         let mut writer = Writer {
@@ -281,7 +281,9 @@ impl Context {
             last_guest: NO_GUEST,
             indent: 1,
         };
-        writer.function(&tree, is_entry)
+        writer.function(&tree, is_entry)?;
+        self.namer.end_function();
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{accepted, compiler, device, invocation_id, located, narrow_worker, run, storage};
+use common::{accepted, compiler, device, invocation_id, located, lowered, narrow_worker, run, storage};
 use xenoglot_glsl::{Error, Options, Target, emit};
 use xenoglot_ir::fold::{self, Cx, Fold, float};
 use xenoglot_ir::imm::{FloatFormat, Lanes};
@@ -139,12 +139,11 @@ fn cases(op: Op, target: Target) -> (Vec<Case>, usize) {
                 for flags in flags(op) {
                     let ty = result_type(op, &args).unwrap_or(ty);
                     let case = Case { op, flags, imm, args: args.clone(), ty };
-                    match emit(
-                        &module(target, std::slice::from_ref(&case)),
-                        &Options { target, ..Options::default() },
-                    ) {
+                    let options = Options { target, ..Options::default() };
+                    let module = module(target, std::slice::from_ref(&case));
+                    match emit(&lowered(&module, &options), &options) {
                         Ok(_) => out.push(case),
-                        Err(Error::Unsupported { .. }) => refused += 1,
+                        Err(Error::Unsupported { .. } | Error::UnsupportedDeclaration { .. }) => refused += 1,
                         Err(e) => panic!("{}{flags} {args:?}: {e}", op.info().name),
                     }
                 }
@@ -407,7 +406,8 @@ fn a_device_gives_the_bits_of_the_fold_function() {
     let seed = property::rng(7).next_u64();
     let check = |device: &mut Isolated, (number, cases): &(u64, Vec<Case>)| {
         let mut rng = Rng::new(seed.wrapping_add(*number));
-        let text = emit(&kernel(cases), &Options::default()).unwrap();
+        let options = Options::default();
+        let text = emit(&lowered(&kernel(cases), &options), &options).unwrap();
         let (mut source, mut wanted) = (Vec::new(), Vec::new());
         for _ in 0..INVOCATIONS {
             for case in cases {

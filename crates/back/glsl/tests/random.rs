@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{accepted, compiler, device, run};
+use common::{accepted, compiler, device, lowered, run};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
@@ -66,7 +66,8 @@ fn a_device_agrees_with_the_interpreter() {
         ended += 1;
         let switch_as_if_chain = seed % 2 == 0;
         let depth_limit = if seed % 5 == 0 { 6 } else { 48 };
-        let text = emit(&module, &Options { switch_as_if_chain, depth_limit, ..Options::default() }).unwrap();
+        let options = Options { switch_as_if_chain, depth_limit, ..Options::default() };
+        let text = emit(&lowered(&module, &options), &options).unwrap();
         let out = run(&mut device, &text, &[(ir::INPUT, input), (ir::OUTPUT, vec![0; words])]);
         if out[1] != want {
             wrong.insert(seed);
@@ -88,7 +89,8 @@ fn nothing_may_be_contracted() {
     let mut arithmetic = 0;
     let options = ir::Options { nodes: 24, ops: 24, ..programs() };
     for seed in property::seeds(40) {
-        let text = emit(&ir::generate(seed, &options), &Options::default()).unwrap();
+        let written = Options::default();
+        let text = emit(&lowered(&ir::generate(seed, &options), &written), &written).unwrap();
         let words = glslang::compile(&text, glslang::Stage::Compute).unwrap();
         let mut exact = BTreeSet::new();
         let mut at = 5;
@@ -117,7 +119,7 @@ fn nothing_may_be_contracted() {
 fn the_output_depends_on_the_input_only() {
     let mut context = Context::default();
     for seed in property::seeds(20) {
-        let module = ir::generate(seed, &programs());
+        let module = lowered(&ir::generate(seed, &programs()), &Options::default());
         let fresh = emit(&module, &Options::default());
         assert_eq!(context.emit(&module, &Options::default()), fresh, "seed {seed}");
     }
@@ -130,6 +132,7 @@ fn emission_time_is_printed() {
     let mut best: Option<(usize, f64)> = None;
     for seed in property::seeds(200) {
         let module = ir::generate(seed, &ir::Options { helpers: 0, ..programs() });
+        let module = lowered(&module, &options);
         let count = module.entry_func().map_or(0, |f| f.inst_count());
         if !(180..260).contains(&count) {
             continue;

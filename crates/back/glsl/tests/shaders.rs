@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{accepted, compiler};
+use common::{accepted, compiler, lowered};
 use xenoglot_glsl::{Error, Options, Target, emit};
 use xenoglot_ir::module::ListingLine;
 use xenoglot_ir::text::{Limits, parse};
@@ -64,13 +64,14 @@ fn a_vertex_shader_reads_like_one_written_by_hand() {
     ]
     .map(|(address, text)| ListingLine { address, text: text.to_owned() })
     .into();
-    let text = emit(&m, &Options { guest_comments: true, ..Options::default() }).unwrap();
+    let options = Options { guest_comments: true, ..Options::default() };
+    let text = emit(&lowered(&m, &options), &options).unwrap();
     let main = text.split("void main()").nth(1).unwrap();
     let want = " {
     precise float t0;
     precise vec4 r0;
     // 0x0000 mul r0, c7, v0
-    r0 = mul_zw(c[7], v0);
+    r0 = fmul_zw_f32x4(c[7], v0);
     // 0x0004 add r0.xy, r0, v1
     r0.xy = r0.xy + v1.xy;
     // 0x0008 cmp r0.w, lt, c8.x
@@ -78,7 +79,7 @@ fn a_vertex_shader_reads_like_one_written_by_hand() {
     if (!(t0 < 0.5)) {
         // 0x000c mova a0.x, r0.w
         // 0x0010 add r0, r0, c0[a0.x]
-        r0 = r0 + load_c_f32x4(to_int_sat(t0) << 4u);
+        r0 = r0 + load_c_f32x4(f2s_clamp_f32_i32(t0) << 4u);
     }
     // 0x0014 end
     gl_Position = r0;
@@ -248,7 +249,7 @@ fn compilers_of_all_versions_accept() {
 
 #[test]
 fn swaps_around_a_loop_go_through_a_scratch() {
-    let text = emit(&shaders()[1].0, &Options::default()).unwrap();
+    let text = emit(&lowered(&shaders()[1].0, &Options::default()), &Options::default()).unwrap();
     assert!(text.contains("x_saved0"), "{text}");
 }
 
@@ -257,8 +258,11 @@ fn transform_feedback_lays_out_all_outputs() {
     let mut captured = module(VERTEX);
     captured.capture_outputs();
     let options = Options::default();
-    let text =
-        if compiler() { accepted(&captured, &options).unwrap() } else { emit(&captured, &options).unwrap() };
+    let text = if compiler() {
+        accepted(&captured, &options).unwrap()
+    } else {
+        emit(&lowered(&captured, &options), &options).unwrap()
+    };
     assert!(text.contains("xfb_stride = 32, xfb_offset = 16"), "{text}");
 }
 
@@ -278,7 +282,8 @@ fn vertex_shaders_that_choose_a_layer_require_its_extension() {
             assert!(text.contains(EXTENSION) && text.contains(name), "{text}");
         }
     }
-    assert!(!emit(&module(VERTEX), &Options::default()).unwrap().contains(EXTENSION));
+    let plain = lowered(&module(VERTEX), &Options::default());
+    assert!(!emit(&plain, &Options::default()).unwrap().contains(EXTENSION));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use xenoglot_ir::module::{
     VarData,
 };
 use xenoglot_ir::{Kind, Module, Stage, Type};
+use xenoglot_opt::{Lacks, legalize};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
@@ -30,9 +31,19 @@ pub fn stage(module: &Module) -> glslang::Stage {
     }
 }
 
-/// Writes the module and has it checked.
+/// The module with what GLSL lacks made of what it has.
+pub fn lowered(module: &Module, options: &Options) -> Module {
+    let is_old = options.target == Target::Gl330;
+    let arithmetic =
+        legalize::Options { rules: true, compares: true, high_products: is_old, bit_counts: is_old };
+    let mut module = module.clone();
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    module
+}
+
+/// Writes the module, lowered, and has it checked.
 pub fn accepted(module: &Module, options: &Options) -> Result<String, Error> {
-    let text = emit(module, options)?;
+    let text = emit(&lowered(module, options), options)?;
     let result = match options.target {
         Target::Vulkan450 => glslang::compile(&text, stage(module)).map(|_| ()),
         _ => glslang::validate(&text, stage(module)),

@@ -75,9 +75,7 @@ impl Unit {
                 let [zero, one] = [0.0, 1.0].map(|x| self.splat(ty, bits_of(ty.kind(), x)));
                 self.glsl(GlOp::FClamp, ty, &[a, zero, one])
             }
-            (Op::Fdot2 | Op::Fdot3 | Op::Fdot4, &[a, b]) if flags.contract() => {
-                self.op(S::Dot, ty.lane(), &[a, b])
-            }
+            (Op::Fdot2 | Op::Fdot3 | Op::Fdot4, &[a, b]) => self.op(S::Dot, ty.lane(), &[a, b]),
             (Op::Floor, &[a]) => self.glsl(GlOp::Floor, ty, &[a]),
             (Op::Ceil, &[a]) => self.glsl(GlOp::Ceil, ty, &[a]),
             (Op::Trunc, &[a]) => self.glsl(GlOp::Trunc, ty, &[a]),
@@ -96,7 +94,6 @@ impl Unit {
             (Op::Log2, &[a]) => transcendental(self, GlOp::Log2, a)?,
             (Op::Sin, &[a]) => transcendental(self, GlOp::Sin, a)?,
             (Op::Cos, &[a]) => transcendental(self, GlOp::Cos, a)?,
-            (Op::Fdot2 | Op::Fdot3 | Op::Fdot4, _) => return Err(LOWER),
             (Op::Fldexp | Op::FfrexpExp | Op::FfrexpMant | Op::Fquantize, _) => return Err(LOWER),
             _ => return Err(SHAPE),
         })
