@@ -13,6 +13,7 @@ use xenoglot_glsl::Target;
 use xenoglot_interp::{Bindings, End, Interpreter, Limits};
 use xenoglot_ir::module::{Builtin, ResourceKind, Semantic};
 use xenoglot_ir::{Bits, Module, Var, verify};
+use xenoglot_opt::{Lacks, legalize};
 use xenoglot_pica::fragment::{Blending, FragmentKey, generate, has_feedback, layout};
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster::{self, Fragment};
@@ -259,10 +260,18 @@ fn back_ends() {
     println!("{} programs through the back ends, {in_330} in GLSL 330", keys.len());
 }
 
+/// The module with what languages lack made of what they have.
+fn lowered(module: &Module, arithmetic: legalize::Options) -> Module {
+    let mut module = module.clone();
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    module
+}
+
 /// SPIR-V for Vulkan.
 fn spirv(module: &Module, validated: bool) {
     verify(module).unwrap();
-    let words = xenoglot_spirv::emit(module, &xenoglot_spirv::Options::default()).unwrap();
+    let module = lowered(module, legalize::Options::RULES);
+    let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::default()).unwrap();
     if validated {
         validate(&words);
     }
@@ -270,7 +279,8 @@ fn spirv(module: &Module, validated: bool) {
 
 /// WGSL by way of SPIR-V for naga, which validates it.
 fn wgsl(module: &Module) {
-    let words = xenoglot_spirv::emit(module, &xenoglot_spirv::Options::for_naga()).unwrap();
+    let module = lowered(module, legalize::Options::ALL);
+    let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga()).unwrap();
     xenoglot_naga::to_wgsl(&words, &xenoglot_naga::Options::default()).unwrap();
 }
 
@@ -279,7 +289,7 @@ fn glsl(module: &Module, validated: bool) -> bool {
     let has_storage = module.resources.values().any(|r| matches!(r.kind, ResourceKind::StorageBuffer { .. }));
     for target in Target::ALL.into_iter().filter(|&target| target != Target::Gl330 || !has_storage) {
         let options = xenoglot_glsl::Options { target, ..xenoglot_glsl::Options::default() };
-        let text = xenoglot_glsl::emit(module, &options).unwrap();
+        let text = xenoglot_glsl::emit(&lowered(module, legalize::Options::ALL), &options).unwrap();
         if validated {
             let checked = match target {
                 Target::Vulkan450 => glslang::compile(&text, glslang::Stage::Fragment).map(|_| ()),
@@ -327,7 +337,9 @@ fn cost_of_generation() {
     per_program("generate", Box::new(|i| drop(generate(keys[i]))));
     per_program("optimise", Box::new(|i| drop(optimized(&made[i]))));
     let options = xenoglot_spirv::Options::default();
-    per_program("SPIR-V", Box::new(|i| drop(xenoglot_spirv::emit(&best[i], &options))));
+    let plain = |i: usize| lowered(&best[i], legalize::Options::RULES);
+    per_program("SPIR-V", Box::new(|i| drop(xenoglot_spirv::emit(&plain(i), &options))));
     let options = xenoglot_glsl::Options::default();
-    per_program("GLSL", Box::new(|i| drop(xenoglot_glsl::emit(&best[i], &options))));
+    let plain = |i: usize| lowered(&best[i], legalize::Options::ALL);
+    per_program("GLSL", Box::new(|i| drop(xenoglot_glsl::emit(&plain(i), &options))));
 }

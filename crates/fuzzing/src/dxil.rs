@@ -10,7 +10,7 @@ use xenoglot_dxil::binding::covering;
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_interp::Interpreter;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, Lacks, optimize};
+use xenoglot_opt::{Context, Lacks, legalize, optimize};
 
 /// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
 /// emitted or refused, or it is refused with an error.
@@ -27,7 +27,11 @@ pub fn dxil(data: &[u8]) {
         Err(e) => panic!("{e}"),
     };
     for level in [Level::Light, Level::Full] {
-        let lacks = Lacks { narrow_memory: level == Level::Light, ..Lacks::default() };
+        let lacks = Lacks {
+            narrow_memory: level == Level::Light,
+            arithmetic: legalize::Options::RULES,
+            ..Lacks::default()
+        };
         let options = OptOptions { level: Some(level), lacks, ..OptOptions::default() };
         let mut module = lifted.clone();
         if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
@@ -48,7 +52,11 @@ fn otherwise_bound(module: &Module) {
     let options = LiftOptions { all_resident: true, samples: Some(4), ..LiftOptions::default() };
     for remapper in [&texels as &dyn Remapper, &heaps] {
         match lift_bound(module, &options, remapper) {
-            Ok(lifted) => drop(xenoglot_spirv::emit(&lifted.module, &xenoglot_spirv::Options::default())),
+            Ok(mut lifted) => {
+                let lacks = Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() };
+                legalize::run(&mut lifted.module, &lacks);
+                let _ = xenoglot_spirv::emit(&lifted.module, &xenoglot_spirv::Options::default());
+            }
             Err(Error::DxilLift(_)) => {}
             Err(e) => panic!("{e}"),
         }

@@ -45,7 +45,7 @@ use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, Lacks, lower_floats, optimize};
+use xenoglot_opt::{Context, Lacks, legalize, lower_floats, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -155,6 +155,8 @@ pub fn ir_text(data: &[u8]) {
             narrow_memory: full,
             shared_int64_atomics: full,
             floats,
+            arithmetic: if full { legalize::Options::ALL } else { legalize::Options::RULES },
+            int64: full,
             vertex_without_position: full,
             subgroups,
         };

@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 use xenoglot_interp::Interpreter;
 use xenoglot_ir::verify;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
-use xenoglot_opt::{Context, optimize};
+use xenoglot_opt::{Context, Lacks, legalize, optimize};
 use xenoglot_pica_shader::Program;
 use xenoglot_pica_shader::decode::decode;
 use xenoglot_pica_shader::desc::Component;
@@ -88,7 +88,9 @@ pub fn translate(data: &[u8]) {
         panic!("{errors}");
     }
     let level = if flags & 0x40 != 0 { Level::None } else { Level::Full };
-    let options = OptOptions { level: Some(level), scalarize: flags & 0x80 != 0, ..Default::default() };
+    let lacks = Lacks { arithmetic: legalize::Options::ALL, ..Lacks::default() };
+    let options =
+        OptOptions { level: Some(level), scalarize: flags & 0x80 != 0, lacks, ..Default::default() };
     if let Err(errors) = optimize(&mut module, &mut Context::new(), &options, &mut Verify) {
         panic!("{errors}");
     }

@@ -13,6 +13,8 @@ pub struct Lacks {
     pub floats: lower_floats::Options,
     /// Arithmetic that the ops and flags of the IR ask for.
     pub arithmetic: legalize::Options,
+    /// 64-bit integers: made of pairs of 32-bit ones.
+    pub int64: bool,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is

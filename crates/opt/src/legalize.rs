@@ -55,6 +55,12 @@ pub struct Options {
 }
 
 impl Options {
+    /// What every shading language lacks, and no more.
+    pub const RULES: Options =
+        Options { rules: true, compares: false, high_products: false, bit_counts: false };
+    /// All that any of them lacks.
+    pub const ALL: Options = Options { rules: true, compares: true, high_products: true, bit_counts: true };
+
     /// Whether there is anything to do.
     pub(crate) fn any(self) -> bool {
         self.rules || self.compares || self.high_products || self.bit_counts
@@ -570,4 +576,12 @@ fn expand(c: &mut Code, shape: &Shape, args: &[Value]) -> Option<Value> {
         (op, &[x]) => bits::count(c, op, x)?,
         (op, _) => float::compare(c, op, args)?,
     })
+}
+
+/// The high half of the product of two 32-bit integers, as the host has it.
+pub(crate) fn high_product(b: &mut Builder, options: Options, x: Value, y: Value) -> Value {
+    if options.high_products {
+        return int::high_product(&mut Code { b, options }, Op::Umulh, x, y);
+    }
+    b.op(Op::Umulh, &[x, y])
 }

@@ -2,7 +2,7 @@
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
 //! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_floats`],
-//! [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
+//! [`lower_int64`], [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
@@ -48,6 +48,7 @@ mod lacks;
 pub mod legalize;
 pub mod licm;
 pub mod lower_floats;
+pub mod lower_int64;
 pub mod lower_memory;
 pub mod lower_subgroups;
 pub mod lower_wide_atomics;

@@ -6,8 +6,8 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, constant_fold, copy_propagate, cse,
-    dead_code, legalize, licm, lower_floats, lower_memory, lower_subgroups, lower_wide_atomics, promote,
-    relax, scalarize, simplify,
+    dead_code, legalize, licm, lower_floats, lower_int64, lower_memory, lower_subgroups, lower_wide_atomics,
+    promote, relax, scalarize, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -69,6 +69,7 @@ passes! {
     add_position 1 Module "vertex shaders without a position get one",
     lower_floats 2 Module "directed rounding and sums rounded once are computed in integers or wider floats",
     legalize 1 Module "ops and flags that no shading language has become ops that they have",
+    lower_int64 1 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
     lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
 }
@@ -265,6 +266,9 @@ pub fn optimize<O: Observer>(
     // Last, as it makes of the other passes' ops, too, what the host has; and what it makes is as short as it gets.
     if lacks.arithmetic.any() {
         run_module(module, "legalize", lacks, observer)?;
+    }
+    if lacks.int64 {
+        run_module(module, "lower_int64", lacks, observer)?;
     }
     Ok(())
 }

@@ -15,14 +15,9 @@ use xenoglot_ir::{
     Stage, Type, Value, verify,
 };
 use xenoglot_opt::legalize::{self, Options};
-use xenoglot_opt::{Changed, Lacks};
-use xenoglot_testgen::property;
+use xenoglot_opt::{Changed, Lacks, lower_int64};
 use xenoglot_testgen::rng::Rng;
-
-/// All that a host can lack.
-const ALL: Options = Options { rules: true, compares: true, high_products: true, bit_counts: true };
-/// What hosts of SPIR-V lack.
-const RULES: Options = Options { rules: true, compares: false, high_products: false, bit_counts: false };
+use xenoglot_testgen::{ir, property};
 
 /// An op with types and flags.
 #[derive(Clone, Debug)]
@@ -182,9 +177,19 @@ fn operands(rng: &mut Rng, case: &Case, sets: usize) -> Vec<u64> {
 fn check(case: &Case, operands: &[u64]) {
     let before = module(case);
     let want = run(&before, case, operands);
-    for arithmetic in [RULES, ALL] {
+    let wide = case.args.iter().chain([&case.ty]).any(|ty| ty.kind() == Kind::I64);
+    for (arithmetic, int64) in [(Options::RULES, false), (Options::ALL, false), (Options::ALL, true)] {
+        if int64 && !wide {
+            continue;
+        }
         let mut after = before.clone();
-        let changed = legalize::run(&mut after, &Lacks { arithmetic, ..Lacks::default() });
+        let lacks = Lacks { arithmetic, int64, ..Lacks::default() };
+        let mut changed = legalize::run(&mut after, &lacks);
+        if int64 {
+            changed = lower_int64::run(&mut after, &lacks);
+            let mut values = after.funcs.values().flat_map(|f| f.values.values());
+            assert!(values.all(|data| data.ty.kind() != Kind::I64), "{case:?}: 64 bits are left\n{after}");
+        }
         verify(&after).unwrap_or_else(|e| panic!("{case:?}: {e}\n{after}"));
         if changed == Changed::NONE {
             assert_eq!(before.to_string(), after.to_string());
@@ -196,7 +201,7 @@ fn check(case: &Case, operands: &[u64]) {
             let per = usize::from(case.ty.lanes());
             let at = want.iter().zip(&got).position(|(a, b)| a != b).unwrap() / per;
             panic!(
-                "{case:?} {arithmetic:?}: of {:x?} {:x?} was wanted, found {:x?}\n{after}",
+                "{case:?} {lacks:?}: of {:x?} {:x?} was wanted, found {:x?}\n{after}",
                 &operands[at * lanes..][..lanes],
                 &want[at * per..][..per],
                 &got[at * per..][..per],
@@ -369,6 +374,71 @@ fn constants_in_places_are_what_they_were() {
         case.constants[3] = Some(table);
         check(&case, &operands(&mut rng, &case, 12));
     }
+}
+
+/// What has no flags and stays on hosts with 64-bit integers.
+#[test]
+fn moves_of_64_bits_are_what_they_were() {
+    let mut rng = property::rng(3);
+    for lanes in [1, 2, 4] {
+        let of = |kind| Type::new(kind, lanes).unwrap();
+        let wide = of(Kind::I64);
+        let mut all = Vec::new();
+        for kind in [Kind::Bool, Kind::I8, Kind::I16, Kind::I32] {
+            all.extend([Op::Zext, Op::Sext].map(|op| Case::new(op, &[of(kind)], wide)));
+            if kind != Kind::Bool {
+                all.push(Case::new(Op::TruncInt, &[wide], of(kind)));
+            }
+        }
+        all.push(Case::new(Op::Select, &[of(Kind::Bool), wide, wide], wide));
+        all.push(Case::new(Op::Select, &[Type::BOOL, wide, wide], wide));
+        all.push(Case::new(Op::Freeze, &[wide], wide));
+        if lanes == 1 {
+            for other in [Type::I32X2, Type::F32X2, Type::scalar(Kind::F64)] {
+                all.push(Case::new(Op::Bitcast, &[wide], other));
+                all.push(Case::new(Op::Bitcast, &[other], wide));
+            }
+        } else {
+            all.push(Case::new(Op::Splat, &[Type::I64], wide));
+            all.push(Case::new(Op::Build, &vec![Type::I64; lanes.into()], wide));
+            let lane = Imm::Lane(lanes - 1);
+            all.push(Case { imm: lane, ..Case::new(Op::Extract, &[wide], Type::I64) });
+            all.push(Case { imm: lane, ..Case::new(Op::Insert, &[wide, Type::I64], wide) });
+        }
+        for case in all {
+            check(&case, &operands(&mut rng, &case, 64));
+        }
+    }
+}
+
+/// Whole programs, with the ops that one host or another lacks.
+#[test]
+fn random_programs_do_what_they_did() {
+    let options = ir::Options {
+        kinds: vec![Kind::I64, Kind::F64, Kind::I16, Kind::I8],
+        nodes: 24,
+        denormals: true,
+        ..ir::Options::default()
+    };
+    let words = ir::output_words(&options);
+    let mut ended = 0;
+    for seed in property::seeds(property::budget(150, 20_000)) {
+        let module = ir::generate(seed, &options);
+        let input = ir::inputs(seed, &options);
+        let Some(want) = ir::interpret(&module, &input, words) else { continue };
+        for (arithmetic, int64) in [(Options::RULES, false), (Options::ALL, true)] {
+            let lacks = Lacks { arithmetic, int64, ..Lacks::default() };
+            let mut after = module.clone();
+            legalize::run(&mut after, &lacks);
+            lower_int64::run(&mut after, &lacks);
+            verify(&after).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{after}"));
+            // What is lowered takes more steps.
+            let Some(got) = ir::interpret(&after, &input, words) else { continue };
+            assert_eq!(got, want, "seed {seed} {lacks:?}\n{module}\n{after}");
+            ended += 1;
+        }
+    }
+    assert!(ended > 100, "{ended} runs");
 }
 
 /// All halves, and all pairs of 8-bit integers.

@@ -9,6 +9,7 @@ use xenoglot_dragon::{Machine, Params};
 use xenoglot_interp::{Bindings as InterpBindings, Interpreter, Limits as InterpLimits};
 use xenoglot_ir::Module;
 use xenoglot_native::{Bindings, Compiler, Limits};
+use xenoglot_opt::{Lacks, legalize};
 use xenoglot_testgen::skip;
 use xenoglot_vpu::asm::assemble;
 use xenoglot_vpu::lift::layout::*;
@@ -228,7 +229,9 @@ fn simulator_and_device_agree() {
     spread(&cases, start, |device, &((name, source), number)| {
         let case = simulate(source, number);
         let options = xenoglot_spirv::Options { float_controls: controls, ..Default::default() };
-        let spirv = xenoglot_spirv::emit(&case.module(), &options).unwrap();
+        let mut module = case.module();
+        legalize::run(&mut module, &Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() });
+        let spirv = xenoglot_spirv::emit(&module, &options).unwrap();
         let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
         let buffers = vec![
             buffer(GLOBAL_BINDING, BufferKind::Uniform, global_bytes(&case.globals)),

@@ -54,6 +54,9 @@ impl Code<'_, '_> {
 
     /// An op on `v` and a number.
     pub(super) fn op_number(&mut self, op: Op, v: Value, number: u64) -> Value {
+        if number == 0 && matches!(op, Op::Shl | Op::Ushr | Op::Sshr | Op::Or) {
+            return v;
+        }
         let ty = self.ty(v);
         let number = self.number(ty, number);
         self.op(op, &[v, number])

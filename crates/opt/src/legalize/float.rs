@@ -82,10 +82,16 @@ fn are_numbers(c: &mut Code, x: Value, y: Value) -> Value {
     c.op(Op::And, &[x, y])
 }
 
-/// `+0 + x`, which some compilers take for `x`.
+/// `+0 + x`, which compilers that do not keep signs of zeros take for `x`; on the bits where every host has them.
 fn plus_zero(c: &mut Code, x: Value) -> Value {
     let zero = c.number(c.ty(x), 0);
-    let is_zero = c.op(Op::FcmpOeq, &[x, zero]);
+    let is_zero = match c.ty(x).kind() {
+        Kind::F32 => {
+            let bits = c.bits(x);
+            c.op_number(Op::IcmpEq, bits, 0x8000_0000)
+        }
+        _ => c.op(Op::FcmpOeq, &[x, zero]),
+    };
     c.select(is_zero, zero, x)
 }
 

@@ -25,6 +25,11 @@ impl Capabilities {
         }
     }
 
+    /// Whether the set has `capability`.
+    pub fn contains(&self, capability: Capability) -> bool {
+        self.0.binary_search_by_key(&(capability as u32), |&c| c as u32).is_ok()
+    }
+
     /// Those of the set, in the order of their numbers.
     pub fn as_slice(&self) -> &[Capability] {
         &self.0

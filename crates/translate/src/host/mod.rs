@@ -121,6 +121,7 @@ impl Host {
                 zeros: !zero_sums,
             },
             arithmetic: self.lacks_arithmetic(),
+            int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
             subgroups: Some(self.subgroups.width()),
         }
@@ -128,6 +129,15 @@ impl Host {
 }
 
 impl Host {
+    /// Whether there are no 64-bit integers: in the language, or on the device.
+    fn lacks_int64(&self) -> bool {
+        let int64 = xenoglot_spirv::Capability::Int64;
+        let in_language =
+            !matches!(self.language, Language::Wgsl | Language::Glsl(Glsl::Gl330 | Glsl::Es310));
+        let on_device = self.capabilities.as_ref().is_none_or(|all| all.contains(int64));
+        !in_language || !on_device || self.without.contains(int64)
+    }
+
     /// What no shading language has, and what this one lacks besides.
     fn lacks_arithmetic(&self) -> legalize::Options {
         let is_spirv = matches!(self.language, Language::Spirv(_));

@@ -8,6 +8,7 @@ use spirv_tools::val::Validator;
 use std::fmt::Display;
 use xenoglot_glsl::Target as Profile;
 use xenoglot_ir::Module;
+use xenoglot_opt::{Lacks, legalize};
 use xenoglot_spirv::{FloatControls, Names, Version};
 
 /// What a writer that refuses a module says.
@@ -34,10 +35,6 @@ fn disassembled(words: &[u32]) -> Result<String, String> {
     let keep = |line: &&str| !line.starts_with("; Generator") && !line.starts_with("; Bound");
     Ok(text.lines().filter(keep).flat_map(|line| [line, "\n"]).collect())
 }
-
-/// What every writer's modules are rid of.
-const RULES: legalize::Options =
-    legalize::Options { rules: true, compares: false, high_products: false, bit_counts: false };
 
 /// The module of a case, with what the language lacks made of what it has.
 fn legalized(case: &Case, arithmetic: legalize::Options) -> Result<Module, String> {
@@ -77,7 +74,10 @@ pub fn spirv(case: &Case) -> Result<String, String> {
         Some(())
     })?;
     let portable = options.portable_ops;
-    let module = legalized(case, legalize::Options { compares: portable, high_products: portable, ..RULES })?;
+    let module = legalized(
+        case,
+        legalize::Options { compares: portable, high_products: portable, ..legalize::Options::RULES },
+    )?;
     if versions.is_empty() {
         return Ok(case.with(&[("", spirv_text(&module, &options)?)]));
     }
@@ -109,7 +109,12 @@ pub fn glsl(case: &Case) -> Result<String, String> {
     let mut sections = Vec::new();
     for target in targets {
         let is_old = target == Profile::Gl330;
-        let lacks = legalize::Options { compares: true, high_products: is_old, bit_counts: is_old, ..RULES };
+        let lacks = legalize::Options {
+            compares: true,
+            high_products: is_old,
+            bit_counts: is_old,
+            ..legalize::Options::RULES
+        };
         let module = legalized(case, lacks)?;
         let options = xenoglot_glsl::Options { target, ..options };
         sections.push((target.name(), xenoglot_glsl::emit(&module, &options).unwrap_or_else(error)));
@@ -133,7 +138,10 @@ fn naga(case: &Case, write: Write) -> Result<String, String> {
         }
         Some(())
     })?;
-    let module = legalized(case, legalize::Options { compares: true, high_products: true, ..RULES })?;
+    let module = legalized(
+        case,
+        legalize::Options { compares: true, high_products: true, ..legalize::Options::RULES },
+    )?;
     let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga());
     let text = words.map_or_else(error, |words| write(&words, &options).unwrap_or_else(error));
     Ok(case.with(&[("", text)]))

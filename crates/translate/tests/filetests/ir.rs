@@ -3,7 +3,7 @@
 use crate::case::Case;
 use xenoglot_ir::text::{Limits, canonical, parse};
 use xenoglot_ir::{Module, verify};
-use xenoglot_opt::{Context, Lacks, PASSES, PassKind, lower_floats};
+use xenoglot_opt::{Context, Lacks, PASSES, PassKind, legalize, lower_floats};
 
 /// The names of all passes.
 pub fn passes() -> impl Iterator<Item = &'static str> {
@@ -54,6 +54,8 @@ pub fn after_pass(case: &Case) -> Result<String, String> {
                 narrow_memory: true,
                 shared_int64_atomics: true,
                 floats,
+                arithmetic: legalize::Options::ALL,
+                int64: true,
                 vertex_without_position: true,
                 subgroups: Some(8),
             };
