@@ -1,7 +1,7 @@
 //! The command-line tool `xenoglot`.
 //!
 //! `commands` has one file per command. What they share: `cli` says what the arguments are, `source` finds and reads
-//! inputs, `program` makes programs of them, `batch` works on many at once and writes results in order, `draw` makes
+//! inputs, `program` makes modules of them as `lift` says, `executable` has what PICA200 files say beside, `batch` works on many at once and writes results in order, `draw` makes
 //! pictures of graphs, `picture` writes those of pixels, `output` writes files, `print` standard output, `progress` says how far
 //! they are, `isolate` makes panics errors, `engine` says where codecs run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
 
@@ -13,8 +13,10 @@ mod cli;
 mod commands;
 mod draw;
 mod engine;
+mod executable;
 mod failure;
 mod isolate;
+mod lift;
 mod output;
 mod picture;
 mod print;

@@ -1,6 +1,7 @@
 //! DXIL, the shaders of Direct3D 12: from containers or bare bitcode to modules.
 
 use crate::Error;
+use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
 pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, checks};
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
@@ -8,6 +9,19 @@ pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};
 use xenoglot_dxil::program::Resource;
 pub use xenoglot_dxil::root_signature::RootSignature;
 use xenoglot_dxil::{binding, lift as lifter, program};
+
+/// The guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Dxil;
+
+/// How a shader is lifted.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How its resources are bound.
+    pub bindings: BindingModel,
+    /// The lifter's options; the entry is the program's number.
+    pub lift: LiftOptions,
+}
 
 /// Reads the shader's module of a DXBC container or of bitcode.
 ///
@@ -143,4 +157,68 @@ pub fn lift_bound(module: &Module, options: &LiftOptions, remapper: &dyn Remappe
 /// The lifter's.
 pub fn lift(module: &Module, options: &LiftOptions) -> Result<Lifted, Error> {
     Ok(lifter::lift(module, options)?)
+}
+
+impl Guest for Dxil {
+    fn name(&self) -> &'static str {
+        "dxil"
+    }
+
+    fn title(&self) -> &'static str {
+        "Direct3D 12 (DXIL)"
+    }
+
+    fn detect(&self, bytes: &[u8]) -> Option<&'static str> {
+        container::detect(bytes).map(container::Format::name)
+    }
+
+    fn options(&self) -> guest::LiftOptions {
+        guest::LiftOptions::Dxil(Options::default())
+    }
+
+    fn load<'a>(&self, bytes: &'a [u8]) -> Result<Box<dyn Image + 'a>, Error> {
+        let module = load(bytes)?;
+        let shaders = programs(&module)?;
+        let count = shaders.len();
+        let program = |(number, shader): (usize, program::Program)| guest::Program {
+            name: shader.name,
+            stage: shader.kind.name(),
+            unit: 0,
+            number,
+            suffix: suffix(number, count),
+        };
+        let programs = shaders.into_iter().enumerate().map(program).collect();
+        let units = [Unit { extension: "ll", ..Unit::default() }];
+        Ok(Box::new(File { bytes, module, units, programs }))
+    }
+}
+
+struct File<'a> {
+    bytes: &'a [u8],
+    module: Module,
+    units: [Unit; 1],
+    programs: Vec<guest::Program>,
+}
+
+impl Image for File<'_> {
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn programs(&self) -> &[guest::Program] {
+        &self.programs
+    }
+
+    fn disassemble(&self, unit: usize, _: Style) -> Result<String, Error> {
+        entry(&self.units, unit)?;
+        disassemble(&self.module)
+    }
+
+    fn lift(&self, program: usize, options: &guest::LiftOptions) -> Result<xenoglot_ir::Module, Error> {
+        let guest::LiftOptions::Dxil(options) = options else { return Err(options.foreign("dxil")) };
+        let entry = entry(&self.programs, program)?.number;
+        let remapper = options.bindings.remapper(self.bytes, &self.module, entry)?;
+        let lift = LiftOptions { entry, ..options.lift };
+        Ok(lift_bound(&self.module, &lift, &*remapper)?.module)
+    }
 }

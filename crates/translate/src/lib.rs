@@ -24,24 +24,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * [`detect`] says what a file is.
-//! * [`pica`] loads PICA200 shaders and lifts them, [`maxwell`] programs of NVIDIA's Maxwell and Pascal,
-//!   [`dxil`] shaders of Direct3D 12. Each is a feature, on by default.
+//! * [`guest::detect`] says what a file is; a [`Guest`](guest::Guest) loads, lists and lifts what is in it, whatever it is.
+//! * [`pica`], [`maxwell`], [`dxil`], `mips` and `vpu` are the guests with all that is theirs alone. Each is a feature; the
+//!   first three are on by default.
 //! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
 //!   `naga`, WGSL, MSL and HLSL. [`Translator`] does so for many modules with the same buffers.
 #![deny(missing_docs)]
 
 mod code;
-pub mod detect;
 #[cfg(feature = "dxil")]
 pub mod dxil;
+pub mod guest;
 pub mod host;
+mod ir_text;
 #[cfg(feature = "maxwell")]
 pub mod maxwell;
+#[cfg(feature = "mips")]
+pub mod mips;
 #[cfg(feature = "pica")]
 pub mod pica;
 mod translator;
 mod versions;
+#[cfg(feature = "vpu")]
+pub mod vpu;
 
 pub use code::{Code, Floats, Options};
 pub use host::Host;
@@ -70,6 +75,20 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// Options of another guest than the program's.
+    #[error("options of {given} mean nothing for {guest}")]
+    ForeignOptions {
+        /// The program's guest.
+        guest: &'static str,
+        /// The options'.
+        given: &'static str,
+    },
+    /// Text of the IR cannot be read.
+    #[error(transparent)]
+    IrText(#[from] xenoglot_ir::text::ParseError),
+    /// A module that was read is not sound.
+    #[error("the module is not sound: {0}")]
+    Unsound(#[from] xenoglot_ir::verify::VerifyErrors),
     /// A container is damaged.
     #[error(transparent)]
     #[cfg(feature = "pica")]
@@ -115,6 +134,18 @@ pub enum Error {
     #[error(transparent)]
     #[cfg(feature = "dxil")]
     DxilText(#[from] xenoglot_dxil::disasm::Limit),
+    /// An ELF file of MIPS is damaged.
+    #[error(transparent)]
+    #[cfg(feature = "mips")]
+    Elf(#[from] xenoglot_mips::container::elf::Error),
+    /// An error in the Dragon's assembly, with its line.
+    #[error(transparent)]
+    #[cfg(feature = "vpu")]
+    VpuAssembly(#[from] xenoglot_vpu::asm::AsmError),
+    /// A program of the Dragon cannot be lifted.
+    #[error(transparent)]
+    #[cfg(feature = "vpu")]
+    VpuLift(#[from] xenoglot_vpu::lift::LiftError),
     /// SPIR-V cannot express a module.
     #[error(transparent)]
     Spirv(#[from] xenoglot_spirv::Error),

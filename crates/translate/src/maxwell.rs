@@ -1,15 +1,24 @@
 //! NVIDIA Maxwell and Pascal programs: from files to modules.
 
 use crate::Error;
-use xenoglot_ir::Stage;
+use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
+use xenoglot_ir::module::ListingLine;
+use xenoglot_ir::{Module, Stage};
+use xenoglot_maxwell::code::Instructions;
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
+use xenoglot_maxwell::disasm;
 use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
+use xenoglot_maxwell::inst::Inst;
 use xenoglot_maxwell::launch::stack_bytes;
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
     flatten_integer_cubes, lift_compute_on, lift_graphics, scale_textures, stage_to_compute,
 };
 use xenoglot_maxwell::sph::Sph;
+
+/// The guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Maxwell;
 
 /// What a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,4 +308,68 @@ fn banks<'a>(program: &Program<'a>) -> Vec<ConstantBank<'a>> {
 /// The words of code; a rest of less than a word is dropped.
 pub fn words(code: &[u8]) -> Vec<u64> {
     code.as_chunks().0.iter().map(|w| u64::from_le_bytes(*w)).collect()
+}
+
+impl Guest for Maxwell {
+    fn name(&self) -> &'static str {
+        "maxwell"
+    }
+
+    fn title(&self) -> &'static str {
+        "NVIDIA Maxwell and Pascal"
+    }
+
+    fn detect(&self, bytes: &[u8]) -> Option<&'static str> {
+        container::detect(bytes).map(Format::name)
+    }
+
+    fn options(&self) -> guest::LiftOptions {
+        guest::LiftOptions::Maxwell(Options::default())
+    }
+
+    fn load<'a>(&self, bytes: &'a [u8]) -> Result<Box<dyn Image + 'a>, Error> {
+        let code = load(bytes)?;
+        let (mut units, mut programs) = (Vec::new(), Vec::new());
+        for (number, program) in code.iter().enumerate() {
+            let (name, suffix) = (program.name.clone(), suffix(number, code.len()));
+            let unit =
+                Unit { name: Some(name.clone()), offset: None, suffix: suffix.clone(), extension: "sass" };
+            units.push(unit);
+            programs.push(guest::Program { name, stage: program.kind.name(), unit: number, number, suffix });
+        }
+        Ok(Box::new(File { code, units, programs }))
+    }
+}
+
+struct File<'a> {
+    code: Vec<Program<'a>>,
+    units: Vec<Unit>,
+    programs: Vec<guest::Program>,
+}
+
+impl Image for File<'_> {
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn programs(&self) -> &[guest::Program] {
+        &self.programs
+    }
+
+    fn disassemble(&self, unit: usize, _: Style) -> Result<String, Error> {
+        Ok(disasm::listing(&words(entry(&self.code, unit)?.code)).to_string())
+    }
+
+    fn lift(&self, program: usize, options: &guest::LiftOptions) -> Result<Module, Error> {
+        let guest::LiftOptions::Maxwell(options) = options else { return Err(options.foreign("maxwell")) };
+        Ok(lift(entry(&self.code, program)?, options)?.module)
+    }
+
+    fn listing(&self, program: usize) -> Vec<ListingLine> {
+        let Ok(program) = entry(&self.code, program) else { return Vec::new() };
+        let line = |(address, _, inst): (u32, _, Result<Inst, _>)| {
+            Some(ListingLine { address, text: inst.ok()?.to_string() })
+        };
+        Instructions::new(&words(program.code)).filter_map(line).collect()
+    }
 }

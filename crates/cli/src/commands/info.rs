@@ -1,17 +1,18 @@
 //! `xenoglot info`: what is in a file.
 
 mod dxil;
+mod mips;
 
 use crate::batch::{self, Artifact, BatchArgs, Content};
-use crate::program::{Executable, LiftArgs, Select, binaries, executables, maxwell_programs};
+use crate::executable::{Executable, binaries, executables};
+use crate::program::Select;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use xenoglot::detect::{Format, detect};
-use xenoglot::maxwell;
+use xenoglot::guest::Guest;
+use xenoglot::{maxwell, pica};
 use xenoglot_ir::stage::TessSpacing;
 use xenoglot_ir::{Module, Stage};
-use xenoglot_mips::container::elf;
 use xenoglot_pica_shader::container::{
     Constant, ConstantValue, Dvle, RegisterFile, Semantic, ShaderKind, Shbin,
 };
@@ -34,39 +35,40 @@ pub fn run(args: &Args) -> Result<bool> {
         &args.batch,
         || (),
         |(), _, bytes| {
-            if elf::is_mips(bytes) {
-                let facts = super::mips::facts(bytes)?;
-                let content = if args.batch.json { Content::None } else { Content::Text(page(&facts)) };
-                return Ok(vec![Ok(Artifact { suffix: ".txt".into(), content, facts })]);
-            }
-            let format = detect(bytes);
-            let facts = match format {
-                Format::IrText => ir_facts(bytes)?,
-                Format::Maxwell(_) => maxwell_facts(bytes, &args.select)?,
-                Format::Dxil(format) => dxil::facts(bytes, format)?,
-                _ => binary_facts(bytes, &args.select)?,
-            };
-            let mut object = Map::new();
-            object.insert("format".into(), format.name().into());
-            object.insert("bytes".into(), bytes.len().into());
-            object.extend(facts);
-            let content = if args.batch.json { Content::None } else { Content::Text(page(&object)) };
-            Ok(vec![Ok(Artifact { suffix: ".txt".into(), content, facts: object })])
+            let (guest, format) = args.select.guest(bytes)?;
+            let mut facts = Map::new();
+            facts.insert("format".into(), format.into());
+            facts.insert("bytes".into(), bytes.len().into());
+            facts.extend(match guest.name() {
+                "maxwell" => maxwell_facts(bytes, &args.select)?,
+                "dxil" => dxil::facts(bytes)?,
+                "mips" => mips::facts(bytes)?,
+                "pica" => binary_facts(bytes, &args.select)?,
+                _ => guest_facts(guest, bytes, &args.select)?,
+            });
+            let content = if args.batch.json { Content::None } else { Content::Text(page(&facts)) };
+            Ok(vec![Ok(Artifact { suffix: ".txt".into(), content, facts })])
         },
     )
 }
 
-fn ir_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
-    let units = crate::program::modules(bytes, &Select::default(), &LiftArgs::default(), false)?;
-    let mut facts = Map::new();
-    for unit in units {
-        facts.insert("module".into(), module_facts(&unit?.module));
+/// What is known of any guest's programs: their modules.
+fn guest_facts(guest: &dyn Guest, bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
+    let image = guest.load(bytes)?;
+    let mut modules = Vec::new();
+    for number in select.programs(&*image)? {
+        modules.push(module_facts(&image.lift(number, &guest.options())?));
     }
-    Ok(facts)
+    let facts = match modules.len() {
+        1 => ("module", modules.remove(0)),
+        _ => ("modules", modules.into()),
+    };
+    Ok(Map::from_iter([(facts.0.to_owned(), facts.1)]))
 }
 
 fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
-    let facts = |(program, _): (maxwell::Program, String)| {
+    let chosen = select.programs(&*maxwell::Maxwell.load(bytes)?)?;
+    let facts = |program: &maxwell::Program| {
         let mut facts = json!({
             "name": program.name,
             "stage": program.kind.name(),
@@ -85,7 +87,7 @@ fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
             }
             maxwell::Kind::Graphics(sph) => facts["header"] = json!(sph),
         }
-        match maxwell::lift(&program, &Default::default()) {
+        match maxwell::lift(program, &Default::default()) {
             Ok(lifted) => {
                 facts["uses"] = json!(lifted.info);
                 facts["module"] = module_facts(&lifted.module);
@@ -95,7 +97,8 @@ fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
         }
         facts
     };
-    let programs: Vec<Value> = maxwell_programs(bytes, select)?.into_iter().map(facts).collect();
+    let programs = maxwell::load(bytes)?;
+    let programs: Vec<Value> = chosen.iter().filter_map(|&n| programs.get(n)).map(facts).collect();
     Ok(Map::from_iter([("programs".into(), programs.into())]))
 }
 
@@ -167,10 +170,10 @@ fn flow_facts(flow: &FlowStats) -> Value {
 
 fn binary_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
     let mut list: Vec<Value> = Vec::new();
-    for b in binaries(bytes, select)? {
-        let Shbin { version, program, descriptor_tags: _, lines, filenames, executables: _ } = &*b.shbin;
+    for (offset, shbin) in binaries(bytes, select)? {
+        let Shbin { version, program, descriptor_tags: _, lines, filenames, executables: _ } = &*shbin;
         list.push(json!({
-            "offset": b.offset,
+            "offset": offset,
             "version": version,
             "words": program.code.len(),
             "descriptors": program.descriptors.len(),
@@ -220,10 +223,10 @@ fn executable_facts(e: &Executable) -> Result<Value> {
                 }),
             );
         }
-        match e.lift(&LiftArgs::default().options(false)) {
-            Ok((module, flow)) => {
-                facts.insert("flow".into(), flow_facts(&flow));
-                facts.insert("module".into(), module_facts(&module));
+        match pica::lift_executable(&e.shbin, e.index, &pica::Options::default()) {
+            Ok(lifted) => {
+                facts.insert("flow".into(), flow_facts(&lifted.flow));
+                facts.insert("module".into(), module_facts(&lifted.module));
             }
             // The container is described all the same.
             Err(error) => drop(facts.insert("cannot be lifted".into(), error.to_string().into())),

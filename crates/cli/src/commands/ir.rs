@@ -2,7 +2,8 @@
 
 use crate::batch::{Artifact, BatchArgs};
 use crate::failure::usage;
-use crate::program::{LiftArgs, Select, Unit, each_unit};
+use crate::lift::LiftArgs;
+use crate::program::{Select, Unit, each_unit};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
 use std::time::Duration;

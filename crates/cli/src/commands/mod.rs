@@ -14,7 +14,6 @@ pub mod dragon;
 pub mod extract;
 pub mod info;
 pub mod ir;
-mod mips;
 pub mod render;
 pub mod render_nds;
 pub mod run;

@@ -1,17 +1,18 @@
-//! `xenoglot run`: a shader on given inputs, a kernel on given arguments, a MIPS program for Linux.
+//! `xenoglot run`: a shader on given inputs, a kernel on given arguments, a module on given buffers, a MIPS program for Linux.
 
+use crate::executable::executables;
 use crate::failure::{self, usage};
+use crate::lift::{NumericArg, Workgroup, parse_workgroup};
 use crate::print;
-use crate::program::{NumericArg, Select, Workgroup, executables, parse_workgroup};
-use crate::source::sources;
+use crate::program::Select;
+use crate::source::{Source, sources};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
-use xenoglot::detect::{Format, detect};
-use xenoglot::pica::{Options, Shape};
+use xenoglot::pica::{Options, Shape, lift_executable};
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::container::Dvle;
 use xenoglot_pica_shader::names::Names;
@@ -22,6 +23,7 @@ mod device;
 mod engine;
 mod guest;
 mod kernel;
+mod module;
 mod values;
 
 use engine::{Event, Run};
@@ -40,6 +42,8 @@ Arguments of a kernel (--args), one for each of its parameters:
   u32[64]                    the address of a buffer of 64 zeros
   f32[8]=1,2.5               the address of 8 floats that start with these; without the 8: of these only
   u8[]=@data.bin             the address of the bytes of a file; `-` for standard input
+Direct3D shaders, other graphics stages and IR text take a buffer for each resource (--bind), by the module's name for it or by SET.BINDING, as above: `--bind out=u32[64]`. `xenoglot ir` shows the names. Inputs of stages are given by their names and numbers: `--input in0=1,0.5`.
+
 Types are u8, i8, u16, i16, u32, i32, u64, i64, f32 and f64. Every buffer is printed after the run."#;
 
 /// Where to run.
@@ -64,7 +68,7 @@ pub struct Args {
     /// A JSON file with uniforms and vertices, or `-`; --help shows one.
     #[arg(long, value_name = "FILE")]
     inputs: Option<PathBuf>,
-    /// An input of the first vertex: `v0=1,2,3,1`.
+    /// An input: of the first vertex for PICA200 shaders, `v0=1,2,3,1`, else of the one invocation.
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true)]
     input: Vec<String>,
     /// A uniform: `c0=1,2,3,4`, `mvp=` and 16 numbers, `i0=3,0,1,0`, `b1=true`.
@@ -73,6 +77,9 @@ pub struct Args {
     /// Arguments of a kernel; --help says what they look like.
     #[arg(long, value_name = "ARGUMENT", num_args = 1.., allow_negative_numbers = true)]
     args: Vec<String>,
+    /// What a resource of a module is bound to; --help says what it looks like.
+    #[arg(long, value_name = "NAME=BUFFER")]
+    bind: Vec<String>,
     /// Workgroups of a kernel along x, y and z.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "1,1,1")]
     grid: Workgroup,
@@ -86,9 +93,9 @@ pub struct Args {
     #[cfg(feature = "vulkan")]
     #[arg(long)]
     device: Option<String>,
-    /// Arithmetic of results.
-    #[arg(long, value_enum, default_value_t)]
-    numeric: NumericArg,
+    /// Arithmetic of a PICA200 shader's results; single if not given.
+    #[arg(long, value_enum)]
+    numeric: Option<NumericArg>,
     /// Run the program after all passes instead of as lifted. Vulkan always does.
     #[arg(long)]
     optimized: bool,
@@ -132,22 +139,31 @@ pub fn run(args: &Args) -> Result<bool> {
     })
 }
 
-fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
+fn read_and_run(args: &Args, source: &Source) -> Result<()> {
     let bytes = source.read()?;
-    if xenoglot_mips::container::elf::is_mips(&bytes) {
+    let (program, _) = args.select.guest(&bytes)?;
+    if program.name() == "mips" {
         return guest::run(&args.guest, args.fuel, &args.shader, bytes);
     }
     if args.guest.is_given() {
         return Err(usage("arguments behind -- and the options of guests are for MIPS programs"));
     }
-    if detect(&bytes) == Format::Maxwell(xenoglot_maxwell::container::Format::Cubin) {
-        let text = kernel::run(args, &source.name, &bytes)?;
-        return Ok(print::stdout().write_all(text.as_bytes())?);
+    let is_cubin =
+        xenoglot_maxwell::container::detect(&bytes) == Some(xenoglot_maxwell::container::Format::Cubin);
+    let text = match program.name() {
+        "pica" => shader(args, source, &bytes)?,
+        "maxwell" if is_cubin => kernel::run(args, &source.name, &bytes)?,
+        _ => module::run(args, &source.name, program, &bytes)?,
+    };
+    Ok(print::stdout().write_all(text.as_bytes())?)
+}
+
+/// Runs a PICA200 shader; gives what is to be printed.
+fn shader(args: &Args, source: &Source, bytes: &[u8]) -> Result<String> {
+    if !args.args.is_empty() || !args.bind.is_empty() {
+        return Err(usage("--args are of kernels, --bind of modules"));
     }
-    if !args.args.is_empty() {
-        return Err(usage("--args are of kernels"));
-    }
-    let mut found = executables(&bytes, &args.select)?.into_iter();
+    let mut found = executables(bytes, &args.select)?.into_iter();
     let (Some(executable), None) = (found.next(), found.next()) else {
         bail!("several executables inside: choose one with --entry or --at");
     };
@@ -155,13 +171,12 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
     let inputs = inputs(args, dvle)?;
     let options = Options {
         shape: Shape::Compute,
-        numeric: args.numeric.mode(),
+        numeric: args.numeric.map(NumericArg::mode).unwrap_or_default(),
         count_steps: true,
-        listing: true,
         traceable: args.trace.is_some(),
         ..Options::default()
     };
-    let (mut module, _) = executable.lift(&options)?;
+    let mut module = lift_executable(&executable.shbin, executable.index, &options)?.module;
     module.workgroup = [1; 3];
     let runs = match args.backend {
         Backend::Interp => {
@@ -174,14 +189,13 @@ fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
         Backend::Vulkan => engine::vulkan(&mut module, dvle, &inputs, args.device.as_deref())?,
     };
     let names = Names::from_dvle(dvle);
-    let text = if args.json {
+    Ok(if args.json {
         let vertices: Vec<Value> = runs.iter().map(|r| run_json(r, &module, dvle, &names)).collect();
         format!("{:#}\n", json!({ "input": source.name, "vertices": vertices }))
     } else {
         let runs = runs.iter().enumerate();
         runs.map(|(n, run)| run_text(n, run, args.all, &module, dvle, &names)).collect()
-    };
-    Ok(print::stdout().write_all(text.as_bytes())?)
+    })
 }
 
 /// The text of a run on the interpreter with plausible inputs.

@@ -2,7 +2,8 @@
 
 use crate::batch::{Artifact, BatchArgs};
 use crate::isolate::{Panicked, attempt};
-use crate::program::{LiftArgs, Select, Unit, each_unit};
+use crate::lift::LiftArgs;
+use crate::program::{Select, Unit, each_unit};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use std::fmt::Write as _;

@@ -125,6 +125,27 @@ pub enum ShaderKind {
 }
 
 impl ShaderKind {
+    /// Direct3D's name of the stage, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShaderKind::Pixel => "pixel",
+            ShaderKind::Vertex => "vertex",
+            ShaderKind::Geometry => "geometry",
+            ShaderKind::Hull => "hull",
+            ShaderKind::Domain => "domain",
+            ShaderKind::Compute => "compute",
+            ShaderKind::Library => "library",
+            ShaderKind::RayGeneration => "ray generation",
+            ShaderKind::Intersection => "intersection",
+            ShaderKind::AnyHit => "any hit",
+            ShaderKind::ClosestHit => "closest hit",
+            ShaderKind::Miss => "miss",
+            ShaderKind::Callable => "callable",
+            ShaderKind::Mesh => "mesh",
+            ShaderKind::Amplification => "amplification",
+        }
+    }
+
     /// All, by number.
     pub const ALL: [ShaderKind; 15] = [
         ShaderKind::Pixel,

@@ -4,12 +4,11 @@ use super::{Card, Made};
 use crate::commands::translate::extension;
 use crate::draw;
 use crate::output;
-use crate::program::LiftArgs;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 use xenoglot::host::Language;
-use xenoglot::pica::{Options, Shape, lift_executable};
+use xenoglot::pica::{Options, Shape, lift_executable, listing};
 use xenoglot::{Code, Host, Options as CodeOptions, Translator};
 use xenoglot_ir::Module;
 use xenoglot_ir::text::{GuestStyle, Numbers, Style};
@@ -60,7 +59,8 @@ pub fn show(translator: &mut Translator, shader: &Bundled, root: &Path) -> Resul
     let options = DisasmOptions { comments: true, ..DisasmOptions::default() };
     maker.add("disassembly.pica", "disassembly of the binary", disassemble(&shbin, &options));
 
-    let module = lift_executable(&shbin, 0, &LiftArgs::default().options(true))?.module;
+    let mut module = lift_executable(&shbin, 0, &Options::default())?.module;
+    module.listing = listing(&shbin, dvle);
     let f = module.entry_func().context("no entry")?;
     let tree = structure(f, &Default::default())?;
     let title = |what| format!("{} · {what}", shader.name);
@@ -115,7 +115,7 @@ pub fn show(translator: &mut Translator, shader: &Bundled, root: &Path) -> Resul
 
 /// The shader with identity matrices and plausible attributes.
 fn sample_run(shbin: &Shbin) -> Result<String> {
-    let options = Options { shape: Shape::Compute, count_steps: true, listing: true, ..Options::default() };
+    let options = Options { shape: Shape::Compute, count_steps: true, ..Options::default() };
     let mut module = lift_executable(shbin, 0, &options)?.module;
     module.workgroup = [1; 3];
     let dvle = shbin.executables.first().context("no executable")?;

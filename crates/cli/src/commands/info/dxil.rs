@@ -4,12 +4,12 @@ use super::module_facts;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use xenoglot::dxil;
-use xenoglot_dxil::container::{Container, Content, Format, FourCc, SubobjectContent};
+use xenoglot_dxil::container::{Container, Content, Format, FourCc, SubobjectContent, detect};
 use xenoglot_dxil::root_signature::RootSignature;
 
 /// The facts of a container's parts and of its shader.
-pub fn facts(bytes: &[u8], format: Format) -> Result<Map<String, Value>> {
-    if format != Format::Container {
+pub fn facts(bytes: &[u8]) -> Result<Map<String, Value>> {
+    if detect(bytes) != Some(Format::Container) {
         return shader_facts(bytes);
     }
     let mut facts = container_facts(&Container::parse(bytes)?);

@@ -4,6 +4,7 @@ use super::float_json;
 use crate::source;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Most bytes of a buffer.
@@ -55,8 +56,7 @@ impl Argument {
     /// Reads `NUMBER`, `TYPE[COUNT]`, `TYPE[COUNT]=NUMBER,…` or `TYPE[COUNT]=@FILE`; what is given makes up for no count.
     pub fn parse(text: &str) -> Result<Argument> {
         let Some((name, rest)) = text.split_once('[') else { return Ok(Argument::Number(text.to_owned())) };
-        let element = ELEMENTS.into_iter().find(|e| e.name == name.trim());
-        let element = element.with_context(|| format!("{name:?} is no type"))?;
+        let element = Element::named(name.trim()).with_context(|| format!("{name:?} is no type"))?;
         let (count, contents) = rest.split_once(']').context("expected TYPE[COUNT]")?;
         let mut bytes = match contents.strip_prefix('=') {
             None if contents.is_empty() => Vec::new(),
@@ -89,6 +89,14 @@ pub fn encode(text: &str, bytes: usize) -> Result<Vec<u8>> {
 }
 
 impl Element {
+    /// 32 bits without sign.
+    pub const WORD: Element = ELEMENTS[4];
+
+    /// The element of a name.
+    pub fn named(name: &str) -> Option<Element> {
+        ELEMENTS.into_iter().find(|e| e.name == name)
+    }
+
     fn encode_all(self, list: &str) -> Result<Vec<u8>> {
         let numbers = list.split(',').map(|text| self.encode(text.trim()));
         Ok(numbers.collect::<Result<Vec<_>>>()?.concat())
@@ -120,16 +128,42 @@ impl Element {
 
     /// The elements in the bytes of a buffer.
     pub fn decode(self, bytes: &[u8]) -> impl Iterator<Item = Number> {
-        bytes.chunks_exact(self.bytes).map(move |bytes| {
-            let bits = bytes.iter().rev().fold(0u64, |bits, &b| bits << 8 | u64::from(b));
-            let unused = 64 - 8 * self.bytes as u32;
-            match (self.kind, self.bytes) {
-                (Kind::Float, 4) => Number::Single(bits as u32),
-                (Kind::Float, _) => Number::Double(bits),
-                (Kind::Signed, _) => Number::Signed((bits << unused) as i64 >> unused),
-                (Kind::Unsigned, _) => Number::Unsigned(bits),
-            }
-        })
+        bytes
+            .chunks_exact(self.bytes)
+            .map(move |bytes| self.number(bytes.iter().rev().fold(0u64, |bits, &b| bits << 8 | u64::from(b))))
+    }
+
+    /// The number that bits are, of which there are no more than an element has.
+    pub fn number(self, bits: u64) -> Number {
+        let unused = 64 - 8 * self.bytes as u32;
+        match (self.kind, self.bytes) {
+            (Kind::Float, 4) => Number::Single(bits as u32),
+            (Kind::Float, _) => Number::Double(bits),
+            (Kind::Signed, _) => Number::Signed((bits << unused) as i64 >> unused),
+            (Kind::Unsigned, _) => Number::Unsigned(bits),
+        }
+    }
+
+    /// The bits of a number of this element.
+    pub fn bits(self, text: &str) -> Result<u64> {
+        let bytes = self.encode(text)?;
+        Ok(bytes.iter().rev().fold(0u64, |bits, &b| bits << 8 | u64::from(b)))
+    }
+}
+
+/// Writes the elements of a buffer as a table: some to a line, the number of the first in front.
+pub fn rows(out: &mut String, numbers: &[Number]) {
+    /// Numbers of a line.
+    const LINE: usize = 8;
+    let numbers: Vec<String> = numbers.iter().map(Number::to_string).collect();
+    let width = numbers.iter().map(String::len).max().unwrap_or(0);
+    for (line, numbers) in numbers.chunks(LINE).enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "  {:>6}:", line * LINE);
+        for number in numbers {
+            let _ = write!(out, " {number:>width$}");
+        }
+        out.push('\n');
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs a kernel of a cubin: its buffers laid out in global memory, and what it leaves in them printed.
 
-use super::arguments::{Argument, Element, encode};
+use super::arguments::{Argument, Element, Number, encode, rows};
 use super::{Args, Backend};
 use crate::failure::{self, usage};
 use crate::program::Select;
@@ -40,10 +40,9 @@ struct Run<'a> {
 
 /// Runs the kernel that the arguments choose; gives what is to be printed.
 pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
-    if !args.input.is_empty() || !args.uniform.is_empty() || args.inputs.is_some() || args.trace.is_some() {
-        return Err(usage(
-            "a kernel takes --args; --input, --uniform, --inputs and --trace are of PICA200 shaders",
-        ));
+    let others = [args.inputs.is_some(), args.trace.is_some(), args.numeric.is_some()];
+    if !args.input.is_empty() || !args.uniform.is_empty() || !args.bind.is_empty() || others.contains(&true) {
+        return Err(usage("a kernel takes --args; inputs, bindings, --numeric and --trace are of shaders"));
     }
     let name_inside = choose(&Cubin::parse(bytes)?, &args.select)?.name.clone();
     let mut memory = Memory::new(BASE);
@@ -209,21 +208,12 @@ impl<'a> Run<'a> {
     }
 
     fn text(&self, memory: &[u8]) -> String {
-        /// Numbers of a line.
-        const LINE: usize = 8;
         let mut out = format!("{}\n", self.kernel.name);
         for (n, element, bytes) in self.left(memory) {
-            let numbers: Vec<String> = element.decode(bytes).map(|number| number.to_string()).collect();
-            let width = numbers.iter().map(String::len).max().unwrap_or(0);
+            let numbers: Vec<Number> = element.decode(bytes).collect();
             // Writing to a string cannot fail.
             let _ = writeln!(out, "argument {n}: {}[{}]", element.name(), numbers.len());
-            for (line, numbers) in numbers.chunks(LINE).enumerate() {
-                let _ = write!(out, "  {:>6}:", line * LINE);
-                for number in numbers {
-                    let _ = write!(out, " {number:>width$}");
-                }
-                out.push('\n');
-            }
+            rows(&mut out, &numbers);
         }
         out
     }

@@ -1,11 +1,9 @@
-//! ELF files for MIPS: what is in them, and their code as text.
+//! What is in ELF files for MIPS.
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use xenoglot_mips::Endian;
 use xenoglot_mips::container::elf::{Elf, FloatAbi, Kind, Limits};
-use xenoglot_mips::{Endian, disasm};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -61,8 +59,6 @@ pub fn facts(bytes: &[u8]) -> Result<Map<String, Value>> {
     };
     let mut facts = Map::new();
     let mut fact = |name: &str, value: Value| drop(facts.insert(name.into(), value));
-    fact("format", "32-bit ELF file for MIPS".into());
-    fact("bytes", bytes.len().into());
     fact("byte order", if elf.endian == Endian::Big { "big" } else { "little" }.into());
     fact("architecture", architecture(elf.flags.0).into());
     fact("kind", if elf.kind == Kind::Executable { "executable" } else { "shared" }.into());
@@ -73,27 +69,4 @@ pub fn facts(bytes: &[u8]) -> Result<Map<String, Value>> {
     fact("functions with symbols", elf.functions(&limits)?.len().into());
     fact("segments", segments.into());
     Ok(facts)
-}
-
-/// The executable segments, a line each instruction, with the names of functions when `names` says so.
-pub fn listing(bytes: &[u8], names: bool) -> Result<String> {
-    let limits = Limits::default();
-    let elf = Elf::parse(bytes, &limits)?;
-    let mut functions: BTreeMap<u32, String> = BTreeMap::new();
-    if names {
-        functions
-            .extend(elf.functions(&limits)?.into_iter().map(|symbol| (symbol.address, text(symbol.name))));
-    }
-    let mut out = String::new();
-    for segment in elf.segments.iter().filter(|segment| segment.rights.execute) {
-        for (n, bytes) in segment.bytes.as_chunks().0.iter().enumerate() {
-            let at = segment.address.wrapping_add(4 * n as u32);
-            if let Some(name) = functions.get(&at) {
-                writeln!(out, "\n{at:08x} <{name}>:")?;
-            }
-            let word = elf.endian.word(*bytes);
-            writeln!(out, "{at:8x}:\t{word:08x}\t{}", disasm::text(word, at))?;
-        }
-    }
-    Ok(out)
 }

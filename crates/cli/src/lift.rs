@@ -1,0 +1,308 @@
+//! How programs are lifted: options of each guest, and the error where they are another's.
+
+use crate::source;
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use xenoglot::dxil::{self, BindingModel};
+use xenoglot::guest::{self, Guest, LiftOptions};
+use xenoglot::pica::{self, Shape};
+use xenoglot::{maxwell, mips};
+use xenoglot_pica_shader::lift::{ClipSpace, Numeric};
+
+/// Arithmetic.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum NumericArg {
+    /// IEEE single, but 0 times infinity is 0.
+    Single,
+    /// Results rounded to the chip's 24 bits.
+    F24,
+    /// Plain IEEE single: 0 times infinity is NaN.
+    Fast,
+}
+
+/// What to make of a program.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ShapeArg {
+    /// A vertex shader with the output map applied; geometry programs become compute kernels.
+    Host,
+    /// A compute kernel that reads inputs from a buffer and writes all registers to one.
+    Compute,
+}
+
+/// Clip space of positions.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ClipArg {
+    /// z from 0 to w.
+    Vulkan,
+    /// z from -w to w.
+    Opengl,
+    /// As the program wrote it: z from -w to 0.
+    Guest,
+}
+
+/// How to lift. Options mean something for one guest each.
+#[derive(Args, Clone, Default)]
+pub struct LiftArgs {
+    #[command(flatten)]
+    pica: PicaArgs,
+    #[command(flatten)]
+    maxwell: MaxwellArgs,
+    #[command(flatten)]
+    dxil: DxilArgs,
+    #[command(flatten)]
+    mips: MipsArgs,
+}
+
+/// How PICA200 shaders are lifted.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "PICA200 shaders")]
+struct PicaArgs {
+    /// Arithmetic of results; single if not given.
+    #[arg(long, value_enum)]
+    numeric: Option<NumericArg>,
+    /// The kind of shader to make; host if not given.
+    #[arg(long, value_enum)]
+    shape: Option<ShapeArg>,
+    /// Clip space of a vertex shader's position; vulkan if not given.
+    #[arg(long, value_enum)]
+    clip: Option<ClipArg>,
+}
+
+/// How Maxwell programs are lifted.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Maxwell programs")]
+struct MaxwellArgs {
+    /// Invocations of a workgroup along x, y and z, for kernels whose file does not record them; 32,1,1 if not given.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup)]
+    workgroup: Option<Workgroup>,
+    /// Turn global memory whose addresses come from constant banks into storage buffers, aligned to BYTES.
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
+    storage_buffers: Option<u32>,
+    /// Let textures and render targets be scaled; a uniform buffer holds the factors.
+    #[arg(long)]
+    scale_textures: bool,
+    /// Make compute shaders of vertex and geometry shaders, for hosts without the stage.
+    #[arg(long)]
+    stages_to_compute: bool,
+    /// Bind cube maps of integers as array layers, for hosts that cannot sample them.
+    #[arg(long)]
+    flatten_integer_cubes: bool,
+}
+
+/// How Direct3D 12 shaders are lifted.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Direct3D 12 shaders")]
+struct DxilArgs {
+    /// How resources are bound; by root signature if one is given, else by registers.
+    #[arg(long, value_enum)]
+    bindings: Option<BindingsArg>,
+    /// The root signature, bare or in a container; `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    root_signature: Option<PathBuf>,
+    /// Check descriptors of heaps before each access, against buffers in set 3. Needs --bindings root-signature.
+    #[arg(long)]
+    check_descriptors: bool,
+    /// Offset and bound storage buffers of heaps by the table in set 3, binding 2. Needs --bindings root-signature.
+    #[arg(long)]
+    buffer_windows: bool,
+    /// Assume that all textures are resident, for hosts without sparse resources.
+    #[arg(long)]
+    all_resident: bool,
+    /// Samples of the render targets, for pixel shaders that query them.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=16))]
+    samples: Option<u8>,
+}
+
+/// How MIPS functions are lifted.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "MIPS programs")]
+struct MipsArgs {
+    /// What the register gp holds: jump tables of position-independent code are found by it.
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    gp: Option<u32>,
+    /// About how many instructions a module has at most.
+    #[arg(long, value_name = "N")]
+    max_insts: Option<u32>,
+}
+
+fn parse_address(text: &str) -> Result<u32, String> {
+    let offset = crate::program::parse_offset(text)?;
+    offset.try_into().map_err(|_| "an address has 32 bits".into())
+}
+
+/// Where resources of DXIL shaders are bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BindingsArg {
+    /// A descriptor set for each space, a binding for each register.
+    Registers,
+    /// By root signature: the one given, the container's own, or tables for all that the shader declares.
+    RootSignature,
+}
+
+/// Invocations of a workgroup.
+#[derive(Clone, Copy, Debug)]
+pub struct Workgroup(pub [u32; 3]);
+
+/// Parses one to three sizes; those not given are 1.
+pub fn parse_workgroup(text: &str) -> Result<Workgroup, String> {
+    let sizes: Result<Vec<u32>, _> = text.split(',').map(|n| n.trim().parse()).collect();
+    match sizes.as_deref() {
+        Ok(&[x]) => Ok(Workgroup([x, 1, 1])),
+        Ok(&[x, y]) => Ok(Workgroup([x, y, 1])),
+        Ok(&[x, y, z]) => Ok(Workgroup([x, y, z])),
+        _ => Err("one to three numbers separated by commas".into()),
+    }
+}
+
+impl NumericArg {
+    /// The lifter's.
+    pub fn mode(self) -> Numeric {
+        match self {
+            NumericArg::Single => Numeric::Single,
+            NumericArg::F24 => Numeric::F24,
+            NumericArg::Fast => Numeric::Fast,
+        }
+    }
+}
+
+/// The first of some flags that was given.
+fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str> {
+    flags.iter().find(|(_, given)| *given).map(|&(flag, _)| flag)
+}
+
+impl PicaArgs {
+    fn given(&self) -> Option<&'static str> {
+        first_given(&[
+            ("--numeric", self.numeric.is_some()),
+            ("--shape", self.shape.is_some()),
+            ("--clip", self.clip.is_some()),
+        ])
+    }
+
+    fn options(&self) -> pica::Options {
+        let mut options = pica::Options::default();
+        if let Some(numeric) = self.numeric {
+            options.numeric = numeric.mode();
+        }
+        match self.shape {
+            Some(ShapeArg::Host) | None => options.shape = Shape::Host,
+            Some(ShapeArg::Compute) => options.shape = Shape::Compute,
+        }
+        match self.clip {
+            Some(ClipArg::Vulkan) | None => options.clip = ClipSpace::Vulkan,
+            Some(ClipArg::Opengl) => options.clip = ClipSpace::OpenGl,
+            Some(ClipArg::Guest) => options.clip = ClipSpace::Guest,
+        }
+        options
+    }
+}
+
+impl MaxwellArgs {
+    fn given(&self) -> Option<&'static str> {
+        first_given(&[
+            ("--workgroup", self.workgroup.is_some()),
+            ("--storage-buffers", self.storage_buffers.is_some()),
+            ("--scale-textures", self.scale_textures),
+            ("--stages-to-compute", self.stages_to_compute),
+            ("--flatten-integer-cubes", self.flatten_integer_cubes),
+        ])
+    }
+
+    fn options(&self) -> maxwell::Options {
+        let default = maxwell::Options::default();
+        maxwell::Options {
+            workgroup: self.workgroup.map_or(default.workgroup, |Workgroup(sizes)| sizes),
+            storage_alignment: self.storage_buffers,
+            flatten_integer_cubes: self.flatten_integer_cubes,
+            scale_textures: self.scale_textures,
+            stages_to_compute: self.stages_to_compute,
+            ..default
+        }
+    }
+}
+
+impl DxilArgs {
+    fn given(&self) -> Option<&'static str> {
+        first_given(&[
+            ("--bindings", self.bindings.is_some()),
+            ("--root-signature", self.root_signature.is_some()),
+            ("--check-descriptors", self.check_descriptors),
+            ("--buffer-windows", self.buffer_windows),
+            ("--all-resident", self.all_resident),
+            ("--samples", self.samples.is_some()),
+        ])
+    }
+
+    fn options(&self) -> Result<dxil::Options> {
+        let (all_resident, samples) = (self.all_resident, self.samples);
+        let lift = dxil::LiftOptions { all_resident, samples, ..Default::default() };
+        Ok(dxil::Options { bindings: self.binding_model()?, lift })
+    }
+
+    fn binding_model(&self) -> Result<BindingModel> {
+        let signature = match &self.root_signature {
+            Some(file) => {
+                let bytes = source::read(file)?;
+                Some(dxil::RootSignature::parse(&bytes).with_context(|| source::name(file))?)
+            }
+            None => None,
+        };
+        /// The first set after those of heaps and static samplers.
+        const OWN_SET: u32 = 3;
+        let own = self.check_descriptors || self.buffer_windows;
+        match (self.bindings, signature) {
+            (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
+            (Some(BindingsArg::Registers) | None, None) if own => {
+                bail!("checks and windows are of heaps: use --bindings root-signature")
+            }
+            (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
+            (_, signature) => {
+                let heaps = dxil::HeapSets {
+                    checks: self.check_descriptors.then_some(OWN_SET),
+                    windows: self.buffer_windows.then_some(dxil::Slot { set: OWN_SET, binding: 2 }),
+                    ..dxil::HeapSets::default()
+                };
+                Ok(BindingModel::RootSignature { signature, heaps })
+            }
+        }
+    }
+}
+
+impl MipsArgs {
+    fn given(&self) -> Option<&'static str> {
+        first_given(&[("--gp", self.gp.is_some()), ("--max-insts", self.max_insts.is_some())])
+    }
+
+    fn options(&self) -> mips::Options {
+        let default = mips::Options::default();
+        mips::Options { max_insts: self.max_insts.unwrap_or(default.max_insts), gp: self.gp }
+    }
+}
+
+impl LiftArgs {
+    /// A guest's options. Those of another guest that were given are an error.
+    pub fn options(&self, guest: &dyn Guest) -> Result<LiftOptions> {
+        let given = [
+            ("pica", self.pica.given()),
+            ("maxwell", self.maxwell.given()),
+            ("dxil", self.dxil.given()),
+            ("mips", self.mips.given()),
+        ];
+        for (name, flag) in given {
+            if let Some(flag) = flag
+                && name != guest.name()
+            {
+                let of = guest::named(name).map_or(name, Guest::title);
+                bail!("{flag} is an option of {of}, and this is a program of {}", guest.title());
+            }
+        }
+        Ok(match guest.options() {
+            LiftOptions::Pica(_) => LiftOptions::Pica(self.pica.options()),
+            LiftOptions::Maxwell(_) => LiftOptions::Maxwell(self.maxwell.options()),
+            LiftOptions::Dxil(_) => LiftOptions::Dxil(self.dxil.options()?),
+            LiftOptions::Mips(_) => LiftOptions::Mips(self.mips.options()),
+            other => other,
+        })
+    }
+}
