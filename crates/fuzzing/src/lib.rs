@@ -148,17 +148,12 @@ pub fn ir_text(data: &[u8]) {
     for level in [Level::None, Level::Light, Level::Full] {
         let mut module = module.clone();
         let full = level == Level::Full;
-        let floats =
-            lower_floats::Options { directed: full, fma: full, fma64: full, doubles: false, zeros: full };
-        let subgroups = full.then_some(8);
-        let lacks = Lacks {
-            narrow_memory: full,
-            shared_int64_atomics: full,
-            floats,
-            arithmetic: if full { legalize::Options::ALL } else { legalize::Options::RULES },
-            int64: full,
-            vertex_without_position: full,
-            subgroups,
+        let lacks = match full {
+            // In integers, which is the longer way.
+            true => {
+                Lacks { floats: lower_floats::Options { doubles: false, ..Lacks::ALL.floats }, ..Lacks::ALL }
+            }
+            false => Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() },
         };
         let options =
             OptOptions { level: Some(level), scalarize: full, relaxed_floats: level == Level::Light, lacks };

@@ -17,8 +17,27 @@ pub struct Lacks {
     pub int64: bool,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
+    /// Textures that come with their sampler.
+    pub combined_samplers: bool,
+    /// Several variables at a location, and variables that do not begin at its first component.
+    pub location_components: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is
     /// another than this, the host's in lanes. 0 if the host's width is not known, so that all of it does; `None` leaves
     /// ops on subgroups as they are.
     pub subgroups: Option<u8>,
+}
+
+impl Lacks {
+    /// A host that lacks all there is to lack, but has doubles and subgroups of 8 lanes: for tests of everything that passes make.
+    pub const ALL: Lacks = Lacks {
+        narrow_memory: true,
+        shared_int64_atomics: true,
+        floats: lower_floats::Options { directed: true, fma: true, fma64: true, doubles: true, zeros: true },
+        arithmetic: legalize::Options::ALL,
+        int64: true,
+        vertex_without_position: true,
+        combined_samplers: true,
+        location_components: true,
+        subgroups: Some(8),
+    };
 }

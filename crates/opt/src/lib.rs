@@ -44,6 +44,7 @@ pub mod cse;
 pub mod dead_code;
 mod edit;
 pub mod effects;
+pub mod join_components;
 mod lacks;
 pub mod legalize;
 pub mod licm;
@@ -56,6 +57,7 @@ pub mod pipeline;
 pub mod promote;
 pub mod relax;
 pub mod scalarize;
+pub mod separate_samplers;
 pub mod session;
 pub mod simplify;
 pub mod temporaries;
@@ -68,4 +70,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;

@@ -6,8 +6,8 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, constant_fold, copy_propagate, cse,
-    dead_code, legalize, licm, lower_floats, lower_int64, lower_memory, lower_subgroups, lower_wide_atomics,
-    promote, relax, scalarize, simplify,
+    dead_code, join_components, legalize, licm, lower_floats, lower_int64, lower_memory, lower_subgroups,
+    lower_wide_atomics, promote, relax, scalarize, separate_samplers, simplify,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -66,7 +66,9 @@ passes! {
     dead_code 1 Function "what nobody needs goes",
     scalarize 1 Function "vector ops become scalar ops",
     lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",
+    join_components 1 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
+    separate_samplers 1 Module "textures that come with their sampler get one of their own",
     lower_floats 2 Module "directed rounding and sums rounded once are computed in integers or wider floats",
     legalize 1 Module "ops and flags that no shading language has become ops that they have",
     lower_int64 1 Module "64-bit integers become pairs of 32-bit ones",
@@ -242,14 +244,20 @@ pub fn optimize<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> Result<(), O::Error> {
-    let funcs = module.funcs.len();
+    let (funcs, lacks) = (module.funcs.len(), &options.lacks);
+    // Before registers are promoted, as it makes new ones.
+    if lacks.location_components {
+        run_module(module, "join_components", lacks, observer)?;
+    }
     for func in module.funcs.keys() {
         optimize_function(module, func, cx, options, observer)?;
     }
     module.relaxed_floats |= options.relaxed_floats;
-    let lacks = &options.lacks;
     if lacks.vertex_without_position {
         run_module(module, "add_position", lacks, observer)?;
+    }
+    if lacks.combined_samplers {
+        run_module(module, "separate_samplers", lacks, observer)?;
     }
     if lacks.floats.any() {
         run_module(module, "lower_floats", lacks, observer)?;

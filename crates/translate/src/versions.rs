@@ -26,6 +26,10 @@ pub fn versions() -> impl Iterator<Item = (&'static str, u16)> {
         ("maxwell", xenoglot_maxwell::VERSION),
         #[cfg(feature = "dxil")]
         ("dxil", xenoglot_dxil::VERSION),
+        #[cfg(feature = "mips")]
+        ("mips", xenoglot_mips::VERSION),
+        #[cfg(feature = "vpu")]
+        ("vpu", xenoglot_vpu::VERSION),
     ];
     crates.into_iter().chain(PASSES.iter().map(|pass| (pass.path, pass.version)))
 }

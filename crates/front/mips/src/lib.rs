@@ -24,6 +24,9 @@ mod inst;
 pub mod isa;
 pub mod lift;
 
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;
+
 pub use decode::{Unknown, decode};
 pub use inst::{Endian, Fmt, Inst};
 pub use isa::Op;

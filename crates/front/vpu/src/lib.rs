@@ -33,6 +33,9 @@ pub mod number;
 mod program;
 pub mod texture;
 
+/// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
+pub const VERSION: u16 = 1;
+
 pub use format::TileFormat;
 pub use inst::{Inst, Undefined};
 pub use isa::Op;

@@ -123,6 +123,9 @@ impl Host {
             arithmetic: self.lacks_arithmetic(),
             int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
+            combined_samplers: is_by_naga,
+            location_components: is_by_naga
+                || matches!(self.language, Language::Glsl(Glsl::Gl330 | Glsl::Es310)),
             subgroups: Some(self.subgroups.width()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use xenoglot_ir::text::{Limits, canonical, parse};
 use xenoglot_ir::{Module, verify};
-use xenoglot_opt::{Context, Lacks, PASSES, PassKind, legalize, lower_floats};
+use xenoglot_opt::{Context, Lacks, PASSES, PassKind};
 
 /// The names of all passes.
 pub fn passes() -> impl Iterator<Item = &'static str> {
@@ -47,20 +47,7 @@ pub fn after_pass(case: &Case) -> Result<String, String> {
                 cx.session(&mut module, func).run(run);
             }
         }
-        PassKind::Module(run) => {
-            let floats =
-                lower_floats::Options { directed: true, fma: true, fma64: true, doubles: true, zeros: true };
-            let lacks = Lacks {
-                narrow_memory: true,
-                shared_int64_atomics: true,
-                floats,
-                arithmetic: legalize::Options::ALL,
-                int64: true,
-                vertex_without_position: true,
-                subgroups: Some(8),
-            };
-            run(&mut module, &lacks);
-        }
+        PassKind::Module(run) => drop(run(&mut module, &Lacks::ALL)),
     }
     verify(&module).map_err(|e| format!("after the pass: {e}\n{module}"))?;
     Ok(case.with(&[("", module.to_string())]))

@@ -285,7 +285,9 @@ fn left_text(module: &Module, bound: &[Bound], left: &Left) -> String {
         let data = &module.vars[*var];
         let numbers: Vec<Number> = elements.iter().flat_map(|value| lanes(data.ty, value)).collect();
         let _ = write!(out, "{}:", data.name);
-        numbers.iter().for_each(|number| drop(write!(out, " {number}")));
+        for number in &numbers {
+            let _ = write!(out, " {number}");
+        }
         out.push('\n');
     }
     for (n, event) in left.events.iter().enumerate() {
