@@ -79,14 +79,15 @@ pub fn text(error: &anyhow::Error) -> String {
 
 /// The message for an error in the input called `name`: `name: reason`, or `name:line:column: reason` in texts.
 pub fn describe(name: &str, error: &anyhow::Error) -> String {
-    let assembly = match error.downcast_ref::<xenoglot::Error>() {
-        Some(xenoglot::Error::Assembly(e)) => Some(e),
-        _ => error.downcast_ref::<xenoglot_pica_shader::asm::AsmError>(),
+    let (assembly, ir) = match error.downcast_ref::<xenoglot::Error>() {
+        Some(xenoglot::Error::Assembly(e)) => (Some(e), None),
+        Some(xenoglot::Error::IrText(e)) => (None, Some(e)),
+        _ => (error.downcast_ref::<xenoglot_pica_shader::asm::AsmError>(), None),
     };
     if let Some(e) = assembly {
         return format!("{name}:{}:{}: {}", e.at.line, e.at.column, e.reason);
     }
-    if let Some(e) = error.downcast_ref::<xenoglot_ir::text::ParseError>() {
+    if let Some(e) = ir {
         return format!("{name}:{e}");
     }
     // What an option names may be the input itself.

@@ -8,6 +8,7 @@ mod dragon;
 mod failures;
 #[cfg(target_os = "linux")]
 mod guests;
+mod modules;
 mod habits;
 mod outputs;
 mod packages;
