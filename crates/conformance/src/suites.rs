@@ -60,6 +60,12 @@ pub const SUITES: &[Suite] = &[
         run: nds::scenes,
     },
     Suite {
+        name: "nds-console",
+        doc: "Nintendo DS pixels recorded on consoles: scenes of edge cases, coverage of antialiased edges",
+        engines: &["cpu"],
+        run: nds::console::suite,
+    },
+    Suite {
         name: "nds-slopes",
         doc: "Nintendo DS edges, captured from a console: a line to every pixel from every corner",
         engines: &["cpu"],

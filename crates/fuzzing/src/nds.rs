@@ -6,7 +6,7 @@ use xenoglot_nds::geometry::clip::MAX_VERTICES;
 use xenoglot_nds::geometry::command;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::raster::buffers::HEIGHT;
-use xenoglot_nds::raster::{Extensions, Options, SlopeGaps};
+use xenoglot_nds::raster::{Extensions, Options, Rules};
 use xenoglot_nds::registers::{REGISTER_BYTES, Registers};
 use xenoglot_testgen::rng::Rng;
 
@@ -54,8 +54,8 @@ fn words(bytes: &mut Bytes) -> Vec<u32> {
 pub fn nds(data: &[u8]) {
     let run = |threads, extensions| {
         let mut bytes = Bytes::new(data);
-        let gaps = if bytes.u8() & 1 != 0 { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
-        let mut gpu = Gpu::new(Options { gaps, threads, extensions });
+        let rules = Rules::from_bits_truncate(bytes.u8().into());
+        let mut gpu = Gpu::new(Options { rules, threads, extensions });
         let registers: [u8; REGISTER_BYTES] = std::array::from_fn(|_| bytes.u8());
         gpu.set_registers(Registers::from_bytes(&registers));
         // Little memory goes a long way: each byte is a stripe of textures and of palettes.
@@ -156,8 +156,8 @@ pub(crate) fn commands() -> Vec<Vec<u8>> {
     let input = |_| {
         let (registers, commands) = random_frame(&mut rng);
         let memory: [u8; 64] = std::array::from_fn(|_| rng.next_u32() as u8);
-        let gaps = rng.next_u32() as u8;
-        [[gaps].as_slice(), &registers.to_bytes(), &memory, &encoded(&commands)].concat()
+        let rules = rng.next_u32() as u8;
+        [[rules].as_slice(), &registers.to_bytes(), &memory, &encoded(&commands)].concat()
     };
     (0..40).map(input).collect()
 }

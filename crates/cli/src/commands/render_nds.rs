@@ -13,7 +13,7 @@ use xenoglot_nds::container::{FIRST, Limits, Scene};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::picture::{View, picture};
 use xenoglot_nds::play::play;
-use xenoglot_nds::raster::{self, Frame, Scale, SlopeGaps};
+use xenoglot_nds::raster::{self, Frame, Profile, Rules, Scale};
 use xenoglot_pica::replay::Image;
 
 /// Most bytes of a file, unpacked.
@@ -34,12 +34,22 @@ pub struct Options {
     /// Write colours with something drawn over them.
     #[arg(long, value_enum)]
     overlay: Option<Overlay>,
-    /// Draw edges without the gaps that the console has, as emulators do.
-    #[arg(long)]
-    continuous: bool,
+    /// Whose pixels to draw: the console's, or those of melonDS. Without it, the console's; with --check, those that the
+    /// scene's results are of.
+    #[arg(long, value_enum)]
+    profile: Option<ProfileArg>,
     /// Draw N pixels for each of the console's, along either axis: 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 1)]
     scale: u32,
+}
+
+/// Whose pixels are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ProfileArg {
+    /// A console's, as far as they are recorded.
+    Console,
+    /// Those of the emulator melonDS, for comparisons.
+    Melonds,
 }
 
 /// What can be drawn over a frame.
@@ -123,9 +133,14 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
     let options = &args.scene;
     let name = name(&args.file);
     let (scene, image) = parse(&args.file, bytes)?;
-    // Expected results are those of an emulator.
-    let gaps = if options.continuous || args.check { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
-    let gpu = Gpu::new(raster::Options { gaps, ..raster::Options::default() });
+    let profile = match options.profile {
+        Some(ProfileArg::Console) => Profile::Console,
+        Some(ProfileArg::Melonds) => Profile::MelonDs,
+        None if args.check => scene.profile(),
+        None => Profile::default(),
+    };
+    let rules = profile.rules();
+    let gpu = Gpu::new(raster::Options { rules, ..raster::Options::default() });
     let played = play(&scene, image.as_deref(), gpu).with_context(|| name.clone())?;
     if played.gpu.frames() == 0 {
         bail!("{name}: nothing is shown");
@@ -133,7 +148,7 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
     if args.check && scene.expected.is_empty() {
         bail!("{name}: no results are expected, so there is nothing to check");
     }
-    let scaled = scaled(args, &played.gpu, gaps)?;
+    let scaled = scaled(args, &played.gpu, rules)?;
     let frame: &dyn Frame = scaled.as_deref().unwrap_or(played.gpu.renderer());
     if let Some(output) = &args.output {
         let rgba = picture(played.gpu.polygons(), frame, options.view()).into_flattened();
@@ -165,7 +180,7 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
 
 /// The last frame as the host's GPU draws it, if it is to.
 #[cfg(feature = "gpu")]
-fn scaled(args: &Args, gpu: &Gpu, gaps: SlopeGaps) -> Result<Option<Box<dyn Frame>>> {
+fn scaled(args: &Args, gpu: &Gpu, rules: Rules) -> Result<Option<Box<dyn Frame>>> {
     use super::render::{RendererName, device};
     use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
 
@@ -173,14 +188,14 @@ fn scaled(args: &Args, gpu: &Gpu, gaps: SlopeGaps) -> Result<Option<Box<dyn Fram
     if scale == Scale::ONE && args.renderer != RendererName::Gpu {
         return Ok(None);
     }
-    let mut renderer = ComputeRenderer::new(&device(args)?, Options { gaps, scale, ..Options::default() })?;
+    let mut renderer = ComputeRenderer::new(&device(args)?, Options { rules, scale, ..Options::default() })?;
     renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?;
     Ok(Some(Box::new(renderer)))
 }
 
 /// There is no other renderer.
 #[cfg(not(feature = "gpu"))]
-fn scaled(args: &Args, _: &Gpu, _: SlopeGaps) -> Result<Option<Box<dyn Frame>>> {
+fn scaled(args: &Args, _: &Gpu, _: Rules) -> Result<Option<Box<dyn Frame>>> {
     match args.scene.scale()? {
         Scale::ONE => Ok(None),
         _ => Err(usage("--scale needs the host's GPU, which this build is without")),

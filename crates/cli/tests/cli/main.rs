@@ -8,8 +8,8 @@ mod dragon;
 mod failures;
 #[cfg(target_os = "linux")]
 mod guests;
-mod modules;
 mod habits;
+mod modules;
 mod outputs;
 mod packages;
 mod render;

@@ -7,16 +7,18 @@ use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
-use xenoglot_nds::raster::SlopeGaps;
+use xenoglot_nds::raster;
 use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
 
 /// Plays a scene and compares all it expects with the last frame as the host's GPU draws it.
 pub fn judge(loaded: &Loaded, renderer: &mut ComputeRenderer) -> Verdict {
-    let gpu = match play(&loaded.scene, loaded.image(), Gpu::default()) {
+    let rules = loaded.scene.profile().rules();
+    let start = Gpu::new(raster::Options { rules, ..raster::Options::default() });
+    let gpu = match play(&loaded.scene, loaded.image(), start) {
         Ok(played) => played,
         Err(error) => return Verdict::Failed(error.to_string()),
     };
-    renderer.set_options(Options { gaps: SlopeGaps::Continuous, ..Options::default() });
+    renderer.set_options(Options { rules, ..Options::default() });
     if let Err(error) = renderer.draw(gpu.gpu.polygons(), gpu.gpu.registers(), &gpu.gpu.memory) {
         return Verdict::Failed(error.to_string());
     }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "host")]
 pub mod compute;
+pub mod console;
 pub mod slopes;
 
 use crate::limit::{Item, Work};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use xenoglot_nds::container::{FIRST, Limits, Scene};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
-use xenoglot_nds::raster::{Options, SlopeGaps};
+use xenoglot_nds::raster::Options;
 
 /// A scene and the memory image it starts from.
 #[derive(Clone, Debug)]
@@ -66,9 +67,9 @@ fn image_path(scene: &Path, name: &str) -> PathBuf {
     scene.parent().unwrap_or(Path::new(".")).join("vram").join(format!("{name}.bin.zst"))
 }
 
-/// Plays a scene as its oracle did, without gaps in edges, and compares all it expects.
+/// Plays a scene as its oracle did, a console or melonDS, and compares all it expects.
 pub fn judge(loaded: &Loaded, threads: usize) -> Verdict {
-    let options = Options { gaps: SlopeGaps::Continuous, threads, ..Options::default() };
+    let options = Options { rules: loaded.scene.profile().rules(), threads, ..Options::default() };
     match play(&loaded.scene, loaded.image(), Gpu::new(options)) {
         Ok(played) => Verdict::of_differences(&played.differences(&loaded.scene)),
         Err(error) => Verdict::Failed(error.to_string()),

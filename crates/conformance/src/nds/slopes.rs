@@ -5,7 +5,7 @@ use crate::limit::{Emit, Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
 use std::path::{Path, PathBuf};
-use xenoglot_nds::raster::{SlopeGaps, slope};
+use xenoglot_nds::raster::{Rules, slope};
 
 /// Most bytes a capture unpacks to.
 const MAX_BYTES: u64 = 64 << 20;
@@ -36,7 +36,7 @@ type Row = Option<[i32; 2]>;
 ///
 /// # Errors
 /// When it is not of the format.
-pub fn compare(bytes: &[u8], gaps: SlopeGaps) -> Result<Outcome, Error> {
+pub fn compare(bytes: &[u8], rules: Rules) -> Result<Outcome, Error> {
     let mut r = Reader::new(bytes);
     let kind = r.u8()?;
     let bounds = (r.u16()?, r.u16()?, r.u8()?, r.u8()?);
@@ -67,7 +67,7 @@ pub fn compare(bytes: &[u8], gaps: SlopeGaps) -> Result<Outcome, Error> {
             let Some(target) = target else { continue };
             let seen: Row = (lit != 0).then_some([first, end]);
             // Columns from 256 on are off the screen.
-            let drawn = slope(corner, target, gaps, row).filter(|line| line[0] <= LAST[0]);
+            let drawn = slope(corner, target, rules, row).filter(|line| line[0] <= LAST[0]);
             outcome.rows += usize::from(drawn.is_some());
             if drawn != seen && differs.is_none() {
                 differs = Some(format!("line to {x}, {y}, row {row}: {drawn:?}, captured {seen:?}"));
@@ -121,7 +121,7 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     };
     let items = captures(&request.path)?.into_iter().map(item).collect::<Result<_, Error>>()?;
     let judge = |item: &Item<Vec<u8>>, emit: &mut Emit| {
-        let verdict = match compare(&item.data, SlopeGaps::Hardware) {
+        let verdict = match compare(&item.data, Rules::all()) {
             Err(error) => Verdict::Failed(error.to_string()),
             Ok(Outcome { first: None, .. }) => Verdict::Passed,
             Ok(Outcome { first: Some(first), different, slopes, .. }) => {

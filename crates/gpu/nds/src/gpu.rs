@@ -25,7 +25,11 @@ pub struct Gpu {
 impl Gpu {
     /// Engines after a reset.
     pub fn new(options: Options) -> Gpu {
-        Gpu { renderer: Renderer::new(options), ..Gpu::default() }
+        Gpu {
+            geometry: GeometryEngine::new(options.rules),
+            renderer: Renderer::new(options),
+            ..Gpu::default()
+        }
     }
 
     /// The rendering registers.

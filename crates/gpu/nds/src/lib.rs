@@ -17,7 +17,8 @@
 //! assert_eq!(gpu.renderer().color_row(0)[0], 63 | 31 << 24);
 //! ```
 //!
-//! Facts about the console are from GBATEK, from captures of a console (`vectors/nds-slopes/FORMAT.md`), and from the
+//! Facts about the console are from GBATEK, from captures of consoles (`vectors/nds-slopes/FORMAT.md`,
+//! `vectors/nds-console/FORMAT.md`), and from the
 //! results of an emulator (`vectors/nds/FORMAT.md`); `docs/nds.md` says where those disagree. [`container`] reads and
 //! writes scenes, [`play`] plays them, [`results`] compares.
 #![deny(missing_docs)]
@@ -29,6 +30,7 @@ pub mod memory;
 pub mod picture;
 pub mod play;
 pub mod raster;
+mod recorded;
 pub mod recorder;
 pub mod registers;
 pub mod results;

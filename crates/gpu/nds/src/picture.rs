@@ -2,7 +2,7 @@
 
 use crate::geometry::polygon::{Flags, PolygonList};
 use crate::raster::buffers::{EDGES, PixelFlags, WIDTH};
-use crate::raster::{Frame, Scale, SlopeGaps, slope};
+use crate::raster::{Frame, Rules, Scale, slope};
 
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn outlines(list: &PolygonList, [width, _]: [usize; 2], pixels: &mut [[u8; 4]]) 
         let next = corners.clone().cycle().skip(1);
         for (from, to) in corners.zip(next) {
             for row in from[1].min(to[1])..=from[1].max(to[1]) {
-                let Some([first, last]) = slope(from, to, SlopeGaps::Continuous, row) else { continue };
+                let Some([first, last]) = slope(from, to, Rules::empty(), row) else { continue };
                 for x in first.max(0)..=last.min(width as i32 - 1) {
                     if let Some(pixel) = pixels.get_mut(row as usize * width + x as usize) {
                         *pixel = [r, g, b, 255];

@@ -6,6 +6,7 @@ use crate::geometry::fifo::CommandFifo;
 use crate::gpu::Gpu;
 use crate::memory::{PALETTE_BYTES, TEXTURE_BYTES};
 use crate::raster::Frame;
+use crate::recorded;
 use crate::results::{self, PROBE_BYTES, RESULTS};
 use thiserror::Error;
 
@@ -110,6 +111,8 @@ impl Played {
         for expected in &scene.expected {
             if expected.tag == *b"XPRB" {
                 out.extend(difference("probes", PROBE_BYTES, &expected.bytes, &self.probes));
+            } else if expected.tag == *b"XSPN" {
+                out.extend(recorded::difference(&expected.bytes, frame));
             } else if let Some(result) = RESULTS.iter().find(|r| r.tag == expected.tag) {
                 let got = (result.make)(&self.gpu, frame);
                 out.extend(match result.part {

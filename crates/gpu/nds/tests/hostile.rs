@@ -6,7 +6,7 @@ use xenoglot_nds::geometry::command;
 use xenoglot_nds::geometry::polygon::{MAX_FRAME_VERTICES, MAX_POLYGONS};
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::raster::buffers::HEIGHT;
-use xenoglot_nds::raster::{Extensions, Options, SlopeGaps};
+use xenoglot_nds::raster::{Extensions, Options, Profile};
 use xenoglot_nds::registers::Registers;
 
 fn run(gpu: &mut Gpu, mut words: &[u32]) {
@@ -61,9 +61,9 @@ proptest! {
         texels: Vec<u8>,
         continuous: bool,
     ) {
-        let gaps = if continuous { SlopeGaps::Continuous } else { SlopeGaps::Hardware };
+        let rules = if continuous { Profile::MelonDs.rules() } else { Profile::Console.rules() };
         let draw = |threads, extensions| {
-            let mut gpu = Gpu::new(Options { gaps, threads, extensions });
+            let mut gpu = Gpu::new(Options { rules, threads, extensions });
             gpu.set_registers(registers.clone());
             gpu.memory.write_textures(0x3fff0, &texels);
             gpu.memory.write_palettes(0x17ff0, &texels);

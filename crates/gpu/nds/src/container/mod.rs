@@ -6,6 +6,7 @@
 mod read;
 mod write;
 
+use crate::raster::Profile;
 use crate::registers::Registers;
 use thiserror::Error;
 
@@ -82,7 +83,8 @@ pub struct ContainerError {
 /// An expected result, as its chunk has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
-    /// The chunk: `XSTA`, `XPRB`, `XVTX`, `XPOL`, `XPCR`, `XORD`, `XCOL`, `XDEP`, `XATT` or `XCRC`.
+    /// The chunk: `XSTA`, `XPRB`, `XVTX`, `XPOL`, `XPCR`, `XORD`, `XCOL`, `XDEP`, `XATT`, `XCRC` or
+    /// `XSPN`.
     pub tag: [u8; 4],
     /// Its payload.
     pub bytes: Vec<u8>,
@@ -115,6 +117,11 @@ impl Scene {
     /// The value of a key of [`Scene::meta`].
     pub fn meta(&self, key: &str) -> Option<&str> {
         self.meta.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+    }
+
+    /// Whose pixels the expected results are of: those that a console drew, if they were recorded on one.
+    pub fn profile(&self) -> Profile {
+        if self.expectation(*b"XSPN").is_some() { Profile::Console } else { Profile::MelonDs }
     }
 
     /// The expected result of a tag.

@@ -119,12 +119,14 @@ impl<const AXIS: usize, const NEGATIVE: bool> Plane<AXIS, NEGATIVE> {
     }
 
     /// Clips; the first `start` vertices are passed on as they are.
-    fn clip(polygon: &mut ClipPolygon, start: usize) {
+    fn clip(polygon: &mut ClipPolygon, how: How) {
+        let start = how.start;
         let vertices = polygon.vertices();
         if !vertices.iter().skip(start).any(Self::is_outside) {
             return;
         }
         let mut out = ClipPolygon { overflowed: polygon.overflowed, ..ClipPolygon::default() };
+        let mut last = None;
         for (i, vertex) in vertices.iter().enumerate() {
             if i < start || !Self::is_outside(vertex) {
                 out.push(*vertex);
@@ -132,28 +134,50 @@ impl<const AXIS: usize, const NEGATIVE: bool> Plane<AXIS, NEGATIVE> {
             }
             let previous = &vertices[(i + vertices.len() - 1) % vertices.len()];
             let next = &vertices[(i + 1) % vertices.len()];
-            for neighbor in [previous, next] {
-                if !Self::is_outside(neighbor) {
-                    out.push(Self::cut(vertex, neighbor));
+            for (neighbor, is_previous) in [(previous, true), (next, false)] {
+                if Self::is_outside(neighbor) {
+                    continue;
+                }
+                let cut = Self::cut(vertex, neighbor);
+                if i == 0 && is_previous && how.order {
+                    last = Some(cut);
+                } else {
+                    out.push(cut);
                 }
             }
+        }
+        if let Some(vertex) = last {
+            out.push(vertex);
         }
         *polygon = out;
     }
 }
 
-fn clip_axis<const AXIS: usize>(polygon: &mut ClipPolygon, start: usize) {
-    Plane::<AXIS, false>::clip(polygon, start);
-    Plane::<AXIS, true>::clip(polygon, start);
+fn clip_axis<const AXIS: usize>(polygon: &mut ClipPolygon, how: How) {
+    Plane::<AXIS, false>::clip(polygon, how);
+    Plane::<AXIS, true>::clip(polygon, how);
     // Colours fall back to 5 bits.
     for vertex in &mut polygon.vertices {
         vertex.color = vertex.color.map(|c| c | COLOR_FRACTION);
     }
 }
 
-/// Clips a polygon. The first `start` vertices are known to be inside. With `drop_far` one vertex beyond the far plane
-/// drops the whole polygon, but for those `start` vertices: of a strip's polygon two are left.
-pub fn clip(polygon: &mut ClipPolygon, start: usize, drop_far: bool) {
+/// How a polygon is clipped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How {
+    /// Vertices at its beginning that are known to be inside.
+    pub start: usize,
+    /// One vertex beyond the far plane drops the whole polygon, but for those `start` vertices: of a strip's polygon two are
+    /// left.
+    pub drop_far: bool,
+    /// The vertex that the edge from the last to the first makes comes last
+    /// ([`Rules::CLIP_ORDER`](crate::raster::Rules::CLIP_ORDER)).
+    pub order: bool,
+}
+
+/// Clips a polygon.
+pub fn clip(polygon: &mut ClipPolygon, how: How) {
+    let How { start, drop_far, .. } = how;
     if polygon.vertices().iter().skip(start).all(|vertex| is_inside(vertex.position)) {
         return;
     }
@@ -161,14 +185,16 @@ pub fn clip(polygon: &mut ClipPolygon, start: usize, drop_far: bool) {
         polygon.len = start.min(polygon.len);
         return;
     }
-    clip_axis::<2>(polygon, start);
-    clip_axis::<1>(polygon, start);
-    clip_axis::<0>(polygon, start);
+    clip_axis::<2>(polygon, how);
+    clip_axis::<1>(polygon, how);
+    clip_axis::<0>(polygon, how);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DROPPING: How = How { start: 0, drop_far: true, order: false };
 
     fn polygon(corners: &[[i32; 4]]) -> ClipPolygon {
         let mut out = ClipPolygon::default();
@@ -182,10 +208,10 @@ mod tests {
     fn one_vertex_beyond_far_drops_the_polygon() {
         let corners = [[0, 0, 0, 100], [50, 0, 0, 100], [0, 50, 101, 100]];
         let mut dropped = polygon(&corners);
-        clip(&mut dropped, 0, true);
+        clip(&mut dropped, DROPPING);
         assert!(dropped.vertices().is_empty());
         let mut kept = polygon(&corners);
-        clip(&mut kept, 0, false);
+        clip(&mut kept, How::default());
         assert_eq!(kept.vertices().len(), 4);
         // From outside: 0 + (50 * -1) / -101, cut towards zero.
         assert_eq!(kept.vertices()[2].position, [0, 50, 100, 100]);
@@ -197,12 +223,27 @@ mod tests {
         let far = 4000;
         let mut quad =
             polygon(&[[far, far, far, 1], [-far, -far, far, 1], [far, -far, -far, 1], [-far, far, -far, 1]]);
-        clip(&mut quad, 0, false);
+        clip(&mut quad, How::default());
         assert!(quad.vertices().len() <= MAX_VERTICES);
         let mut full = polygon(&[[0; 4]; MAX_VERTICES]);
         full.push(ClipVertex::default());
         assert!(full.overflowed);
         assert_eq!(full.vertices().len(), MAX_VERTICES);
+    }
+
+    /// The list begins with the vertex towards the second, and ends with that towards the last.
+    #[test]
+    fn what_the_last_edge_makes_comes_last_on_the_console() {
+        let corners = [[-200, 0, 0, 100], [50, 0, 0, 100], [50, 50, 0, 100], [0, 80, 0, 100]];
+        let clipped = |order| {
+            let mut polygon = polygon(&corners);
+            clip(&mut polygon, How { order, ..How::default() });
+            polygon.vertices().iter().map(|v| v.position).collect::<Vec<_>>()
+        };
+        let mut listed = clipped(false);
+        assert_eq!((listed.len(), listed[2..].to_vec()), (5, corners[1..].to_vec()));
+        listed.rotate_left(1);
+        assert_eq!(clipped(true), listed);
     }
 
     /// y before x, seen by the colours, which lose their fraction after each axis.
@@ -212,7 +253,7 @@ mod tests {
         for (position, red) in [([0, 0, 0, 100], 0), ([200, 300, 0, 100], 27), ([-50, 0, 0, 100], 0)] {
             corner.push(ClipVertex::new(&Corner { position, color: [red, 0, 0], texcoord: [0; 2] }));
         }
-        clip(&mut corner, 0, true);
+        clip(&mut corner, DROPPING);
         let cut = corner.vertices()[1];
         // A third of 27 and 4,095 of 4,096. By way of x: half of it is 14, a third off is 10.
         assert_eq!((cut.position, cut.corner().color), ([67, 100, 0, 100], [9, 0, 0]));
@@ -221,7 +262,7 @@ mod tests {
     #[test]
     fn inside_is_untouched() {
         let mut inside = polygon(&[[-100, 0, 0, 100], [100, 100, 0, 100], [0, 0, -100, 100]]);
-        clip(&mut inside, 0, true);
+        clip(&mut inside, DROPPING);
         assert!(inside.vertices().iter().all(|v| !v.clipped));
         assert_eq!(inside.vertices()[0].corner().color, [31, 0, 7]);
     }

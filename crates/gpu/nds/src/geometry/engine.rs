@@ -7,6 +7,7 @@ use super::polygon::PolygonList;
 use super::stack::Matrices;
 use super::vertex::{Assembly, Corner};
 use super::viewport::Viewport;
+use crate::raster::Rules;
 
 /// SWAP_BUFFERS' parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,7 @@ enum TexcoordSource {
 /// none until [`GeometryEngine::vblank`].
 #[derive(Clone, Debug)]
 pub struct GeometryEngine {
+    pub(super) rules: Rules,
     pub(super) matrices: Matrices,
     lighting: Lighting,
     viewport: Viewport,
@@ -82,9 +84,17 @@ pub struct GeometryEngine {
     collecting: u8,
 }
 
+impl GeometryEngine {
+    /// An engine after a reset that does this of what consoles do.
+    pub fn new(rules: Rules) -> GeometryEngine {
+        GeometryEngine { rules, ..GeometryEngine::default() }
+    }
+}
+
 impl Default for GeometryEngine {
     fn default() -> GeometryEngine {
         GeometryEngine {
+            rules: Rules::default(),
             matrices: Matrices::default(),
             lighting: Lighting::default(),
             viewport: Viewport::default(),

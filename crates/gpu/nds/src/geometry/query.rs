@@ -1,6 +1,6 @@
 //! Tests and what the guest can read back.
 
-use super::clip::{ClipPolygon, ClipVertex, clip};
+use super::clip::{ClipPolygon, ClipVertex, How, clip};
 use super::engine::GeometryEngine;
 use super::light::vector10;
 use super::matrix::ONE;
@@ -67,7 +67,7 @@ impl GeometryEngine {
         self.box_result = FACES.iter().any(|face| {
             let mut polygon = ClipPolygon::default();
             face.iter().for_each(|&i| polygon.push(corners[i]));
-            clip(&mut polygon, 0, drop_far);
+            clip(&mut polygon, How { drop_far, ..How::default() });
             !polygon.vertices().is_empty()
         });
     }

@@ -1,10 +1,11 @@
 //! From a primitive's corners to polygon memory.
 
-use super::clip::{ClipPolygon, ClipVertex, MAX_VERTICES, clip, is_inside};
+use super::clip::{ClipPolygon, ClipVertex, How, MAX_VERTICES, clip, is_inside};
 use super::engine::GeometryEngine;
 use super::polygon::{Attributes, Flags, MAX_FRAME_VERTICES, MAX_POLYGONS, Polygon, facing, kind};
 use super::vertex::{Corner, Corners, Vertex};
 use super::viewport::Place;
+use crate::raster::Rules;
 
 /// w is cut to this.
 const W_MASK: i32 = 0xff_ffff;
@@ -108,7 +109,8 @@ impl GeometryEngine {
             clipped.push(ClipVertex::new(&Corner { position, color, texcoord }));
         }
         corners.iter().skip(start).for_each(|corner| clipped.push(ClipVertex::new(corner)));
-        clip(&mut clipped, start, !attributes.contains(Attributes::CLIP_FAR));
+        let drop_far = !attributes.contains(Attributes::CLIP_FAR);
+        clip(&mut clipped, How { start, drop_far, order: self.rules.contains(Rules::CLIP_ORDER) });
         self.diagnostics.clip_overflows += u64::from(clipped.overflowed);
         for (vertex, from) in vertices.iter_mut().zip(clipped.vertices()).skip(start) {
             *vertex = self.vertex(&from.corner(), from.clipped);

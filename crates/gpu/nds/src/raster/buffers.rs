@@ -25,6 +25,9 @@ bitflags::bitflags! {
         const BOTTOM_ROW = 1 << 3;
         /// Of a back-facing polygon.
         const BACK = 1 << 4;
+        /// Of what ends a polygon below: a lower X-major edge, or the last row between its edges. Noted where
+        /// [`Rules::EDGE_OVERLAP`](super::Rules::EDGE_OVERLAP) asks for it.
+        const LOWER_EDGE = 1 << 5;
         /// Fog.
         const FOG = 1 << 15;
         /// Translucent.

@@ -1,6 +1,6 @@
 //! Edges of polygons: which pixels they cover in a row, and how much of them.
 
-use super::SlopeGaps;
+use super::Rules;
 use super::interpolate::AlongEdge;
 
 /// Fraction bits of places along a row.
@@ -19,6 +19,8 @@ pub enum Coverage {
         first: u32,
         /// What each drawn pixel adds.
         step: u32,
+        /// It falls from the left: what is covered is the rest.
+        falls: bool,
     },
 }
 
@@ -32,9 +34,10 @@ impl Default for Coverage {
 ///
 /// All places are counted along the edge's direction from its upper end: `near` is the first pixel of the row, `far`
 /// the last (`vectors/nds-slopes/FORMAT.md`, where s is the upper end plus this accumulator).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Edge {
     upper_x: i32,
+    upper_y: i32,
     min_x: i32,
     max_x: i32,
     /// Goes left while going down.
@@ -47,11 +50,32 @@ pub struct Edge {
     x_length: i32,
     y_length: i32,
     is_right: bool,
-    /// Bits of the accumulator that decide where the row's pixels end.
-    far_mask: i32,
+    rules: Rules,
     row: i32,
     /// Interpolates along the edge, at the row.
     pub along: AlongEdge,
+}
+
+impl Default for Edge {
+    /// A point at the left border.
+    fn default() -> Edge {
+        Edge {
+            upper_x: 0,
+            upper_y: 0,
+            min_x: 0,
+            max_x: 0,
+            negative: false,
+            x_major: false,
+            increment: 0,
+            accumulator: 0,
+            x_length: 1,
+            y_length: 0,
+            is_right: false,
+            rules: Rules::empty(),
+            row: 0,
+            along: AlongEdge::default(),
+        }
+    }
 }
 
 /// An end of an edge.
@@ -67,7 +91,7 @@ pub struct End {
 
 impl Edge {
     /// An edge from its upper to its lower end, on a polygon's right or left, in `row`.
-    pub fn new(upper: End, lower: End, is_right: bool, gaps: SlopeGaps, row: i32) -> Edge {
+    pub fn new(upper: End, lower: End, is_right: bool, rules: Rules, row: i32) -> Edge {
         let (x_length, y_length) = ((lower.x - upper.x).abs(), lower.y - upper.y);
         let negative = lower.x < upper.x;
         let increment = match y_length {
@@ -79,6 +103,7 @@ impl Edge {
         let x_major = increment > ONE;
         let mut edge = Edge {
             upper_x: upper.x,
+            upper_y: upper.y,
             min_x: upper.x.min(lower.x),
             max_x: if x_length == 0 { upper.x } else { upper.x.max(lower.x) - 1 },
             negative,
@@ -88,7 +113,7 @@ impl Edge {
             x_length: x_length.max(1),
             y_length,
             is_right,
-            far_mask: gaps.far_mask(),
+            rules,
             row,
             along: AlongEdge::default(),
         };
@@ -101,7 +126,7 @@ impl Edge {
 
     /// The edge of a polygon without height: a point.
     pub fn point(x: i32) -> Edge {
-        Edge { upper_x: x, min_x: x, max_x: x, x_length: 1, far_mask: !0, ..Edge::default() }
+        Edge { upper_x: x, min_x: x, max_x: x, ..Edge::default() }
     }
 
     /// Whether the polygon lies behind the edge's direction.
@@ -115,7 +140,7 @@ impl Edge {
 
     fn far(&self) -> i32 {
         if self.x_major {
-            ((self.accumulator & self.far_mask) + self.increment - ONE) >> FRACTION
+            ((self.accumulator & self.rules.far_mask()) + self.increment - ONE) >> FRACTION
         } else {
             self.near()
         }
@@ -137,13 +162,17 @@ impl Edge {
 
     /// Coverage of the row's pixels.
     pub fn coverage(&self, swapped: bool) -> Coverage {
+        if self.x_major && !swapped && self.rules.contains(Rules::COVERAGE) {
+            return self.recorded_coverage();
+        }
         if self.x_major {
             let first = if self.negative { self.x_length - 1 - self.far() } else { self.near() };
             // (first + 1/2) * y_length / x_length with 10 bits; of its whole part nothing is kept.
             let rest = first * self.y_length % self.x_length;
             let start = ((rest << 10) + 0x1ff * self.y_length) / self.x_length;
-            let step = (self.y_length << 10) / self.x_length;
-            return Coverage::Rising { first: start as u32 & 0x3ff, step: step as u32 & 0x3ff };
+            // All ones count from 0.
+            let start = if start & 0x3ff == 0x3ff { 0 } else { start & 0x3ff };
+            return Coverage::Rising { first: start as u32, step: self.coverage_step(), falls: false };
         }
         let level = if self.increment == 0 {
             if swapped { 0 } else { 31 }
@@ -153,6 +182,29 @@ impl Edge {
             if self.ends_outward() == swapped { 31 - covered } else { covered }
         };
         Coverage::Level(level as u32)
+    }
+
+    /// What a pixel of an X-major edge adds to the coverage, with 10 bits.
+    fn coverage_step(&self) -> u32 {
+        ((self.y_length << 10) / self.x_length) as u32 & 0x3ff
+    }
+
+    /// Coverage of an X-major edge's pixels as consoles have it (`vectors/nds-console/FORMAT.md`, where this is the rule, k the
+    /// row and t the place).
+    fn recorded_coverage(&self) -> Coverage {
+        let (near, far) = (self.near(), self.far());
+        // The place of the leftmost pixel, and the height of the line in its middle, in 1024ths of the row.
+        let place = if self.negative { far } else { near };
+        let reciprocal = (self.y_length << 19) / self.x_length + 1;
+        let rounding = i32::from(self.negative);
+        let height = (((2 * place + 1) * reciprocal + rounding) >> 10) - ((self.row - self.upper_y) << 10);
+        let is_single = near == far;
+        let is_inside = (0..0x400).contains(&height);
+        // Counted from the low end of the ramp.
+        let is_turned = !is_single && is_inside == self.negative;
+        let first = if is_turned { !height & 0x3ff } else { height & 0x3ff };
+        let falls = self.negative && is_single;
+        Coverage::Rising { first: first as u32, step: self.coverage_step(), falls }
     }
 
     /// Moves to the next row.
@@ -178,29 +230,29 @@ impl Edge {
 mod tests {
     use super::*;
 
-    fn edge(from: (i32, i32), to: (i32, i32), gaps: SlopeGaps, row: i32) -> Edge {
+    fn edge(from: (i32, i32), to: (i32, i32), rules: Rules, row: i32) -> Edge {
         let end = |(x, y)| End { x, y, w: 0 };
-        Edge::new(end(from), end(to), false, gaps, row)
+        Edge::new(end(from), end(to), false, rules, row)
     }
 
     /// Rows whose pixels end before the next row's start.
-    fn gap_rows(from: (i32, i32), to: (i32, i32), gaps: SlopeGaps) -> usize {
-        let line = |row| edge(from, to, gaps, row).line();
+    fn gap_rows(from: (i32, i32), to: (i32, i32), rules: Rules) -> usize {
+        let line = |row| edge(from, to, rules, row).line();
         (from.1..to.1 - 1).filter(|&row| line(row)[1] + 1 < line(row + 1)[0]).count()
     }
 
     #[test]
     fn gaps_of_x_major_edges_are_the_hardwares() {
         for to in [(69, 49), (70, 66), (71, 49)] {
-            assert!(gap_rows((0, 0), to, SlopeGaps::Hardware) > 0, "{to:?}");
-            assert_eq!(gap_rows((0, 0), to, SlopeGaps::Continuous), 0, "{to:?}");
+            assert!(gap_rows((0, 0), to, Rules::all()) > 0, "{to:?}");
+            assert_eq!(gap_rows((0, 0), to, Rules::empty()), 0, "{to:?}");
         }
     }
 
     #[test]
     fn diagonals_are_exact() {
         for size in 1..192 {
-            let last = edge((0, 0), (size, size), SlopeGaps::Hardware, size - 1);
+            let last = edge((0, 0), (size, size), Rules::all(), size - 1);
             assert_eq!(last.line(), [size - 1; 2]);
             assert!(!last.x_major);
         }
@@ -208,7 +260,7 @@ mod tests {
 
     #[test]
     fn vertical_edges_are_covered_unless_swapped() {
-        let vertical = edge((5, 0), (5, 9), SlopeGaps::Hardware, 3);
+        let vertical = edge((5, 0), (5, 9), Rules::all(), 3);
         assert_eq!(vertical.outermost(), 5);
         assert_eq!(vertical.coverage(false), Coverage::Level(31));
         assert_eq!(vertical.coverage(true), Coverage::Level(0));
@@ -220,7 +272,7 @@ mod tests {
         let ends = |x| [End { x: 0, y: 0, w: 0x1000 }, End { x, y: 4, w: 0x1000 }];
         let value = |x, is_right, row| {
             let [upper, lower] = ends(x);
-            Edge::new(upper, lower, is_right, SlopeGaps::Hardware, row).along.value(0, 100)
+            Edge::new(upper, lower, is_right, Rules::all(), row).along.value(0, 100)
         };
         assert_eq!([0, 1, 2, 3].map(|row| value(40, false, row)), [0, 25, 50, 75]);
         assert_eq!([0, 1, 2, 3].map(|row| value(40, true, row)), [25, 50, 75, 100]);
@@ -232,7 +284,7 @@ mod tests {
 
     #[test]
     fn swapped_x_major_edges_are_one_pixel_long() {
-        let flat = edge((0, 0), (40, 4), SlopeGaps::Hardware, 1);
+        let flat = edge((0, 0), (40, 4), Rules::all(), 1);
         assert!(flat.length(false) > 5);
         assert_eq!(flat.length(true), 1);
     }

@@ -4,7 +4,7 @@ use super::buffers::{PixelFlags, Row};
 use super::edge::{Edge, End};
 use super::lanes::{Lanes, Mask, less, load};
 use super::shade::Shader;
-use super::{Scale, SlopeGaps};
+use super::{Rules, Scale};
 use crate::geometry::clip::MAX_VERTICES;
 use crate::geometry::polygon::{Attributes, Bounds, Flags, Polygon};
 use crate::geometry::vertex::Vertex;
@@ -89,6 +89,8 @@ pub struct RasterPolygon {
     pub wireframe: bool,
     /// All edge pixels are drawn, whatever the edges' direction.
     pub fills_edges: bool,
+    /// Its own alpha makes nothing translucent.
+    pub is_opaque: bool,
     /// Translucent pixels write their depth.
     pub translucent_depth: bool,
     /// Shadows.
@@ -157,6 +159,7 @@ impl RasterPolygon {
             fills_edges: wireframe
                 || control.intersects(Control::ANTIALIASING | Control::EDGE_MARKING)
                 || (alpha < 31 && control.contains(Control::BLENDING)),
+            is_opaque: matches!(alpha, 0 | 31),
             translucent_depth: bits.contains(Attributes::TRANSLUCENT_DEPTH),
             shadow: if polygon.flags.contains(Flags::SHADOW_MASK) {
                 Shadow::Mask
@@ -213,13 +216,19 @@ impl Side {
     }
 
     /// Goes on to the edge that crosses `row`.
-    fn advance(&mut self, polygon: &RasterPolygon, is_right: bool, gaps: SlopeGaps, row: i32) {
+    fn advance(&mut self, polygon: &RasterPolygon, is_right: bool, rules: Rules, row: i32) {
         while row >= polygon.vertex(self.lower).end.y && self.upper != polygon.bottom {
             self.upper = self.lower;
             self.lower = polygon.next(self.upper, polygon.front != is_right);
         }
         let (upper, lower) = (polygon.vertex(self.upper).end, polygon.vertex(self.lower).end);
-        self.edge = Edge::new(upper, lower, is_right, gaps, row);
+        self.edge = Edge::new(upper, lower, is_right, rules, row);
+    }
+
+    /// Whether its edge is that of another side.
+    pub fn is_edge_of(&self, other: &Side, polygon: &RasterPolygon) -> bool {
+        let place = |vertex: &RasterVertex| [vertex.end.x, vertex.end.y];
+        self.ends(polygon).map(place) == other.ends(polygon).map(place)
     }
 
     /// Column of the edge's lower end.
@@ -266,13 +275,13 @@ pub struct Walker {
 
 impl Walker {
     /// In a row of the polygon.
-    pub fn new(polygon: &RasterPolygon, gaps: SlopeGaps, row: i32) -> Walker {
+    pub fn new(polygon: &RasterPolygon, rules: Rules, row: i32) -> Walker {
         if polygon.top_y == polygon.bottom_y {
             return Walker::flat(polygon);
         }
         let mut walker = Walker { left: Side::start(polygon, false), right: Side::start(polygon, true) };
-        walker.left.advance(polygon, false, gaps, row);
-        walker.right.advance(polygon, true, gaps, row);
+        walker.left.advance(polygon, false, rules, row);
+        walker.right.advance(polygon, true, rules, row);
         walker
     }
 
@@ -295,13 +304,13 @@ impl Walker {
 
     /// Advances to row `row` if the polygon reaches it.
     #[inline]
-    pub fn step(&mut self, polygon: &RasterPolygon, gaps: SlopeGaps, row: i32) {
+    pub fn step(&mut self, polygon: &RasterPolygon, rules: Rules, row: i32) {
         if row >= polygon.bottom_y {
             return;
         }
         for (side, is_right) in [(&mut self.left, false), (&mut self.right, true)] {
             if row >= polygon.vertex(side.lower).end.y && side.upper != polygon.bottom {
-                side.advance(polygon, is_right, gaps, row);
+                side.advance(polygon, is_right, rules, row);
             } else {
                 side.edge.step();
             }

@@ -8,7 +8,7 @@ use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::shade::Environment;
 use super::shadow::Stencil;
 use super::span::Span;
-use super::{Scale, SlopeGaps};
+use super::{Rules, Scale};
 use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
@@ -19,8 +19,8 @@ use std::ops::Range;
 /// How frames are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Gaps of edges.
-    pub gaps: SlopeGaps,
+    /// What of a console's drawing is done; without any, pixels are those of melonDS ([`Profile`](super::Profile)).
+    pub rules: Rules,
     /// Threads of the current rayon pool that share a frame's rows; 0 is all of them.
     pub threads: usize,
     /// Which of the host's vector extensions are used. Frames are the same with all.
@@ -144,7 +144,7 @@ struct Scene<'a> {
     state: FillState<'a>,
     polygons: &'a [RasterPolygon],
     strips: &'a Strips,
-    gaps: SlopeGaps,
+    rules: Rules,
     level: Level,
 }
 
@@ -194,10 +194,11 @@ impl Renderer {
                 alpha_ref: registers.alpha_dropped(),
                 blending: control.contains(Control::BLENDING),
                 antialiasing: control.contains(Control::ANTIALIASING),
+                overlaps_edges: self.options.rules.overlaps_edges(control),
             },
             polygons: &self.polygons,
             strips: &self.strips,
-            gaps: if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous },
+            rules: self.options.rules.at(scale),
             level,
         };
         let threads = match self.options.threads {
@@ -333,9 +334,9 @@ impl Band {
         };
         let row = y as i32;
         if is_first || row == polygon.top_y {
-            *walker = Walker::new(polygon, frame.gaps, row);
+            *walker = Walker::new(polygon, frame.rules, row);
         }
-        let span = Span::new(polygon, walker, row);
+        let span = Span::new(polygon, walker, frame.rules, row);
         if polygon.shadow == Shadow::Mask {
             self.stencil.mark(simd, polygon, &span, y, line);
         } else {
@@ -343,6 +344,6 @@ impl Band {
             let stencil = self.stencil.row(y);
             Job { state: &frame.state, polygon, span: &span, line, stencil }.run(simd);
         }
-        walker.step(polygon, frame.gaps, row + 1);
+        walker.step(polygon, frame.rules, row + 1);
     }
 }

@@ -1,5 +1,6 @@
 //! A polygon's part of a row: from where to where, and which of its edge pixels are drawn.
 
+use super::Rules;
 use super::buffers::PixelFlags;
 use super::edge::{Coverage, Edge};
 use super::interpolate::AlongSpan;
@@ -21,6 +22,8 @@ pub struct Span<'a> {
     pub fills: [bool; 2],
     /// [`PixelFlags::TOP_ROW`] or [`PixelFlags::BOTTOM_ROW`], or 0.
     pub row_flag: u32,
+    /// It is the polygon's last row.
+    pub is_last: bool,
     /// w at the left and right end.
     pub w: [i32; 2],
     /// Depths at the left and right end.
@@ -67,6 +70,18 @@ impl<'a> Span<'a> {
         [left.values(simd, polygon), right.values(simd, polygon)]
     }
 
+    /// Whether the polygon lies below the left and the right edge: they are X-major, and its upper edges.
+    pub fn is_upper(&self) -> [bool; 2] {
+        let [left, right] = self.sides.map(|side| side.edge);
+        [left.x_major && left.negative, right.x_major && !right.negative]
+    }
+
+    /// Whether the polygon lies above the left and the right edge.
+    pub fn is_lower(&self) -> [bool; 2] {
+        let [left, right] = self.sides.map(|side| side.edge);
+        [left.x_major && !left.negative, right.x_major && right.negative]
+    }
+
     /// Coverage of the left and right edge.
     pub fn coverages(&self) -> [Coverage; 2] {
         let [left, right] = self.sides;
@@ -75,7 +90,7 @@ impl<'a> Span<'a> {
 
     /// The span of the row that `walker` is in.
     #[inline(always)]
-    pub fn new(polygon: &RasterPolygon, walker: &'a Walker, row: i32) -> Span<'a> {
+    pub fn new(polygon: &RasterPolygon, walker: &'a Walker, rules: Rules, row: i32) -> Span<'a> {
         let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
         let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());
         if right.edge.increment == 0 && (left.edge.increment != 0 || start != end) && end != 0 {
@@ -97,8 +112,12 @@ impl<'a> Span<'a> {
                 fill_rules(&left.edge, &right.edge, is_last, lower)
             };
             // Edges that coincide.
-            let coincide =
-                !swapped && left.edge.increment == right.edge.increment && start + lengths[0] == end + 1;
+            let coincide = !swapped
+                && if rules.contains(Rules::LINE_END_POINTS) {
+                    left.is_edge_of(right, polygon)
+                } else {
+                    left.edge.increment == right.edge.increment && start + lengths[0] == end + 1
+                };
             fills[0] |= coincide;
             fills
         };
@@ -115,6 +134,7 @@ impl<'a> Span<'a> {
             } else {
                 0
             },
+            is_last: row == polygon.rows().end - 1,
             w: [left.w(polygon), right.w(polygon)],
             depths: [left.depth(polygon), right.depth(polygon)],
             sides: [left, right],

@@ -7,7 +7,7 @@ use xenoglot_nds::container::Scene;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
 use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
-use xenoglot_nds::raster::{self, Frame, Renderer, Scale, SlopeGaps};
+use xenoglot_nds::raster::{self, Frame, Profile, Renderer, Rules, Scale};
 use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
 
@@ -65,10 +65,14 @@ fn the_two_renderers_agree() {
     for seed in seeds() {
         let gpu = gpu(&scenes::scene(seed));
         drawn += gpu.polygons().polygons.len();
-        let gaps = if seed % 2 == 0 { SlopeGaps::Hardware } else { SlopeGaps::Continuous };
-        let mut cpu = Renderer::new(raster::Options { gaps, threads: 1, ..raster::Options::default() });
+        let rules = if seed % 2 == 0 {
+            Profile::Console.rules()
+        } else {
+            Rules::from_bits_truncate(seed as u32 >> 1)
+        };
+        let mut cpu = Renderer::new(raster::Options { rules, threads: 1, ..raster::Options::default() });
         cpu.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
-        draw(&mut compute, &gpu, Options { gaps, ..Options::default() });
+        draw(&mut compute, &gpu, Options { rules, ..Options::default() });
         different.extend(difference(&cpu, &compute, [256, 192]).map(|d| format!("seed {seed}: {d}")));
     }
     println!("{} scenes with {drawn} polygons: {} differ", seeds().count(), different.len());

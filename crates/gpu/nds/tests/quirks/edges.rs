@@ -2,7 +2,7 @@
 
 use crate::picture::*;
 use xenoglot_nds::raster::buffers::{HEIGHT, PixelFlags};
-use xenoglot_nds::raster::{SlopeGaps, slope};
+use xenoglot_nds::raster::{Rules, slope};
 use xenoglot_nds::registers::Control;
 
 #[test]
@@ -11,7 +11,7 @@ fn wireframe_lines_have_the_gaps_of_the_console() {
         let mut picture = Picture::new(Control::empty(), BLACK);
         picture.polygon(attributes(0, 1, 0), WHITE, 0, &[[0, 0], [0, 0], to]);
         let expected: Vec<[usize; 2]> = (0..to[1])
-            .filter_map(|y| Some((y, slope([0, 0], to, SlopeGaps::Hardware, y)?)))
+            .filter_map(|y| Some((y, slope([0, 0], to, Rules::all(), y)?)))
             .flat_map(|(y, [a, b])| (a..=b).map(move |x| [x as usize, y as usize]))
             .collect();
         assert_eq!(lit(&picture.draw()), expected, "{to:?}");

@@ -1,7 +1,7 @@
 //! What the passes read: the records of `wgsl/frame.wgsl`.
 
 use super::Band;
-use crate::raster::SlopeGaps;
+use crate::raster::Rules;
 use crate::raster::buffers::Clear;
 use crate::raster::finish::Finish;
 use crate::raster::polygon::{RasterPolygon, Shadow};
@@ -24,6 +24,9 @@ const WIREFRAME: u32 = 1 << 14;
 const FILLS_EDGES: u32 = 1 << 15;
 const SHADOW_MASK: u32 = 1 << 16;
 const SHADOW: u32 = 1 << 17;
+const OPAQUE: u32 = 1 << 18;
+/// With the rules: upper edges are drawn over lower ones in this frame.
+const OVERLAPS_EDGES: u32 = 1 << 31;
 
 /// TEXIMAGE_PARAM's format.
 const TEXTURE_FORMAT: u32 = 7 << 26;
@@ -78,6 +81,7 @@ impl Submitted {
             | flag(polygon.fills_edges, FILLS_EDGES)
             | flag(polygon.shadow == Shadow::Mask, SHADOW_MASK)
             | flag(polygon.shadow == Shadow::Drawn, SHADOW)
+            | flag(polygon.is_opaque, OPAQUE)
     }
 
     /// Appends its record.
@@ -123,15 +127,16 @@ impl FrameState {
     }
 
     /// The record of a band. `clears` has a bit for each span.
-    pub fn write(&self, band: &Band, gaps: SlopeGaps, polygons: u32, clears: &[u32]) -> Vec<u32> {
+    pub fn write(&self, band: &Band, rules: Rules, polygons: u32, clears: &[u32]) -> Vec<u32> {
         let clear_image =
             self.clear.image.map_or(0, |offset| u32::from(u16::from_le_bytes(offset)) | CLEAR_IMAGE);
         let fog = &self.finish.fog;
+        let overlap = if rules.overlaps_edges(self.control) { OVERLAPS_EDGES } else { 0 };
         let mut out = vec![band.width, band.rows, polygons, 0];
         out.extend([band.kept, band.first, band.height, band.scale.get()]);
         out.extend([band.finish_first, band.finish_rows, self.control.bits().into(), self.alpha_ref]);
         out.extend([self.clear.color, self.clear.attributes, self.clear.depth, clear_image]);
-        out.extend([gaps.far_mask() as u32, fog.color, fog.offset, fog.shift]);
+        out.extend([rules.bits() | overlap, fog.color, fog.offset, fog.shift]);
         out.extend(self.finish.edge_colors);
         out.extend(self.toon);
         out.extend(fog.table);

@@ -34,7 +34,7 @@ pub use xenoglot_host::Error;
 use super::frame::{Frame, FrameRow};
 use super::polygon::RasterPolygon;
 use super::shade::Environment;
-use super::{Scale, SlopeGaps};
+use super::{Rules, Scale};
 use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
@@ -83,7 +83,7 @@ impl Programs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Gaps of edges at the console's resolution; above it there are none.
-    pub gaps: SlopeGaps,
+    pub rules: Rules,
     /// Resolution.
     pub scale: Scale,
     /// Most rows of a band; 0 is as many as fit. Frames are the same.
@@ -141,7 +141,7 @@ impl ComputeRenderer {
         memory: &TextureMemory,
     ) -> Result<(), Error> {
         let scale = self.options.scale;
-        let gaps = if scale == Scale::ONE { self.options.gaps } else { SlopeGaps::Continuous };
+        let rules = self.options.rules.at(scale);
         self.take_over(list, registers.control());
         self.upload(memory)?;
         self.scroll_x = registers.scroll_x & 0x1ff;
@@ -164,7 +164,7 @@ impl ComputeRenderer {
             } else {
                 Vec::new()
             };
-            let frame = state.write(&band, gaps, polygons.len(), &clears);
+            let frame = state.write(&band, rules, polygons.len(), &clears);
             let pixels =
                 self.draw_band(&band, &polygons, &frame, by_columns, antialiasing, before.as_ref())?;
             before = Some((band, pixels));

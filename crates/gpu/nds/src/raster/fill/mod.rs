@@ -29,6 +29,8 @@ pub struct FillState<'a> {
     pub blending: bool,
     /// Edge pixels keep what they cover.
     pub antialiasing: bool,
+    /// Upper edges of polygons are drawn over lower ones ([`Rules::EDGE_OVERLAP`](crate::raster::Rules::EDGE_OVERLAP)).
+    pub overlaps_edges: bool,
 }
 
 /// Columns `from..to` of the screen.
@@ -83,7 +85,11 @@ impl Job<'_> {
                 } else if state.antialiasing {
                     test::layers(simd, polygon.test, &block, depth, line)
                 } else {
-                    test::top(simd, polygon.test, &block, depth, &line.top)
+                    let mut passed = test::top(simd, polygon.test, &block, depth, &line.top);
+                    if state.overlaps_edges && polygon.is_opaque {
+                        passed.all |= test::over_lower_edges(simd, polygon, span, &block, &line.top);
+                    }
+                    passed
                 };
                 if passed.all.any_true() {
                     let values = values.get_or_insert_with(

@@ -1,9 +1,10 @@
 //! The depth test: which pixels of a block go on, and into which layer.
 
-use crate::raster::buffers::{EDGES, Line, Row};
+use crate::raster::buffers::{EDGES, Line, OPAQUE_ID, PixelFlags, Row};
 use crate::raster::lanes::{Block, Lanes, Mask, any_bit, load};
-use crate::raster::polygon::DepthTest;
+use crate::raster::polygon::{DepthTest, RasterPolygon};
 use crate::raster::shadow::{STENCIL_TOP, STENCIL_UNDER, StencilRow};
+use crate::raster::span::Span;
 use fearless_simd::prelude::*;
 
 /// Pixels that passed.
@@ -29,6 +30,25 @@ pub(super) fn top<S: Simd>(
     let passes = test.passing_over(depth, row, block.first);
     let none = Mask::splat(simd, false);
     Passed { all: passes & block.counts, under: none, both: none }
+}
+
+/// Pixels of a polygon's upper edges over those that end a polygon of the same id below.
+#[inline(always)]
+pub(super) fn over_lower_edges<S: Simd>(
+    simd: S,
+    polygon: &RasterPolygon,
+    span: &Span,
+    block: &Block<S>,
+    row: &Row,
+) -> Mask<S> {
+    let columns = block.columns_from(0);
+    let [left, right] = span.is_upper().map(|is_upper| Mask::splat(simd, is_upper));
+    let is_right = columns.simd_ge(span.right.max(span.inside));
+    let upper = left & columns.simd_lt(span.inside) | right & is_right;
+    let kind = PixelFlags::LOWER_EDGE.bits() | OPAQUE_ID;
+    let there = load(simd, &row.attributes, block.first) & (kind | PixelFlags::TRANSLUCENT.bits());
+    let wanted = polygon.attributes & OPAQUE_ID | PixelFlags::LOWER_EDGE.bits();
+    upper & there.simd_eq(wanted) & block.counts
 }
 
 /// In either layer: what fails against an edge pixel is tested against what that covers.

@@ -4,7 +4,7 @@ use super::FillState;
 use super::test::Passed;
 use crate::raster::buffers::{COVERAGE, EDGES, Line, OPAQUE_ID, PixelFlags, Row};
 use crate::raster::edge::Coverage;
-use crate::raster::lanes::{Block, Lanes, Mask, all, any_bit, keep, less, load, ranks, store};
+use crate::raster::lanes::{Block, Lanes, Mask, SignedLanes, all, any_bit, keep, less, load, ranks, store};
 use crate::raster::polygon::{RasterPolygon, Shadow};
 use crate::raster::shade::{alpha, blend};
 use crate::raster::span::Span;
@@ -19,7 +19,7 @@ pub(super) struct CoverageCounter {
 impl CoverageCounter {
     pub(super) fn new(coverage: Coverage) -> CoverageCounter {
         let value = match coverage {
-            Coverage::Rising { first: 0x3ff, .. } | Coverage::Level(_) => 0,
+            Coverage::Level(_) => 0,
             Coverage::Rising { first, .. } => first,
         };
         CoverageCounter { coverage, value }
@@ -30,11 +30,11 @@ impl CoverageCounter {
     fn cover<S: Simd>(&mut self, simd: S, side: usize, drawn: Mask<S>) -> Lanes<S> {
         match self.coverage {
             Coverage::Level(level) => all(simd, level),
-            Coverage::Rising { step, .. } => {
+            Coverage::Rising { step, falls, .. } => {
                 let covered = (ranks(drawn) * step + self.value) >> 5;
                 self.value += step * drawn.to_bitmask().count_ones();
                 let covered = covered.min(31);
-                if side == 0 { covered } else { 31 - covered }
+                if (side == 0) != falls { covered } else { 31 - covered }
             }
         }
     }
@@ -126,6 +126,9 @@ impl<'a> Writer<'a> {
         let left = keep(columns.simd_lt(self.inside), all(simd, PixelFlags::LEFT_EDGE.bits()));
         let right = keep(columns.simd_ge(self.right), all(simd, PixelFlags::RIGHT_EDGE.bits()));
         let mut new = Cells { color, depth, attributes: left | right | self.attributes };
+        if self.state.overlaps_edges {
+            new.attributes |= self.lower_edges(simd, columns);
+        }
         let alpha = alpha(color);
         let kept = passed.all & less(all(simd, self.state.alpha_ref), alpha);
         let opaque = kept & alpha.simd_eq(31);
@@ -140,6 +143,15 @@ impl<'a> Writer<'a> {
             }
         }
         top.store(&mut line.top, block);
+    }
+
+    /// Notes which pixels end the polygon below.
+    #[inline(always)]
+    fn lower_edges<S: Simd>(&self, simd: S, columns: SignedLanes<S>) -> Lanes<S> {
+        let [left, right] = self.span.is_lower().map(|is_lower| Mask::splat(simd, is_lower));
+        let (is_left, is_right) = (columns.simd_lt(self.inside), columns.simd_ge(self.right));
+        let between = Mask::splat(simd, self.span.is_last) & !is_left & !is_right;
+        keep(left & is_left | right & is_right | between, all(simd, PixelFlags::LOWER_EDGE.bits()))
     }
 
     /// With antialiasing: opaque edge pixels push what they cover into the lower layer.

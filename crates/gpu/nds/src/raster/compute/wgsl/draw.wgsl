@@ -181,6 +181,9 @@ fn draw_opaque(
     let is_left = x < spans[span].inside;
     let is_right = !is_left && x >= spans[span].right;
     var attributes = own | (flags & ROW_FLAGS) | select(0u, LEFT_EDGE, is_left) | select(0u, RIGHT_EDGE, is_right);
+    if (frame.rules & OVERLAPS_EDGES) != 0u {
+        attributes |= lower_edge(span, is_left, is_right);
+    }
     var coverage = SETTLED;
     if (frame.control & ANTIALIASING) != 0u && (attributes & EDGES) != 0u {
         let rises = (is_left && (flags & RISING_LEFT) != 0u) || (is_right && (flags & RISING_RIGHT) != 0u);
@@ -208,6 +211,26 @@ fn draw_opaque(
     }
 }
 
+/// Whether a pixel of an upper edge is over one that ends a polygon of the same id below.
+fn is_over_lower_edge(pixel: Pixel, polygon: u32, span: u32, x: i32) -> bool {
+    let side = select(0u, UPPER_LEFT, x < spans[span].inside)
+        | select(0u, UPPER_RIGHT, x >= max(spans[span].right, spans[span].inside));
+    let there = pixel.top.attributes & (OPAQUE_ID | LOWER_EDGE | TRANSLUCENT);
+    let wanted = (polygons[polygon].attributes & OPAQUE_ID) | LOWER_EDGE;
+    let kind = polygons[polygon].flags & (OPAQUE | SHADOW);
+    return (spans[span].flags & side) != 0u && there == wanted && kind == OPAQUE;
+}
+
+/// [`LOWER_EDGE`] for a pixel that ends the polygon below.
+fn lower_edge(span: u32, is_left: bool, is_right: bool) -> u32 {
+    let flags = spans[span].flags;
+    var side = LAST_ROW;
+    if is_left || is_right {
+        side = select(0u, LOWER_LEFT, is_left) | select(0u, LOWER_RIGHT, is_right);
+    }
+    return select(0u, LOWER_EDGE, (flags & side) != 0u);
+}
+
 /// Draws a polygon's pixel.
 fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
     let row = y - polygons[polygon].first;
@@ -228,7 +251,10 @@ fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
         mark(pixel, polygon, depth);
         return;
     }
-    let place = layers(*pixel, polygon, depth);
+    var place = layers(*pixel, polygon, depth);
+    if place == NOWHERE && (frame.rules & OVERLAPS_EDGES) != 0u && is_over_lower_edge(*pixel, polygon, span, x) {
+        place = ON_TOP;
+    }
     if place == NOWHERE {
         return;
     }

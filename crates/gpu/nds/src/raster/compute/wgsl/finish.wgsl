@@ -32,9 +32,9 @@ fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = select(spans[span].start, max(spans[span].right, inside), side != 0u);
     let count = count_drawn(span, first, i32(id.x));
     let rising = spans[span].rising[side];
-    let start = select(rising & 0x3ffu, 0u, (rising & 0x3ffu) == 0x3ffu);
-    let covered = min((start + count * (rising >> 16u)) >> 5u, 31u);
-    pixels[place].top.attributes |= select(covered, 31u - covered, side != 0u) << 8u;
+    let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
+    let falls = (spans[span].flags & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
+    pixels[place].top.attributes |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
 }
 
 /// Whether a neighbour is of another opaque id and farther away.

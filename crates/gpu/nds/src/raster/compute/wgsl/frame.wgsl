@@ -8,6 +8,12 @@ const EDGE_MARKING = 1u << 5u;
 const FOG_ALPHA_ONLY = 1u << 6u;
 const FOG_ENABLED = 1u << 7u;
 
+// Rules, as in `rules.rs`.
+const SLOPE_GAPS = 1u << 0u;
+const RECORDED_COVERAGE = 1u << 1u;
+const LINE_END_POINTS = 1u << 2u;
+const OVERLAPS_EDGES = 1u << 31u;
+
 /// A frame, and the band of its rows at hand.
 struct Frame {
     /// Columns, and rows of the band.
@@ -29,8 +35,8 @@ struct Frame {
     clear_depth: u32,
     /// Bit 16: there is an image; offsets of column and row in the low bytes.
     clear_image: u32,
-    /// Bits of an X-major edge's place that decide where a row's pixels end.
-    far_mask: i32,
+    /// What is drawn as consoles do; bit 31: upper edges are drawn over lower ones in this frame.
+    rules: u32,
     fog_color: u32,
     fog_offset: u32,
     fog_shift: u32,
@@ -48,6 +54,8 @@ const WIREFRAME = 1u << 14u;
 const FILLS_EDGES = 1u << 15u;
 const SHADOW_MASK = 1u << 16u;
 const SHADOW = 1u << 17u;
+/// Its own alpha makes nothing translucent.
+const OPAQUE = 1u << 18u;
 
 struct Vertex {
     x: i32,
@@ -81,7 +89,8 @@ struct Polygon {
 }
 
 // Flags of a span: drawn edges, rows (the bits of a pixel's attributes), mask, interpolation, and by side whether
-// coverage rises; levels of coverage [12:8], [20:16].
+// coverage rises; levels of coverage [12:8], [20:16]; by side whether it falls from the left, and whether the polygon lies
+// below or above the edge; whether it is the polygon's last.
 const FILLS_LEFT = 1u << 0u;
 const FILLS_RIGHT = 1u << 1u;
 const ROW_FLAGS = 12u;
@@ -89,6 +98,13 @@ const CLEARS = 1u << 4u;
 const LINEAR = 1u << 5u;
 const RISING_LEFT = 1u << 6u;
 const RISING_RIGHT = 1u << 7u;
+const FALLS_LEFT = 1u << 21u;
+const FALLS_RIGHT = 1u << 22u;
+const UPPER_LEFT = 1u << 23u;
+const UPPER_RIGHT = 1u << 24u;
+const LOWER_LEFT = 1u << 25u;
+const LOWER_RIGHT = 1u << 26u;
+const LAST_ROW = 1u << 27u;
 
 /// A polygon's part of a row.
 struct Span {
@@ -116,6 +132,7 @@ const RIGHT_EDGE = 1u << 1u;
 const TOP_ROW = 1u << 2u;
 const BOTTOM_ROW = 1u << 3u;
 const BACK = 1u << 4u;
+const LOWER_EDGE = 1u << 5u;
 const FOG = 1u << 15u;
 const TRANSLUCENT = 1u << 22u;
 const EDGES = 15u;

@@ -15,6 +15,7 @@ struct Edge {
     y_length: i32,
     min_x: i32,
     max_x: i32,
+    row: i32,
     /// Place along the edge and its length, for interpolation.
     at: i32,
     length: i32,
@@ -42,6 +43,7 @@ fn make_edge(upper: Vertex, lower: Vertex, is_right: bool, row: i32) -> Edge {
     edge.upper = upper;
     edge.lower = lower;
     edge.is_right = is_right;
+    edge.row = row;
     edge.negative = lower.x < upper.x;
     let x_length = abs(lower.x - upper.x);
     let y_length = lower.y - upper.y;
@@ -80,7 +82,7 @@ fn edge_near(edge: Edge) -> i32 {
 
 fn edge_far(edge: Edge) -> i32 {
     if edge.x_major {
-        return ((edge.accumulator & frame.far_mask) + edge.increment - ONE) >> FRACTION;
+        return ((edge.accumulator & select(-1, ~511, (frame.rules & SLOPE_GAPS) != 0u)) + edge.increment - ONE) >> FRACTION;
     }
     return edge_near(edge);
 }
@@ -98,29 +100,47 @@ fn edge_outermost(edge: Edge) -> i32 {
 struct EdgePixels {
     length: i32,
     rises: bool,
+    /// Rising coverage falls from the left.
+    falls: bool,
     /// Level, or what a span has of rising coverage.
     coverage: u32,
+}
+
+/// Coverage of an X-major edge's pixels as consoles have it: `Edge::recorded_coverage`.
+fn recorded_coverage(edge: Edge, near: i32, far: i32, gain: u32) -> EdgePixels {
+    let place = select(near, far, edge.negative);
+    let reciprocal = (edge.y_length << 19u) / edge.x_length + 1;
+    let line = ((2 * place + 1) * reciprocal + select(0, 1, edge.negative)) >> 10u;
+    let height = line - ((edge.row - edge.upper.y) << 10u);
+    let is_single = near == far;
+    let is_inside = height >= 0 && height < 0x400;
+    let first = select(height, ~height, !is_single && is_inside == edge.negative) & 0x3ff;
+    return EdgePixels(far - near + 1, true, edge.negative && is_single, u32(first) | (gain << 16u));
 }
 
 fn edge_pixels(edge: Edge, swapped: bool) -> EdgePixels {
     if edge.x_major {
         let near = edge_near(edge);
         let far = edge_far(edge);
+        let gain = u32((edge.y_length << 10u) / edge.x_length) & 0x3ffu;
+        if !swapped && (frame.rules & RECORDED_COVERAGE) != 0u {
+            return recorded_coverage(edge, near, far, gain);
+        }
         let first = select(near, edge.x_length - 1 - far, edge.negative);
         // (first + 1/2) * y_length / x_length with 10 bits; of its whole part nothing is kept.
         let rest = first * edge.y_length % edge.x_length;
-        let start = ((rest << 10u) + 0x1ff * edge.y_length) / edge.x_length;
-        let gain = (edge.y_length << 10u) / edge.x_length;
-        let coverage = (u32(start) & 0x3ffu) | ((u32(gain) & 0x3ffu) << 16u);
-        return EdgePixels(select(far - near + 1, 1, swapped), true, coverage);
+        let start = u32(((rest << 10u) + 0x1ff * edge.y_length) / edge.x_length) & 0x3ffu;
+        // All ones count from 0.
+        let coverage = select(start, 0u, start == 0x3ffu) | (gain << 16u);
+        return EdgePixels(select(far - near + 1, 1, swapped), true, false, coverage);
     }
     if edge.increment == 0 {
-        return EdgePixels(1, false, select(31u, 0u, swapped));
+        return EdgePixels(1, false, false, select(31u, 0u, swapped));
     }
     let sum = ((edge.accumulator >> 9u) + (edge.increment >> 10u)) >> 4u;
     let covered = select(31, sum & 31, (sum >> 5u) == edge_near(edge));
     let level = select(covered, 31 - covered, ends_outward(edge) == swapped);
-    return EdgePixels(1, false, u32(level));
+    return EdgePixels(1, false, false, u32(level));
 }
 
 fn edge_value(edge: Edge, a: i32, b: i32) -> i32 {
@@ -204,6 +224,19 @@ fn flat_sides(polygon: u32) -> array<u32, 2> {
     return array(left, right);
 }
 
+fn is_same_place(a: Vertex, b: Vertex) -> bool {
+    return a.x == b.x && a.y == b.y;
+}
+
+/// Whether the polygon lies below an edge of its left or right side, or above it: of X-major ones.
+fn is_upper(edge: Edge, is_left: bool) -> bool {
+    return edge.x_major && edge.negative == is_left;
+}
+
+fn is_lower(edge: Edge, is_left: bool) -> bool {
+    return edge.x_major && edge.negative != is_left;
+}
+
 /// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
 fn flat_bottom(edge: Edge, is_last: bool, left: Edge, right: Edge) -> bool {
     return is_last && edge.x_major && left.lower.x != right.lower.x;
@@ -267,7 +300,11 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     if (flags & FILLS_EDGES) == 0u {
         bits = fill_rules(left, right, is_last, swapped);
         // Edges that coincide.
-        if !swapped && left.increment == right.increment && start + left_pixels.length == end + 1 {
+        var coincide = left.increment == right.increment && start + left_pixels.length == end + 1;
+        if (frame.rules & LINE_END_POINTS) != 0u {
+            coincide = is_same_place(left.upper, right.upper) && is_same_place(left.lower, right.lower);
+        }
+        if !swapped && coincide {
             bits |= FILLS_LEFT;
         }
     }
@@ -285,6 +322,10 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     span.end = end;
     span.inside = min(start + left_pixels.length, end + 1);
     span.right = min(end + 1 - right_pixels.length, end + 1);
+    bits |= select(0u, UPPER_LEFT, is_upper(left, true)) | select(0u, LOWER_LEFT, is_lower(left, true));
+    bits |= select(0u, UPPER_RIGHT, is_upper(right, false)) | select(0u, LOWER_RIGHT, is_lower(right, false));
+    bits |= select(0u, LAST_ROW, row == max(bottom - 1, top));
+    bits |= select(0u, FALLS_LEFT, left_pixels.falls) | select(0u, FALLS_RIGHT, right_pixels.falls);
     if left_pixels.rises {
         bits |= RISING_LEFT;
     } else {
