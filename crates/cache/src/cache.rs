@@ -53,6 +53,15 @@ struct Shape {
     parts: Vec<String>,
 }
 
+impl Shape {
+    fn of(recording: &Recording) -> Shape {
+        Shape {
+            queries: recording.facts.iter().map(|fact| fact.query.clone()).collect(),
+            parts: recording.parts.iter().cloned().collect(),
+        }
+    }
+}
+
 /// What a look-up found.
 pub type Found = Result<Arc<Entry>, Failure>;
 
@@ -176,12 +185,16 @@ impl Cache {
         (self.keep(base, &recording, made), recording)
     }
 
+    /// Removes what was kept with what was asked.
+    pub fn forget(&self, base: Key, recording: &Recording) {
+        if let Some(key) = self.specialised(base, &Shape::of(recording), recording) {
+            self.remove(&key);
+        }
+    }
+
     /// Puts a translation, or why there is none, with what was asked.
     pub fn keep(&self, base: Key, recording: &Recording, made: Result<Vec<u8>, Failure>) -> Found {
-        let shape = Shape {
-            queries: recording.facts.iter().map(|fact| fact.query.clone()).collect(),
-            parts: recording.parts.iter().cloned().collect(),
-        };
+        let shape = Shape::of(recording);
         let versions = self.versions.part(shape.parts.iter().map(String::as_str));
         let stamp = versions.stamp();
         // What was asked is answered as it was then.

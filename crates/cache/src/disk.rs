@@ -29,8 +29,6 @@ pub struct Options {
     pub interval: Duration,
     /// Whether to only read.
     pub read_only: bool,
-    /// Whether to check the files when they are opened.
-    pub check: bool,
 }
 
 impl Default for Options {
@@ -42,7 +40,6 @@ impl Default for Options {
             cap: 1 << 30,
             interval: Duration::from_secs(2),
             read_only: false,
-            check: true,
         }
     }
 }
@@ -82,12 +79,7 @@ impl Stores {
 
 impl Disk {
     fn open(folder: &Path, options: &Options) -> Result<Disk, StoreError> {
-        let of_cap = |cap| store::Options {
-            cap,
-            read_only: options.read_only,
-            check: options.check,
-            ..store::Options::default()
-        };
+        let of_cap = |cap| store::Options { cap, read_only: options.read_only, ..store::Options::default() };
         let guests = options.cap / 8;
         let stores = Arc::new(Stores {
             guests: Store::open(&folder.join(GUESTS), of_cap(guests))?,

@@ -28,8 +28,11 @@ mod failure;
 mod key;
 mod memory;
 mod record;
+pub mod service;
 #[cfg(feature = "disk")]
 pub mod store;
+#[cfg(feature = "translate")]
+pub mod translate;
 mod versions;
 
 pub use cache::{Cache, Counts, Found, MEMORY};

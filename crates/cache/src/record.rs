@@ -59,14 +59,13 @@ impl Recorder {
         Recorder::default()
     }
 
-    /// Notes that `query` was asked and answered by `answer`. What was asked before is not noted again.
-    pub fn note<Q: Serialize, A: Serialize>(&self, query: &Q, answer: &A) {
-        // A query that cannot be serialised is kept as one that nobody can answer: its entry is never found again.
+    /// Notes that `query` was asked, and what `answer` says of it. What was asked before is not noted again.
+    pub fn note<Q: Serialize>(&self, query: &Q, answer: impl FnOnce() -> Option<Vec<u8>>) {
+        // What cannot be serialised is kept as a query that nobody can answer: its entry is never found again.
         let query = to_bytes(query).unwrap_or_default();
-        let mut recording = self.0.borrow_mut();
-        if recording.facts.iter().all(|fact| fact.query != query) {
-            let answer = to_bytes(answer).unwrap_or_default();
-            recording.facts.push(Fact { query, answer });
+        if self.0.borrow().facts.iter().all(|fact| fact.query != query) {
+            let answer = answer().unwrap_or_default();
+            self.0.borrow_mut().facts.push(Fact { query, answer });
         }
     }
 
@@ -86,7 +85,7 @@ impl Recorder {
 }
 
 /// Bytes of a question or an answer.
-pub fn to_bytes<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Option<Vec<u8>> {
     postcard::to_stdvec(value).ok()
 }
 
@@ -102,9 +101,9 @@ mod tests {
     #[test]
     fn a_question_is_noted_once_and_answered_again() {
         let recorder = Recorder::new();
-        recorder.note(&1u8, &true);
-        recorder.note(&2u8, &300u32);
-        recorder.note(&1u8, &true);
+        recorder.note(&1u8, || to_bytes(&true));
+        recorder.note(&2u8, || to_bytes(&300u32));
+        recorder.note(&1u8, || to_bytes(&true));
         recorder.uses("pass");
         let recording = recorder.recording();
         assert_eq!(recording.facts.len(), 2);

@@ -9,18 +9,24 @@
 
 mod batch;
 mod bench;
+mod cache;
 mod cli;
 mod commands;
+mod corpus;
 mod draw;
 mod engine;
 mod failure;
 mod isolate;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod picture;
 mod print;
 mod program;
 mod progress;
+mod rows;
 mod source;
+mod whole;
 
 use clap::Parser;
 use std::process::ExitCode;

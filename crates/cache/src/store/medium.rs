@@ -104,12 +104,12 @@ fn classify(path: &Path, fault: Fault) -> StoreError {
     }
 }
 
-fn builder(options: &Options) -> Builder {
+fn builder() -> Builder {
     let mut builder = Builder::new();
     builder
         .set_cache_size(PAGES)
         .set_concurrency_mode(ConcurrencyMode::MultiWriter)
-        .set_check_integrity_on_open(options.check);
+        .set_check_integrity_on_open(true);
     builder
 }
 
@@ -120,7 +120,7 @@ impl Medium {
             return Ok((Medium::open_to_read(place)?, 0));
         }
         let _others = place.exclude_others();
-        let open = || guard(place.path(), || Medium::open_to_write(place, options));
+        let open = || guard(place.path(), || Medium::open_to_write(place));
         match open() {
             Err(StoreError::Damaged { why, .. }) => {
                 tracing::warn!(store = %place.path().display(), why, "a damaged file was set aside");
@@ -136,8 +136,8 @@ impl Medium {
         }
     }
 
-    fn open_to_write(place: &dyn Place, options: &Options) -> Result<Medium, Fault> {
-        let database = place.open(&builder(options))?;
+    fn open_to_write(place: &dyn Place) -> Result<Medium, Fault> {
+        let database = place.open(&builder())?;
         let snapshot = database.begin_read()?;
         let schema = match snapshot.open_table(TOTALS) {
             Ok(totals) => totals.get("schema")?.map(|value| value.value()),
@@ -164,7 +164,7 @@ impl Medium {
     /// Opens the database of a place for reading. One that was not closed well cannot be.
     pub(super) fn open_to_read(place: &dyn Place) -> Result<Medium, StoreError> {
         guard(place.path(), || {
-            let database = place.open_read_only(&builder(&Options::default()))?;
+            let database = place.open_read_only(&builder())?;
             let entries = database.begin_read()?.open_table(ENTRIES)?;
             Ok(Medium::ReadOnly { database, entries })
         })

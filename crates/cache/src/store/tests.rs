@@ -173,3 +173,41 @@ fn a_full_disk_is_one_clear_error() {
     let store = Store::at(Box::new(place), options()).unwrap();
     assert!((0..20).all(|n| store.get(&key(n)) == Some(entry(n))));
 }
+
+#[test]
+fn a_pack_adds_what_is_missing_and_replaces_nothing() {
+    let full = Store::at(Box::new(MemoryPlace::default()), options()).unwrap();
+    (0..50).for_each(|n| full.put(&key(n), &entry(n)).unwrap());
+    let mut pack = Vec::new();
+    assert_eq!(full.export(None, &mut pack).unwrap(), 50);
+    let own = Store::at(Box::new(MemoryPlace::default()), options()).unwrap();
+    own.put(&key(7), &entry(700)).unwrap();
+    // The last byte belongs to the last entry's payload.
+    *pack.last_mut().unwrap() ^= 1;
+    let imported = own.import(&*pack).unwrap();
+    assert_eq!(imported, pack::Imported { added: 48, known: 1, damaged: 1 });
+    assert_eq!(own.get(&key(7)), Some(entry(700)));
+    assert_eq!((0..50).filter(|n| own.get(&key(*n)) == Some(entry(*n))).count(), 48);
+    let mut one = Vec::new();
+    assert_eq!(full.export(Some(Title(1)), &mut one).unwrap(), 17);
+    for end in 0..one.len().min(3000) {
+        let cut = Store::at(Box::new(MemoryPlace::default()), options()).unwrap();
+        // An entry's end is a pack's end, too.
+        if let Ok(imported) = cut.import(&one[..end]) {
+            assert_eq!(imported.damaged, 0);
+        }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(200))]
+
+    #[test]
+    fn any_bytes_are_a_pack_or_refused(bytes: Vec<u8>) {
+        let store = Store::at(Box::new(MemoryPlace::default()), options()).unwrap();
+        let mut pack = b"\x89XGCP\r\n\x1a\x01\0\0\0".to_vec();
+        pack.extend(&bytes);
+        proptest::prop_assert!(store.import(&*bytes).is_err());
+        proptest::prop_assert_eq!(store.import(&*pack).map_or(0, |imported| imported.added), 0);
+    }
+}

@@ -54,7 +54,8 @@ fn check(bytes: Vec<u8>, flushed: &[Flushed], steps: usize, nothing_went: bool) 
             ),
         }
     }
-    if nothing_went {
+    // A file that was never flushed may not be a database yet.
+    if nothing_went && last.is_some() {
         assert_eq!(store.counts().files_set_aside, 0, "after {steps} steps");
     }
     // And it can be used.
@@ -124,12 +125,17 @@ fn any_wrong_byte_costs_entries_and_nothing_else() {
         Some(some) => (0..some).map(|_| rng.below(bytes.len() as u32) as usize).collect(),
         None => (0..bytes.len()).collect(),
     };
-    for check_when_opened in [true, false] {
-        for &at in &bytes_tried {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 1 << rng.below(8);
-            let options = Options { check: check_when_opened, ..options() };
-            let store = Store::at(Box::new(MemoryPlace::of(damaged)), options).unwrap();
+    for &at in &bytes_tried {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << rng.below(8);
+        for read_only in [false, true] {
+            let place = Box::new(MemoryPlace::of(damaged.clone()));
+            let store = match Store::at(place, Options { read_only, ..options() }) {
+                Ok(store) => store,
+                // What may not be written cannot be set aside.
+                Err(StoreError::Damaged { .. }) if read_only => continue,
+                Err(error) => panic!("byte {at}: {error}"),
+            };
             for name in 0..50 {
                 let right = contents.get(&name).map(|value| entry(*value));
                 let found = store.get(&key(name));
