@@ -31,6 +31,9 @@ pub struct Cache {
     misses: AtomicU64,
     #[cfg(feature = "disk")]
     disk: Option<crate::disk::Disk>,
+    /// Guests' programs that were used in this run.
+    #[cfg(feature = "disk")]
+    guests_seen: std::sync::Mutex<rustc_hash::FxHashSet<Key>>,
 }
 
 /// What happened to a cache since it was made.
@@ -81,6 +84,8 @@ impl Cache {
             misses: AtomicU64::new(0),
             #[cfg(feature = "disk")]
             disk: None,
+            #[cfg(feature = "disk")]
+            guests_seen: Default::default(),
         }
     }
 
@@ -294,6 +299,11 @@ impl Cache {
     /// The first store's that fails.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.disk.as_ref().map_or(Ok(()), |disk| disk.flush())
+    }
+
+    /// Notes that a guest's program was used. Gives whether it was before in this run.
+    pub(crate) fn seen(&self, key: Key) -> bool {
+        !self.guests_seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(key)
     }
 
     /// Why the cache is not on disk any more, or a part of it is not; `None` while all is well.

@@ -54,6 +54,7 @@ mod zstandard {
     use std::sync::LazyLock;
     use zstd::bulk::{Compressor, Decompressor};
     use zstd::dict::{DecoderDictionary, EncoderDictionary};
+    use zstd::zstd_safe::get_frame_content_size;
 
     /// Level 3 packs a shader of 4 KiB in some 20 µs; higher levels gain little with a dictionary.
     const LEVEL: i32 = 3;
@@ -89,6 +90,10 @@ mod zstandard {
     pub(crate) fn unpack(codec: Codec, stored: &[u8], length: usize) -> Result<Arc<[u8]>, EntryError> {
         let unpacked = match codec {
             Codec::Stored => return stored_as_is(stored, length),
+            // Memory is taken for what the frame says, which has to be what the entry says.
+            Codec::ZstdSpirv1 if !matches!(get_frame_content_size(stored), Ok(Some(n)) if n == length as u64) => {
+                None
+            }
             Codec::ZstdSpirv1 => {
                 UNPACKER.with_borrow_mut(|unpacker| unpacker.as_mut()?.decompress(stored, length).ok())
             }

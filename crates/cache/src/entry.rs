@@ -26,7 +26,7 @@ use thiserror::Error;
 pub const SCHEMA: u16 = 1;
 
 /// Most bytes of a payload.
-pub const MAX_PAYLOAD: usize = 256 << 20;
+pub const MAX_PAYLOAD: usize = 64 << 20;
 
 /// Bytes before the payload.
 pub const HEADER: usize = 64;

@@ -10,13 +10,13 @@ use xenoglot_cache::{Cache, Options, Title};
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Place {
     /// The folder of the cache. Without it: `xenoglot` in the user's cache folder.
-    #[arg(long = "cache-folder", value_name = "FOLDER")]
+    #[arg(long = "cache-folder", value_name = "FOLDER", global = true)]
     pub folder: Option<PathBuf>,
     /// Whose entries are put: any name, by which `cache gc` and `cache export` find them again.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", global = true)]
     pub title: Option<String>,
     /// Bytes of the cache on disk, 1 GiB by default.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", global = true)]
     pub cache_size: Option<u64>,
 }
 

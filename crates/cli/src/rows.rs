@@ -57,10 +57,9 @@ impl Table {
     /// table begins anew then. A line that is not whole, and what comes after it, is made again.
     pub fn open(path: &Path, settings: &str) -> Result<Table> {
         let context = || path.display().to_string();
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file =
-            file.as_mut().map_err(|e| std::io::Error::new(e.kind(), e.to_string())).with_context(context)?;
-        let mut file = file.try_clone().with_context(context)?;
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.read(true).write(true).create(true).truncate(false).open(path).with_context(context)?;
         let (mut done, mut end) = (BTreeMap::<String, Vec<Row>>::new(), 0);
         let mut reader = BufReader::new(&mut file);
         let mut line = String::new();

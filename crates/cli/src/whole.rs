@@ -8,7 +8,7 @@ use std::time::Instant;
 use xenoglot::detect::{Format, detect};
 use xenoglot::{Host, Options, Translator};
 use xenoglot_cache::translate::{base_of_file, compile};
-use xenoglot_cache::{Cache, Cause, Failure, Recorder, Stateless, from_bytes, to_bytes};
+use xenoglot_cache::{Cache, Cause, Failure, Guest, Recorder, Recording, Stateless, from_bytes, to_bytes};
 
 /// A program of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,14 @@ pub fn translate(
         from_bytes(&entry.payload).ok_or_else(damaged)
     });
     (programs, us)
+}
+
+/// What a file is called among guests' programs.
+pub const KIND: &str = "file 1";
+
+/// Keeps a file in the cache, to be translated again after an update.
+pub fn remember(cache: &Cache, bytes: &[u8]) {
+    cache.remember(&Guest { kind: KIND.into(), program: bytes.to_vec(), recording: Recording::default() });
 }
 
 /// Translates all programs of a file.

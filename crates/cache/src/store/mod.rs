@@ -186,11 +186,27 @@ impl Store {
         found
     }
 
+    /// The entry of a key; it does not count as used.
+    pub fn peek(&self, key: &Key) -> Option<Entry> {
+        self.look_up(key).map(|(entry, _)| entry)
+    }
+
     fn find(&self, key: &Key) -> Option<Entry> {
+        let (entry, on_disk) = self.look_up(key)?;
+        if on_disk {
+            *self.pending().uses.entry(*key).or_default() += 1;
+        }
+        Some(entry)
+    }
+
+    /// An entry, and whether it is on disk already.
+    fn look_up(&self, key: &Key) -> Option<(Entry, bool)> {
         {
             let pending = self.pending();
             match pending.changes.get(key).or_else(|| pending.in_flight.get(key)) {
-                Some(Change::Put(bytes)) => return entry::decode(key, bytes).ok(),
+                Some(Change::Put(bytes)) => {
+                    return entry::decode(key, bytes).ok().map(|entry| (entry, false));
+                }
                 Some(Change::Remove) => return None,
                 None => {}
             }
@@ -201,10 +217,7 @@ impl Store {
             guard(self.path(), || medium.read(key)).map(|bytes| bytes.map(|b| entry::decode(key, &b)))
         };
         match read {
-            Ok(Some(Ok(entry))) => {
-                *self.pending().uses.entry(*key).or_default() += 1;
-                Some(entry)
-            }
+            Ok(Some(Ok(entry))) => Some((entry, true)),
             Ok(Some(Err(error))) => {
                 self.quarantine(key, error);
                 None

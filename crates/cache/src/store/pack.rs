@@ -103,9 +103,8 @@ impl Store {
     /// A file that is no pack, or ends in the middle; what came before is kept.
     pub fn import(&self, from: impl Read) -> Result<Imported, PackError> {
         let mut imported = Imported::default();
-        let mut pack = Reader { from, at: 0 };
-        pack.start()?;
-        while let Some((key, bytes)) = pack.next()? {
+        let mut pack = Reader::new(from)?;
+        while let Some((key, bytes)) = pack.next_entry()? {
             // Unpacked as well: what will not unpack later is of no use.
             match entry::decode(&key, &bytes) {
                 Err(_) => imported.damaged += 1,
@@ -121,12 +120,24 @@ impl Store {
     }
 }
 
-struct Reader<R> {
+/// Reads the entries of a pack in order. Nothing of them is checked but that they are whole.
+#[derive(Debug)]
+pub struct Reader<R> {
     from: R,
     at: u64,
 }
 
 impl<R: Read> Reader<R> {
+    /// Reads what a pack begins with.
+    ///
+    /// # Errors
+    /// A file that is no pack.
+    pub fn new(from: R) -> Result<Reader<R>, PackError> {
+        let mut reader = Reader { from, at: 0 };
+        reader.start()?;
+        Ok(reader)
+    }
+
     fn exact(&mut self, out: &mut [u8]) -> Result<(), PackError> {
         self.from.read_exact(out).map_err(|source| PackError::Io { at: self.at, source })?;
         self.at += out.len() as u64;
@@ -142,7 +153,11 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Option<(Key, Vec<u8>)>, PackError> {
+    /// The next entry's key and bytes; none at the end.
+    ///
+    /// # Errors
+    /// A pack that ends in the middle of an entry.
+    pub fn next_entry(&mut self) -> Result<Option<(Key, Vec<u8>)>, PackError> {
         let mut key = [0; 32];
         // The end is where an entry would begin.
         let first = loop {

@@ -13,6 +13,7 @@ use xenoglot_cache::store::{Options, Store};
 use xenoglot_cache::translate::present;
 use xenoglot_cache::{Cache, Entry, Key, Kind, Stateless, Title, entry};
 use xenoglot_pica_shader::container::{Dvle, Output, Semantic, Shbin};
+use xenoglot_pica_shader::desc::Mask;
 use xenoglot_testgen::pica::{Category, program};
 use xenoglot_testgen::rng::Rng;
 
@@ -74,7 +75,7 @@ fn key(n: usize) -> Key {
 
 /// Shader binaries as in a corpus of a console: 20 to 200 words each.
 fn corpus(count: usize) -> Vec<Vec<u8>> {
-    let output = |(register, semantic)| Output { semantic, register, mask: 15 };
+    let output = |(register, semantic)| Output { semantic, register, mask: Mask::ALL };
     let outputs = [Semantic::Position, Semantic::Color, Semantic::TexCoord0, Semantic::View];
     let outputs: Vec<Output> = (0..).zip(outputs).map(output).collect();
     let one = |n: usize| {

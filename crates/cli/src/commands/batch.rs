@@ -13,6 +13,7 @@ use crate::whole::{self, Program};
 use anyhow::Result;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -37,7 +38,7 @@ pub struct Args {
     /// Guard against hostile shaders, as in `translate`.
     #[arg(long)]
     robust: bool,
-    /// Take what was translated before from the cache, and put there what is new.
+    // Without a folder the cache is in memory, and saves the work of files that are the same.
     #[command(flatten)]
     place: Place,
     /// Print a summary as JSON.
@@ -91,7 +92,8 @@ pub fn run(args: &Args) -> Result<bool> {
     corpus::each_window(&args.inputs, &mut |items| {
         progress.add_total(items.len());
         summary.files += items.len();
-        let (old, new): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| is_done(&done, item));
+        let (old, new): (Vec<Item>, Vec<Item>) =
+            items.into_iter().partition(|item| is_done(&done, item, &args.output));
         for item in old {
             summary.resumed += 1;
             progress.step();
@@ -121,10 +123,10 @@ pub fn run(args: &Args) -> Result<bool> {
 }
 
 /// Whether the table has the rows of a file, and its results are there.
-fn is_done(done: &std::collections::BTreeMap<String, Vec<Row>>, item: &Item) -> bool {
+fn is_done(done: &BTreeMap<String, Vec<Row>>, item: &Item, folder: &Path) -> bool {
     let (Some(rows), Ok(bytes)) = (done.get(&item.name), &item.bytes) else { return false };
     let hash = hash(bytes);
-    rows.iter().all(|row| row.hash == hash)
+    rows.iter().all(|row| row.hash == hash && (row.file.is_empty() || folder.join(&row.file).is_file()))
 }
 
 fn hash(bytes: &[u8]) -> String {

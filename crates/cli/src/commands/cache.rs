@@ -3,6 +3,7 @@
 use crate::cache::{Place, report_problem};
 use crate::commands::translate::{Chosen, parse_host};
 use crate::corpus;
+use crate::failure::usage;
 use crate::output::is_stdout;
 use crate::print;
 use crate::progress::Progress;
@@ -16,10 +17,10 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use xenoglot::Options;
 use xenoglot_cache::store::{Gc, Store};
-use xenoglot_cache::{Cache, Kind};
+use xenoglot_cache::{Cache, Guest, Kind, Refill};
 
 /// Arguments of `cache`.
 #[derive(clap::Args)]
@@ -45,7 +46,7 @@ enum Command {
         #[arg(long, value_name = "BYTES")]
         to: Option<u64>,
         /// All entries of the title given by --title, current or not.
-        #[arg(long, requires = "title")]
+        #[arg(long)]
         all: bool,
     },
     /// Write all code in the cache, or that of a title, to a pack.
@@ -60,10 +61,10 @@ enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Translate corpora into the cache, so that nothing waits for it later.
+    /// Translate corpora into the cache, so that nothing waits for it later; or, after an update, what the cache knows.
     Warm {
-        /// Folders, and tar or zip archives.
-        #[arg(required = true, value_name = "DIR|TAR|ZIP")]
+        /// Folders, and tar or zip archives; without them, what was warmed before.
+        #[arg(value_name = "DIR|TAR|ZIP")]
         inputs: Vec<PathBuf>,
         /// Hosts by name, as in `translate`; several separated by commas.
         #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "vulkan", value_parser = parse_host)]
@@ -84,6 +85,9 @@ pub fn run(args: &Args) -> Result<bool> {
             (facts, damaged == 0)
         }
         Command::Gc { to, all } => {
+            if *all && args.place.title.is_none() {
+                return Err(usage("--all needs --title: without one, remove the folder"));
+            }
             let mut removed = cache.drop_outdated(*to)?;
             if *all {
                 let gc = Gc { title: args.place.title(), all: true, ..Gc::default() };
@@ -189,19 +193,39 @@ fn import(args: &Args, cache: &Cache, file: &std::path::Path) -> Result<bool> {
 
 fn warm(args: &Args, cache: &Cache, inputs: &[PathBuf], hosts: &[Chosen]) -> Result<bool> {
     let (progress, files, failed) = (Progress::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let translate = |bytes: &[u8]| {
+        files.fetch_add(1, Ordering::Relaxed);
+        for Chosen { host, .. } in hosts {
+            let programs = whole::translate(cache, bytes, host, &Options::default()).0;
+            let bad = programs.map_or(1, |p| p.iter().filter(|program| program.code.is_err()).count());
+            failed.fetch_add(bad, Ordering::Relaxed);
+        }
+    };
+    if inputs.is_empty() {
+        let workers = rayon::current_num_threads();
+        let first = std::sync::Once::new();
+        let refill = Refill {
+            workers,
+            cancel: &AtomicBool::new(false),
+            progress: &|_, total| {
+                first.call_once(|| progress.add_total(total));
+                progress.step();
+            },
+        };
+        cache.refill(&refill, &|guest: &Guest| {
+            if guest.kind == whole::KIND {
+                translate(&guest.program);
+            }
+        })?;
+    }
     corpus::each_window(inputs, &mut |items| {
         progress.add_total(items.len());
         items.par_iter().for_each(|item| {
             if let Ok(bytes) = &item.bytes
                 && whole::guest(bytes).is_some()
             {
-                files.fetch_add(1, Ordering::Relaxed);
-                for Chosen { host, .. } in hosts {
-                    let programs = whole::translate(cache, bytes, host, &Options::default()).0;
-                    let bad =
-                        programs.map_or(1, |p| p.iter().filter(|program| program.code.is_err()).count());
-                    failed.fetch_add(bad, Ordering::Relaxed);
-                }
+                translate(bytes);
+                whole::remember(cache, bytes);
             }
             progress.step();
         });
