@@ -3,8 +3,8 @@
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, bench, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell, texture, tone,
-    translate, yuv,
+    asm, batch, bench, cache, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell,
+    texture, tone, translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -45,6 +45,10 @@ pub enum Command {
     Ir(ir::Args),
     /// Translate to SPIR-V, GLSL, WGSL, MSL or HLSL.
     Translate(translate::Args),
+    /// Translate whole corpora, with a table of what became of each program.
+    Batch(batch::Args),
+    /// Look after the cache of translated shaders.
+    Cache(cache::Args),
     /// Run a shader on given inputs, a kernel on given buffers, or a MIPS program for Linux: `run PROGRAM -- ARGUMENTS`.
     Run(run::Args),
     /// Replay a capture (.xgc) and write what it shows.

@@ -9,8 +9,10 @@
 
 mod batch;
 mod bench;
+mod cache;
 mod cli;
 mod commands;
+mod corpus;
 mod draw;
 mod engine;
 mod executable;
@@ -18,11 +20,15 @@ mod failure;
 mod isolate;
 mod lift;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod picture;
 mod print;
 mod program;
 mod progress;
+mod rows;
 mod source;
+mod whole;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod cache;
 mod dragon;
 mod dxbc;
 mod dxil;
@@ -25,6 +26,7 @@ mod texture;
 mod translate;
 mod yuv;
 
+pub use cache::{cache_entry, cache_pack};
 pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
@@ -64,12 +66,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 29] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
     Target { name: "translate", run: translate, seeds: seeds::programs },
     Target { name: "native", run: native, seeds: native::programs },
+    Target { name: "cache_entry", run: cache_entry, seeds: cache::entries },
+    Target { name: "cache_pack", run: cache_pack, seeds: cache::packs },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },

@@ -77,6 +77,16 @@ fn native() {
 }
 
 #[test]
+fn cache_entry() {
+    run("cache_entry");
+}
+
+#[test]
+fn cache_pack() {
+    run("cache_pack");
+}
+
+#[test]
 fn capture() {
     run("capture");
 }

@@ -1,5 +1,6 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
+pub mod cache;
 pub mod codec;
 pub mod dragon;
 pub mod dxil;

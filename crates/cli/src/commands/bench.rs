@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
-use crate::bench::{codec, dragon, dxil, nds, pica, translate};
+use crate::bench::{cache, codec, dragon, dxil, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -23,6 +23,8 @@ enum What {
     Codec,
     /// The simulated Dragon GPU: unit-ticks a second.
     Dragon,
+    /// The shader cache: look-ups, inserts, opening, warming up.
+    Cache,
 }
 
 /// Whose programs `translate` measures.
@@ -95,6 +97,7 @@ pub fn run(args: &Args) -> Result<bool> {
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
         What::Dragon => print(args, &dragon::run(args.quick)?),
+        What::Cache => print(args, &cache::run(args.quick)?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

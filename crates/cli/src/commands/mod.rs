@@ -4,7 +4,9 @@ use crate::cli::Command;
 use anyhow::Result;
 
 pub mod asm;
+pub mod batch;
 pub mod bench;
+pub mod cache;
 pub mod cfg;
 #[cfg(feature = "vulkan")]
 pub mod conformance;
@@ -33,6 +35,8 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Cfg(args) => cfg::run(&args),
         Command::Ir(args) => ir::run(&args),
         Command::Translate(args) => translate::run(&args),
+        Command::Batch(args) => batch::run(&args),
+        Command::Cache(args) => cache::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Scenes(args) => scenes::run(&args),

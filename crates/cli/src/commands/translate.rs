@@ -30,6 +30,22 @@ pub enum Language {
     Hlsl,
 }
 
+impl Language {
+    /// The host that is known by its language only.
+    pub fn host(self) -> Host {
+        Host::of(match self {
+            Language::Spirv => HostLanguage::Spirv(None),
+            Language::Glsl => HostLanguage::Glsl(Glsl::default().target()),
+            #[cfg(feature = "naga")]
+            Language::Wgsl => HostLanguage::Wgsl,
+            #[cfg(feature = "naga")]
+            Language::Msl => HostLanguage::Msl(2, 4),
+            #[cfg(feature = "naga")]
+            Language::Hlsl => HostLanguage::Hlsl(6, 0),
+        })
+    }
+}
+
 /// How much to optimise.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Optimize {
@@ -214,13 +230,15 @@ fn parse_capability(name: &str) -> Result<Capability, String> {
 
 /// A host that code is asked for.
 #[derive(Clone)]
-struct Chosen {
+pub struct Chosen {
     /// Its name, or its language's.
-    name: String,
-    host: Host,
+    pub name: String,
+    /// What it is.
+    pub host: Host,
 }
 
-fn parse_host(name: &str) -> Result<Chosen, UnknownHost> {
+/// The host of an argument.
+pub fn parse_host(name: &str) -> Result<Chosen, UnknownHost> {
     Ok(Chosen { name: name.into(), host: name.parse()? })
 }
 
@@ -259,11 +277,7 @@ impl Args {
             }
             Language::Glsl => HostLanguage::Glsl(self.glsl_version.target()),
             #[cfg(feature = "naga")]
-            Language::Wgsl => HostLanguage::Wgsl,
-            #[cfg(feature = "naga")]
-            Language::Msl => HostLanguage::Msl(2, 4),
-            #[cfg(feature = "naga")]
-            Language::Hlsl => HostLanguage::Hlsl(6, 0),
+            Language::Wgsl | Language::Msl | Language::Hlsl => language.host().language,
         }
     }
 

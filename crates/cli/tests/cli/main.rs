@@ -1,5 +1,6 @@
 //! The program as its users run it.
 
+mod cache;
 mod codecs;
 mod commands;
 mod common;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Categories that crates.io knows, of those in use here.
-const CATEGORIES: [&str; 14] = [
+const CATEGORIES: [&str; 15] = [
+    "caching",
     "command-line-utilities",
     "compilers",
     "development-tools::profiling",

@@ -1,7 +1,7 @@
 //! What only the running GPU knows: what handles stand for, and the state of the pipeline.
 //!
-//! A lifted shader depends on every answer given here: an emulator keeps them with the shader and lifts anew when one
-//! would be another.
+//! A lifted shader depends on every answer given here: a cache keeps them with the shader (`xenoglot-cache`), and it is
+//! lifted anew when one would be another.
 
 use serde::{Deserialize, Serialize};
 use xenoglot_ir::imm::Dim;
@@ -140,7 +140,7 @@ impl From<Tessellator> for stage::Tessellation {
 }
 
 /// A comparison of the alpha test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AlphaTest {
     /// Fragments pass never.
     Never,
@@ -253,14 +253,85 @@ pub trait GpuAccessor {
         Texel::Float
     }
 
-    /// State of the pipeline.
+    /// State of the pipeline, all of it. The lifter asks for its parts by the methods below: a shader depends on the parts
+    /// that were asked for.
     fn state(&self) -> GraphicsState {
         GraphicsState::default()
     }
 
-    /// The host.
+    /// The host. As with the state, the lifter asks for parts.
     fn host(&self) -> Host {
         Host::default()
+    }
+
+    /// [`GraphicsState::input_primitive`].
+    fn input_primitive(&self) -> InputPrimitive {
+        self.state().input_primitive
+    }
+
+    /// [`GraphicsState::tessellator`].
+    fn tessellator(&self) -> Tessellator {
+        self.state().tessellator
+    }
+
+    /// [`GraphicsState::early_fragment_tests`].
+    fn early_fragment_tests(&self) -> bool {
+        self.state().early_fragment_tests
+    }
+
+    /// [`GraphicsState::per_sample`].
+    fn per_sample(&self) -> bool {
+        self.state().per_sample
+    }
+
+    /// [`GraphicsState::samples`].
+    fn samples(&self) -> u32 {
+        self.state().samples
+    }
+
+    /// [`GraphicsState::minus_one_to_one_depth`].
+    fn minus_one_to_one_depth(&self) -> bool {
+        self.state().minus_one_to_one_depth
+    }
+
+    /// [`GraphicsState::flip_y`].
+    fn flip_y(&self) -> bool {
+        self.state().flip_y
+    }
+
+    /// [`GraphicsState::y_down`].
+    fn y_down(&self) -> bool {
+        self.state().y_down
+    }
+
+    /// [`GraphicsState::point_size`].
+    fn point_size(&self) -> Option<f32> {
+        self.state().point_size
+    }
+
+    /// [`GraphicsState::alpha_test`].
+    fn alpha_test(&self) -> Option<(AlphaTest, f32)> {
+        self.state().alpha_test
+    }
+
+    /// [`GraphicsState::two_sided_colors`].
+    fn two_sided_colors(&self) -> bool {
+        self.state().two_sided_colors
+    }
+
+    /// [`GraphicsState::legacy_location`].
+    fn legacy_location(&self) -> u32 {
+        self.state().legacy_location
+    }
+
+    /// [`Host::nonuniform_indexing`].
+    fn nonuniform_indexing(&self) -> bool {
+        self.host().nonuniform_indexing
+    }
+
+    /// [`Host::draw_parameters`].
+    fn draw_parameters(&self) -> bool {
+        self.host().draw_parameters
     }
 }
 

@@ -14,7 +14,7 @@ pub use root::{HeapSets, RootSignatureMap};
 
 use crate::model::{ResourceClass, ShaderKind};
 use crate::root_signature::Register;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Registers of a shader that are declared together.
@@ -38,7 +38,7 @@ impl Registers {
 }
 
 /// A descriptor of a set, or the first of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot {
     /// Descriptor set.
     pub set: u32,
@@ -47,7 +47,7 @@ pub struct Slot {
 }
 
 /// Where an argument of the root signature lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Argument {
     /// From this word of the push constants on.
@@ -57,7 +57,7 @@ pub enum Argument {
 }
 
 /// A heap of descriptors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Heap {
     /// SRVs, UAVs and CBVs.
@@ -75,7 +75,7 @@ impl Heap {
 
 /// What a descriptor of a heap is to the host. A heap is bound as an array of each that is used: a descriptor of
 /// Direct3D has no type until a shader uses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DescriptorKind {
     /// A sampled image.
@@ -99,7 +99,7 @@ pub enum DescriptorKind {
 }
 
 /// What registers are bound to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// Descriptors of a set: the first register is the slot's first element.
@@ -154,7 +154,7 @@ pub struct StageVariable<'a> {
 }
 
 /// Where a variable lies on the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
     /// Location.
     pub location: u32,
@@ -163,7 +163,7 @@ pub struct Location {
 }
 
 /// Where an output is captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamOutput {
     /// The buffer.
     pub buffer: u32,
@@ -174,7 +174,7 @@ pub struct StreamOutput {
 }
 
 /// Why registers cannot be bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum BindError {
     /// Nothing is bound there.
     #[error("nothing is bound to {letter}{number}, space {space}")]

@@ -102,7 +102,7 @@ impl Cx<'_> {
         Ok(match self.io.place(word, false).ok_or(Unsupported)? {
             Place::Location { location, component } => {
                 let front = self.location_input(word, location, component, how)?;
-                if !self.io.state.two_sided_colors || !(0x280..0x2a0).contains(&word) {
+                if !(0x280..0x2a0).contains(&word) || !self.io.gpu.two_sided_colors() {
                     return Ok(front);
                 }
                 let back = self.location_input(word + 0x20, location + 2, component, how)?;
@@ -172,9 +172,9 @@ impl Cx<'_> {
     pub fn pixld(&mut self, inst: &Inst) -> Lift<()> {
         self.fragment()?;
         let v = match inst.get(Mod::PixldMode)? {
-            PixldMode::Count => self.number(self.io.state.samples),
+            PixldMode::Count => self.number(self.io.gpu.samples()),
             PixldMode::CovMask => self.builtin(Builtin::SampleMask, Type::I32),
-            PixldMode::MyIndex if self.io.state.per_sample => self.builtin(Builtin::SampleId, Type::I32),
+            PixldMode::MyIndex if self.io.gpu.per_sample() => self.builtin(Builtin::SampleId, Type::I32),
             PixldMode::MyIndex => self.zero(),
             PixldMode::Covered | PixldMode::Offset | PixldMode::CentroidOffset => return Err(Unsupported),
         };
@@ -251,7 +251,7 @@ impl Cx<'_> {
     }
 
     fn alpha_test(&mut self, alpha: Value) {
-        let Some((test, reference)) = self.io.state.alpha_test else { return };
+        let Some((test, reference)) = self.io.gpu.alpha_test() else { return };
         let (alpha, reference) = (self.cast(alpha, Type::F32), self.b.f32(reference));
         let passes = match test {
             AlphaTest::Never => self.truth(false),

@@ -7,7 +7,7 @@ use super::texture::named_shapes;
 use super::value::Numbers;
 use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
 use crate::flow::{self, ConstantBank, Flow};
-use crate::gpu::{GpuAccessor, GraphicsState};
+use crate::gpu::GpuAccessor;
 use crate::info::{GeometryInfo, GraphicsInfo, ShaderInfo, Varying};
 use crate::sph::{Sph, Stage, Topology};
 use std::collections::BTreeMap;
@@ -75,8 +75,8 @@ pub fn lift_graphics(
         .collect::<Result<_, LiftError>>()?;
     let mut module = Module::new(ir_stage(shader.sph.stage), "maxwell");
     let io = Io::new(gpu, Some(shader.sph));
-    let geometry = (shader.sph.stage == Stage::Geometry).then(|| geometry_info(&shader.sph, &io.state));
-    module.pipeline = pipeline(&shader.sph, &io.state, geometry)?;
+    let geometry = (shader.sph.stage == Stage::Geometry).then(|| geometry_info(&shader.sph, gpu));
+    module.pipeline = pipeline(&shader.sph, gpu, geometry)?;
     let mut func = Function::new("main");
     func.reserve(INSTS_PER_NODE * flows.iter().map(|(_, f)| f.nodes.len()).sum::<usize>());
     let has_stack = flows.iter().any(|(_, flow)| !flow.entries.is_empty());
@@ -130,17 +130,17 @@ pub fn lift_graphics(
     Ok(Lifted { module, info })
 }
 
-fn geometry_info(sph: &Sph, state: &GraphicsState) -> GeometryInfo {
+fn geometry_info(sph: &Sph, gpu: &dyn GpuAccessor) -> GeometryInfo {
     GeometryInfo {
-        input: state.input_primitive,
+        input: gpu.input_primitive(),
         output_vertices: match sph.topology {
-            _ if sph.geometry_passthrough => state.input_primitive.vertices().min(3),
+            _ if sph.geometry_passthrough => gpu.input_primitive().vertices().min(3),
             Some(Topology::Points) => 1,
             Some(Topology::LineStrip) => 2,
             Some(Topology::TriangleStrip) | None => 3,
         },
         max_vertices: match sph.geometry_passthrough {
-            true => state.input_primitive.vertices(),
+            true => gpu.input_primitive().vertices(),
             false => u32::from(sph.max_output_vertices).max(1),
         },
         invocations: threads(sph),
@@ -153,13 +153,13 @@ fn threads(sph: &Sph) -> u32 {
 }
 
 /// The fixed functions around a stage.
-fn pipeline(sph: &Sph, state: &GraphicsState, geometry: Option<GeometryInfo>) -> Result<Pipeline, LiftError> {
+fn pipeline(sph: &Sph, gpu: &dyn GpuAccessor, geometry: Option<GeometryInfo>) -> Result<Pipeline, LiftError> {
     let patch_vertices = (sph.stage == Stage::TessControl).then(|| threads(sph));
     if patch_vertices.is_some_and(|n| n > MOST_PATCH_VERTICES) {
         return Err(LiftError::Stage("a patch has at most 32 vertices"));
     }
     Ok(Pipeline {
-        early_fragment_tests: sph.stage == Stage::Fragment && state.early_fragment_tests,
+        early_fragment_tests: sph.stage == Stage::Fragment && gpu.early_fragment_tests(),
         geometry: geometry.map(|g| stage::Geometry {
             input_vertices: g.input.vertices(),
             output_vertices: g.output_vertices,
@@ -167,7 +167,7 @@ fn pipeline(sph: &Sph, state: &GraphicsState, geometry: Option<GeometryInfo>) ->
             invocations: g.invocations,
         }),
         patch_vertices,
-        tessellation: (sph.stage == Stage::TessEval).then(|| state.tessellator.into()),
+        tessellation: (sph.stage == Stage::TessEval).then(|| gpu.tessellator().into()),
         ..Pipeline::default()
     })
 }

@@ -239,7 +239,7 @@ impl Cx<'_> {
     }
 
     fn resource_handle(&mut self, resource: Resource, source: Source, kind: Kind) -> Value {
-        let nonuniform = source.element.is_some() && self.io.gpu.host().nonuniform_indexing;
+        let nonuniform = source.element.is_some() && self.io.gpu.nonuniform_indexing();
         let flags = if nonuniform { Flags::NONE.with_nonuniform() } else { Flags::NONE };
         let index: smallvec::SmallVec<[Value; 1]> = source.element.into_iter().map(|(v, _)| v).collect();
         let ty = Type::scalar(kind);

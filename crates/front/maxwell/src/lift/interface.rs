@@ -7,7 +7,7 @@
 
 use super::Unsupported;
 use super::cx::{Cx, Lift};
-use crate::gpu::{GpuAccessor, GraphicsState};
+use crate::gpu::GpuAccessor;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::Mod;
 use crate::opcode::Opcode;
@@ -41,7 +41,6 @@ enum Key {
 /// What the lifter knows of the pipeline around the program.
 pub(super) struct Io<'a> {
     pub gpu: &'a dyn GpuAccessor,
-    pub state: GraphicsState,
     /// The header; compute kernels have none.
     pub sph: Option<Sph>,
     /// Invocations of a tessellation control shader are to wait for each other where control first divides: another
@@ -59,7 +58,7 @@ pub(super) struct Io<'a> {
 impl<'a> Io<'a> {
     pub fn new(gpu: &'a dyn GpuAccessor, sph: Option<Sph>) -> Io<'a> {
         let (vars, outputs, passed) = Default::default();
-        Io { gpu, state: gpu.state(), sph, wait: false, vars, outputs, passed, previous: None }
+        Io { gpu, sph, wait: false, vars, outputs, passed, previous: None }
     }
 
     /// The stage; none of a compute kernel.
@@ -81,7 +80,7 @@ impl<'a> Io<'a> {
             component: (offset / 4 % 4) as u8,
         };
         let word = |base: u32| ((offset - base) / 4) as u8;
-        let legacy = self.state.legacy_location;
+        let legacy = || self.gpu.legacy_location();
         Some(match offset {
             0x000..0x010 if patch => Place::Builtin(Builtin::TessLevelOuter, word(0)),
             0x010..0x018 if patch => Place::Builtin(Builtin::TessLevelInner, word(0x010)),
@@ -93,14 +92,14 @@ impl<'a> Io<'a> {
             0x06c => Place::Builtin(Builtin::PointSize, 0),
             0x070..0x080 => Place::Builtin(Builtin::Position, word(0x070)),
             0x080..0x280 => generic(0, 0x080),
-            0x280..0x2c0 => generic(legacy, 0x280),
+            0x280..0x2c0 => generic(legacy(), 0x280),
             0x2c0..0x2e0 => Place::Builtin(Builtin::ClipDistance, word(0x2c0)),
             0x2e0..0x2e8 => Place::Builtin(Builtin::PointCoord, word(0x2e0)),
-            0x2e8 => Place::Location { location: legacy + 4, component: 0 },
+            0x2e8 => Place::Location { location: legacy() + 4, component: 0 },
             0x2f0..0x2f8 => Place::Builtin(Builtin::TessCoord, word(0x2f0)),
             0x2f8 => Place::Builtin(Builtin::InstanceIndex, 0),
             0x2fc => Place::Builtin(Builtin::VertexIndex, 0),
-            0x300..0x3a0 => generic(legacy + 5, 0x300),
+            0x300..0x3a0 => generic(legacy() + 5, 0x300),
             0x3fc => Place::Builtin(Builtin::FrontFacing, 0),
             _ => return None,
         })
@@ -257,7 +256,7 @@ impl Cx<'_> {
     /// Vertices of a primitive or patch that go in.
     pub fn input_vertices(&self) -> u32 {
         match self.io.stage() {
-            Some(Stage::Geometry) => self.io.state.input_primitive.vertices(),
+            Some(Stage::Geometry) => self.io.gpu.input_primitive().vertices(),
             _ => MAX_PATCH,
         }
     }
@@ -349,7 +348,7 @@ impl Cx<'_> {
     /// The instance's number in its draw, counted from 0.
     fn instance(&mut self) -> Value {
         let index = self.builtin(Builtin::InstanceIndex, Type::I32);
-        if !self.io.gpu.host().draw_parameters {
+        if !self.io.gpu.draw_parameters() {
             return index;
         }
         let base = self.builtin(Builtin::BaseInstance, Type::I32);
@@ -477,7 +476,9 @@ impl Cx<'_> {
             }
         }
         self.put_position(position);
-        if let Some(size) = self.io.state.point_size.filter(|_| self.output_slot(0x6c).is_none()) {
+        if self.output_slot(0x6c).is_none()
+            && let Some(size) = self.io.gpu.point_size()
+        {
             let var = self.builtin_var(true, Builtin::PointSize, Type::F32, None);
             let size = self.b.f32(size);
             self.write(var, size, None);
@@ -491,10 +492,10 @@ impl Cx<'_> {
         }
         let defaults = [0.0, 0.0, 0.0, 1.0].map(|v| self.b.f32(v));
         let mut lanes: [Value; 4] = std::array::from_fn(|i| position[i].unwrap_or(defaults[i]));
-        if self.io.state.flip_y {
+        if self.io.gpu.flip_y() {
             lanes[1] = self.op(Op::Fneg, &[lanes[1]]);
         }
-        if self.io.state.minus_one_to_one_depth {
+        if self.io.gpu.minus_one_to_one_depth() {
             let half = self.b.f32(0.5);
             let sum = self.op(Op::Fadd, &[lanes[2], lanes[3]]);
             lanes[2] = self.op(Op::Fmul, &[sum, half]);

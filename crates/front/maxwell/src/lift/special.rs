@@ -41,7 +41,7 @@ impl Cx<'_> {
                 self.invocation()
             }
             0x12 if self.io.stage().is_some() => {
-                let up = if self.io.state.y_down { -1.0f32 } else { 1.0 };
+                let up = if self.io.gpu.y_down() { -1.0f32 } else { 1.0 };
                 self.number(up.to_bits())
             }
             0x13 if self.io.stage() == Some(Stage::Fragment) => {

@@ -1,0 +1,268 @@
+//! Translations in the background: by priority, once for all who ask, each within its deadline.
+//!
+//! A [`Service`] has workers that make entries of a [`Cache`]. Whoever needs one asks with a [`Request`] and gets a
+//! [`Ticket`], which can be polled, waited for, or made to call back. Requests with the same key while the first is on its
+//! way share its work, and raise its priority.
+//!
+//! * A panic of a translation is that translation's failure.
+//! * A translation that takes longer than its deadline fails as [`Cause::TimedOut`]. Its thread cannot be stopped: it is
+//!   left to itself and another takes its place, so that the others go on; when it comes to an end, it ends. At most
+//!   [`Options::lost`] threads are left so; after that, those who wait, wait.
+//! * What a guest may draw meanwhile is the emulator's choice: [`Policy`] has the usual ones.
+
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use crate::cache::{Cache, Found};
+use crate::failure::{Cause, Failure};
+use crate::key::Key;
+use crate::record::{Recorder, State};
+use queue::{Job, Queue};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How soon something is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Priority {
+    /// Perhaps some day: what fills a cache again after an update.
+    Warm,
+    /// Before long: what a guest uploaded and has not used.
+    #[default]
+    Soon,
+    /// A draw waits for it, or is left out.
+    Now,
+}
+
+/// What an emulator draws while a shader is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Policy {
+    /// The draw waits: every frame is right, some are late.
+    Wait,
+    /// The draw is made by the engine that needs no translation.
+    #[default]
+    Interpret,
+    /// The draw is left out: no frame is late, some lack things. Not for draws whose result is kept, or read by the guest.
+    Skip,
+}
+
+impl Policy {
+    /// Whether a draw that finds its shader on the way has to wait for it. Draws that write what later frames use cannot be
+    /// left out.
+    pub fn waits(self, is_kept: bool) -> bool {
+        match self {
+            Policy::Wait => true,
+            Policy::Interpret => false,
+            Policy::Skip => is_kept,
+        }
+    }
+}
+
+/// How a service works.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Threads; as many as the machine has cores, but one, by default.
+    pub workers: usize,
+    /// How long a translation may take where its request does not say.
+    pub deadline: Duration,
+    /// Requests that wait at most: a guest can make them faster than they are done.
+    pub waiting: usize,
+    /// Threads that may be left to themselves.
+    pub lost: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let cores = thread::available_parallelism().map_or(1, |n| n.get());
+        Options {
+            workers: cores.saturating_sub(1).max(1),
+            deadline: Duration::from_secs(10),
+            waiting: 1 << 16,
+            lost: 16,
+        }
+    }
+}
+
+/// Makes a translation, telling the recorder what it asks.
+pub type Make = Box<dyn FnOnce(&Recorder) -> Result<Vec<u8>, Failure> + Send>;
+
+/// What is to be translated.
+pub struct Request {
+    /// The base key: [`Cache::find`].
+    pub base: Key,
+    /// What tells this request from others with the same base: of the state in which it is made. 0 where there is one state.
+    pub state: u64,
+    /// How soon it is needed.
+    pub priority: Priority,
+    /// How long it may take; the service's if it does not say.
+    pub deadline: Option<Duration>,
+    /// Makes it.
+    pub make: Make,
+}
+
+/// Called when a translation is there.
+type Callback = Box<dyn FnOnce(&Found) + Send>;
+
+enum Progress {
+    Waiting(Vec<Callback>),
+    Done(Found),
+}
+
+/// A translation on its way.
+#[derive(Clone)]
+pub struct Ticket(Arc<Shared>);
+
+struct Shared {
+    progress: Mutex<Progress>,
+    done: Condvar,
+}
+
+impl Ticket {
+    fn new() -> Ticket {
+        Ticket(Arc::new(Shared { progress: Mutex::new(Progress::Waiting(Vec::new())), done: Condvar::new() }))
+    }
+
+    fn finished(found: Found) -> Ticket {
+        Ticket(Arc::new(Shared { progress: Mutex::new(Progress::Done(found)), done: Condvar::new() }))
+    }
+
+    /// What came of it, if it is done.
+    pub fn poll(&self) -> Option<Found> {
+        match &*lock(&self.0.progress) {
+            Progress::Done(found) => Some(found.clone()),
+            Progress::Waiting(_) => None,
+        }
+    }
+
+    /// Waits until it is done, or for so long.
+    pub fn wait(&self, limit: Option<Duration>) -> Option<Found> {
+        let end = limit.map(|limit| Instant::now() + limit);
+        let mut progress = lock(&self.0.progress);
+        loop {
+            if let Progress::Done(found) = &*progress {
+                return Some(found.clone());
+            }
+            progress = match end {
+                None => self.0.done.wait(progress).unwrap_or_else(PoisonError::into_inner),
+                Some(end) => {
+                    let left = end.checked_duration_since(Instant::now())?;
+                    let waited = self.0.done.wait_timeout(progress, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// Has `callback` called when it is done: at once, if it is; else on a worker's thread.
+    pub fn then(&self, callback: impl FnOnce(&Found) + Send + 'static) {
+        let mut progress = lock(&self.0.progress);
+        match &mut *progress {
+            Progress::Waiting(callbacks) => callbacks.push(Box::new(callback)),
+            Progress::Done(found) => {
+                let found = found.clone();
+                drop(progress);
+                callback(&found);
+            }
+        }
+    }
+
+    /// Done; only the first time counts.
+    fn finish(&self, found: &Found) -> bool {
+        let callbacks = {
+            let mut progress = lock(&self.0.progress);
+            match &mut *progress {
+                Progress::Done(_) => return false,
+                Progress::Waiting(callbacks) => {
+                    let callbacks = std::mem::take(callbacks);
+                    *progress = Progress::Done(found.clone());
+                    callbacks
+                }
+            }
+        };
+        self.0.done.notify_all();
+        for callback in callbacks {
+            // A callback that panics is its owner's trouble, and not that of the next one.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| callback(found)));
+        }
+        true
+    }
+}
+
+/// What a service does at the moment, and what it has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Requests that wait.
+    pub waiting: usize,
+    /// Requests in work.
+    pub working: usize,
+    /// Translations made.
+    pub made: u64,
+    /// Of these, failures.
+    pub failed: u64,
+    /// Requests that took part in another's work.
+    pub shared: u64,
+    /// Threads left to themselves because their translation does not end.
+    pub lost: usize,
+}
+
+/// Translates in the background. Dropping it drops what waits, whose tickets fail, and waits for what is in work until its
+/// deadline.
+pub struct Service {
+    queue: Arc<Queue>,
+}
+
+impl Service {
+    /// A service for a cache.
+    pub fn new(cache: Arc<Cache>, options: Options) -> Service {
+        Service { queue: Queue::start(cache, options) }
+    }
+
+    /// The cache that translations are put in.
+    pub fn cache(&self) -> &Arc<Cache> {
+        self.queue.cache()
+    }
+
+    /// The translation of a program in a state: from the cache, or on its way.
+    pub fn request(&self, state: &dyn State, request: Request) -> Ticket {
+        match self.cache().find(request.base, state) {
+            Some(found) => Ticket::finished(found),
+            None => self.queue.push(request),
+        }
+    }
+
+    /// What is being done.
+    pub fn status(&self) -> Status {
+        self.queue.status()
+    }
+
+    /// Drops all requests below a priority that wait; their tickets fail. Gives how many there were.
+    pub fn cancel_below(&self, priority: Priority) -> usize {
+        self.queue.cancel(|job| job.priority < priority)
+    }
+
+    /// Waits until nothing waits and nothing is in work.
+    pub fn wait_idle(&self) {
+        self.queue.wait_idle();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+/// A request that will not be done.
+fn dropped(why: &str) -> Found {
+    Err(Failure { cause: Cause::Refused, text: why.to_owned() })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The text of a job that took too long.
+fn too_long(job: &Job) -> Failure {
+    Failure { cause: Cause::TimedOut, text: format!("more than {} ms", job.deadline.as_millis()) }
+}

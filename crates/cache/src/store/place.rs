@@ -1,0 +1,122 @@
+//! Where a store's file is: on a disk, or for tests in memory behind a disk that fails.
+
+use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Whether a name still stands for the file that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It does.
+    Same,
+    /// There is none of that name.
+    Gone,
+    /// It is another.
+    Replaced,
+}
+
+/// A place for a file.
+pub(crate) trait Place: Send + Sync {
+    /// Its name.
+    fn path(&self) -> &Path;
+    /// Keeps other processes from opening and setting aside while the guard lives, where that is possible.
+    fn exclude_others(&self) -> Option<File> {
+        None
+    }
+    /// Opens the file for writing; makes it if there is none.
+    fn open(&self, builder: &Builder) -> Result<Database, DatabaseError>;
+    /// Opens it for reading.
+    fn open_read_only(&self, builder: &Builder) -> Result<ReadOnlyDatabase, DatabaseError>;
+    /// Gives a damaged file another name.
+    fn set_aside(&self) -> io::Result<()>;
+    /// Whether the name still stands for the file that was opened last.
+    fn presence(&self) -> Presence {
+        Presence::Same
+    }
+}
+
+/// A file of a file system.
+pub(crate) struct FilePlace {
+    path: PathBuf,
+    /// What identifies the file that was opened last.
+    opened: Mutex<Option<(u64, u64)>>,
+}
+
+impl FilePlace {
+    pub(crate) fn new(path: &Path) -> FilePlace {
+        FilePlace { path: path.into(), opened: Mutex::new(None) }
+    }
+
+    fn with_ending(&self, ending: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(ending);
+        name.into()
+    }
+
+    fn remember(&self) {
+        let id = fs::metadata(&self.path).ok().and_then(|data| identity(&data));
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = id;
+    }
+}
+
+/// Device and inode.
+#[cfg(unix)]
+fn identity(data: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((data.dev(), data.ino()))
+}
+
+/// Open files cannot be removed or renamed on Windows.
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+impl Place for FilePlace {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn exclude_others(&self) -> Option<File> {
+        let lock = File::options().create(true).append(true).open(self.with_ending(".lock")).ok()?;
+        lock.lock().ok()?;
+        Some(lock)
+    }
+
+    fn open(&self, builder: &Builder) -> Result<Database, DatabaseError> {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder)?;
+        }
+        let database = builder.create(&self.path)?;
+        self.remember();
+        Ok(database)
+    }
+
+    fn open_read_only(&self, builder: &Builder) -> Result<ReadOnlyDatabase, DatabaseError> {
+        let database = builder.open_read_only(&self.path)?;
+        self.remember();
+        Ok(database)
+    }
+
+    fn set_aside(&self) -> io::Result<()> {
+        // One is enough to look into; more would only fill the disk.
+        match fs::rename(&self.path, self.with_ending(".damaged")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    fn presence(&self) -> Presence {
+        let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(opened) = opened else { return Presence::Same };
+        match fs::metadata(&self.path) {
+            Ok(data) if identity(&data).is_none_or(|id| id == opened) => Presence::Same,
+            Ok(_) => Presence::Replaced,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Presence::Gone,
+            // What else is wrong shows when it is written.
+            Err(_) => Presence::Same,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The cache of the command line: where it is, and how it is opened.
+
+use crate::print;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use xenoglot_cache::translate::present;
+use xenoglot_cache::{Cache, Options, Title};
+
+/// Which cache.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Place {
+    /// The folder of the cache. Without it: `xenoglot` in the user's cache folder.
+    #[arg(long = "cache-folder", value_name = "FOLDER", global = true)]
+    pub folder: Option<PathBuf>,
+    /// Whose entries are put: any name, by which `cache gc` and `cache export` find them again.
+    #[arg(long, value_name = "NAME", global = true)]
+    pub title: Option<String>,
+    /// Bytes of the cache on disk, 1 GiB by default.
+    #[arg(long, value_name = "BYTES", global = true)]
+    pub cache_size: Option<u64>,
+}
+
+impl Place {
+    /// The folder.
+    pub fn folder(&self) -> Result<PathBuf> {
+        match &self.folder {
+            Some(folder) => Ok(folder.clone()),
+            None => user_folder().context("there is no user's cache folder; give --cache-folder"),
+        }
+    }
+
+    /// The title; none in particular if it is not given.
+    pub fn title(&self) -> Option<Title> {
+        self.title.as_deref().map(Title::new)
+    }
+
+    /// Opens the cache.
+    pub fn open(&self) -> Result<Cache> {
+        let standard = Options::default();
+        let options = Options {
+            title: self.title().unwrap_or_default(),
+            cap: self.cache_size.unwrap_or(standard.cap),
+            ..standard
+        };
+        Ok(Cache::open(&self.folder()?, present(), &options)?)
+    }
+
+    /// Opens the cache if its folder is given, else one in memory.
+    pub fn open_if_wanted(&self) -> Result<Cache> {
+        if self.folder.is_some() { self.open() } else { Ok(Cache::memory(present())) }
+    }
+}
+
+/// What the platform has for caches, and ours in it.
+fn user_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        variable("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        // The XDG base directory specification: relative paths are to be ignored.
+        let xdg = variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
+        xdg.or_else(|| variable("HOME").map(|home| home.join(".cache")))
+    };
+    folder.map(|folder| folder.join("xenoglot"))
+}
+
+/// Says if something is wrong with the cache on disk. Results are as right without it.
+pub fn report_problem(cache: &Cache) {
+    let flushed = cache.flush();
+    if let Some(problem) = cache.problem().or(flushed.err()) {
+        print::note(format!("the cache is not on disk: {problem}"));
+    }
+}
