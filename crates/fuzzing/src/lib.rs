@@ -23,6 +23,7 @@ pub mod raster;
 pub mod seeds;
 mod texture;
 mod translate;
+mod warp;
 mod yuv;
 
 pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
@@ -36,6 +37,7 @@ pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::{texture, texture_file};
 pub use translate::translate;
+pub use warp::warp;
 pub use yuv::y4m;
 
 use bytes::Bytes;
@@ -64,7 +66,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -92,6 +94,7 @@ pub const TARGETS: [Target; 27] = [
     Target { name: "mips_elf", run: mips_elf, seeds: mips::files },
     Target { name: "mips_guest", run: mips_guest, seeds: mips::programs },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
+    Target { name: "warp", run: warp, seeds: warp::scenes },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.
