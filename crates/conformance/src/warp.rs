@@ -1,5 +1,7 @@
 //! Suite of Warp: `vectors/warp/FORMAT.md`.
 
+#[cfg(feature = "host")]
+use crate::limit::Emit;
 use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
@@ -7,7 +9,18 @@ use xenoglot_warp::golden::{Golden, Scene, SetupCase};
 use xenoglot_warp::{Draw, Engine, Frame, Memory, Primitive, clip, reference};
 
 /// Engines of the suite.
-pub(crate) const ENGINES: &[&str] = &["cpu", "reference"];
+pub(crate) const ENGINES: &[&str] = &[
+    "cpu",
+    "reference",
+    #[cfg(feature = "host")]
+    "uber",
+    #[cfg(feature = "host")]
+    "uber-16",
+];
+
+/// Engines on the host's GPU, and the pixels along a side of their tiles.
+#[cfg(feature = "host")]
+const TILES: [(&str, u32); 2] = [("uber", 8), ("uber-16", 16)];
 
 /// First bytes of the forms, as far as they agree.
 const MAGIC: &[u8] = b"RW";
@@ -15,32 +28,57 @@ const MAGIC: &[u8] = b"RW";
 /// single shader, whose alpha test is ours.
 const PATHS: [u32; 2] = [0x800, 0x30f];
 
+/// An engine for a scene's draws.
+type Drawing<'a> = dyn FnMut(&mut Frame, &Memory, &Draw<'_>) -> Result<(), Failure> + 'a;
+type Failure = Box<dyn std::error::Error>;
+
 /// Suite `warp`.
 pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
-    let engine = request.engine;
     let files = input::with_magic(&request.path, MAGIC)?;
     let items = files.into_iter().map(|(path, bytes)| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Item::single(name, bytes)
     });
-    let work = Work::plain(items.collect(), move |item: &Item<Vec<u8>>, emit| {
-        let verdict = match Golden::parse(&item.data) {
-            Ok(Golden::Scene(scene)) => frames(&scene, engine),
-            Ok(Golden::Setups(cases)) => setups(&cases),
-            Err(error) => Verdict::Failed(error.to_string()),
+    let items = items.collect();
+    #[cfg(feature = "host")]
+    if let Some(tile) = TILES.iter().find(|(engine, _)| *engine == request.engine).map(|(_, tile)| *tile) {
+        use xenoglot_warp::host::{Options, Renderer};
+        let device = crate::host::device(request)?;
+        let options = Options { tile, ..Options::default() };
+        let start = move || Renderer::new(&device, options).map_err(|e| Error::Device(e.to_string()));
+        let judge = |renderer: &mut Renderer, item: &Item<Vec<u8>>, emit: &mut Emit| {
+            let verdict =
+                judge(&item.data, &mut |frame, memory, draw| Ok(renderer.draw(frame, memory, draw)?));
+            emit(Case { name: item.names.concat(), verdict });
         };
+        return Work::with(items, start, judge).on_one_thread().run(observer);
+    }
+    let is_reference = request.engine == "reference";
+    let work = Work::plain(items, move |item: &Item<Vec<u8>>, emit| {
+        let engine = Engine::new();
+        let verdict = judge(&item.data, &mut |frame, memory, draw| {
+            if is_reference {
+                reference::draw(frame, memory, draw);
+            } else {
+                engine.draw(frame, memory, draw);
+            }
+            Ok(())
+        });
         emit(Case { name: item.names.concat(), verdict });
     });
     work.run(observer)
 }
 
-fn frames(scene: &Scene, engine: &str) -> Verdict {
-    let fast = Engine::new();
-    let mut draw = |frame: &mut Frame, memory: &Memory, draw: &Draw<'_>| match engine {
-        "reference" => reference::draw(frame, memory, draw),
-        _ => fast.draw(frame, memory, draw),
-    };
-    let result = match scene.run(&mut draw) {
+fn judge(bytes: &[u8], engine: &mut Drawing<'_>) -> Verdict {
+    match Golden::parse(bytes) {
+        Ok(Golden::Scene(scene)) => frames(&scene, engine),
+        Ok(Golden::Setups(cases)) => setups(&cases),
+        Err(error) => Verdict::Failed(error.to_string()),
+    }
+}
+
+fn frames(scene: &Scene, engine: &mut Drawing<'_>) -> Verdict {
+    let result = match scene.run(engine) {
         Ok(result) => result,
         Err(error) => return Verdict::Failed(error.to_string()),
     };

@@ -1,6 +1,6 @@
 //! Warp: scene files, and what they draw.
 
-use xenoglot_warp::golden::{Golden, Pass, Scene};
+use xenoglot_warp::golden::{Error, Golden, Pass, Scene};
 use xenoglot_warp::state::{combiner, format};
 use xenoglot_warp::{Cull, Engine, RenderState, Surface, Targets, Vertex, Viewport, clip, reference};
 
@@ -35,8 +35,14 @@ pub fn warp(data: &[u8]) {
         return;
     }
     let engine = Engine::new().with_batch(7);
-    let fast = scene.run(&mut |frame, memory, draw| engine.draw(frame, memory, draw));
-    let slow = scene.run(&mut |frame, memory, draw| reference::draw(frame, memory, draw));
+    let fast = scene.run(|frame, memory, draw| -> Result<(), Error> {
+        engine.draw(frame, memory, draw);
+        Ok(())
+    });
+    let slow = scene.run(|frame, memory, draw| -> Result<(), Error> {
+        reference::draw(frame, memory, draw);
+        Ok(())
+    });
     assert!(fast == slow);
 }
 

@@ -11,3 +11,4 @@ pub mod nds;
 pub mod pica;
 mod shaders;
 pub mod translate;
+pub mod warp;

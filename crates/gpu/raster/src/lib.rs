@@ -21,6 +21,7 @@
 //! | `coverage` | what binning asks of a primitive |
 //! | `edges` | triangles with sub-pixel edges: setup, spans, which tiles they touch |
 //! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
+//! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
 //! | `cpu` | the bitmaps made on the CPU: what the programs must make |
 //! | `wgsl` | the programs, and functions for those who read the bitmaps |
 //! | `host` | the programs on a device (feature `host`) |
@@ -35,6 +36,8 @@ mod grid;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod ops;
+#[cfg(feature = "ir")]
+pub mod tile_program;
 pub mod wgsl;
 
 pub use coverage::Coverage;

@@ -61,6 +61,14 @@ impl Memory {
         2 * self.units.len()
     }
 
+    /// Words of two units each, the low one first.
+    pub fn words(&self) -> Vec<u32> {
+        self.units
+            .chunks(2)
+            .map(|units| units.iter().rev().fold(0, |word, &unit| word << 16 | u32::from(unit)))
+            .collect()
+    }
+
     /// A unit; addresses count units.
     pub fn unit(&self, at: u32) -> u16 {
         self.units.get(at as usize & (self.units.len() - 1)).copied().unwrap_or(0)
@@ -237,6 +245,22 @@ impl Frame {
                     memory.set_unit(surface.unit(x, y), self.pixel(x, y)[plane]);
                 }
             }
+        }
+    }
+
+    /// Colours and depths, a word each, row by row.
+    pub fn words(&self) -> [Vec<u32>; 2] {
+        let [width, height] = self.size();
+        let places = || (0..height).flat_map(move |y| (0..width).map(move |x| [x, y]));
+        [0, 1].map(|plane| places().map(|[x, y]| self.pixel(x, y)[plane].into()).collect())
+    }
+
+    /// Replaces colours and depths; pixels for which there are no words stay.
+    pub fn set_words(&mut self, colors: &[u32], depths: &[u32]) {
+        let [width, height] = self.size();
+        let places = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+        for ([x, y], (&color, &depth)) in places.zip(colors.iter().zip(depths)) {
+            self.set_pixel(x, y, [color as u16, depth as u16]);
         }
     }
 

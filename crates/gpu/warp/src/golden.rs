@@ -338,19 +338,23 @@ impl Scene {
     /// Runs the passes on 64 MiB of memory with an engine, and gives the bytes of all ranges.
     ///
     /// # Errors
-    /// [`Error::NoState`], [`Error::Frame`].
-    pub fn run(&self, engine: &mut dyn FnMut(&mut Frame, &Memory, &Draw<'_>)) -> Result<Vec<u8>, Error> {
-        let mut memory = Memory::new(MEMORY_BYTES)?;
+    /// [`Error::NoState`], [`Error::Frame`], and what the engine says.
+    pub fn run<E: From<Error>>(
+        &self,
+        mut engine: impl FnMut(&mut Frame, &Memory, &Draw<'_>) -> Result<(), E>,
+    ) -> Result<Vec<u8>, E> {
+        let mut memory = Memory::new(MEMORY_BYTES).map_err(Error::from)?;
         for (at, bytes) in &self.uploads {
             memory.write(*at, bytes);
         }
         for pass in &self.passes {
             let (primitives, state_of) =
                 (self.primitives.get(pass.primitives.clone()), self.state_of.get(pass.primitives.clone()));
-            let draw = Draw::new(&self.states, primitives.unwrap_or_default(), state_of.unwrap_or_default())?;
-            let mut frame = Frame::load(&memory, &pass.targets)?;
+            let draw = Draw::new(&self.states, primitives.unwrap_or_default(), state_of.unwrap_or_default());
+            let draw = draw.map_err(Error::from)?;
+            let mut frame = Frame::load(&memory, &pass.targets).map_err(Error::from)?;
             frame.clear(pass.clear_color, pass.clear_depth);
-            engine(&mut frame, &memory, &draw);
+            engine(&mut frame, &memory, &draw)?;
             frame.store(&mut memory);
         }
         Ok(self.ranges.iter().flat_map(|&(at, length)| memory.read(at, length)).collect())

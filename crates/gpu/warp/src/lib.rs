@@ -33,6 +33,8 @@
 //! | `rules` | the pixel rules |
 //! | `reference` | the engine that shows what they mean |
 //! | `cpu` | the fast engine: [`Engine`] |
+//! | `program` | the rules as a program of the IR, whose states are data (feature `ir`) |
+//! | `host` | the renderer on the host's GPU (feature `host`) |
 //! | `golden` | files of scenes with expected frames |
 #![deny(missing_docs)]
 
@@ -41,7 +43,11 @@ mod cpu;
 mod draw;
 mod frame;
 pub mod golden;
+#[cfg(feature = "host")]
+pub mod host;
 mod primitive;
+#[cfg(feature = "ir")]
+pub mod program;
 pub mod reference;
 pub mod rules;
 mod setup;

@@ -1,7 +1,7 @@
 //! The golden frames and setups against the engines on the CPU.
 
 use std::path::{Path, PathBuf};
-use xenoglot_warp::golden::{Golden, Scene};
+use xenoglot_warp::golden::{Error, Golden, Scene};
 use xenoglot_warp::{Engine, clip, reference};
 
 /// The result of the span rule without tiles, which ours is for any tile size: first where it differs.
@@ -57,9 +57,15 @@ fn frames_are_those_of_the_original() {
     for (name, golden) in all() {
         let Golden::Scene(scene) = golden else { continue };
         let engine = Engine::new();
-        let fast = scene.run(&mut |frame, memory, draw| engine.draw(frame, memory, draw)).unwrap();
-        let slow = scene.run(&mut |frame, memory, draw| reference::draw(frame, memory, draw)).unwrap();
-        for (engine, result) in [("cpu", fast), ("reference", slow)] {
+        let fast = scene.run(|frame, memory, draw| -> Result<(), Error> {
+            engine.draw(frame, memory, draw);
+            Ok(())
+        });
+        let slow = scene.run(|frame, memory, draw| -> Result<(), Error> {
+            reference::draw(frame, memory, draw);
+            Ok(())
+        });
+        for (engine, result) in [("cpu", fast.unwrap()), ("reference", slow.unwrap())] {
             let count = differing(&result, expected(&scene));
             if count != 0 {
                 failures.push(format!("{name}: {engine}: {count} of {} words differ", result.len() / 2));

@@ -5,9 +5,15 @@
 //! which becomes SPIR-V for the host's GPU. All arithmetic is pinned: integers wrap, each float operation is rounded to the
 //! nearest by itself and never fused, quotients are rounded correctly. So every engine gives the same bits.
 
+#[cfg(feature = "ir")]
+mod emit;
 mod lanes;
+#[cfg(feature = "ir")]
+mod quotient;
 mod scalar;
 
+#[cfg(feature = "ir")]
+pub use emit::Emit;
 pub use lanes::{LANES, Lanes};
 pub use scalar::Scalar;
 
