@@ -32,6 +32,7 @@ mod texture;
 mod tone;
 mod validator;
 pub mod vulkan;
+mod warp;
 mod yuv;
 
 pub use report::{Case, Observer, Silent, Summary, Verdict};

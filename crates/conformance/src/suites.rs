@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use crate::mips;
 use crate::report::{Observer, Summary};
-use crate::{Error, dxil, maxwell, nds, pica, picagpu, texture, tone, yuv};
+use crate::{Error, dxil, maxwell, nds, pica, picagpu, texture, tone, warp, yuv};
 use std::path::PathBuf;
 use xenoglot_vulkan::isolated::WorkerCommand;
 
@@ -119,6 +119,12 @@ pub const SUITES: &[Suite] = &[
         doc: "the filter of 48 tones: signals, mixes, powers, coefficients, and signals cut into blocks",
         engines: tone::ENGINES,
         run: tone::suite,
+    },
+    Suite {
+        name: "warp",
+        doc: "Warp: primitives and states to colours and depths; clipping and setup",
+        engines: warp::ENGINES,
+        run: warp::suite,
     },
 ];
 

@@ -24,6 +24,7 @@ pub mod raster;
 pub mod seeds;
 mod texture;
 mod translate;
+mod warp;
 mod yuv;
 
 pub use cache::{cache_entry, cache_pack};
@@ -38,6 +39,7 @@ pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::{texture, texture_file};
 pub use translate::translate;
+pub use warp::warp;
 pub use yuv::y4m;
 
 use bytes::Bytes;
@@ -66,7 +68,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 30] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -96,6 +98,7 @@ pub const TARGETS: [Target; 29] = [
     Target { name: "mips_elf", run: mips_elf, seeds: mips::files },
     Target { name: "mips_guest", run: mips_guest, seeds: mips::programs },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
+    Target { name: "warp", run: warp, seeds: warp::scenes },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.

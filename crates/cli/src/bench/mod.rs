@@ -12,3 +12,4 @@ pub mod nds;
 pub mod pica;
 mod shaders;
 pub mod translate;
+pub mod warp;

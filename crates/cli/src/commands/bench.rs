@@ -2,7 +2,7 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
-use crate::bench::{cache, codec, dragon, dxil, nds, pica, translate};
+use crate::bench::{cache, codec, dragon, dxil, nds, pica, translate, warp};
 use anyhow::Result;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -19,6 +19,8 @@ enum What {
     Pica,
     /// The emulated Nintendo DS: frames of scenes, and the geometry engine alone.
     Nds,
+    /// Warp: lists of triangles with the reference and the fast engine.
+    Warp,
     /// Texture decoding by format, the tone filter by engine.
     Codec,
     /// The simulated Dragon GPU: unit-ticks a second.
@@ -74,6 +76,9 @@ pub struct Args {
     /// The scenes of `nds`.
     #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
     scenes: PathBuf,
+    /// A folder of lists of primitives for `warp` (bench_WIDTHxHEIGHT_COUNT_PIXELS.prims, or .zst) in place of its own.
+    #[arg(long, value_name = "FOLDER")]
+    primitives: Option<PathBuf>,
 }
 
 /// Measures and prints.
@@ -96,6 +101,10 @@ pub fn run(args: &Args) -> Result<bool> {
             }
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
+        What::Warp => {
+            let options = warp::Options { primitives: args.primitives.as_deref(), quick: args.quick };
+            print(args, &warp::run(&options)?)
+        }
         What::Dragon => print(args, &dragon::run(args.quick)?),
         What::Cache => print(args, &cache::run(args.quick)?),
         What::Codec => print(args, &codec::run(args.quick)?),

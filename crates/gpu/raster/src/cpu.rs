@@ -1,6 +1,7 @@
 //! Bitmaps made on the CPU: what the programs must make, word for word.
 
-use crate::grid::{BIN, Bounds, Grid, TILE};
+use crate::coverage::Coverage;
+use crate::grid::{BIN, Bounds, Grid};
 
 /// Bitmaps of a frame's tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,23 +10,42 @@ pub struct Tiles {
     words: Vec<u32>,
 }
 
-/// Bitmaps of the tiles that primitives touch, `bounds` in drawing order; those past the grid's number are left out.
-pub fn bin(grid: &Grid, bounds: &[Bounds]) -> Tiles {
+/// Bitmaps of the tiles that primitives touch, `primitives` in drawing order; those past the grid's number are left out.
+///
+/// A primitive is in a tile if it touches the tile's bin and the tile.
+pub fn bin<C: Coverage>(grid: &Grid, primitives: &[C]) -> Tiles {
     let mut words = vec![0; grid.words() as usize];
     let [columns, _] = grid.tiles();
     let (summary_words, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
-    for (tile, words) in (0..).zip(words.chunks_exact_mut(size.max(1))) {
-        let [x, y] = [tile % columns, tile / columns];
-        let bin = [x, y].map(|at| at / BIN * BIN * TILE);
-        let (summary, primitives) = words.split_at_mut(summary_words);
-        for (i, bounds) in bounds.iter().take(grid.primitives as usize).enumerate() {
-            if bounds.touches(bin, BIN * TILE) && bounds.touches([x, y].map(|at| at * TILE), TILE) {
-                primitives[i / 32] |= 1 << (i % 32);
-                summary[i / 1024] |= 1 << (i / 32 % 32);
+    for (i, primitive) in primitives.iter().take(grid.primitives as usize).enumerate() {
+        let bounds = primitive.bounds().intersect(&grid.bounds());
+        for bin in squares(&bounds, grid.tile * BIN) {
+            if !primitive.touches(&bin) {
+                continue;
+            }
+            for tile in squares(&bounds.intersect(&bin), grid.tile) {
+                if primitive.touches(&tile) {
+                    let [x, y] = tile.low.map(|at| at as u32 / grid.tile);
+                    let base = (y * columns + x) as usize * size;
+                    words[base + summary_words + i / 32] |= 1 << (i % 32);
+                    words[base + i / 1024] |= 1 << (i / 32 % 32);
+                }
             }
         }
     }
     Tiles { grid: *grid, words }
+}
+
+/// The squares of `side` pixels, at multiples of it, that have pixels of `bounds`, whose corners are not negative.
+fn squares(bounds: &Bounds, side: u32) -> impl Iterator<Item = Bounds> + use<> {
+    let side = side as i32;
+    let axis = |i: usize| {
+        let is_empty = bounds.is_empty();
+        (if is_empty { 1 } else { bounds.low[i] / side })..=(if is_empty { 0 } else { bounds.high[i] / side })
+    };
+    let (columns, rows) = (axis(0), axis(1));
+    rows.flat_map(move |y| columns.clone().map(move |x| [x * side, y * side]))
+        .map(move |low| Bounds { low, high: low.map(|at| at.saturating_add(side - 1)) })
 }
 
 impl Tiles {
@@ -41,16 +61,33 @@ impl Tiles {
         let tile = (y * columns + x) as usize;
         let words =
             if x < columns && y < rows { self.words.get(tile * size..(tile + 1) * size) } else { None };
-        let primitives = words.and_then(|words| words.get(summary..)).unwrap_or_default();
-        (0..).zip(primitives).flat_map(|(i, &word)| {
-            (0..32).filter(move |bit| word >> bit & 1 != 0).map(move |bit| i * 32 + bit)
+        let (summary, primitives) =
+            words.and_then(|words| words.split_at_checked(summary)).unwrap_or_default();
+        bits(summary).flat_map(move |word| {
+            let bitmap = primitives.get(word as usize).copied().unwrap_or(0);
+            ones(bitmap).map(move |bit| word * 32 + bit)
         })
     }
+}
+
+/// Places of the ones of a bitmap, from the lowest up.
+fn bits(words: &[u32]) -> impl Iterator<Item = u32> {
+    (0..).zip(words).flat_map(|(i, &word)| ones(word).map(move |bit| i * 32 + bit))
+}
+
+/// Places of the ones of a word, from the lowest up.
+fn ones(mut word: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (bit < 32).then_some(bit)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::TILE;
     use proptest::prelude::*;
 
     fn bounds() -> impl Strategy<Value = Bounds> {
@@ -65,14 +102,16 @@ mod tests {
         fn a_tile_has_what_covers_one_of_its_pixels(
             bounds in prop::collection::vec(bounds(), 0..70),
             size in [1u32..90, 1u32..90],
+            tile in prop_oneof![Just(8u32), Just(16u32)],
         ) {
-            let grid = Grid { size, primitives: bounds.len() as u32 };
+            let grid = Grid { size, primitives: bounds.len() as u32, tile };
             let tiles = bin(&grid, &bounds);
             let [columns, rows] = grid.tiles();
             for (x, y) in (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y))) {
                 let covers = |b: &Bounds| {
-                    let axis = |i: usize, tile: u32| {
-                        (tile * TILE..(tile + 1) * TILE).any(|p| (b.low[i]..=b.high[i]).contains(&(p as i32)))
+                    let axis = |i: usize, at: u32| {
+                        let pixels = at * tile..((at + 1) * tile).min(size[i]);
+                        pixels.into_iter().any(|p| (b.low[i]..=b.high[i]).contains(&(p as i32)))
                     };
                     axis(0, x) && axis(1, y)
                 };
@@ -85,7 +124,7 @@ mod tests {
 
     #[test]
     fn summaries_say_which_words_are_not_0() {
-        let grid = Grid { size: [8, 8], primitives: 1100 };
+        let grid = Grid { size: [8, 8], primitives: 1100, tile: TILE };
         let mut all = vec![Bounds { low: [9, 9], high: [9, 9] }; 1100];
         (all[40], all[1099]) = (Bounds::default(), Bounds::default());
         let tiles = bin(&grid, &all);

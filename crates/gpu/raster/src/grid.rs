@@ -1,6 +1,6 @@
 //! Tiles, bins, and where their bitmaps lie.
 
-/// Pixels along a side of a tile.
+/// Pixels along a side of a tile, where nothing else is asked for.
 pub const TILE: u32 = 8;
 /// Tiles along a side of a bin.
 pub const BIN: u32 = 8;
@@ -25,14 +25,16 @@ impl Bounds {
         [left, top, right, bottom].map(|v| v as u32)
     }
 
-    /// Whether it touches the square of `size` pixels a side whose first pixel is `at`.
-    pub(crate) fn touches(&self, at: [u32; 2], size: u32) -> bool {
-        let is_in = |axis: usize| {
-            let from = i64::from(at[axis]);
-            i64::from(self.low[axis]) < from + i64::from(size) && i64::from(self.high[axis]) >= from
-        };
-        let is_empty = (0..2).any(|axis| self.low[axis] > self.high[axis]);
-        !is_empty && is_in(0) && is_in(1)
+    /// Whether there are no pixels in it.
+    pub fn is_empty(&self) -> bool {
+        (0..2).any(|axis| self.low[axis] > self.high[axis])
+    }
+
+    /// The pixels in both.
+    pub fn intersect(&self, other: &Bounds) -> Bounds {
+        let axis = |i: usize| (self.low[i].max(other.low[i]), self.high[i].min(other.high[i]));
+        let ((left, right), (top, bottom)) = (axis(0), axis(1));
+        Bounds { low: [left, top], high: [right, bottom] }
     }
 }
 
@@ -46,17 +48,19 @@ pub struct Grid {
     pub size: [u32; 2],
     /// How many primitives there are.
     pub primitives: u32,
+    /// Pixels along a side of a tile; a power of two.
+    pub tile: u32,
 }
 
 impl Grid {
     /// Tiles along either axis.
     pub fn tiles(&self) -> [u32; 2] {
-        self.size.map(|pixels| pixels.div_ceil(TILE))
+        self.size.map(|pixels| pixels.div_ceil(self.tile))
     }
 
     /// Bins along either axis.
     pub fn bins(&self) -> [u32; 2] {
-        self.size.map(|pixels| pixels.div_ceil(TILE * BIN))
+        self.size.map(|pixels| pixels.div_ceil(self.tile * BIN))
     }
 
     /// Words of a bitmap of primitives.
@@ -84,5 +88,10 @@ impl Grid {
     pub fn bin_words(&self) -> u64 {
         let [columns, rows] = self.bins().map(u64::from);
         columns * rows * u64::from(self.primitive_words())
+    }
+
+    /// The pixels of the frame.
+    pub fn bounds(&self) -> Bounds {
+        Bounds { low: [0; 2], high: self.size.map(|pixels| i32::try_from(pixels).unwrap_or(i32::MAX) - 1) }
     }
 }

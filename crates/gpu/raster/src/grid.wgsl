@@ -5,7 +5,6 @@ struct Grid {
     primitives: u32,
 }
 
-const TILE = 8u;
 const BIN = 8u;
 
 fn tile_count(grid: Grid) -> vec2<u32> {

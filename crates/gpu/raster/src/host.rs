@@ -2,7 +2,7 @@
 
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program};
 
-use crate::grid::Grid;
+use crate::grid::{Grid, TILE};
 use crate::wgsl;
 
 /// Invocations of a workgroup.
@@ -17,15 +17,24 @@ pub struct Binner {
 }
 
 impl Binner {
-    /// Compiles them.
+    /// Compiles them for tiles of [`TILE`] pixels a side.
     ///
     /// # Errors
     /// [`Error::Program`] if the driver refuses them.
     pub fn new(device: &Device) -> Result<Binner, Error> {
+        Binner::with_tile(device, TILE)
+    }
+
+    /// Compiles them for tiles of `tile` pixels a side, a power of two; grids must have the same.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if the driver refuses them.
+    pub fn with_tile(device: &Device, tile: u32) -> Result<Binner, Error> {
         let bindings = [Access::Read, Access::Read, Access::ReadWrite, Access::ReadWrite];
         let bindings: Vec<Binding> = (0..).zip(bindings).map(|(i, access)| Binding::new(i, access)).collect();
         let layout = device.layout(&bindings);
-        let program = |entry| device.wgsl_program(&layout, wgsl::BINNING, entry);
+        let source = wgsl::binning(tile);
+        let program = |entry| device.wgsl_program(&layout, &source, entry);
         let (coarse, fine) = (program("coarse")?, program("fine")?);
         Ok(Binner { layout, coarse, fine })
     }

@@ -8,7 +8,7 @@
 //! ```
 //! use xenoglot_raster::{Bounds, Grid, cpu};
 //!
-//! let grid = Grid { size: [256, 192], primitives: 2 };
+//! let grid = Grid { size: [256, 192], primitives: 2, tile: 8 };
 //! let bounds = [Bounds { low: [3, 3], high: [20, 9] }, Bounds { low: [16, 0], high: [16, 0] }];
 //! let tiles = cpu::bin(&grid, &bounds);
 //! assert_eq!(tiles.primitives(0, 0).collect::<Vec<_>>(), [0]);
@@ -18,17 +18,28 @@
 //! | room | what it is for |
 //! |---|---|
 //! | `grid` | tiles, bins, and where their bitmaps lie |
+//! | `coverage` | what binning asks of a primitive |
+//! | `edges` | triangles with sub-pixel edges: setup, spans, which tiles they touch |
+//! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
+//! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
 //! | `cpu` | the bitmaps made on the CPU: what the programs must make |
 //! | `wgsl` | the programs, and functions for those who read the bitmaps |
 //! | `host` | the programs on a device (feature `host`) |
 //!
-//! Nothing here knows what a primitive is, nor how a pixel is drawn.
+//! Nothing here knows a chip. Whoever emulates one brings its pixel rules, as functions over [`ops::Ops`].
 #![deny(missing_docs)]
 
+mod coverage;
 pub mod cpu;
+pub mod edges;
 mod grid;
 #[cfg(feature = "host")]
 pub mod host;
+pub mod ops;
+#[cfg(feature = "ir")]
+pub mod tile_program;
 pub mod wgsl;
 
+pub use coverage::Coverage;
+pub use edges::Edges;
 pub use grid::{BIN, Bounds, Grid, TILE};

@@ -1,13 +1,15 @@
 //! The programs as WGSL, and functions for programs that read their bitmaps.
 
-/// Entry points `coarse` and `fine`.
+/// Entry points `coarse` and `fine` for tiles of `tile` pixels a side.
 ///
 /// Group 0: 0 the grid (columns, rows of pixels; primitives), 1 [`crate::Bounds::words`] of each primitive, 2 the words
 /// of bins, 3 the words of tiles. `coarse` runs over words of a bin in workgroups of 64, columns and rows of bins;
 /// `fine` over columns of tiles in workgroups of 64, rows of tiles, and words of the summary.
-pub const BINNING: &str = concat!(include_str!("grid.wgsl"), include_str!("binning.wgsl"));
+pub fn binning(tile: u32) -> String {
+    format!("const TILE = {tile}u;\n{}{}", include_str!("grid.wgsl"), include_str!("binning.wgsl"))
+}
 
-/// Functions that say where a tile's words are: `tile_base(grid, tile)`, `summary_words(grid)`, of a `Grid` whose
+/// Functions that say where the words of a tile of [`crate::TILE`] pixels a side are: `tile_base(grid, tile)`, `summary_words(grid)`, of a `Grid` whose
 /// members are `size` and `primitives`.
 ///
 /// A tile is drawn so:
@@ -28,4 +30,4 @@ pub const BINNING: &str = concat!(include_str!("grid.wgsl"), include_str!("binni
 ///     }
 /// }
 /// ```
-pub const GRID: &str = include_str!("grid.wgsl");
+pub const GRID: &str = concat!("const TILE = 8u;\n", include_str!("grid.wgsl"));

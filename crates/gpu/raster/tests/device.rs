@@ -2,7 +2,7 @@
 
 use xenoglot_host::{Commands, Device, DeviceOptions};
 use xenoglot_raster::host::Binner;
-use xenoglot_raster::{Bounds, Grid, cpu};
+use xenoglot_raster::{Bounds, Grid, TILE, cpu};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
@@ -32,7 +32,7 @@ fn programs_make_the_bitmaps_of_the_cpu() {
     for (size, primitives) in
         [([256, 192], 2048), ([1, 1], 1), ([63, 130], 33), ([512, 384], 1025), ([72, 8], 0), ([4096, 64], 5)]
     {
-        let grid = Grid { size, primitives };
+        let grid = Grid { size, primitives, tile: TILE };
         let all: Vec<Bounds> = (0..primitives).map(|_| bounds(&mut rng, size)).collect();
         let words: Vec<u32> = all.iter().flat_map(Bounds::words).collect();
         let bounds = device.buffer_of(&words).unwrap();

@@ -36,7 +36,7 @@ pub struct Band {
 impl Band {
     /// The grid of its tiles.
     pub fn grid(&self, primitives: u32) -> Grid {
-        Grid { size: [self.width, self.rows], primitives }
+        Grid { size: [self.width, self.rows], primitives, tile: TILE }
     }
 
     /// Pixels of its rows and those that are kept.

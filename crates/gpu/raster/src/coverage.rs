@@ -1,0 +1,23 @@
+//! What binning asks of a primitive.
+
+use crate::grid::Bounds;
+
+/// A primitive that may be binned.
+pub trait Coverage {
+    /// The pixels it may touch.
+    fn bounds(&self) -> Bounds;
+
+    /// Whether it may touch one of these pixels, which lie within [`Coverage::bounds`] in part. Never false where it
+    /// covers one.
+    fn touches(&self, pixels: &Bounds) -> bool;
+}
+
+impl Coverage for Bounds {
+    fn bounds(&self) -> Bounds {
+        *self
+    }
+
+    fn touches(&self, pixels: &Bounds) -> bool {
+        !self.is_empty() && !self.intersect(pixels).is_empty()
+    }
+}

@@ -1,0 +1,182 @@
+//! Sixteen pixels at once on the CPU.
+
+use super::Ops;
+use fearless_simd::prelude::*;
+use fearless_simd::{f32x16, i32x16, mask32x16, u32x16};
+
+/// How many pixels are worked on at once.
+pub const LANES: usize = 16;
+
+/// Arithmetic of sixteen pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a, S: Simd> {
+    simd: S,
+    memory: &'a [u16],
+}
+
+impl<'a, S: Simd> Lanes<'a, S> {
+    /// Arithmetic with the guest's memory, whose units are a power of two in number; none reads as 0.
+    #[inline(always)]
+    pub fn new(simd: S, memory: &'a [u16]) -> Lanes<'a, S> {
+        Lanes { simd, memory }
+    }
+
+    /// The processor's instructions.
+    #[inline(always)]
+    pub fn simd(&self) -> S {
+        self.simd
+    }
+}
+
+macro_rules! pure {
+    ($(fn $name:ident($($arg:ident: $ty:ty),+) -> $result:ty { |$simd:ident| $body:expr })+) => {$(
+        #[inline(always)]
+        fn $name(&mut self, $($arg: $ty),+) -> $result {
+            #[allow(unused_variables)]
+            let $simd = self.simd;
+            $body
+        }
+    )+};
+}
+
+impl<S: Simd> Ops for Lanes<'_, S> {
+    type Int = i32x16<S>;
+    type Float = f32x16<S>;
+    type Bool = mask32x16<S>;
+
+    pure! {
+        fn int(value: i32) -> i32x16<S> { |simd| i32x16::splat(simd, value) }
+        fn float(value: f32) -> f32x16<S> { |simd| f32x16::splat(simd, value) }
+        fn bool(value: bool) -> mask32x16<S> { |simd| mask32x16::splat(simd, value) }
+        fn add(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a + b }
+        fn sub(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a - b }
+        fn mul(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a * b }
+        fn and(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a & b }
+        fn or(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a | b }
+        fn xor(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a ^ b }
+        fn shl(a: i32x16<S>, by: i32x16<S>) -> i32x16<S> { |simd| a << by }
+        fn shr(a: i32x16<S>, by: i32x16<S>) -> i32x16<S> {
+            |simd| (a.bitcast::<u32x16<S>>() >> by.bitcast::<u32x16<S>>()).bitcast()
+        }
+        fn sar(a: i32x16<S>, by: i32x16<S>) -> i32x16<S> { |simd| a >> by }
+        fn min(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a.min(b) }
+        fn max(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| a.max(b) }
+        fn less(a: i32x16<S>, b: i32x16<S>) -> mask32x16<S> { |simd| a.simd_lt(b) }
+        fn equal(a: i32x16<S>, b: i32x16<S>) -> mask32x16<S> { |simd| a.simd_eq(b) }
+        fn fadd(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| a + b }
+        fn fsub(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| a - b }
+        fn fmul(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| a * b }
+        fn fdiv(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| a / b }
+        fn fabs(a: f32x16<S>) -> f32x16<S> { |simd| a.abs() }
+        fn fless(a: f32x16<S>, b: f32x16<S>) -> mask32x16<S> { |simd| a.simd_lt(b) }
+        fn to_float(a: i32x16<S>) -> f32x16<S> { |simd| a.to_float() }
+        fn round(a: f32x16<S>) -> i32x16<S> { |simd| a.round_ties_even().to_int_precise() }
+        fn bits(a: f32x16<S>) -> i32x16<S> { |simd| a.bitcast() }
+        fn from_bits(a: i32x16<S>) -> f32x16<S> { |simd| a.bitcast() }
+        fn select(when: mask32x16<S>, a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| when.select(a, b) }
+        fn fselect(when: mask32x16<S>, a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| when.select(a, b) }
+        fn both(a: mask32x16<S>, b: mask32x16<S>) -> mask32x16<S> { |simd| a & b }
+        fn either(a: mask32x16<S>, b: mask32x16<S>) -> mask32x16<S> { |simd| a | b }
+        fn not(a: mask32x16<S>) -> mask32x16<S> { |simd| !a }
+    }
+
+    #[inline(always)]
+    fn load(&mut self, at: i32x16<S>) -> i32x16<S> {
+        let last = self.memory.len().wrapping_sub(1);
+        let mut places = at.to_array();
+        for place in &mut places {
+            *place = self.memory.get(*place as u32 as usize & last).copied().unwrap_or(0).into();
+        }
+        i32x16::load_array(self.simd, places)
+    }
+
+    #[inline(always)]
+    fn when<const N: usize>(
+        &mut self,
+        holds: mask32x16<S>,
+        otherwise: [i32x16<S>; N],
+        then: impl FnOnce(&mut Self) -> [i32x16<S>; N],
+    ) -> [i32x16<S>; N] {
+        if holds.all_false() {
+            return otherwise;
+        }
+        let mut values = then(self);
+        for (value, otherwise) in values.iter_mut().zip(otherwise) {
+            *value = holds.select(*value, otherwise);
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Scalar;
+    use fearless_simd::{Level, dispatch};
+    use proptest::prelude::*;
+
+    /// Every operation on numbers: what the engines must agree on.
+    fn everything<O: Ops>(o: &mut O, a: O::Int, b: O::Int) -> Vec<O::Int> {
+        let (x, y) = (o.from_bits(a), o.from_bits(b));
+        let by = o.and_with(b, 31);
+        let floats = [
+            o.fadd(x, y),
+            o.fsub(x, y),
+            o.fmul(x, y),
+            o.fdiv(x, y),
+            o.to_float(a),
+            o.fmax(x, y),
+            o.fmin(x, y),
+        ];
+        let mut out = vec![
+            o.add(a, b),
+            o.sub(a, b),
+            o.mul(a, b),
+            o.and(a, b),
+            o.or(a, b),
+            o.xor(a, b),
+            o.shl(a, by),
+            o.shr(a, by),
+            o.sar(a, by),
+            o.min(a, b),
+            o.max(a, b),
+            o.round(x),
+            o.load(a),
+        ];
+        for value in floats {
+            // Bits of NaNs are not pinned.
+            let (zero, infinity, magnitude) = (o.float(0.0), o.float(f32::INFINITY), o.fabs(value));
+            let finite = o.fless(magnitude, infinity);
+            let value = o.fselect(finite, value, zero);
+            out.push(o.bits(value));
+        }
+        let (less, fless, equal) = (o.less(a, b), o.fless(x, y), o.equal(a, b));
+        let either = o.either(less, fless);
+        let both = o.both(either, less);
+        let not = o.not(equal);
+        let both = o.both(both, not);
+        out.extend(o.when(both, [a, b], |o| [o.add(a, b), o.sub(a, b)]));
+        out
+    }
+
+    proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
+        #[test]
+        fn lanes_are_pixels(a in any::<[i32; 16]>(), b in any::<[i32; 16]>(), floats in any::<[f32; 16]>()) {
+            let memory: Vec<u16> = (0..64).map(|i| i * 1021).collect();
+            for a in [a, floats.map(|float| float.to_bits() as i32)] {
+                let lanes: Vec<[i32; 16]> = dispatch!(Level::new(), simd => {
+                    let mut lanes = Lanes::new(simd, &memory);
+                    let [a, b] = [a, b].map(|values| i32x16::load_array(simd, values));
+                    everything(&mut lanes, a, b).into_iter().map(|value| value.to_array()).collect()
+                });
+                for lane in 0..16 {
+                    let expected = everything(&mut Scalar::new(&memory), a[lane], b[lane]);
+                    let values: Vec<i32> = lanes.iter().map(|values| values[lane]).collect();
+                    prop_assert_eq!(values, expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The GPU's memory, and the pictures drawn in it.
+
+use thiserror::Error;
+use xenoglot_raster::Grid;
+
+/// Bytes of memory at most: 64 MiB.
+pub const MEMORY_BYTES: usize = 1 << 26;
+/// Columns and rows of a picture at most: what positions in eighths of a pixel reach.
+pub const MOST_PIXELS: u32 = 2048;
+
+/// What is wrong with memory or targets.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// Memory is not a power of two in size, or too large.
+    #[error("memory of {bytes} bytes is not a power of two from 2 to {MEMORY_BYTES}")]
+    Memory {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// A picture is too large.
+    #[error("a picture of {width}x{height} pixels is larger than {MOST_PIXELS}x{MOST_PIXELS}", width = size[0], height = size[1])]
+    Size {
+        /// Columns and rows.
+        size: [u32; 2],
+    },
+    /// Rows of a picture share memory, so that the order of pixels would matter.
+    #[error("rows of {width} pixels every {stride} bytes share memory")]
+    Overlap {
+        /// Columns.
+        width: u32,
+        /// Bytes from row to row.
+        stride: u32,
+    },
+}
+
+/// The GPU's memory. Addresses wrap around at its size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    units: Vec<u16>,
+}
+
+impl Memory {
+    /// Memory of zeros.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn new(bytes: usize) -> Result<Memory, Error> {
+        if !bytes.is_power_of_two() || !(2..=MEMORY_BYTES).contains(&bytes) {
+            return Err(Error::Memory { bytes });
+        }
+        Ok(Memory { units: vec![0; bytes / 2] })
+    }
+
+    /// Its units of 16 bits.
+    pub fn units(&self) -> &[u16] {
+        &self.units
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> usize {
+        2 * self.units.len()
+    }
+
+    /// Words of two units each, the low one first.
+    pub fn words(&self) -> Vec<u32> {
+        self.units
+            .chunks(2)
+            .map(|units| units.iter().rev().fold(0, |word, &unit| word << 16 | u32::from(unit)))
+            .collect()
+    }
+
+    /// A unit; addresses count units.
+    pub fn unit(&self, at: u32) -> u16 {
+        self.units.get(at as usize & (self.units.len() - 1)).copied().unwrap_or(0)
+    }
+
+    /// Replaces a unit.
+    pub fn set_unit(&mut self, at: u32, value: u16) {
+        let at = at as usize & (self.units.len() - 1);
+        if let Some(unit) = self.units.get_mut(at) {
+            *unit = value;
+        }
+    }
+
+    /// Replaces bytes from a byte address on.
+    pub fn write(&mut self, at: u32, bytes: &[u8]) {
+        for (at, &byte) in (0..).map(|i: u32| at.wrapping_add(i)).zip(bytes) {
+            let shift = at % 2 * 8;
+            let unit = self.unit(at / 2) & !(0xff << shift) | u16::from(byte) << shift;
+            self.set_unit(at / 2, unit);
+        }
+    }
+
+    /// Bytes from a byte address on.
+    pub fn read(&self, at: u32, length: u32) -> Vec<u8> {
+        (0..length)
+            .map(|i| {
+                let at = at.wrapping_add(i);
+                (self.unit(at / 2) >> (at % 2 * 8)) as u8
+            })
+            .collect()
+    }
+}
+
+/// A picture in memory, 16 bits a pixel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Surface {
+    /// First byte; the lowest bit is not read.
+    pub offset: u32,
+    /// Columns and rows.
+    pub size: [u32; 2],
+    /// Bytes from row to row; the lowest bit is not read.
+    pub stride: u32,
+}
+
+impl Surface {
+    fn check(&self) -> Result<(), Error> {
+        let [width, height] = self.size;
+        if width > MOST_PIXELS || height > MOST_PIXELS {
+            return Err(Error::Size { size: self.size });
+        }
+        if height > 1 && self.stride / 2 < width {
+            return Err(Error::Overlap { width, stride: self.stride });
+        }
+        Ok(())
+    }
+
+    /// Where a pixel is, in units.
+    pub fn unit(&self, x: u32, y: u32) -> u32 {
+        (self.offset / 2).wrapping_add(x).wrapping_add(y.wrapping_mul(self.stride / 2))
+    }
+}
+
+/// Colours and depths that are drawn into. A primitive covers pixels of either; what lies outside of one is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Targets {
+    /// Colours: alpha, red, green, blue from the highest bit down.
+    pub color: Surface,
+    /// Depths.
+    pub depth: Surface,
+}
+
+impl Targets {
+    /// Columns and rows that primitives may cover.
+    pub fn size(&self) -> [u32; 2] {
+        [0, 1].map(|axis| self.color.size[axis].max(self.depth.size[axis]))
+    }
+}
+
+/// Pixels along a side of a tile.
+pub const TILE: u32 = 64;
+/// Pixels along a side of a block.
+pub const BLOCK: u32 = 4;
+/// Pixels of a block.
+pub const BLOCK_PIXELS: usize = (BLOCK * BLOCK) as usize;
+/// Pixels of a tile.
+const TILE_PIXELS: usize = (TILE * TILE) as usize;
+
+/// A square of a frame: blocks row by row, and the pixels of each row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub color: [i32; TILE_PIXELS],
+    pub depth: [i32; TILE_PIXELS],
+}
+
+/// Colours and depths at hand while primitives are drawn: between [`Frame::load`] and [`Frame::store`] memory has what was
+/// there before, also for textures in the targets' place.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    targets: Targets,
+    pub(crate) tiles: Vec<Tile>,
+}
+
+impl Frame {
+    /// Takes pictures from memory. Depths outside of theirs are the greatest.
+    ///
+    /// # Errors
+    /// [`Error::Size`], [`Error::Overlap`].
+    pub fn load(memory: &Memory, targets: &Targets) -> Result<Frame, Error> {
+        targets.color.check()?;
+        targets.depth.check()?;
+        let [columns, rows] = targets.size().map(|pixels| pixels.div_ceil(TILE));
+        let tile = Tile { color: [0; TILE_PIXELS], depth: [0xffff; TILE_PIXELS] };
+        let mut frame = Frame { targets: *targets, tiles: vec![tile; (columns * rows) as usize] };
+        let pixels = |surface: &Surface| {
+            let [width, height] = surface.size;
+            (0..height).flat_map(move |y| (0..width).map(move |x| [x, y]))
+        };
+        for [x, y] in pixels(&targets.color) {
+            let unit = memory.unit(targets.color.unit(x, y));
+            frame.plane(x, y, |tile| &mut tile.color, unit);
+        }
+        for [x, y] in pixels(&targets.depth) {
+            let unit = memory.unit(targets.depth.unit(x, y));
+            frame.plane(x, y, |tile| &mut tile.depth, unit);
+        }
+        Ok(frame)
+    }
+
+    /// Fills pictures.
+    pub fn clear(&mut self, color: Option<u16>, depth: Option<u16>) {
+        let [width, height] = self.targets.depth.size;
+        for tile in &mut self.tiles {
+            if let Some(color) = color {
+                tile.color.fill(color.into());
+            }
+        }
+        let Some(depth) = depth else { return };
+        if self.targets.size() == self.targets.depth.size {
+            self.tiles.iter_mut().for_each(|tile| tile.depth.fill(depth.into()));
+            return;
+        }
+        for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+            self.plane(x, y, |tile| &mut tile.depth, depth);
+        }
+    }
+
+    fn plane(&mut self, x: u32, y: u32, plane: fn(&mut Tile) -> &mut [i32; TILE_PIXELS], value: u16) {
+        let [columns, _] = self.grid(0).tiles();
+        if let Some(tile) = self.tiles.get_mut((y / TILE * columns + x / TILE) as usize) {
+            plane(tile)[pixel_of_tile(x, y)] = value.into();
+        }
+    }
+
+    /// Colour and depth of a pixel; 0 outside.
+    pub fn pixel(&self, x: u32, y: u32) -> [u16; 2] {
+        let [columns, _] = self.grid(0).tiles();
+        let tile = self.tiles.get((y / TILE * columns + x / TILE) as usize);
+        let at = pixel_of_tile(x, y);
+        tile.map_or([0; 2], |tile| [tile.color[at] as u16, tile.depth[at] as u16])
+    }
+
+    /// Replaces colour and depth of a pixel, if it is in the frame.
+    pub fn set_pixel(&mut self, x: u32, y: u32, [color, depth]: [u16; 2]) {
+        self.plane(x, y, |tile| &mut tile.color, color);
+        self.plane(x, y, |tile| &mut tile.depth, depth);
+    }
+
+    /// Puts the pictures back to memory, colours first.
+    pub fn store(&self, memory: &mut Memory) {
+        for (surface, plane) in [(&self.targets.color, 0), (&self.targets.depth, 1)] {
+            let [width, height] = surface.size;
+            for y in 0..height {
+                for x in 0..width {
+                    memory.set_unit(surface.unit(x, y), self.pixel(x, y)[plane]);
+                }
+            }
+        }
+    }
+
+    /// Colours and depths, a word each, row by row.
+    pub fn words(&self) -> [Vec<u32>; 2] {
+        let [width, height] = self.size();
+        let places = || (0..height).flat_map(move |y| (0..width).map(move |x| [x, y]));
+        [0, 1].map(|plane| places().map(|[x, y]| self.pixel(x, y)[plane].into()).collect())
+    }
+
+    /// Replaces colours and depths; pixels for which there are no words stay.
+    pub fn set_words(&mut self, colors: &[u32], depths: &[u32]) {
+        let [width, height] = self.size();
+        let places = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+        for ([x, y], (&color, &depth)) in places.zip(colors.iter().zip(depths)) {
+            self.set_pixel(x, y, [color as u16, depth as u16]);
+        }
+    }
+
+    /// Columns and rows that primitives may cover.
+    pub fn size(&self) -> [u32; 2] {
+        self.targets.size()
+    }
+
+    /// Where it is.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Its tiles for a number of primitives.
+    pub(crate) fn grid(&self, primitives: u32) -> Grid {
+        Grid { size: self.size(), primitives, tile: TILE }
+    }
+}
+
+/// Place of a pixel in its tile.
+fn pixel_of_tile(x: u32, y: u32) -> usize {
+    let (x, y) = (x % TILE, y % TILE);
+    let block = y / BLOCK * (TILE / BLOCK) + x / BLOCK;
+    (block * BLOCK * BLOCK + y % BLOCK * BLOCK + x % BLOCK) as usize
+}

@@ -1,0 +1,150 @@
+//! The renderer on the host's GPU: binning, then a program that draws tiles; frames are those of the other engines, bit
+//! for bit.
+//!
+//! Memory on the device, for a frame of W x H pixels, tiles of T and batches of B primitives, in bytes:
+//!
+//! ```text
+//! 8 W H                                           colours and depths
+//! + the guest's memory
+//! + B (160 + 16)                                  primitives, bounds
+//! + ceil(W/T) ceil(H/T) 4 (ceil(B/32) + ceil(B/1024))     bitmaps of tiles
+//! + ceil(W/8T) ceil(H/8T) 4 ceil(B/32)                    bitmaps of bins
+//! ```
+//!
+//! It does not depend on how many tiles primitives cover. Batches are smaller where a device's buffers are.
+
+use crate::draw::Draw;
+use crate::frame::{Frame, Memory};
+use crate::program::{PRIMITIVE_WORDS, batch_words, frame_words, state_words, uber};
+use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
+use xenoglot_raster::host::Binner;
+use xenoglot_raster::{Bounds, Coverage, Edges, Grid};
+
+pub use xenoglot_host::Error;
+
+/// Primitives of a batch.
+const BATCH: u32 = 16384;
+
+/// How frames are drawn; they are the same for all of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Pixels along a side of a tile: 8 or 16.
+    pub tile: u32,
+    /// Primitives of a batch at most.
+    pub batch: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { tile: 8, batch: BATCH }
+    }
+}
+
+/// The renderer.
+#[derive(Debug)]
+pub struct Renderer {
+    device: Device,
+    options: Options,
+    layout: Layout,
+    program: Program,
+    binner: Binner,
+    memory: Option<(Memory, Buffer)>,
+}
+
+impl Renderer {
+    /// Compiles the programs, which takes as long as the driver does.
+    ///
+    /// # Errors
+    /// [`Error::Program`] if the driver refuses them.
+    pub fn new(device: &Device, options: Options) -> Result<Renderer, Error> {
+        let access = |number| if number == 5 || number == 6 { Access::ReadWrite } else { Access::Read };
+        let bindings: Vec<Binding> = (0..8).map(|number| Binding::new(number, access(number))).collect();
+        let layout = device.layout(&bindings);
+        let program = device.program(&layout, uber(options.tile))?;
+        let binner = Binner::with_tile(device, options.tile)?;
+        Ok(Renderer { device: device.clone(), options, layout, program, binner, memory: None })
+    }
+
+    /// Draws primitives and waits for them.
+    ///
+    /// # Errors
+    /// What the device says; the frame is as it was before.
+    pub fn draw(&mut self, frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) -> Result<(), Error> {
+        let size = frame.size();
+        if draw.is_empty() || size.contains(&0) {
+            return Ok(());
+        }
+        let guest = self.upload(memory)?;
+        let [colors, depths] = frame.words();
+        let [colors, depths] = [self.device.buffer_of(&colors)?, self.device.buffer_of(&depths)?];
+        let states: Vec<u32> = draw.states().iter().flat_map(state_words).collect();
+        let states = self.device.buffer_of(&states)?;
+        let sizes = self.device.buffer_of(&[memory.units().len() as u32 - 1])?;
+        let edges = draw.edges(size);
+        let mut commands = Commands::default();
+        let mut first = 0;
+        while first < draw.len() {
+            let count = self.batch(size, draw.len() - first);
+            let grid = Grid { size, primitives: count, tile: self.options.tile };
+            let batch = edges.get(first..first + count as usize).unwrap_or_default();
+            let [primitives, tiles] = self.bin(&mut commands, &grid, draw, batch, first)?;
+            let frame = self.device.buffer_of(&frame_words(&grid))?;
+            let buffers = [&frame, &tiles, &primitives, &states, &guest, &colors, &depths, &sizes];
+            let arguments = Arguments::new(&self.device, &self.layout, &buffers)?;
+            let [columns, rows] = grid.tiles();
+            commands.dispatch(&self.program, &arguments, &[], [columns, rows, 1]);
+            first += count as usize;
+        }
+        commands.submit(&self.device)?;
+        let bytes = colors.size();
+        let read = self.device.read(&[(&colors, 0..bytes), (&depths, 0..bytes)])?;
+        if let [colors, depths] = read.as_slice() {
+            frame.set_words(colors, depths);
+        }
+        Ok(())
+    }
+
+    /// Records binning of a batch; its primitives and the bitmaps of its tiles.
+    fn bin(
+        &self,
+        commands: &mut Commands,
+        grid: &Grid,
+        draw: &Draw<'_>,
+        edges: &[Edges],
+        first: usize,
+    ) -> Result<[Buffer; 2], Error> {
+        let device = &self.device;
+        let records = batch_words(draw, edges, first);
+        let bounds: Vec<u32> = edges.iter().flat_map(|edges| edges.bounds().words()).collect();
+        let [records, bounds] = [device.buffer_of(&records)?, device.buffer_of(&bounds)?];
+        let [bins, tiles] = [device.buffer(4 * grid.bin_words())?, device.buffer(4 * grid.words())?];
+        self.binner.record(device, commands, grid, &bounds, &bins, &tiles)?;
+        Ok([records, tiles])
+    }
+
+    /// Primitives of the next batch: as many as there are and fit into buffers, at least 32.
+    fn batch(&self, size: [u32; 2], left: usize) -> u32 {
+        let mut count = self.options.batch.clamp(1, BATCH).min(left as u32);
+        while count > 32 {
+            let grid = Grid { size, primitives: count, tile: self.options.tile };
+            let records = 4 * (PRIMITIVE_WORDS + Bounds::WORDS) as u64 * u64::from(count);
+            if (4 * grid.words()).max(records) <= self.device.max_buffer() {
+                break;
+            }
+            count = (count / 2).next_multiple_of(32);
+        }
+        count
+    }
+
+    /// The guest's memory on the device.
+    fn upload(&mut self, memory: &Memory) -> Result<Buffer, Error> {
+        if let Some((held, buffer)) = &self.memory
+            && held == memory
+        {
+            return Ok(buffer.clone());
+        }
+        let buffer = self.device.buffer_of(&memory.words())?;
+        self.memory = Some((memory.clone(), buffer.clone()));
+        Ok(buffer)
+    }
+}
