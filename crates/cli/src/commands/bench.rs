@@ -2,6 +2,8 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::bench::mips;
 use crate::bench::{codec, dragon, dxil, nds, pica, translate};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -23,6 +25,9 @@ enum What {
     Codec,
     /// The simulated Dragon GPU: unit-ticks a second.
     Dragon,
+    /// MIPS programs: native code, qemu-mips, the interpreter, machine code.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Mips,
 }
 
 /// Whose programs `translate` measures.
@@ -72,6 +77,10 @@ pub struct Args {
     /// The scenes of `nds`.
     #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
     scenes: PathBuf,
+    /// The sources of `mips`.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, value_name = "FOLDER", default_value = "vectors/mips/programs/src")]
+    sources: PathBuf,
 }
 
 /// Measures and prints.
@@ -95,6 +104,8 @@ pub fn run(args: &Args) -> Result<bool> {
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),
         What::Dragon => print(args, &dragon::run(args.quick)?),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        What::Mips => print(args, &mips::run(&mips::Options { sources: &args.sources, quick: args.quick })?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

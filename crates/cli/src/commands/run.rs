@@ -23,6 +23,8 @@ mod engine;
 mod guest;
 mod kernel;
 mod values;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use engine::{Event, Run};
 use values::{Inputs, Registers};
@@ -92,7 +94,8 @@ pub struct Args {
     /// Run the program after all passes instead of as lifted. Vulkan always does.
     #[arg(long)]
     optimized: bool,
-    /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only.
+    /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only. Of a MIPS program: its
+    /// first instructions, on standard error.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     trace: Option<usize>,
     /// The most instructions to execute: of IR for each vertex or kernel (default: 10,000,000, interpreter only), of the program
@@ -135,7 +138,7 @@ pub fn run(args: &Args) -> Result<bool> {
 fn read_and_run(args: &Args, source: &crate::source::Source) -> Result<()> {
     let bytes = source.read()?;
     if xenoglot_mips::container::elf::is_mips(&bytes) {
-        return guest::run(&args.guest, args.fuel, &args.shader, bytes);
+        return guest::run(&args.guest, args.fuel, args.trace, &args.shader, bytes);
     }
     if args.guest.is_given() {
         return Err(usage("arguments behind -- and the options of guests are for MIPS programs"));
