@@ -32,7 +32,7 @@ pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
-pub use mips::{mips_decode, mips_elf, mips_guest};
+pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
 pub use nds::{nds, ndsf};
 pub use picagpu::picagpu;
@@ -68,7 +68,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 31] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -97,6 +97,7 @@ pub const TARGETS: [Target; 30] = [
     Target { name: "mips_decode", run: mips_decode, seeds: mips::words },
     Target { name: "mips_elf", run: mips_elf, seeds: mips::files },
     Target { name: "mips_guest", run: mips_guest, seeds: mips::programs },
+    Target { name: "mips_jit", run: mips_jit, seeds: mips::programs },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
     Target { name: "warp", run: warp, seeds: warp::scenes },
 ];

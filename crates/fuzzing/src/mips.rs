@@ -41,6 +41,89 @@ pub fn mips_guest(data: &[u8]) {
     run(elf(endian, &code, 0x1_0000));
 }
 
+/// Code, on memory of one page of data and with registers that lead there: as machine code, it does what it does when it is
+/// interpreted, and the host's float modes are as before.
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub fn mips_jit(data: &[u8]) {
+    use xenoglot_cpu::{Access, Jit, Options};
+    use xenoglot_guest::Interpreter;
+
+    let Some((&first, code)) = data.split_first() else { return };
+    let endian = if first & 1 == 0 { Endian::Big } else { Endian::Little };
+    let access = if first & 2 == 0 { Access::Window } else { Access::Tables };
+    let code: Vec<u32> = code.as_chunks().0.iter().take(256).map(|word| u32::from_be_bytes(*word)).collect();
+    let options = Options { threshold: 0, access, ..Options::default() };
+    let Ok(mut jit) = Jit::new(options) else { return };
+    let expected = code_run(endian, &code, &mut Interpreter::default());
+    let before = mxcsr();
+    let found = code_run(endian, &code, &mut jit);
+    // Bits 0 to 5 are what happened, the others how floats are computed.
+    assert_eq!(mxcsr() >> 6, before >> 6, "the host's float modes");
+    if let (Some(expected), Some(found)) = (expected, found) {
+        assert!(found == expected, "{found:x?}\n{expected:x?}");
+    }
+}
+
+/// Says nothing: there is no machine code here.
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+pub fn mips_jit(_: &[u8]) {}
+
+/// The control and status of the host's floats.
+#[cfg(all(unix, target_arch = "x86_64"))]
+fn mxcsr() -> u32 {
+    let mut value = 0u32;
+    // SAFETY: the instruction stores 32 bits to the variable.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
+    value
+}
+
+/// Events, processor and data after some events; `None` when the fuel is used up, which is taken in other steps.
+#[cfg(all(unix, target_arch = "x86_64"))]
+fn code_run(
+    endian: Endian,
+    code: &[u32],
+    engine: &mut impl xenoglot_guest::Engine,
+) -> Option<(Vec<xenoglot_guest::Event>, xenoglot_guest::Cpu, Vec<u8>)> {
+    use xenoglot_guest::memory::{Memory, Rights};
+    use xenoglot_guest::{Cpu, Event, LO};
+
+    const CODE: u32 = 0x40_0000;
+    const DATA: u32 = 0x50_0000;
+    let bytes = |word: &u32| match endian {
+        Endian::Big => word.to_be_bytes(),
+        Endian::Little => word.to_le_bytes(),
+    };
+    let mut memory = Memory::new(1 << 16);
+    memory.map(CODE, 0x1000, Rights::READ.and(Rights::WRITE).and(Rights::EXECUTE));
+    memory.map(DATA, 0x1000, Rights::READ.and(Rights::WRITE));
+    let code: Vec<u8> = code.iter().flat_map(bytes).collect();
+    memory.poke(CODE, &code).ok()?;
+    let mut rng = Rng::new(code.len() as u64);
+    let mut cpu = Cpu::new(endian);
+    for register in 1..32 {
+        let anything = rng.next_u32();
+        cpu.set(register, if register % 2 == 0 { DATA + (anything & 0x7fc) } else { anything });
+    }
+    cpu.fpr = std::array::from_fn(|_| rng.next_u32());
+    cpu.pc = CODE;
+    let mut fuel = 20_000;
+    let mut events = Vec::new();
+    for _ in 0..8 {
+        let event = engine.run(&mut cpu, &mut memory, &mut fuel);
+        events.push(event);
+        match event {
+            Event::OutOfFuel => return None,
+            Event::Syscall => {}
+            Event::Exception(exception) => cpu.pc = exception.pc.wrapping_add(4),
+        }
+    }
+    // What engines use for themselves.
+    cpu.regs[LO + 1..].fill(0);
+    let mut data = vec![0; 0x1000];
+    memory.read_bytes(DATA, &mut data).ok()?;
+    Some((events, cpu, data))
+}
+
 #[cfg(target_os = "linux")]
 fn run(bytes: Vec<u8>) {
     use std::time::{Duration, Instant};

@@ -5,6 +5,7 @@
 //!   answer; [`Interpreter`] is an engine.
 //! * [`Kernel`] is what answers system calls and faults, and [`Machine`] puts the four together.
 //! * [`float`] is the arithmetic of the floating-point unit.
+//! * `gdb`, a feature, is an engine under the control of that debugger.
 //! * `linux`, on hosts with Linux, is a kernel: processes, files, signals, threads. It is all of this crate that does I/O.
 //!
 //! ```
@@ -42,6 +43,8 @@
 mod cpu;
 mod engine;
 pub mod float;
+#[cfg(feature = "gdb")]
+pub mod gdb;
 mod interp;
 #[cfg(target_os = "linux")]
 pub mod linux;

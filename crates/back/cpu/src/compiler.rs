@@ -1,8 +1,9 @@
 //! From the IR to code in memory.
 
-use crate::emit;
+use crate::emit::{self, How};
 use crate::error::CompileError;
 use crate::exec::Arena;
+use crate::signals::Site;
 use crate::state::State;
 use crate::table::Table;
 use cranelift_codegen::Context;
@@ -28,6 +29,7 @@ fn host() -> Result<OwnedTargetIsa, CompileError> {
             // The code generator wants them for tail calls.
             ("preserve_frame_pointers", "true"),
             ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+            ("enable_pinned_reg", "true"),
             ("enable_probestack", "true"),
             ("probestack_strategy", "inline"),
             ("unwind_info", "false"),
@@ -47,6 +49,8 @@ pub(crate) struct Compiler {
     arena: Arena,
     /// Bytes of the arena that do not come from a guest.
     kept: usize,
+    /// Where code may raise a signal, in order.
+    pub(crate) sites: Vec<Site>,
     /// Addresses of the ways in and out.
     pub(crate) enter: u64,
     pub(crate) missing: u64,
@@ -62,6 +66,7 @@ impl Compiler {
             builder: FunctionBuilderContext::new(),
             arena: Arena::new()?,
             kept: 0,
+            sites: Vec::new(),
             enter: 0,
             missing: 0,
             ask_load: 0,
@@ -84,7 +89,7 @@ impl Compiler {
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         emit(&mut self.context.func, &mut self.builder, &*self.isa);
-        Ok(self.place()?.0)
+        Ok(self.place(&[])?.0)
     }
 
     /// Compiles a function; the address of its code, and its bytes.
@@ -92,18 +97,18 @@ impl Compiler {
         &mut self,
         f: &Function,
         table: &mut Table,
-        counter: u32,
-        asks: &dyn Fn(u32) -> bool,
+        how: &How<'_>,
     ) -> Result<(u64, usize), CompileError> {
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         let func = &mut self.context.func;
-        emit::function(func, &mut self.builder, &*self.isa, f, table, counter, asks)
+        let sites = emit::function(func, &mut self.builder, &*self.isa, f, table, how)
             .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
-        self.place()
+        self.place(&sites)
     }
 
-    fn place(&mut self) -> Result<(u64, usize), CompileError> {
+    /// Compiles what was emitted, with what is known of the places that may raise a signal, by their source locations.
+    fn place(&mut self, sites: &[(u32, u32)]) -> Result<(u64, usize), CompileError> {
         let compiled = self
             .context
             .compile(&*self.isa, &mut ControlPlane::default())
@@ -116,11 +121,37 @@ impl Compiler {
             return Err(CompileError::unsupported(format!("{frame} bytes of stack")));
         }
         let code = compiled.code_buffer();
-        Ok((self.arena.add(code)?, code.len()))
+        let address = self.arena.add(code)?;
+        let start = (address - self.arena.base()) as u32;
+        let first = self.sites.len();
+        for trap in compiled.buffer.traps().iter().filter(|trap| emit::is_site(trap.code)) {
+            let locations = compiled.buffer.get_srclocs_sorted();
+            let after = locations.partition_point(|location| location.start <= trap.offset);
+            let location = locations.get(after.wrapping_sub(1)).filter(|location| trap.offset < location.end);
+            let site = location.and_then(|location| emit::site_of(trap.code, location.loc.bits()));
+            let site = site.and_then(|site| sites.get(site as usize));
+            let Some(&(pc, pending)) = site else {
+                self.sites.truncate(first);
+                return Err(CompileError::Codegen("an access of unknown origin".into()));
+            };
+            self.sites.push(Site { offset: start + trap.offset, pc, pending });
+        }
+        // Checks are behind the code that they are of.
+        self.sites
+            .get_mut(first..)
+            .into_iter()
+            .for_each(|sites| sites.sort_unstable_by_key(|site| site.offset));
+        Ok((address, code.len()))
+    }
+
+    /// The address of the memory for code.
+    pub(crate) fn base(&self) -> u64 {
+        self.arena.base()
     }
 
     /// Forgets the code of guests. Nobody may have its addresses any more.
     pub(crate) fn clear(&mut self) {
         self.arena.truncate(self.kept);
+        self.sites.clear();
     }
 }

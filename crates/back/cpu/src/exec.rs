@@ -59,6 +59,11 @@ impl Arena {
         Ok(self.base.as_ptr() as u64 + start as u64)
     }
 
+    /// The address of the first byte.
+    pub(crate) fn base(&self) -> u64 {
+        self.base.as_ptr() as u64
+    }
+
     /// Bytes that are used.
     pub(crate) fn used(&self) -> usize {
         self.used
@@ -100,7 +105,31 @@ unsafe fn set_mxcsr(value: u32) {
     }
 }
 
-type Enter = extern "C" fn(*mut State, u32, u64) -> u64;
+/// Calls `enter` with all registers of the host kept that a function has to keep. The handler of signals returns from here by
+/// itself, to the instruction behind the call, with the stack pointer from the state.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn shielded(state: *mut State, pc: u32, code: u64, enter: u64) -> u64 {
+    std::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "mov [rdi + {stack}], rsp",
+        "call rcx",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        stack = const State::HOST_STACK,
+    )
+}
 
 /// Runs guest code for `pc` by `enter`; what it returned, and the flags of MXCSR it left. MXCSR is as before afterwards.
 ///
@@ -108,12 +137,11 @@ type Enter = extern "C" fn(*mut State, u32, u64) -> u64;
 /// `enter` and `code` are the addresses of what [`crate::emit::enter`] and [`crate::emit::function`] made, in executable
 /// memory; the state has the memory and the table that the code was made for.
 pub(crate) unsafe fn run(enter: u64, state: &mut State, pc: u32, code: u64) -> (u64, u32) {
-    // SAFETY: the caller vouches for the address.
-    let enter: Enter = unsafe { std::mem::transmute::<usize, Enter>(enter as usize) };
     let host = mxcsr();
     // SAFETY: only guest code runs with it, and what that calls uses no floats.
     unsafe { set_mxcsr(MXCSR) };
-    let exit = enter(state, pc, code);
+    // SAFETY: the caller vouches for the addresses.
+    let exit = unsafe { shielded(state, pc, code, enter) };
     let flags = mxcsr() & 0x3f;
     // SAFETY: it is what it was.
     unsafe { set_mxcsr(host) };

@@ -1,17 +1,31 @@
 //! The engine: interprets, counts, compiles what is executed often, and runs that.
 
 use crate::compiler::Compiler;
+use crate::emit::How;
 use crate::error::CompileError;
 use crate::exec;
+use crate::signals::{self, Run};
 use crate::state::{Exit, State};
 use crate::table::Table;
 use crate::words::Words;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use xenoglot_guest::memory::{Identity, Memory, PAGE_BITS};
 use xenoglot_guest::{Cpu, Engine, Event, Interpreter, float_cause};
 use xenoglot_mips::lift::{self, layout};
+
+/// How machine code reaches the guest's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// In an area of the host's that is laid out as the guest's memory: the host's page protection checks. Needs handlers of
+    /// SIGSEGV, SIGBUS and SIGILL, and Linux.
+    Window,
+    /// Through tables of pages.
+    Tables,
+    /// By calls: slow, and good for finding out what the others are worth.
+    Calls,
+}
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +34,13 @@ pub struct Options {
     pub threshold: u32,
     /// About how many instructions are compiled together at most.
     pub max_insts: u32,
+    /// How code reaches memory. Where the system refuses a window, there are tables.
+    pub access: Access,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threshold: 200, max_insts: 512 }
+        Options { threshold: 200, max_insts: 512, access: Access::Window }
     }
 }
 
@@ -53,8 +69,8 @@ struct Region {
 const COUNTERS: usize = 1 << 14;
 /// Changes of a page after which its code is only interpreted.
 const MOST_CHANGES: u32 = 32;
-/// Accesses of a page's code that leave it, after which it is compiled again so that they ask the memory.
-const MOST_LEFT: u32 = 64;
+/// How often an access leaves its code until that is compiled again so that the access asks the memory.
+const MOST_LEFT: u32 = 32;
 /// FCSR's bits of rounding, enabled exceptions and flushing: none is set while compiled code runs.
 const UNUSUAL: u32 = 0x0100_0f83;
 /// Cause bits of FCSR.
@@ -72,8 +88,10 @@ pub struct Jit {
     by_page: FxHashMap<u32, Vec<usize>>,
     /// How often the code of a page changed.
     changes: FxHashMap<u32, u32>,
-    /// How many accesses of the code of a page left it; from [`MOST_LEFT`] on they ask.
+    /// How often the access at an address left its code; from [`MOST_LEFT`] on it asks.
     left: FxHashMap<u32, u32>,
+    /// Addresses whose code cannot be compiled.
+    refused: FxHashSet<u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
     stats: Stats,
@@ -97,7 +115,10 @@ impl Jit {
     ///
     /// # Errors
     /// When the host is not supported, or the system gives no memory for code.
-    pub fn new(options: Options) -> Result<Jit, CompileError> {
+    pub fn new(mut options: Options) -> Result<Jit, CompileError> {
+        if options.access == Access::Window && !signals::install() {
+            options.access = Access::Tables;
+        }
         let compiler = Compiler::new()?;
         let mut table = Table::new();
         table.set_missing(compiler.missing);
@@ -113,6 +134,7 @@ impl Jit {
             by_page: FxHashMap::default(),
             changes: FxHashMap::default(),
             left: FxHashMap::default(),
+            refused: FxHashSet::default(),
             memory: None,
             stats: Stats::default(),
         })
@@ -131,6 +153,7 @@ impl Jit {
         self.by_page.clear();
         self.compiler.clear();
         self.counters.fill(0);
+        self.refused.clear();
     }
 
     /// Forgets the code of pages that changed.
@@ -139,6 +162,7 @@ impl Jit {
         for page in pages {
             if self.by_page.contains_key(page) {
                 *self.changes.entry(*page).or_default() += 1;
+                self.refused.clear();
                 self.forget_page(*page);
             }
         }
@@ -161,11 +185,10 @@ impl Jit {
     /// Counts an access that left the code of `pc`.
     #[cold]
     fn count_left(&mut self, pc: u32) {
-        let page = pc >> PAGE_BITS;
-        let left = self.left.entry(page).or_default();
+        let left = self.left.entry(pc).or_default();
         *left = left.saturating_add(1);
         if *left == MOST_LEFT {
-            self.forget_page(page);
+            self.forget_page(pc >> PAGE_BITS);
         }
     }
 
@@ -173,7 +196,8 @@ impl Jit {
     #[cold]
     fn compile(&mut self, pc: u32, memory: &mut Memory) -> bool {
         let page = pc >> PAGE_BITS;
-        if self.changes.get(&page).is_some_and(|&changes| changes > MOST_CHANGES) {
+        let changed = self.changes.get(&page).is_some_and(|&changes| changes > MOST_CHANGES);
+        if changed || self.refused.contains(&pc) {
             return false;
         }
         let start = Instant::now();
@@ -185,14 +209,18 @@ impl Jit {
         let region = lift::lift(&words, pc, &options);
         let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
         let left = std::mem::take(&mut self.left);
-        let asks = |pc: u32| left.get(&(pc >> PAGE_BITS)).is_some_and(|&left| left >= MOST_LEFT);
-        let mut result = self.compiler.compile(func, &mut self.table, layout::FUEL, &asks);
+        let asks = |pc: u32| left.get(&pc).is_some_and(|&left| left >= MOST_LEFT);
+        let how = How { counter: layout::FUEL, access: self.options.access, asks: &asks };
+        let mut result = self.compiler.compile(func, &mut self.table, &how);
         if matches!(result, Err(CompileError::Full)) {
             self.clear();
-            result = self.compiler.compile(func, &mut self.table, layout::FUEL, &asks);
+            result = self.compiler.compile(func, &mut self.table, &how);
         }
         self.left = left;
-        let Ok((code, bytes)) = result else { return false };
+        let Ok((code, bytes)) = result else {
+            self.refused.insert(pc);
+            return false;
+        };
         let number = self.regions.len();
         let mut pages = BTreeSet::new();
         for &word in &region.words {
@@ -220,8 +248,10 @@ impl Jit {
         let before = i64::try_from(*fuel).unwrap_or(i64::MAX);
         state.fuel = before;
         state.last_float = 0;
+        let run = Run { state, code: self.compiler.base(), sites: &self.compiler.sites };
         // SAFETY: the addresses are those of this engine's compiler, and `run` has set the memory.
-        let (exit, flags) = unsafe { exec::run(self.compiler.enter, state, state.cpu.pc, code) };
+        let enter = || unsafe { exec::run(self.compiler.enter, state, state.cpu.pc, code) };
+        let (exit, flags) = signals::with(&run, enter);
         let used = before.wrapping_sub(state.fuel).max(0) as u64;
         state.cpu.retired += used;
         *fuel = fuel.saturating_sub(used);
@@ -316,7 +346,11 @@ impl Engine for Jit {
             self.left.clear();
             self.clear();
         }
-        self.state.set_memory(memory);
+        if !self.state.set_memory(memory, self.options.access) {
+            self.options.access = Access::Tables;
+            self.clear();
+            self.state.set_memory(memory, self.options.access);
+        }
         self.state.cpu.clone_from(cpu);
         let event = self.run_state(memory, fuel);
         cpu.clone_from(&self.state.cpu);

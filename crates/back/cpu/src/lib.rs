@@ -4,9 +4,10 @@
 //! IR and Cranelift, and runs that. [`Reference`] is the same with the IR's interpreter in Cranelift's place: slow, and what
 //! the code is compared with. [`engine`] is the fastest there is on the host.
 //!
-//! Compiled code never touches memory of the host outside of the guest's: each access looks into the tables of
-//! [`Memory::host_pages`](xenoglot_guest::memory::Memory::host_pages). It needs no signal handlers. Registers are exact
-//! whenever anybody looks. Calls of the guest are jumps, so the host's stack does not grow with the guest's, and memory for
+//! Compiled code never touches memory of the host outside of the guest's: an address of 32 bits leads into the
+//! [window](xenoglot_guest::memory::Memory::window) of 4 GiB, which the host's page protection guards, or to a place in the tables of
+//! [`Memory::host_pages`](xenoglot_guest::memory::Memory::host_pages). For the first, handlers of SIGSEGV, SIGBUS and SIGILL are
+//! installed ([`Access`]). Registers are exact whenever anybody looks. Calls of the guest are jumps, so the host's stack does not grow with the guest's, and memory for
 //! code is never writable and executable at once.
 //!
 //! What the functions mean: `docs/ir-cpu.md`.
@@ -42,6 +43,9 @@ mod reference;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod registers;
 #[cfg(all(unix, target_arch = "x86_64"))]
+#[cfg_attr(not(target_os = "linux"), path = "no_signals.rs")]
+mod signals;
+#[cfg(all(unix, target_arch = "x86_64"))]
 mod state;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod table;
@@ -49,7 +53,7 @@ mod words;
 
 pub use error::CompileError;
 #[cfg(all(unix, target_arch = "x86_64"))]
-pub use jit::{Jit, Options, Stats};
+pub use jit::{Access, Jit, Options, Stats};
 pub use reference::Reference;
 
 use xenoglot_guest::{Engine, Interpreter};

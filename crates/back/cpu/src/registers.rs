@@ -1,7 +1,7 @@
 //! Which registers are read where a function is entered, and which are written where it is left.
 
 use crate::error::CompileError;
-use xenoglot_ir::analysis::Cfg;
+use xenoglot_ir::analysis::{Cfg, Loops};
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, Space, TermKind};
 
@@ -18,7 +18,7 @@ impl Set {
     }
 
     pub(crate) fn has(self, slot: Slot) -> bool {
-        self.0 >> slot.index() & 1 != 0
+        self.0.checked_shr(slot.index() as u32).unwrap_or(0) & 1 != 0
     }
 
     pub(crate) fn and(self, other: Set) -> Set {
@@ -40,9 +40,15 @@ pub(crate) struct Registers {
     pub(crate) dirty: SecondaryMap<Block, Set>,
     /// By block: those that have to be read from their homes at its beginning.
     pub(crate) fill: SecondaryMap<Block, Set>,
-    /// Those with homes.
-    pub(crate) homes: Set,
+    /// Those with homes that have a place of their own all over the function: what above is said of.
+    pub(crate) globals: Set,
+    /// The others with homes. They are in their homes wherever several ways meet.
+    pub(crate) locals: Set,
 }
+
+/// Most integer and float registers with places of their own: the host has a few more.
+const GLOBAL_INTS: usize = 6;
+const GLOBAL_FLOATS: usize = 10;
 
 /// Whether an instruction may fault, so that registers are seen.
 pub(crate) fn may_fault(f: &Function, inst: Inst) -> bool {
@@ -55,29 +61,65 @@ pub(crate) fn leaves(kind: TermKind) -> bool {
 }
 
 impl Registers {
-    pub(crate) fn new(f: &Function) -> Result<Registers, CompileError> {
+    /// What is known of `f`, whose register `counter` is kept elsewhere. If `saves`, every access that may fault writes
+    /// registers to their homes before.
+    pub(crate) fn new(f: &Function, counter: Option<Slot>, saves: bool) -> Result<Registers, CompileError> {
         if f.slots.len() > Set::MOST {
             return Err(CompileError::unsupported("a function of more than 128 slots"));
         }
-        let homes = f.slots.iter().filter(|(_, data)| data.home.is_some());
-        let homes = homes.fold(Set::default(), |set, (slot, _)| set.with(slot));
+        let homes = f.slots.iter().filter(|&(slot, data)| data.home.is_some() && Some(slot) != counter);
+        let all = homes.fold(Set::default(), |set, (slot, _)| set.with(slot));
         let mut cfg = Cfg::default();
         cfg.compute(f);
-        let dirty = dirty(f, &cfg, homes);
-        let fill = fill(f, &cfg, homes, &dirty);
-        Ok(Registers { dirty, fill, homes })
+        let homes = globals(f, &cfg, all);
+        let dirty = dirty(f, &cfg, homes, saves);
+        let fill = fill(f, &cfg, homes, &dirty, saves);
+        Ok(Registers { dirty, fill, globals: homes, locals: all.without(homes) })
     }
 }
 
-/// Forwards, over all paths: slots that were set.
-fn dirty(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
+/// The registers that loops use most. A register that many ways carry along costs moves on each of them, and as there are more
+/// registers than the host has, moves from memory to memory in the end; for the others it is cheaper to stay in memory.
+fn globals(f: &Function, cfg: &Cfg, homes: Set) -> Set {
+    let mut loops = Loops::default();
+    loops.compute(f, cfg);
+    let mut uses = vec![0u64; f.slots.len()];
+    for &block in cfg.rpo().iter().filter(|&&block| loops.depth(block) > 0) {
+        // What is read once in a round is an operand in memory, which costs next to nothing.
+        let mut seen = Set::default();
+        for &inst in &f.blocks[block].insts {
+            let (op, Imm::Slot(slot)) = (f.insts[inst].op, f.insts[inst].imm) else { continue };
+            if let Some(uses) = uses.get_mut(slot.index()).filter(|_| homes.has(slot)) {
+                let weight = match op {
+                    Op::SlotSet => 3,
+                    _ if seen.has(slot) => 0,
+                    _ => 2,
+                };
+                seen = seen.with(slot);
+                *uses = uses.saturating_add(weight << (3 * loops.depth(block).min(8)));
+            }
+        }
+    }
+    let mut chosen = Set::default();
+    for (floats, most) in [(false, GLOBAL_INTS), (true, GLOBAL_FLOATS)] {
+        let of_kind = |slot: &Slot| f.slots[*slot].ty.kind().is_float() == floats && uses[slot.index()] > 0;
+        let mut slots: Vec<Slot> = homes.iter().filter(of_kind).collect();
+        slots.sort_by_key(|slot| std::cmp::Reverse(uses[slot.index()]));
+        chosen = slots.into_iter().take(most).fold(chosen, Set::with);
+    }
+    chosen
+}
+
+/// Forwards, over all paths: slots that were set, and not saved since.
+fn dirty(f: &Function, cfg: &Cfg, homes: Set, saves: bool) -> SecondaryMap<Block, Set> {
     let mut sets: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut saved: SecondaryMap<Block, bool> = SecondaryMap::new();
     for &block in cfg.rpo() {
         for &inst in &f.blocks[block].insts {
-            if let (Op::SlotSet, Imm::Slot(slot)) = (f.insts[inst].op, f.insts[inst].imm)
-                && homes.has(slot)
-            {
-                sets[block] = sets[block].with(slot);
+            match (f.insts[inst].op, f.insts[inst].imm) {
+                (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => sets[block] = sets[block].with(slot),
+                _ if saves && may_fault(f, inst) => (sets[block], saved[block]) = (Set::default(), true),
+                _ => {}
             }
         }
     }
@@ -85,7 +127,7 @@ fn dirty(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &block in cfg.rpo() {
-            let out = dirty[block].and(sets[block]);
+            let out = if saved[block] { sets[block] } else { dirty[block].and(sets[block]) };
             for edge in f.edges(block) {
                 let joined = dirty[edge.block].and(out);
                 changed |= joined != dirty[edge.block];
@@ -98,23 +140,36 @@ fn dirty(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
 
 /// Backwards: slots that are read, or seen from outside, before they are set. They are filled at the beginning of the entry,
 /// and of blocks that only the entry leads to, so that an entry that chooses between several ways reads for none of them.
-fn fill(f: &Function, cfg: &Cfg, homes: Set, dirty: &SecondaryMap<Block, Set>) -> SecondaryMap<Block, Set> {
+fn fill(
+    f: &Function,
+    cfg: &Cfg,
+    homes: Set,
+    dirty: &SecondaryMap<Block, Set>,
+    saves: bool,
+) -> SecondaryMap<Block, Set> {
     let mut reads: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut kills: SecondaryMap<Block, Set> = SecondaryMap::new();
     for &block in cfg.rpo() {
         let (mut read, mut killed) = (Set::default(), Set::default());
+        // Those that differ from their homes and were not set here.
+        let mut differs = dirty[block];
         for &inst in &f.blocks[block].insts {
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotGet, Imm::Slot(slot)) if homes.has(slot) && !killed.has(slot) => {
                     read = read.with(slot);
                 }
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => killed = killed.with(slot),
-                _ if may_fault(f, inst) => read = read.and(dirty[block].without(killed)),
+                _ if may_fault(f, inst) => {
+                    read = read.and(differs.without(killed));
+                    if saves {
+                        differs = Set::default();
+                    }
+                }
                 _ => {}
             }
         }
         if leaves(f.term(block).kind) {
-            read = read.and(dirty[block].without(killed));
+            read = read.and(differs.without(killed));
         }
         (reads[block], kills[block]) = (read, killed);
     }

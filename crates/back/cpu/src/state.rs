@@ -1,5 +1,6 @@
 //! What guest code works on, and what it asks of Rust.
 
+use crate::jit::Access;
 use std::mem::offset_of;
 use xenoglot_guest::memory::{Fault, Memory};
 use xenoglot_guest::{Cpu, Link};
@@ -25,6 +26,8 @@ pub(crate) struct State {
     pub(crate) fuel: i64,
     read_pages: *const u64,
     write_pages: *const u64,
+    /// Where the guest's memory is, with the host's page protection for its own; 0 for nowhere.
+    window: u64,
     parts: *const u64,
     ask_load: u64,
     ask_store: u64,
@@ -34,6 +37,8 @@ pub(crate) struct State {
     answer: u64,
     refused: u32,
     zero: u64,
+    /// The stack pointer of the way in.
+    pub(crate) host_stack: u64,
 }
 
 // The layout that lifted code relies on.
@@ -62,6 +67,9 @@ impl State {
     pub(crate) const REGISTERS: u32 = layout::SIZE;
     pub(crate) const READ_PAGES: i32 = offset_of!(State, read_pages) as i32;
     pub(crate) const WRITE_PAGES: i32 = offset_of!(State, write_pages) as i32;
+    pub(crate) const WINDOW: i32 = offset_of!(State, window) as i32;
+    pub(crate) const FUEL: i32 = offset_of!(State, fuel) as i32;
+    pub(crate) const HOST_STACK: i32 = offset_of!(State, host_stack) as i32;
     pub(crate) const PARTS: i32 = offset_of!(State, parts) as i32;
     pub(crate) const ASK_LOAD: i32 = offset_of!(State, ask_load) as i32;
     pub(crate) const ASK_STORE: i32 = offset_of!(State, ask_store) as i32;
@@ -81,6 +89,7 @@ impl State {
             fuel: 0,
             read_pages: std::ptr::null(),
             write_pages: std::ptr::null(),
+            window: 0,
             parts,
             ask_load,
             ask_store,
@@ -90,13 +99,35 @@ impl State {
             answer: 0,
             refused: 0,
             zero: 0,
+            host_stack: 0,
         }
     }
 
-    /// Lets code use a memory until [`State::clear_memory`].
-    pub(crate) fn set_memory(&mut self, memory: &mut Memory) {
-        (self.read_pages, self.write_pages) = memory.host_pages();
+    /// Lets code use a memory until [`State::clear_memory`], in the way it was made for; whether it can.
+    pub(crate) fn set_memory(&mut self, memory: &mut Memory, access: Access) -> bool {
+        match access {
+            Access::Window => match memory.window() {
+                Some(window) => self.window = window.expose_provenance() as u64,
+                None => return false,
+            },
+            Access::Tables | Access::Calls => (self.read_pages, self.write_pages) = memory.host_pages(),
+        }
         self.memory = memory;
+        true
+    }
+
+    /// The host's address of the guest's address 0.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Opens a page of the memory to code; whether that helps.
+    ///
+    /// # Safety
+    /// Code is running on the state, and nobody else uses it or its memory.
+    pub(crate) unsafe fn open(&mut self, address: u32, write: bool) -> bool {
+        // SAFETY: `set_memory` set it for the time of the run.
+        unsafe { self.memory.as_mut() }.is_some_and(|memory| memory.open(address, write))
     }
 
     /// Takes the memory away again, so that nobody uses it later.

@@ -33,7 +33,7 @@ fn compiled_at_once() {
 #[test]
 fn compiled_in_small_regions() {
     same_as_interpreted(&PROGRAMS, || {
-        Jit::new(Options { threshold: 3, max_insts: 7 }).expect("a host with code")
+        Jit::new(Options { threshold: 3, max_insts: 7, ..Options::default() }).expect("a host with code")
     });
 }
 

@@ -8,6 +8,8 @@ pub mod dxil;
 pub mod host;
 #[cfg(feature = "vulkan")]
 pub mod maxwell;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod mips;
 pub mod nds;
 pub mod pica;
 mod shaders;

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "vulkan")]
 use crate::bench::maxwell;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::bench::mips;
 use crate::bench::{cache, codec, dragon, dxil, nds, pica, translate, warp};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -27,6 +29,9 @@ enum What {
     Dragon,
     /// The shader cache: look-ups, inserts, opening, warming up.
     Cache,
+    /// MIPS programs: native code, qemu-mips, the interpreter, machine code.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Mips,
 }
 
 /// Whose programs `translate` measures.
@@ -79,6 +84,10 @@ pub struct Args {
     /// A folder of lists of primitives for `warp` (bench_WIDTHxHEIGHT_COUNT_PIXELS.prims, or .zst) in place of its own.
     #[arg(long, value_name = "FOLDER")]
     primitives: Option<PathBuf>,
+    /// The sources of `mips`.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, value_name = "FOLDER", default_value = "vectors/mips/programs/src")]
+    sources: PathBuf,
 }
 
 /// Measures and prints.
@@ -107,6 +116,8 @@ pub fn run(args: &Args) -> Result<bool> {
         }
         What::Dragon => print(args, &dragon::run(args.quick)?),
         What::Cache => print(args, &cache::run(args.quick)?),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        What::Mips => print(args, &mips::run(&mips::Options { sources: &args.sources, quick: args.quick })?),
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

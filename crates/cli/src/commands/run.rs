@@ -25,6 +25,8 @@ mod guest;
 mod kernel;
 mod module;
 mod values;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use engine::{Event, Run};
 use values::{Inputs, Registers};
@@ -99,7 +101,8 @@ pub struct Args {
     /// Run the program after all passes instead of as lifted. Vulkan always does.
     #[arg(long)]
     optimized: bool,
-    /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only.
+    /// Show the blocks that were executed, with their guest addresses; at most this many. Interpreter only. Of a MIPS program: its
+    /// first instructions, on standard error.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     trace: Option<usize>,
     /// The most instructions to execute: of IR for each vertex or kernel (default: 10,000,000, interpreter only), of the program
@@ -143,7 +146,7 @@ fn read_and_run(args: &Args, source: &Source) -> Result<()> {
     let bytes = source.read()?;
     let (program, _) = args.select.guest(&bytes)?;
     if program.name() == "mips" {
-        return guest::run(&args.guest, args.fuel, &args.shader, bytes);
+        return guest::run(&args.guest, args.fuel, args.trace, &args.shader, bytes);
     }
     if args.guest.is_given() {
         return Err(usage("arguments behind -- and the options of guests are for MIPS programs"));

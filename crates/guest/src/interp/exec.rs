@@ -237,7 +237,8 @@ pub(super) fn run<const BIG: bool, S: FnMut(u32) -> bool>(
                         r!(a) = match b {
                             0 => 0,
                             1 => 32,
-                            2 => cpu.retired as u32,
+                            // The count has the instructions of the block so far only at its end.
+                            2 => cpu.retired.wrapping_add(i as u64) as u32,
                             3 => 1,
                             _ => cpu.tls,
                         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Memory, OFFSET, PAGE_BITS, PAGE_BYTES, PAGES, READ, WRITE};
+use super::{Memory, OFFSET, PAGE_BITS, PAGES, READ, WRITE};
 
 /// Bits of the greatest access as a power of two: eight bytes.
 const MAX_ALIGN_LOG2: u32 = 3;
@@ -61,8 +61,7 @@ impl Memory {
     pub fn host_pages(&mut self) -> (*const u64, *const u64) {
         if self.host.is_none() {
             // Frames that do not move make no work. Where so much cannot be had, they move.
-            let most = (self.limit as usize + 1) * PAGE_BYTES as usize;
-            let _ = self.frames.try_reserve_exact(most - self.frames.len().min(most));
+            self.frames.reserve(self.limit as usize + 1);
             self.host = Some(Pages { read: vec![0; ENTRIES], write: vec![0; ENTRIES], frames: 0 });
             self.frames_moved();
         }
@@ -75,7 +74,7 @@ impl Memory {
     /// Puts the tables right when the frames are elsewhere.
     pub(super) fn frames_moved(&mut self) {
         let Some(host) = &mut self.host else { return };
-        let frames = self.frames.as_mut_ptr().expose_provenance() as u64;
+        let frames = self.frames.base().expose_provenance() as u64;
         if host.frames != frames {
             host.frames = frames;
             for (page, &entry) in self.table.iter().enumerate() {

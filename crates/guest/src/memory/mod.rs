@@ -2,17 +2,24 @@
 //!
 //! A table has one word for each page: the frame that holds its bytes, and what may be done with it without a closer
 //! look. Frames lie in one growing block, so an access is a look into the table, one test, and the bytes. A page gets a
-//! frame when it is first written; until then it reads as a shared frame of zeros. No access of a guest reaches memory
-//! of the host outside of that block.
+//! frame when it is first written; until then it reads as zeros. No access of a guest reaches memory of the host outside
+//! of that block.
+//!
+//! For machine code there are two ways to the bytes: tables of what to add to an address ([`Memory::host_pages`]), and an area
+//! of the host in which the guest's address space is laid out, with the host's page protection for the guest's
+//! ([`Memory::window`]).
 //!
 //! Engines that keep translated code tell the memory what they translated ([`Memory::watch_code`]); a write to such
 //! words, or a change of their page, is then reported ([`Memory::take_stale`]).
 
+mod frames;
 mod host;
 mod map;
+mod window;
 
 pub use host::Identity;
 
+use frames::Frames;
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -26,7 +33,7 @@ pub(crate) const PAGES: usize = 1 << (32 - PAGE_BITS);
 const OFFSET: u32 = PAGE_BYTES - 1;
 
 // Bits of an entry below the frame. The first two are what the fast path tests.
-/// Readable, with a frame (perhaps the zeros).
+/// Readable, with a frame: in a block, that may be the zeros.
 const READ: u32 = 1;
 /// Writable, with a frame of its own, and without translated code.
 const WRITE: u32 = 1 << 1;
@@ -38,6 +45,8 @@ const MAPPED: u32 = 1 << 5;
 const OWNED: u32 = 1 << 6;
 /// Has words that an engine translated.
 const CODE: u32 = 1 << 7;
+/// Open to machine code in the window, as far as the first two bits say.
+const OPEN: u32 = 1 << 8;
 
 /// What may be done with a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -111,9 +120,9 @@ type Words = [u64; 16];
 /// Memory of a guest.
 pub struct Memory {
     table: Box<[u32; PAGES]>,
-    /// Frames one after another; the first is zeros, and is never written.
-    frames: Vec<u8>,
-    free: Vec<u32>,
+    frames: Frames,
+    /// Pages with frames of their own, and how many there may be.
+    owned: u32,
     limit: u32,
     code: HashMap<u32, Box<Words>>,
     stale: Vec<u32>,
@@ -138,8 +147,8 @@ impl Memory {
         let limit = (limit >> PAGE_BITS).min(PAGES as u64 - 1) as u32;
         Memory {
             table,
-            frames: vec![0; PAGE_BYTES as usize],
-            free: Vec::new(),
+            frames: Frames::new(),
+            owned: 0,
             limit,
             code: HashMap::new(),
             stale: Vec::new(),
@@ -150,7 +159,7 @@ impl Memory {
 
     /// Pages that have bytes of their own.
     pub fn resident(&self) -> u32 {
-        (self.frames.len() >> PAGE_BITS) as u32 - 1 - self.free.len() as u32
+        self.owned
     }
 
     #[inline(always)]
@@ -159,8 +168,17 @@ impl Memory {
         self.table[(address >> PAGE_BITS) as usize]
     }
 
-    /// Sets the entry of a page.
+    /// Sets the entry of a page, with the bits of the fast path put right.
     fn set_entry(&mut self, page: usize, entry: u32) {
+        let Some(&before) = self.table.get(page) else { return };
+        let mut entry = usable(entry, self.frames.window().is_some()) & !OPEN;
+        if before & OPEN != 0 {
+            if (before ^ entry) & (READ | WRITE) == 0 {
+                entry |= OPEN;
+            } else {
+                self.close(page..page + 1);
+            }
+        }
         if let Some(place) = self.table.get_mut(page) {
             *place = entry;
             if let Some(host) = &mut self.host {
@@ -176,11 +194,21 @@ impl Memory {
     #[inline(always)]
     pub fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], Fault> {
         let entry = self.entry(address);
-        let at = (entry & !OFFSET | address & OFFSET) as usize;
         if (entry ^ READ) & READ | address & (N as u32 - 1) == 0
-            && let Some(bytes) = self.frames.get(at..).and_then(|rest| rest.first_chunk())
+            && let Some(bytes) = self.frames.read(entry, address)
         {
-            return Ok(*bytes);
+            return Ok(bytes);
+        }
+        self.read_slowly(address)
+    }
+
+    /// A read that is not of a page with a frame.
+    #[cold]
+    #[inline(never)]
+    fn read_slowly<const N: usize>(&self, address: u32) -> Result<[u8; N], Fault> {
+        let entry = self.entry(address);
+        if address & (N as u32 - 1) == 0 && entry & OWNED == 0 && rights(entry).has(Rights::READ) {
+            return Ok([0; N]);
         }
         Err(self.fault(address, N as u32, Access::Read))
     }
@@ -193,11 +221,7 @@ impl Memory {
     #[inline(always)]
     pub fn write<const N: usize>(&mut self, address: u32, bytes: [u8; N]) -> Result<bool, Fault> {
         let entry = self.entry(address);
-        let at = (entry & !OFFSET | address & OFFSET) as usize;
-        if (entry >> 1 ^ 1) & 1 | address & (N as u32 - 1) == 0
-            && let Some(place) = self.frames.get_mut(at..).and_then(|rest| rest.first_chunk_mut())
-        {
-            *place = bytes;
+        if (entry >> 1 ^ 1) & 1 | address & (N as u32 - 1) == 0 && self.frames.write(entry, address, bytes) {
             return Ok(false);
         }
         self.write_slowly(address, &bytes)
@@ -209,10 +233,9 @@ impl Memory {
     /// When the address is unaligned, unmapped or not executable.
     pub fn fetch(&self, address: u32) -> Result<[u8; 4], Fault> {
         let entry = self.entry(address);
-        let at = (entry & !OFFSET | address & OFFSET) as usize;
         if address & 3 == 0
             && rights(entry).has(Rights::EXECUTE)
-            && let Some(bytes) = self.frames.get(at..).and_then(|rest| rest.first_chunk())
+            && let Some(bytes) = self.page_bytes(address, 4).first_chunk()
         {
             return Ok(*bytes);
         }
@@ -242,11 +265,25 @@ impl Memory {
         }
         self.own(address)?;
         let changed = self.wrote_code(address, size);
-        let at = (self.entry(address) & !OFFSET | address & OFFSET) as usize;
-        if let Some(place) = self.frames.get_mut(at..at + bytes.len()) {
+        self.put(address, bytes);
+        Ok(changed)
+    }
+
+    /// Bytes of one page, as they are, whatever its rights.
+    fn page_bytes(&self, address: u32, count: usize) -> &[u8] {
+        static ZEROS: [u8; PAGE_BYTES as usize] = [0; PAGE_BYTES as usize];
+        match self.entry(address) {
+            entry if entry & OWNED == 0 => ZEROS.get(..count).unwrap_or_default(),
+            entry => self.frames.bytes(entry, address, count),
+        }
+    }
+
+    /// Sets bytes of one page that has a frame of its own.
+    fn put(&mut self, address: u32, bytes: &[u8]) {
+        let place = self.frames.bytes_mut(self.entry(address), address, bytes.len());
+        if place.len() == bytes.len() {
             place.copy_from_slice(bytes);
         }
-        Ok(changed)
     }
 
     /// Gives a mapped page a frame of its own.
@@ -255,21 +292,13 @@ impl Memory {
         if entry & OWNED != 0 {
             return Ok(());
         }
-        let frame = self.free.pop().map_or_else(|| self.new_frame(), Some);
+        let page = address >> PAGE_BITS;
+        let frame = if self.owned < self.limit { self.frames.take(page) } else { None };
         let frame = frame.ok_or(Fault { address, access: Access::Write, kind: FaultKind::Exhausted })?;
-        let entry = usable(frame << PAGE_BITS | entry & OFFSET | OWNED);
-        self.set_entry((address >> PAGE_BITS) as usize, entry);
-        Ok(())
-    }
-
-    fn new_frame(&mut self) -> Option<u32> {
-        let frame = (self.frames.len() >> PAGE_BITS) as u32;
-        if frame > self.limit || self.frames.try_reserve(PAGE_BYTES as usize).is_err() {
-            return None;
-        }
-        self.frames.resize(self.frames.len() + PAGE_BYTES as usize, 0);
+        self.owned += 1;
         self.frames_moved();
-        Some(frame)
+        self.set_entry(page as usize, frame << PAGE_BITS | entry & OFFSET | OWNED);
+        Ok(())
     }
 
     /// Reads bytes across pages, as a program would.
@@ -278,14 +307,13 @@ impl Memory {
     /// When one of them is not readable.
     pub fn read_bytes(&self, address: u32, out: &mut [u8]) -> Result<(), Fault> {
         self.each_page(address, out.len(), |memory, address, range| {
-            let entry = memory.entry(address);
-            if !rights(entry).has(Rights::READ) {
+            if !rights(memory.entry(address)).has(Rights::READ) {
                 return Err(memory.fault(address, 1, Access::Read));
             }
-            let at = (entry & !OFFSET | address & OFFSET) as usize;
-            if let (Some(from), Some(to)) = (memory.frames.get(at..at + range.len()), out.get_mut(range)) {
+            let from = memory.page_bytes(address, range.len());
+            out.get_mut(range).filter(|to| to.len() == from.len()).into_iter().for_each(|to| {
                 to.copy_from_slice(from);
-            }
+            });
             Ok(())
         })
     }
@@ -318,10 +346,7 @@ impl Memory {
             }
             self.own(address)?;
             changed |= self.wrote_code(address, count as u32);
-            let at = (self.entry(address) & !OFFSET | address & OFFSET) as usize;
-            if let (Some(to), Some(from)) = (self.frames.get_mut(at..at + count), rest.get(..count)) {
-                to.copy_from_slice(from);
-            }
+            self.put(address, rest.get(..count).unwrap_or_default());
             done += count;
         }
         Ok(changed)
@@ -351,8 +376,10 @@ impl Memory {
         if let Some(bits) = words.get_mut((word >> 6) as usize) {
             *bits |= 1 << (word & 63);
         }
-        let entry = usable(self.entry(address) | CODE);
-        self.set_entry((address >> PAGE_BITS) as usize, entry);
+        let entry = self.entry(address);
+        if entry & CODE == 0 {
+            self.set_entry((address >> PAGE_BITS) as usize, entry | CODE);
+        }
     }
 
     /// Whether words that an engine watches lie in `size` bytes of one page.
@@ -381,7 +408,7 @@ impl Memory {
     fn forget_code(&mut self, address: u32) {
         let entry = self.entry(address);
         if entry & CODE != 0 {
-            self.set_entry((address >> PAGE_BITS) as usize, usable(entry & !CODE));
+            self.set_entry((address >> PAGE_BITS) as usize, entry & !CODE);
             self.code.remove(&(address >> PAGE_BITS));
             self.stale.push(address >> PAGE_BITS);
         }
@@ -410,11 +437,12 @@ fn rights(entry: u32) -> Rights {
     Rights::from_bits(entry >> RIGHTS_SHIFT)
 }
 
-/// An entry with the bits of the fast path put right.
-fn usable(entry: u32) -> u32 {
+/// An entry with the bits of the fast path put right. In a window, only pages with frames of their own are read at once: the
+/// others have no memory yet.
+fn usable(entry: u32, in_window: bool) -> u32 {
     let rights = rights(entry);
     let mut entry = entry & !(READ | WRITE);
-    if rights.has(Rights::READ) {
+    if rights.has(Rights::READ) && (entry & OWNED != 0 || !in_window) {
         entry |= READ;
     }
     if rights.has(Rights::WRITE) && entry & (OWNED | CODE) == OWNED {

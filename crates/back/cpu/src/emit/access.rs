@@ -1,17 +1,39 @@
 //! Accesses to the guest's memory: through the memory's tables of pages, or by asking the memory.
 
-use super::{Emitter, Fault, Label, STATE};
+use super::{Emitter, FIXED, Fault, Label, STATE};
 use crate::error::CompileError;
+use crate::jit::Access;
 use crate::registers::Set;
 use crate::state::{Exit, State};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
-use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, Value as Clif};
+use cranelift_codegen::ir::{
+    self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, SourceLoc, TrapCode, Value as Clif,
+};
 use cranelift_codegen::isa::CallConv;
 use xenoglot_ir::imm::Order;
 use xenoglot_ir::{Imm, Inst, MemInfo, Space, Type};
 
 /// The guest's memory: any alignment, and never where it is not, as the tables say.
 const MEMORY: MemFlagsData = MemFlagsData::new().with_notrap().with_endianness(ir::Endianness::Little);
+
+/// Trap codes of accesses, from 1 on: as many as there are codes of one's own.
+const CODES: u32 = 200;
+
+/// The trap code of a site by its number, for what the host's page protection refuses, and misaligned accesses.
+fn trap_code(site: u32) -> Option<TrapCode> {
+    TrapCode::user((site % CODES) as u8 + 1)
+}
+
+/// The number of the site of a trap. The source location of its instruction is the last site's when it was made. That may be a
+/// later one: the code generator makes an access part of the instruction that uses what was loaded.
+pub(crate) fn site_of(code: TrapCode, location: u32) -> Option<u32> {
+    (0..CODES).map_while(|back| location.checked_sub(back)).find(|&site| trap_code(site) == Some(code))
+}
+
+/// Whether a trap is an access that may raise a signal.
+pub(crate) fn is_site(code: TrapCode) -> bool {
+    (1..=CODES).any(|number| TrapCode::user(number as u8) == Some(code))
+}
 
 /// The signature of what asks the memory: state, address, bytes of the access, value to store.
 pub(super) fn ask_signature() -> Signature {
@@ -65,9 +87,58 @@ impl Emitter<'_> {
         if mem.big && bits != I8 { self.b.ins().bswap(v) } else { v }
     }
 
+    /// Where in the window an access is, and how it is to be made by the next instruction, which may raise a signal. Registers
+    /// are in their homes.
+    fn place(&mut self, address: Clif, bits: ir::Type) -> (Clif, MemFlagsData) {
+        let low = (bits != I8).then(|| self.b.ins().band_imm_u(address, i64::from(bits.bytes()) - 1));
+        let window = self.b.ins().load(I64, FIXED, self.state, State::WINDOW);
+        let address = self.b.ins().uextend(I64, address);
+        let place = self.b.ins().iadd(window, address);
+        // Sites are fewer than the function's instructions. The location stays until the next one.
+        let site = self.sites.len() as u32;
+        self.sites.push((self.guest, (self.counted - self.settled) as u32));
+        self.b.set_srcloc(SourceLoc::new(site));
+        let code = trap_code(site);
+        if let (Some(low), Some(code)) = (low, code) {
+            self.b.ins().trapnz(low, code);
+        }
+        (place, MemFlagsData::new().with_trap_code(code).with_endianness(ir::Endianness::Little))
+    }
+
+    /// Whether an access is to be a call.
+    fn is_call(&self) -> bool {
+        self.access == Access::Calls || self.access == Access::Window && (self.asks)(self.guest)
+    }
+
+    /// Writes registers to their homes before an access that raises a signal where it may not go ahead.
+    fn save(&mut self) -> Result<(), CompileError> {
+        if self.access == Access::Window {
+            self.spill(self.dirty)?;
+            self.dirty = Set::default();
+            self.fault = None;
+        }
+        Ok(())
+    }
+
     pub(super) fn load(&mut self, inst: Inst, ty: Type) -> Result<Clif, CompileError> {
         let (mem, bits) = self.facts(inst, ty)?;
         let address = self.address(inst)?;
+        self.save()?;
+        let v = if self.is_call() {
+            let zero = self.b.ins().iconst(I64, 0);
+            let v = self.ask(State::ASK_LOAD, address, bits, zero);
+            if bits == I64 { v } else { self.b.ins().ireduce(bits, v) }
+        } else if self.access == Access::Window {
+            let (place, flags) = self.place(address, bits);
+            self.b.ins().load(bits, flags, place, 0)
+        } else {
+            self.load_by_table(address, bits)
+        };
+        let v = self.swapped(v, mem, bits);
+        self.cast(v, super::clif(ty)?)
+    }
+
+    fn load_by_table(&mut self, address: Clif, bits: ir::Type) -> Clif {
         let distance = self.distance(address, bits, State::READ_PAGES);
         let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
@@ -92,8 +163,7 @@ impl Emitter<'_> {
             self.b.switch_to_block(on);
             v = loaded;
         }
-        let v = self.swapped(v, mem, bits);
-        self.cast(v, super::clif(ty)?)
+        v
     }
 
     /// Where an access goes on that can go ahead, and where another does, out of the way.
@@ -113,6 +183,20 @@ impl Emitter<'_> {
         let v = self.get(value)?;
         let v = self.cast(v, bits)?;
         let v = self.swapped(v, mem, bits);
+        self.save()?;
+        if self.is_call() {
+            let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
+            self.ask(State::ASK_STORE, address, bits, wide);
+        } else if self.access == Access::Window {
+            let (place, flags) = self.place(address, bits);
+            self.b.ins().store(flags, v, place, 0);
+        } else {
+            self.store_by_table(address, bits, v);
+        }
+        Ok(())
+    }
+
+    fn store_by_table(&mut self, address: Clif, bits: ir::Type, v: Clif) {
         let distance = self.distance(address, bits, State::WRITE_PAGES);
         let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
@@ -134,7 +218,6 @@ impl Emitter<'_> {
             self.b.ins().jump(on, &[]);
             self.b.switch_to_block(on);
         }
-        Ok(())
     }
 
     /// Asks the memory, and leaves the function when that refuses; what was loaded.
@@ -156,10 +239,9 @@ impl Emitter<'_> {
     /// that goes on.
     fn give_up(&mut self) {
         let fault = self.fault();
-        let mut args: Vec<BlockArg> = vec![self.b.ins().iconst(I32, i64::from(self.guest)).into()];
-        if let Some(counter) = self.counter {
-            args.push(self.b.use_var(self.variable(counter)).into());
-        }
+        let pc = self.b.ins().iconst(I32, i64::from(self.guest));
+        let pending = self.b.ins().iconst(I64, self.settled - self.counted);
+        let args: [BlockArg; 2] = [pc.into(), pending.into()];
         self.b.ins().jump(fault, &args);
     }
 
@@ -178,15 +260,13 @@ impl Emitter<'_> {
     /// The code of the labels that faults of the last block go to. What registers are there, the builder knows by the ways
     /// that lead there.
     pub(super) fn emit_faults(&mut self) -> Result<(), CompileError> {
-        for Fault { label, mut dirty } in std::mem::take(&mut self.faults) {
+        for Fault { label, dirty } in std::mem::take(&mut self.faults) {
             self.b.switch_to_block(label);
             let pc = self.b.append_block_param(label, I32);
-            if let Some(counter) = self.counter {
-                let (ty, home) = self.home(counter)?;
-                let v = self.b.append_block_param(label, ty);
-                self.b.ins().store(STATE, v, self.state, home);
-                dirty = dirty.without(Set::default().with(counter));
-            }
+            let pending = self.b.append_block_param(label, I64);
+            let counter = self.b.ins().get_pinned_reg(I64);
+            let counter = self.b.ins().iadd(counter, pending);
+            self.b.ins().set_pinned_reg(counter);
             self.spill(dirty)?;
             self.leave(Exit::Access, pc);
         }

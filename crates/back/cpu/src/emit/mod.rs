@@ -9,9 +9,11 @@ mod invariants;
 mod ops;
 mod thunks;
 
+pub(crate) use access::{is_site, site_of};
 pub(crate) use thunks::{enter, missing, slow};
 
 use crate::error::CompileError;
+use crate::jit::Access;
 use crate::registers::{Registers, Set, leaves};
 use crate::state::{Exit, State};
 use crate::table::Table;
@@ -24,6 +26,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use invariants::Invariants;
+use rustc_hash::FxHashMap;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::entity::packed_option::PackedOption;
@@ -59,6 +62,9 @@ fn clif(ty: Type) -> Result<ir::Type, CompileError> {
     }
 }
 
+/// Values of registers.
+type Known = SecondaryMap<Slot, PackedOption<Clif>>;
+
 /// Where accesses go that fault, shared by those between which no register but the counter changes.
 struct Fault {
     label: Label,
@@ -71,8 +77,17 @@ pub(crate) struct Emitter<'a> {
     registers: Registers,
     invariants: Invariants,
     table: &'a mut Table,
-    /// The home of a register that changes with each instruction.
+    /// The register that changes with each instruction: it is the pinned register of the host.
     counter: Option<Slot>,
+    /// What is subtracted from it in the block at hand, and how much of that the pinned register knows of.
+    counted: i64,
+    settled: i64,
+    /// Values that are the counter less something.
+    counts: FxHashMap<Value, i64>,
+    /// How the guest's memory is reached.
+    access: Access,
+    /// Instructions that may raise a signal: the guest's address, and what the pinned register does not know of then.
+    sites: Vec<(u32, u32)>,
     /// Whether accesses of the instruction at a guest address ask the memory where the tables of pages say nothing. Others leave
     /// the function, which is shorter.
     asks: &'a dyn Fn(u32) -> bool,
@@ -81,6 +96,10 @@ pub(crate) struct Emitter<'a> {
     variables: Vec<Variable>,
     labels: SecondaryMap<Block, PackedOption<Label>>,
     tail: SigRef,
+    /// Of the block at hand: the values of registers without a place of their own, as far as they are known.
+    known: Known,
+    /// What is known where a block begins that one way leads to.
+    handed: SecondaryMap<Block, Option<(Known, Set)>>,
     /// Of the block at hand: registers that differ from their homes, and where faults go.
     dirty: Set,
     fault: Option<Label>,
@@ -90,18 +109,28 @@ pub(crate) struct Emitter<'a> {
     guest: u32,
 }
 
-/// Emits `f` into `func`, with direct jumps through `table`. `counter` is the home of the register that changes
-/// most; `asks` says at which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
+/// How to emit a function.
+pub(crate) struct How<'a> {
+    /// The home of the register that changes most.
+    pub(crate) counter: u32,
+    /// How the guest's memory is reached.
+    pub(crate) access: Access,
+    /// At which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
+    pub(crate) asks: &'a dyn Fn(u32) -> bool,
+}
+
+/// Emits `f` into `func`, with direct jumps through `table`. What comes back are the places that may raise a signal, by their
+/// source locations: the guest's address, and what is not counted yet.
 pub(crate) fn function(
     func: &mut ir::Function,
     context: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     f: &Function,
     table: &mut Table,
-    counter: u32,
-    asks: &dyn Fn(u32) -> bool,
-) -> Result<(), CompileError> {
-    let registers = Registers::new(f)?;
+    how: &How<'_>,
+) -> Result<Vec<(u32, u32)>, CompileError> {
+    let counter = f.slots.iter().find(|(_, data)| data.home == Some(how.counter)).map(|(slot, _)| slot);
+    let registers = Registers::new(f, counter, how.access == Access::Window)?;
     let mut cfg = Cfg::default();
     cfg.compute(f);
     func.signature = signature();
@@ -113,7 +142,6 @@ pub(crate) fn function(
         return Err(CompileError::unsupported("another signature"));
     };
     let tail = b.import_signature(signature());
-    let counter = f.slots.iter().find(|(_, data)| data.home == Some(counter)).map(|(slot, _)| slot);
     let mut variables = Vec::with_capacity(f.slots.len());
     for data in f.slots.values() {
         variables.push(b.declare_var(clif(data.ty)?));
@@ -125,21 +153,29 @@ pub(crate) fn function(
         invariants: Invariants::new(f, &cfg),
         table,
         counter,
-        asks,
+        counted: 0,
+        settled: 0,
+        counts: FxHashMap::default(),
+        access: how.access,
+        sites: Vec::new(),
+        asks: how.asks,
         state,
         values: SecondaryMap::new(),
         variables,
         labels: SecondaryMap::new(),
         tail,
+        known: Known::new(),
+        handed: SecondaryMap::new(),
         dirty: Set::default(),
         fault: None,
         faults: Vec::new(),
         guest: 0,
     };
     emitter.blocks(&cfg, entered)?;
+    let sites = std::mem::take(&mut emitter.sites);
     emitter.b.seal_all_blocks();
     emitter.b.finalize(isa.frontend_config());
-    Ok(())
+    Ok(sites)
 }
 
 impl Emitter<'_> {
@@ -171,14 +207,21 @@ impl Emitter<'_> {
         for &block in cfg.rpo() {
             let Some(label) = self.labels[block].expand() else { continue };
             self.b.switch_to_block(label);
-            self.dirty = self.registers.dirty[block];
+            let (known, dirty) = self.handed[block].take().unwrap_or_default();
+            self.known = known;
+            self.dirty = self.registers.dirty[block].and(dirty);
             self.fault = None;
+            (self.counted, self.settled) = (0, 0);
             for slot in self.registers.fill[block].iter() {
                 let (ty, home) = self.home(slot)?;
                 let v = self.b.ins().load(ty, STATE, self.state, home);
                 self.b.def_var(self.variable(slot), v);
             }
             for slot in self.invariants.of(block) {
+                // Those that loops read from their homes are hidden as they are.
+                if self.registers.locals.has(slot) {
+                    continue;
+                }
                 let v = self.b.use_var(self.variable(slot));
                 let v = self.hide(v);
                 self.b.def_var(self.variable(slot), v);
@@ -187,6 +230,7 @@ impl Emitter<'_> {
                 self.guest = f.insts[inst].guest;
                 self.inst(inst)?;
             }
+            self.hand_on(cfg, block)?;
             self.terminator(block)?;
             self.emit_faults()?;
         }
@@ -222,11 +266,64 @@ impl Emitter<'_> {
         }
     }
 
+    /// Makes the pinned register right.
+    fn settle(&mut self) {
+        if self.counted != self.settled {
+            let counter = self.b.ins().get_pinned_reg(I64);
+            let counter = self.b.ins().iadd_imm_s(counter, self.settled - self.counted);
+            self.b.ins().set_pinned_reg(counter);
+            self.settled = self.counted;
+        }
+    }
+
+    /// Makes values of those that are the counter less something.
+    fn counts_as_values(&mut self, args: &[Value]) {
+        for &arg in args {
+            let Some(&count) = self.counts.get(&arg) else { continue };
+            self.settle();
+            let mut v = self.b.ins().get_pinned_reg(I64);
+            if count != self.settled {
+                v = self.b.ins().iadd_imm_s(v, self.settled - count);
+            }
+            self.values[arg] = v.into();
+        }
+    }
+
+    /// Ends what is known of registers without a place of their own, or hands it on to blocks that only this one leads to.
+    fn hand_on(&mut self, cfg: &Cfg, block: Block) -> Result<(), CompileError> {
+        let f = self.f;
+        let next = f.edges(block).iter().map(|edge| edge.block);
+        let locals = self.dirty.without(self.dirty.without(self.registers.locals));
+        if next.clone().any(|next| cfg.preds(next).len() != 1) {
+            self.spill(locals)?;
+            self.dirty = self.dirty.without(locals);
+            return Ok(());
+        }
+        for next in next {
+            self.handed[next] = Some((self.known.clone(), locals));
+        }
+        Ok(())
+    }
+
+    /// What a register holds.
+    fn register(&mut self, slot: Slot) -> Result<Clif, CompileError> {
+        if !self.registers.locals.has(slot) {
+            return Ok(self.b.use_var(self.variable(slot)));
+        }
+        if let Some(v) = self.known[slot].expand() {
+            return Ok(v);
+        }
+        let (ty, home) = self.home(slot)?;
+        let v = self.b.ins().load(ty, STATE, self.state, home);
+        self.known[slot] = v.into();
+        Ok(v)
+    }
+
     /// Writes registers to their homes.
     fn spill(&mut self, slots: Set) -> Result<(), CompileError> {
         for slot in slots.iter() {
             let (_, home) = self.home(slot)?;
-            let v = self.b.use_var(self.variable(slot));
+            let v = self.register(slot)?;
             self.b.ins().store(STATE, v, self.state, home);
         }
         Ok(())
@@ -252,7 +349,9 @@ impl Emitter<'_> {
         let f = self.f;
         let term = f.term(block);
         self.guest = term.guest;
+        self.settle();
         let args = f.term_args(block);
+        self.counts_as_values(args);
         let operand = |emitter: &Emitter<'_>, n: usize| match args.get(n) {
             Some(&v) if f.ty(v) == Type::I32 || !leaves(term.kind) => emitter.get(v),
             _ => Err(CompileError::unsupported("guest addresses that are not of 32 bits")),

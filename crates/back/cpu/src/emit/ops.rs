@@ -25,14 +25,29 @@ impl Emitter<'_> {
         let f = self.f;
         let data = &f.insts[inst];
         match (data.op, data.imm, f.args(inst)) {
+            (Op::SlotSet, Imm::Slot(slot), &[v]) if self.counter == Some(slot) => {
+                if let Some(&count) = self.counts.get(&v) {
+                    self.counted = count;
+                } else {
+                    let v = self.get(v)?;
+                    self.b.ins().set_pinned_reg(v);
+                    (self.counted, self.settled) = (0, 0);
+                    self.counts.clear();
+                }
+                return Ok(());
+            }
             (Op::SlotSet, Imm::Slot(slot), &[v]) => {
+                self.counts_as_values(&[v]);
                 let v = self.get(v)?;
-                self.b.def_var(self.variable(slot), v);
-                if self.registers.homes.has(slot) {
+                let local = self.registers.locals.has(slot);
+                if local {
+                    self.known[slot] = v.into();
+                } else {
+                    self.b.def_var(self.variable(slot), v);
+                }
+                if local || self.registers.globals.has(slot) {
                     self.dirty = self.dirty.with(slot);
-                    if self.counter != Some(slot) {
-                        self.fault = None;
-                    }
+                    self.fault = None;
                 }
                 return Ok(());
             }
@@ -41,9 +56,23 @@ impl Emitter<'_> {
         }
         let result = f.result(inst);
         let result = result.ok_or_else(|| self.unsupported(data.op))?;
+        match (data.op, data.imm, f.args(inst)) {
+            (Op::SlotGet, Imm::Slot(slot), _) if self.counter == Some(slot) => {
+                self.counts.insert(result, self.counted);
+                return Ok(());
+            }
+            (Op::Isub, _, &[a, b]) => {
+                if let (Some(&count), Some(bits)) = (self.counts.get(&a), f.const_bits(b)) {
+                    self.counts.insert(result, count.wrapping_add(bits.0[0] as i64));
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
+        self.counts_as_values(f.args(inst));
         let v = match (data.op, data.imm) {
             (Op::Const, Imm::Const(constant)) => self.constant(f.ty(result), f.consts[constant].0[0])?,
-            (Op::SlotGet, Imm::Slot(slot)) => self.b.use_var(self.variable(slot)),
+            (Op::SlotGet, Imm::Slot(slot)) => self.register(slot)?,
             (Op::Load, _) => self.load(inst, f.ty(result))?,
             _ => self.op(inst, result)?,
         };

@@ -20,8 +20,15 @@ pub(crate) fn enter(func: &mut ir::Function, context: &mut FunctionBuilderContex
     b.switch_to_block(entry);
     if let &[state, pc, code] = b.block_params(entry) {
         let tail = b.import_signature(signature());
+        // The pinned register has the fuel in guest code, and is the host's before and after.
+        let kept = b.ins().get_pinned_reg(I64);
+        let fuel = b.ins().load(I64, STATE, state, State::FUEL);
+        b.ins().set_pinned_reg(fuel);
         let call = b.ins().call_indirect(tail, code, &[state, pc]);
         let exit = b.inst_results(call).to_vec();
+        let fuel = b.ins().get_pinned_reg(I64);
+        b.ins().store(STATE, fuel, state, State::FUEL);
+        b.ins().set_pinned_reg(kept);
         b.ins().return_(&exit);
     }
     b.seal_all_blocks();

@@ -49,6 +49,12 @@ pub struct GuestArgs {
     /// What executes the program.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
+    /// Shows on standard error which functions the time went to, by looking every 10,007 instructions.
+    #[arg(long)]
+    profile: bool,
+    /// Waits for gdb at an address, `HOST:PORT` or `:PORT` of this machine, which then controls the program. It is interpreted.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "engine")]
+    gdb: Option<String>,
     /// Arguments of the program.
     #[arg(last = true)]
     arguments: Vec<OsString>,
@@ -76,6 +82,8 @@ impl GuestArgs {
             || self.time_limit.is_some()
             || self.seed.is_some()
             || self.break_codes
+            || self.gdb.is_some()
+            || self.profile
             || self.engine != EngineArg::default()
             || !(self.env.is_empty() && self.arguments.is_empty())
     }
@@ -86,7 +94,14 @@ impl GuestArgs {
 /// # Errors
 /// Always: the program's exit code, or why it did not run to its end.
 #[cfg(target_os = "linux")]
-pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> Result<()> {
+pub fn run(
+    args: &GuestArgs,
+    fuel: Option<u64>,
+    trace: Option<usize>,
+    path: &Path,
+    bytes: Vec<u8>,
+) -> Result<()> {
+    use super::watch::{Profile, Traced};
     use crate::failure::{GuestExit, usage};
     use crate::print;
     use anyhow::bail;
@@ -112,8 +127,9 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
         ..defaults
     };
     let name = path.file_name().unwrap_or(path.as_os_str());
+    let bytes: std::sync::Arc<[u8]> = bytes.into();
     let program = Program {
-        bytes: bytes.into(),
+        bytes: bytes.clone(),
         path: format!("/{}", name.to_string_lossy()),
         arguments: std::iter::once(path.as_os_str())
             .chain(args.arguments.iter().map(OsString::as_os_str))
@@ -125,11 +141,29 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
         EngineArg::Jit => xenoglot_cpu::engine,
         EngineArg::Interp => || Box::new(Interpreter::default()),
     };
+    let mut debugged = args.gdb.as_deref().map(debugger).transpose()?;
+    let profile = args.profile.then(Profile::default);
+    let (profiled, mut trace) = (profile.clone(), trace);
+    // The debugger and the trace have the first process; those it starts run by themselves.
+    let new_engine = move || {
+        let mut engine: Box<dyn Engine + Send> = match debugged.take() {
+            Some(engine) => Box::new(engine),
+            None => new_engine(),
+        };
+        if let Some(most) = trace.take() {
+            engine = Box::new(Traced::new(most, engine));
+        }
+        match &profiled {
+            Some(profile) => profile.engine(engine),
+            None => engine,
+        }
+    };
     let mut system = System::new(config, Stdio::inherit()?, program, new_engine)?;
     let mut fuel = fuel.unwrap_or(u64::MAX);
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
     let end = system.run(&mut fuel, until);
     system.deaths().iter().for_each(print::note);
+    profile.iter().flat_map(|profile| profile.lines(&bytes)).for_each(print::note);
     match end {
         End::Ended(status) => Err(GuestExit(status.exit_code()).into()),
         End::OutOfFuel => bail!("the fuel is used up after {} instructions", system.instructions()),
@@ -138,11 +172,23 @@ pub fn run(args: &GuestArgs, fuel: Option<u64>, path: &Path, bytes: Vec<u8>) -> 
     }
 }
 
+/// Waits for a debugger.
+#[cfg(target_os = "linux")]
+fn debugger(address: &str) -> Result<xenoglot_guest::gdb::Debugged> {
+    use anyhow::Context;
+    let of_this_machine = address.strip_prefix(':').map(|port| format!("127.0.0.1:{port}"));
+    let address = of_this_machine.as_deref().unwrap_or(address);
+    let listener = std::net::TcpListener::bind(address).with_context(|| format!("--gdb {address}"))?;
+    crate::print::note(format!("waiting for gdb: target remote {}", listener.local_addr()?));
+    let (connection, _) = listener.accept()?;
+    Ok(xenoglot_guest::gdb::Debugged::new(connection)?)
+}
+
 /// Says that there is no Linux.
 ///
 /// # Errors
 /// Always.
 #[cfg(not(target_os = "linux"))]
-pub fn run(_: &GuestArgs, _: Option<u64>, _: &Path, _: Vec<u8>) -> Result<()> {
+pub fn run(_: &GuestArgs, _: Option<u64>, _: Option<usize>, _: &Path, _: Vec<u8>) -> Result<()> {
     anyhow::bail!("programs for Linux run on hosts with Linux only")
 }

@@ -1,4 +1,0 @@
-#include "bare.h"
-#include <stddef.h>
-static int bare_main(void){ int W=1024,H=W*3/4,x,y; unsigned long tot=0; for(y=0;y<H;y++){ for(x=0;x<W;x++){ double cr=-2.2+3.2*x/W,ci=-1.2+2.4*y/H,zr=0,zi=0; int n=0; while(n<200){ double a=zr*zr,b=zi*zi; if(a+b>4) break; zi=2*zr*zi+ci; zr=a-b+cr; n++; } tot+=n; mix(n); } }
- hex(tot); hex(ck); tot=0; for(y=0;y<H;y++) for(x=0;x<W;x++){ float cr=-2.2f+3.2f*x/W,ci=-1.2f+2.4f*y/H,zr=0,zi=0; int n=0; while(n<100){ float a=zr*zr,b=zi*zi; if(a+b>4) break; zi=2*zr*zi+ci; zr=a-b+cr; n++; } tot+=n; mix(n);} hex(tot); hex(ck); tot=0; for(y=0;y<H;y++) for(x=0;x<W;x++){ int32_t cr=-9011+13107*x/W,ci=-4915+9830*y/H,zr=0,zi=0; int n=0; while(n<100){ int32_t a=zr*zr>>12,b=zi*zi>>12; if(a+b>4<<12) break; zi=(zr*zi>>11)+ci; zr=a-b+cr; n++; } tot+=n; mix(n);} hex(tot); hex(ck); return 0; }
