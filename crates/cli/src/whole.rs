@@ -1,11 +1,12 @@
 //! All programs of a file at once, through the cache.
 
 use crate::isolate::{Panicked, attempt};
-use crate::program::{LiftArgs, Select, Unit, modules};
+use crate::lift::LiftArgs;
+use crate::program::{Select, Unit, modules};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use xenoglot::detect::{Format, detect};
+use xenoglot::guest::detect;
 use xenoglot::{Host, Options, Translator};
 use xenoglot_cache::translate::{base_of_file, compile};
 use xenoglot_cache::{Cache, Cause, Failure, Guest, Recorder, Recording, Stateless, from_bytes, to_bytes};
@@ -21,15 +22,9 @@ pub struct Program {
     pub code: Result<Vec<u8>, Failure>,
 }
 
-/// Whose programs are in a file.
+/// Whose programs are in a file. Code of CPUs does not count: it becomes no shaders.
 pub fn guest(bytes: &[u8]) -> Option<&'static str> {
-    match detect(bytes) {
-        Format::Shbin | Format::PicaAssembly | Format::ContainsShbin => Some("pica"),
-        Format::Maxwell(_) => Some("maxwell"),
-        Format::Dxil(_) => Some("dxil"),
-        Format::IrText => Some("ir"),
-        Format::Unknown => None,
-    }
+    detect(bytes).map(|(guest, _)| guest.name()).filter(|&name| name != "mips")
 }
 
 /// The programs of a file for a host, from the cache or translated now, and the microseconds that took.

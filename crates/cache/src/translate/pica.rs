@@ -17,7 +17,6 @@ struct OptionsInKeys {
     numeric: u8,
     clip: u8,
     count_steps: bool,
-    listing: bool,
     traceable: bool,
 }
 
@@ -29,7 +28,7 @@ impl Canonical for OptionsInKeys {
 impl From<&Options> for OptionsInKeys {
     fn from(options: &Options) -> OptionsInKeys {
         // A new field has to be considered here.
-        let &Options { shape, numeric, clip, count_steps, listing, traceable } = options;
+        let &Options { shape, numeric, clip, count_steps, traceable } = options;
         OptionsInKeys {
             compute: shape == Shape::Compute,
             numeric: match numeric {
@@ -43,7 +42,6 @@ impl From<&Options> for OptionsInKeys {
                 ClipSpace::OpenGl => 2,
             },
             count_steps,
-            listing,
             traceable,
         }
     }
