@@ -99,7 +99,7 @@ fn zip(file: BufReader<File>, window: &mut Window) -> Result<()> {
         match archive.by_index(number) {
             Ok(file) if !file.is_file() => {}
             Ok(file) => {
-                let name = file.name().to_owned();
+                let name = file.name().map_or_else(|_| format!("file {number}"), |name| name.into_owned());
                 window.push(&name, bounded(file))?;
             }
             Err(error) => window.push(&format!("file {number}"), Err(error.into()))?,

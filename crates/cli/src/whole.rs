@@ -27,6 +27,9 @@ pub fn guest(bytes: &[u8]) -> Option<&'static str> {
     detect(bytes).map(|(guest, _)| guest.name()).filter(|&name| name != "mips")
 }
 
+/// What entries hold: all programs of a file, as [`Program`]s. The number counts changes of that form.
+const PROGRAMS: &str = "programs 1";
+
 /// The programs of a file for a host, from the cache or translated now, and the microseconds that took.
 pub fn translate(
     cache: &Cache,
@@ -36,7 +39,7 @@ pub fn translate(
 ) -> (Result<Vec<Program>, Failure>, u64) {
     let start = Instant::now();
     let mut made = false;
-    let found = base_of_file(bytes, "", "default", host, options).and_then(|base| {
+    let found = base_of_file(bytes, PROGRAMS, "default", host, options).and_then(|base| {
         cache.translate(base, &Stateless, |recorder| {
             made = true;
             programs(bytes, recorder, host, options)
@@ -62,7 +65,7 @@ pub fn remember(cache: &Cache, bytes: &[u8]) {
 fn programs(bytes: &[u8], recorder: &Recorder, host: &Host, options: &Options) -> Result<Vec<u8>, Failure> {
     guest(bytes)
         .into_iter()
-        .chain(["ir", "opt/promote", "opt/copy_propagate"])
+        .chain(["translate", "ir", "opt/promote", "opt/copy_propagate"])
         .for_each(|part| recorder.uses(part));
     let units =
         attempt(|| modules(bytes, &Select::default(), &LiftArgs::default(), false)).map_err(failure)?;

@@ -55,6 +55,9 @@ pub use versions::versions;
 
 use thiserror::Error;
 
+/// Version of what this crate does between front ends, passes and writers. See [`versions`](fn@versions).
+pub const VERSION: u16 = 1;
+
 /// Why something was not translated.
 #[derive(Debug, Error)]
 pub enum Error {

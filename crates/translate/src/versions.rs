@@ -2,7 +2,7 @@
 
 use xenoglot_opt::PASSES;
 
-/// The name and version of each pass, writer and front end, in a fixed order.
+/// The name and version of this crate, and of each pass, writer and front end, in a fixed order.
 ///
 /// Code that was made under the same versions is what would be made now. The test `versions` fails where sources changed
 /// and a version did not.
@@ -13,6 +13,7 @@ use xenoglot_opt::PASSES;
 /// ```
 pub fn versions() -> impl Iterator<Item = (&'static str, u16)> {
     let crates = [
+        ("translate", crate::VERSION),
         ("ir", xenoglot_ir::VERSION),
         ("opt", xenoglot_opt::VERSION),
         ("structure", xenoglot_structure::VERSION),

@@ -37,7 +37,7 @@ fn sources_of(name: &str) -> Vec<PathBuf> {
             };
             sources(&opt).into_iter().filter(|path| !is_pass(path)).collect()
         }
-        "ir" | "structure" => sources(&root().join(name).join("src")),
+        "ir" | "structure" | "translate" => sources(&root().join(name).join("src")),
         "spirv" | "glsl" | "naga" => sources(&root().join("back").join(name).join("src")),
         _ => sources(&root().join("front").join(name).join("src")),
     }

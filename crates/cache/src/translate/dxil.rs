@@ -232,7 +232,7 @@ pub fn translate(
     code: &CodeOptions,
 ) -> Found {
     cache.translate(base(bytes, options, host, code)?, &BindingState(remapper), |recorder| {
-        ["dxil", "ir"].into_iter().for_each(|part| recorder.uses(part));
+        ["dxil", "translate", "ir"].into_iter().for_each(|part| recorder.uses(part));
         let shader = load(bytes).map_err(Failure::refused)?;
         let lifted = lift_bound(&shader, options, &Recorded::new(remapper, recorder));
         let mut module = lifted.map_err(Failure::refused)?.module;

@@ -305,7 +305,9 @@ pub fn translate(
     cache.translate(base, &GpuState(gpu), |recorder| {
         recorder.uses("maxwell");
         // The lifter makes and verifies IR, and runs two passes to find where addresses come from.
-        ["ir", "opt/promote", "opt/copy_propagate"].into_iter().for_each(|part| recorder.uses(part));
+        ["translate", "ir", "opt/promote", "opt/copy_propagate"]
+            .into_iter()
+            .for_each(|part| recorder.uses(part));
         let lifted = lift_on(program, None, options, &Recorded::new(gpu, recorder));
         let mut module = lifted.map_err(Failure::refused)?.module;
         compile(&mut Translator::new(), recorder, &mut module, host, code)

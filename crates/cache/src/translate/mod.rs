@@ -107,7 +107,7 @@ pub fn compile(
     host: &Host,
     options: &Options,
 ) -> Result<Vec<u8>, Failure> {
-    ["ir", "opt"].into_iter().for_each(|part| recorder.uses(part));
+    ["translate", "ir", "opt"].into_iter().for_each(|part| recorder.uses(part));
     let passes = Passes { recorder, came_to_an_end: false };
     let mut observer = Note(recorder);
     match translator.prepare(module, host, options, &mut observer) {

@@ -79,7 +79,7 @@ pub fn translate(
     code: &CodeOptions,
 ) -> Found {
     cache.translate(base(shbin, index, options, host, code)?, &Stateless, |recorder| {
-        ["pica", "ir"].into_iter().for_each(|part| recorder.uses(part));
+        ["pica", "translate", "ir"].into_iter().for_each(|part| recorder.uses(part));
         let lifted = lift_executable(shbin, index, options);
         let mut module = lifted.map_err(Failure::refused)?.module;
         compile(&mut Translator::new(), recorder, &mut module, host, code)

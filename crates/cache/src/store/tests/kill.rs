@@ -12,11 +12,11 @@ struct Flushed {
 }
 
 /// A store that is filled, changed, and makes room; every state it was flushed in.
-fn run(cap: u64) -> (MemoryPlace, Vec<Flushed>) {
+fn run(cap: u64, rounds: u32) -> (MemoryPlace, Vec<Flushed>) {
     let place = MemoryPlace::default();
     let store = Store::at(Box::new(place.clone()), Options { cap, ..options() }).unwrap();
     let (mut contents, mut flushed) = (BTreeMap::new(), Vec::new());
-    for round in 0..12u32 {
+    for round in 0..rounds {
         for n in 0..10 {
             let (name, value) = ((round * 7 + n) % 50, round * 100 + n);
             store.put(&key(name), &entry(value)).unwrap();
@@ -76,7 +76,7 @@ fn stops(steps: usize, rng: &mut Rng) -> Vec<usize> {
 fn a_writer_killed_after_any_step_loses_the_last_interval_at_most() {
     let mut rng = Rng::new(seed());
     for cap in [1 << 30, 12_000] {
-        let (place, flushed) = run(cap);
+        let (place, flushed) = run(cap, 12);
         let journal = place.journal();
         for stop in stops(journal.len(), &mut rng) {
             let mut bytes = Vec::new();
@@ -94,7 +94,7 @@ fn a_writer_killed_after_any_step_loses_the_last_interval_at_most() {
 #[test]
 fn a_machine_without_power_loses_the_last_interval_at_most() {
     let mut rng = Rng::new(seed() ^ 1);
-    let (place, flushed) = run(1 << 30);
+    let (place, flushed) = run(1 << 30, 12);
     let journal = place.journal();
     for stop in stops(journal.len(), &mut rng) {
         // Since the last sync, any of the writes may have come to the disk.
@@ -118,7 +118,7 @@ fn a_machine_without_power_loses_the_last_interval_at_most() {
 #[test]
 fn any_wrong_byte_costs_entries_and_nothing_else() {
     let mut rng = Rng::new(seed() ^ 2);
-    let (place, flushed) = run(1 << 30);
+    let (place, flushed) = run(1 << 30, 3);
     let bytes = place.bytes();
     // A wrong byte may lead to a page of an earlier state: what it has was put under that name, too.
     let was_put = |name: u32, found: &Entry| {
