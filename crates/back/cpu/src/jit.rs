@@ -51,6 +51,8 @@ pub struct Stats {
     pub regions: u64,
     /// Regions that were forgotten, because their code changed or the memory for code was full.
     pub forgotten: u64,
+    /// Regions that could not be compiled, and are interpreted.
+    pub refused: u64,
     /// Bytes of guest code, each time it was compiled.
     pub guest_bytes: u64,
     /// Bytes of the host's code.
@@ -219,6 +221,7 @@ impl Jit {
         self.left = left;
         let Ok((code, bytes)) = result else {
             self.refused.insert(pc);
+            self.stats.refused += 1;
             return false;
         };
         let number = self.regions.len();

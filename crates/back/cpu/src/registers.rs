@@ -29,6 +29,10 @@ impl Set {
         Set(self.0 & !other.0)
     }
 
+    pub(crate) fn in_both(self, other: Set) -> Set {
+        Set(self.0 & other.0)
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = Slot> {
         (0..Set::MOST).filter(move |n| self.0 >> n & 1 != 0).map(Slot::new)
     }

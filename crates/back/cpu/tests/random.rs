@@ -179,7 +179,7 @@ fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
     Some(End { events, cpu, data })
 }
 
-fn compare(count: u64, name: &str, mut engine: impl Engine) {
+fn compare(count: u64, name: &str, engine: &mut impl Engine) {
     let first = seed();
     let mut ended = 0;
     for n in 0..count {
@@ -187,7 +187,7 @@ fn compare(count: u64, name: &str, mut engine: impl Engine) {
         let case = case(&mut rng);
         let Some(expected) = run(&case, &mut Interpreter::default()) else { continue };
         ended += 1;
-        let Some(end) = run(&case, &mut engine) else { panic!("case {n}: {name} does not end") };
+        let Some(end) = run(&case, engine) else { panic!("case {n}: {name} does not end") };
         if end != expected {
             let mut text = String::new();
             for (at, bytes) in case.code.chunks(4).enumerate() {
@@ -228,7 +228,11 @@ fn mxcsr() -> u32 {
 fn compare_code(count: u64, access: Access) {
     let options = Options { threshold: 0, access, ..Options::default() };
     let before = mxcsr();
-    compare(count, &format!("machine code with {access:?}"), Jit::new(options).expect("a host with code"));
+    let mut jit = Jit::new(options).expect("a host with code");
+    compare(count, &format!("machine code with {access:?}"), &mut jit);
+    // Nothing was interpreted for want of code.
+    assert!(jit.stats().regions > count);
+    assert_eq!(jit.stats().refused, 0);
     assert_eq!(mxcsr() & !0x3f, before & !0x3f, "the host's modes");
 }
 
@@ -249,5 +253,5 @@ fn machine_code_that_calls_for_memory_is_as_interpreted() {
 
 #[test]
 fn ir_is_as_interpreted() {
-    compare(budget(10_000, 1_000_000), "IR", Reference::default());
+    compare(budget(10_000, 1_000_000), "IR", &mut Reference::default());
 }

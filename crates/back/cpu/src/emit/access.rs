@@ -252,7 +252,9 @@ impl Emitter<'_> {
         }
         let label = self.b.create_block();
         self.b.set_cold_block(label);
-        self.faults.push(Fault { label, dirty: self.dirty });
+        let locals = self.dirty.in_both(self.registers.locals);
+        let values = locals.iter().filter_map(|slot| Some((slot, self.known[slot].expand()?))).collect();
+        self.faults.push(Fault { label, dirty: self.dirty.without(locals), locals: values });
         self.fault = Some(label);
         label
     }
@@ -260,7 +262,7 @@ impl Emitter<'_> {
     /// The code of the labels that faults of the last block go to. What registers are there, the builder knows by the ways
     /// that lead there.
     pub(super) fn emit_faults(&mut self) -> Result<(), CompileError> {
-        for Fault { label, dirty } in std::mem::take(&mut self.faults) {
+        for Fault { label, dirty, locals } in std::mem::take(&mut self.faults) {
             self.b.switch_to_block(label);
             let pc = self.b.append_block_param(label, I32);
             let pending = self.b.append_block_param(label, I64);
@@ -268,6 +270,10 @@ impl Emitter<'_> {
             let counter = self.b.ins().iadd(counter, pending);
             self.b.ins().set_pinned_reg(counter);
             self.spill(dirty)?;
+            for (slot, v) in locals {
+                let (_, home) = self.home(slot)?;
+                self.b.ins().store(STATE, v, self.state, home);
+            }
             self.leave(Exit::Access, pc);
         }
         Ok(())

@@ -69,6 +69,8 @@ type Known = SecondaryMap<Slot, PackedOption<Clif>>;
 struct Fault {
     label: Label,
     dirty: Set,
+    /// Those of them without a place of their own, as they are there.
+    locals: Vec<(Slot, Clif)>,
 }
 
 pub(crate) struct Emitter<'a> {
@@ -293,7 +295,7 @@ impl Emitter<'_> {
     fn hand_on(&mut self, cfg: &Cfg, block: Block) -> Result<(), CompileError> {
         let f = self.f;
         let next = f.edges(block).iter().map(|edge| edge.block);
-        let locals = self.dirty.without(self.dirty.without(self.registers.locals));
+        let locals = self.dirty.in_both(self.registers.locals);
         if next.clone().any(|next| cfg.preds(next).len() != 1) {
             self.spill(locals)?;
             self.dirty = self.dirty.without(locals);
