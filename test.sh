@@ -129,7 +129,8 @@ install_packages() {
     local missing=() package
     # The last ones build MIPS programs and run them beside ours.
     for package in glslang-tools libvulkan1 mesa-vulkan-drivers \
-        binutils-mips-linux-gnu gcc-mips-linux-gnu gcc-mipsel-linux-gnu qemu-user; do
+        binutils-mips-linux-gnu gcc-mips-linux-gnu gcc-mipsel-linux-gnu \
+        libc6-dev-mips-cross libc6-dev-mipsel-cross qemu-user; do
         installed "$package" || missing+=("$package")
     done
     have astcenc || missing+=(astcenc)

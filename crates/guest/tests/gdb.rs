@@ -196,7 +196,9 @@ fn gdb_itself() {
     ];
     let mut gdb = Command::new("gdb-multiarch");
     gdb.args(["-batch", "-nx"]);
-    commands.iter().for_each(|command| drop(gdb.args(["-ex", command])));
+    for command in &commands {
+        gdb.args(["-ex", command]);
+    }
     let output = gdb.stderr(Stdio::null()).output().expect("gdb starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("$1 = 0x1"), "{text}");

@@ -3,7 +3,7 @@
 use xenoglot::host::{Floats, Language};
 use xenoglot::{Code, Host, Translator};
 use xenoglot_host::{Access, Arguments, Binding, Commands, Device, DeviceOptions};
-use xenoglot_ir::{Kind, Op};
+use xenoglot_ir::Kind;
 use xenoglot_testgen::skip::skip;
 use xenoglot_testgen::{ir, property};
 
