@@ -18,10 +18,15 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Error::TooLarge { path: path.into() });
     }
+    if bytes.starts_with(&ZSTD_MAGIC) { unpack(&bytes, path) } else { Ok(bytes) }
+}
+
+/// The contents of a file, unpacked if they are zstd.
+pub fn unpack(bytes: &[u8], path: &Path) -> Result<Vec<u8>, Error> {
     if !bytes.starts_with(&ZSTD_MAGIC) {
-        return Ok(bytes);
+        return Ok(bytes.into());
     }
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice())
+    let unpacked = ruzstd::decoding::StreamingDecoder::new(bytes)
         .map_err(|e| Error::Zstd { path: path.into(), reason: e.to_string() })?;
     let mut out = Vec::new();
     unpacked

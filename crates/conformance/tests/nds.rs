@@ -3,13 +3,15 @@
 use proptest::prelude::*;
 use rayon::prelude::*;
 use std::path::PathBuf;
-use xenoglot_conformance::nds::{judge, load, slopes};
+use xenoglot_conformance::nds::{console, judge, load, slopes};
 use xenoglot_conformance::{Request, Silent, Suite, Summary, Verdict};
 use xenoglot_host::{Device, DeviceOptions};
 use xenoglot_nds::raster::Rules;
+use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
 
 const SCENES: usize = 255;
+const RECORDED: usize = 65;
 
 fn vectors() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds"))
@@ -67,6 +69,44 @@ fn scenes_with_chunks_that_are_not_known_do_not_pass() {
     assert_eq!(verdict(&scene[..start]), failed);
 }
 
+fn console_vectors() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds-console"))
+}
+
+/// Every pixel of the scenes that a console drew.
+#[test]
+fn scenes_recorded_on_a_console() {
+    let request = Request { path: console_vectors(), engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("nds-console").unwrap().run(&request, &Silent).unwrap();
+    assert_eq!(summary, Summary { passed: RECORDED, ..Summary::default() });
+}
+
+/// And on the host's GPU.
+#[test]
+fn scenes_recorded_on_a_console_on_the_hosts_gpu() {
+    if let Err(error) = Device::open(&DeviceOptions::from_env()) {
+        return skip(&error.to_string());
+    }
+    let device = DeviceOptions::from_env().selector;
+    let request = Request { path: console_vectors(), engine: "compute", device, worker: None };
+    let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
+    assert_eq!(summary, Summary { passed: RECORDED, ..Summary::default() });
+}
+
+/// Coverage of every recorded edge in a long run, else of each 64th.
+#[test]
+fn edges_recorded_on_a_console() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/nds-console"));
+    if !folder.is_dir() {
+        return skip("no folder `shared` beside the checkout: antialiased edges are not compared");
+    }
+    let step = if property::is_long() { 1 } else { 64 };
+    for name in ["aa_LP", "aa_LN", "aa_RP", "aa_RN"] {
+        let file = std::fs::read(folder.join(format!("{name}.bin.zst"))).unwrap();
+        assert_eq!(console::judge_file(&file, step).unwrap(), Verdict::Passed, "{name}");
+    }
+}
+
 #[test]
 fn suite_of_scenes_on_the_hosts_gpu() {
     if let Err(error) = Device::open(&DeviceOptions::from_env()) {
@@ -97,6 +137,8 @@ proptest! {
     #[test]
     fn any_capture_is_compared_or_refused(bytes: Vec<u8>, kind in 0u8..5) {
         let _ = slopes::compare(&bytes, Rules::all());
+        let _ = console::judge_file(&bytes, 1);
+        let _ = console::judge_file(&[b"NDAA\x01\x02".as_slice(), &bytes].concat(), 1);
         let _ = slopes::compare(&[&[kind, 0, 0, 0, 1, 0, 192, 0, 0], bytes.as_slice()].concat(), Rules::all());
     }
 }

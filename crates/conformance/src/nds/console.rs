@@ -155,7 +155,7 @@ fn differences(gpu: &mut Gpu, edge: &Edge) -> (usize, Option<String>) {
     (count, first)
 }
 
-fn judge_edges(edges: &[Edge]) -> Verdict {
+fn judge_edges<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> Verdict {
     let mut gpu = Gpu::new(Options { rules: Rules::all(), threads: 1, ..Options::default() });
     gpu.set_registers(Registers {
         control: Control::ANTIALIASING.bits(),
@@ -222,10 +222,11 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     work.run(observer)
 }
 
-/// Reads a file of edges that may be anything.
+/// Draws each `step`th edge of a file, which may be packed by zstd, and compares it.
 ///
 /// # Errors
-/// When it is not of the format, with the offset.
-pub fn check(bytes: &[u8]) -> Result<usize, Error> {
-    Ok(edges(bytes)?.len())
+/// When the file is not of the format, with the offset.
+pub fn judge_file(bytes: &[u8], step: usize) -> Result<Verdict, Error> {
+    let edges = edges(&input::unpack(bytes, Path::new("edges"))?)?;
+    Ok(judge_edges(edges.iter().step_by(step.max(1))))
 }
