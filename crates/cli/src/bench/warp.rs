@@ -113,7 +113,8 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool) -> Result<Mea
     let mut frame = Frame::load(&memory, &targets)?;
     let (states, state_of) = ([state], vec![0; scene.primitives.len()]);
     let draw = Draw::new(&states, &scene.primitives, &state_of)?;
-    let pixels = draw.edges(scene.size).iter().map(|edges| {
+    let edges = draw.edges(scene.size);
+    let pixels = edges.iter().map(|edges| {
         let [first, last] = edges.rows();
         let widths = (first..=last).map(|row| edges.span(row)).map(|[left, right]| (right - left + 1).max(0));
         widths.map(|width| width as u64).sum::<u64>()
