@@ -16,7 +16,8 @@ use xenoglot_raster::edges::covers;
 use xenoglot_raster::host::Binner;
 use xenoglot_raster::ops::{LANES, Lanes, Ops, Scalar};
 use xenoglot_raster::tile_program::{frame_words, load_edges, tile_program};
-use xenoglot_raster::{Bounds, Coverage, Edges, Grid, TILE, cpu};
+use xenoglot_raster::wgsl::Shape;
+use xenoglot_raster::{Bounds, Edges, Grid, TILE, cpu};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -197,13 +198,13 @@ fn on_device(device: &Device, grid: &Grid, triangles: &[Triangle]) -> Result<Vec
     let layout = device.layout(&bindings);
     let program = device.program(&layout, program())?;
     let records: Vec<u32> = triangles.iter().flat_map(Triangle::words).collect();
-    let bounds: Vec<u32> = triangles.iter().flat_map(|triangle| triangle.edges.bounds().words()).collect();
-    let [records, bounds] = [device.buffer_of(&records)?, device.buffer_of(&bounds)?];
+    let records = device.buffer_of(&records)?;
     let [bins, tiles] = [device.buffer(4 * grid.bin_words())?, device.buffer(4 * grid.words())?];
     let frame = device.buffer_of(&frame_words(grid))?;
     let pixels = device.buffer(u64::from(4 * SIZE[0] * SIZE[1]))?;
     let mut commands = Commands::default();
-    Binner::new(device)?.record(device, &mut commands, grid, &bounds, &bins, &tiles)?;
+    let binner = Binner::with(device, TILE, Shape::Edges)?;
+    binner.record(device, &mut commands, grid, (&records, WORDS), &bins, &tiles)?;
     let arguments = Arguments::new(device, &layout, &[&frame, &tiles, &records, &pixels])?;
     let [columns, rows] = grid.tiles();
     commands.dispatch(&program, &arguments, &[], [columns, rows, 1]);

@@ -1,23 +1,8 @@
 // Bitmaps of bins, then of their tiles.
 
-struct Bounds {
-    low: vec2<i32>,
-    high: vec2<i32>,
-}
-
 @group(0) @binding(0) var<storage, read> grid: Grid;
-@group(0) @binding(1) var<storage, read> bounds: array<Bounds>;
 @group(0) @binding(2) var<storage, read_write> bins: array<u32>;
 @group(0) @binding(3) var<storage, read_write> tiles: array<u32>;
-
-/// Whether a primitive touches the square whose first pixel is `at`.
-fn touches(primitive: u32, at: vec2<u32>, size: u32) -> bool {
-    let low = bounds[primitive].low;
-    let high = bounds[primitive].high;
-    let first = vec2<i32>(at);
-    let last = first + i32(size) - 1;
-    return all(low <= high) && all(low <= last) && all(high >= first);
-}
 
 @compute @workgroup_size(64)
 fn coarse(@builtin(global_invocation_id) id: vec3<u32>) {

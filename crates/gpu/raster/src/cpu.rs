@@ -110,8 +110,7 @@ mod tests {
             for (x, y) in (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y))) {
                 let covers = |b: &Bounds| {
                     let axis = |i: usize, at: u32| {
-                        let pixels = at * tile..((at + 1) * tile).min(size[i]);
-                        pixels.into_iter().any(|p| (b.low[i]..=b.high[i]).contains(&(p as i32)))
+                        (at * tile..(at + 1) * tile).any(|p| (b.low[i]..=b.high[i]).contains(&(p as i32)))
                     };
                     axis(0, x) && axis(1, y)
                 };

@@ -90,8 +90,9 @@ impl Grid {
         columns * rows * u64::from(self.primitive_words())
     }
 
-    /// The pixels of the frame.
+    /// The pixels of all tiles.
     pub fn bounds(&self) -> Bounds {
-        Bounds { low: [0; 2], high: self.size.map(|pixels| i32::try_from(pixels).unwrap_or(i32::MAX) - 1) }
+        let last = |tiles: u32| i32::try_from(tiles.saturating_mul(self.tile)).unwrap_or(i32::MAX) - 1;
+        Bounds { low: [0; 2], high: self.tiles().map(last) }
     }
 }

@@ -3,6 +3,8 @@
 struct Grid {
     size: vec2<u32>,
     primitives: u32,
+    /// Words of a primitive, where they are triangles.
+    stride: u32,
 }
 
 const BIN = 8u;

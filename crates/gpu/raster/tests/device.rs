@@ -2,7 +2,8 @@
 
 use xenoglot_host::{Commands, Device, DeviceOptions};
 use xenoglot_raster::host::Binner;
-use xenoglot_raster::{Bounds, Grid, TILE, cpu};
+use xenoglot_raster::wgsl::Shape;
+use xenoglot_raster::{Bounds, Edges, Grid, TILE, cpu};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
@@ -39,8 +40,41 @@ fn programs_make_the_bitmaps_of_the_cpu() {
         let [bins, tiles] = [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
         let mut commands = Commands::default();
         if primitives > 0 {
-            binner.record(&device, &mut commands, &grid, &bounds, &bins, &tiles).unwrap();
+            binner.record(&device, &mut commands, &grid, (&bounds, Bounds::WORDS), &bins, &tiles).unwrap();
         }
+        commands.submit(&device).unwrap();
+        let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
+        assert!(read[0] == cpu::bin(&grid, &all).words(), "{grid:?}");
+    }
+}
+
+#[test]
+fn edges_are_binned_by_their_spans() {
+    let device = match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => device,
+        Err(error) => return skip(&error.to_string()),
+    };
+    let mut rng = property::rng(2);
+    for (size, primitives, tile) in [([256, 192], 700, 8), ([200, 130], 1025, 16), ([33, 77], 40, 8)] {
+        let binner = Binner::with(&device, tile, Shape::Edges).unwrap();
+        let grid = Grid { size, primitives, tile };
+        let screen = Bounds { low: [0; 2], high: size.map(|pixels| pixels as i32 - 1) };
+        let all: Vec<Edges> = (0..primitives)
+            .map(|number| {
+                let reach = if number % 5 == 0 { 4000 } else { 160 };
+                let at = size.map(|pixels| rng.below(8 * pixels) as i32);
+                let mut corners = [0; 3].map(|_| at.map(|v| v + rng.below(reach) as i32 - reach as i32 / 2));
+                corners.sort_by_key(|corner| (corner[1], corner[0]));
+                let edges = Edges::new(corners, screen.intersect(&bounds(&mut rng, size)));
+                // Some whose columns do not fit.
+                if number % 31 == 0 { Edges { slope: [i32::MAX, 5, i32::MIN], ..edges } } else { edges }
+            })
+            .collect();
+        let words: Vec<u32> = all.iter().flat_map(Edges::words).collect();
+        let records = device.buffer_of(&words).unwrap();
+        let [bins, tiles] = [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
+        let mut commands = Commands::default();
+        binner.record(&device, &mut commands, &grid, (&records, Edges::WORDS), &bins, &tiles).unwrap();
         commands.submit(&device).unwrap();
         let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
         assert!(read[0] == cpu::bin(&grid, &all).words(), "{grid:?}");

@@ -1,24 +1,28 @@
 //! The renderer on the host's GPU: binning, then a program that draws tiles; frames are those of the other engines, bit
 //! for bit.
 //!
-//! Memory on the device, for a frame of W x H pixels, tiles of T and batches of B primitives, in bytes:
+//! Memory on the device is bounded by [`Options::memory`], whatever primitives cover. For a frame of W x H pixels, tiles of T
+//! and batches of B primitives it is, in bytes:
 //!
 //! ```text
-//! 8 W H                                           colours and depths
-//! + the guest's memory
-//! + B (160 + 16)                                  primitives, bounds
-//! + ceil(W/T) ceil(H/T) 4 (ceil(B/32) + ceil(B/1024))     bitmaps of tiles
-//! + ceil(W/8T) ceil(H/8T) 4 ceil(B/32)                    bitmaps of bins
+//! 8 W H                                       colours and depths
+//! + guest memory + 80 states + 4
+//! + 2 (160 B                                  two batches: primitives,
+//!      + 4 (ceil(B/32) + ceil(B/1024)) ceil(W/T) ceil(H/T)      bitmaps of tiles,
+//!      + 4 ceil(B/32) ceil(W/8T) ceil(H/8T)                     bitmaps of bins,
+//!      + 32)                                                    sizes
 //! ```
 //!
-//! It does not depend on how many tiles primitives cover. Batches are smaller where a device's buffers are.
+//! The next batch is set up and handed over while the device draws the one before. Batches are smaller where a device's
+//! buffers are.
 
 use crate::draw::Draw;
 use crate::frame::{Frame, Memory};
-use crate::program::{PRIMITIVE_WORDS, batch_words, frame_words, state_words, uber};
+use crate::program::{PRIMITIVE_WORDS, STATE_WORDS, batch_words, frame_words, state_words, uber};
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
 use xenoglot_raster::host::Binner;
-use xenoglot_raster::{Bounds, Coverage, Edges, Grid};
+use xenoglot_raster::wgsl::Shape;
+use xenoglot_raster::{Edges, Grid};
 
 pub use xenoglot_host::Error;
 
@@ -40,6 +44,18 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Most bytes on the device while primitives are drawn into a frame.
+    pub fn memory(&self, size: [u32; 2], states: usize, guest: usize) -> u64 {
+        let grid = Grid { size, primitives: self.batch.clamp(1, BATCH), tile: self.tile };
+        let records = PRIMITIVE_WORDS as u64 * u64::from(grid.primitives);
+        let batch = records + grid.words() + grid.bin_words() + 8;
+        let pixels = 2 * u64::from(size[0]) * u64::from(size[1]);
+        let state = (STATE_WORDS * states) as u64;
+        4 * (pixels + state + 1 + 2 * batch) + guest as u64
+    }
+}
+
 /// The renderer.
 #[derive(Debug)]
 pub struct Renderer {
@@ -49,6 +65,7 @@ pub struct Renderer {
     program: Program,
     binner: Binner,
     memory: Option<(Memory, Buffer)>,
+    most_bytes: u64,
 }
 
 impl Renderer {
@@ -61,8 +78,8 @@ impl Renderer {
         let bindings: Vec<Binding> = (0..8).map(|number| Binding::new(number, access(number))).collect();
         let layout = device.layout(&bindings);
         let program = device.program(&layout, uber(options.tile))?;
-        let binner = Binner::with_tile(device, options.tile)?;
-        Ok(Renderer { device: device.clone(), options, layout, program, binner, memory: None })
+        let binner = Binner::with(device, options.tile, Shape::Edges)?;
+        Ok(Renderer { device: device.clone(), options, layout, program, binner, memory: None, most_bytes: 0 })
     }
 
     /// Draws primitives and waits for them.
@@ -81,21 +98,30 @@ impl Renderer {
         let states = self.device.buffer_of(&states)?;
         let sizes = self.device.buffer_of(&[memory.units().len() as u32 - 1])?;
         let edges = draw.edges(size);
-        let mut commands = Commands::default();
-        let mut first = 0;
+        let lasting: u64 = [&guest, &colors, &depths, &states, &sizes].map(Buffer::size).iter().sum();
+        let (mut first, mut before) = (0, 0);
         while first < draw.len() {
             let count = self.batch(size, draw.len() - first);
             let grid = Grid { size, primitives: count, tile: self.options.tile };
             let batch = edges.get(first..first + count as usize).unwrap_or_default();
-            let [primitives, tiles] = self.bin(&mut commands, &grid, draw, batch, first)?;
+            let mut commands = Commands::default();
+            let bins = self.bin(&mut commands, &grid, draw, batch, first)?;
+            let [primitives, tiles, _] = &bins;
             let frame = self.device.buffer_of(&frame_words(&grid))?;
-            let buffers = [&frame, &tiles, &primitives, &states, &guest, &colors, &depths, &sizes];
+            let buffers = [&frame, tiles, primitives, &states, &guest, &colors, &depths, &sizes];
             let arguments = Arguments::new(&self.device, &self.layout, &buffers)?;
             let [columns, rows] = grid.tiles();
             commands.dispatch(&self.program, &arguments, &[], [columns, rows, 1]);
+            commands.submit(&self.device)?;
+            // The binner has a buffer of the grid of its own, as large as the frame's.
+            let bytes = bins.iter().map(Buffer::size).sum::<u64>() + 2 * frame.size();
+            self.most_bytes = self.most_bytes.max(lasting + before + bytes);
+            if before != 0 {
+                self.device.wait()?;
+            }
+            before = if before == 0 { bytes } else { 0 };
             first += count as usize;
         }
-        commands.submit(&self.device)?;
         let bytes = colors.size();
         let read = self.device.read(&[(&colors, 0..bytes), (&depths, 0..bytes)])?;
         if let [colors, depths] = read.as_slice() {
@@ -104,7 +130,12 @@ impl Renderer {
         Ok(())
     }
 
-    /// Records binning of a batch; its primitives and the bitmaps of its tiles.
+    /// Most bytes that buffers had together while primitives were drawn.
+    pub fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
+    /// Records binning of a batch; its primitives, and the bitmaps of its tiles and bins.
     fn bin(
         &self,
         commands: &mut Commands,
@@ -112,14 +143,13 @@ impl Renderer {
         draw: &Draw<'_>,
         edges: &[Edges],
         first: usize,
-    ) -> Result<[Buffer; 2], Error> {
+    ) -> Result<[Buffer; 3], Error> {
         let device = &self.device;
         let records = batch_words(draw, edges, first);
-        let bounds: Vec<u32> = edges.iter().flat_map(|edges| edges.bounds().words()).collect();
-        let [records, bounds] = [device.buffer_of(&records)?, device.buffer_of(&bounds)?];
+        let records = device.buffer_of(&records)?;
         let [bins, tiles] = [device.buffer(4 * grid.bin_words())?, device.buffer(4 * grid.words())?];
-        self.binner.record(device, commands, grid, &bounds, &bins, &tiles)?;
-        Ok([records, tiles])
+        self.binner.record(device, commands, grid, (&records, PRIMITIVE_WORDS), &bins, &tiles)?;
+        Ok([records, tiles, bins])
     }
 
     /// Primitives of the next batch: as many as there are and fit into buffers, at least 32.
@@ -127,7 +157,7 @@ impl Renderer {
         let mut count = self.options.batch.clamp(1, BATCH).min(left as u32);
         while count > 32 {
             let grid = Grid { size, primitives: count, tile: self.options.tile };
-            let records = 4 * (PRIMITIVE_WORDS + Bounds::WORDS) as u64 * u64::from(count);
+            let records = 4 * PRIMITIVE_WORDS as u64 * u64::from(count);
             if (4 * grid.words()).max(records) <= self.device.max_buffer() {
                 break;
             }

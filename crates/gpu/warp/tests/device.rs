@@ -6,8 +6,33 @@ use common::Scene;
 use xenoglot_host::{Device, DeviceOptions};
 use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
-use xenoglot_warp::Engine;
 use xenoglot_warp::host::{Options, Renderer};
+use xenoglot_warp::{Cull, Engine, Vertex, set_up};
+
+#[test]
+fn memory_does_not_depend_on_what_is_covered() {
+    let Ok(device) = Device::open(&DeviceOptions { timeout_s: 120, ..DeviceOptions::from_env() }) else {
+        return skip("no device");
+    };
+    let mut scene = Scene::random(&mut property::rng(29), 9);
+    let size = [150, 90];
+    for surface in [&mut scene.targets.color, &mut scene.targets.depth] {
+        (surface.size, surface.stride) = (size, 300);
+    }
+    let corner = |x: f32, y: f32| Vertex { position: [x, y, 0.5, 1.0], uv: [x, y], color: [x / 900.0; 4] };
+    let corners = [corner(-500.0, -500.0), corner(900.0, -500.0), corner(-500.0, 900.0)];
+    let whole = set_up(corners.each_ref(), [0; 2], Cull::None).unwrap();
+    (scene.primitives, scene.state_of) = (vec![whole; 200], vec![0; 200]);
+    scene.states[0].scissor = [0, 0, 150, 90];
+    let options = Options { tile: 8, batch: 64 };
+    let mut renderer = Renderer::new(&device, options).unwrap();
+    let (mut expected, mut frame) = (scene.frame(), scene.frame());
+    Engine::new().draw(&mut expected, &scene.memory, &scene.draw());
+    renderer.draw(&mut frame, &scene.memory, &scene.draw()).unwrap();
+    assert!(scene.stored(&expected) == scene.stored(&frame));
+    let bound = options.memory(size, scene.states.len(), scene.memory.bytes());
+    assert_eq!(renderer.most_bytes(), bound);
+}
 
 #[test]
 fn frames_are_those_of_the_cpu() {

@@ -27,7 +27,7 @@ mod layout;
 
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
 use xenoglot_raster::host::Binner;
-use xenoglot_raster::{TILE, wgsl};
+use xenoglot_raster::{Bounds, TILE, wgsl};
 
 pub use xenoglot_host::Error;
 
@@ -232,7 +232,7 @@ impl ComputeRenderer {
         let by_tile = |rows: u32| [band.width.div_ceil(TILE), rows.div_ceil(TILE), 1];
         if polygons.len() > 0 {
             dispatch(&programs.set_up, [polygons.most_rows.div_ceil(GROUP), polygons.len(), 1]);
-            programs.binner.record(device, &mut commands, &grid, &bounds, &bins, &tiles)?;
+            programs.binner.record(device, &mut commands, &grid, (&bounds, Bounds::WORDS), &bins, &tiles)?;
         }
         let mut dispatch = |program, groups| commands.dispatch(program, &arguments, &[], groups);
         if by_columns {
