@@ -2,6 +2,7 @@
 
 use crate::entry::{Entry, Kind};
 use crate::failure::{Failure, attempt};
+use crate::in_work::InWork;
 use crate::key::{Key, Title};
 use crate::memory::Memory;
 use crate::record::{Recorder, Recording, State};
@@ -29,6 +30,7 @@ pub struct Cache {
     title: Title,
     hits: AtomicU64,
     misses: AtomicU64,
+    in_work: InWork,
     #[cfg(feature = "disk")]
     disk: Option<crate::disk::Disk>,
     /// Guests' programs that were used in this run.
@@ -82,6 +84,7 @@ impl Cache {
             title: Title::NONE,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
+            in_work: InWork::default(),
             #[cfg(feature = "disk")]
             disk: None,
             #[cfg(feature = "disk")]
@@ -162,7 +165,8 @@ impl Cache {
     }
 
     /// The translation of a program in a state; made now if there is none. A panic of `make` is a failure, and failures
-    /// are kept as results are.
+    /// are kept as results are. Several threads that want the same program wait for the first; `make` must not ask for that
+    /// program itself.
     ///
     /// # Errors
     /// Why the program cannot be translated, be it for the first time or remembered.
@@ -172,10 +176,20 @@ impl Cache {
         state: &dyn State,
         make: impl FnOnce(&Recorder) -> Result<Vec<u8>, Failure>,
     ) -> Found {
-        match self.find(base, state) {
-            Some(found) => found,
-            None => self.make(base, make).0,
+        if let Some(found) = self.look_up(base, state) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return found;
         }
+        let turn = self.in_work.turn(base);
+        // Whoever was at it has made what is wanted here, unless it was for another state.
+        if turn.waited
+            && let Some(found) = self.look_up(base, state)
+        {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return found;
+        }
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        self.make(base, make).0
     }
 
     /// Makes a translation anew and puts it. Gives what was asked, too.

@@ -36,6 +36,7 @@ mod codec;
 mod disk;
 pub mod entry;
 mod failure;
+mod in_work;
 mod key;
 mod memory;
 mod objects;

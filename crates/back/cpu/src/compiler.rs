@@ -128,7 +128,8 @@ impl Compiler {
             let locations = compiled.buffer.get_srclocs_sorted();
             let after = locations.partition_point(|location| location.start <= trap.offset);
             let location = locations.get(after.wrapping_sub(1)).filter(|location| trap.offset < location.end);
-            let site = location.and_then(|location| emit::site_of(trap.code, location.loc.bits()));
+            let location = location.map(|location| location.loc.bits());
+            let site = emit::site_of(trap.code, sites.len(), location);
             let site = site.and_then(|site| sites.get(site as usize));
             let Some(&(pc, pending)) = site else {
                 self.sites.truncate(first);

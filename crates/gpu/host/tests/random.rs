@@ -15,8 +15,8 @@ fn host() -> Host {
 
 /// Compares `count` programs with the interpreter; gives how many of them ran to their end.
 fn compare(device: &Device, count: u64, options: impl Fn(u64) -> ir::Options) -> usize {
-    let layout =
-        device.layout(&[Binding::new(ir::INPUT, Access::Read), Binding::new(ir::OUTPUT, Access::ReadWrite)]);
+    let layout = device
+        .layout(&[Binding::new(ir::INPUT, Access::ReadWrite), Binding::new(ir::OUTPUT, Access::ReadWrite)]);
     let (mut translator, mut ended) = (Translator::new(), 0);
     for seed in property::seeds(count) {
         let options = options(seed);

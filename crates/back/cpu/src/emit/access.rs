@@ -24,10 +24,15 @@ fn trap_code(site: u32) -> Option<TrapCode> {
     TrapCode::user((site % CODES) as u8 + 1)
 }
 
-/// The number of the site of a trap. The source location of its instruction is the last site's when it was made. That may be a
-/// later one: the code generator makes an access part of the instruction that uses what was loaded.
-pub(crate) fn site_of(code: TrapCode, location: u32) -> Option<u32> {
-    (0..CODES).map_while(|back| location.checked_sub(back)).find(|&site| trap_code(site) == Some(code))
+/// The number of the site of a trap, of so many sites. Its code tells it where there are no more sites than codes. Else the
+/// source location of its instruction is the last site's when it was made. That may be a later one: the code generator makes an
+/// access part of the instruction that uses what was loaded. Where that stands for two equal ones, it has no location.
+pub(crate) fn site_of(code: TrapCode, sites: usize, location: Option<u32>) -> Option<u32> {
+    let is_of = |&site: &u32| trap_code(site) == Some(code);
+    if sites <= CODES as usize {
+        return (0..sites as u32).find(is_of);
+    }
+    (0..CODES).map_while(|back| location?.checked_sub(back)).find(is_of)
 }
 
 /// Whether a trap is an access that may raise a signal.

@@ -24,6 +24,18 @@ pub enum Coverage {
     },
 }
 
+impl Coverage {
+    /// What it is after some pixels.
+    pub fn after(self, pixels: u32) -> Coverage {
+        match self {
+            Coverage::Level(_) => self,
+            Coverage::Rising { first, step, falls } => {
+                Coverage::Rising { first: (first + pixels * step).min(0x3ff), step, falls }
+            }
+        }
+    }
+}
+
 impl Default for Coverage {
     fn default() -> Coverage {
         Coverage::Level(0)

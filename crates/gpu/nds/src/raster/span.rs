@@ -30,6 +30,8 @@ pub struct Span<'a> {
     pub depths: [i32; 2],
     sides: [&'a Side; 2],
     swapped: bool,
+    /// Coverage goes by places, as recorded, not by how many pixels of the edge were drawn.
+    counts_hidden: bool,
 }
 
 /// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
@@ -84,8 +86,10 @@ impl<'a> Span<'a> {
 
     /// Coverage of the left and right edge.
     pub fn coverages(&self) -> [Coverage; 2] {
-        let [left, right] = self.sides;
-        [left.edge.coverage(self.swapped), right.edge.coverage(self.swapped)]
+        let [left, right] = self.sides.map(|side| side.edge.coverage(self.swapped));
+        // Pixels of the right edge that belong to the left one count.
+        let hidden = (self.inside - self.right).max(0) as u32;
+        [left, if self.counts_hidden { right.after(hidden) } else { right }]
     }
 
     /// The span of the row that `walker` is in.
@@ -139,6 +143,7 @@ impl<'a> Span<'a> {
             depths: [left.depth(polygon), right.depth(polygon)],
             sides: [left, right],
             swapped,
+            counts_hidden: rules.contains(Rules::COVERAGE) && !swapped,
         }
     }
 }

@@ -337,6 +337,12 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
         bits |= right_pixels.coverage << 16u;
     }
     span.rising = array(left_pixels.coverage, right_pixels.coverage);
+    if !swapped && right_pixels.rises && (frame.rules & RECORDED_COVERAGE) != 0u {
+        // Pixels of the right edge that belong to the left one count.
+        let gain = right_pixels.coverage >> 16u;
+        let first = (right_pixels.coverage & 0x3ffu) + u32(max(span.inside - span.right, 0)) * gain;
+        span.rising[1] = min(first, 0x3ffu) | (gain << 16u);
+    }
     let w = vec2(edge_value(left, left.upper.w, left.lower.w), edge_value(right, right.upper.w, right.lower.w));
     if w.x == w.y && (w.x & 0x7f) == 0 {
         bits |= LINEAR;
