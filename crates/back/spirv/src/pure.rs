@@ -73,7 +73,7 @@ pub(crate) type Helpers = FxHashMap<Type, Id>;
 
 impl Unit {
     /// A function that takes bits for a float of type `ty`.
-    fn from_bits(&mut self, ty: Type, int: Type) -> Id {
+    fn bits_as(&mut self, ty: Type, int: Type) -> Id {
         let body = std::mem::take(&mut self.code);
         let [result, param] = [ty, int].map(|t| self.ty(t));
         let function_type = self.type_of(S::TypeFunction, &[result, param]);
@@ -156,7 +156,7 @@ impl Unit {
         let int = ty.with_kind(int_kind(ty.kind()));
         let helper = match helpers.get(&ty).copied() {
             Some(helper) => helper,
-            None => self.from_bits(ty, int),
+            None => self.bits_as(ty, int),
         };
         helpers.insert(ty, helper);
         let id = self.constant(int, bits);

@@ -104,7 +104,7 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool) -> Result<Mea
     let mut memory = Memory::new(MEMORY)?;
     for i in 0..SIDE * SIDE {
         let (u, v) = (i % SIDE, i / SIDE);
-        let texel = 0x8000 | (3 * i >> 3 & 31) << 10 | (i >> 7 & 31) << 5 | (7 * i >> 3 & 31);
+        let texel = 0x8000 | ((3 * i) >> 3 & 31) << 10 | (i >> 7 & 31) << 5 | ((7 * i) >> 3 & 31);
         let at = 64 * ((v >> 3) * (SIDE / 8) + (u >> 3)) + 8 * (v & 7) + (u & 7);
         memory.set_unit(TEXTURE / 2 + at, texel as u16);
     }

@@ -115,7 +115,7 @@ fn load<'f>(o: &mut Emit<'f>, buffers: &Buffers, base: Value) -> rules::Primitiv
     let origin = [word(o), word(o)];
     let mut float = |o: &mut Emit<'f>| {
         let bits = word(o);
-        o.from_bits(bits)
+        o.float_of_bits(bits)
     };
     let [u, v, w, z] = [0; 4].map(|_| [0; 3].map(|_| float(o)));
     let [dx, dy, offset] = [0; 3].map(|_| [0; 2].map(|_| float(o)));

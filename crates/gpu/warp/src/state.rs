@@ -95,7 +95,7 @@ pub struct RenderState {
     pub width: i16,
     /// Last level; it counts as 0 where it is negative, as 7 where it is above.
     pub max_level: i8,
-    /// [`format`].
+    /// [`format`](mod@format).
     pub format: u8,
     /// Where each level lies, in bytes.
     pub levels: [u32; LEVELS],

@@ -120,7 +120,7 @@ impl Halves<'_, '_, '_> {
                 let (low, _) = pair(0)?;
                 Some(Made::One(self.convert(Op::TruncInt, low, ty?)))
             }
-            Op::U2f | Op::S2f => Some(Made::One(self.to_float(data.op, pair(0)?, ty?))),
+            Op::U2f | Op::S2f => Some(Made::One(self.float_of(data.op, pair(0)?, ty?))),
             Op::F2u | Op::F2s => two(self.of_float(data.op, one(0)?, half(ty?))),
             Op::Udiv | Op::Urem | Op::Sdiv if data.flags.div_zero() == DivZero::Never => {
                 two(self.divide(data.op, pair(0)?, pair(1)?))
@@ -273,7 +273,7 @@ impl Halves<'_, '_, '_> {
     }
 
     /// The nearest float, ties to even.
-    fn to_float(&mut self, op: Op, x: Pair, ty: Type) -> Value {
+    fn float_of(&mut self, op: Op, x: Pair, ty: Type) -> Value {
         let is_negative = (op == Op::S2f).then(|| self.is_negative(x));
         let (low, high) = is_negative.map_or(x, |is_negative| self.negate_if(is_negative, x));
         let int = self.b.func.ty(low);

@@ -207,7 +207,7 @@ impl Ops for Emit<'_> {
         self.b.convert(Op::Bitcast, Flags::NONE, a, Type::I32)
     }
 
-    fn from_bits(&mut self, a: Value) -> Value {
+    fn float_of_bits(&mut self, a: Value) -> Value {
         self.b.convert(Op::Bitcast, Flags::NONE, a, Type::F32)
     }
 

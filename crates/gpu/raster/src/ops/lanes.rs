@@ -72,7 +72,7 @@ impl<S: Simd> Ops for Lanes<'_, S> {
         fn to_float(a: i32x16<S>) -> f32x16<S> { |simd| a.to_float() }
         fn round(a: f32x16<S>) -> i32x16<S> { |simd| a.round_ties_even().to_int_precise() }
         fn bits(a: f32x16<S>) -> i32x16<S> { |simd| a.bitcast() }
-        fn from_bits(a: i32x16<S>) -> f32x16<S> { |simd| a.bitcast() }
+        fn float_of_bits(a: i32x16<S>) -> f32x16<S> { |simd| a.bitcast() }
         fn select(when: mask32x16<S>, a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| when.select(a, b) }
         fn fselect(when: mask32x16<S>, a: f32x16<S>, b: f32x16<S>) -> f32x16<S> { |simd| when.select(a, b) }
         fn both(a: mask32x16<S>, b: mask32x16<S>) -> mask32x16<S> { |simd| a & b }
@@ -117,7 +117,7 @@ mod tests {
 
     /// Every operation on numbers: what the engines must agree on.
     fn everything<O: Ops>(o: &mut O, a: O::Int, b: O::Int) -> Vec<O::Int> {
-        let (x, y) = (o.from_bits(a), o.from_bits(b));
+        let (x, y) = (o.float_of_bits(a), o.float_of_bits(b));
         let by = o.and_with(b, 31);
         let floats = [
             o.fadd(x, y),

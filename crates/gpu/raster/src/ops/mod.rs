@@ -80,7 +80,7 @@ pub trait Ops {
     /// The bits of a float.
     fn bits(&mut self, a: Self::Float) -> Self::Int;
     /// The float of bits.
-    fn from_bits(&mut self, a: Self::Int) -> Self::Float;
+    fn float_of_bits(&mut self, a: Self::Int) -> Self::Float;
 
     /// `a` where it holds, else `b`.
     fn select(&mut self, when: Self::Bool, a: Self::Int, b: Self::Int) -> Self::Int;

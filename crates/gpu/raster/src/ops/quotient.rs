@@ -62,7 +62,7 @@ pub fn correct<O: Ops>(o: &mut O, a: O::Float, b: O::Float, near: O::Float) -> O
     let sign = o.xor(bits[0], bits[1]);
     let sign = o.and_with(sign, i32::MIN);
     let value = o.or(sign, magnitude);
-    let value = o.from_bits(value);
+    let value = o.float_of_bits(value);
 
     let (least, most) = (o.int(0), o.int(255));
     let mut normal = o.bool(true);

@@ -55,7 +55,7 @@ impl Ops for Scalar<'_> {
         fn to_float(a: i32) -> f32 { a as f32 }
         fn round(a: f32) -> i32 { a.round_ties_even() as i32 }
         fn bits(a: f32) -> i32 { a.to_bits() as i32 }
-        fn from_bits(a: i32) -> f32 { f32::from_bits(a as u32) }
+        fn float_of_bits(a: i32) -> f32 { f32::from_bits(a as u32) }
         fn select(when: bool, a: i32, b: i32) -> i32 { if when { a } else { b } }
         fn fselect(when: bool, a: f32, b: f32) -> f32 { if when { a } else { b } }
         fn both(a: bool, b: bool) -> bool { a & b }

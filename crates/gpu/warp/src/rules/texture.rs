@@ -113,7 +113,7 @@ fn log2<O: Ops>(o: &mut O, value: O::Float) -> O::Int {
     let (one, half) = (o.int(0x3f80_0000), o.int(0x3f00_0000));
     let scale = o.select(low, one, half);
     let m = o.or(mantissa, scale);
-    let m = o.from_bits(m);
+    let m = o.float_of_bits(m);
     let above = o.add_to(exponent, 1);
     let exponent = o.select(low, exponent, above);
 
