@@ -71,7 +71,7 @@ passes! {
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
     lower_floats 2 Module "directed rounding and sums rounded once are computed in integers or wider floats",
     legalize 1 Module "ops and flags that no shading language has become ops that they have",
-    lower_int64 1 Module "64-bit integers become pairs of 32-bit ones",
+    lower_int64 2 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
     lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
 }
