@@ -50,6 +50,17 @@ impl Unit {
 
     pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
         let s = self.amount(ty, s);
+        // naga takes the kind of a shift from the type, not from the instruction.
+        if self.options.portable_ops && op == S::ShiftRightArithmetic {
+            let scalar = self.type_of(S::TypeInt, &[ty.kind().bits(), 1]);
+            let signed = match ty.lanes() {
+                1 => scalar,
+                lanes => self.type_of(S::TypeVector, &[scalar, lanes.into()]),
+            };
+            let value = self.op_raw(S::Bitcast, signed, &[a]);
+            let shifted = self.op_raw(op, signed, &[value, s]);
+            return self.op(S::Bitcast, ty, &[shifted]);
+        }
         self.op(op, ty, &[a, s])
     }
 
