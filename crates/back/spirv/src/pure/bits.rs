@@ -50,18 +50,26 @@ impl Unit {
 
     pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
         let s = self.amount(ty, s);
-        // naga takes the kind of a shift from the type, not from the instruction.
-        if self.options.portable_ops && op == S::ShiftRightArithmetic {
-            let scalar = self.type_of(S::TypeInt, &[ty.kind().bits(), 1]);
-            let signed = match ty.lanes() {
-                1 => scalar,
-                lanes => self.type_of(S::TypeVector, &[scalar, lanes.into()]),
-            };
-            let value = self.op_raw(S::Bitcast, signed, &[a]);
-            let shifted = self.op_raw(op, signed, &[value, s]);
-            return self.op(S::Bitcast, ty, &[shifted]);
+        match op {
+            S::ShiftRightArithmetic => self.signed_op(op, ty, a, s),
+            _ => self.op(op, ty, &[a, s]),
         }
-        self.op(op, ty, &[a, s])
+    }
+
+    /// An instruction on signed integers. Ours are declared unsigned; naga goes by the type, not by the instruction, so that it
+    /// is given signed ones.
+    pub(crate) fn signed_op(&mut self, op: S, ty: Type, a: Id, b: Id) -> Id {
+        if !self.options.portable_ops {
+            return self.op(op, ty, &[a, b]);
+        }
+        let scalar = self.type_of(S::TypeInt, &[ty.kind().bits(), 1]);
+        let signed = match ty.lanes() {
+            1 => scalar,
+            lanes => self.type_of(S::TypeVector, &[scalar, lanes.into()]),
+        };
+        let [a, b] = [a, b].map(|v| self.op_raw(S::Bitcast, signed, &[v]));
+        let made = self.op_raw(op, signed, &[a, b]);
+        self.op(S::Bitcast, ty, &[made])
     }
 
     /// A field that constants place inside a 32-bit word: its offset and count as scalar constants.

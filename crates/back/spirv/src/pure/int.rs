@@ -97,7 +97,7 @@ impl Unit {
                     }
                     (DivZero::Never, Op::Udiv) => S::UDiv,
                     (DivZero::Never, Op::Urem) => S::UMod,
-                    (DivZero::Never, Op::Sdiv) => S::SDiv,
+                    (DivZero::Never, Op::Sdiv) => return Ok(self.signed_op(S::SDiv, ty, a, b)),
                     _ => return Err(LOWER),
                 };
                 self.op(op, ty, &[a, b])
