@@ -181,7 +181,7 @@ impl Cache {
             return found;
         }
         let turn = self.in_work.turn(base);
-        // Whoever was at it has made what is wanted here, unless it was for another state.
+        // The thread that was waited for has made this translation, unless it was for another state.
         if turn.waited
             && let Some(found) = self.look_up(base, state)
         {

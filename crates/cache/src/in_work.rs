@@ -15,12 +15,12 @@ pub(crate) struct InWork {
 pub(crate) struct Turn<'a> {
     in_work: &'a InWork,
     key: Key,
-    /// Another thread was at the program before.
+    /// Another thread was translating the program.
     pub(crate) waited: bool,
 }
 
 impl InWork {
-    /// Waits until nobody else is at a program.
+    /// Waits until no other thread translates the program.
     pub(crate) fn turn(&self, key: Key) -> Turn<'_> {
         let mut waited = false;
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);

@@ -134,7 +134,7 @@ pub enum LiftOptions {
 }
 
 impl LiftOptions {
-    /// The name of the guest whose they are.
+    /// The name of the guest that these options belong to.
     pub fn guest(&self) -> &'static str {
         match self {
             LiftOptions::Ir => "ir",
@@ -151,7 +151,7 @@ impl LiftOptions {
         }
     }
 
-    /// What a guest answers that was given these and has others.
+    /// The error of a guest that was given the options of another.
     pub(crate) fn foreign(&self, guest: &'static str) -> Error {
         Error::ForeignOptions { guest, given: self.guest() }
     }

@@ -19,7 +19,7 @@ bitflags::bitflags! {
         /// With edge marking and without antialiasing, the upper edge of a polygon is drawn over the lower edge of another of the
         /// same id, whatever the depths. Recorded: Jaklyy/polyrastertest, tests 38, 39 and 43.
         const EDGE_OVERLAP = 1 << 3;
-        /// Of the two vertices that clipping makes of a polygon's first one, that towards the last vertex comes last. Recorded:
+        /// Clipping replaces a polygon's first vertex by two; the one on the edge to the last vertex goes to the end of the list. Recorded:
         /// Jaklyy/polyrastertest, tests 62 to 64.
         const CLIP_ORDER = 1 << 4;
     }
