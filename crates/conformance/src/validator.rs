@@ -1,7 +1,39 @@
 //! SPIR-V checked by SPIRV-Tools: compiled in with the feature `validator`, else the program `spirv-val` if it is
-//! installed.
+//! installed. Its text is that of the program `spirv-dis`.
 
 use crate::report::Verdict;
+use std::io::{Result as IoResult, Write};
+use std::process::{Command, Output, Stdio};
+
+/// Gives words to a program that reads all before it says anything.
+fn ask(program: &str, args: &[&str], words: &[u32]) -> IoResult<Output> {
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    // The answer may be longer than a pipe is.
+    let input = child.stdin.take();
+    let writer = std::thread::spawn(move || input.map_or(Ok(()), |mut input| input.write_all(&bytes)));
+    let output = child.wait_with_output()?;
+    // A program that ends early has said why.
+    let _ = writer.join();
+    Ok(output)
+}
+
+/// The text of words, with names made of what ids are.
+///
+/// # Errors
+/// Why there is none.
+pub fn disassemble(words: &[u32]) -> Result<String, String> {
+    let output = ask("spirv-dis", &["--no-color", "-"], words).map_err(|e| format!("spirv-dis: {e}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("spirv-dis: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
 
 /// Whether words are a valid module for Vulkan 1.3.
 #[cfg(feature = "validator")]
@@ -31,8 +63,9 @@ pub fn validate(words: &[u32]) -> Verdict {
 
 #[cfg(not(feature = "validator"))]
 mod program {
-    use std::io::{Result, Write};
-    use std::process::{Command, Stdio};
+    use super::ask;
+    use std::io::Result;
+    use std::process::Command;
 
     const PROGRAM: &str = "spirv-val";
 
@@ -41,18 +74,7 @@ mod program {
 
     /// What the validator has against a module, if anything.
     pub fn validate(words: &[u32]) -> Result<Option<String>> {
-        let mut child = Command::new(PROGRAM)
-            .args(["--target-env", "vulkan1.3", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        // It reads all before it says anything.
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(&bytes)?;
-        }
-        let output = child.wait_with_output()?;
+        let output = ask(PROGRAM, &["--target-env", "vulkan1.3", "-"], words)?;
         let refusal = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         Ok((!output.status.success()).then_some(refusal))
     }

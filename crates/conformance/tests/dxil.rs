@@ -189,6 +189,36 @@ fn stages_in_both_binding_models() {
     all_pass("stages", "spirv", 37);
 }
 
+fn second(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil-2").join(folder)
+}
+
+#[test]
+fn second_vectors_on_the_interpreter() {
+    for (folder, passed, unconfirmed) in [("compute", 21, 3), ("compute-dxc17", 15, 3)] {
+        let summary = none_fails(&second(folder), "interp");
+        assert_eq!(summary, Summary { passed, failed: 0, unconfirmed }, "{folder}");
+    }
+}
+
+#[test]
+fn second_vectors_on_the_device() {
+    for engine in ["spirv", "bindless"] {
+        if device_for(engine) {
+            for (folder, count) in [("compute", 24), ("compute-dxc17", 18)] {
+                if engine == "spirv" || folder == "compute-dxc17" {
+                    all_pass_in(&second(folder), engine, count);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn second_vectors_of_stages() {
+    none_fails(&second("stages-dxc17"), "spirv");
+}
+
 proptest! {
     #![proptest_config(xenoglot_testgen::property::config(256))]
 

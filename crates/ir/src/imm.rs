@@ -121,6 +121,9 @@ pub struct MemInfo {
     pub volatile: bool,
     /// The most significant byte comes first; in memory of a CPU guest only.
     pub big: bool,
+    /// Some of a vector's lanes may be inside of the resource while others are outside: where back ends test that, they test
+    /// lane by lane. Otherwise they may test the last one for all.
+    pub apart: bool,
 }
 
 impl MemInfo {
@@ -134,6 +137,7 @@ impl MemInfo {
             scope: Scope::Invocation,
             volatile: false,
             big: false,
+            apart: false,
         }
     }
 }

@@ -166,7 +166,7 @@ fn spirv_options(base: xenoglot_spirv::Options, host: &Host, options: &Options) 
         host_bounds: host.robust_buffers,
         maximal_reconvergence: host.maximal_reconvergence,
         robust: options.robust,
-        names: options.names,
+        names: base.names.max(options.names),
         guest_lines: options.guest_lines,
         ..base
     }

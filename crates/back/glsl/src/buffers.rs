@@ -57,7 +57,7 @@ struct Seen {
     any: bool,
     floats: bool,
     words: bool,
-    /// An access that is not a whole aligned vector.
+    /// An access that is not a whole aligned vector, or has to be tested lane by lane.
     narrow: bool,
     volatile: bool,
     ordered: bool,
@@ -101,6 +101,7 @@ impl Buffers {
                     s.narrow |= ty.bits() != 128
                         || ty.kind().bits() != 32
                         || mem.align_log2 < 4
+                        || (mem.apart && module.resources[r].oob != OutOfBounds::Undefined)
                         || !matches!(data.op, Op::Load | Op::Store);
                     s.wide |= ty.kind().bits() == 64 && !matches!(data.op, Op::Load | Op::Store);
                     s.volatile |= mem.volatile;

@@ -212,7 +212,8 @@ fn redeclare(
     builtin: Builtin,
     extensions: &mut u32,
 ) -> Result<(), Error> {
-    if builtin == Builtin::BaseInstance && target.is_450() {
+    let of_draw = matches!(builtin, Builtin::BaseInstance | Builtin::BaseVertex | Builtin::DrawIndex);
+    if of_draw && target.is_450() {
         *extensions |= 1 << Extension::DrawParameters as u32;
     }
     if var.direction == Direction::Input {
@@ -317,6 +318,8 @@ fn builtin_name(builtin: Builtin, direction: Direction, target: Target) -> Optio
         Builtin::SampleId if modern => "gl_SampleID",
         Builtin::PointCoord if input => "gl_PointCoord",
         Builtin::BaseInstance if modern => "gl_BaseInstanceARB",
+        Builtin::BaseVertex if modern => "gl_BaseVertexARB",
+        Builtin::DrawIndex if modern => "gl_DrawIDARB",
         Builtin::PatchVertices if modern => "gl_PatchVerticesIn",
         Builtin::InvocationId if modern => "gl_InvocationID",
         Builtin::TessCoord if modern => "gl_TessCoord",
@@ -352,6 +355,8 @@ fn is_signed(builtin: Builtin) -> bool {
             | Builtin::Layer
             | Builtin::ViewportIndex
             | Builtin::BaseInstance
+            | Builtin::BaseVertex
+            | Builtin::DrawIndex
             | Builtin::PatchVertices
             | Builtin::InvocationId
     )

@@ -3,7 +3,7 @@
 use crate::body::Body;
 use crate::error::Reason;
 use crate::inst::{scope, semantics};
-use crate::memory::{Descriptor, Length, View};
+use crate::memory::{Descriptor, Length, View, vector_of};
 use crate::pure::const_bits;
 use crate::unit::Id;
 use smallvec::SmallVec;
@@ -17,6 +17,8 @@ use xenoglot_ir::{Kind, MemInfo, Op, Resource, Space, Type, Value};
 enum Number {
     Known(u32),
     Id(Id),
+    /// An id, shifted to the left by so many bits.
+    Shifted(Id, u32),
 }
 
 /// A word of a view: the element, and the component if elements are vectors.
@@ -64,14 +66,25 @@ impl Body<'_, '_> {
             None if self.function.ty(offset) != Type::I32 => {
                 return Err(Reason::Unsupported("an offset that is no 32-bit integer"));
             }
-            None => Number::Id(self.value(offset)),
+            None => self.offset(offset),
         };
         // A known offset says more than the promise.
         let align = match place {
             Number::Known(n) if n != 0 => mem.align_log2.max(n.trailing_zeros() as u8),
             Number::Known(_) => 31,
-            Number::Id(_) => mem.align_log2,
+            Number::Id(_) | Number::Shifted(..) => mem.align_log2,
         };
+        // The view beside the first one that takes all of it at once.
+        let accessed = match op {
+            Op::Load => result.map(|v| self.function.ty(v)),
+            Op::Store => operands.first().map(|&v| self.function.ty(v)),
+            _ => None,
+        };
+        if let Some(lanes) = accessed.and_then(|ty| vector_of(ty, mem, align, self.is_tested(&view)))
+            && let Some(vectors) = self.shared.memory.vector_view(mem, lanes)
+        {
+            view = View { descriptor: view.descriptor, ..vectors };
+        }
         match (op, result, operands) {
             (Op::Load, Some(result), []) => {
                 let ty = self.function.ty(result);
@@ -108,12 +121,33 @@ impl Body<'_, '_> {
         }
     }
 
+    /// A computed offset. Where the host sees to what lies outside, a number of words that is shifted to bytes is not shifted
+    /// there and back: what would wrap around is outside instead.
+    fn offset(&mut self, offset: Value) -> Number {
+        let function = self.function;
+        if self.shared.unit.options.host_bounds
+            && let Some(inst) = function.def_inst(offset)
+            && let (Op::Shl, &[words, by]) = (function.insts[inst].op, function.args(inst))
+            && let Some(bits) = const_bits(function, by)
+            && let by @ 2..=31 = bits.lane(0) as u32
+        {
+            return Number::Shifted(self.value(words), by);
+        }
+        Number::Id(self.value(offset))
+    }
+
     // Numbers: constants are computed here, not there.
 
     fn id(&mut self, n: Number) -> Id {
         match n {
             Number::Known(n) => self.unit().u32(n),
             Number::Id(id) => id,
+            Number::Shifted(id, 0) => id,
+            Number::Shifted(id, by) => {
+                let by = self.unit().u32(by);
+                let key = [S::ShiftLeftLogical as u32, id, by, 0];
+                self.once(key, |body| body.unit().op(S::ShiftLeftLogical, Type::I32, &[id, by]))
+            }
         }
     }
 
@@ -124,10 +158,13 @@ impl Body<'_, '_> {
             (S::ShiftRightLogical, Number::Known(a)) => Number::Known(a >> b),
             (S::ShiftLeftLogical, Number::Known(a)) => Number::Known(a << b),
             (S::BitwiseAnd, Number::Known(a)) => Number::Known(a & b),
+            (S::ShiftRightLogical, Number::Shifted(id, by)) if by > b => Number::Shifted(id, by - b),
+            (S::ShiftRightLogical, Number::Shifted(id, by)) if by == b => Number::Id(id),
+            (S::ShiftRightLogical, Number::Shifted(id, by)) => self.calc(op, Number::Id(id), b - by),
             (_, a) => {
                 let a = self.id(a);
                 let b = self.unit().u32(b);
-                Number::Id(self.unit().op(op, Type::I32, &[a, b]))
+                Number::Id(self.once([op as u32, a, b, 0], |body| body.unit().op(op, Type::I32, &[a, b])))
             }
         }
     }
@@ -149,13 +186,18 @@ impl Body<'_, '_> {
         }
     }
 
-    fn inside(&mut self, view: &View, element: Number) -> Inside {
+    /// Whether accesses outside are kept from happening.
+    fn is_tested(&self, view: &View) -> bool {
         let options = &self.shared.unit.options;
-        let checked = match view.oob {
+        match view.oob {
             _ if view.block.is_some() && options.host_bounds => false,
             OutOfBounds::Undefined => options.robust,
             _ => true,
-        };
+        }
+    }
+
+    fn inside(&mut self, view: &View, element: Number) -> Inside {
+        let checked = self.is_tested(view);
         match (view.length, element) {
             (Length::Fixed(n), Number::Known(e)) if e < n => Inside::Yes,
             (Length::Fixed(_), Number::Known(_)) => Inside::No,
@@ -238,9 +280,19 @@ impl Body<'_, '_> {
     }
 
     fn pointer(&mut self, view: &View, ty: Type, element: Number, component: Option<Number>) -> Id {
-        let member = view.block.map(|_| self.unit().u32(0));
         let element = self.id(element);
         let component = component.map(|component| self.id(component));
+        let descriptor = view.descriptor.map_or(0, |d| d.index);
+        let key = [S::AccessChain as u32, view.var, element, component.unwrap_or(0) ^ descriptor << 1];
+        match view.descriptor {
+            // Two numbers do not fit the key.
+            Some(_) if component.is_some() => self.chain(view, ty, element, component),
+            _ => self.once(key, |body| body.chain(view, ty, element, component)),
+        }
+    }
+
+    fn chain(&mut self, view: &View, ty: Type, element: Id, component: Option<Id>) -> Id {
+        let member = view.block.map(|_| self.unit().u32(0));
         let unit = self.unit();
         let type_id = unit.ty(ty);
         let pointer = unit.pointer(view.class, type_id);
@@ -348,6 +400,13 @@ impl Body<'_, '_> {
         if u32::from(align) < (bits / 8).trailing_zeros() {
             return Err(ALIGN);
         }
+        // Two words at once.
+        if view.element.lanes() == 2 {
+            let element = self.calc(S::ShiftRightLogical, place, 3);
+            let inside = self.inside(view, element);
+            let whole = self.load_at(view, mem, view.element, Word { element, component: None }, inside)?;
+            return Ok(self.cast(view.element, ty, whole));
+        }
         // Several words of one vector element at once.
         if !view.element.is_scalar() && align >= 4 && bits == 32 && lanes > 1 {
             let element = self.calc(S::ShiftRightLogical, place, 4);
@@ -444,6 +503,13 @@ impl Body<'_, '_> {
         let (bits, lanes) = (ty.kind().bits(), u32::from(ty.lanes()));
         if u32::from(align) < (bits / 8).trailing_zeros() {
             return Err(ALIGN);
+        }
+        if view.element.lanes() == 2 {
+            let element = self.calc(S::ShiftRightLogical, place, 3);
+            let inside = self.inside(view, element);
+            let value = self.cast(ty, view.element, value);
+            self.store_at(view, mem, view.element, Word { element, component: None }, inside, value);
+            return Ok(());
         }
         if !view.element.is_scalar() && align >= 4 && bits == 32 && lanes == 4 {
             let element = self.calc(S::ShiftRightLogical, place, 4);

@@ -47,6 +47,10 @@ pub(crate) struct Scratch {
     open: Vec<bool>,
     /// Lengths of buffers that were asked for in the lists around: by variable, the id and the list that it is in.
     lengths: Vec<(Id, Id, u32)>,
+    /// What was computed for accesses: by operation and operands, the id and the list that it is in.
+    computed: FxHashMap<[u32; 4], (Id, u32)>,
+    /// Conditions around what is emitted that are no statements.
+    conditions: u32,
     places: Places,
     /// Pointers of the variables that are in memory, 0 of others; empty if none is.
     memory: Vec<Id>,
@@ -185,6 +189,8 @@ impl Scratch {
         self.open.clear();
         self.open.push(true);
         self.lengths.clear();
+        self.computed.clear();
+        self.conditions = 0;
         self.frames.clear();
         self.arms.clear();
         self.levels.clear();
@@ -317,7 +323,21 @@ impl Body<'_, '_> {
         id
     }
 
-    fn write(&mut self, var: u32, id: Id) {
+    /// What `compute` gives, computed once in the lists around.
+    pub(crate) fn once(&mut self, key: [u32; 4], compute: impl FnOnce(&mut Self) -> Id) -> Id {
+        if let Some(&(id, list)) = self.scratch.computed.get(&key)
+            && self.scratch.open[list as usize]
+        {
+            return id;
+        }
+        let id = compute(self);
+        if self.scratch.conditions == 0 {
+            self.scratch.computed.insert(key, (id, self.list));
+        }
+        id
+    }
+
+    pub(crate) fn write(&mut self, var: u32, id: Id) {
         match self.memory(var) {
             Some(pointer) => self.unit().effect(S::Store, &[pointer, id]),
             None => self.scratch.ssa.write(var, self.block, id),
@@ -401,7 +421,9 @@ impl Body<'_, '_> {
         self.open_block(yes, head);
         // What is asked for inside is not known behind it.
         let known = self.scratch.lengths.len();
+        self.scratch.conditions += 1;
         then(self);
+        self.scratch.conditions -= 1;
         self.scratch.lengths.truncate(known);
         let inner = self.block;
         match self.leave(merge) {
@@ -554,6 +576,19 @@ impl Body<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The variables that an edge writes, and their values.
+    fn edge_values(&mut self, edge: xenoglot_structure::Edge) -> SmallVec<[(u32, Id); 4]> {
+        let function = self.function;
+        let edge = &function.edges(edge.from)[edge.index as usize];
+        let mut written = SmallVec::new();
+        for (&p, &a) in function.params(edge.block).iter().zip(function.edge_args(edge)) {
+            if self.scratch.places.vars[p.index()].used {
+                written.push((p.as_u32(), self.value(a)));
+            }
+        }
+        written
     }
 
     fn edge(&mut self, edge: xenoglot_structure::Edge) {

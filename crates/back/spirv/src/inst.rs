@@ -245,9 +245,10 @@ impl Body<'_, '_> {
     /// asked for.
     pub(crate) fn quads(&mut self) -> Result<(), Reason> {
         let [x, y, z] = self.shared.module.workgroup;
-        match self.shared.module.stage {
+        let stage = self.shared.module.stage;
+        match stage {
             Stage::Fragment => return Ok(()),
-            Stage::Compute => {}
+            Stage::Compute | Stage::Mesh | Stage::Task => {}
             _ => return Err(STAGE),
         }
         if [x, y, z].map(u64::from).iter().product::<u64>() % 4 != 0 {
@@ -255,7 +256,11 @@ impl Body<'_, '_> {
         }
         let unit = self.unit();
         unit.capability(Capability::ComputeDerivativeGroupLinearKHR);
-        unit.extension("SPV_NV_compute_shader_derivatives");
+        // Of compute shaders the older extension says the same, and more consumers know it.
+        unit.extension(match stage {
+            Stage::Compute => "SPV_NV_compute_shader_derivatives",
+            _ => "SPV_KHR_compute_shader_derivatives",
+        });
         unit.quads = true;
         Ok(())
     }

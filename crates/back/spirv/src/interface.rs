@@ -357,12 +357,16 @@ fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, data: &VarData)
         B::TessLevelInner => BuiltIn::TessLevelInner,
         B::PatchVertices => BuiltIn::PatchVertices,
         B::PointCoord => BuiltIn::PointCoord,
-        B::BaseInstance => {
+        B::BaseInstance | B::BaseVertex | B::DrawIndex => {
             unit.capability(Capability::DrawParameters);
             if !unit.since(Version::V1_3) {
                 unit.extension("SPV_KHR_shader_draw_parameters");
             }
-            BuiltIn::BaseInstance
+            match builtin {
+                B::BaseVertex => BuiltIn::BaseVertex,
+                B::DrawIndex => BuiltIn::DrawIndex,
+                _ => BuiltIn::BaseInstance,
+            }
         }
     };
     Ok(pick)

@@ -68,7 +68,7 @@ use xenoglot_ir::module::{Builtin, Direction, Module, Semantic};
 use xenoglot_ir::stage::{Denormals, Depth};
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Writes a verified module.
 ///
@@ -187,6 +187,9 @@ fn execution_modes(
         }
         ExecutionModel::MeshEXT => {
             mode(ExecutionMode::LocalSize, &module.workgroup.map(|n| n.max(1)));
+            if unit.quads {
+                mode(ExecutionMode::DerivativeGroupLinearKHR, &[]);
+            }
             let Some(mesh) = facts.mesh else {
                 return Err(Error::Invalid("a mesh shader without its primitives"));
             };

@@ -2,8 +2,9 @@
 //!
 //! Each resource, the shared memory and each function's private memory is declared once, as an array of one element
 //! type chosen from all accesses of the module: uniform buffers as vectors of four words (their stride must be 16),
-//! other resources as such vectors if every access is a whole aligned one, else as words. A storage buffer with 64-bit
-//! atomics is declared once more for them, as an array of 64-bit integers.
+//! other resources as such vectors if every access is a whole aligned one, else as words. A storage buffer that is accessed by
+//! words and by aligned vectors of two or four of them is declared once for each, if there are enough vectors that this makes
+//! the module shorter; with 64-bit atomics once more for those, as an array of 64-bit integers.
 
 use crate::error::{Error, Reason};
 use crate::options::{Names, Version};
@@ -15,7 +16,7 @@ use rustc_hash::FxHashMap;
 use spirv::{Capability, Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::module::{Access, Count, Module, OutOfBounds, ResourceData, ResourceKind};
+use xenoglot_ir::module::{Access, Count as Descriptors, Module, OutOfBounds, ResourceData, ResourceKind};
 use xenoglot_ir::{Function, Imm, Kind, MemInfo, NO_GUEST, Op, Space, Type};
 
 /// How many elements an array has.
@@ -73,19 +74,55 @@ impl View {
 pub(crate) struct Memory {
     pub(crate) textures: Textures,
     resources: SecondaryMap<Resource, Option<View>>,
+    /// As vectors of two words and of four, beside the view of words.
+    vectors: SecondaryMap<Resource, [Option<View>; 2]>,
+    /// Blocks by what is in them: resources of the same shape share one.
+    blocks: FxHashMap<Shape, Id>,
     /// As 64-bit integers, for atomics.
     wide: SecondaryMap<Resource, Option<View>>,
     shared: Option<View>,
 }
 
+/// What is in a block: elements, how many if that is fixed, and decorations of the member.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Shape {
+    element: Type,
+    length: Option<u32>,
+    old_storage: bool,
+    read_only: bool,
+    write_only: bool,
+}
+
+/// Accesses of one width.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    floats: u32,
+    ints: u32,
+}
+
+impl Count {
+    fn all(self) -> u32 {
+        self.floats + self.ints
+    }
+
+    /// The kind of most of them.
+    fn kind(self) -> Kind {
+        if self.floats > self.ints { Kind::F32 } else { Kind::I32 }
+    }
+}
+
+/// Vectors of two and of four words that make a view of their own shorter than accesses of words.
+const WORTH_PAIRS: u32 = 5;
+const WORTH_QUADS: u32 = 2;
+
 /// What is done to one memory.
 #[derive(Clone, Copy, Default)]
 struct Uses {
-    floats: u32,
-    ints: u32,
+    /// Aligned vectors of two words, and aligned lanes of 64 bits.
+    pairs: Count,
     /// Whole aligned vectors of four words.
-    vectors: u32,
-    others: u32,
+    quads: Count,
+    others: Count,
     atomic: bool,
     /// 64-bit atomics.
     wide_atomic: bool,
@@ -93,8 +130,21 @@ struct Uses {
     read: bool,
 }
 
+/// The vector of words that an access is as a whole: of two or four lanes, or none. `align_log2` is what is known of the
+/// offset; `tested` says that accesses outside are kept from happening.
+pub(crate) fn vector_of(ty: Type, mem: MemInfo, align_log2: u8, tested: bool) -> Option<u8> {
+    if mem.order != xenoglot_ir::imm::Order::None || (mem.apart && tested) {
+        return None;
+    }
+    match (ty.kind().bits(), ty.lanes()) {
+        (32, 4) if align_log2 >= 4 => Some(4),
+        (32, 2) | (64, 1) if align_log2 >= 3 => Some(2),
+        _ => None,
+    }
+}
+
 impl Uses {
-    fn add(&mut self, function: &Function, inst: xenoglot_ir::Inst, mem: MemInfo) {
+    fn add(&mut self, function: &Function, inst: xenoglot_ir::Inst, mem: MemInfo, tested: bool) {
         let data = &function.insts[inst];
         let args = function.args(inst);
         let value = match data.op {
@@ -102,13 +152,16 @@ impl Uses {
             _ => args.get(1).copied(),
         };
         let Some(ty) = value.map(|v| function.ty(v)) else { return };
-        let float = ty.kind() == Kind::F32;
-        *if float { &mut self.floats } else { &mut self.ints } += 1;
-        let offset = args.first().and_then(|&a| const_bits(function, a)).map(|b| b.lane(0));
-        let aligned = mem.align_log2 >= 4 || offset.is_some_and(|o| o % 16 == 0);
-        let whole = ty.kind().bits() == 32 && ty.lanes() == 4 && aligned;
-        *if whole { &mut self.vectors } else { &mut self.others } += 1;
+        let offset = args.first().and_then(|&a| const_bits(function, a)).map(|b| b.lane(0) as u32);
+        let known = offset.map_or(0, |offset| if offset == 0 { 31 } else { offset.trailing_zeros() as u8 });
         let atomic = !matches!(data.op, Op::Load | Op::Store);
+        let vector = vector_of(ty, mem, mem.align_log2.max(known), tested).filter(|_| !atomic);
+        let count = match vector {
+            Some(4) => &mut self.quads,
+            Some(_) => &mut self.pairs,
+            None => &mut self.others,
+        };
+        *if ty.kind() == Kind::F32 { &mut count.floats } else { &mut count.ints } += 1;
         self.atomic |= atomic;
         self.wide_atomic |= atomic && ty.kind().bits() == 64;
         self.written |= data.op != Op::Load;
@@ -117,13 +170,53 @@ impl Uses {
 
     /// The kind of most accesses; words where lanes are not words, or are shared by atomics.
     fn kind(&self) -> Kind {
-        if self.floats > self.ints && !self.atomic { Kind::F32 } else { Kind::I32 }
+        let [pairs, quads, others] = [self.pairs, self.quads, self.others];
+        let all = Count {
+            floats: pairs.floats + quads.floats + others.floats,
+            ints: pairs.ints + quads.ints + others.ints,
+        };
+        if self.atomic { Kind::I32 } else { all.kind() }
     }
 
     fn element(&self, always_vectors: bool) -> Type {
         let lane = Type::scalar(self.kind());
-        let vectors = always_vectors || (self.vectors > 0 && self.others == 0 && !self.atomic);
+        let only_quads = self.quads.all() > 0 && self.pairs.all() + self.others.all() == 0;
+        let vectors = always_vectors || (only_quads && !self.atomic);
         if vectors { lane.with_lanes(4).unwrap_or(lane) } else { lane }
+    }
+
+    /// The elements of the first view of a storage buffer, and of those for vectors of two and of four words beside it.
+    fn views(&self) -> (Type, [Option<Type>; 2]) {
+        let vector = |count: Count, lanes| Type::scalar(count.kind()).with_lanes(lanes);
+        let (pairs, quads) = (self.pairs.all(), self.quads.all());
+        let mut beside = [
+            vector(self.pairs, 2).filter(|_| pairs >= WORTH_PAIRS),
+            vector(self.quads, 4).filter(|_| quads >= WORTH_QUADS),
+        ];
+        if self.others.all() == 0 && !self.atomic {
+            // There need not be words: the first of the other views that take all is the first view.
+            match (pairs, quads, beside) {
+                (1.., 0, _) => return (vector(self.pairs, 2).unwrap_or(Type::I32), [None; 2]),
+                (0, 1.., _) => return (vector(self.quads, 4).unwrap_or(Type::I32), [None; 2]),
+                (1.., 1.., [Some(_), Some(quad)]) => {
+                    beside[1] = None;
+                    return (quad, beside);
+                }
+                _ => {}
+            }
+        }
+        let kind = if self.atomic { Kind::I32 } else { self.others.kind() };
+        (Type::scalar(kind), beside)
+    }
+}
+
+/// Whether accesses outside of a resource are kept from happening by code.
+fn is_tested(unit: &Unit, oob: OutOfBounds) -> bool {
+    let options = &unit.options;
+    match oob {
+        _ if options.host_bounds => false,
+        OutOfBounds::Undefined => options.robust,
+        _ => true,
     }
 }
 
@@ -135,10 +228,18 @@ impl Memory {
         for function in module.funcs.values() {
             for &block in &function.layout {
                 for &inst in &function.blocks[block].insts {
-                    let Imm::Mem(mem) = function.insts[inst].imm else { continue };
+                    let data = &function.insts[inst];
+                    if let (Op::BufferSize, Imm::Resource(r)) = (data.op, data.imm) {
+                        // A size is one of words.
+                        uses[r].others.ints += 1;
+                    }
+                    let Imm::Mem(mem) = data.imm else { continue };
                     match (mem.space, mem.resource.expand()) {
-                        (Space::Shared, _) => shared.add(function, inst, mem),
-                        (_, Some(r)) => uses[r].add(function, inst, mem),
+                        (Space::Shared, _) => shared.add(function, inst, mem, false),
+                        (_, Some(r)) => {
+                            let tested = is_tested(unit, module.resources[r].oob);
+                            uses[r].add(function, inst, mem, tested);
+                        }
                         _ => {}
                     }
                 }
@@ -154,15 +255,39 @@ impl Memory {
                 memory.resources[resource] = Some(view);
                 continue;
             }
-            let view = declare(unit, data, uses, None).map_err(|r| r.at(None, NO_GUEST))?;
+            // naga takes one view of a resource.
+            let several = matches!(data.kind, ResourceKind::StorageBuffer { .. }) && !unit.options.portable_ops;
+            let (element, beside) = match several {
+                true => {
+                    let (element, beside) = uses.views();
+                    (Some(element), beside)
+                }
+                false => (None, [None; 2]),
+            };
+            let blocks = &mut memory.blocks;
+            let view = declare(unit, blocks, data, uses, element).map_err(|r| r.at(None, NO_GUEST))?;
             memory.resources[resource] = view;
-            if let (Some(view), true) = (view, aliased[resource] && !uses.wide_atomic) {
-                unit.decorate(view.var, Decoration::Aliased, &[]);
+            for (at, element) in beside.into_iter().enumerate() {
+                let Some(element) = element else { continue };
+                let blocks = &mut memory.blocks;
+                let view = declare(unit, blocks, data, uses, Some(element));
+                let view = view.map_err(|r| r.at(None, NO_GUEST))?;
+                memory.vectors[resource][at] = view;
+            }
+            let vectors = memory.vectors[resource];
+            let is_aliased = aliased[resource] || (uses.written && vectors.iter().any(Option::is_some));
+            if is_aliased {
+                let first = view.filter(|_| !uses.wide_atomic);
+                for view in [first].into_iter().chain(vectors).flatten() {
+                    unit.decorate(view.var, Decoration::Aliased, &[]);
+                }
             }
             if let (Some(view), true, ResourceKind::StorageBuffer { .. }) =
                 (view, uses.wide_atomic, data.kind)
             {
-                let wide = declare(unit, data, uses, Some(Type::I64)).map_err(|r| r.at(None, NO_GUEST))?;
+                let blocks = &mut memory.blocks;
+                let wide = declare(unit, blocks, data, uses, Some(Type::I64));
+                let wide = wide.map_err(|r| r.at(None, NO_GUEST))?;
                 memory.wide[resource] = wide;
                 for view in [Some(view), wide].into_iter().flatten() {
                     unit.decorate(view.var, Decoration::Aliased, &[]);
@@ -181,6 +306,12 @@ impl Memory {
     /// The view of 64-bit atomics.
     pub(crate) fn wide_view(&self, mem: MemInfo) -> Option<View> {
         mem.resource.expand().and_then(|r| self.wide.get(r).copied().flatten())
+    }
+
+    /// The view that a vector of two or four words goes through, if there is one beside the first.
+    pub(crate) fn vector_view(&self, mem: MemInfo, lanes: u8) -> Option<View> {
+        let [pairs, quads] = mem.resource.expand().and_then(|r| self.vectors.get(r).copied())?;
+        if lanes == 4 { quads } else { pairs }
     }
 
     /// The view of a resource.
@@ -238,6 +369,7 @@ fn declare_words(unit: &mut Unit, class: StorageClass, element: Type, size: u32)
 /// Declares a resource as an array of `element`, or of what suits its uses.
 fn declare(
     unit: &mut Unit,
+    blocks: &mut FxHashMap<Shape, Id>,
     data: &ResourceData,
     uses: Uses,
     element: Option<Type>,
@@ -260,51 +392,69 @@ fn declare(
         element = element.lane(); // its size need not be a multiple of 16
     }
     let stride = element.bits() / 8;
-    let type_id = unit.ty(element);
-    let (array, length) = match size {
-        Some(size) => {
-            let n = size.div_ceil(stride).max(1);
-            let length = unit.u32(n);
-            (unit.fresh_type(S::TypeArray, &[type_id, length]), Length::Fixed(n))
-        }
-        None => (unit.fresh_type(S::TypeRuntimeArray, &[type_id]), Length::Bound),
+    let length = size.map(|size| size.div_ceil(stride).max(1));
+    let shape = Shape {
+        element,
+        length,
+        old_storage: size.is_none() && !since_1_3,
+        read_only: size.is_none() && (access == Access::Read || !uses.written),
+        write_only: size.is_none() && access == Access::Write && !uses.read,
     };
-    unit.decorate(array, Decoration::ArrayStride, &[stride]);
-    let block = unit.fresh_type(S::TypeStruct, &[array]);
-    let old_storage = size.is_none() && !since_1_3;
-    unit.decorate(block, if old_storage { Decoration::BufferBlock } else { Decoration::Block }, &[]);
-    unit.decorate_member(block, 0, Decoration::Offset, &[0]);
-    if size.is_none() {
-        if access == Access::Read || !uses.written {
-            unit.decorate_member(block, 0, Decoration::NonWritable, &[]);
-        }
-        if access == Access::Write && !uses.read {
-            unit.decorate_member(block, 0, Decoration::NonReadable, &[]);
-        }
-    }
+    // What naga writes has a type for each.
+    let known = blocks.get(&shape).copied().filter(|_| !unit.options.portable_ops);
+    let block = known.unwrap_or_else(|| {
+        let block = declare_block(unit, shape);
+        unit.name(Names::Interface, block, &format!("{}_block", data.name));
+        unit.member_name(block, 0, "data");
+        block
+    });
+    blocks.insert(shape, block);
+    let length = length.map_or(Length::Bound, Length::Fixed);
     let declared = descriptors(unit, data.count, block);
     let var = unit.variable(class, declared);
     unit.name(Names::Interface, var, &data.name);
-    unit.name(Names::Interface, block, &format!("{}_block", data.name));
-    unit.member_name(block, 0, "data");
     if !unbound {
         unit.decorate(var, Decoration::DescriptorSet, &[data.set]);
         unit.decorate(var, Decoration::Binding, &[data.binding]);
     }
-    let array = data.count != Count::One;
+    let array = data.count != Descriptors::One;
     let (block, oob) = (Some(block), data.oob);
     Ok(Some(View { var, class, element, length, block, array, descriptor: None, oob }))
 }
 
+/// Declares a block of a shape.
+fn declare_block(unit: &mut Unit, shape: Shape) -> Id {
+    let type_id = unit.ty(shape.element);
+    let array = match shape.length {
+        Some(n) => {
+            let length = unit.u32(n);
+            unit.fresh_type(S::TypeArray, &[type_id, length])
+        }
+        None => unit.fresh_type(S::TypeRuntimeArray, &[type_id]),
+    };
+    unit.decorate(array, Decoration::ArrayStride, &[shape.element.bits() / 8]);
+    let block = unit.fresh_type(S::TypeStruct, &[array]);
+    let kind = if shape.old_storage { Decoration::BufferBlock } else { Decoration::Block };
+    unit.decorate(block, kind, &[]);
+    unit.decorate_member(block, 0, Decoration::Offset, &[0]);
+    if shape.read_only {
+        unit.decorate_member(block, 0, Decoration::NonWritable, &[]);
+    }
+    if shape.write_only {
+        unit.decorate_member(block, 0, Decoration::NonReadable, &[]);
+    }
+    block
+}
+
 /// The type of as many descriptors as a resource has.
-pub(crate) fn descriptors(unit: &mut Unit, count: Count, of: Id) -> Id {
+pub(crate) fn descriptors(unit: &mut Unit, count: Descriptors, of: Id) -> Id {
     match count {
-        Count::One => of,
-        Count::Fixed(n) => {
+        Descriptors::One => of,
+        Descriptors::Fixed(n) => {
             let n = unit.u32(n.max(1));
             unit.type_of(S::TypeArray, &[of, n])
         }
-        Count::Unbounded => {
+        Descriptors::Unbounded => {
             unit.capability(Capability::RuntimeDescriptorArray);
             unit.descriptor_indexing();
             unit.type_of(S::TypeRuntimeArray, &[of])

@@ -103,9 +103,9 @@ pub(crate) fn tessellation_modes(t: Tessellation) -> impl Iterator<Item = Execut
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Names {
     /// None.
+    #[default]
     None,
     /// Functions, interface and resources.
-    #[default]
     Interface,
     /// Values too, by the guest register they came from.
     All,
@@ -208,6 +208,8 @@ impl Options {
         Options {
             version: Some(Version::V1_3),
             capabilities: Some(capabilities),
+            // The text that naga writes has them.
+            names: Names::Interface,
             switch_as_if_chain: true,
             portable_ops: true,
             ..Options::default()

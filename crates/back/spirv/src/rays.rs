@@ -2,6 +2,7 @@
 
 use crate::body::Body;
 use crate::error::Reason;
+use crate::memory::descriptors;
 use crate::options::{Names, Version};
 use crate::texture::OPERANDS;
 use crate::unit::{Id, Unit};
@@ -10,8 +11,8 @@ use spirv::{BuiltIn, Capability, Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::imm::{QueryInfo, RayValue};
-use xenoglot_ir::module::{Module, PayloadKind, ResourceKind, Stage};
-use xenoglot_ir::{Imm, Inst, Op, Type};
+use xenoglot_ir::module::{Count, Module, PayloadKind, ResourceKind, Stage};
+use xenoglot_ir::{Imm, Inst, Op, Type, Value};
 
 /// Whether a stage is one of ray tracing.
 pub(crate) fn is_ray_stage(stage: Stage) -> bool {
@@ -79,7 +80,8 @@ impl Rays {
         for (resource, data) in &module.resources {
             if data.kind == ResourceKind::RayQuery {
                 query_needs(unit)?;
-                let ty = unit.type_of(S::TypeRayQueryKHR, &[]);
+                let query = unit.type_of(S::TypeRayQueryKHR, &[]);
+                let ty = descriptors(unit, data.count, query);
                 let var = unit.variable(StorageClass::Private, ty);
                 unit.name(Names::Interface, var, &data.name);
                 rays.queries[resource] = var;
@@ -113,9 +115,19 @@ impl Body<'_, '_> {
         Ok(view.ok_or(Reason::Invalid("the resource is no payload"))?.var)
     }
 
-    fn query(&self, resource: Resource) -> Result<Id, Reason> {
+    /// The query of an op and its other operands; of an array, the last operand is the element.
+    fn query<'f>(&mut self, resource: Resource, args: &'f [Value]) -> Result<(Id, &'f [Value]), Reason> {
         let var = self.shared.rays.queries.get(resource).copied().filter(|&id| id != 0);
-        var.ok_or(Reason::Invalid("the resource is no ray query"))
+        let var = var.ok_or(Reason::Invalid("the resource is no ray query"))?;
+        if self.shared.module.resources[resource].count == Count::One {
+            return Ok((var, args));
+        }
+        let (&element, args) = args.split_last().ok_or(OPERANDS)?;
+        let element = self.value(element);
+        let unit = self.unit();
+        let query = unit.type_of(S::TypeRayQueryKHR, &[]);
+        let pointer = unit.pointer(StorageClass::Private, query);
+        Ok((unit.op_raw(S::AccessChain, pointer, &[var, element]), args))
     }
 
     /// An op on rays or meshes; what it gives.
@@ -124,14 +136,16 @@ impl Body<'_, '_> {
         let data = &function.insts[inst];
         match (data.op, data.imm) {
             (Op::RayTrace | Op::QueryStart, Imm::Resource(resource)) => {
-                let &structure = function.args(inst).first().ok_or(OPERANDS)?;
-                let structure = self.structure(structure)?;
+                let mut args = function.args(inst);
                 let mut words = SmallVec::<[Id; 12]>::new();
                 if data.op == Op::QueryStart {
-                    words.push(self.query(resource)?);
+                    let query;
+                    (query, args) = self.query(resource, args)?;
+                    words.push(query);
                 }
-                words.push(structure);
-                for &v in &function.args(inst)[1..] {
+                let (&structure, args) = args.split_first().ok_or(OPERANDS)?;
+                words.push(self.structure(structure)?);
+                for &v in args {
                     words.push(self.value(v));
                 }
                 if data.op == Op::RayTrace {
@@ -165,12 +179,15 @@ impl Body<'_, '_> {
                 Ok(None)
             }
             (Op::QueryProceed, Imm::Resource(resource)) => {
-                let query = self.query(resource)?;
+                let (query, _) = self.query(resource, function.args(inst))?;
                 Ok(Some(self.unit().op(S::RayQueryProceedKHR, Type::BOOL, &[query])))
             }
             (Op::QueryTerminate | Op::QueryConfirm | Op::QueryGenerate, Imm::Resource(resource)) => {
-                let mut words = SmallVec::<[Id; 2]>::from_slice(&[self.query(resource)?]);
-                words.extend(self.words(inst));
+                let (query, args) = self.query(resource, function.args(inst))?;
+                let mut words = SmallVec::<[Id; 2]>::from_slice(&[query]);
+                for &v in args {
+                    words.push(self.value(v));
+                }
                 let op = match data.op {
                     Op::QueryTerminate => S::RayQueryTerminateKHR,
                     Op::QueryConfirm => S::RayQueryConfirmIntersectionKHR,
@@ -179,7 +196,10 @@ impl Body<'_, '_> {
                 self.unit().effect_of(op, &words);
                 Ok(None)
             }
-            (Op::QueryGet, Imm::Query(info)) => self.query_value(info).map(Some),
+            (Op::QueryGet, Imm::Query(info)) => {
+                let (query, _) = self.query(info.query, function.args(inst))?;
+                Ok(Some(self.query_value(query, info)))
+            }
             (Op::MeshSetCounts, _) => {
                 let words = self.words(inst);
                 self.unit().effect_of(S::SetMeshOutputsEXT, &words);
@@ -195,8 +215,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn query_value(&mut self, info: QueryInfo) -> Result<Id, Reason> {
-        let query = self.query(info.query)?;
+    fn query_value(&mut self, query: Id, info: QueryInfo) -> Id {
         let (op, of_hit) = match info.value {
             RayValue::Kind => (S::RayQueryGetIntersectionTypeKHR, true),
             RayValue::T => (S::RayQueryGetIntersectionTKHR, true),
@@ -228,9 +247,9 @@ impl Body<'_, '_> {
         if info.value.is_matrix() {
             let matrix = matrix_type(unit);
             let whole = unit.op_raw_of(op, matrix, &words);
-            return Ok(unit.op(S::CompositeExtract, ty, &[whole, info.column.into()]));
+            return unit.op(S::CompositeExtract, ty, &[whole, info.column.into()]);
         }
-        Ok(unit.op_of(op, ty, &words))
+        unit.op_of(op, ty, &words)
     }
 }
 

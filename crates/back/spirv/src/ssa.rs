@@ -324,21 +324,22 @@ impl Ssa {
         self.phis.get(phi_number(id)?)
     }
 
-    /// Removes phis that stand for one value.
-    pub(crate) fn simplify(&mut self) {
+    /// Removes phis that stand for one value. Where some of a phi's operands are undefined and the others are one constant, it is
+    /// that: constants, which `constants` tells by id, are there everywhere.
+    pub(crate) fn simplify(&mut self, constants: &[bool]) {
         // Operands are mostly found after what uses them, so one round from the last phi to the first does nearly all.
         self.work.clear();
         for n in (0..self.phis.len() as u32).rev() {
-            if self.simplify_phi(n) == Simplified::Later {
+            if self.simplify_phi(n, constants) == Simplified::Later {
                 self.work.push(n);
             }
         }
         // The others use what a loop carries around.
         let mut work = std::mem::take(&mut self.work);
-        work.retain(|&n| self.uses_gone(n) && self.simplify_phi(n) == Simplified::Yes);
+        work.retain(|&n| self.uses_gone(n) && self.simplify_phi(n, constants) == Simplified::Yes);
         self.work = work;
         if !self.work.is_empty() {
-            self.simplify_users();
+            self.simplify_users(constants);
         }
     }
 
@@ -349,23 +350,25 @@ impl Ssa {
     }
 
     /// Removes a phi if it stands for one value, and replaces its operands by what they stand for.
-    fn simplify_phi(&mut self, n: u32) -> Simplified {
+    fn simplify_phi(&mut self, n: u32, constants: &[bool]) -> Simplified {
         let own = PHI + n;
         let Ssa { phis, operands, .. } = self;
         // `own` is no operand that counts, so it says that there was none.
-        let (mut only, mut several, mut later) = (own, false, false);
+        let (mut only, mut several, mut later, mut undefined) = (own, false, false, false);
         for operand in &mut operands[range(&phis[n as usize].operands)] {
             let mut id = *operand;
             if phi_number(id).and_then(|m| phis.get(m)).is_some_and(|phi| phi.is != id) {
                 id = root(phis, id);
                 *operand = id;
             }
-            if id != own {
+            undefined |= id == UNDEF;
+            if id != own && id != UNDEF {
                 several |= only != own && only != id;
                 only = id;
                 later |= (PHI..own).contains(&id);
             }
         }
+        several |= undefined && only != own && !constants.get(only as usize).is_some_and(|&is| is);
         match several {
             true if later => Simplified::Later,
             true => Simplified::No,
@@ -377,7 +380,7 @@ impl Ssa {
     }
 
     /// Looks at the phis that use those in `work`, which went, and so on.
-    fn simplify_users(&mut self) {
+    fn simplify_users(&mut self, constants: &[bool]) {
         // The phis that use each phi, one after the other; `starts` is shifted by one while they are filled in.
         let Ssa { starts, users, .. } = self;
         starts.clear();
@@ -399,7 +402,7 @@ impl Ssa {
             let [from, to] = [0, 1].map(|k| self.starts[gone as usize + k] as usize);
             for at in from..to {
                 let n = self.users[at];
-                if self.phis[n as usize].is == PHI + n && self.simplify_phi(n) == Simplified::Yes {
+                if self.phis[n as usize].is == PHI + n && self.simplify_phi(n, constants) == Simplified::Yes {
                     self.work.push(n);
                 }
             }

@@ -95,6 +95,8 @@ pub(crate) struct Unit {
     splats: FxHashMap<(Type, u64), Id>,
     /// The 32-bit integers among them that are small.
     small: Vec<Id>,
+    /// Whether an id is a constant's.
+    constants: Vec<bool>,
     /// Pointer types by storage class and target; few.
     pointers: Vec<(StorageClass, Id, Id)>,
     /// Inputs and outputs, and from 1.4 on every other global variable.
@@ -129,6 +131,7 @@ impl Unit {
         self.undefs = Default::default();
         self.interned.clear();
         self.splats.clear();
+        self.constants.clear();
         self.small.clear();
         self.small.resize(SMALL, 0);
         self.pointers.clear();
@@ -232,6 +235,9 @@ impl Unit {
             return id;
         }
         let id = self.id();
+        if typed {
+            self.note_constant(id);
+        }
         words.remove(0);
         words.insert(usize::from(typed), id);
         push(&mut self.globals, op, &words);
@@ -239,6 +245,19 @@ impl Unit {
         words.insert(0, op as u32);
         self.interned.insert(words, id);
         id
+    }
+
+    fn note_constant(&mut self, id: Id) {
+        let at = id as usize;
+        if self.constants.len() <= at {
+            self.constants.resize(at + 1, false);
+        }
+        self.constants[at] = true;
+    }
+
+    /// Whether each id is a constant's; of those at the end that are not, nothing is said.
+    pub(crate) fn constants(&self) -> &[bool] {
+        &self.constants
     }
 
     /// A type that is not a number: `op operands…`.
@@ -348,6 +367,7 @@ impl Unit {
             }
         };
         push(&mut self.globals, declare.0, declare.1);
+        self.note_constant(id);
         self.splats.insert((ty, bits), id);
         if let (Type::I32, Some(known)) = (ty, self.small.get_mut(bits as usize)) {
             *known = id;

@@ -38,10 +38,65 @@ pub struct Row {
     pub optimise: f64,
     /// Writing SPIR-V.
     pub emit: f64,
-    /// Words of SPIR-V.
-    pub words: usize,
+    /// SPIR-V.
+    pub code: Counts,
+    /// Each shader.
+    pub each: Vec<Shader>,
     /// Shaders that were not translated, and why.
     pub refused: Vec<String>,
+}
+
+/// What there is in modules of SPIR-V.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Words.
+    pub words: usize,
+    /// `OpPhi`.
+    pub phis: usize,
+    /// `OpLoopMerge`.
+    pub loops: usize,
+    /// `OpSelectionMerge`.
+    pub selections: usize,
+}
+
+impl Counts {
+    fn of(words: &[u32]) -> Counts {
+        /// Words before the first instruction, and opcodes (SPIR-V specification, 2.3 and 3.42).
+        const HEADER: usize = 5;
+        const PHI: u32 = 245;
+        const LOOP_MERGE: u32 = 246;
+        const SELECTION_MERGE: u32 = 247;
+        let mut counts = Counts { words: words.len(), ..Counts::default() };
+        let mut rest = words.get(HEADER..).unwrap_or_default();
+        while let Some(&first) = rest.first() {
+            match first & 0xffff {
+                PHI => counts.phis += 1,
+                LOOP_MERGE => counts.loops += 1,
+                SELECTION_MERGE => counts.selections += 1,
+                _ => {}
+            }
+            rest = rest.get((first >> 16).max(1) as usize..).unwrap_or_default();
+        }
+        counts
+    }
+
+    fn add(&mut self, other: Counts) {
+        self.words += other.words;
+        self.phis += other.phis;
+        self.loops += other.loops;
+        self.selections += other.selections;
+    }
+}
+
+/// One shader.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shader {
+    /// Its file, and its number among those of a library.
+    pub name: String,
+    /// Microseconds from container to SPIR-V.
+    pub took: f64,
+    /// SPIR-V.
+    pub code: Counts,
 }
 
 impl Row {
@@ -55,7 +110,7 @@ impl Row {
         for row in rows {
             all.shaders += row.shaders;
             all.insts += row.insts;
-            all.words += row.words;
+            all.code.add(row.code);
             all.read += row.read;
             all.lift += row.lift;
             all.optimise += row.optimise;
@@ -83,18 +138,28 @@ struct Bench {
 
 impl Bench {
     /// Measures every shader of a container.
-    fn container(&mut self, bytes: &[u8], row: &mut Row) -> Result<()> {
+    fn container(&mut self, name: &str, bytes: &[u8], row: &mut Row) -> Result<()> {
         let module = load(bytes)?;
         row.insts += module.functions.iter().flat_map(|f| &f.body).map(|b| b.insts.len()).sum::<usize>();
-        (0..programs(&module)?.len()).try_for_each(|entry| self.measure(bytes, &module, entry, row))
+        (0..programs(&module)?.len()).try_for_each(|entry| {
+            let name = if entry == 0 { name.to_owned() } else { format!("{name}:{entry}") };
+            self.measure(name, bytes, &module, entry, row)
+        })
     }
 
-    fn measure(&mut self, bytes: &[u8], module: &Module, entry: usize, row: &mut Row) -> Result<()> {
+    fn measure(
+        &mut self,
+        name: String,
+        bytes: &[u8],
+        module: &Module,
+        entry: usize,
+        row: &mut Row,
+    ) -> Result<()> {
         let remapper = BindingModel::Registers.remapper(bytes, module, entry)?;
         let options = LiftOptions { entry, ..LiftOptions::default() };
         let mut best = [f64::INFINITY; 4];
         let begin = Instant::now();
-        let mut size = 0;
+        let mut counts = Counts::default();
         for n in 0..self.repetitions {
             if n > 0 && begin.elapsed() > self.patience {
                 break;
@@ -113,7 +178,7 @@ impl Bench {
                 *best = best.min(took.as_secs_f64() * 1e6);
             }
             if let Code::Words(words) = code {
-                size = words.len();
+                counts = Counts::of(&words);
             }
         }
         match self.best.get_mut(row.shaders) {
@@ -121,7 +186,8 @@ impl Bench {
             None => self.best.push(best),
         }
         row.shaders += 1;
-        row.words += size;
+        row.code.add(counts);
+        row.each.push(Shader { name, took: 0.0, code: counts });
         Ok(())
     }
 }
@@ -130,7 +196,7 @@ impl Bench {
 pub fn run(options: &Options) -> Result<Report> {
     let mut bench = Bench {
         translator: Translator::new(),
-        host: Host::of(Language::Spirv(Some(Version::V1_6))),
+        host: Host { language: Language::Spirv(Some(Version::V1_6)), ..Host::default() },
         repetitions: if options.quick { 3 } else { 25 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
         best: Vec::new(),
@@ -152,13 +218,17 @@ pub fn run(options: &Options) -> Result<Report> {
             row = Row { folder: folder.display().to_string(), ..Row::default() };
             for file in &files {
                 let bytes = std::fs::read(file).with_context(|| file.display().to_string())?;
-                if let Err(error) = bench.container(&bytes, &mut row) {
+                let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                if let Err(error) = bench.container(&name, &bytes, &mut row) {
                     row.refused.push(format!("{}: {}", file.display(), failure::text(&error)));
                 }
                 progress.step();
             }
         }
         drop(progress);
+        for (shader, best) in row.each.iter_mut().zip(&bench.best) {
+            shader.took = best.iter().sum();
+        }
         for [read, lift, optimise, emit] in bench.best.drain(..) {
             row.read += read;
             row.lift += lift;
@@ -172,16 +242,22 @@ pub fn run(options: &Options) -> Result<Report> {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:>10}{:>9}{:>7}{:>7}{:>7}  shader", "µs", "words", "phis", "loops", "ifs")?;
+        for Shader { name, took, code } in self.folders.iter().flat_map(|row| &row.each) {
+            let Counts { words, phis, loops, selections } = code;
+            writeln!(f, "{took:>10.1}{words:>9}{phis:>7}{loops:>7}{selections:>7}  {name}")?;
+        }
         writeln!(
             f,
-            "{:>9}{:>14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>14}  folder (µs a shader)",
-            "shaders", "instructions", "read", "lift", "optimise", "SPIR-V", "together", "words/inst"
+            "{:>9}{:>14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}{:>9}{:>7}{:>7}{:>7}  folder (µs a shader)",
+            "shaders", "instructions", "read", "lift", "optimise", "SPIR-V", "together", "words/inst", "words", "phis",
+            "loops", "ifs"
         )?;
         for row in self.folders.iter().chain([&Row::sum(&self.folders)]) {
             let mean = |sum: f64| sum / row.shaders.max(1) as f64;
             writeln!(
                 f,
-                "{:>9}{:>14}{:>10.1}{:>10.1}{:>10.1}{:>10.1}{:>12.1}{:>14.1}  {}",
+                "{:>9}{:>14}{:>10.1}{:>10.1}{:>10.1}{:>10.1}{:>12.1}{:>12.1}{:>9}{:>7}{:>7}{:>7}  {}",
                 row.shaders,
                 row.insts,
                 mean(row.read),
@@ -189,7 +265,11 @@ impl fmt::Display for Report {
                 mean(row.optimise),
                 mean(row.emit),
                 mean(row.total()),
-                row.words as f64 / row.insts.max(1) as f64,
+                row.code.words as f64 / row.insts.max(1) as f64,
+                row.code.words,
+                row.code.phis,
+                row.code.loops,
+                row.code.selections,
                 row.folder
             )?;
         }

@@ -76,6 +76,8 @@ pub struct Args {
         "vectors/dxil/compute",
         "vectors/dxil/fuzz",
         "vectors/dxil/stages",
+        "vectors/dxil-2/compute",
+        "vectors/dxil-2/stages",
     ])]
     shaders: Vec<PathBuf>,
     /// The scenes of `nds`.

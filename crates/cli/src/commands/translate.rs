@@ -256,12 +256,16 @@ impl Args {
     fn hosts(&self) -> Vec<Chosen> {
         let of_language = |&language: &Language| {
             let name = language.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-            Chosen { name, host: Host::of(self.language(language)) }
+            let language = self.language(language);
+            // As the host called `vulkan`.
+            let robust_buffers = matches!(language, HostLanguage::Spirv(_));
+            Chosen { name, host: Host { robust_buffers, ..Host::of(language) } }
         };
         let named = self.host.iter().cloned();
         let mut all: Vec<Chosen> = named.chain(self.to.iter().map(of_language)).collect();
         for Chosen { host, .. } in &mut all {
             self.without.iter().for_each(|&capability| host.without.insert(capability));
+            host.robust_buffers &= !self.robust;
             if let Some(width) = self.subgroup_width {
                 host.subgroups = Subgroups::exactly(width);
             }

@@ -1,6 +1,7 @@
 //! Reader of `.test` files: `vectors/dxil/FORMAT.md`.
 
 use crate::{Error, input};
+use regex::Regex;
 use std::path::{Path, PathBuf};
 use xenoglot_ir::module::ImageFormat;
 
@@ -104,6 +105,43 @@ pub struct Vector {
     pub name: String,
     /// The container's bytes.
     pub container: Vec<u8>,
+    /// What has to be in the SPIR-V made of it.
+    pub wants: Vec<Want>,
+}
+
+impl Vector {
+    /// Optional abilities that its test takes.
+    pub fn needs(&self) -> impl Iterator<Item = &str> {
+        self.test.iter().flat_map(|test| &test.needs).map(String::as_str)
+    }
+}
+
+/// Something that the text of a container's modules has to have in some of them, or must not have in any.
+#[derive(Clone, Debug)]
+pub struct Want {
+    /// Whether it has to be there.
+    pub must: bool,
+    /// What is searched, in a line.
+    pub pattern: Regex,
+}
+
+/// Parses a `.want` file: `must` or `not`, and a regular expression, a line.
+///
+/// # Errors
+/// [`Error::Line`] for the first line that is not of the format.
+pub fn parse_wants(path: &Path, text: &str) -> Result<Vec<Want>, Error> {
+    let want = |(line, text): (usize, &str)| {
+        let bad = |what| Error::Line { path: path.into(), line, what };
+        let (word, pattern) = text.split_once(' ').ok_or(bad("neither `must` nor `not`"))?;
+        let must = match word {
+            "must" => true,
+            "not" => false,
+            _ => return Err(bad("neither `must` nor `not`")),
+        };
+        let pattern = Regex::new(pattern).map_err(|_| bad("no regular expression"))?;
+        Ok(Want { must, pattern })
+    };
+    (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()).map(want).collect()
 }
 
 /// Reads the containers at `path`, a file or a folder, and the tests beside them.
@@ -119,8 +157,13 @@ pub fn read(path: &Path) -> Result<Vec<Vector>, Error> {
             true => Some(parse(&beside, &String::from_utf8_lossy(&input::read(&beside)?))?),
             false => None,
         };
+        let want = file.with_extension("want");
+        let wants = match want.is_file() {
+            true => parse_wants(&want, &String::from_utf8_lossy(&input::read(&want)?))?,
+            false => Vec::new(),
+        };
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        vectors.push(Vector { test, name, container: input::read(&file)? });
+        vectors.push(Vector { test, name, container: input::read(&file)?, wants });
     }
     match vectors.is_empty() {
         true => Err(Error::NoVectors { path: path.into(), magic: "DXBC".into() }),

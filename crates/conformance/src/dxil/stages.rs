@@ -1,8 +1,8 @@
-//! Shaders that are not run: translated with both binding models, and validated.
+//! Shaders that are not run: translated with both binding models, validated, and searched for what has to be there.
 
-use super::format::Vector;
+use super::format::{Vector, Want};
 use crate::report::Verdict;
-use crate::validator::validate;
+use crate::validator::{disassemble, validate};
 use xenoglot::dxil::{BindingModel, LiftOptions, Remapper, lift_bound, load, programs};
 use xenoglot::host::UnknownHost;
 use xenoglot::{Code, Host, Options, compile};
@@ -16,6 +16,7 @@ pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
     let programs = programs(&module).map_err(|e| e.to_string())?;
     let mut verdict = Verdict::Passed;
     for (name, model) in models {
+        let mut texts = Vec::new();
         for (entry, program) in programs.iter().enumerate() {
             let remapper = model.remapper(&vector.container, &module, entry).map_err(|e| e.to_string())?;
             let place = |e: String| format!("{}, {name}: {e}", program.name);
@@ -25,6 +26,19 @@ pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
                 Verdict::Failed(e) | Verdict::TimedOut(e) => return Err(place(e)),
                 Verdict::Unconfirmed(e) => verdict = Verdict::Unconfirmed(place(e)),
             }
+            if !vector.wants.is_empty() {
+                texts.push(disassemble(&words));
+            }
+        }
+        match texts.into_iter().collect::<Result<Vec<String>, String>>() {
+            Ok(texts) => {
+                let is_wrong = |want: &&Want| texts.iter().any(|text| want.pattern.is_match(text)) != want.must;
+                if let Some(want) = vector.wants.iter().find(is_wrong) {
+                    let what = if want.must { "nowhere" } else { "somewhere" };
+                    return Err(format!("{name}: {what} is `{}`", want.pattern));
+                }
+            }
+            Err(e) => verdict = Verdict::Unconfirmed(format!("{name}: {e}")),
         }
     }
     Ok(verdict)

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct ShaderModel {
     /// 6 in all DXIL.
     pub major: u8,
-    /// 0 to 7 in what this crate knows.
+    /// 0 to 9 in what this crate knows.
     pub minor: u8,
 }
 
@@ -122,6 +122,8 @@ pub enum ShaderKind {
     Mesh,
     /// Amplification shader.
     Amplification,
+    /// Node of a work graph.
+    Node,
 }
 
 impl ShaderKind {
@@ -143,11 +145,12 @@ impl ShaderKind {
             ShaderKind::Callable => "callable",
             ShaderKind::Mesh => "mesh",
             ShaderKind::Amplification => "amplification",
+            ShaderKind::Node => "node",
         }
     }
 
     /// All, by number.
-    pub const ALL: [ShaderKind; 15] = [
+    pub const ALL: [ShaderKind; 16] = [
         ShaderKind::Pixel,
         ShaderKind::Vertex,
         ShaderKind::Geometry,
@@ -163,9 +166,10 @@ impl ShaderKind {
         ShaderKind::Callable,
         ShaderKind::Mesh,
         ShaderKind::Amplification,
+        ShaderKind::Node,
     ];
 
-    /// The kind of a number; `None` above 14.
+    /// The kind of a number; `None` above 15.
     pub fn from_number(number: u32) -> Option<ShaderKind> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
@@ -196,6 +200,6 @@ bitflags! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Stages: u16 {
         /// All of them.
-        const ALL = 0x7fff;
+        const ALL = 0xffff;
     }
 }

@@ -57,6 +57,20 @@ pub struct Program {
     pub payload_bytes: u32,
     /// Bytes of the attributes of a ray's hit.
     pub attribute_bytes: u32,
+    /// Lanes of the waves that it is written for, if it says.
+    pub waves: Option<Waves>,
+}
+
+/// Lanes of waves that a shader asks for: powers of two. SPIR-V has no word for it: the host asks its pipeline for
+/// subgroups of this size, which are full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Waves {
+    /// The fewest.
+    pub min: u32,
+    /// The most.
+    pub max: u32,
+    /// What is best, if it says.
+    pub preferred: Option<u32>,
 }
 
 bitflags! {
@@ -212,6 +226,7 @@ impl Program {
             input_points: 0,
             payload_bytes: 0,
             attribute_bytes: 0,
+            waves: None,
         };
         if let Some(&Some(lists)) = entry.get(2) {
             let list = |at: usize| module.metadata.list(lists).and_then(|l| l.get(at).copied().flatten());
@@ -282,10 +297,28 @@ impl Reader<'_> {
         }
     }
 
+    /// The global variable of a resource; from SM 6.6 on its type is that of a handle, and metadata casts it to the
+    /// resource's class.
     fn global(&self, id: MetadataId) -> Option<u32> {
         let Node::Value(v) = self.metadata.get(id)? else { return None };
         match self.module.values.get(v.0 as usize)?.def {
             Def::Global(index) => Some(index),
+            Def::Constant(Constant::Cast(_, of)) => match self.module.values.get(of.0 as usize)?.def {
+                Def::Global(index) => Some(index),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What the value points to that stands for a resource.
+    fn pointee(&self, id: MetadataId) -> Option<TypeId> {
+        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        let value = self.module.values.get(v.0 as usize)?;
+        match value.def {
+            Def::Constant(Constant::Undef | Constant::Null | Constant::Cast(..)) | Def::Global(_) => {
+                self.module.types.pointee(value.ty).map(|(ty, _)| ty)
+            }
             _ => None,
         }
     }
@@ -348,14 +381,7 @@ impl Reader<'_> {
     /// Components of a texel by the type of the resource's global variable: a structure of a scalar or vector.
     fn components(&self, global: MetadataId) -> u8 {
         let lanes = || {
-            let Node::Value(v) = self.metadata.get(global)? else { return None };
-            let value = self.module.values.get(v.0 as usize)?;
-            let mut ty = match value.def {
-                Def::Constant(Constant::Undef | Constant::Null) | Def::Global(_) => {
-                    self.module.types.pointee(value.ty)?.0
-                }
-                _ => return None,
-            };
+            let mut ty = self.pointee(global)?;
             // Arrays of resources, then the class, then its texel.
             while let Some(member) = self.first_member(ty) {
                 ty = member;

@@ -19,7 +19,6 @@ fn intrinsics_of_vendors_libraries_are_refused_by_name() {
     for (name, of, named, text) in [
         ("nvapi", Vendor::Nvapi, "NvGetLaneId", "NvGetLaneId of NVIDIA's NVAPI is not supported"),
         ("nvapi66", Vendor::Nvapi, "NvGetLaneId", "NvGetLaneId of NVIDIA's NVAPI is not supported"),
-        ("ags", Vendor::Ags, "LaneId", "LaneId of AMD's AGS is not supported"),
     ] {
         let error = refusal(name);
         assert!(error.to_string().ends_with(text), "{name}: {error}");
@@ -45,4 +44,14 @@ fn choices_between_handles_are_refused_where_they_are_made() {
     let error = refusal("handle_choice");
     let LiftError::Unsupported { text, why, .. } = &error else { panic!("{error}") };
     assert_eq!((text.as_str(), *why), ("phi", "a choice between handles"));
+}
+
+#[test]
+fn intrinsics_that_vulkan_has_are_lifted() {
+    let bytes = own("ags");
+    let module = read(bitcode(&bytes).unwrap().bytes, &Limits::default()).unwrap();
+    let lifted = lift(&module, &LiftOptions::default()).unwrap().module;
+    assert!(lifted.to_string().contains("sg.id"), "{lifted}");
+    // The UAV that they are accesses to is no resource.
+    assert_eq!(lifted.resources.len(), 1, "{lifted}");
 }

@@ -63,6 +63,10 @@ named_enum! {
         PointCoord "point_coord",
         /// The instance that the draw starts with, `i32`.
         BaseInstance "base_instance",
+        /// The number that the draw's vertices are counted from, `i32`.
+        BaseVertex "base_vertex",
+        /// The draw among those of a multi-draw, `i32`.
+        DrawIndex "draw_index",
         /// Vertices of the input patch, `i32`.
         PatchVertices "patch_vertices",
         /// Position in a patch, `f32x3`.

@@ -577,7 +577,8 @@ impl<'a> FuncPrinter<'a> {
         if mem.scope != Scope::Invocation {
             write!(f, " {}", mem.scope.name())?;
         }
-        write!(f, "{}{}", word(mem.volatile, "volatile"), word(mem.big, "big"))
+        let [volatile, big] = [word(mem.volatile, "volatile"), word(mem.big, "big")];
+        write!(f, "{volatile}{big}{}", word(mem.apart, "apart"))
     }
 }
 

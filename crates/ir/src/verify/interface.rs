@@ -128,7 +128,7 @@ fn builtin(var: &VarData, b: Builtin) -> (Type, Option<Direction>, bool) {
         B::RayFlags | B::HitKind | B::InstanceId | B::InstanceCustomIndex | B::GeometryIndex => {
             (Type::I32, input, false)
         }
-        B::BaseInstance | B::PatchVertices | B::ViewIndex => (Type::I32, input, false),
+        B::BaseInstance | B::BaseVertex | B::DrawIndex | B::PatchVertices | B::ViewIndex => (Type::I32, input, false),
         B::VertexIndex | B::InstanceIndex | B::InvocationId | B::SampleId | B::LocalInvocationIndex => {
             (Type::I32, input, false)
         }
@@ -332,8 +332,12 @@ fn resources(sink: &mut Sink) {
             }
             _ => {}
         }
-        let single = matches!(r.kind, ResourceKind::Payload { .. } | ResourceKind::RayQuery);
-        if single && r.count != Count::One {
+        let is_wrong = match r.kind {
+            ResourceKind::Payload { .. } => r.count != Count::One,
+            ResourceKind::RayQuery => r.count == Count::Unbounded,
+            _ => false,
+        };
+        if is_wrong {
             sink.report(format_args!("`@{name}` is an array, of what has no descriptor"));
         }
     }

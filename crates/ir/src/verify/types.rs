@@ -4,7 +4,7 @@ use super::{Sink, fail};
 use crate::entities::{Inst, Value};
 use crate::flags::Flags;
 use crate::func::{Function, InstData};
-use crate::imm::{Imm, Space};
+use crate::imm::{Imm, QueryInfo, Space};
 use crate::module::{Count, ResourceKind};
 use crate::op::{Class, OpInfo, Sig, Width};
 use crate::ty::{Kind, Type};
@@ -262,7 +262,7 @@ impl<'m> Site<'m> {
                 self.call(sink)
             }
             Sig::Effect => {
-                self.takes(sink, 0)?;
+                self.all(sink, &[])?;
                 self.gives(sink, &[])
             }
             Sig::EffectIf => {
@@ -276,7 +276,7 @@ impl<'m> Site<'m> {
             }
             Sig::Query => {
                 let Imm::Query(info) = self.data.imm else { return None };
-                self.takes(sink, 0)?;
+                self.all(sink, &[])?;
                 self.gives(sink, &[info.value.ty()])
             }
             Sig::Handle => self.handle(sink),
@@ -319,10 +319,18 @@ impl<'m> Site<'m> {
         if found == n { Some(()) } else { fail!(sink, "expected {n} operands, found {found}") }
     }
 
-    /// Checks that the operands are of these types.
+    /// Checks that the operands are of these types; of an array of ray queries, the last one is the element.
     fn all(&self, sink: &mut Sink<'m>, types: &[Type]) -> Option<()> {
-        self.takes(sink, types.len())?;
-        types.iter().enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))
+        let element = self.query_array(sink).then_some(&Type::I32);
+        self.takes(sink, types.len() + usize::from(element.is_some()))?;
+        types.iter().chain(element).enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))
+    }
+
+    /// Whether the instruction works on an array of ray queries.
+    fn query_array(&self, sink: &Sink<'m>) -> bool {
+        let (Imm::Resource(query) | Imm::Query(QueryInfo { query, .. })) = self.data.imm else { return false };
+        let data = sink.module.resources.get(query);
+        data.is_some_and(|data| data.kind == ResourceKind::RayQuery && data.count != Count::One)
     }
 
     /// Checks the results.

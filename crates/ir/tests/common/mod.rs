@@ -260,6 +260,7 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
                 scope: t.of(Scope::ALL),
                 volatile: t.flip(),
                 big: t.flip(),
+                apart: t.flip(),
             })
         }
         ImmKind::Lane => Imm::Lane(t.word() as u8),

@@ -84,7 +84,7 @@ impl Host {
 /// The host called `vulkan`.
 impl Default for Host {
     fn default() -> Host {
-        Host::of(Language::Spirv(None))
+        Host { robust_buffers: true, ..Host::of(Language::Spirv(None)) }
     }
 }
 
@@ -96,8 +96,9 @@ impl std::str::FromStr for Host {
     }
 }
 
+/// GPUs whose `robustBufferAccess2` is on.
 fn vulkan(version: Version) -> Host {
-    Host::of(Language::Spirv(Some(version)))
+    Host { robust_buffers: true, ..Host::of(Language::Spirv(Some(version))) }
 }
 
 /// What `xenoglot-vulkan`'s documentation says of it: `Fma` rounds twice, a zero is dropped from sums.
@@ -106,6 +107,7 @@ fn lavapipe() -> Host {
     Host {
         floats: Floats { controls, fused_fma: false, zero_sums: false, doubles: true },
         subgroups: Subgroups::exactly(8),
+        robust_buffers: false,
         ..vulkan(Version::V1_6)
     }
 }

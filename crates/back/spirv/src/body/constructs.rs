@@ -1,12 +1,16 @@
 //! Selections, loops and ends of the structured form as SPIR-V constructs.
 
 use super::*;
+use crate::options::Version;
 
 /// The most cases of an `OpSwitch`: the specification's universal limit.
 const MOST_CASES: usize = 16_383;
 
 /// The most nested `OpSwitch`es that one switch becomes. Drivers are silently wrong about deep nesting.
 const MOST_LEVELS: usize = 16;
+
+/// Values that an if without code chooses at most.
+const MOST_VALUES: usize = 8;
 
 /// What is in an arm.
 #[derive(Clone, Copy)]
@@ -64,6 +68,9 @@ impl Body<'_, '_> {
 
     /// An if with a body for true and one for false.
     pub(super) fn select(&mut self, cond: Id, bodies: &[Option<List>; 2]) {
+        if !self.shared.unit.options.portable_ops && (self.as_values(cond, bodies) || self.as_exit(cond, bodies)) {
+            return;
+        }
         let merge = self.unit().id();
         let labels = bodies.map(|b| if b.is_some() { self.unit().id() } else { merge });
         self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
@@ -75,6 +82,92 @@ impl Body<'_, '_> {
             }
         }
         self.open_select(first, merge, bodies.iter().any(Option::is_none));
+    }
+
+    /// An if whose arms do nothing but choose values, as choices of values; whether it is one.
+    fn as_values(&mut self, cond: Id, bodies: &[Option<List>; 2]) -> bool {
+        let mut written: [SmallVec<[(u32, Id); 4]>; 2] = Default::default();
+        for (written, body) in written.iter_mut().zip(bodies) {
+            let list = body.map_or(&[][..], |body| self.tree.list(body));
+            let is_value = |stmt: &Stmt| matches!(stmt, Stmt::Edge(_) | Stmt::Set { .. });
+            let edges = list.iter().filter(|stmt| matches!(stmt, Stmt::Edge(_))).count();
+            if edges > 1 || list.len() > MOST_VALUES || !list.iter().all(is_value) {
+                return false;
+            }
+            for &stmt in list {
+                match stmt {
+                    Stmt::Set { var, value } => {
+                        let id = self.unit().u32(value);
+                        written.push((selector(self.function, var), id));
+                    }
+                    Stmt::Edge(edge) => written.extend(self.edge_values(edge)),
+                    _ => {}
+                }
+            }
+        }
+        let [yes, no] = &written;
+        let vars = || yes.iter().chain(no).map(|&(var, _)| var);
+        let vectors = self.shared.unit.since(Version::V1_4);
+        let fits = |var: u32| self.memory(var).is_none() && (vectors || var_type(self.function, var).is_scalar());
+        if vars().count() > MOST_VALUES || !vars().all(fits) {
+            return false;
+        }
+        let mut chosen: SmallVec<[(u32, Id); 4]> = SmallVec::new();
+        for var in vars() {
+            if chosen.iter().any(|&(known, _)| known == var) {
+                continue;
+            }
+            let mut of = |arm: &[(u32, Id)]| match arm.iter().rev().find(|&&(known, _)| known == var) {
+                Some(&(_, id)) => id,
+                None => self.scratch.ssa.read(var, self.block),
+            };
+            let (yes, no) = (of(yes), of(no));
+            let id = match (yes, no) {
+                // What was not written before may be anything.
+                (UNDEF, id) | (id, UNDEF) => id,
+                (yes, no) if yes == no => yes,
+                (yes, no) => {
+                    let ty = var_type(self.function, var);
+                    self.unit().op(S::Select, ty, &[cond, yes, no])
+                }
+            };
+            chosen.push((var, id));
+        }
+        for (var, id) in chosen {
+            if id != UNDEF {
+                self.write(var, id);
+            }
+        }
+        true
+    }
+
+    /// An if that only leaves a loop or goes on with it, as a branch without a merge; whether it is one.
+    fn as_exit(&mut self, cond: Id, bodies: &[Option<List>; 2]) -> bool {
+        let Some(target) = self.scratch.targets.last() else { return false };
+        let (merge, again) = (target.merge, target.again);
+        let exit = |body: &Option<List>| match body.map(|body| self.tree.list(body)) {
+            Some([Stmt::Break]) => Some(merge),
+            Some([Stmt::Continue]) => Some(again),
+            _ => None,
+        };
+        let (to, is_yes) = match bodies {
+            [yes, None] => (exit(yes), true),
+            [None, no] => (exit(no), false),
+            _ => (None, false),
+        };
+        let Some(to) = to else { return false };
+        if self.ended || !self.scratch.ssa.blocks[self.block as usize].reachable {
+            return false;
+        }
+        let (head, next) = (self.block, self.unit().id());
+        let [yes, no] = if is_yes { [to, next] } else { [next, to] };
+        self.end(S::BranchConditional, &[cond, yes, no]);
+        if let Some(target) = self.scratch.targets.last_mut() {
+            let leaves = if to == merge { &mut target.breaks } else { &mut target.continues };
+            leaves.push(head);
+        }
+        self.open_block(next, head);
+        true
     }
 
     /// Opens a selection with the arms from `first` on.

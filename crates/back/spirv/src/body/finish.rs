@@ -11,7 +11,7 @@ impl Body<'_, '_> {
         let Body { shared, function, scratch, .. } = self;
         let ssa = &mut scratch.ssa;
         let unit = &mut *shared.unit;
-        ssa.simplify();
+        ssa.simplify(unit.constants());
         if unit.options.portable_ops {
             ssa.carry_by_phis();
         }

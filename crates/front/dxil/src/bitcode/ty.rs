@@ -81,7 +81,7 @@ impl Type {
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     all: Vec<Type>,
-    /// Types that are asked for by what they are: scalars and pointers, and pairs that instructions give.
+    /// Types that are asked for by what they are: scalars, pointers and vectors, and pairs that instructions give.
     known: FxHashMap<Type, TypeId>,
     /// The integer of one bit, which every comparison and branch asks for.
     bool: Option<TypeId>,
@@ -106,7 +106,7 @@ impl Types {
 
     pub(super) fn push(&mut self, ty: Type) {
         let id = TypeId(self.all.len() as u32);
-        if ty.is_scalar() {
+        if ty.is_scalar() || matches!(ty, Type::Vector { .. } | Type::Struct { name: None, .. }) {
             self.known.entry(ty.clone()).or_insert(id);
         }
         self.all.push(ty);

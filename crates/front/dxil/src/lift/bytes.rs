@@ -20,13 +20,23 @@ pub(super) struct Access {
     pub offset: Value,
     /// What is loaded, stored or exchanged.
     pub ty: Type,
+    /// The logarithm of what the offset is a multiple of.
+    pub align_log2: u8,
+    /// Whether lanes may be outside by themselves.
+    pub apart: bool,
+}
+
+impl Access {
+    /// An access that is aligned to its type.
+    pub fn aligned(op: Op, offset: Value, ty: Type) -> Access {
+        Access { op, offset, ty, align_log2: ty.bytes().unwrap_or(4).trailing_zeros() as u8, apart: false }
+    }
 }
 
 impl Cx<'_> {
-    /// Accesses a buffer, aligned to the type; what comes of it.
+    /// Accesses a buffer; what comes of it.
     pub fn access_bytes(&mut self, bound: Bound, access: Access, values: &[Value]) -> Lift<Option<Value>> {
-        let Access { op, offset, ty } = access;
-        let align = ty.bytes().unwrap_or(4).trailing_zeros() as u8;
+        let Access { op, offset, ty, align_log2, apart } = access;
         let (mut space, mut resource, mut element, mut address) = (Space::Global, None, None, offset);
         match bound {
             Bound::Texels { resource, element } => {
@@ -61,7 +71,7 @@ impl Cx<'_> {
         if !space.is_writable() && op != Op::Load {
             return Err(Stop::Unsupported("a buffer that is only read"));
         }
-        let mut mem = MemInfo::plain(space, resource, align);
+        let mut mem = MemInfo { apart, ..MemInfo::plain(space, resource, align_log2.min(4)) };
         if !matches!(op, Op::Load | Op::Store) {
             (mem.order, mem.scope) = (Order::Relaxed, Scope::Device);
         }
@@ -86,14 +96,8 @@ impl Cx<'_> {
 
     /// Loads from a buffer.
     pub fn load_bytes(&mut self, bound: Bound, offset: Value, ty: Type) -> Lift<Value> {
-        let loaded = self.access_bytes(bound, Access { op: Op::Load, offset, ty }, &[])?;
+        let loaded = self.access_bytes(bound, Access::aligned(Op::Load, offset, ty), &[])?;
         loaded.ok_or(Stop::Unsupported("no result"))
-    }
-
-    /// Stores to a buffer.
-    pub fn store_bytes(&mut self, bound: Bound, offset: Value, value: Value) -> Lift<()> {
-        let ty = self.ty(value);
-        self.access_bytes(bound, Access { op: Op::Store, offset, ty }, &[value]).map(drop)
     }
 
     /// Bytes of a buffer; 0 where nobody knows.

@@ -66,9 +66,7 @@ impl Cx<'_> {
             Constant::Binary(op, args) => self.expression(|cx| cx.binary(*op, *args, Flags::NONE))?,
             Constant::Cast(op, arg) => self.expression(|cx| cx.convert(*op, *arg, ty))?,
             Constant::Select(args) => self.expression(|cx| cx.select(*args))?,
-            Constant::Compare(predicate, args) => {
-                self.expression(|cx| cx.compare(*predicate, *args).map(Val::Scalar))?
-            }
+            Constant::Compare(predicate, args) => self.expression(|cx| cx.compare(*predicate, *args))?,
         })
     }
 

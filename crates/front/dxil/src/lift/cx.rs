@@ -5,14 +5,14 @@ use super::int::Scalar;
 use super::interface::Interface;
 use super::known::Known;
 use super::memory::{Memory, Pointer};
+use super::queries::Queries;
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
 use crate::binding::Remapper;
 use crate::bitcode::{Body, Constant, Def, Inst, InstKind, Module, TypeId, ValueId};
 use crate::program::{Program, ShaderFlags};
 use rustc_hash::FxHashMap;
-use xenoglot_ir::module::{Count, OutOfBounds, ResourceData, ResourceKind};
-use xenoglot_ir::{Block, Builder, Flags, Function, Imm, Module as IrModule, Op, Resource, Type, Value};
+use xenoglot_ir::{Block, Builder, Flags, Function, Imm, Module as IrModule, Op, Type, Value};
 
 /// Everything the lifter of one instruction needs.
 pub(super) struct Cx<'a> {
@@ -40,8 +40,7 @@ pub(super) struct Cx<'a> {
     /// Whether pixels' invocations access something in the order of their primitives.
     pub ordered: bool,
     pub interface: Interface,
-    /// Inline ray queries: the resource of each, and the flags of all its rays.
-    pub queries: Vec<(Resource, u32)>,
+    pub queries: Queries,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
     /// Whether quads are squares of the group ([`places`](super::places)).
@@ -52,6 +51,12 @@ pub(super) struct Cx<'a> {
     pub calls: u32,
     /// Instructions of LLVM that may still be lifted for calls.
     pub call_budget: usize,
+    /// Sums and products of addresses, by the block that they are in.
+    pub addresses: FxHashMap<(Block, Op, Value, Value), Value>,
+    /// Whether a mesh shader says how many vertices and primitives there are.
+    pub has_counts: bool,
+    /// Members of the aggregates that were made so far.
+    pub members: usize,
     /// The instruction being lifted.
     pub at: u32,
     /// Constant expressions that the one being lifted is in.
@@ -89,12 +94,15 @@ impl<'a> Cx<'a> {
             bound: Bindings::default(),
             ordered: false,
             interface,
-            queries: Vec::new(),
+            queries: Queries::default(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
             square_quads: false,
             end: None,
             calls: 0,
             call_budget: call_budget(module),
+            addresses: FxHashMap::default(),
+            has_counts: false,
+            members: 0,
             at: 0,
             expressions: 0,
         })
@@ -125,20 +133,6 @@ impl<'a> Cx<'a> {
         self.b.switch_to(block);
     }
 
-    /// The number of a new ray query.
-    pub fn new_query(&mut self, flags: u32) -> Value {
-        let number = self.queries.len() as u32;
-        let resource = self.ir.resources.push(ResourceData {
-            name: format!("query{number}"),
-            kind: ResourceKind::RayQuery,
-            set: 0,
-            binding: number,
-            count: Count::One,
-            oob: OutOfBounds::Undefined,
-        });
-        self.queries.push((resource, flags));
-        self.i32(number)
-    }
 
     /// Puts what `f` appends in front of everything else.
     pub fn in_prelude<T>(&mut self, f: impl FnOnce(&mut Builder<'a>) -> T) -> T {
@@ -170,6 +164,17 @@ impl<'a> Cx<'a> {
 
     pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
         self.b.op(op, args)
+    }
+
+    /// An op that computes an address, once in a block.
+    pub fn address_op(&mut self, op: Op, a: Value, b: Value) -> Value {
+        let key = (self.b.block(), op, a, b);
+        if let Some(&known) = self.addresses.get(&key) {
+            return known;
+        }
+        let v = self.op(op, &[a, b]);
+        self.addresses.insert(key, v);
+        v
     }
 
     /// An instruction with one result of a type.
@@ -295,6 +300,9 @@ impl<'a> Cx<'a> {
 
     /// Gives a value of the function its meaning.
     pub fn set(&mut self, id: ValueId, v: Val) {
+        if let Val::Members(members) = &v {
+            self.members += members.len();
+        }
         let (known, at) = self.known_mut(id);
         known.set(at, v);
     }

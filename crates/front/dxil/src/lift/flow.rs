@@ -3,14 +3,14 @@
 use super::cx::Cx;
 use super::memory::Region;
 use super::phis::single;
-use super::resource::{CHOICE, Handle};
+use super::bind::Element;
+use super::resource::{CHOICE, Handle, Place};
 use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};
 use crate::bitcode::{BlockId, Body, Inst, InstKind, Type as Llvm, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::rc::Rc;
 use xenoglot_ir::{Block, Type, Value};
 
 /// Lifts the function at work, what can be reached of it; its first block. Where it returns is `cx.end`.
@@ -25,6 +25,7 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
         incoming: Vec::new(),
         ranges: vec![0..0; count],
         single: single(cx, &order),
+        one_handle: FxHashSet::default(),
     };
     for &block in &order {
         let ir = cx.b.func.add_block();
@@ -39,7 +40,7 @@ pub(super) fn body(cx: &mut Cx<'_>) -> Result<Block, LiftError> {
         for (at, inst) in (first..).zip(insts) {
             cx.at = at;
             cx.b.begin_guest(at);
-            if cx.b.func.insts.len() > cx.options.limits.instructions {
+            if cx.b.func.insts.len().max(cx.members) > cx.options.limits.instructions {
                 return Err(LiftError::Instructions);
             }
             let lifted = match &inst.kind {
@@ -112,6 +113,8 @@ struct Graph {
     ranges: Vec<Range<usize>>,
     /// Phis with one possible value.
     single: FxHashMap<ValueId, ValueId>,
+    /// Phis of handles of one descriptor.
+    one_handle: FxHashSet<ValueId>,
 }
 
 impl Graph {
@@ -179,17 +182,12 @@ fn resolved(cx: &mut Cx<'_>, graph: &Graph, phi: ValueId, incoming: &[(ValueId, 
     if let Some(&value) = graph.single.get(&phi) {
         let v = cx.value(value)?;
         cx.set(phi, v);
-    } else if is_handle(cx, phi) {
-        // Different instructions may have made handles of the same descriptor.
-        let other = |&&(value, from): &&(ValueId, BlockId)| value != phi && graph.find(from).is_some();
-        let mut first: Option<Rc<Handle>> = None;
-        for &(value, _) in incoming.iter().filter(other) {
-            let handle = cx.handle_of(value).map_err(|_| CHOICE)?;
-            if !first.get_or_insert_with(|| handle.clone()).is_same(&handle, cx.b.func) {
-                return Err(CHOICE);
-            }
-        }
-        cx.set(phi, Val::Handle(first.ok_or(CHOICE)?));
+    } else if graph.one_handle.contains(&phi) {
+        // Different instructions made handles of the same descriptor. Some come around a loop and are not there yet.
+        let there = |&&(_, from): &&(ValueId, BlockId)| graph.find(from).is_some();
+        let mut handles = incoming.iter().filter(there).filter_map(|&(value, _)| cx.handle_of(value).ok());
+        let handle = handles.next().ok_or(CHOICE)?;
+        cx.set(phi, Val::Handle(handle));
     }
     Ok(())
 }
@@ -215,11 +213,27 @@ fn params(cx: &mut Cx<'_>, graph: &mut Graph, block: BlockId, ir: Block) -> Resu
     for (n, (at, inst, incoming)) in (0..).zip(phis(cx.body, block)) {
         cx.at = at;
         let Some(result) = inst.result else { continue };
-        if graph.single.contains_key(&result) || is_handle(cx, result) {
+        if graph.single.contains_key(&result) {
             continue;
         }
+        let v = match is_handle(cx, result) {
+            true => match cx.common(result) {
+                Ok(common) if common.is_one() => {
+                    graph.one_handle.insert(result);
+                    continue;
+                }
+                common => common.map(|common| {
+                    let element = Element { index: cx.b.func.add_param(ir, Type::I32), nonuniform: true };
+                    let place = match common.heap {
+                        Some(heap) => Place::Heap(heap, element),
+                        None => Place::Register(element),
+                    };
+                    Handle::new(common.declared, place).into()
+                }),
+            },
+            false => cx.type_of(result).and_then(|ty| param(cx, ir, ty)),
+        };
         graph.incoming.extend(incoming.iter().map(|&(value, from)| (from, n, value)));
-        let v = cx.type_of(result).and_then(|ty| param(cx, ir, ty));
         let v = v.map_err(|stop| explained(cx, inst, stop))?;
         cx.set(result, v);
     }
@@ -272,6 +286,7 @@ fn scattered(cx: &mut Cx<'_>, v: Val, ty: TypeId, to: &mut Values, depth: u32) -
     let is_pointer = cx.module.types.pointee(ty).is_some();
     let members = if is_pointer { None } else { cx.members_of(ty)? };
     match (v, members) {
+        (Val::Handle(handle), _) => to.push(handle.place.index()),
         (Val::Pointer(pointer), None) => to.push(cx.address(&pointer)?),
         (Val::Undef, None) if is_pointer => to.push(cx.i32(0)),
         (v, None) => to.push(cx.scalar_of(v, ty)?),

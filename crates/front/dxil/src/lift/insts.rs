@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::flow;
 use super::int::Scalar;
-use super::resource::CHOICE;
+use super::resource::{CHOICE, Handle};
 use super::val::Val;
 use super::{Lift, Stop};
 use crate::bitcode::{
@@ -45,7 +45,11 @@ impl Cx<'_> {
                 let scalar = self.scalar_type_of(args[0])?;
                 self.scalar_binary(*op, scalar, [a, b], float_flags(*fast)).map(Some)
             }
-            InstKind::Compare { predicate, args, .. } => self.compare(*predicate, *args).map(Some),
+            InstKind::Compare { predicate, args, .. } => {
+                let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) else { return Ok(None) };
+                let scalar = self.scalar_type_of(args[0])?;
+                self.scalar_compare(*predicate, scalar, [a, b]).map(Some)
+            }
             InstKind::Load { pointer, volatile, .. } => {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
                 let plain = self.module.types.get(ty).is_some_and(Llvm::is_scalar);
@@ -67,14 +71,18 @@ impl Cx<'_> {
             }
             InstKind::Gep { of, operands, .. } => self.gep(*of, self.body.list(*operands))?,
             InstKind::Select(args) => self.select(*args)?,
-            InstKind::ExtractElement([vector, index]) => {
-                let index = self.integer(*index)?;
-                self.value(*vector)?.member(index as usize).ok_or(Stop::Unsupported("an index"))?
-            }
-            InstKind::InsertElement([vector, element, index]) => {
-                let (index, element) = (self.integer(*index)? as usize, self.value(*element)?);
-                self.replaced(*vector, &[index], element)?
-            }
+            InstKind::Compare { predicate, args, .. } => self.compare(*predicate, *args)?,
+            InstKind::ExtractElement([vector, index]) => match self.integer(*index) {
+                Ok(index) => self.value(*vector)?.member(index as usize).ok_or(Stop::Unsupported("an index"))?,
+                Err(_) => self.extracted(*vector, *index)?,
+            },
+            InstKind::InsertElement([vector, element, index]) => match self.integer(*index) {
+                Ok(index) => {
+                    let element = self.value(*element)?;
+                    self.replaced(*vector, &[index as usize], element)?
+                }
+                Err(_) => self.inserted(*vector, *element, *index)?,
+            },
             InstKind::ShuffleVector(args) => self.shuffle(*args)?,
             InstKind::ExtractValue { aggregate, indices } => {
                 let mut v = self.value(*aggregate)?;
@@ -329,10 +337,13 @@ impl Cx<'_> {
             (Val::Undef, _) => return Ok(no),
             (_, Val::Undef) => return Ok(yes),
             (Val::Handle(a), Val::Handle(b)) => {
-                return match a.is_same(b, self.b.func) {
-                    true => Ok(yes),
-                    false => Err(CHOICE),
-                };
+                if a.is_same(b, self.b.func) {
+                    return Ok(yes);
+                }
+                let place = a.place.of_choice(b.place).filter(|_| a.declared == b.declared).ok_or(CHOICE)?;
+                let condition = self.scalar(args[0])?;
+                let index = self.b.select(condition, a.place.index(), b.place.index());
+                return Ok(Handle::new(a.declared, place.at(index)).into());
             }
             (Val::Pointer(a), Val::Pointer(b)) if a.region == b.region => {
                 let (a_at, b_at) = (self.address(a)?, self.address(b)?);
@@ -366,10 +377,19 @@ impl Cx<'_> {
     }
 
     /// A comparison.
-    pub fn compare(&mut self, predicate: Predicate, args: [ValueId; 2]) -> Lift<Value> {
+    pub fn compare(&mut self, predicate: Predicate, args: [ValueId; 2]) -> Lift<Val> {
+        let ty = self.type_of(args[0])?;
+        let args = [self.value(args[0])?, self.value(args[1])?];
+        self.each(ty, &args, &mut |cx, scalar, v| cx.scalar_compare(predicate, scalar, v))
+    }
+
+    fn scalar_compare(
+        &mut self,
+        predicate: Predicate,
+        s: Scalar,
+        [mut a, mut b]: [Value; 2],
+    ) -> Lift<Value> {
         use Predicate as P;
-        let s = self.scalar_type_of(args[0])?;
-        let (mut a, mut b) = (self.scalar(args[0])?, self.scalar(args[1])?);
         let (op, swapped) = match predicate {
             P::False => return Ok(self.constant(Type::BOOL, 0)),
             P::True => return Ok(self.constant(Type::BOOL, 1)),
@@ -409,6 +429,47 @@ impl Cx<'_> {
             (a, b) = (self.signed(a, s), self.signed(b, s));
         }
         Ok(self.op(op, &if swapped { [b, a] } else { [a, b] }))
+    }
+
+    /// The lanes of a vector as scalars, and an index as a number of 32 bits.
+    fn indexed(&mut self, vector: ValueId, index: ValueId) -> Lift<(Vec<Value>, Value)> {
+        let ty = self.type_of(vector)?;
+        let count = self.members_of(ty)?.unwrap_or(0);
+        let whole = self.value(vector)?;
+        let mut lanes = Vec::new();
+        for i in 0..count {
+            let of = self.module.types.member(ty, i).ok_or(Stop::Unsupported("a vector"))?;
+            let lane = whole.member(i as usize).ok_or(Stop::Unsupported("a vector"))?;
+            lanes.push(self.scalar_of(lane, of)?);
+        }
+        let index = self.scalar(index)?;
+        Ok((lanes, self.resize(index, Type::I32)))
+    }
+
+    /// The lane of a vector whose number is computed.
+    fn extracted(&mut self, vector: ValueId, index: ValueId) -> Lift<Val> {
+        let (lanes, index) = self.indexed(vector, index)?;
+        let mut lanes = (0..).zip(lanes);
+        let (_, mut v) = lanes.next().ok_or(Stop::Unsupported("a vector"))?;
+        for (n, lane) in lanes {
+            let n = self.i32(n);
+            let here = self.op(Op::IcmpEq, &[index, n]);
+            v = self.b.select(here, lane, v);
+        }
+        Ok(Val::Scalar(v))
+    }
+
+    /// A vector with the lane replaced whose number is computed.
+    fn inserted(&mut self, vector: ValueId, element: ValueId, index: ValueId) -> Lift<Val> {
+        let (lanes, index) = self.indexed(vector, index)?;
+        let element = self.scalar(element)?;
+        let mut all = Vec::new();
+        for (n, lane) in (0..).zip(lanes) {
+            let n = self.i32(n);
+            let here = self.op(Op::IcmpEq, &[index, n]);
+            all.push(self.b.select(here, element, lane));
+        }
+        Ok(Val::scalars(all))
     }
 
     /// An aggregate with the member at a path replaced.

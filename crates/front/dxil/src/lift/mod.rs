@@ -8,9 +8,11 @@
 //! Where resources are bound is a [`Remapper`]'s to say; by default a register space is a descriptor set and a register is
 //! a binding. `bind.rs` follows what it says, `bytes.rs` accesses buffers wherever they are.
 
+mod ags;
 mod bind;
 mod bytes;
 mod checks;
+mod choices;
 mod constants;
 mod cx;
 mod flow;
@@ -18,11 +20,14 @@ mod insts;
 mod int;
 mod interface;
 mod known;
+mod multiples;
 mod memory;
 mod ops;
 mod phis;
 mod places;
+mod queries;
 mod resource;
+mod runs;
 mod shader;
 mod val;
 mod vendor;
@@ -277,7 +282,7 @@ fn stage_of(kind: ShaderKind) -> Option<Stage> {
         ShaderKind::Hull => Stage::TessControl,
         ShaderKind::Domain => Stage::TessEval,
         ShaderKind::Compute => Stage::Compute,
-        ShaderKind::Library => return None,
+        ShaderKind::Library | ShaderKind::Node => return None,
         ShaderKind::RayGeneration => Stage::RayGen,
         ShaderKind::Intersection => Stage::Intersection,
         ShaderKind::AnyHit => Stage::AnyHit,

@@ -16,7 +16,7 @@ use xenoglot_ir::{Function, Imm, Kind, Op, Resource, Type, Value};
 /// Most bytes of a constant buffer that a shader sees: 4096 rows.
 const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
 
-/// Hosts cannot choose between descriptors at run time.
+/// Hosts choose between descriptors of one array by its index, and between no others.
 pub(super) const CHOICE: Stop = Stop::Unsupported("a choice between handles");
 
 /// A handle of a resource.
@@ -58,6 +58,38 @@ pub(super) enum Place {
     Register(Element),
     /// In a heap.
     Heap(Heap, Element),
+}
+
+impl Place {
+    fn element(self) -> Element {
+        match self {
+            Place::Register(element) | Place::Heap(_, element) => element,
+        }
+    }
+
+    /// Which descriptor, an `i32`.
+    pub fn index(self) -> Value {
+        self.element().index
+    }
+
+    /// The place beside this one with a number.
+    pub fn at(self, index: Value) -> Place {
+        match self {
+            Place::Register(element) => Place::Register(Element { index, ..element }),
+            Place::Heap(heap, element) => Place::Heap(heap, Element { index, ..element }),
+        }
+    }
+
+    /// What has one of the two places, if a number tells them apart. Which one it is may differ between invocations.
+    pub fn of_choice(self, other: Place) -> Option<Place> {
+        match (self, other) {
+            (Place::Register(a), Place::Register(_)) => Some(Place::Register(Element { nonuniform: true, ..a })),
+            (Place::Heap(heap, a), Place::Heap(of, _)) if heap == of => {
+                Some(Place::Heap(heap, Element { nonuniform: true, ..a }))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Cx<'_> {
@@ -194,6 +226,13 @@ pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
         }
         (Class::Sampler, _) => ResourceKind::Sampler,
         (Class::Srv, Shape::AccelerationStructure) => ResourceKind::AccelerationStructure,
+        (Class::Uav, Shape::FeedbackTexture2D | Shape::FeedbackTexture2DArray) => ResourceKind::Image {
+            dim: Dim::D2,
+            arrayed: declared.shape == Shape::FeedbackTexture2DArray,
+            multisampled: false,
+            access,
+            format: ImageFormat::R64ui,
+        },
         (Class::Srv | Class::Uav, shape) => {
             let (dim, arrayed, multisampled) = texture(shape)?;
             match declared.class {

@@ -41,6 +41,11 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
         cx.b.ret(&[]);
     }
     cx.b.switch_to(cx.prelude());
+    if cx.ir.stage == Stage::Mesh && !cx.has_counts {
+        // A mesh of which nothing is said is empty.
+        let zero = cx.i32(0);
+        cx.b.inst(Op::MeshSetCounts, Flags::NONE, Imm::None, &[zero; 2], &[]);
+    }
     cx.b.jump(entry, &[]);
     Ok(())
 }

@@ -56,5 +56,6 @@ impl Val {
     }
 }
 
-/// Members an aggregate may have while it is a value. Arrays are in memory and not counted.
-pub(super) const MOST_MEMBERS: u64 = 64;
+/// Members an aggregate may have while it is a value, as many as HLSL's longest vectors have lanes. Arrays are in memory and
+/// not counted.
+pub(super) const MOST_MEMBERS: u64 = 1024;

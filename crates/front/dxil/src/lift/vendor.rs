@@ -1,9 +1,9 @@
 //! Intrinsics of vendor libraries. They are accesses to a UAV that is no buffer, so translating them as accesses would be
-//! wrong; they are refused, and the error names the intrinsic.
+//! wrong. What Vulkan has, too, is in `ags.rs`; the others are refused, and the error names the intrinsic.
 
 use super::LiftError;
 use super::cx::Cx;
-use crate::bitcode::{Inst, InstKind, ValueId};
+use crate::bitcode::{Inst, InstKind, Operand};
 use crate::ops::Op as Dx;
 use crate::program::Vendor;
 
@@ -44,7 +44,7 @@ const NVAPI: &[(u64, &str)] = &[
     (20, "an atomic on 64-bit integers"),
 ];
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
     /// The error for the current instruction, an access to a library's UAV.
     pub(super) fn refused(&self, library: Vendor) -> LiftError {
         let (number, names) = match library {
@@ -63,11 +63,11 @@ impl Cx<'_> {
     fn ags_operation(&self) -> Option<u64> {
         let (op, args) = self.dx_call(self.body.insts.get(self.at as usize)?)?;
         let address = match op {
-            Dx::AtomicCompareExchange => args(1)?,
-            Dx::AtomicBinOp => args(2)?,
+            Dx::AtomicCompareExchange => args.get(1)?,
+            Dx::AtomicBinOp => args.get(2)?,
             _ => return None,
         };
-        Some(self.integer(address).ok()? & AGS_OPERATION)
+        Some(self.integer(address.value()?).ok()? & AGS_OPERATION)
     }
 
     /// The operation that a later store of the block puts at the start of the record whose number the current instruction,
@@ -77,6 +77,7 @@ impl Cx<'_> {
         let record = insts.next()?.result?;
         let stored = |inst: &Inst| {
             let (op, args) = self.dx_call(inst)?;
+            let args = |n: usize| args.get(n)?.value();
             let is_store = matches!(op, Dx::BufferStore | Dx::RawBufferStore);
             let is_start = args(1)? == record && self.integer(args(2)?).ok()? == 0;
             (is_store && is_start).then(|| self.integer(args(3)?).ok()).flatten()
@@ -88,11 +89,10 @@ impl Cx<'_> {
     }
 
     /// The operation that an instruction calls, and the operands behind its number.
-    fn dx_call(&self, inst: &Inst) -> Option<(Dx, impl Fn(usize) -> Option<ValueId>)> {
+    pub(super) fn dx_call(&self, inst: &Inst) -> Option<(Dx, &'a [Operand])> {
         let InstKind::Call { args, .. } = &inst.kind else { return None };
-        let args = self.body.list(*args);
-        let number = self.integer(args.first()?.value()?).ok()?;
-        let op = Dx::from_number(u32::try_from(number).ok()?)?;
-        Some((op, move |n: usize| args.get(n + 1)?.value()))
+        let (number, args) = self.body.list(*args).split_first()?;
+        let number = self.integer(number.value()?).ok()?;
+        Some((Dx::from_number(u32::try_from(number).ok()?)?, args))
     }
 }

@@ -20,7 +20,7 @@ impl Cx<'_> {
         access: Access,
         values: &[Value],
     ) -> Lift<Option<Value>> {
-        let Access { op, offset, ty } = access;
+        let Access { op, offset, ty, .. } = access;
         let (texels, kind) = self.words(resource, element);
         let (one, two) = (self.i32(1), self.i32(2));
         let index = self.op(Op::Ushr, &[offset, two]);

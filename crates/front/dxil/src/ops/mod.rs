@@ -1,6 +1,6 @@
 //! The operations of DXIL: functions `dx.op.CLASS.OVERLOAD` whose first argument is the number of an operation.
 //!
-//! The [table](Op) has every operation of shader models 6.0 to 6.7, a row each. Numbers, names, classes, types and
+//! The [table](Op) has every operation of shader models 6.0 to 6.9, a row each. Numbers, names, classes, types and
 //! attributes are those of DirectXShaderCompiler's documentation (`docs/DXIL.rst`, `utils/hct/hctdb.py`).
 
 mod table;
@@ -57,14 +57,25 @@ impl Overloads {
         Overloads::from_bits_retain(bits)
     }
 
-    /// Whether the name of a function may end with `suffix`, which is empty or begins behind a dot.
+    /// Whether the name of a function may end with `suffix`, which is empty or begins behind a dot. What there is for a
+    /// type, there is for vectors of it, which SM 6.9 has: `v4f32`.
     pub fn allow(self, suffix: &str) -> bool {
-        match Self::SUFFIXES.iter().position(|&s| s == suffix) {
+        match Self::SUFFIXES.iter().position(|&s| s == lane_of(suffix)) {
             Some(flag) => self.bits() & 1 << flag != 0,
             None if suffix.is_empty() => self.is_empty(),
             None => self.intersects(Overloads::STRUCT | Overloads::OBJECT),
         }
     }
+}
+
+/// The suffix of a vector's lanes: `f32` of `v4f32`.
+fn lane_of(suffix: &str) -> &str {
+    let lane = || {
+        let rest = suffix.strip_prefix('v')?;
+        let lane = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        (lane.len() < rest.len()).then_some(lane)
+    };
+    lane().unwrap_or(suffix)
 }
 
 /// What an operation does to memory and control flow.
@@ -103,6 +114,8 @@ pub enum Family {
     Buffer,
     /// Textures.
     Texture,
+    /// Maps of what of textures is sampled.
+    Feedback,
     /// Samples of targets and textures.
     Samples,
     /// Interfaces of vertex and pixel shaders.
@@ -168,6 +181,16 @@ pub enum Kind {
     SamplePosition,
     /// A vector of four of the overload's type.
     Vector4,
+    /// A lane of the overload's type, which is a vector.
+    OverloadLane,
+    /// `%dx.types.NodeHandle`: an output of a node.
+    NodeHandle,
+    /// `%dx.types.NodeRecordHandle`: records that a node takes or gives.
+    NodeRecordHandle,
+    /// `%dx.types.NodeInfo` or `%dx.types.NodeRecordInfo`: two words.
+    NodeProperties,
+    /// `%dx.types.HitObject`.
+    HitObject,
 }
 
 /// An operand behind the operation's number.
@@ -216,7 +239,9 @@ impl OpInfo {
 impl Op {
     /// The operation of a number.
     pub fn from_number(number: u32) -> Option<Op> {
-        Op::all().get(usize::try_from(number).ok()?).map(|row| row.op)
+        let before = table::HOLES.iter().filter(|hole| hole.end <= number).map(|hole| hole.len()).sum::<usize>();
+        let row = Op::all().get(usize::try_from(number).ok()?.checked_sub(before)?)?;
+        (row.op.number() == number).then_some(row.op)
     }
 
     /// Its number.
@@ -226,12 +251,53 @@ impl Op {
 
     /// Its row.
     pub fn info(self) -> &'static OpInfo {
-        &Op::all()[self as usize]
+        let before = table::HOLES.iter().filter(|hole| hole.end <= self.number()).map(|hole| hole.len());
+        &Op::all()[self as usize - before.sum::<usize>()]
     }
 
     /// Whether it looks into the invocation's quad: operations that do are there for the stages that have quads, and no others.
     pub fn needs_quads(self) -> bool {
         self.info().stages == table::QUADS
+    }
+
+    /// Why the operation is refused wherever it stands, if it is.
+    pub fn refusal(self) -> Option<&'static str> {
+        if self.info().family != Family::None {
+            return None;
+        }
+        Some(match self {
+            Op::TempRegLoad | Op::TempRegStore | Op::MinPrecXRegLoad | Op::MinPrecXRegStore => {
+                "translators of older bytecode have it, which take it out again"
+            }
+            op if (Op::AllocateNodeOutputRecords..=Op::GetRemainingRecursionLevels).contains(&op) => {
+                "work graphs are not lifted"
+            }
+            op if (Op::HitObjectTraceRay..=Op::HitObjectAttributes).contains(&op) => {
+                "objects of hits are not lifted"
+            }
+            _ => "no compiler that is released makes it",
+        })
+    }
+
+    /// The table as Markdown: `docs/dxil-operations.md`.
+    pub fn reference() -> String {
+        use std::fmt::Write;
+        let mut text = String::from(
+            "# The operations of DXIL\n\nPrinted from the table (`cargo test -p xenoglot-dxil --test operations`): every operation \
+             of shader models 6.0 to 6.9, and what becomes of it. Numbers that are missing are reserved, or belong to an \
+             experiment that no shader model has.\n\n| number | operation | since | state |\n|---|---|---|---|\n",
+        );
+        for row in Op::all() {
+            let state = match row.op.refusal() {
+                Some(reason) => format!("refused: {reason}"),
+                None => "lifted".to_owned(),
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "| {} | {} | {} | {state} |", row.op.number(), row.name, row.since);
+        }
+        let refused = Op::all().iter().filter(|row| row.op.refusal().is_some()).count();
+        let _ = writeln!(text, "\n{} operations, {refused} of them refused.", Op::all().len());
+        text
     }
 
     /// Every row, by number.

@@ -1,10 +1,11 @@
 //! The rows: number, variant, name, class, overloads by [`Overloads`]' letters, effect, stages, family, result and operands.
 //!
-//! Numbers 226 to 237 were given to an experiment (wave matrices) that no released shader model has, and work graphs
-//! begin at 238 (SM 6.8).
+//! Numbers of [`HOLES`] have no row: 226 to 237 were given to an experiment (wave matrices) that no released shader model
+//! has, the others are reserved.
 
 use super::{Effect, Family, Kind, OpInfo, Operand, Overloads};
 use crate::model::{ShaderKind, ShaderModel, Stages};
+use std::ops::Range;
 
 const SM_6_0: ShaderModel = ShaderModel::sm6(0);
 const SM_6_1: ShaderModel = ShaderModel::sm6(1);
@@ -14,6 +15,11 @@ const SM_6_4: ShaderModel = ShaderModel::sm6(4);
 const SM_6_5: ShaderModel = ShaderModel::sm6(5);
 const SM_6_6: ShaderModel = ShaderModel::sm6(6);
 const SM_6_7: ShaderModel = ShaderModel::sm6(7);
+const SM_6_8: ShaderModel = ShaderModel::sm6(8);
+const SM_6_9: ShaderModel = ShaderModel::sm6(9);
+
+/// Numbers of released shader models that have no row: wave matrices of an experiment, operations that are reserved.
+pub(super) const HOLES: [Range<u32>; 3] = [226..238, 259..262, 290..303];
 
 const ALL: Stages = Stages::ALL;
 const PIXEL: Stages = ShaderKind::Pixel.set();
@@ -24,8 +30,13 @@ const PATCH: Stages = HULL.union(DOMAIN);
 const PRIMITIVE: Stages = PATCH.union(GEOMETRY);
 const MESH: Stages = ShaderKind::Mesh.set();
 const AMPLIFICATION: Stages = ShaderKind::Amplification.set();
+/// Nodes of work graphs.
+const NODE: Stages = ShaderKind::Node.set();
 /// Shaders that run in groups.
-const GROUPS: Stages = ShaderKind::Compute.set().union(MESH).union(AMPLIFICATION);
+const GROUPS: Stages = ShaderKind::Compute.set().union(MESH).union(AMPLIFICATION).union(NODE);
+const VERTEX: Stages = ShaderKind::Vertex.set();
+/// Shaders that may reorder their invocations.
+const RAY_GENERATION: Stages = ShaderKind::RayGeneration.set();
 /// Shaders with quads, of which derivatives are taken.
 pub(super) const QUADS: Stages = GROUPS.union(PIXEL);
 /// Shaders that run per view.
@@ -350,16 +361,16 @@ ops! {
             outputSigId: I32, rowIndex: I32, colIndex: I8, value: Overload, primitiveIndex: I32)
         173 DispatchMesh "DispatchMesh" "dispatchMesh" "u" ReadWrite AMPLIFICATION Primitive Void (
             threadGroupCountX: I32, threadGroupCountY: I32, threadGroupCountZ: I32, payload: UserStruct)
-        174 WriteSamplerFeedback "WriteSamplerFeedback" "writeSamplerFeedback" "" ReadWrite PIXEL None Void (
+        174 WriteSamplerFeedback "WriteSamplerFeedback" "writeSamplerFeedback" "" ReadWrite PIXEL Feedback Void (
             feedbackTex: Handle, sampledTex: Handle, sampler: Handle, c0: F32, c1: F32, c2: F32, c3: F32,
             clamp: F32)
-        175 WriteSamplerFeedbackBias "WriteSamplerFeedbackBias" "writeSamplerFeedbackBias" "" ReadWrite PIXEL None Void (
+        175 WriteSamplerFeedbackBias "WriteSamplerFeedbackBias" "writeSamplerFeedbackBias" "" ReadWrite PIXEL Feedback Void (
             feedbackTex: Handle, sampledTex: Handle, sampler: Handle, c0: F32, c1: F32, c2: F32, c3: F32,
             bias: F32, clamp: F32)
-        176 WriteSamplerFeedbackLevel "WriteSamplerFeedbackLevel" "writeSamplerFeedbackLevel" "" ReadWrite ALL None Void (
+        176 WriteSamplerFeedbackLevel "WriteSamplerFeedbackLevel" "writeSamplerFeedbackLevel" "" ReadWrite ALL Feedback Void (
             feedbackTex: Handle, sampledTex: Handle, sampler: Handle, c0: F32, c1: F32, c2: F32, c3: F32,
             lod: F32)
-        177 WriteSamplerFeedbackGrad "WriteSamplerFeedbackGrad" "writeSamplerFeedbackGrad" "" ReadWrite ALL None Void (
+        177 WriteSamplerFeedbackGrad "WriteSamplerFeedbackGrad" "writeSamplerFeedbackGrad" "" ReadWrite ALL Feedback Void (
             feedbackTex: Handle, sampledTex: Handle, sampler: Handle, c0: F32, c1: F32, c2: F32, c3: F32,
             ddx0: F32, ddx1: F32, ddx2: F32, ddy0: F32, ddy1: F32, ddy2: F32, clamp: F32)
         178 AllocateRayQuery "AllocateRayQuery" "allocateRayQuery" "" ReadWrite ALL Ray I32 (
@@ -462,5 +473,134 @@ ops! {
         225 TextureStoreSample "TextureStoreSample" "textureStoreSample" "hfwi" ReadWrite ALL Texture Void (
             srv: Handle, coord0: I32, coord1: I32, coord2: I32, value0: Overload, value1: Overload,
             value2: Overload, value3: Overload, mask: I8, sampleIdx: I32)
+    }
+    SM_6_8 {
+        238 AllocateNodeOutputRecords "AllocateNodeOutputRecords" "allocateNodeOutputRecords" "" ReadWrite NODE None NodeRecordHandle (
+            output: NodeHandle, numRecords: I32, perThread: I1)
+        239 GetNodeRecordPtr "GetNodeRecordPtr" "getNodeRecordPtr" "u" ReadNone NODE None UserStruct (
+            recordhandle: NodeRecordHandle, arrayIndex: I32)
+        240 IncrementOutputCount "IncrementOutputCount" "incrementOutputCount" "" ReadWrite NODE None Void (
+            output: NodeHandle, count: I32, perThread: I1)
+        241 OutputComplete "OutputComplete" "outputComplete" "" ReadWrite NODE None Void (
+            output: NodeRecordHandle)
+        242 GetInputRecordCount "GetInputRecordCount" "getInputRecordCount" "" ReadOnly NODE None I32 (
+            input: NodeRecordHandle)
+        243 FinishedCrossGroupSharing "FinishedCrossGroupSharing" "finishedCrossGroupSharing" "" ReadWrite NODE None I1 (
+            input: NodeRecordHandle)
+        244 BarrierByMemoryType "BarrierByMemoryType" "barrierByMemoryType" "" NoDuplicate ALL Compute Void (
+            MemoryTypeFlags: I32, SemanticFlags: I32)
+        245 BarrierByMemoryHandle "BarrierByMemoryHandle" "barrierByMemoryHandle" "" NoDuplicate ALL Compute Void (
+            object: Handle, SemanticFlags: I32)
+        246 BarrierByNodeRecordHandle "BarrierByNodeRecordHandle" "barrierByNodeRecordHandle" "" NoDuplicate NODE None Void (
+            object: NodeRecordHandle, SemanticFlags: I32)
+        247 CreateNodeOutputHandle "CreateNodeOutputHandle" "createNodeOutputHandle" "" ReadNone NODE None NodeHandle (
+            MetadataIdx: I32)
+        248 IndexNodeHandle "IndexNodeHandle" "indexNodeHandle" "" ReadNone NODE None NodeHandle (
+            NodeOutputHandle: NodeHandle, ArrayIndex: I32)
+        249 AnnotateNodeHandle "AnnotateNodeHandle" "annotateNodeHandle" "" ReadNone NODE None NodeHandle (
+            node: NodeHandle, props: NodeProperties)
+        250 CreateNodeInputRecordHandle "CreateNodeInputRecordHandle" "createNodeInputRecordHandle" "" ReadNone NODE None NodeRecordHandle (
+            MetadataIdx: I32)
+        251 AnnotateNodeRecordHandle "AnnotateNodeRecordHandle" "annotateNodeRecordHandle" "" ReadNone NODE None NodeRecordHandle (
+            noderecord: NodeRecordHandle, props: NodeProperties)
+        252 NodeOutputIsValid "NodeOutputIsValid" "nodeOutputIsValid" "" ReadOnly NODE None I1 (
+            output: NodeHandle)
+        253 GetRemainingRecursionLevels "GetRemainingRecursionLevels" "getRemainingRecursionLevels" "" ReadOnly NODE None I32 (
+            )
+        254 SampleCmpGrad "SampleCmpGrad" "sampleCmpGrad" "hf" ReadOnly ALL Texture ResourceReturn (
+            srv: Handle, sampler: Handle, coord0: F32, coord1: F32, coord2: F32, coord3: F32, offset0: I32,
+            offset1: I32, offset2: I32, compareValue: F32, ddx0: F32, ddx1: F32, ddx2: F32, ddy0: F32,
+            ddy1: F32, ddy2: F32, clamp: F32)
+        255 SampleCmpBias "SampleCmpBias" "sampleCmpBias" "hf" ReadOnly QUADS Texture ResourceReturn (
+            srv: Handle, sampler: Handle, coord0: F32, coord1: F32, coord2: F32, coord3: F32, offset0: I32,
+            offset1: I32, offset2: I32, compareValue: F32, bias: F32, clamp: F32)
+        256 StartVertexLocation "StartVertexLocation" "startVertexLocation" "i" ReadNone VERTEX Stage I32 ()
+        257 StartInstanceLocation "StartInstanceLocation" "startInstanceLocation" "i" ReadNone VERTEX Stage I32 ()
+    }
+    SM_6_9 {
+        258 AllocateRayQuery2 "AllocateRayQuery2" "allocateRayQuery2" "" ReadWrite ALL Ray I32 (
+            constRayFlags: I32, constRayQueryFlags: I32)
+        262 HitObjectTraceRay "HitObject_TraceRay" "hitObject_TraceRay" "u" ReadWrite TRACE None HitObject (
+            accelerationStructure: Handle, rayFlags: I32, instanceInclusionMask: I32,
+            rayContributionToHitGroupIndex: I32, multiplierForGeometryContributionToHitGroupIndex: I32,
+            missShaderIndex: I32, Origin_X: F32, Origin_Y: F32, Origin_Z: F32, TMin: F32, Direction_X: F32,
+            Direction_Y: F32, Direction_Z: F32, TMax: F32, payload: UserStruct)
+        263 HitObjectFromRayQuery "HitObject_FromRayQuery" "hitObject_FromRayQuery" "" ReadOnly TRACE None HitObject (
+            rayQueryHandle: I32)
+        264 HitObjectFromRayQueryWithAttrs "HitObject_FromRayQueryWithAttrs" "hitObject_FromRayQueryWithAttrs" "u" ReadOnly TRACE None HitObject (
+            rayQueryHandle: I32, HitKind: I32, CommittedAttribs: UserStruct)
+        265 HitObjectMakeMiss "HitObject_MakeMiss" "hitObject_MakeMiss" "" ReadNone TRACE None HitObject (
+            RayFlags: I32, MissShaderIndex: I32, Origin_X: F32, Origin_Y: F32, Origin_Z: F32, TMin: F32,
+            Direction_X: F32, Direction_Y: F32, Direction_Z: F32, TMax: F32)
+        266 HitObjectMakeNop "HitObject_MakeNop" "hitObject_MakeNop" "" ReadNone TRACE None HitObject ()
+        267 HitObjectInvoke "HitObject_Invoke" "hitObject_Invoke" "u" ReadWrite TRACE None Void (
+            hitObject: HitObject, payload: UserStruct)
+        268 MaybeReorderThread "MaybeReorderThread" "maybeReorderThread" "" ReadWrite RAY_GENERATION None Void (
+            hitObject: HitObject, coherenceHint: I32, numCoherenceHintBitsFromLSB: I32)
+        269 HitObjectIsMiss "HitObject_IsMiss" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        270 HitObjectIsHit "HitObject_IsHit" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        271 HitObjectIsNop "HitObject_IsNop" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        272 HitObjectRayFlags "HitObject_RayFlags" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        273 HitObjectRayTMin "HitObject_RayTMin" "hitObject_StateScalar" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        274 HitObjectRayTCurrent "HitObject_RayTCurrent" "hitObject_StateScalar" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        275 HitObjectWorldRayOrigin "HitObject_WorldRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, component: I32)
+        276 HitObjectWorldRayDirection "HitObject_WorldRayDirection" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, component: I32)
+        277 HitObjectObjectRayOrigin "HitObject_ObjectRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, component: I32)
+        278 HitObjectObjectRayDirection "HitObject_ObjectRayDirection" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, component: I32)
+        279 HitObjectObjectToWorld3x4 "HitObject_ObjectToWorld3x4" "hitObject_StateMatrix" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, row: I32, col: I32)
+        280 HitObjectWorldToObject3x4 "HitObject_WorldToObject3x4" "hitObject_StateMatrix" "f" ReadNone TRACE None Overload (
+            hitObject: HitObject, row: I32, col: I32)
+        281 HitObjectGeometryIndex "HitObject_GeometryIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        282 HitObjectInstanceIndex "HitObject_InstanceIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        283 HitObjectInstanceID "HitObject_InstanceID" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        284 HitObjectPrimitiveIndex "HitObject_PrimitiveIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        285 HitObjectHitKind "HitObject_HitKind" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        286 HitObjectShaderTableIndex "HitObject_ShaderTableIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+            hitObject: HitObject)
+        287 HitObjectSetShaderTableIndex "HitObject_SetShaderTableIndex" "hitObject_SetShaderTableIndex" "" ReadNone TRACE None HitObject (
+            hitObject: HitObject, shaderTableIndex: I32)
+        288 HitObjectLoadLocalRootTableConstant "HitObject_LoadLocalRootTableConstant" "hitObject_LoadLocalRootTableConstant" "" ReadOnly TRACE None I32 (
+            hitObject: HitObject, offset: I32)
+        289 HitObjectAttributes "HitObject_Attributes" "hitObject_Attributes" "u" ReadOnly TRACE None Void (
+            hitObject: HitObject, attributes: UserStruct)
+        303 RawBufferVectorLoad "RawBufferVectorLoad" "rawBufferVectorLoad" "hfdwil" ReadOnly ALL Buffer ResourceReturn (
+            buf: Handle, index: I32, elementOffset: I32, alignment: I32)
+        304 RawBufferVectorStore "RawBufferVectorStore" "rawBufferVectorStore" "hfdwil" ReadWrite ALL Buffer Void (
+            uav: Handle, index: I32, elementOffset: I32, value0: Overload, alignment: I32)
+        305 MatVecMul "MatVecMul" "matVecMul" "u" ReadOnly ALL None Overload (
+            inputVector: Overload, isInputUnsigned: I1, inputInterpretation: I32, matrixBuffer: Handle,
+            matrixOffset: I32, matrixInterpretation: I32, matrixM: I32, matrixK: I32, matrixLayout: I32,
+            matrixTranspose: I1, matrixStride: I32, isOutputUnsigned: I1)
+        306 MatVecMulAdd "MatVecMulAdd" "matVecMulAdd" "u" ReadOnly ALL None Overload (
+            inputVector: Overload, isInputUnsigned: I1, inputInterpretation: I32, matrixBuffer: Handle,
+            matrixOffset: I32, matrixInterpretation: I32, matrixM: I32, matrixK: I32, matrixLayout: I32,
+            matrixTranspose: I1, matrixStride: I32, biasBuffer: Handle, biasOffset: I32,
+            biasInterpretation: I32, isOutputUnsigned: I1)
+        307 OuterProductAccumulate "OuterProductAccumulate" "outerProductAccumulate" "u" ReadWrite ALL None Void (
+            inputVector1: Overload, inputVector2: Overload, matrixBuffer: Handle, matrixOffset: I32,
+            matrixInterpretation: I32, matrixLayout: I32, matrixStride: I32)
+        308 VectorAccumulate "VectorAccumulate" "vectorAccumulate" "u" ReadWrite ALL None Void (
+            inputVector: Overload, arrayBuffer: Handle, arrayOffset: I32)
+        309 VectorReduceAnd "VectorReduceAnd" "vectorReduce" "18wil" ReadNone ALL Math OverloadLane (
+            a: Overload)
+        310 VectorReduceOr "VectorReduceOr" "vectorReduce" "18wil" ReadNone ALL Math OverloadLane (
+            a: Overload)
+        311 FDot "FDot" "dot" "hfd" ReadNone ALL Math OverloadLane (a: Overload, b: Overload)
     }
 }

@@ -1,6 +1,6 @@
 //! What properties say of stages (DXIL.rst, "Shader Properties and Capabilities").
 
-use super::{Program, Reader};
+use super::{Program, Reader, Waves};
 use crate::bitcode::MetadataId;
 use crate::model::ShaderKind;
 use xenoglot_ir::stage::{Geometry, Mesh, TessDomain, TessSpacing, Tessellation};
@@ -17,6 +17,8 @@ mod tag {
     pub const KIND: u64 = 8;
     pub const MESH: u64 = 9;
     pub const AMPLIFICATION: u64 = 10;
+    pub const WAVE_SIZE: u64 = 11;
+    pub const WAVE_SIZES: u64 = 23;
 }
 
 /// Most control points of a patch.
@@ -58,6 +60,21 @@ impl Reader<'_> {
                     let list = list()?;
                     program.threads = self.threads(self.metadata.list((*list.first()?)?)?)?;
                     program.payload_bytes = self.integer32(list, 1)?;
+                }
+                // A number, or a list of it.
+                tag::WAVE_SIZE => {
+                    let lanes = match self.metadata.list(pair[1]?) {
+                        Some(list) => self.integer32(list, 0)?,
+                        None => number()?,
+                    };
+                    program.waves = Some(Waves { min: lanes, max: lanes, preferred: None });
+                }
+                tag::WAVE_SIZES => {
+                    let list = list()?;
+                    let (min, max) = (self.integer32(list, 0)?, self.integer32(list, 1)?);
+                    let preferred = self.integer32(list, 2).filter(|&lanes| lanes != 0);
+                    // Without a greatest size it is the least alone.
+                    program.waves = Some(Waves { min, max: max.max(min), preferred });
                 }
                 _ => {}
             }

@@ -5,7 +5,7 @@
 //! register of the application's choice, into whose records it puts operation and operands.
 
 use super::{Class, Reader};
-use crate::bitcode::{Constant, Def, MetadataId, Node, Type, TypeId};
+use crate::bitcode::{MetadataId, Type, TypeId};
 use std::fmt;
 
 /// A vendor's library.
@@ -56,14 +56,7 @@ impl Reader<'_> {
 
     /// Whether a resource's variable holds structures of this name. Stripped containers keep the names of types.
     fn holds(&self, global: MetadataId, wanted: &str) -> bool {
-        let Some(Node::Value(v)) = self.metadata.get(global) else { return false };
-        let Some(value) = self.module.values.get(v.0 as usize) else { return false };
-        let mut ty = match value.def {
-            Def::Constant(Constant::Undef | Constant::Null) | Def::Global(_) => {
-                self.module.types.pointee(value.ty).map(|(ty, _)| ty)
-            }
-            _ => None,
-        };
+        let mut ty = self.pointee(global);
         for _ in 0..MOST_DEPTH {
             let Some(of) = ty else { return false };
             if self.is_struct(of, wanted) {

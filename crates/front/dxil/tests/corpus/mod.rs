@@ -54,6 +54,13 @@ pub fn own_vectors() -> Vec<File> {
     parts(&["bindless", "compute-own", "stages-own"])
 }
 
+/// Those of `vectors/dxil-2`: shader models 6.0 to 6.9.
+pub fn second_vectors() -> Vec<File> {
+    let files = parts(&["../dxil-2/compute", "../dxil-2/stages"]);
+    assert_eq!(files.len(), 53);
+    files
+}
+
 /// Our own.
 pub fn own_files() -> Vec<File> {
     read(&tests().join("containers"))

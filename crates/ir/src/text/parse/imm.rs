@@ -142,6 +142,7 @@ impl<'a> Parser<'a> {
         mem.scope = self.eat_known(Scope::parse)?.unwrap_or(mem.scope);
         mem.volatile = self.eat_word("volatile")?;
         mem.big = self.eat_word("big")?;
+        mem.apart = self.eat_word("apart")?;
         Ok(mem)
     }
 

@@ -5,6 +5,9 @@ use crate::bitcode::codes::{block, ty as code};
 use crate::bitcode::error::{ErrorKind, Step};
 use crate::bitcode::ty::{Type, TypeId};
 
+/// Bits of LLVM's widest integer.
+const MOST_BITS: u32 = (1 << 23) - 1;
+
 impl Reader<'_> {
     pub(super) fn types(&mut self) -> Step<()> {
         // A name stands before the structure that has it.
@@ -35,6 +38,8 @@ fn of_record(mut record: Record<'_>, name: &mut Option<String>) -> Step<Type> {
         code::OPAQUE => Type::Opaque { name: name.take().unwrap_or_default() },
         code::INTEGER => match record.next32()? {
             bits @ 1..=64 => Type::Integer(bits),
+            // Compilers of SM 6.9 leave such types behind; no value has one.
+            bits @ 65..=MOST_BITS => Type::Opaque { name: format!("i{bits}") },
             bits => return Err(ErrorKind::malformed("width of an integer", bits)),
         },
         code::POINTER => Type::Pointer { to: TypeId(record.next32()?), space: record.optional() as u32 },

@@ -77,6 +77,12 @@ impl Cx<'_> {
                 let indices: smallvec::SmallVec<[Value; 2]> = vertex.into_iter().chain([index]).collect();
                 self.read(Op::Input, var, &indices)
             }
+            // Direct3D counts from the first vertex and instance of the draw, and Vulkan from those of the buffers.
+            Meaning::VertexId if self.ir.stage == Stage::Vertex => {
+                let vertex = self.builtin(Builtin::VertexIndex, Type::I32);
+                let base = self.builtin(Builtin::BaseVertex, Type::I32);
+                self.op(Op::Isub, &[vertex, base])
+            }
             Meaning::VertexId if !fragment => self.builtin(Builtin::VertexIndex, Type::I32),
             Meaning::InstanceId if self.ir.stage == Stage::Vertex => {
                 let instance = self.builtin(Builtin::InstanceIndex, Type::I32);

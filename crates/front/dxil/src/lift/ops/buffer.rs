@@ -10,7 +10,7 @@ use crate::lift::resource::Handle;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
-use crate::program::{Class, Resource as Declared, Shape};
+use crate::program::{Class, Resource as Declared, Shape, Vendor};
 use xenoglot_ir::imm::{Dim, TexInfo};
 use xenoglot_ir::{Flags, Imm, Kind, Op, Type, Value};
 
@@ -25,6 +25,8 @@ impl Cx<'_> {
         match call.op {
             Dx::BufferLoad | Dx::RawBufferLoad => self.buffer_load(call),
             Dx::BufferStore | Dx::RawBufferStore => self.buffer_store(call),
+            Dx::RawBufferVectorLoad => self.vector_load(call),
+            Dx::RawBufferVectorStore => self.vector_store(call),
             Dx::AtomicBinOp | Dx::AtomicCompareExchange => self.resource_atomic(call),
             Dx::BufferUpdateCounter => self.counter(call),
             Dx::CBufferLoadLegacy => self.constant_row(call),
@@ -45,7 +47,7 @@ impl Cx<'_> {
             None => result,
             Some(n) => self.module.types.member(result, n).ok_or(Stop::Unsupported("its result"))?,
         };
-        self.scalar_type(ty).map(|s| s.ty)
+        self.scalar_type(self.lane_type(ty)).map(|s| s.ty)
     }
 
     /// Loads what is looked at of up to four components; the others are undefined. Hosts do not say whether all of raw and
@@ -70,65 +72,46 @@ impl Cx<'_> {
         }
         let ty = self.result_scalar(call, Some(0))?;
         let mut members = vec![Val::Undef; STATUS + 1];
-        let buffer = self.bind(&handle)?;
         let mask = match call.op {
             Dx::RawBufferLoad => self.integer(call.arg(3)?)? as u32,
             _ => 0xf,
         };
-        let used = used & mask & 0xf;
-        if let Some((quad, first)) = self.quad(call, &handle, buffer, ty, used)? {
-            let ty = ty.with_lanes(4).unwrap_or(ty);
-            let loaded = self.load_bytes(buffer, quad, ty)?;
-            for (n, member) in (0..STATUS as u8).zip(&mut members) {
-                if used >> n & 1 != 0 {
-                    *member = Val::Scalar(self.b.extract(loaded, first + n));
-                }
+        let used = [0, 1, 2, 3].map(|n| (used & mask) >> n & 1 != 0);
+        if used.contains(&true) {
+            let run = self.run(&handle, call.arg(1)?, call.arg(2)?, ty.bytes().unwrap_or(4))?;
+            for (member, v) in members.iter_mut().zip(self.load_run(&run, ty, &used)?) {
+                *member = v.map_or(Val::Undef, Val::Scalar);
             }
         } else {
-            let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
-            for (n, member) in (0..STATUS as u32).zip(&mut members) {
-                if used >> n & 1 != 0 {
-                    let at = self.component_address(address, n, ty);
-                    *member = Val::Scalar(self.load_bytes(buffer, at, ty)?);
-                }
-            }
+            // What is wrong with the registers is an error all the same.
+            self.bind(&handle)?;
         }
         members[STATUS] = self.mapped();
         Ok(Made::Value(Val::members(members)))
     }
 
-    /// Where the aligned quad of words begins that all of what a load looks at lies in, and the first lane. It may be loaded
-    /// at once where the whole quad is there if a part of it is: in records of as many words as make quads, which a buffer
-    /// has none or all of. Of buffers that are written only whole quads are, as the others would take them apart again.
-    fn quad(
-        &mut self,
-        call: &Call<'_>,
-        handle: &Handle,
-        buffer: Bound,
-        ty: Type,
-        used: u32,
-    ) -> Lift<Option<(Value, u8)>> {
-        const QUAD: u64 = 16;
-        let declared = &handle.declared;
-        let records = declared.shape == Shape::StructuredBuffer && u64::from(declared.bytes) % QUAD == 0;
-        if !records
-            || declared.bytes == 0
-            || !matches!(buffer, Bound::Resource { .. })
-            || ty.bytes() != Some(4)
-        {
-            return Ok(None);
-        }
-        let Ok(offset) = self.integer(call.arg(2)?) else { return Ok(None) };
-        let first = offset % QUAD / 4;
-        let lanes = u64::from(u32::BITS - used.leading_zeros());
-        let whole = first == 0 && used == 0xf;
-        if used == 0 || offset % 4 != 0 || first + lanes > 4 || (declared.class == Class::Uav && !whole) {
-            return Ok(None);
-        }
-        let (record, stride) = (self.arg(call, 1)?, self.i32(declared.bytes));
-        let record = self.op(Op::Imul, &[record, stride]);
-        let start = self.i32((offset - first * 4) as u32);
-        Ok(Some((self.op(Op::Iadd, &[record, start]), first as u8)))
+    /// Loads a vector, and says that all of it is there: handle, offset or record, offset in the record, alignment.
+    fn vector_load(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let handle = self.handle_of(call.arg(0)?)?;
+        let result = self.type_of(call.result.ok_or(Stop::Unsupported("no result"))?)?;
+        let vector = self.module.types.member(result, 0).ok_or(Stop::Unsupported("its result"))?;
+        let scalar = self.scalar_type(self.lane_type(vector))?;
+        let count = self.members_of(vector)?.unwrap_or(1) as usize;
+        let size = scalar.ty.bytes().unwrap_or(4);
+        let run = self.run(&handle, call.arg(1)?, call.arg(2)?, size)?;
+        let loaded = self.load_run(&run, scalar.ty, &vec![true; count])?;
+        let lanes = loaded.into_iter().map(|v| v.map_or(Val::Undef, Val::Scalar));
+        Ok(Made::Value(Val::members([Val::members(lanes), self.mapped()])))
+    }
+
+    /// Handle, offset or record, offset in the record, vector, alignment.
+    fn vector_store(&mut self, call: &Call<'_>) -> Lift<Made> {
+        let handle = self.handle_of(call.arg(0)?)?;
+        let lanes = self.lanes(call.arg(3)?)?;
+        let lanes: Vec<Option<Value>> = lanes.into_iter().map(|v| Some(self.in_buffer(v))).collect();
+        let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&lanes))?;
+        self.store_run(&run, &lanes)?;
+        Ok(Made::Nothing)
     }
 
     fn buffer_store(&mut self, call: &Call<'_>) -> Lift<Made> {
@@ -142,35 +125,21 @@ impl Cx<'_> {
             return Ok(Made::Nothing);
         }
         let mask = self.integer(call.arg(7)?)?;
-        let buffer = self.bind(&handle)?;
-        let address = self.buffer_address(&handle, call.arg(1)?, call.arg(2)?)?;
-        for n in 0..4 {
-            let id = call.arg(3 + n as usize)?;
+        let mut values = [None; 4];
+        for (n, value) in values.iter_mut().enumerate() {
+            let id = call.arg(3 + n)?;
             if mask >> n & 1 == 1 && !self.is_undef(id) {
-                let v = self.scalar(id)?;
-                let at = self.component_address(address, n, self.ty(v));
-                self.store_bytes(buffer, at, v)?;
+                *value = Some(self.scalar(id)?);
             }
         }
+        let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&values))?;
+        self.store_run(&run, &values)?;
         Ok(Made::Nothing)
     }
 
-    /// The byte that an access starts at: an offset, or the number of a record and an offset in it.
-    fn buffer_address(&mut self, handle: &Handle, first: ValueId, second: ValueId) -> Lift<Value> {
-        let v = self.scalar(first)?;
-        match handle.declared.shape {
-            Shape::StructuredBuffer => {
-                let stride = self.i32(handle.declared.bytes);
-                let record = self.op(Op::Imul, &[v, stride]);
-                if matches!(self.integer(second), Ok(0)) {
-                    return Ok(record);
-                }
-                let offset = self.scalar(second)?;
-                Ok(self.op(Op::Iadd, &[record, offset]))
-            }
-            Shape::RawBuffer => Ok(v),
-            _ => Err(Stop::Unsupported("a resource of this shape")),
-        }
+    /// Bytes of the first component that there is.
+    fn size_of_first(&self, values: &[Option<Value>]) -> u32 {
+        values.iter().flatten().next().and_then(|&v| self.ty(v).bytes()).unwrap_or(4)
     }
 
     fn component_address(&mut self, address: Value, n: u32, ty: Type) -> Value {
@@ -185,6 +154,10 @@ impl Cx<'_> {
     /// operands.
     fn resource_atomic(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
+        if handle.declared.vendor == Some(Vendor::Ags) && call.op == Dx::AtomicCompareExchange {
+            let operands = [self.arg(call, 4)?, self.arg(call, 5)?];
+            return Ok(self.ags(call.arg(1)?, operands)?.into());
+        }
         let (op, first, count) = match call.op {
             Dx::AtomicCompareExchange => (Op::AtomicCmpxchg, 1, 2),
             _ => (self.atomic_op(call.arg(1)?)?, 2, 1),
@@ -192,9 +165,9 @@ impl Cx<'_> {
         let operands = (0..count).map(|n| self.arg(call, first + 3 + n)).collect::<Lift<Vec<Value>>>()?;
         let ty = self.ty(operands[0]);
         if matches!(handle.declared.shape, Shape::RawBuffer | Shape::StructuredBuffer) {
-            let buffer = self.bind(&handle)?;
-            let offset = self.buffer_address(&handle, call.arg(first)?, call.arg(first + 1)?)?;
-            let old = self.access_bytes(buffer, Access { op, offset, ty }, &operands)?;
+            let run = self.run(&handle, call.arg(first)?, call.arg(first + 1)?, 4)?;
+            let offset = self.first_byte(&run);
+            let old = self.access_bytes(run.buffer, Access::aligned(op, offset, ty), &operands)?;
             return Ok(old.ok_or(Stop::Unsupported("no result"))?.into());
         }
         let info = if is_typed(&handle) { TEXELS } else { self.texture(call)?.1 };
@@ -216,7 +189,7 @@ impl Cx<'_> {
         let down = self.integer(call.arg(1)?)? & 0x80 != 0;
         let (offset, step) = (self.i32(0), self.i32(if down { u32::MAX } else { 1 }));
         let counter = self.bind_counter(&handle)?;
-        let access = Access { op: Op::AtomicAdd, offset, ty: Type::I32 };
+        let access = Access::aligned(Op::AtomicAdd, offset, Type::I32);
         let old = self.access_bytes(counter, access, &[step])?.ok_or(Stop::Unsupported("no result"))?;
         Ok(if down { self.op(Op::Iadd, &[old, step]) } else { old }.into())
     }
@@ -250,13 +223,29 @@ impl Cx<'_> {
         let ty = self.result_scalar(call, Some(0))?;
         let used = self.used_members(call.result);
         let row = self.arg(call, 1)?;
-        let size = self.i32(ROW);
-        let address = self.op(Op::Imul, &[row, size]);
+        let rows = self.i32(ROW.trailing_zeros());
+        let address = match self.b.func.const_bits(row) {
+            Some(bits) => self.i32((bits.lane(0) as u32).wrapping_mul(ROW)),
+            None => self.address_op(Op::Shl, row, rows),
+        };
+        let count = ROW / ty.bytes().unwrap_or(4);
+        let looked_at = (used & ((1 << count) - 1)).count_ones();
+        // The row at once, if more of it than one member is looked at; it is there as a whole.
+        let at_once = matches!(count, 4) && looked_at > 1 && !matches!(buffer, Bound::Inside(..));
+        let whole = match at_once {
+            true => {
+                let ty = ty.with_lanes(count as u8).unwrap_or(ty);
+                let access = Access { align_log2: 4, ..Access::aligned(Op::Load, address, ty) };
+                self.access_bytes(buffer, access, &[])?
+            }
+            false => None,
+        };
         let mut members = Vec::new();
-        for n in 0..ROW / ty.bytes().unwrap_or(4) {
-            members.push(match used >> n & 1 {
-                0 => Val::Undef,
-                _ => {
+        for n in 0..count {
+            members.push(match (used >> n & 1, whole) {
+                (0, _) => Val::Undef,
+                (_, Some(row)) => Val::Scalar(self.b.extract(row, n as u8)),
+                (_, None) => {
                     let at = self.component_address(address, n, ty);
                     Val::Scalar(self.load_bytes(buffer, at, ty)?)
                 }

@@ -21,6 +21,22 @@ mod mode {
     pub const GROUPSHARED: u64 = 8;
 }
 
+/// Bits of a barrier's kinds of memory, from SM 6.8 on.
+mod memory_type {
+    /// Buffers and images.
+    pub const UAV: u64 = 1;
+    /// Memory of the workgroup.
+    pub const GROUPSHARED: u64 = 2;
+}
+
+/// Bits of what a barrier of SM 6.8 waits for.
+mod semantic {
+    /// Waits for the workgroup.
+    pub const GROUP_SYNC: u64 = 1;
+    /// Orders memory for the device, and not for the workgroup alone.
+    pub const DEVICE_SCOPE: u64 = 4;
+}
+
 impl Cx<'_> {
     pub(super) fn compute(&mut self, call: &Call<'_>) -> Lift<Made> {
         Ok(match call.op {
@@ -55,12 +71,38 @@ impl Cx<'_> {
                 }
                 Made::Nothing
             }
+            // Kinds of memory, then what is waited for.
+            Dx::BarrierByMemoryType => {
+                let memory = self.integer(call.arg(0)?)?;
+                let uav = memory & memory_type::UAV != 0;
+                let shared = memory & memory_type::GROUPSHARED != 0;
+                let semantics = self.integer(call.arg(1)?)?;
+                self.barrier_of(uav, shared, semantics)
+            }
+            // A resource, then what is waited for.
+            Dx::BarrierByMemoryHandle => {
+                let semantics = self.integer(call.arg(1)?)?;
+                self.barrier_of(true, false, semantics)
+            }
             Dx::CycleCounterLegacy => {
                 let clock = self.inst(Op::Clock, Imm::None, &[], Type::I32X2);
                 Made::Value(Val::scalars([self.b.extract(clock, 0), self.b.extract(clock, 1)]))
             }
             _ => return Err(NOT_LIFTED),
         })
+    }
+
+    /// A barrier of SM 6.8.
+    pub(super) fn barrier_of(&mut self, uav: bool, shared: bool, semantics: u64) -> Made {
+        let info = |scope, exec| Imm::Barrier(BarrierInfo { scope, shared, storage: uav, image: uav, exec });
+        let (waits, device) = (semantics & semantic::GROUP_SYNC != 0, semantics & semantic::DEVICE_SCOPE != 0);
+        if device {
+            self.b.inst(Op::Barrier, Flags::NONE, info(Scope::Device, false), &[], &[]);
+        }
+        if waits || !device {
+            self.b.inst(Op::Barrier, Flags::NONE, info(Scope::Workgroup, waits), &[], &[]);
+        }
+        Made::Nothing
     }
 
     /// Which of three components a call asks for.

@@ -15,26 +15,14 @@ impl Cx<'_> {
         let v = match call.op {
             // Class, number in the class, register, whether it is not uniform.
             Op::CreateHandle => {
-                let class = self.class(call.arg(0)?)?;
-                let id = self.integer(call.arg(1)?)? as u32;
-                let declared = *self.program.resource(class, id).ok_or(UNDECLARED)?;
+                let (declared, _) = self.declared_by(call.op, [call.arg(0)?, call.arg(1)?])?;
                 self.handle(declared, call.arg(2)?, call.arg(3)?)?
             }
             // What was loaded of the resource's variable.
             Op::CreateHandleForLib => Val::Handle(self.handle_of(call.arg(0)?)?),
             // The binding, register, whether it is not uniform.
             Op::CreateHandleFromBinding => {
-                let ty = self.type_of(call.arg(0)?)?;
-                let binding = self.value(call.arg(0)?)?;
-                let mut field = |n: usize| -> Lift<u64> {
-                    let of = self.module.types.member(ty, n as u64).ok_or(UNDECLARED)?;
-                    let v = self.scalar_of(binding.member(n).ok_or(UNDECLARED)?, of)?;
-                    self.b.func.const_bits(v).map(|b| b.lane(0)).ok_or(UNDECLARED)
-                };
-                let [lower, space, class] = [field(0)?, field(2)?, field(3)?];
-                let class = Class::from_number(class).ok_or(UNDECLARED)?;
-                let declared = self.program.resource_at(class, space as u32, lower as u32);
-                let declared = *declared.ok_or(UNDECLARED)?;
+                let declared = self.declared_at(call.arg(0)?)?;
                 self.handle(declared, call.arg(1)?, call.arg(2)?)?
             }
             // Index, whether it is the samplers' heap, whether the index is not uniform. What is there is said later.
@@ -49,19 +37,8 @@ impl Cx<'_> {
             // The handle, and what is known of the resource in two words.
             Op::AnnotateHandle => {
                 let handle = self.handle_of(call.arg(0)?)?;
-                let mut declared = handle.declared;
-                let ty = self.type_of(call.arg(1)?)?;
-                let properties = self.value(call.arg(1)?)?;
-                let mut word = |n: usize| -> Lift<u64> {
-                    let of = self.module.types.member(ty, n as u64).ok_or(UNDECLARED)?;
-                    let v = self.scalar_of(properties.member(n).ok_or(UNDECLARED)?, of)?;
-                    self.b.func.const_bits(v).map(|b| b.lane(0)).ok_or(UNDECLARED)
-                };
-                let words = [word(0)? as u32, word(1)? as u32];
-                annotate(&mut declared, words);
-                if let Place::Heap(..) = handle.place {
-                    declared.class = class_of(&declared, words[0]);
-                }
+                let in_heap = matches!(handle.place, Place::Heap(..));
+                let declared = self.annotated(handle.declared, in_heap, call.arg(1)?)?;
                 Handle::new(declared, handle.place).into()
             }
             _ => return Err(NOT_LIFTED),
@@ -69,7 +46,42 @@ impl Cx<'_> {
         Ok(Made::Value(v))
     }
 
-    fn class(&self, id: ValueId) -> Lift<Class> {
+    /// A constant structure's fields, numbers all of them.
+    fn fields<const N: usize>(&mut self, id: ValueId, which: [usize; N]) -> Lift<[u32; N]> {
+        let ty = self.type_of(id)?;
+        let whole = self.value(id)?;
+        let mut all = [0; N];
+        for (to, n) in all.iter_mut().zip(which) {
+            let of = self.module.types.member(ty, n as u64).ok_or(UNDECLARED)?;
+            let v = self.scalar_of(whole.member(n).ok_or(UNDECLARED)?, of)?;
+            *to = self.b.func.const_bits(v).ok_or(UNDECLARED)?.lane(0) as u32;
+        }
+        Ok(all)
+    }
+
+    /// The resource that is declared at a binding (`%dx.types.ResBind`).
+    pub(in crate::lift) fn declared_at(&mut self, binding: ValueId) -> Lift<Declared> {
+        let [lower, space, class] = self.fields(binding, [0, 2, 3])?;
+        let class = Class::from_number(class).ok_or(UNDECLARED)?;
+        Ok(*self.program.resource_at(class, space, lower).ok_or(UNDECLARED)?)
+    }
+
+    /// What properties (`%dx.types.ResourceProperties`) say of a resource; of a heap's descriptor its class, too.
+    pub(in crate::lift) fn annotated(
+        &mut self,
+        declared: Declared,
+        in_heap: bool,
+        properties: ValueId,
+    ) -> Lift<Declared> {
+        let (mut declared, words) = (declared, self.fields(properties, [0, 1])?);
+        annotate(&mut declared, words);
+        if in_heap {
+            declared.class = class_of(&declared, words[0]);
+        }
+        Ok(declared)
+    }
+
+    pub(in crate::lift) fn class(&self, id: ValueId) -> Lift<Class> {
         Class::from_number(self.integer(id)?).ok_or(UNDECLARED)
     }
 }
@@ -77,7 +89,7 @@ impl Cx<'_> {
 const UNDECLARED: Stop = Stop::Unsupported("a resource that is not declared");
 
 /// A descriptor of which nothing is said.
-const UNKNOWN: Declared = Declared {
+pub(in crate::lift) const UNKNOWN: Declared = Declared {
     class: Class::Srv,
     id: 0,
     space: 0,

@@ -1,7 +1,7 @@
 //! Arithmetic of floats.
 
 use super::{Call, Made, NOT_LIFTED};
-use crate::lift::Lift;
+use crate::lift::{Lift, Stop};
 use crate::lift::cx::Cx;
 use crate::lift::int::Scalar;
 use crate::ops::Op as Dx;
@@ -56,6 +56,18 @@ impl Cx<'_> {
                 sum.into()
             }
             Dx::Dot2 | Dx::Dot3 | Dx::Dot4 => self.dot(call)?.into(),
+            Dx::FDot => {
+                let (a, b) = (self.lanes(call.arg(0)?)?, self.lanes(call.arg(1)?)?);
+                let pairs: Vec<[Value; 2]> = a.into_iter().zip(b).map(|(a, b)| [a, b]).collect();
+                self.sum_of_products(&pairs).into()
+            }
+            // Whether all lanes are true, or some; of integers, their bits.
+            Dx::VectorReduceAnd | Dx::VectorReduceOr => {
+                let op = if call.op == Dx::VectorReduceAnd { Op::And } else { Op::Or };
+                let lanes = self.lanes(call.arg(0)?)?;
+                let all = lanes.into_iter().reduce(|a, b| self.op(op, &[a, b]));
+                all.ok_or(Stop::Unsupported("a vector"))?.into()
+            }
             Dx::Tan => {
                 let v = self.arg(call, 0)?;
                 let (sin, cos) = (self.op(Op::Sin, &[v]), self.op(Op::Cos, &[v]));
@@ -128,17 +140,22 @@ impl Cx<'_> {
             Dx::Dot3 => 3,
             _ => 4,
         };
+        let pair = |lane| Lift::Ok([self.arg(call, lane)?, self.arg(call, lane + lanes)?]);
+        let pairs = (0..lanes).map(pair).collect::<Lift<Vec<[Value; 2]>>>()?;
+        Ok(self.sum_of_products(&pairs))
+    }
+
+    fn sum_of_products(&mut self, pairs: &[[Value; 2]]) -> Value {
         let fused = Flags::NONE.with_contract();
         let mut sum = None;
-        for lane in 0..lanes {
-            let (a, b) = (self.arg(call, lane)?, self.arg(call, lane + lanes)?);
-            let product = self.b.op_flags(Op::Fmul, fused, &[a, b]);
+        for pair in pairs {
+            let product = self.b.op_flags(Op::Fmul, fused, pair);
             sum = Some(match sum {
                 None => product,
                 Some(sum) => self.b.op_flags(Op::Fadd, fused, &[sum, product]),
             });
         }
-        Ok(sum.unwrap_or_else(|| self.f32(0.0)))
+        sum.unwrap_or_else(|| self.f32(0.0))
     }
 
     /// Halves of the sum or difference of e to the operand and to its opposite, and their quotient.

@@ -4,6 +4,7 @@ mod bits;
 mod buffer;
 mod compute;
 mod convert;
+mod feedback;
 mod handle;
 mod math;
 mod partition;
@@ -15,12 +16,13 @@ mod texture;
 mod wave;
 
 pub(super) use buffer::image_atomic;
+pub(super) use handle::UNKNOWN;
 
 use super::cx::Cx;
 use super::int::Scalar;
 use super::val::Val;
 use super::{Lift, Stop};
-use crate::bitcode::{Operand, ValueId};
+use crate::bitcode::{Operand, Type as Llvm, TypeId, ValueId};
 use crate::ops::{Family, Op};
 use xenoglot_ir::Value;
 
@@ -35,6 +37,8 @@ pub(super) struct Call<'c> {
     pub result: Option<ValueId>,
     /// Its operands behind its number.
     args: &'c [Operand],
+    /// The lane at work of an operation on vectors.
+    lane: Option<usize>,
 }
 
 impl Call<'_> {
@@ -60,27 +64,47 @@ impl Cx<'_> {
         if !self.is_named_after(function, op) || op.info().operands.len() > args.len() {
             return Err(Stop::Unsupported("its name or operands"));
         }
-        let call = Call { op, result, args };
-        let made = match op.info().family {
-            Family::Handle => self.handles(&call)?,
-            Family::Math => self.math(&call)?,
-            Family::Bits => self.bit_ops(&call)?,
-            Family::Convert => self.conversions(&call)?,
-            Family::Compute => self.compute(&call)?,
-            Family::Wave => self.waves(&call)?,
-            Family::Partition => self.partitions(&call)?,
-            Family::Buffer => self.buffers(&call)?,
-            Family::Texture => self.textures(&call)?,
-            Family::Samples => self.samples(&call)?,
-            Family::Stage => self.stages(&call)?,
-            Family::Primitive => self.primitives(&call)?,
-            Family::Ray => self.rays(&call)?,
-            Family::None => return Err(NOT_LIFTED),
+        let mut call = Call { op, result, args, lane: None };
+        let lanes = match result.map(|id| self.type_of(id)).transpose()? {
+            Some(ty) if matches!(self.module.types.get(ty), Some(Llvm::Vector { .. })) => self.members_of(ty)?,
+            _ => None,
         };
-        Ok(match made {
-            Made::Value(v) => Some(v),
-            Made::Nothing => None,
-        })
+        let Some(lanes) = lanes else {
+            return Ok(match self.of_family(&call)? {
+                Made::Value(v) => Some(v),
+                Made::Nothing => None,
+            });
+        };
+        // What there is for numbers, SM 6.9 has for vectors, lane by lane.
+        let mut all = Vec::new();
+        for lane in 0..lanes as usize {
+            call.lane = Some(lane);
+            match self.of_family(&call)? {
+                Made::Value(v) => all.push(v),
+                Made::Nothing => return Err(NOT_LIFTED),
+            }
+        }
+        Ok(Some(Val::members(all)))
+    }
+
+    fn of_family(&mut self, call: &Call<'_>) -> Lift<Made> {
+        match call.op.info().family {
+            Family::Handle => self.handles(call),
+            Family::Math => self.math(call),
+            Family::Bits => self.bit_ops(call),
+            Family::Convert => self.conversions(call),
+            Family::Compute => self.compute(call),
+            Family::Wave => self.waves(call),
+            Family::Partition => self.partitions(call),
+            Family::Buffer => self.buffers(call),
+            Family::Texture => self.textures(call),
+            Family::Feedback => self.feedback(call),
+            Family::Samples => self.samples(call),
+            Family::Stage => self.stages(call),
+            Family::Primitive => self.primitives(call),
+            Family::Ray => self.rays(call),
+            Family::None => Err(call.op.refusal().map_or(NOT_LIFTED, Stop::Unsupported)),
+        }
     }
 
     /// Whether a function has the name of an operation.
@@ -99,14 +123,40 @@ impl Cx<'_> {
         named
     }
 
-    /// The operand `n` of a call as a scalar.
+    /// The operand `n` of a call as a scalar: of vectors, the lane at work.
     fn arg(&mut self, call: &Call<'_>, n: usize) -> Lift<Value> {
-        self.scalar(call.arg(n)?)
+        let id = call.arg(n)?;
+        let ty = self.type_of(id)?;
+        match (call.lane, self.module.types.get(ty)) {
+            (Some(lane), Some(&Llvm::Vector { of, .. })) => {
+                let v = self.value(id)?.member(lane).ok_or(Stop::Unsupported("a vector"))?;
+                self.scalar_of(v, of)
+            }
+            _ => self.scalar(id),
+        }
     }
 
     /// The scalar type of operand `n`.
     fn arg_type(&self, call: &Call<'_>, n: usize) -> Lift<Scalar> {
-        self.scalar_type_of(call.arg(n)?)
+        let ty = self.type_of(call.arg(n)?)?;
+        self.scalar_type(self.lane_type(ty))
+    }
+
+    /// The type of a vector's lanes, or a scalar's own.
+    pub(super) fn lane_type(&self, ty: TypeId) -> TypeId {
+        match self.module.types.get(ty) {
+            Some(&Llvm::Vector { of, .. }) => of,
+            _ => ty,
+        }
+    }
+
+    /// The lanes of a vector that an operand is.
+    pub(super) fn lanes(&mut self, id: ValueId) -> Lift<Vec<Value>> {
+        let ty = self.type_of(id)?;
+        let count = self.members_of(ty)?.ok_or(Stop::Unsupported("an operand that is no vector"))?;
+        let (of, v) = (self.lane_type(ty), self.value(id)?);
+        let lane = |n| v.member(n).ok_or(Stop::Unsupported("a vector"));
+        (0..count as usize).map(|n| self.scalar_of(lane(n)?, of)).collect()
     }
 }
 

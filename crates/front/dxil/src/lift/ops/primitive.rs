@@ -60,6 +60,7 @@ impl Cx<'_> {
             }
             Dx::SetMeshOutputCounts => {
                 let counts = [self.arg(call, 0)?, self.arg(call, 1)?];
+                self.has_counts = true;
                 self.b.inst(Op::MeshSetCounts, Flags::NONE, Imm::None, &counts, &[]);
                 Made::Nothing
             }
@@ -90,28 +91,40 @@ impl Cx<'_> {
         })
     }
 
-    /// The payload is in memory of the workgroup: its invocations take turns in copying words of it.
+    /// A payload in memory of the workgroup is copied by its invocations, which take turns; one of the invocation's own,
+    /// which is the same for all, by the first.
     fn dispatch_mesh(&mut self, call: &Call<'_>) -> Lift<()> {
         let groups = [self.arg(call, 0)?, self.arg(call, 1)?, self.arg(call, 2)?];
         let from = self.pointer(call.arg(3)?)?;
-        if from.region != Region::Shared {
-            return Err(Stop::Unsupported("a payload that is not the workgroup's"));
-        }
         let bytes = self.program.payload_bytes;
         let payload = self.payload(PayloadKind::Task, bytes)?;
         let words = bytes.div_ceil(4).max(1);
         let threads: u32 = self.ir.workgroup.iter().product();
         let own = self.builtin(Builtin::LocalInvocationIndex, Type::I32);
         let to = self.memory.whole(payload);
-        self.wait_for_workgroup();
-        for first in (0..words).step_by(threads.max(1) as usize) {
-            let (first, last, four) = (self.i32(first), self.i32(words - 1), self.i32(4));
-            let word = self.op(Op::Iadd, &[own, first]);
-            let word = self.op(Op::Umin, &[word, last]);
-            let offset = self.op(Op::Imul, &[word, four]);
-            self.copy_word(&from, &to, offset)?;
+        if from.region == Region::Shared {
+            self.wait_for_workgroup();
+            for first in (0..words).step_by(threads.max(1) as usize) {
+                let (first, last, four) = (self.i32(first), self.i32(words - 1), self.i32(4));
+                let word = self.op(Op::Iadd, &[own, first]);
+                let word = self.op(Op::Umin, &[word, last]);
+                let offset = self.op(Op::Imul, &[word, four]);
+                self.copy_word(&from, &to, offset)?;
+            }
+            self.wait_for_workgroup();
+        } else if threads > 1 {
+            let (copies, goes_on) = (self.b.func.add_block(), self.b.func.add_block());
+            let zero = self.i32(0);
+            let is_first = self.op(Op::IcmpEq, &[own, zero]);
+            self.b.branch(is_first, (copies, &[]), (goes_on, &[]));
+            self.b.switch_to(copies);
+            self.copy(&from, &to, words * 4)?;
+            self.b.jump(goes_on, &[]);
+            self.b.switch_to(goes_on);
+            self.wait_for_workgroup();
+        } else {
+            self.copy(&from, &to, words * 4)?;
         }
-        self.wait_for_workgroup();
         let Region::Payload(resource) = payload else { return Ok(()) };
         self.b.inst(Op::MeshDispatch, Flags::NONE, Imm::Resource(resource), &groups, &[]);
         self.end_invocation();

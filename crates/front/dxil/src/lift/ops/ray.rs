@@ -4,6 +4,7 @@ use super::{Call, Made, NOT_LIFTED};
 use crate::bitcode::ValueId;
 use crate::lift::cx::Cx;
 use crate::lift::memory::{Pointer, Region};
+use crate::lift::queries::Query;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::imm::{QueryInfo, RayValue};
@@ -144,26 +145,27 @@ impl Cx<'_> {
         let committed = |value| (value, true, 1);
         let candidate = |value| (value, false, 1);
         let (value, committed, operand) = match call.op {
-            // Flags that the program has for all its rays.
-            Dx::AllocateRayQuery => {
+            // Flags that the program has for all its rays; flags of the query, which say that there may be micromaps.
+            Dx::AllocateRayQuery | Dx::AllocateRayQuery2 => {
                 let flags = self.integer(call.arg(0)?)? as u32;
-                return Ok(self.new_query(flags).into());
+                return Ok(self.new_query(flags)?.into());
             }
             // Query, structure, flags, mask, the ray.
             Dx::RayQueryTraceRayInline => {
-                let (query, flags) = self.query(call)?;
+                let query = self.query(call)?;
                 let structure = self.structure(call.arg(1)?)?;
                 let (own, mask) = (self.arg(call, 2)?, self.arg(call, 3)?);
-                let flags = self.i32(flags);
-                let flags = self.op(Op::Or, &[own, flags]);
+                let flags = self.op(Op::Or, &[own, query.flags]);
                 let mut operands = vec![structure, flags, mask];
                 operands.extend(self.ray(call, 4)?);
-                self.b.inst(Op::QueryStart, Flags::NONE, Imm::Resource(query), &operands, &[]);
+                let (operands, query) = (query.operands(&operands), Imm::Resource(query.resource));
+                self.b.inst(Op::QueryStart, Flags::NONE, query, &operands, &[]);
                 return Ok(Made::Nothing);
             }
             Dx::RayQueryProceed => {
-                let (query, _) = self.query(call)?;
-                return Ok(self.inst(Op::QueryProceed, Imm::Resource(query), &[], Type::BOOL).into());
+                let query = self.query(call)?;
+                let (operands, query) = (query.operands(&[]), Imm::Resource(query.resource));
+                return Ok(self.inst(Op::QueryProceed, query, &operands, Type::BOOL).into());
             }
             Dx::RayQueryAbort => return self.query_effect(call, Op::QueryTerminate, &[]),
             Dx::RayQueryCommitNonOpaqueTriangleHit => {
@@ -206,15 +208,15 @@ impl Cx<'_> {
             Dx::RayQueryCommittedInstanceContributionToHitGroupIndex => committed(RayValue::InstanceOffset),
             _ => return Err(NOT_LIFTED),
         };
-        let (query, _) = self.query(call)?;
+        let query = self.query(call)?;
         let (mut lane, mut column) = (0, 0);
         if value.is_matrix() {
             (lane, column) = (self.small(call.arg(operand)?, 3)?, self.small(call.arg(operand + 1)?, 4)?);
         } else if !value.ty().is_scalar() {
             lane = self.small(call.arg(operand)?, value.ty().lanes().into())?;
         }
-        let imm = Imm::Query(QueryInfo { query, value, committed, column });
-        let v = self.inst(Op::QueryGet, imm, &[], value.ty());
+        let imm = Imm::Query(QueryInfo { query: query.resource, value, committed, column });
+        let v = self.inst(Op::QueryGet, imm, &query.operands(&[]), value.ty());
         Ok(match value {
             RayValue::OpaqueBox => self.b.not(v).into(),
             _ if value.ty().is_scalar() => v.into(),
@@ -223,16 +225,14 @@ impl Cx<'_> {
     }
 
     fn query_effect(&mut self, call: &Call<'_>, op: Op, operands: &[Value]) -> Lift<Made> {
-        let (query, _) = self.query(call)?;
-        self.b.inst(op, Flags::NONE, Imm::Resource(query), operands, &[]);
+        let query = self.query(call)?;
+        self.b.inst(op, Flags::NONE, Imm::Resource(query.resource), &query.operands(operands), &[]);
         Ok(Made::Nothing)
     }
 
-    /// The query that a call's first operand names, and its flags.
-    fn query(&mut self, call: &Call<'_>) -> Lift<(Resource, u32)> {
+    /// The query that a call's first operand names.
+    fn query(&mut self, call: &Call<'_>) -> Lift<Query> {
         let number = self.arg(call, 0)?;
-        let number = self.b.func.const_bits(number).map(|b| b.lane(0) as usize);
-        let known = number.and_then(|n| self.queries.get(n)).copied();
-        known.ok_or(Stop::Unsupported("a ray query that is computed"))
+        self.query_of(number)
     }
 }

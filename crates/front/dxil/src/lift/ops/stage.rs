@@ -58,6 +58,8 @@ impl Cx<'_> {
                 self.resize(covered, Type::I32).into()
             }
             Dx::PrimitiveID => self.builtin(Builtin::PrimitiveId, Type::I32).into(),
+            Dx::StartVertexLocation => self.builtin(Builtin::BaseVertex, Type::I32).into(),
+            Dx::StartInstanceLocation => self.builtin(Builtin::BaseInstance, Type::I32).into(),
             Dx::ViewID => self.builtin(Builtin::ViewIndex, Type::I32).into(),
             _ => return Err(NOT_LIFTED),
         })
@@ -73,7 +75,8 @@ impl Cx<'_> {
 
     /// The scalar type of a call's result.
     pub(super) fn result(&self, call: &Call<'_>) -> Lift<crate::lift::int::Scalar> {
-        self.scalar_type_of(call.result.ok_or(Stop::Unsupported("no result"))?)
+        let ty = self.type_of(call.result.ok_or(Stop::Unsupported("no result"))?)?;
+        self.scalar_type(self.lane_type(ty))
     }
 
     fn evaluated(&mut self, call: &Call<'_>, at: At) -> Lift<Made> {
@@ -81,7 +84,6 @@ impl Cx<'_> {
         Ok(self.evaluate(place, at, s)?.into())
     }
 
-    /// The signed number in the low four bits, as sixteenths.
     /// The low four bits as a signed number of sixteenths.
     pub(super) fn sixteenths(&mut self, v: Value) -> Value {
         let shift = self.i32(28);
@@ -94,6 +96,10 @@ impl Cx<'_> {
 
     fn derivative(&mut self, call: &Call<'_>, op: Op) -> Lift<Made> {
         let v = self.arg(call, 0)?;
-        Ok(self.op(op, &[v]).into())
+        let ty = self.ty(v);
+        // Hosts derive floats of 32 bits.
+        let single = self.float(v, Type::F32);
+        let made = self.op(op, &[single]);
+        Ok(self.float(made, ty).into())
     }
 }

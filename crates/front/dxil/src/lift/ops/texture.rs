@@ -11,6 +11,19 @@ use std::rc::Rc;
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
 
+/// What a sample's level is chosen by.
+#[derive(Clone, Copy)]
+pub(super) enum By {
+    /// The coordinates of the quad's invocations.
+    Quad,
+    /// Those, and this is added.
+    Bias(Value),
+    /// Its number.
+    Level(Value),
+    /// How the coordinates change along x and y.
+    Gradients([Value; 2]),
+}
+
 /// Which member of a result is the residency status.
 pub(super) const STATUS: usize = 4;
 /// The status where everything is there; 0 where something is not.
@@ -21,6 +34,7 @@ impl Cx<'_> {
         match call.op {
             Dx::Sample | Dx::SampleBias | Dx::SampleLevel | Dx::SampleGrad => self.sample(call),
             Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => self.sample(call),
+            Dx::SampleCmpBias | Dx::SampleCmpGrad => self.sample(call),
             Dx::TextureGather | Dx::TextureGatherCmp | Dx::TextureGatherRaw => self.gather(call),
             Dx::TextureLoad => self.texture_load(call),
             Dx::TextureStore | Dx::TextureStoreSample => self.texture_store(call),
@@ -139,49 +153,61 @@ impl Cx<'_> {
     fn sample(&mut self, call: &Call<'_>) -> Lift<Made> {
         const MORE: usize = 9;
         let (handle, mut info) = self.texture(call)?;
+        let plain = info;
         let sampler = self.handle_of(call.arg(1)?)?;
         let spatial = info.spatial();
-        let mut args = vec![self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?];
-        args.push(self.vector(call, 2, spatial + u8::from(info.arrayed))?);
+        let (texture, sampler) = (self.opaque(&handle, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?);
+        let coordinates = self.vector(call, 2, spatial + u8::from(info.arrayed))?;
+        let mut args = vec![texture, sampler, coordinates];
         let mut operands = 0;
-        let mut clamp = None;
-        match call.op {
-            Dx::SampleCmp | Dx::SampleCmpLevelZero | Dx::SampleCmpLevel => {
-                info.shadow = true;
-                operands |= TexOperands::COMPARE.0;
-                args.push(self.arg(call, MORE)?);
-                match call.op {
-                    Dx::SampleCmp => clamp = Some(MORE + 1),
-                    _ => {
-                        operands |= TexOperands::LOD.0;
-                        let level = match call.op {
-                            Dx::SampleCmpLevel => self.arg(call, MORE + 1)?,
-                            _ => self.f32(0.0),
-                        };
-                        args.push(level);
-                    }
-                }
-            }
-            Dx::SampleBias => {
-                operands |= TexOperands::BIAS.0;
-                args.push(self.arg(call, MORE)?);
-                clamp = Some(MORE + 1);
-            }
-            Dx::SampleLevel => {
-                operands |= TexOperands::LOD.0;
-                args.push(self.arg(call, MORE)?);
-            }
-            Dx::SampleGrad => {
-                operands |= TexOperands::GRAD.0;
-                args.push(self.vector(call, MORE, spatial)?);
-                args.push(self.vector(call, MORE + 3, spatial)?);
-                clamp = Some(MORE + 6);
-            }
-            _ => clamp = Some(MORE),
+        // What the level is chosen by comes behind what is compared with.
+        let mut more = MORE;
+        if matches!(
+            call.op,
+            Dx::SampleCmp
+                | Dx::SampleCmpLevelZero
+                | Dx::SampleCmpLevel
+                | Dx::SampleCmpBias
+                | Dx::SampleCmpGrad
+        ) {
+            info.shadow = true;
+            operands |= TexOperands::COMPARE.0;
+            args.push(self.arg(call, MORE)?);
+            more += 1;
         }
-        if let Some(offset) = self.offset(call, 6, spatial)? {
-            operands |= TexOperands::OFFSET.0;
-            args.push(offset);
+        let (by, clamp) = match call.op {
+            Dx::SampleCmpLevelZero => (By::Level(self.f32(0.0)), None),
+            Dx::SampleLevel | Dx::SampleCmpLevel => (By::Level(self.arg(call, more)?), None),
+            Dx::SampleBias | Dx::SampleCmpBias => (By::Bias(self.arg(call, more)?), Some(more + 1)),
+            Dx::SampleGrad | Dx::SampleCmpGrad => {
+                let gradients = [self.vector(call, more, spatial)?, self.vector(call, more + 3, spatial)?];
+                (By::Gradients(gradients), Some(more + 6))
+            }
+            _ => (By::Quad, Some(more)),
+        };
+        match by {
+            By::Quad => {}
+            By::Bias(bias) => {
+                operands |= TexOperands::BIAS.0;
+                args.push(bias);
+            }
+            By::Level(level) => {
+                operands |= TexOperands::LOD.0;
+                args.push(level);
+            }
+            By::Gradients(gradients) => {
+                operands |= TexOperands::GRAD.0;
+                args.extend(gradients);
+            }
+        }
+        match self.offset(call, 6, spatial)? {
+            Some(offset) if self.b.func.const_bits(offset).is_some() => {
+                operands |= TexOperands::OFFSET.0;
+                args.push(offset);
+            }
+            // Hosts take constants alone.
+            Some(offset) => args[2] = self.moved_by(plain, args[2], offset, [texture, sampler], by),
+            None => {}
         }
         // A least level of 0, which the compiler writes where there has to be one, is none.
         if let Some(n) = clamp
@@ -196,6 +222,110 @@ impl Cx<'_> {
         info.operands = TexOperands(operands);
         let ty = if info.shadow { Type::F32 } else { self.texel_type(&handle) };
         self.read_texel(call, Op::TexSample, info, &args, ty)
+    }
+
+    /// Coordinates moved by texels, those of the level that is read: the nearest one, where a filter reads two.
+    fn moved_by(
+        &mut self,
+        info: TexInfo,
+        coordinates: Value,
+        offset: Value,
+        [texture, sampler]: [Value; 2],
+        by: By,
+    ) -> Value {
+        let spatial = info.spatial();
+        let lane = |cx: &mut Self, v: Value, n: u8| if cx.ty(v).is_scalar() { v } else { cx.b.extract(v, n) };
+        let all: Vec<Value> =
+            (0..self.ty(coordinates).lanes()).map(|n| lane(self, coordinates, n)).collect();
+        let place = match &all[..usize::from(spatial)] {
+            &[v] => v,
+            lanes => self.op(Op::Build, lanes),
+        };
+        let level = self.level(info, [texture, sampler], place, by);
+        let half = self.f32(0.5);
+        let level = self.op(Op::Fadd, &[level, half]);
+        let level = self.op(Op::Floor, &[level]);
+        let level = self.b.convert(Op::F2s, Flags::NONE.with_clamp(), level, Type::I32);
+        let size = self.size_of_level(info, texture, Some(level));
+        let mut moved = Vec::new();
+        for (n, &v) in (0..).zip(&all) {
+            if n >= spatial {
+                moved.push(v);
+                continue;
+            }
+            let (by, size) = (lane(self, offset, n), lane(self, size, n));
+            let by = self.b.convert(Op::S2f, Flags::NONE, by, Type::F32);
+            let size = self.b.convert(Op::U2f, Flags::NONE, size, Type::F32);
+            let by = self.op(Op::Fdiv, &[by, size]);
+            moved.push(self.op(Op::Fadd, &[v, by]));
+        }
+        match moved[..] {
+            [v] => v,
+            _ => self.op(Op::Build, &moved),
+        }
+    }
+
+    /// The level that is sampled at a place within a layer, a float that may be outside of the texture's.
+    pub(super) fn level(&mut self, info: TexInfo, handles: [Value; 2], place: Value, by: By) -> Value {
+        match by {
+            By::Level(level) => level,
+            By::Gradients(gradients) => {
+                let size = self.size_of_level(info, handles[0], None);
+                let mut longest = None;
+                for gradient in gradients {
+                    let mut sum = None;
+                    for n in 0..info.spatial() {
+                        let lane = |cx: &mut Self, v: Value| {
+                            if cx.ty(v).is_scalar() { v } else { cx.b.extract(v, n) }
+                        };
+                        let (slope, size) = (lane(self, gradient), lane(self, size));
+                        let size = self.b.convert(Op::U2f, Flags::NONE, size, Type::F32);
+                        let texels = self.op(Op::Fmul, &[slope, size]);
+                        let square = self.op(Op::Fmul, &[texels, texels]);
+                        sum = Some(match sum {
+                            Some(sum) => self.op(Op::Fadd, &[sum, square]),
+                            None => square,
+                        });
+                    }
+                    let sum = sum.unwrap_or_else(|| self.f32(1.0));
+                    longest = Some(match longest {
+                        Some(other) => self.op(Op::Fmax, &[other, sum]),
+                        None => sum,
+                    });
+                }
+                // Half the logarithm of the square.
+                let longest = longest.unwrap_or_else(|| self.f32(1.0));
+                let (level, half) = (self.op(Op::Log2, &[longest]), self.f32(0.5));
+                self.op(Op::Fmul, &[level, half])
+            }
+            By::Quad | By::Bias(_) => {
+                let args = [handles[0], handles[1], place];
+                let levels = self.inst(Op::TexQueryLod, Imm::Tex(info), &args, Type::F32X2);
+                let level = self.b.extract(levels, 1);
+                match by {
+                    By::Bias(bias) => self.op(Op::Fadd, &[level, bias]),
+                    _ => level,
+                }
+            }
+        }
+    }
+
+    /// The size of a level, or of the first: of one that there is not, that of the nearest.
+    pub(super) fn size_of_level(&mut self, info: TexInfo, texture: Value, level: Option<Value>) -> Value {
+        let zero = self.i32(0);
+        let level = match level {
+            Some(level) => {
+                let levels = self.inst(Op::TexQueryLevels, Imm::Tex(info), &[texture], Type::I32);
+                let one = self.i32(1);
+                let last = self.op(Op::Isub, &[levels, one]);
+                let level = self.op(Op::Imax, &[level, zero]);
+                self.op(Op::Imin, &[level, last])
+            }
+            None => zero,
+        };
+        let ty = Type::I32.with_lanes(info.size_lanes()).unwrap_or(Type::I32);
+        let of_level = TexInfo { operands: TexOperands::LOD, ..info };
+        self.inst(Op::TexQuerySize, Imm::Tex(of_level), &[texture, level], ty)
     }
 
     /// Texture, sampler, four coordinates, two offsets, the channel, and what is compared with.
@@ -228,7 +358,7 @@ impl Cx<'_> {
     fn texture_load(&mut self, call: &Call<'_>) -> Lift<Made> {
         let (handle, mut info) = self.texture(call)?;
         let spatial = info.spatial();
-        let coordinates = self.vector(call, 2, spatial + u8::from(info.arrayed))?;
+        let mut coordinates = self.vector(call, 2, spatial + u8::from(info.arrayed))?;
         let ty = self.texel_type(&handle);
         if handle.declared.class == Class::Uav {
             let mut args = vec![self.opaque(&handle, Kind::Img)?, coordinates];
@@ -238,9 +368,14 @@ impl Cx<'_> {
             }
             return self.read_texel(call, Op::ImgLoad, info, &args, ty);
         }
-        let mut args = vec![self.opaque(&handle, Kind::Tex)?, coordinates];
         let level = self.arg(call, 1)?;
-        let offset = self.offset(call, 5, spatial)?;
+        let mut offset = self.offset(call, 5, spatial)?;
+        // Hosts take constants alone.
+        if let Some(by) = offset.filter(|&v| self.b.func.const_bits(v).is_none()) {
+            coordinates = self.added(coordinates, by);
+            offset = None;
+        }
+        let mut args = vec![self.opaque(&handle, Kind::Tex)?, coordinates];
         let mut operands = 0;
         if !info.multisampled {
             operands |= TexOperands::LOD.0;
@@ -256,6 +391,24 @@ impl Cx<'_> {
         }
         info.operands = TexOperands(operands);
         self.read_texel(call, Op::TexFetch, info, &args, ty)
+    }
+
+    /// Coordinates further by a vector that is as long or lacks the layer.
+    fn added(&mut self, coordinates: Value, by: Value) -> Value {
+        let (lanes, less) = (self.ty(coordinates).lanes(), self.ty(by).lanes());
+        let by = match (less, lanes) {
+            _ if less == lanes => by,
+            (1, _) => {
+                let zero = self.i32(0);
+                self.op(Op::Build, &[by, zero])
+            }
+            _ => {
+                let mut all: Vec<Value> = (0..less).map(|n| self.b.extract(by, n)).collect();
+                all.push(self.i32(0));
+                self.op(Op::Build, &all)
+            }
+        };
+        self.op(Op::Iadd, &[coordinates, by])
     }
 
     /// Image, three coordinates, four values, their mask; then a sample, which is the first if none is named.
