@@ -256,7 +256,8 @@ impl Memory {
                 continue;
             }
             // naga takes one view of a resource.
-            let several = matches!(data.kind, ResourceKind::StorageBuffer { .. }) && !unit.options.portable_ops;
+            let several =
+                matches!(data.kind, ResourceKind::StorageBuffer { .. }) && !unit.options.portable_ops;
             let (element, beside) = match several {
                 true => {
                     let (element, beside) = uses.views();

@@ -250,8 +250,18 @@ impl fmt::Display for Report {
         writeln!(
             f,
             "{:>9}{:>14}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}{:>9}{:>7}{:>7}{:>7}  folder (µs a shader)",
-            "shaders", "instructions", "read", "lift", "optimise", "SPIR-V", "together", "words/inst", "words", "phis",
-            "loops", "ifs"
+            "shaders",
+            "instructions",
+            "read",
+            "lift",
+            "optimise",
+            "SPIR-V",
+            "together",
+            "words/inst",
+            "words",
+            "phis",
+            "loops",
+            "ifs"
         )?;
         for row in self.folders.iter().chain([&Row::sum(&self.folders)]) {
             let mean = |sum: f64| sum / row.shaders.max(1) as f64;

@@ -32,7 +32,8 @@ pub(super) fn translated(vector: &Vector) -> Result<Verdict, String> {
         }
         match texts.into_iter().collect::<Result<Vec<String>, String>>() {
             Ok(texts) => {
-                let is_wrong = |want: &&Want| texts.iter().any(|text| want.pattern.is_match(text)) != want.must;
+                let is_wrong =
+                    |want: &&Want| texts.iter().any(|text| want.pattern.is_match(text)) != want.must;
                 if let Some(want) = vector.wants.iter().find(is_wrong) {
                     let what = if want.must { "nowhere" } else { "somewhere" };
                     return Err(format!("{name}: {what} is `{}`", want.pattern));

@@ -1,4 +1,4 @@
-//! DXIL: the shader code of Direct3D 12, shader models 6.0 to 6.7.
+//! DXIL: the shader code of Direct3D 12, shader models 6.0 to 6.9.
 //!
 //! | room | what it is for |
 //! |---|---|

@@ -21,14 +21,12 @@ const UNREACHED: &[(&[Op], &str)] = &[
     (
         &[
             Op::FinishedCrossGroupSharing,
-            Op::BarrierByMemoryHandle,
             Op::BarrierByNodeRecordHandle,
             Op::IndexNodeHandle,
             Op::NodeOutputIsValid,
             Op::GetRemainingRecursionLevels,
             Op::HitObjectFromRayQuery,
             Op::HitObjectFromRayQueryWithAttrs,
-            Op::HitObjectMakeNop,
             Op::HitObjectIsNop,
             Op::HitObjectRayFlags,
             Op::HitObjectRayTMin,
@@ -45,8 +43,6 @@ const UNREACHED: &[(&[Op], &str)] = &[
             Op::MatVecMulAdd,
             Op::OuterProductAccumulate,
             Op::VectorAccumulate,
-            Op::VectorReduceAnd,
-            Op::VectorReduceOr,
             Op::FDot,
         ],
         "in none of the vectors",
@@ -101,7 +97,8 @@ impl Calls<'_> {
         let named =
             |prefix: &str| matches!(ty, Type::Struct { name: Some(name), .. } if name.starts_with(prefix));
         let lane = |overload: &str| {
-            let digits = overload.strip_prefix('v').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+            let digits =
+                overload.strip_prefix('v').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
             digits.unwrap_or(overload).to_owned()
         };
         let scalar = |overload: &str| {

@@ -128,7 +128,9 @@ fn builtin(var: &VarData, b: Builtin) -> (Type, Option<Direction>, bool) {
         B::RayFlags | B::HitKind | B::InstanceId | B::InstanceCustomIndex | B::GeometryIndex => {
             (Type::I32, input, false)
         }
-        B::BaseInstance | B::BaseVertex | B::DrawIndex | B::PatchVertices | B::ViewIndex => (Type::I32, input, false),
+        B::BaseInstance | B::BaseVertex | B::DrawIndex | B::PatchVertices | B::ViewIndex => {
+            (Type::I32, input, false)
+        }
         B::VertexIndex | B::InstanceIndex | B::InvocationId | B::SampleId | B::LocalInvocationIndex => {
             (Type::I32, input, false)
         }

@@ -328,7 +328,9 @@ impl<'m> Site<'m> {
 
     /// Whether the instruction works on an array of ray queries.
     fn query_array(&self, sink: &Sink<'m>) -> bool {
-        let (Imm::Resource(query) | Imm::Query(QueryInfo { query, .. })) = self.data.imm else { return false };
+        let (Imm::Resource(query) | Imm::Query(QueryInfo { query, .. })) = self.data.imm else {
+            return false;
+        };
         let data = sink.module.resources.get(query);
         data.is_some_and(|data| data.kind == ResourceKind::RayQuery && data.count != Count::One)
     }

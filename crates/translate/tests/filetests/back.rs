@@ -47,7 +47,8 @@ fn legalized(case: &Case, arithmetic: legalize::Options) -> Result<Module, Strin
 /// Options: `versions=1.3,1.6` (one text each), `names=none|interface|all`, `float_controls`, `if_chains`, `portable`,
 /// `maximal_reconvergence`, `robust`, `host_bounds`, `guest_lines`.
 pub fn spirv(case: &Case) -> Result<String, String> {
-    let (mut versions, mut options) = (Vec::new(), xenoglot_spirv::Options { names: Names::Interface, ..Default::default() });
+    let (mut versions, mut options) =
+        (Vec::new(), xenoglot_spirv::Options { names: Names::Interface, ..Default::default() });
     case.each_option(|name, value| {
         match name {
             "versions" => {

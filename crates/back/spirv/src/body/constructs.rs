@@ -68,7 +68,9 @@ impl Body<'_, '_> {
 
     /// An if with a body for true and one for false.
     pub(super) fn select(&mut self, cond: Id, bodies: &[Option<List>; 2]) {
-        if !self.shared.unit.options.portable_ops && (self.as_values(cond, bodies) || self.as_exit(cond, bodies)) {
+        if !self.shared.unit.options.portable_ops
+            && (self.as_values(cond, bodies) || self.as_exit(cond, bodies))
+        {
             return;
         }
         let merge = self.unit().id();
@@ -108,7 +110,8 @@ impl Body<'_, '_> {
         let [yes, no] = &written;
         let vars = || yes.iter().chain(no).map(|&(var, _)| var);
         let vectors = self.shared.unit.since(Version::V1_4);
-        let fits = |var: u32| self.memory(var).is_none() && (vectors || var_type(self.function, var).is_scalar());
+        let fits =
+            |var: u32| self.memory(var).is_none() && (vectors || var_type(self.function, var).is_scalar());
         if vars().count() > MOST_VALUES || !vars().all(fits) {
             return false;
         }

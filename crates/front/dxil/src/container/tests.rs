@@ -65,9 +65,9 @@ fn debug_programs_stand_in_and_statistics_do_not() {
 
 #[test]
 fn errors_name_part_and_offset() {
-    let mut file = container(&[(b"DXIL", &program(15, CODE))]);
+    let mut file = container(&[(b"DXIL", &program(16, CODE))]);
     let error = Container::parse(&file).unwrap().program().unwrap_err();
-    assert_eq!(error.to_string(), "DXIL at 0x2c: 0xf0064 is not a valid kind of shader");
+    assert_eq!(error.to_string(), "DXIL at 0x2c: 0x100064 is not a valid kind of shader");
     let error = Container::parse(&file[..40]).unwrap_err();
     assert_eq!(error.to_string(), "DXBC at 0x0: container takes 76 bytes, 40 are left");
     file[32] = 72;

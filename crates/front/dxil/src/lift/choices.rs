@@ -45,11 +45,7 @@ impl Common {
             return Err(CHOICE);
         }
         let same = self.index == other.index && self.nonuniform == other.nonuniform;
-        Ok(Common {
-            index: self.index.filter(|_| same),
-            nonuniform: !same || self.nonuniform,
-            ..self
-        })
+        Ok(Common { index: self.index.filter(|_| same), nonuniform: !same || self.nonuniform, ..self })
     }
 }
 
@@ -91,9 +87,7 @@ impl Cx<'_> {
                         None => return Ok(None),
                     },
                     Op::CreateHandle => self.first_common(op, [arg(0)?, arg(1)?], [arg(2)?, arg(3)?])?,
-                    Op::CreateHandleFromBinding => {
-                        self.first_common(op, [arg(0)?; 2], [arg(1)?, arg(2)?])?
-                    }
+                    Op::CreateHandleFromBinding => self.first_common(op, [arg(0)?; 2], [arg(1)?, arg(2)?])?,
                     Op::CreateHandleFromHeap => self.first_common(op, [arg(1)?; 2], [arg(0)?, arg(2)?])?,
                     _ => return Err(CHOICE),
                 }));
@@ -124,7 +118,11 @@ impl Cx<'_> {
     }
 
     /// What an operation makes a handle of: class and number of a declaration, a binding, or whether the heap is that of samplers.
-    pub(super) fn declared_by(&mut self, op: Op, [first, second]: [ValueId; 2]) -> Lift<(Declared, Option<Heap>)> {
+    pub(super) fn declared_by(
+        &mut self,
+        op: Op,
+        [first, second]: [ValueId; 2],
+    ) -> Lift<(Declared, Option<Heap>)> {
         const UNDECLARED: Stop = Stop::Unsupported("a resource that is not declared");
         match op {
             Op::CreateHandle => {

@@ -133,7 +133,6 @@ impl<'a> Cx<'a> {
         self.b.switch_to(block);
     }
 
-
     /// Puts what `f` appends in front of everything else.
     pub fn in_prelude<T>(&mut self, f: impl FnOnce(&mut Builder<'a>) -> T) -> T {
         let here = self.b.block();

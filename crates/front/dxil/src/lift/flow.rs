@@ -1,9 +1,9 @@
 //! Blocks, phis, terminators and calls.
 
+use super::bind::Element;
 use super::cx::Cx;
 use super::memory::Region;
 use super::phis::single;
-use super::bind::Element;
 use super::resource::{CHOICE, Handle, Place};
 use super::val::Val;
 use super::{Lift, LiftError, Stop, mnemonic};

@@ -73,7 +73,9 @@ impl Cx<'_> {
             InstKind::Select(args) => self.select(*args)?,
             InstKind::Compare { predicate, args, .. } => self.compare(*predicate, *args)?,
             InstKind::ExtractElement([vector, index]) => match self.integer(*index) {
-                Ok(index) => self.value(*vector)?.member(index as usize).ok_or(Stop::Unsupported("an index"))?,
+                Ok(index) => {
+                    self.value(*vector)?.member(index as usize).ok_or(Stop::Unsupported("an index"))?
+                }
                 Err(_) => self.extracted(*vector, *index)?,
             },
             InstKind::InsertElement([vector, element, index]) => match self.integer(*index) {
@@ -383,12 +385,7 @@ impl Cx<'_> {
         self.each(ty, &args, &mut |cx, scalar, v| cx.scalar_compare(predicate, scalar, v))
     }
 
-    fn scalar_compare(
-        &mut self,
-        predicate: Predicate,
-        s: Scalar,
-        [mut a, mut b]: [Value; 2],
-    ) -> Lift<Value> {
+    fn scalar_compare(&mut self, predicate: Predicate, s: Scalar, [mut a, mut b]: [Value; 2]) -> Lift<Value> {
         use Predicate as P;
         let (op, swapped) = match predicate {
             P::False => return Ok(self.constant(Type::BOOL, 0)),

@@ -30,7 +30,9 @@ impl Multiple {
         if let Some(bits) = func.const_bits(v) {
             return Multiple::known(bits.lane(0) as u32);
         }
-        let (Some(inst), Some(depth)) = (func.def_inst(v), depth.checked_sub(1)) else { return Multiple::ANY };
+        let (Some(inst), Some(depth)) = (func.def_inst(v), depth.checked_sub(1)) else {
+            return Multiple::ANY;
+        };
         let &[a, b] = func.args(inst) else { return Multiple::ANY };
         let constant = func.const_bits(b).map(|bits| bits.lane(0) as u32);
         let of = |v| Multiple::within(func, v, depth);

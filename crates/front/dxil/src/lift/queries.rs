@@ -64,7 +64,8 @@ impl Cx<'_> {
         };
         if computed {
             let resources = &mut self.ir.resources;
-            let (array, count) = self.queries.array.get_or_insert_with(|| (resources.push(data(Count::One)), 0));
+            let (array, count) =
+                self.queries.array.get_or_insert_with(|| (resources.push(data(Count::One)), 0));
             *count += 1;
             resources[*array].count = Count::Fixed(*count);
         } else {

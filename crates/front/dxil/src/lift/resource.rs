@@ -83,7 +83,9 @@ impl Place {
     /// What has one of the two places, if a number tells them apart. Which one it is may differ between invocations.
     pub fn of_choice(self, other: Place) -> Option<Place> {
         match (self, other) {
-            (Place::Register(a), Place::Register(_)) => Some(Place::Register(Element { nonuniform: true, ..a })),
+            (Place::Register(a), Place::Register(_)) => {
+                Some(Place::Register(Element { nonuniform: true, ..a }))
+            }
             (Place::Heap(heap, a), Place::Heap(of, _)) if heap == of => {
                 Some(Place::Heap(heap, Element { nonuniform: true, ..a }))
             }

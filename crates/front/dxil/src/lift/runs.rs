@@ -68,7 +68,16 @@ impl Cx<'_> {
                     let stride = self.i32(bytes / unit);
                     let base = self.address_op(Op::Imul, v, stride);
                     let in_record = Some(further);
-                    return Ok(Run { buffer, base, unit, further, multiple, record: bytes, in_record, exact });
+                    return Ok(Run {
+                        buffer,
+                        base,
+                        unit,
+                        further,
+                        multiple,
+                        record: bytes,
+                        in_record,
+                        exact,
+                    });
                 }
                 let stride = self.i32(bytes);
                 let record = self.address_op(Op::Imul, v, stride);
@@ -150,7 +159,8 @@ impl Cx<'_> {
             && !run.exact
             && run.record % QUAD == 0
             && run.record != 0
-            && run.multiple.align_log2(run.further.wrapping_add(first * WORD).wrapping_sub(before * WORD)) >= 4
+            && run.multiple.align_log2(run.further.wrapping_add(first * WORD).wrapping_sub(before * WORD))
+                >= 4
         {
             let count = count.min(4 - before);
             if count > 1 {

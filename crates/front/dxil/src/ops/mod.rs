@@ -239,7 +239,8 @@ impl OpInfo {
 impl Op {
     /// The operation of a number.
     pub fn from_number(number: u32) -> Option<Op> {
-        let before = table::HOLES.iter().filter(|hole| hole.end <= number).map(|hole| hole.len()).sum::<usize>();
+        let before =
+            table::HOLES.iter().filter(|hole| hole.end <= number).map(|hole| hole.len()).sum::<usize>();
         let row = Op::all().get(usize::try_from(number).ok()?.checked_sub(before)?)?;
         (row.op.number() == number).then_some(row.op)
     }

@@ -29,7 +29,8 @@ fn names_are_unique() {
 /// The opcodes each version of DXIL ends with, as DirectXShaderCompiler counts them.
 #[test]
 fn shader_models_end_where_they_should() {
-    let counts = [(0, 137), (1, 139), (2, 141), (3, 162), (4, 165), (5, 216), (6, 222), (7, 226), (8, 246), (9, 284)];
+    let counts =
+        [(0, 137), (1, 139), (2, 141), (3, 162), (4, 165), (5, 216), (6, 222), (7, 226), (8, 246), (9, 284)];
     for (minor, count) in counts {
         let upto = Op::all().iter().filter(|row| row.since <= ShaderModel::sm6(minor)).count();
         assert_eq!(upto, count, "SM 6.{minor}");
@@ -55,7 +56,9 @@ fn rows_of_a_class_agree() {
 fn overloads_are_used_or_empty() {
     for row in Op::all() {
         let kinds = || row.operands.iter().map(|o| o.kind).chain([row.result]);
-        let generic = |k| matches!(k, K::Overload | K::OverloadLane | K::ResourceReturn | K::CBufferReturn | K::Vector4);
+        let generic = |k| {
+            matches!(k, K::Overload | K::OverloadLane | K::ResourceReturn | K::CBufferReturn | K::Vector4)
+        };
         let structs = kinds().any(|k| matches!(k, K::UserStruct | K::Object));
         if kinds().any(generic) || structs {
             assert!(!row.overloads.is_empty(), "{}", row.name);

@@ -95,7 +95,8 @@ impl Cx<'_> {
     /// A barrier of SM 6.8.
     pub(super) fn barrier_of(&mut self, uav: bool, shared: bool, semantics: u64) -> Made {
         let info = |scope, exec| Imm::Barrier(BarrierInfo { scope, shared, storage: uav, image: uav, exec });
-        let (waits, device) = (semantics & semantic::GROUP_SYNC != 0, semantics & semantic::DEVICE_SCOPE != 0);
+        let (waits, device) =
+            (semantics & semantic::GROUP_SYNC != 0, semantics & semantic::DEVICE_SCOPE != 0);
         if device {
             self.b.inst(Op::Barrier, Flags::NONE, info(Scope::Device, false), &[], &[]);
         }

@@ -35,7 +35,8 @@ impl Cx<'_> {
             Shape::FeedbackTexture2DArray => true,
             _ => return Err(Stop::Unsupported("a resource that is no feedback map")),
         };
-        let declared = Declared { component: Some(Component::Uint), components: 1, wide: true, ..map.declared };
+        let declared =
+            Declared { component: Some(Component::Uint), components: 1, wide: true, ..map.declared };
         let image = self.opaque(&Handle::new(declared, map.place), Kind::Img)?;
         let (texture, sampler) = (self.handle_of(call.arg(1)?)?, self.handle_of(call.arg(2)?)?);
         let (texture, sampler) = (self.opaque(&texture, Kind::Tex)?, self.opaque(&sampler, Kind::Samp)?);
@@ -116,7 +117,8 @@ impl Cx<'_> {
     /// Along an axis: the first region that a footprint meets, and whether it meets the next one, too. Place, size of the
     /// texture and of the map are vectors.
     fn axis(&mut self, [at, size, map_size]: [Value; 3], n: u8, reach: Value) -> (Value, Value) {
-        let (at, size, map_size) = (self.b.extract(at, n), self.b.extract(size, n), self.b.extract(map_size, n));
+        let (at, size, map_size) =
+            (self.b.extract(at, n), self.b.extract(size, n), self.b.extract(map_size, n));
         let low = self.i32(REGION_BITS);
         let log2 = self.op(Op::And, &[map_size, low]);
         let one = self.i32(1);

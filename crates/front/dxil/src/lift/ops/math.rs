@@ -1,9 +1,9 @@
 //! Arithmetic of floats.
 
 use super::{Call, Made, NOT_LIFTED};
-use crate::lift::{Lift, Stop};
 use crate::lift::cx::Cx;
 use crate::lift::int::Scalar;
+use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::{Flags, Op, Type, Value};
 

@@ -66,7 +66,9 @@ impl Cx<'_> {
         }
         let mut call = Call { op, result, args, lane: None };
         let lanes = match result.map(|id| self.type_of(id)).transpose()? {
-            Some(ty) if matches!(self.module.types.get(ty), Some(Llvm::Vector { .. })) => self.members_of(ty)?,
+            Some(ty) if matches!(self.module.types.get(ty), Some(Llvm::Vector { .. })) => {
+                self.members_of(ty)?
+            }
             _ => None,
         };
         let Some(lanes) = lanes else {

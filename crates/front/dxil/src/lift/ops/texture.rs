@@ -235,8 +235,7 @@ impl Cx<'_> {
     ) -> Value {
         let spatial = info.spatial();
         let lane = |cx: &mut Self, v: Value, n: u8| if cx.ty(v).is_scalar() { v } else { cx.b.extract(v, n) };
-        let all: Vec<Value> =
-            (0..self.ty(coordinates).lanes()).map(|n| lane(self, coordinates, n)).collect();
+        let all: Vec<Value> = (0..self.ty(coordinates).lanes()).map(|n| lane(self, coordinates, n)).collect();
         let place = match &all[..usize::from(spatial)] {
             &[v] => v,
             lanes => self.op(Op::Build, lanes),
