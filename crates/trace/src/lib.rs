@@ -2,7 +2,7 @@
 //!
 //! A [`Recorder`] takes one event per track and tick, merges equal neighbours and gives a [`Trace`]. Time is whole
 //! ticks of one clock. A trace is written as Chrome's trace JSON ([`chrome`]), as a Perfetto trace ([`perfetto`]), as a
-//! picture ([`svg`]), and read by [`report`]. The same trace gives the same bytes. Nothing here knows a machine, and
+//! picture ([`svg`]), and read by [`report`] and [`path`]. The same trace gives the same bytes. Nothing here knows a machine, and
 //! nothing does I/O.
 //!
 //! ```
@@ -23,6 +23,7 @@
 #![deny(missing_docs)]
 
 pub mod chrome;
+pub mod path;
 pub mod perfetto;
 mod recorder;
 pub mod report;

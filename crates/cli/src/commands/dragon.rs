@@ -1,5 +1,6 @@
 //! `xenoglot dragon`: the Dragon GPU's simulator and its programs.
 
+mod explain;
 mod session;
 mod step;
 mod sweep;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use xenoglot_dragon::host::{
     Buffering, Demo, Mesh, MeshLimits, Picture, apng, glass, globe, load_gltf, load_obj, torus, wooden_crate,
 };
-use xenoglot_dragon::{PIPELINE, Params};
+use xenoglot_dragon::{LINKS, Params};
 use xenoglot_trace::{Trace, chrome, perfetto, report, svg};
 use xenoglot_vpu::{asm, disasm};
 
@@ -36,6 +37,8 @@ enum Action {
     Step(step::Args),
     /// Draw a frame with each combination of parameters, in parallel, and compare.
     Sweep(sweep::Args),
+    /// Measure which change of the machine saves how much of a frame, and show what frames hang on.
+    Explain(explain::Args),
     /// What a trace says, or what changed between two.
     Report(ReportArgs),
     /// Assemble a VPU program to little-endian words.
@@ -149,6 +152,7 @@ pub fn run(args: &Args) -> Result<bool> {
         Action::Run(args) => draw(args),
         Action::Step(args) => step::run(args),
         Action::Sweep(args) => sweep::run(args),
+        Action::Explain(args) => explain::run(args),
         Action::Report(args) => print_report(args),
         Action::Asm(args) => {
             let source = read_text(&args.input)?;
@@ -282,7 +286,7 @@ fn draw(args: &RunArgs) -> Result<bool> {
             output::write(path, svg::draw(&trace, from, to).as_bytes())?;
         }
         if args.report {
-            write!(out, "\n{}", report::report(&trace, &PIPELINE))?;
+            write!(out, "\n{}", report::report(&trace, &LINKS))?;
         }
     }
     Ok(faults.is_empty())
@@ -306,11 +310,11 @@ fn print_report(args: &ReportArgs) -> Result<bool> {
     let trace = read(&args.trace)?;
     let (text, json) = match &args.other {
         Some(other) => {
-            let comparison = report::compare(&trace, &read(other)?);
+            let comparison = report::compare(&trace, &read(other)?, &LINKS);
             (comparison.to_string(), serde_json::to_string_pretty(&comparison)?)
         }
         None => {
-            let report = report::report(&trace, &PIPELINE);
+            let report = report::report(&trace, &LINKS);
             (report.to_string(), serde_json::to_string_pretty(&report)?)
         }
     };

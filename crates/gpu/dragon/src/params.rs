@@ -51,6 +51,25 @@ pub struct Params {
     pub latency: Latencies,
     /// Memory.
     pub memory: Memory,
+    /// Units that take no time.
+    pub instant: Instant,
+}
+
+/// Units that take no time of their own: what they wait for in memory and what they do happens in the tick in which it
+/// is begun. They still hand over what they hand over tick by tick, and wait for room. No hardware does that; the frame
+/// time that is left says how much of it a unit can be responsible for ([`explain`](crate::host::explain)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "named after the units")]
+pub struct Instant {
+    pub triangle_draw: bool,
+    pub vertex_cache: bool,
+    pub rasterizer: bool,
+    pub texture: bool,
+    pub tile_buffer_fill: bool,
+    pub tile_buffer_store: bool,
+    pub tile_buffer_load: bool,
+    pub vpu: bool,
 }
 
 /// The rasteriser and the triangle set-up before it.
@@ -130,6 +149,7 @@ impl Default for Params {
             raster: Raster::default(),
             latency: Latencies::default(),
             memory: Memory::default(),
+            instant: Instant::default(),
         }
     }
 }

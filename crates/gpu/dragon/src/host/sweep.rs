@@ -3,9 +3,11 @@
 use super::frame::{Demo, DemoError, Frame};
 use crate::machine::Machine;
 use crate::params::{ParamError, Params};
+use crate::unit::LINKS;
 use rayon::prelude::*;
 use thiserror::Error;
-use xenoglot_trace::report::{Unit, report};
+use xenoglot_trace::path::{Path, critical};
+use xenoglot_trace::report::{Unit, units};
 
 /// A parameter and the values it takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,8 @@ pub struct SweepRow {
     pub milliseconds: f64,
     /// How busy the units were.
     pub units: Vec<Unit>,
+    /// What the frame hung on.
+    pub path: Path,
 }
 
 /// Why a sweep does not run.
@@ -84,6 +88,8 @@ fn run(
     machine.start_trace();
     let frame = demo.frame(&mut machine, frame)?;
     let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
-    let units = machine.take_trace().map(|trace| report(&trace, &[]).units).unwrap_or_default();
-    Ok(SweepRow { values, frame, milliseconds, units })
+    let trace = machine.take_trace();
+    let units = trace.as_ref().map(units).unwrap_or_default();
+    let path = trace.map(|trace| critical(&trace, &LINKS, 0, u64::MAX)).unwrap_or_default();
+    Ok(SweepRow { values, frame, milliseconds, units, path })
 }
