@@ -55,7 +55,8 @@ pub enum SweepError {
 /// Most combinations of a sweep.
 pub const MAX_COMBINATIONS: usize = 4096;
 
-/// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest.
+/// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest. The
+/// frames have no checkerboard, which would follow the size of bins: pictures differ where the model does.
 ///
 /// # Errors
 /// The first combination that cannot be run.
@@ -70,6 +71,7 @@ pub fn sweep(demo: &Demo, base: &Params, axes: &[Axis], frame: u32) -> Result<Ve
         };
         combinations = combinations.iter().flat_map(longer).collect();
     }
+    let demo = &Demo { checkerboard: false, ..demo.clone() };
     combinations.into_par_iter().map(|values| run(demo, base, axes, values, frame)).collect()
 }
 
