@@ -75,8 +75,9 @@ pub fn create(path: &Path) -> Result<Output> {
 
 fn make_folder(path: &Path) -> Result<()> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) => fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display())),
+        Some(folder) => {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
+        }
         None => Ok(()),
     }
 }

@@ -176,8 +176,7 @@ impl<W: Write> Writer<W> {
             counters: trace.counters.len(),
             lanes: Vec::new(),
         };
-        let process =
-            ProcessDescriptor { pid: Some(1), process_name: Some(trace.process.clone()) };
+        let process = ProcessDescriptor { pid: Some(1), process_name: Some(trace.process.clone()) };
         let descriptor = TrackDescriptor {
             uuid: Some(PROCESS_UUID),
             process: Some(process),
@@ -213,11 +212,8 @@ impl<W: Write> Writer<W> {
         }
         for (n, counter) in part.counters.iter().enumerate().take(self.counters) {
             for &(tick, value) in &counter.samples {
-                let event = TrackEvent {
-                    r#type: Some(COUNTER),
-                    counter_value: Some(value),
-                    ..TrackEvent::default()
-                };
+                let event =
+                    TrackEvent { r#type: Some(COUNTER), counter_value: Some(value), ..TrackEvent::default() };
                 self.event(self.tracks + n, part.nanoseconds(tick), event)?;
             }
         }
@@ -268,17 +264,10 @@ impl<W: Write> Writer<W> {
             counter: counter.then_some(CounterDescriptor {}),
             ..TrackDescriptor::default()
         };
-        self.packet(
-            TRACKS,
-            &TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() },
-        )?;
-        let clock = |clock_id, is_incremental| Clock {
-            clock_id: Some(clock_id),
-            timestamp: Some(0),
-            is_incremental,
-        };
-        let snapshot =
-            ClockSnapshot { clocks: vec![clock(BOOTTIME, None), clock(SINCE_LAST, Some(true))] };
+        self.packet(TRACKS, &TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })?;
+        let clock =
+            |clock_id, is_incremental| Clock { clock_id: Some(clock_id), timestamp: Some(0), is_incremental };
+        let snapshot = ClockSnapshot { clocks: vec![clock(BOOTTIME, None), clock(SINCE_LAST, Some(true))] };
         let defaults = TracePacketDefaults {
             track_event_defaults: Some(TrackEventDefaults { track_uuid: Some(uuid) }),
             timestamp_clock_id: Some(SINCE_LAST),
@@ -331,8 +320,7 @@ impl<W: Write> Writer<W> {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&self.block)?;
         self.block.clear();
-        let packet =
-            TracePacket { compressed_packets: Some(encoder.finish()?), ..TracePacket::default() };
+        let packet = TracePacket { compressed_packets: Some(encoder.finish()?), ..TracePacket::default() };
         let mut bytes = Vec::new();
         prost::encoding::message::encode(PACKET, &packet, &mut bytes);
         self.out.write_all(&bytes)

@@ -250,13 +250,13 @@ fn draw(args: &RunArgs) -> Result<bool> {
     // A checkpoint, a timeline and a report need the whole trace.
     let whole = args.timeline.is_some() || args.report || args.checkpoint.is_some();
     let mut stream = match args.trace.as_slice() {
-        [path] if !whole && trace::streams(path) => {
-            Some(Stream::start(path, &mut session.machine, window)?)
-        }
+        [path] if !whole && trace::streams(path) => Some(Stream::start(path, &mut session.machine, window)?),
         _ => None,
     };
     if stream.is_none() && args.trace_every > 1 {
-        return Err(usage("--trace-every is for one --trace of packets, without a report, timeline or checkpoint"));
+        return Err(usage(
+            "--trace-every is for one --trace of packets, without a report, timeline or checkpoint",
+        ));
     }
     let traced = !args.trace.is_empty() || args.timeline.is_some() || args.report;
     if traced && !session.machine.is_traced() {

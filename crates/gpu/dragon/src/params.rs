@@ -219,7 +219,8 @@ impl Params {
         let toml = |e: &dyn std::fmt::Display| ParamError::Toml(e.to_string());
         let mut all: toml::Table = self.to_toml().parse().map_err(|e: toml::de::Error| toml(&e))?;
         for text in assignments {
-            let changes = text.parse().or_else(|e: toml::de::Error| unquoted(text).ok_or_else(|| toml(&e)))?;
+            let changes =
+                text.parse().or_else(|e: toml::de::Error| unquoted(text).ok_or_else(|| toml(&e)))?;
             merge(&mut all, changes, 2);
         }
         let params: Params = all.try_into().map_err(|e: toml::de::Error| toml(&e))?;

