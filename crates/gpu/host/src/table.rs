@@ -36,6 +36,9 @@ pub enum State {
     Failed(Error),
 }
 
+/// Makes modules of keys.
+type Translate<K> = dyn Fn(&K) -> Result<Module, Error> + Send + Sync;
+
 type Made = Result<Program, Error>;
 
 /// Programs of one layout by key.
@@ -58,7 +61,7 @@ where
 struct Shop<K> {
     device: Device,
     layout: Layout,
-    translate: Box<dyn Fn(&K) -> Result<Module, Error> + Send + Sync>,
+    translate: Box<Translate<K>>,
     /// `None` for devices that need none.
     rehearsals: Spares<Option<Rehearsal>>,
 }
