@@ -1,5 +1,6 @@
 //! Hosts whose signals are not handled: code reaches memory through tables there.
 
+use crate::aot::Library;
 use crate::state::State;
 
 /// An instruction of machine code that may raise a signal.
@@ -14,6 +15,7 @@ pub(crate) struct Run<'a> {
     pub(crate) state: *mut State,
     pub(crate) code: u64,
     pub(crate) sites: &'a [Site],
+    pub(crate) library: Option<&'a Library>,
 }
 
 /// Says that there are no handlers.

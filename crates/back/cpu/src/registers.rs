@@ -6,7 +6,7 @@ use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, Space, TermKind};
 
 /// A set of slots.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct Set(u128);
 
 impl Set {
@@ -50,6 +50,15 @@ pub(crate) struct Registers {
     pub(crate) locals: Set,
 }
 
+/// Which registers get a place of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Places {
+    /// Those that loops use most.
+    Loops,
+    /// All: whoever compiles what is emitted chooses better.
+    All,
+}
+
 /// Most integer and float registers with places of their own: the host has a few more.
 const GLOBAL_INTS: usize = 6;
 const GLOBAL_FLOATS: usize = 10;
@@ -67,17 +76,24 @@ pub(crate) fn leaves(kind: TermKind) -> bool {
 impl Registers {
     /// What is known of `f`, whose register `counter` is kept elsewhere. If `saves`, every access that may fault writes
     /// registers to their homes before.
-    pub(crate) fn new(f: &Function, counter: Option<Slot>, saves: bool) -> Result<Registers, CompileError> {
+    pub(crate) fn new(
+        f: &Function,
+        cfg: &Cfg,
+        counter: Option<Slot>,
+        saves: bool,
+        places: Places,
+    ) -> Result<Registers, CompileError> {
         if f.slots.len() > Set::MOST {
             return Err(CompileError::unsupported("a function of more than 128 slots"));
         }
         let homes = f.slots.iter().filter(|&(slot, data)| data.home.is_some() && Some(slot) != counter);
         let all = homes.fold(Set::default(), |set, (slot, _)| set.with(slot));
-        let mut cfg = Cfg::default();
-        cfg.compute(f);
-        let homes = globals(f, &cfg, all);
-        let dirty = dirty(f, &cfg, homes, saves);
-        let fill = fill(f, &cfg, homes, &dirty, saves);
+        let homes = match places {
+            Places::Loops => globals(f, cfg, all),
+            Places::All => all,
+        };
+        let dirty = dirty(f, cfg, homes, saves);
+        let fill = fill(f, cfg, homes, &dirty, saves);
         Ok(Registers { dirty, fill, globals: homes, locals: all.without(homes) })
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use thunks::{enter, missing, slow};
 
 use crate::error::CompileError;
 use crate::jit::Access;
-use crate::registers::{Registers, Set, leaves};
+use crate::registers::{Places, Registers, Set, leaves};
 use crate::state::{Exit, State};
 use crate::table::Table;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -132,9 +132,9 @@ pub(crate) fn function(
     how: &How<'_>,
 ) -> Result<Vec<(u32, u32)>, CompileError> {
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(how.counter)).map(|(slot, _)| slot);
-    let registers = Registers::new(f, counter, how.access == Access::Window)?;
     let mut cfg = Cfg::default();
     cfg.compute(f);
+    let registers = Registers::new(f, &cfg, counter, how.access == Access::Window, Places::Loops)?;
     func.signature = signature();
     let mut b = FunctionBuilder::new(func, context);
     let start = b.create_block();

@@ -76,6 +76,10 @@ impl Flow {
                 }
                 let Some(found) = flow.look(code, pc) else { break };
                 flow.insts.insert(pc, found);
+                if code.is_entry(pc) {
+                    flow.enter(pc);
+                    flow.leaders.insert(pc);
+                }
                 let behind = pc.wrapping_add(if found.slot.is_some() { 8 } else { 4 });
                 match found.control {
                     Control::Next => {

@@ -69,6 +69,11 @@ pub trait Code {
     fn has_region(&self, _pc: u32) -> bool {
         false
     }
+
+    /// Whether the region that reaches an address is to be one that can be entered there.
+    fn is_entry(&self, _pc: u32) -> bool {
+        false
+    }
 }
 
 /// A lifted region.
