@@ -81,7 +81,7 @@ impl Program {
         entries: &BTreeSet<u32>,
         covered: &mut BTreeSet<u32>,
     ) {
-        let options = lift::Options { endian: image.endian, max_insts: MOST_INSTS, gp: image.gp };
+        let options = lift::Options { endian: image.endian, max_insts: MOST_INSTS, gp: image.gp, loops: true };
         let region = lift::lift(&Code { image, functions, entries }, pc, &options);
         covered.insert(pc);
         covered.extend(&region.words);

@@ -54,6 +54,9 @@ pub struct Options {
     pub max_insts: u32,
     /// What `gp` holds, as far as one can tell: position-independent code finds its jump tables by it.
     pub gp: Option<u32>,
+    /// Whether the region can be entered where its loops begin, too, at which it is left when its fuel is used up. An engine that
+    /// makes new regions when it needs them can do without.
+    pub loops: bool,
 }
 
 /// What code is read from.
