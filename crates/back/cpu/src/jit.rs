@@ -281,6 +281,7 @@ impl Jit {
         let before = i64::try_from(*fuel).unwrap_or(i64::MAX);
         state.fuel = before;
         state.last_float = 0;
+        state.fault_pc = 0;
         let library = self.library.as_deref().filter(|_| self.fits);
         let run = Run { state, code: self.compiler.base(), sites: &self.compiler.sites, library };
         // SAFETY: the addresses are those of this engine's compiler, and `run` has set the memory.
@@ -343,13 +344,15 @@ impl Jit {
                 if exit == Exit::Next {
                     continue;
                 }
-                let (pc, resident) = (self.state.cpu.pc, memory.resident());
+                // Where the guest goes on may be before the access.
+                let access = if self.state.fault_pc == 0 { self.state.cpu.pc } else { self.state.fault_pc };
+                let resident = memory.resident();
                 if let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel) {
                     return event;
                 }
-                // The first store to a page leaves the code, too, but once.
+                // The first store to a page leaves the code where there is no window, but once.
                 if exit == Exit::Access && memory.resident() == resident {
-                    self.count_left(pc);
+                    self.count_left(access);
                 }
                 continue;
             }

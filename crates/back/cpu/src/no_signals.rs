@@ -3,11 +3,18 @@
 use crate::aot::Library;
 use crate::state::State;
 
+/// What is to be done when an access fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    pub(crate) access: u32,
+    pub(crate) pc: u32,
+    pub(crate) count: i32,
+}
+
 /// An instruction of machine code that may raise a signal.
 pub(crate) struct Site {
     pub(crate) offset: u32,
-    pub(crate) pc: u32,
-    pub(crate) pending: u32,
+    pub(crate) pending: Pending,
 }
 
 /// What a handler would have to know of the code that runs.

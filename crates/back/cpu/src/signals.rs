@@ -16,15 +16,23 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
+/// What is to be done when an access fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    /// The guest's instruction.
+    pub(crate) access: u32,
+    /// Where the guest goes on, with the registers that are in their homes.
+    pub(crate) pc: u32,
+    /// How many instructions before that are not counted yet; less than zero where some behind it are.
+    pub(crate) count: i32,
+}
+
 /// An instruction of machine code that may raise a signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// Where it is, from the beginning of the memory for code.
     pub(crate) offset: u32,
-    /// The guest's instruction.
-    pub(crate) pc: u32,
-    /// How many instructions of the guest are executed, but not counted yet.
-    pub(crate) pending: u32,
+    pub(crate) pending: Pending,
 }
 
 /// What the handler has to know of the code that runs.
@@ -139,9 +147,10 @@ unsafe fn of_guest(run: &Run<'_>, signal: c_int, info: &siginfo_t, context: &mut
     // SAFETY: the way in has called the code, and the return address is below its own stack.
     registers[libc::REG_RIP as usize] = unsafe { return_address.read() } as i64;
     registers[libc::REG_RSP as usize] = state.host_stack as i64;
-    registers[libc::REG_RAX as usize] = ((Exit::Access as u64) << 32 | u64::from(site.pc)) as i64;
+    registers[libc::REG_RAX as usize] = ((Exit::Access as u64) << 32 | u64::from(site.pending.pc)) as i64;
+    state.fault_pc = site.pending.access;
     // The pinned register has the fuel.
-    state.fuel = (registers[libc::REG_R15 as usize]).wrapping_sub(site.pending.into());
+    state.fuel = (registers[libc::REG_R15 as usize]).wrapping_sub(site.pending.count.into());
     true
 }
 

@@ -8,6 +8,7 @@
 //! Accesses to memory are inline assembly with a second way out (`asm goto`), the handler of signals' to take: only there are the
 //! registers that changed written to their homes. On the usual way an access is one instruction.
 
+use crate::accesses::{Accesses, split};
 use crate::error::CompileError;
 use crate::registers::{Places, Registers, Set, leaves};
 use crate::state::{Exit, State};
@@ -110,7 +111,7 @@ pub(super) fn function(f: &Function, pc: u32, names: &Names<'_>) -> Result<Strin
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(layout::FUEL)).map(|(slot, _)| slot);
     let mut cfg = Cfg::default();
     cfg.compute(f);
-    let registers = Registers::new(f, &cfg, counter, false, Places::All)?;
+    let registers = Registers::new(f, &cfg, counter, &Accesses::default(), Places::All)?;
     let mut writer = Writer {
         f,
         names,
@@ -323,13 +324,7 @@ impl Writer<'_> {
             _ => return Err(CompileError::unsupported("guest addresses that are not of 32 bits")),
         };
         // An offset is part of the host's address: beyond the first and the last byte of the guest's memory there is nothing.
-        let sum = f.def_inst(address).filter(|&sum| f.insts[sum].op == Op::Iadd);
-        let sum = sum.and_then(|sum| match f.args(sum) {
-            &[base, offset] => Some((base, f.const_bits(offset)?.0[0] as u32 as i32)),
-            _ => None,
-        });
-        let sum = sum.filter(|(_, offset)| offset.unsigned_abs() <= 1 << 15);
-        let (base, offset) = sum.unwrap_or((address, 0));
+        let (base, offset) = split(f, address);
         let next = self.faults.len();
         let fault = *self.faults.entry(self.dirty).or_insert(next);
         let bytes = (bits / 8) as i32;
