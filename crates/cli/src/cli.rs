@@ -1,9 +1,9 @@
 //! The arguments of the program and what it says about itself.
 
-#[cfg(feature = "vulkan")]
-use crate::commands::conformance;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use crate::commands::aot;
+#[cfg(feature = "vulkan")]
+use crate::commands::conformance;
 use crate::commands::{
     asm, batch, bench, cache, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell,
     texture, tone, translate, yuv,

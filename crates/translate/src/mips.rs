@@ -106,7 +106,7 @@ impl Code for Loaded<'_> {
 
 impl Loaded<'_> {
     fn region(&self, program: usize, options: &Options) -> Result<lift::Region, Error> {
-        let options = lift::Options { endian: self.elf.endian, max_insts: options.max_insts, gp: options.gp, loops: false };
+        let options = lift::Options { endian: self.elf.endian, max_insts: options.max_insts, gp: options.gp };
         Ok(lift::lift(self, *entry(&self.addresses, program)?, &options))
     }
 }

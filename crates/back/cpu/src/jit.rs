@@ -227,7 +227,7 @@ impl Jit {
         let start = Instant::now();
         let endian = self.state.cpu.endian;
         let gp = Some(self.state.cpu.get(28));
-        let options = lift::Options { endian, max_insts: self.options.max_insts, gp, loops: false };
+        let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
         let (table, library) = (&self.table, self.library.as_deref().filter(|_| self.fits));
         let in_library = |pc| library.is_some_and(|library| library.get(pc).is_some());
         let words = Words { memory, endian, has_region: &|pc| table.get(pc).is_some() || in_library(pc) };

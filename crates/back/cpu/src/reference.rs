@@ -144,7 +144,7 @@ impl Reference {
         if let Some(region) = self.regions.get(&pc) {
             return region.runs;
         }
-        let options = lift::Options { endian, max_insts: 64, gp: None, loops: false };
+        let options = lift::Options { endian, max_insts: 64, gp: None };
         let region = lift::lift(&Words { memory, endian, has_region: &|_| false }, pc, &options);
         region.words.iter().for_each(|&word| memory.watch_code(word));
         let runs = region.runs;

@@ -261,7 +261,8 @@ fn compare_library(count: usize, endian: Endian, optimize: u8) {
         result => assert_eq!(result.expect("compiled").refused, 0),
     }
     let library = Arc::new(Library::open(&path, &elf).expect("a library that was just made"));
-    let mut jit = Jit::with_library(Options { threshold: u32::MAX, ..Options::default() }, library).expect("an engine");
+    let mut jit =
+        Jit::with_library(Options { threshold: u32::MAX, ..Options::default() }, library).expect("an engine");
     compare_cases(cases.into_iter(), &format!("a library with -O{optimize}"), &mut jit);
     assert!(jit.uses_library());
 }

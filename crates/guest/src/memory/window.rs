@@ -23,7 +23,9 @@ mod real {
     use super::{Open, Range};
     use crate::memory::{PAGE_BITS, PAGES};
     use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-    use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
+    use rustix::mm::{
+        Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap,
+    };
     use std::ptr::null_mut;
 
     pub(in crate::memory) struct Window {
@@ -47,7 +49,8 @@ mod real {
             let flags = MapFlags::SHARED | MapFlags::NORESERVE;
             let rights = ProtFlags::READ | ProtFlags::WRITE;
             // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
-            let plain = unsafe { mmap(null_mut(), Window::BYTES, rights, flags, &file, 0) }.ok()?.cast::<u8>();
+            let plain =
+                unsafe { mmap(null_mut(), Window::BYTES, rights, flags, &file, 0) }.ok()?.cast::<u8>();
             let all = Window::BYTES + 2 * MARGIN;
             let private = MapFlags::PRIVATE | MapFlags::NORESERVE;
             // SAFETY: as above.

@@ -449,9 +449,11 @@ impl Writer<'_> {
             None => "xga_go".into(),
         };
         let is_return = |slot: Slot| f.slots[slot].home == Some(RETURN_HOME);
-        let sets = f.blocks[block].insts.iter().rev().find_map(|&inst| match (f.insts[inst].op, f.insts[inst].imm) {
-            (Op::SlotSet, Imm::Slot(slot)) if is_return(slot) => f.args(inst).first().copied(),
-            _ => None,
+        let sets = f.blocks[block].insts.iter().rev().find_map(|&inst| {
+            match (f.insts[inst].op, f.insts[inst].imm) {
+                (Op::SlotSet, Imm::Slot(slot)) if is_return(slot) => f.args(inst).first().copied(),
+                _ => None,
+            }
         });
         let behind = sets.and_then(|v| f.const_bits(v)).map(|bits| bits.0[0] as u32);
         if let Some((behind, stub)) = behind.and_then(|pc| Some((pc, *self.stubs.get(&pc)?))) {
@@ -520,7 +522,9 @@ impl Writer<'_> {
             }
             Op::Select => format!("{a} ? {b} : {c}"),
             Op::Bitcast => match (from.kind(), to.kind()) {
-                (Kind::I32, Kind::F32) | (Kind::I64, Kind::F64) | (Kind::F32, Kind::I32)
+                (Kind::I32, Kind::F32)
+                | (Kind::I64, Kind::F64)
+                | (Kind::F32, Kind::I32)
                 | (Kind::F64, Kind::I64) => format!("{ty}_of({a})"),
                 _ if of == ty => a,
                 _ => return Err(unsupported(op)),

@@ -179,8 +179,7 @@ pub fn compile(elf: &[u8], to: &Path, options: &Options) -> Result<Report, AotEr
     let mut bytes = fs::read(&library).map_err(AotError::file(&library))?;
     let code = image.code.iter();
     let code = code.map(|range| Code { range: range.clone(), hash: trailer::hash(image.code_bytes(range)) });
-    let trailer =
-        Trailer { level: level as u32, code: code.collect(), elf: file_hash, abi: trailer::abi() };
+    let trailer = Trailer { level: level as u32, code: code.collect(), elf: file_hash, abi: trailer::abi() };
     let trailer = trailer.write(&bytes);
     bytes.extend(trailer);
     // A library that is mapped somewhere must not change: a new file takes its place.
@@ -236,8 +235,7 @@ fn objects(
 
 fn run(command: &mut Command, compiler: &Path) -> Result<(), AotError> {
     let output = command.env("LC_ALL", "C").output();
-    let output =
-        output.map_err(|error| AotError::NoCompiler { compiler: compiler.to_owned(), error })?;
+    let output = output.map_err(|error| AotError::NoCompiler { compiler: compiler.to_owned(), error })?;
     if output.status.success() {
         return Ok(());
     }

@@ -118,7 +118,10 @@ impl<'a> Image<'a> {
             let Some(inst) = self.decoded(pc) else { continue };
             let (rs, rt) = (inst.rs(), inst.rt());
             let near = |register: u8| {
-                known.get(&register).filter(|(_, since)| pc.wrapping_sub(*since) < 4 * NEAR).map(|known| known.0)
+                known
+                    .get(&register)
+                    .filter(|(_, since)| pc.wrapping_sub(*since) < 4 * NEAR)
+                    .map(|known| known.0)
             };
             match inst.op {
                 Op::Jal => drop(calls.insert(inst.jump_target(pc))),

@@ -116,9 +116,10 @@ impl Library {
     /// Whether a page has code of the program.
     pub(crate) fn has_page(&self, page: u32) -> bool {
         let bits = xenoglot_guest::memory::PAGE_BITS;
-        self.trailer.code.iter().any(|code| {
-            (code.range.start >> bits..=code.range.end.wrapping_sub(1) >> bits).contains(&page)
-        })
+        self.trailer
+            .code
+            .iter()
+            .any(|code| (code.range.start >> bits..=code.range.end.wrapping_sub(1) >> bits).contains(&page))
     }
 
     /// The code for a guest address.

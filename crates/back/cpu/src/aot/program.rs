@@ -43,17 +43,17 @@ impl lift::Code for Code<'_> {
     fn is_entry(&self, pc: u32) -> bool {
         self.entries.contains(&pc)
     }
+
+    fn enters_loops(&self) -> bool {
+        true
+    }
 }
 
 impl Program {
     pub(super) fn new(image: &Image<'_>) -> Program {
         let (mut functions, entries) = image.beginnings();
-        let mut program = Program {
-            functions: BTreeMap::new(),
-            entries: BTreeMap::new(),
-            instructions: 0,
-            refused: 0,
-        };
+        let mut program =
+            Program { functions: BTreeMap::new(), entries: BTreeMap::new(), instructions: 0, refused: 0 };
         let mut covered = BTreeSet::new();
         for pc in functions.clone() {
             program.add(image, pc, &functions, &entries, &mut covered);
@@ -61,7 +61,8 @@ impl Program {
         // What nothing leads to that was found: functions that only data has in a form that is not an address.
         for range in &image.code {
             for pc in range.clone().step_by(4) {
-                let is_code = || image.word(pc).is_some_and(|word| word != 0 && xenoglot_mips::decode(word).is_ok());
+                let is_code =
+                    || image.word(pc).is_some_and(|word| word != 0 && xenoglot_mips::decode(word).is_ok());
                 if !covered.contains(&pc) && is_code() {
                     functions.insert(pc);
                     program.add(image, pc, &functions, &entries, &mut covered);
@@ -81,19 +82,22 @@ impl Program {
         entries: &BTreeSet<u32>,
         covered: &mut BTreeSet<u32>,
     ) {
-        let options = lift::Options { endian: image.endian, max_insts: MOST_INSTS, gp: image.gp, loops: true };
+        let options = lift::Options { endian: image.endian, max_insts: MOST_INSTS, gp: image.gp };
         let region = lift::lift(&Code { image, functions, entries }, pc, &options);
         covered.insert(pc);
         covered.extend(&region.words);
         let owner = |pc| functions.get(&pc).copied();
         let text = match region.module.entry_func() {
-            Some(f) if region.entries.first() == Some(&pc) => c::function(f, pc, &Names { owner: &owner }).ok(),
+            Some(f) if region.entries.first() == Some(&pc) => {
+                c::function(f, pc, &Names { owner: &owner }).ok()
+            }
             _ => None,
         };
         let Some(text) = text else {
             // Whoever calls it comes back at once, and another engine finds its code.
             self.refused += 1;
-            let text = format!("XGA_CODE u64 {}(State *s, u32 entered) {{\nreturn entered;\n}}\n", c::name(pc));
+            let text =
+                format!("XGA_CODE u64 {}(State *s, u32 entered) {{\nreturn entered;\n}}\n", c::name(pc));
             self.functions.insert(pc, text);
             return;
         };

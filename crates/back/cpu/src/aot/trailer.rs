@@ -41,7 +41,8 @@ impl Level {
     pub(super) fn of_host() -> Option<Level> {
         use std::arch::is_x86_feature_detected as has;
         let v2 = has!("sse4.2") && has!("ssse3") && has!("popcnt");
-        let v3 = has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("movbe") && has!("fma");
+        let v3 =
+            has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("movbe") && has!("fma");
         match (v2, v3) {
             (true, true) => Some(Level::V3),
             (true, false) => Some(Level::V2),

@@ -14,9 +14,9 @@ pub(crate) use thunks::{enter, missing, slow};
 
 use crate::accesses::{Accesses, handed_on};
 use crate::error::CompileError;
-use crate::signals::Pending;
 use crate::jit::Access;
 use crate::registers::{Places, Registers, Set, leaves};
+use crate::signals::Pending;
 use crate::state::{Exit, State};
 use crate::table::Table;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -400,7 +400,12 @@ impl<'a> Elf<'a> {
             return Ok(Sections { file, table, count: 0 });
         }
         if count > limits.sections {
-            return Err(Error::TooMany { what: "section headers", count, limit: limits.sections, offset: 48 });
+            return Err(Error::TooMany {
+                what: "section headers",
+                count,
+                limit: limits.sections,
+                offset: 48,
+            });
         }
         Ok(Sections { file, table, count })
     }
@@ -428,9 +433,8 @@ impl<'a> Elf<'a> {
             }
         }
         if out.is_empty() {
-            let ranges = executable().map(|segment| {
-                segment.address..segment.address.saturating_add(segment.bytes.len() as u32)
-            });
+            let ranges = executable()
+                .map(|segment| segment.address..segment.address.saturating_add(segment.bytes.len() as u32));
             out = ranges.filter(|range| !range.is_empty()).collect();
         }
         out.sort_by_key(|range| (range.start, range.end));

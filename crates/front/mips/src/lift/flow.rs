@@ -116,7 +116,7 @@ impl Flow {
                 break;
             }
         }
-        if options.loops {
+        if code.enters_loops() {
             flow.enter_loops();
         }
         flow.entries.retain(|pc| flow.insts.contains_key(pc));

@@ -54,9 +54,6 @@ pub struct Options {
     pub max_insts: u32,
     /// What `gp` holds, as far as one can tell: position-independent code finds its jump tables by it.
     pub gp: Option<u32>,
-    /// Whether the region can be entered where its loops begin, too, at which it is left when its fuel is used up. An engine that
-    /// makes new regions when it needs them can do without.
-    pub loops: bool,
 }
 
 /// What code is read from.
@@ -75,6 +72,12 @@ pub trait Code {
 
     /// Whether the region that reaches an address is to be one that can be entered there.
     fn is_entry(&self, _pc: u32) -> bool {
+        false
+    }
+
+    /// Whether regions can be entered where their loops begin, too, at which they are left when the fuel is used up. Who makes new
+    /// regions when they are needed can do without.
+    fn enters_loops(&self) -> bool {
         false
     }
 }

@@ -24,7 +24,7 @@ fn region(words: &[u32], max_insts: u32) -> Region {
 }
 
 fn with_data(words: &[u32], data: &[u32], max_insts: u32) -> Region {
-    let options = Options { endian: Endian::Big, max_insts, gp: Some(0x1000), loops: false };
+    let options = Options { endian: Endian::Big, max_insts, gp: Some(0x1000) };
     let region = lift(&Words(words, data), PC, &options);
     verify(&region.module).expect("a sound module");
     region
@@ -145,7 +145,7 @@ fn regions_end_at_their_bound() {
 
 #[test]
 fn nothing_to_read_is_a_region_that_leads_out() {
-    let options = Options { endian: Endian::Little, max_insts: 10, gp: None, loops: false };
+    let options = Options { endian: Endian::Little, max_insts: 10, gp: None };
     let region = lift(&Words(&[], &[]), PC, &options);
     assert!(!region.runs);
     assert!(region.entries.is_empty());
