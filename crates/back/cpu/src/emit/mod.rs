@@ -74,6 +74,8 @@ struct Handed {
     known: Known,
     dirty: Set,
     checkpoint: Option<(u32, i64)>,
+    /// What the pinned register does not know of.
+    owed: i64,
 }
 
 /// Where accesses go that fault, shared by those between which no register but the counter changes.
@@ -234,7 +236,7 @@ impl Emitter<'_> {
             self.dirty = self.registers.dirty[block].and(handed.dirty);
             self.checkpoint = handed.checkpoint;
             self.fault = None;
-            (self.counted, self.settled) = (0, 0);
+            (self.counted, self.settled) = (0, -handed.owed);
             for slot in self.registers.fill[block].iter() {
                 let (ty, home) = self.home(slot)?;
                 let v = self.b.ins().load(ty, STATE, self.state, home);
@@ -312,17 +314,21 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends what is known of registers without a place of their own, or hands it on to blocks that only this one leads to.
+    /// Ends what is known of registers without a place of their own and of the counter, or hands it on to blocks that only this
+    /// one leads to.
     fn hand_on(&mut self, cfg: &Cfg, block: Block) -> Result<(), CompileError> {
         let f = self.f;
         let locals = self.dirty.in_both(self.registers.locals);
         let checkpoint = self.checkpoint.map(|(pc, count)| (pc, count - self.counted));
-        let mut all = true;
+        self.counts_as_values(f.term_args(block));
+        let owed = self.counted - self.settled;
+        let mut alone = true;
         for next in handed_on(f, cfg, block) {
-            all = false;
-            self.handed[next] = Some(Handed { known: self.known.clone(), dirty: locals, checkpoint });
+            alone = false;
+            self.handed[next] = Some(Handed { known: self.known.clone(), dirty: locals, checkpoint, owed });
         }
-        if all {
+        if alone {
+            self.settle();
             self.spill(locals)?;
             self.dirty = self.dirty.without(locals);
         }
@@ -373,9 +379,7 @@ impl Emitter<'_> {
         let f = self.f;
         let term = f.term(block);
         self.guest = term.guest;
-        self.settle();
         let args = f.term_args(block);
-        self.counts_as_values(args);
         let operand = |emitter: &Emitter<'_>, n: usize| match args.get(n) {
             Some(&v) if f.ty(v) == Type::I32 || !leaves(term.kind) => emitter.get(v),
             _ => Err(CompileError::unsupported("guest addresses that are not of 32 bits")),
