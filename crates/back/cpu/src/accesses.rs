@@ -148,7 +148,7 @@ impl Known {
             self.loads.push(place);
         }
         let mut check = place.bytes > 1;
-        if place.offset % place.bytes == 0 {
+        if place.offset.is_multiple_of(place.bytes) {
             let aligned = self.aligned.entry(place.base).or_insert(1);
             check &= *aligned < place.bytes;
             *aligned = place.bytes.max(*aligned);

@@ -388,7 +388,7 @@ impl Memory {
         let end = u64::from(address) + u64::from(length);
         while u64::from(at) < end {
             self.watch_code(at);
-            let page = u64::from(at >> PAGE_BITS) + 1 << PAGE_BITS;
+            let page = (u64::from(at >> PAGE_BITS) + 1) << PAGE_BITS;
             let Some(words) = self.code.get_mut(&(at >> PAGE_BITS)) else { return };
             let last = (end.min(page) - 1) as u32;
             for word in (at & OFFSET) >> 2..=(last & OFFSET) >> 2 {
