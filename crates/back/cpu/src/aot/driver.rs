@@ -7,6 +7,7 @@ use super::trailer::{self, Code, Level, Trailer};
 use super::{AotError, VERSION};
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -184,7 +185,9 @@ pub fn compile(elf: &[u8], to: &Path, options: &Options) -> Result<Report, AotEr
     bytes.extend(trailer);
     // A library that is mapped somewhere must not change: a new file takes its place.
     let beside = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(beside).map_err(AotError::file(beside))?;
+    let mode = fs::Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new().permissions(mode).tempfile_in(beside);
+    let mut file = file.map_err(AotError::file(beside))?;
     std::io::Write::write_all(&mut file, &bytes).map_err(AotError::file(to))?;
     file.persist(to).map_err(|e| AotError::file(to)(e.error))?;
     Ok(Report {
