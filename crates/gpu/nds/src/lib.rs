@@ -24,6 +24,7 @@
 #![deny(missing_docs)]
 
 pub mod container;
+pub mod engine2d;
 pub mod geometry;
 pub mod gpu;
 pub mod memory;
@@ -34,3 +35,5 @@ mod recorded;
 pub mod recorder;
 pub mod registers;
 pub mod results;
+pub mod video;
+pub mod whole;
