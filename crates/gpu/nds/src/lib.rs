@@ -35,5 +35,6 @@ mod recorded;
 pub mod recorder;
 pub mod registers;
 pub mod results;
+pub mod state;
 pub mod video;
 pub mod whole;

@@ -172,6 +172,17 @@ pub fn color6(rgb555: u16) -> [u8; 3] {
     [channel6(rgb555), channel6(rgb555 >> 5), channel6(rgb555 >> 10)]
 }
 
+impl crate::state::Stated for Registers {
+    fn state(&mut self, io: &mut crate::state::Io) -> Result<(), crate::state::StateError> {
+        let mut bytes = self.to_bytes();
+        io.bytes(&mut bytes)?;
+        if io.is_loading() {
+            *self = Registers::from_bytes(&bytes);
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

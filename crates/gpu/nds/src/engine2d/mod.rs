@@ -17,6 +17,7 @@ mod window;
 
 pub use registers::{DispCnt, Registers};
 
+use crate::state::{Io, StateError, Stated};
 use crate::video::vram::View;
 use background::Points;
 use fearless_simd::{Level, Simd, dispatch};
@@ -248,5 +249,35 @@ impl Engine {
             self.points.step(&self.registers, self.enabled);
         }
         self.background_mosaic.end_line(line, &self.registers);
+    }
+}
+
+impl Stated for Engine {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Engine {
+            registers,
+            history,
+            enabled,
+            windows,
+            points,
+            background_mosaic,
+            obj_mosaic,
+            oam,
+            obj,
+            scratch: _,
+        } = self;
+        registers.state(io)?;
+        history.state(io)?;
+        enabled.state(io)?;
+        windows.state(io)?;
+        points.state(io)?;
+        background_mosaic.state(io)?;
+        obj_mosaic.state(io)?;
+        obj.state(io)?;
+        if io.is_loading() {
+            // All of it is looked at again.
+            *oam = Oam::default();
+        }
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::background::{Point, Points};
 use super::registers::Registers;
+use crate::state::{Io, StateError, Stated};
 
 /// Mosaic of backgrounds.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +56,9 @@ impl BackgroundMosaic {
 #[derive(Clone, Debug, Default)]
 pub struct ObjMosaic {
     /// Lines since the block's first, 4 bits.
-    pub(super) counter: u8,
+    counter: u8,
     /// The block's first line.
-    pub(super) line: u32,
+    line: u32,
 }
 
 impl ObjMosaic {
@@ -74,5 +75,27 @@ impl ObjMosaic {
         } else {
             self.counter = (self.counter + 1) & 15;
         }
+    }
+}
+
+impl Stated for BackgroundMosaic {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let BackgroundMosaic { counter, height, line, points } = self;
+        counter.state(io)?;
+        height.state(io)?;
+        line.state(io)?;
+        points.state(io)?;
+        (*counter, *height) = (*counter & 15, *height & 15);
+        Ok(())
+    }
+}
+
+impl Stated for ObjMosaic {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let ObjMosaic { counter, line } = self;
+        counter.state(io)?;
+        line.state(io)?;
+        *counter &= 15;
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use super::background::text::{palette, spread, with_palette};
 use super::layer::WIDTH;
 use super::oam::Entry;
 use super::registers::{DispCnt, Registers};
+use crate::state::stated;
 use fearless_simd::prelude::*;
 use fearless_simd::{mask16x8, u16x8};
 
@@ -431,3 +432,5 @@ impl Resolved {
         }
     }
 }
+
+stated!(ObjLine { code, attributes, window, is_dirty, has_mosaic, priorities, has_blending, has_colors });

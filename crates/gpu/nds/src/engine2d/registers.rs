@@ -1,6 +1,7 @@
 //! Registers of a 2D engine.
 
 use super::Kind;
+use crate::state::{Io, StateError, Stated};
 
 bitflags::bitflags! {
     /// DISPCNT. Numbers among its bits are read by [`Registers`].
@@ -50,7 +51,7 @@ const HALVES: usize = 0x70 / 2;
 #[derive(Clone, Debug)]
 pub struct Registers {
     is_b: bool,
-    pub(crate) halves: [u16; HALVES],
+    halves: [u16; HALVES],
 }
 
 impl Registers {
@@ -203,5 +204,24 @@ impl Registers {
     /// Where tiles of text start, and where maps do: what DISPCNT adds.
     pub fn bases(&self) -> [u32; 2] {
         if self.is_b { [0, 0] } else { [24, 27].map(|bit| (self.control() >> bit & 7) * 0x10000) }
+    }
+}
+
+impl Stated for Registers {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Registers { is_b: _, halves } = self;
+        let mut written = *halves;
+        written.state(io)?;
+        // Bits that do not exist are not taken over.
+        for (half, value) in written.into_iter().enumerate() {
+            self.write(2 * half as u32, value);
+        }
+        Ok(())
+    }
+}
+
+impl Stated for DispCnt {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.number(self, |control| control.bits(), DispCnt::from_bits_retain)
     }
 }

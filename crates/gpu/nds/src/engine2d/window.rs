@@ -18,9 +18,9 @@ impl Default for Shown {
 #[derive(Clone, Debug, Default)]
 pub struct Windows {
     /// Whether the line is within.
-    pub(super) vertical: [bool; 2],
+    vertical: [bool; 2],
     /// Whether the column is within. Nothing clears it at a line's end.
-    pub(super) horizontal: [bool; 2],
+    horizontal: [bool; 2],
 }
 
 impl Windows {
@@ -78,3 +78,5 @@ impl Windows {
         true
     }
 }
+
+crate::state::stated!(Windows { vertical, horizontal });

@@ -4,6 +4,7 @@
 //! OAM do not take bytes from the ARM9. An engine that is switched off drops writes to its registers, palettes and OAM; DISPCNT
 //! and what follows the engine (capture, display FIFO, master brightness) are not parts of it.
 
+use super::clock::Cpu;
 use super::{CaptureControl, Power, Video};
 use crate::geometry::fifo::Full;
 
@@ -88,6 +89,33 @@ impl Video {
         part(word, address, width)
     }
 
+    /// The ARM7 writes: DISPSTAT, and the banks of video memory that are its own.
+    pub fn write_arm7(&mut self, address: u32, value: u32, width: Width) {
+        match (address >> 24, width) {
+            (6, Width::Byte) => self.vram.write_arm7(address, [value as u8]),
+            (6, Width::Half) => self.vram.write_arm7(address, (value as u16).to_le_bytes()),
+            (6, Width::Word) => self.vram.write_arm7(address, value.to_le_bytes()),
+            (4, Width::Half | Width::Word) if address & !3 == 0x0400_0004 && address & 2 == 0 => {
+                self.clock.write_status(Cpu::Arm7, value as u16);
+            }
+            _ => {}
+        }
+    }
+
+    /// The ARM7 reads: DISPSTAT, VCOUNT, VRAMSTAT (0x04000240), and the banks of video memory that are its own.
+    pub fn read_arm7(&self, address: u32, width: Width) -> u32 {
+        let word = match address >> 24 {
+            6 => u32::from_le_bytes(self.vram.read_arm7(address & !3)),
+            4 => match address & !3 {
+                0x0400_0004 => u32::from(self.status(Cpu::Arm7)) | self.line << 16,
+                0x0400_0240 => self.vram.arm7_status().into(),
+                _ => 0,
+            },
+            _ => 0,
+        };
+        part(word, address, width)
+    }
+
     /// Whether a 2D engine is switched on.
     fn is_on(&self, engine: usize) -> bool {
         self.power.contains(if engine == 0 { Power::ENGINE_A } else { Power::ENGINE_B })
@@ -127,6 +155,7 @@ impl Video {
     fn written(&self, address: u32) -> u16 {
         let registers = self.three_d.registers();
         match address {
+            0x0400_0004 => self.status(Cpu::Arm9),
             IO..0x0400_0060 | 0x0400_006c => self.engines[0].registers().half(address - IO),
             ENGINE_B..0x0400_1070 => self.engines[1].registers().half(address - ENGINE_B),
             0x0400_0060 => registers.control,
@@ -140,8 +169,9 @@ impl Video {
 
     fn write_half(&mut self, address: u32, value: u16) {
         match address {
-            // DISPSTAT and VCOUNT.
-            0x0400_0004 | 0x0400_0006 | 0x0400_1004 | 0x0400_1006 => {}
+            0x0400_0004 => self.clock.write_status(Cpu::Arm9, value),
+            // VCOUNT cannot be changed here, and engine B has neither.
+            0x0400_0006 | 0x0400_1004 | 0x0400_1006 => {}
             0x0400_0060 if self.power.contains(Power::RENDERING) => self.three_d.write_control(value),
             0x0400_0060 => {}
             0x0400_0064 => self.write_capture(u32::from(value), 0xffff),
@@ -193,6 +223,7 @@ impl Video {
 
     fn read_half(&self, address: u32) -> u16 {
         match address {
+            0x0400_0004 => self.status(Cpu::Arm9),
             0x0400_0006 => self.line as u16,
             0x0400_0060 => self.three_d.control(),
             0x0400_0064 => self.capture.0 as u16,

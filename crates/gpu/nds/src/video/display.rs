@@ -1,6 +1,7 @@
 //! What follows the 2D engines: display modes, master brightness, the display FIFO.
 
 use crate::engine2d::PictureLine;
+use crate::state::{Io, StateError, Stated};
 
 /// A line of the display FIFO's pixels, or of video memory: colours of 15 bits.
 pub type ColorLine = [u16; 256];
@@ -34,11 +35,11 @@ const ENTRIES: usize = 16;
 /// The display FIFO: a ring of sixteen pixels that is read all the time.
 #[derive(Clone, Debug, Default)]
 pub struct DisplayFifo {
-    pub(super) ring: [u16; ENTRIES],
+    ring: [u16; ENTRIES],
     /// Entry that is written next.
-    pub(super) writes: u32,
+    writes: u32,
     /// Pixels that a DMA delivered for the next line.
-    pub(super) delivered: Vec<u16>,
+    delivered: Vec<u16>,
 }
 
 impl DisplayFifo {
@@ -72,5 +73,15 @@ impl DisplayFifo {
         }
         self.delivered.clear();
         line
+    }
+}
+
+impl Stated for DisplayFifo {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let DisplayFifo { ring, writes, delivered } = self;
+        ring.state(io)?;
+        writes.state(io)?;
+        *writes %= ENTRIES as u32;
+        io.list(delivered, 256)
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod bus;
 mod capture;
+pub mod clock;
 mod display;
 pub mod vram;
 
@@ -17,7 +18,9 @@ use crate::gpu::Gpu;
 use crate::memory::TextureMemory;
 use crate::raster::{Frame, Options, Renderer};
 use crate::registers::Registers;
+use crate::state::{self, Io, StateError, Stated};
 use capture::Sources;
+use clock::Clock;
 use display::{DisplayFifo, master_brightness, widen};
 use std::convert::Infallible;
 use vram::{Space, Vram};
@@ -130,6 +133,7 @@ pub struct Video {
     /// Whether the screens are on in this frame.
     lcds: bool,
     line: u32,
+    clock: Clock,
     picture_3d: Box<Picture>,
     /// The upper screen and the lower one.
     screens: Box<[Picture; 2]>,
@@ -157,6 +161,7 @@ impl Video {
             fifo: DisplayFifo::default(),
             lcds: false,
             line: LINES - 1,
+            clock: Clock::default(),
             picture_3d: zeroed([0; 256]),
             screens: zeroed([[0; 256]; HEIGHT]),
         }
@@ -389,5 +394,70 @@ fn write_halves(halves: &mut [[u16; 512]; 2], offset: u32, bytes: &[u8]) {
         let mut pair = half.to_le_bytes();
         pair[at % 2] = byte;
         *half = u16::from_le_bytes(pair);
+    }
+}
+
+impl Stated for Video {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Video {
+            options: _,
+            three_d,
+            latched,
+            vram,
+            palettes,
+            oam,
+            engines,
+            power,
+            capture,
+            is_capturing,
+            fifo,
+            lcds,
+            line,
+            clock,
+            picture_3d,
+            screens,
+        } = self;
+        three_d.state(io)?;
+        latched.state(io)?;
+        vram.state(io)?;
+        palettes.state(io)?;
+        oam.state(io)?;
+        engines.state(io)?;
+        io.number(power, |power| power.bits().into(), |bits| Power::from_bits_truncate(bits as u16))?;
+        io.number(capture, |capture| capture.0, |bits| CaptureControl(bits & CaptureControl::MASK))?;
+        is_capturing.state(io)?;
+        fifo.state(io)?;
+        lcds.state(io)?;
+        line.state(io)?;
+        clock.state(io)?;
+        picture_3d.state(io)?;
+        screens.state(io)?;
+        if *line >= LINES {
+            return io.contents("a line that a frame does not have");
+        }
+        picture_3d.as_flattened_mut().iter_mut().for_each(|color| *color &= 0x1f3f_3f3f);
+        screens.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|color| *color &= WHITE);
+        Ok(())
+    }
+}
+
+impl Video {
+    /// All that lasts, as bytes: memory, registers, queues and pictures. Options are not a part of it, and neither is the
+    /// rasteriser.
+    pub fn save(&self) -> Vec<u8> {
+        // The list of what is saved is the one of what is loaded, which changes it.
+        let mut copy = self.clone();
+        state::save(|io| copy.state(io))
+    }
+
+    /// Goes on from a state that [`Video::save`] made, whatever its options were.
+    ///
+    /// # Errors
+    /// If it is no state, of another version, damaged or impossible; then nothing has changed.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let mut loaded = self.clone();
+        state::load(bytes, |io| loaded.state(io))?;
+        *self = loaded;
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@
 //! such a page is a copy that is made anew when one of its banks was written. A write goes to all of them.
 
 use crate::memory::TextureMemory;
+use crate::state::{Io, StateError, Stated};
 
 /// Bytes of a page.
 const PAGE: u32 = 0x4000;
@@ -499,6 +500,19 @@ impl Vram {
             }
         }
         self.textures_stale = 0;
+    }
+}
+
+impl Stated for Vram {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.bytes(self.bytes.get_mut(..BANK_BYTES).unwrap_or_default())?;
+        self.control.state(io)?;
+        if io.is_loading() {
+            self.map();
+            // Nothing of what is mapped is known to have been taken over.
+            (self.textures_stale, self.textures_taken) = (!0, [[!0; VIEW_PAGES]; 2]);
+        }
+        Ok(())
     }
 }
 

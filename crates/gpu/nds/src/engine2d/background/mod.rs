@@ -7,6 +7,7 @@ use super::layer::Layer;
 use super::mosaic::BackgroundMosaic;
 use super::registers::{DispCnt, Registers};
 use super::{Kind, Memory};
+use crate::state::stated;
 
 /// An affine background's internal point, 8 bits of fraction: what the first pixel of a line shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,3 +144,6 @@ impl Row<'_> {
         is_on.then_some(slot as u32 * 0x2000)
     }
 }
+
+stated!(Point { x, y });
+stated!(Points { points });
