@@ -336,7 +336,7 @@ fn blend<S: Simd>(
     let has_second = any_bit(stack.second_layer, effect.second_targets);
     let mut target = first_target(effect, shown, &stack);
     if effect.is_blending {
-        target = target & has_second;
+        target &= has_second;
     }
     let none = all(simd, 0);
     let mut factor = target.select(all(simd, effect.factors[0]), all(simd, 32));

@@ -199,7 +199,8 @@ impl Engine {
         };
         let has_obj = self.enabled.contains(DispCnt::OBJ);
         // Where all colours are in the palette, they are looked up when it is known which pixels are on top.
-        let indexed = !(0..4).any(|n| row.has_colors(n, kinds[n])) && !(has_obj && self.obj.has_colors());
+        let has_colors = (0..4).any(|n| row.has_colors(n, kinds[n])) || has_obj && self.obj.has_colors();
+        let indexed = !has_colors;
         for (n, layer) in layers.iter_mut().enumerate() {
             row.draw(n, kinds[n], layer);
             if !indexed && !row.has_colors(n, kinds[n]) {

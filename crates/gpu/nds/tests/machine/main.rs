@@ -62,7 +62,8 @@ where
         }
         assert!(a.asked == b.asked, "interrupts and DMAs of frame {frame} differ");
         assert_eq!(a.video.three_d().frames(), u64::from(frame) + 1);
-        (a.asked.clear(), b.asked.clear());
+        a.asked.clear();
+        b.asked.clear();
     }
     println!("{frames} frames, {states} states handed over, {} colours", colors.len());
     assert!(colors.len() > 100);

@@ -51,13 +51,13 @@ fn writes(frame: u32) -> Vec<Write> {
         |bank: u32, value: u32| Write { line: 192, address: 0x0400_0240 + bank, value, width: Width::Byte };
     out.extend([bank(captured, 0x80), bank(1 - captured, 0x83), bank(2, 0x84), bank(3, 0x84)]);
     // Now and then, banks go elsewhere for a frame: two of them overlap.
-    let small = if frame % 11 == 0 { 0x91 } else { 0x81 };
+    let small = if frame.is_multiple_of(11) { 0x91 } else { 0x81 };
     out.extend([bank(4, 0x83), bank(5, 0x82), bank(6, small), bank(8, 0x81 + (frame % 3)), bank(9, 0x83)]);
     let capture = 1 << 31
         | 3 << 20
         | captured << 16
         | rng.next_u32() & 0x6100_1f1f
-        | (rng.below(4) << 18 & if frame % 5 == 0 { 3 << 18 } else { 0 });
+        | (rng.below(4) << 18 & if frame.is_multiple_of(5) { 3 << 18 } else { 0 });
     out.push(Write { line: 260, address: 0x0400_0064, value: capture, width: Width::Word });
     // Both screens take turns, too.
     out.extend(halves(192, &[(0x0400_0304, 0x020f | frame << 15 & 0x8000)]));

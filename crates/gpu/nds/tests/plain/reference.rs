@@ -43,6 +43,8 @@ fn seen(bank: usize, control: u8, engine: usize, memory: Memory) -> Vec<std::ops
     let (ofs, size) = (usize::from(control >> 3 & 3), BANKS[bank]);
     let mst = if [0, 1, 7, 8].contains(&bank) { control & 3 } else { control & 7 };
     let at = |start: usize| start..start + size;
+    // Only so much of the bank is seen.
+    let first = |size: usize| 0..size;
     let small = 16 * KIB * (ofs & 1) + 64 * KIB * (ofs >> 1);
     match (engine, memory, bank, mst) {
         (0, Background, 0..=3, 1) => vec![at(128 * KIB * ofs)],
@@ -51,16 +53,16 @@ fn seen(bank: usize, control: u8, engine: usize, memory: Memory) -> Vec<std::ops
         (0, Obj, 0 | 1, 2) => vec![at(128 * KIB * (ofs & 1))],
         (0, Obj, 4, 2) => vec![at(0)],
         (0, Obj, 5 | 6, 2) => vec![at(small), at(small + 32 * KIB)],
-        (0, BackgroundPalettes, 4, 4) => vec![0..32 * KIB],
+        (0, BackgroundPalettes, 4, 4) => vec![first(32 * KIB)],
         (0, BackgroundPalettes, 5 | 6, 4) => vec![at(16 * KIB * (ofs & 1))],
-        (0, ObjPalettes, 5 | 6, 5) => vec![0..8 * KIB],
+        (0, ObjPalettes, 5 | 6, 5) => vec![first(8 * KIB)],
         (1, Background, 2, 4) => vec![at(0)],
         (1, Background, 7, 1) => vec![at(0), at(64 * KIB)],
         (1, Background, 8, 1) => vec![at(32 * KIB), at(48 * KIB), at(96 * KIB), at(112 * KIB)],
         (1, Obj, 3, 4) => vec![at(0)],
         (1, Obj, 8, 2) => (0..8).map(|i| at(16 * KIB * i)).collect(),
         (1, BackgroundPalettes, 7, 2) => vec![at(0)],
-        (1, ObjPalettes, 8, 3) => vec![0..8 * KIB],
+        (1, ObjPalettes, 8, 3) => vec![first(8 * KIB)],
         _ => Vec::new(),
     }
 }
@@ -218,8 +220,8 @@ impl Machine {
             let bits = (i64::from(low) | i64::from(high) << 16) & 0xfff_ffff;
             if bits & 0x800_0000 != 0 { bits - 0x1000_0000 } else { bits }
         };
-        let px = point(8) + y as i64 * at(2) + x as i64 * at(0) >> 8;
-        let py = point(12) + y as i64 * at(6) + x as i64 * at(4) >> 8;
+        let px = (point(8) + y as i64 * at(2) + x as i64 * at(0)) >> 8;
+        let py = (point(12) + y as i64 * at(6) + x as i64 * at(4)) >> 8;
         let is_bitmap = kind == 'e' && control & 0x80 != 0;
         let (width, height) = match (kind, is_bitmap) {
             ('l', _) => [(512, 1024), (1024, 512), (512, 256), (512, 512)][size],
@@ -308,8 +310,8 @@ impl Machine {
                 let (px, py) = if is_affine {
                     let m = |i: usize| i64::from(oam(16 * (a1 >> 9 & 31) + 4 * i + 3) as u16 as i16);
                     let (dx, dy) = (i as i64 - place_width as i64 / 2, row as i64 - place_height as i64 / 2);
-                    let px = dx * m(0) + dy * m(1) + 128 * width as i64 >> 8;
-                    let py = dx * m(2) + dy * m(3) + 128 * height as i64 >> 8;
+                    let px = (dx * m(0) + dy * m(1) + 128 * width as i64) >> 8;
+                    let py = (dx * m(2) + dy * m(3) + 128 * height as i64) >> 8;
                     if !(0..width as i64).contains(&px) || !(0..height as i64).contains(&py) {
                         continue;
                     }
@@ -431,7 +433,7 @@ impl Machine {
         let mut out = Vec::new();
         for x in 0..256u32 {
             let mut within = [false; 2];
-            for n in 0..2 {
+            for (n, within) in within.iter_mut().enumerate() {
                 if display & 0x2000 << n == 0 {
                     continue;
                 }
@@ -442,7 +444,7 @@ impl Machine {
                 } else if x == start.into() {
                     *flag = true;
                 }
-                within[n] = *flag && progress.vertical[engine][n];
+                *within = *flag && progress.vertical[engine][n];
             }
             let is_obj = display & 0x8000 != 0 && display & 0x1000 != 0 && obj[x as usize];
             out.push(
@@ -532,7 +534,7 @@ impl Machine {
             let f = (control & 31).min(16);
             line.map(|color| {
                 color.map(|c| match control >> 14 {
-                    1 => c + ((63 - c) * f >> 4),
+                    1 => c + (((63 - c) * f) >> 4),
                     2 => c - ((c * f + 15) >> 4),
                     _ => c,
                 })

@@ -82,8 +82,8 @@ impl Row<'_> {
         let mut pixels = [0u32; WIDTH];
         for i in 0..WIDTH {
             let entry = u32::from(entries[i]);
-            let x = places.x[i] & 7 ^ (entry >> 10 & 1) * 7;
-            let y = places.y[i] & 7 ^ (entry >> 11 & 1) * 7;
+            let x = (places.x[i] & 7) ^ ((entry >> 10 & 1) * 7);
+            let y = (places.y[i] & 7) ^ ((entry >> 11 & 1) * 7);
             pixels[i] = tiles + (entry & 0x3ff) * 64 + y * 8 + x;
         }
         for (index, pixel) in layer.index.iter_mut().zip(pixels) {
@@ -119,8 +119,8 @@ impl Row<'_> {
         let row = base + ((places.y[0] << area.width) << shift);
         let row = (pc == 0).then(|| view.row(row));
         let mut at = [0u32; WIDTH];
-        for i in 0..WIDTH {
-            at[i] = base + (((places.y[i] << area.width) + places.x[i]) << shift);
+        for (i, at) in at.iter_mut().enumerate() {
+            *at = base + (((places.y[i] << area.width) + places.x[i]) << shift);
         }
         if is_direct {
             let mut colors = [0u16; WIDTH];
@@ -134,10 +134,10 @@ impl Row<'_> {
                     |(color, at)| *color = view.half(at),
                 ),
             }
-            for i in 0..WIDTH {
-                layer.index[i] = (colors[i] >> 15) as u8 & places.inside[i];
+            for (i, color) in colors.into_iter().enumerate() {
+                layer.index[i] = (color >> 15) as u8 & places.inside[i];
                 // Bit 15 is no part of the colour.
-                layer.color[i] = colors[i] & 0x7fff;
+                layer.color[i] = color & 0x7fff;
             }
             return;
         }
