@@ -132,7 +132,7 @@ impl Machine {
             fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
-            textures: TextureUnit::new(params.texture_cache),
+            textures: TextureUnit::new(&params),
         };
         let events = vec![Event::GenericIdle; UNITS.len() + units.vpus.len()];
         let shared = Shared {

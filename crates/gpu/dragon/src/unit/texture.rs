@@ -14,6 +14,8 @@ use xenoglot_vpu::{Number, TEXTURES, Texture};
 pub(crate) struct TextureUnit {
     pub textures: [Texture; TEXTURES],
     tags: Vec<u32>,
+    /// Whether samples take no time.
+    instant: bool,
     /// When it can begin the next sample.
     free_at: u64,
     /// Until when it waits for memory.
@@ -24,14 +26,17 @@ pub(crate) struct TextureUnit {
 const EMPTY: u32 = u32::MAX;
 
 impl TextureUnit {
-    pub fn new(lines: u32) -> TextureUnit {
-        let tags = vec![EMPTY; lines as usize];
-        TextureUnit { textures: Default::default(), tags, free_at: 0, missing_until: 0 }
+    pub fn new(params: &Params) -> TextureUnit {
+        let tags = vec![EMPTY; params.texture_cache as usize];
+        let instant = params.instant.texture;
+        TextureUnit { textures: Default::default(), tags, instant, free_at: 0, missing_until: 0 }
     }
 
     /// Whether this state is valid for `params` in tick `now`.
     pub fn is_sound(&self, params: &Params, now: u64) -> bool {
-        self.tags.len() == params.texture_cache as usize && self.free_at.saturating_sub(now) <= HORIZON
+        self.tags.len() == params.texture_cache as usize
+            && self.instant == params.instant.texture
+            && self.free_at.saturating_sub(now) <= HORIZON
     }
 
     /// Forgets what is cached, when a texture is changed.
@@ -48,8 +53,8 @@ impl TextureUnit {
         uv: &Lanes,
         memory: &mut Sdram,
         faults: &mut Faults,
-        instant: bool,
     ) -> (Lanes, u64) {
+        let instant = self.instant;
         let texture = self.textures[usize::from(unit) % TEXTURES];
         let start = if instant { now } else { now.max(self.free_at) };
         let mut at = start;

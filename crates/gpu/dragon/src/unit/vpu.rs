@@ -200,7 +200,6 @@ impl Vpu {
             memory: &mut shared.memory,
             faults: &mut shared.faults,
             textures,
-            instant_texture: shared.params.instant.texture,
             sampled_at: now,
         };
         match step(&mut slot.thread, &shared.program, shared.params.number, &mut around) {
@@ -243,7 +242,6 @@ struct Around<'a> {
     memory: &'a mut Sdram,
     faults: &'a mut Faults,
     textures: &'a mut TextureUnit,
-    instant_texture: bool,
     /// When the texture unit is done with the sample, its latency apart.
     sampled_at: u64,
 }
@@ -271,8 +269,7 @@ impl Surroundings for Around<'_> {
     }
 
     fn sample(&mut self, n: u8, uv: &Lanes) -> Lanes {
-        let instant = self.instant_texture;
-        let (v, at) = self.textures.sample(self.now, self.number, n, uv, self.memory, self.faults, instant);
+        let (v, at) = self.textures.sample(self.now, self.number, n, uv, self.memory, self.faults);
         self.sampled_at = at;
         v
     }
