@@ -93,6 +93,32 @@ impl Edges {
         ]
     }
 
+    /// The spans of rows `first` to `last`, which are among [`Edges::rows`].
+    #[inline(always)]
+    pub fn spans(&self, first: i32, last: i32) -> impl Iterator<Item = [i32; 2]> + use<> {
+        let Edges { x, slope, y, right_major, scissor } = *self;
+        let start = |edge: usize, from: i32| {
+            x[edge].wrapping_add(slope[edge].wrapping_mul(first.wrapping_mul(8).wrapping_sub(from)))
+        };
+        let mut columns = [start(0, y[0]), start(1, y[0]), start(2, y[1])];
+        let middle = y[1].wrapping_add(7) >> 3;
+        (first..=last).map(
+            #[inline(always)]
+            move |row| {
+                let [long, upper, lower] = columns;
+                let short = if row >= middle { lower } else { upper };
+                for (column, slope) in columns.iter_mut().zip(slope) {
+                    *column = column.wrapping_add(slope.wrapping_mul(8));
+                }
+                let (left, right) = if right_major { (short, long) } else { (long, short) };
+                [
+                    (left.wrapping_add(UP) >> PIXEL).max(scissor.low[0]),
+                    (right.wrapping_sub(1) >> PIXEL).min(scissor.high[0]),
+                ]
+            },
+        )
+    }
+
     /// Column of an edge at a row, with as many bits as it takes.
     fn exact(&self, edge: usize, row: i32) -> i64 {
         let from = if edge == 2 { self.y[1] } else { self.y[0] };
@@ -269,6 +295,10 @@ mod tests {
         fn no_covered_pixel_is_lost(edges in edges(), tile in prop_oneof![Just(8), Just(16)]) {
             let mut scalar = Scalar::new(&[]);
             let bounds = edges.bounds();
+            let rows = edges.rows();
+            for (row, span) in (rows[0]..).zip(edges.spans(rows[0], rows[1])) {
+                prop_assert_eq!(span, edges.span(row));
+            }
             for y in 0..80 {
                 let [first, last] = edges.span(y);
                 for x in 0..80 {
