@@ -80,11 +80,13 @@ impl Tiles {
 }
 
 /// Places of the ones of a bitmap, from the lowest up.
+#[inline]
 fn bits(words: &[u32]) -> impl Iterator<Item = u32> {
     (0..).zip(words).flat_map(|(i, &word)| ones(word).map(move |bit| i * 32 + bit))
 }
 
 /// Places of the ones of a word, from the lowest up.
+#[inline]
 fn ones(mut word: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();

@@ -70,6 +70,7 @@ impl Edges {
     }
 
     /// Rows that may be covered, first and last.
+    #[inline]
     pub fn rows(&self) -> [i32; 2] {
         let [low, high] = [self.scissor.low[1], self.scissor.high[1]];
         [(self.y[0].wrapping_add(7) >> 3).max(low), (self.y[2].wrapping_sub(1) >> 3).min(high)]
@@ -120,23 +121,27 @@ impl Edges {
     }
 
     /// Column of an edge at a row, with as many bits as it takes.
+    #[inline]
     fn exact(&self, edge: usize, row: i32) -> i64 {
         let from = if edge == 2 { self.y[1] } else { self.y[0] };
         i64::from(self.x[edge]) + i64::from(self.slope[edge]) * (8 * i64::from(row) - i64::from(from))
     }
 
     /// First row at the middle vertex or below it.
+    #[inline]
     fn middle_row(&self) -> i32 {
         self.y[1].wrapping_add(7) >> 3
     }
 
     /// Rows of the edges among rows `first` to `last`: a, b, c. Where the first is above the last there are none.
+    #[inline]
     fn edge_rows(&self, [first, last]: [i32; 2]) -> [[i32; 2]; 3] {
         let middle = self.middle_row();
         [[first, last], [first, last.min(middle.saturating_sub(1))], [first.max(middle), last]]
     }
 
     /// Whether columns along an edge may wrap around.
+    #[inline]
     fn wraps(&self) -> bool {
         if self.y.iter().any(|y| !(-(1 << 20)..1 << 20).contains(y)) {
             return true;
@@ -149,6 +154,7 @@ impl Edges {
 
     /// First column of the leftmost and last column of the rightmost span among rows. Edges are straight, so that only
     /// their ends count.
+    #[inline]
     fn columns(&self, rows: [i32; 2]) -> [i64; 2] {
         let (mut left, mut right) = (i64::MAX, i64::MIN);
         for (edge, [first, last]) in self.edge_rows(rows).into_iter().enumerate() {
@@ -175,6 +181,7 @@ fn slope(dx: i32, dy: i32) -> i32 {
 }
 
 impl Coverage for Edges {
+    #[inline]
     fn bounds(&self) -> Bounds {
         let rows @ [first, last] = self.rows();
         let [low, high] = [self.scissor.low[0], self.scissor.high[0]];
@@ -186,6 +193,7 @@ impl Coverage for Edges {
         Bounds { low: [low.max(within(left)), first], high: [high.min(within(right)), last] }
     }
 
+    #[inline]
     fn touches(&self, pixels: &Bounds) -> bool {
         let pixels = pixels.intersect(&self.scissor);
         let [first, last] = self.rows();

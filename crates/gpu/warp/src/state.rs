@@ -203,12 +203,7 @@ impl RenderState {
         let half = |i: usize| u16::from_le_bytes([tail[i], tail[i + 1]]);
         RenderState {
             palette: u32::from(half(0)) | u32::from(half(2)) << 16,
-            fog: Fog {
-                enable: tail[4],
-                color: [tail[5], tail[6], tail[7]],
-                start: half(8),
-                scale: half(10),
-            },
+            fog: Fog { enable: tail[4], color: [tail[5], tail[6], tail[7]], start: half(8), scale: half(10) },
             stencil: Stencil {
                 test: tail[12],
                 reference: tail[13],

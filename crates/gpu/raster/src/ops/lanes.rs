@@ -1,6 +1,6 @@
 //! Sixteen pixels at once on the CPU.
 
-use super::{Ops, high};
+use super::{Ops, gather, high};
 use fearless_simd::prelude::*;
 use fearless_simd::{f32x16, i32x16, mask32x16, u16x32, u32x16};
 
@@ -120,6 +120,9 @@ impl<S: Simd> Ops for Lanes<'_, S> {
     fn load(&mut self, at: i32x16<S>) -> i32x16<S> {
         let Some(last) = self.memory.len().checked_sub(1) else { return i32x16::splat(self.simd, 0) };
         let at = at & last as u32 as i32;
+        if let Some(units) = gather::units(self.simd, self.memory, at) {
+            return units;
+        }
         let mut units = at.to_array();
         for unit in &mut units {
             // SAFETY: `last` is the number of units less one, all ones as that is a power of two; so `at` is below it.

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "ir")]
 mod emit;
+mod gather;
 mod high;
 mod lanes;
 #[cfg(feature = "ir")]

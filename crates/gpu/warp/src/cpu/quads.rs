@@ -40,7 +40,7 @@ impl Quads {
                 let (mut left, right) = ((left - origin[0]).max(0), (right - origin[0]).min(side - 1));
                 while left <= right {
                     if let Some(quad) = self.list.get_mut(self.len) {
-                        *quad = row + left as u32 | (right as u32) << 16;
+                        *quad = (row + left as u32) | (right as u32) << 16;
                     }
                     self.len += 1;
                     left += QUAD as i32;

@@ -75,12 +75,7 @@ pub fn combine<O: Ops>(
 
 /// A colour in fog at a depth.
 #[inline(always)]
-pub fn fog<O: Ops>(
-    o: &mut O,
-    state: &StateValues<O::Int>,
-    color: Pairs<O::Int>,
-    z: O::Int,
-) -> Pairs<O::Int> {
+pub fn fog<O: Ops>(o: &mut O, state: &StateValues<O::Int>, color: Pairs<O::Int>, z: O::Int) -> Pairs<O::Int> {
     let (zero, white) = (o.int(0), o.int(255));
     let behind = o.sub(z, state.fog_start);
     let behind = o.max(behind, zero);

@@ -72,12 +72,7 @@ pub fn pixel<O: Ops>(
 /// Colour and depth of a pixel whether it passes its tests or not: the colour's channels in a word, red lowest, and the
 /// depth with 2^16 if the pixel is drawn. 0 where it is not covered.
 #[inline(always)]
-pub fn shade<O: Ops>(
-    o: &mut O,
-    values: &Values<O>,
-    place: [O::Int; 2],
-    covered: O::Bool,
-) -> [O::Int; 2] {
+pub fn shade<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], covered: O::Bool) -> [O::Int; 2] {
     let zero = o.int(0);
     o.when(
         covered,
@@ -129,11 +124,7 @@ fn color<O: Ops>(
     let color = interpolate::color(o, attributes, weights);
     let color = combine::combine(o, key, state, texel, color);
     let fog = key.fog.has(o, 255);
-    let color = choose(
-        o,
-        fog,
-        inlined!(|o: &mut O| combine::fog(o, state, color, z)),
-        inlined!(|_: &mut O| color),
-    );
+    let color =
+        choose(o, fog, inlined!(|o: &mut O| combine::fog(o, state, color, z)), inlined!(|_: &mut O| color));
     (color, alive)
 }

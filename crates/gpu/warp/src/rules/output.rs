@@ -70,8 +70,10 @@ pub fn tests<O: Ops>(o: &mut O, values: &Values<O>, z: O::Int, stored: O::Int) -
         o,
         has_stencil,
         inlined!(|o: &mut O| {
-            let (reference, old) =
-                (o.and(values.state.reference, values.state.stencil_mask), o.and(stored, values.state.stencil_mask));
+            let (reference, old) = (
+                o.and(values.state.reference, values.state.stencil_mask),
+                o.and(stored, values.state.stencil_mask),
+            );
             let passes = compare(o, key.stencil, reference, old);
             let (one, zero) = (o.int(1), o.int(0));
             let passes = o.select(passes, one, zero);
@@ -275,12 +277,7 @@ fn blended<O: Ops>(
                         (Fact::Depends(a), Fact::Depends(b)) => Fact::Depends(o.either(a, b)),
                         (fact @ Fact::Depends(_), _) | (_, fact) => fact,
                     };
-                    choose(
-                        o,
-                        new_one,
-                        inlined!(|o: &mut O| [packed(o, new)]),
-                        inlined!(|_: &mut O| [stored]),
-                    )
+                    choose(o, new_one, inlined!(|o: &mut O| [packed(o, new)]), inlined!(|_: &mut O| [stored]))
                 }),
             )
         }),

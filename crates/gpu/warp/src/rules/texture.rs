@@ -14,12 +14,7 @@ const HALF_TEXEL: i32 = 16;
 
 /// A texture at a pixel.
 #[inline(always)]
-pub fn sample<O: Ops>(
-    o: &mut O,
-    values: &Values<O>,
-    place: [O::Int; 2],
-    at: &Weights<O>,
-) -> Pairs<O::Int> {
+pub fn sample<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], at: &Weights<O>) -> Pairs<O::Int> {
     let Values { key, state, attributes } = values;
     let uv = coordinates(o, attributes, at);
     let scale = o.float((1 << FRACTION) as f32);
@@ -34,12 +29,8 @@ pub fn sample<O: Ops>(
     let detail = level_of_detail(o, attributes, place, uv);
     let last = key.last_level.value(o);
     let trilinear = key.format.has(o, format::TRILINEAR);
-    let [detail] = choose(
-        o,
-        trilinear,
-        inlined!(|_: &mut O| [detail]),
-        inlined!(|o: &mut O| [o.add_to(detail, 128)]),
-    );
+    let [detail] =
+        choose(o, trilinear, inlined!(|_: &mut O| [detail]), inlined!(|o: &mut O| [o.add_to(detail, 128)]));
     let level = o.sar_by(detail, 8);
     let level = o.min(level, last);
     let (zero, fraction) = (o.int(0), o.and_with(detail, 255));
@@ -61,8 +52,7 @@ pub fn sample<O: Ops>(
         if step == 1 && matches!(trilinear, Fact::Known(false)) {
             break;
         }
-        texels[step] =
-            o.when(wanted, texels[0], inlined!(|o: &mut O| filter(o, key, state, fixed, level)));
+        texels[step] = o.when(wanted, texels[0], inlined!(|o: &mut O| filter(o, key, state, fixed, level)));
     }
     let [texel, next] = texels;
     choose(
@@ -159,7 +149,8 @@ fn filter<O: Ops>(
     level: O::Int,
 ) -> Pairs<O::Int> {
     let source = Source::new(o, key, state, level);
-    let [u, v] = if source.single { fixed } else { each!([fixed[0], fixed[1]], value => o.sar(value, level)) };
+    let [u, v] =
+        if source.single { fixed } else { each!([fixed[0], fixed[1]], value => o.sar(value, level)) };
     let bilinear = key.format.has(o, format::BILINEAR);
     choose(
         o,
@@ -180,7 +171,11 @@ fn filter<O: Ops>(
                 for (column, weight) in [left, right].into_iter().enumerate() {
                     let texel = source.texel(o, key, state, xs[column], y);
                     let part = each!([0, 1], pair => o.mul_halves(texel[pair], weight));
-                    *row = if column == 0 { part } else { each!([0, 1], pair => o.add_halves(row[pair], part[pair])) };
+                    *row = if column == 0 {
+                        part
+                    } else {
+                        each!([0, 1], pair => o.add_halves(row[pair], part[pair]))
+                    };
                 }
             }
             let [top, bottom] = rows;

@@ -79,15 +79,22 @@ pub struct Values<O: Ops> {
 }
 
 /// What is interpolated over a primitive, as words: the origin, then floats.
+#[inline]
 pub fn attribute_words(primitive: &Primitive) -> [u32; ATTRIBUTE_WORDS] {
-    let origin = [primitive.x[0] >> 16, primitive.y[0].into()].map(|v| v as u32);
-    let floats = [primitive.u, primitive.v, primitive.w, primitive.z].into_iter().flatten();
-    let floats = floats.chain(primitive.dx).chain(primitive.dy).chain(primitive.offset.map(f32::from));
-    let channels = (0..4).flat_map(|channel| primitive.color.map(|color| f32::from(color[channel])));
+    let Primitive { x, y, u, v, w, color, z, dx, dy, offset, .. } = primitive;
     let mut words = [0; ATTRIBUTE_WORDS];
-    for (word, value) in words.iter_mut().zip(origin.into_iter().chain(floats.chain(channels).map(f32::to_bits)))
-    {
-        *word = value;
+    let (origin, rest) = words.split_at_mut(2);
+    origin.copy_from_slice(&[(x[0] >> 16) as u32, i32::from(y[0]) as u32]);
+    let (floats, channels) = rest.split_at_mut(18);
+    let ([u0, u1, u2], [v0, v1, v2], [w0, w1, w2], [z0, z1, z2]) = (*u, *v, *w, *z);
+    let [offset_u, offset_v] = offset.map(f32::from);
+    let all =
+        [u0, u1, u2, v0, v1, v2, w0, w1, w2, z0, z1, z2, dx[0], dx[1], dy[0], dy[1], offset_u, offset_v];
+    floats.copy_from_slice(&all.map(f32::to_bits));
+    for (channel, words) in channels.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+        for (word, color) in words.iter_mut().zip(color) {
+            *word = f32::from(color[channel]).to_bits();
+        }
     }
     words
 }

@@ -3,8 +3,8 @@
 use xenoglot_testgen::rng::Rng;
 use xenoglot_warp::state::LEVELS;
 use xenoglot_warp::{
-    Cull, Draw, Fog, Frame, Memory, PRIMITIVE_BYTES, Primitive, RenderState, Stencil, Surface, Targets, Vertex, Viewport,
-    clip,
+    Cull, Draw, Fog, Frame, Memory, PRIMITIVE_BYTES, Primitive, RenderState, Stencil, Surface, Targets,
+    Vertex, Viewport, clip,
 };
 
 /// Bytes of memory.
