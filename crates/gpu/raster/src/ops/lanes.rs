@@ -112,7 +112,7 @@ impl<S: Simd> Ops for Lanes<'_, S> {
         fn shr_halves(a: i32x16<S>, by: u32) -> i32x16<S> { |simd| words(halves(a) >> by) }
         fn widen_fives(a: i32x16<S>) -> i32x16<S> {
             // (c << 10) * 528 >> 16 is c << 3 | c >> 2.
-            |simd| high::products(simd, a, i32x16::splat(simd, 528 * 0x1_0001))
+            |simd| high::products(simd, a, i32x16::splat(simd, 0x210_0210))
         }
     }
 

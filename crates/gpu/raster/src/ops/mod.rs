@@ -263,14 +263,14 @@ pub trait Ops {
     #[inline(always)]
     fn shl_halves(&mut self, a: Self::Int, by: u32) -> Self::Int {
         let a = self.shl_by(a, by);
-        self.and_with(a, ((LOW << by) & LOW) * 0x1_0001)
+        self.and_with(a, ((LOW << by) & LOW).wrapping_mul(0x1_0001))
     }
 
     /// Right shift of halves by 0 to 15, zeros in.
     #[inline(always)]
     fn shr_halves(&mut self, a: Self::Int, by: u32) -> Self::Int {
         let a = self.shr_by(a, by);
-        self.and_with(a, (LOW >> by) * 0x1_0001)
+        self.and_with(a, (LOW >> by).wrapping_mul(0x1_0001))
     }
 
     /// Channels of five bits, bits 10 to 14 of halves that have no others, as channels of eight.
