@@ -244,7 +244,7 @@ impl Rewriter<'_> {
             let lane = c.lane(bits, lane);
             let moved = c.op_number(Op::Shl, lane, u64::from(at % 32));
             match words.last_mut() {
-                Some(word) if at % 32 != 0 => *word = c.op(Op::Or, &[*word, moved]),
+                Some(word) if !at.is_multiple_of(32) => *word = c.op(Op::Or, &[*word, moved]),
                 _ => words.push(moved),
             }
         }
