@@ -282,7 +282,12 @@ fn declare(
             unit.decorate_member(block, 0, Decoration::NonReadable, &[]);
         }
     }
-    let declared = descriptors(unit, data.count, block);
+    // naga reads arrays without bound of storage buffers only.
+    let count = match data.count {
+        Count::Unbounded if uniform && unit.options.portable_ops => Count::Fixed(NAGA_UNIFORM_BUFFERS),
+        count => count,
+    };
+    let declared = descriptors(unit, count, block);
     let var = unit.variable(class, declared);
     unit.name(Names::Interface, var, &data.name);
     unit.name(Names::Interface, block, &format!("{}_block", data.name));
@@ -295,6 +300,9 @@ fn declare(
     let (block, oob) = (Some(block), data.oob);
     Ok(Some(View { var, class, element, length, block, array, descriptor: None, oob }))
 }
+
+/// Elements of an array without bound of uniform buffers, in what naga reads.
+const NAGA_UNIFORM_BUFFERS: u32 = 4096;
 
 /// The type of as many descriptors as a resource has.
 pub(crate) fn descriptors(unit: &mut Unit, count: Count, of: Id) -> Id {
