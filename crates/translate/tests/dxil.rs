@@ -80,7 +80,7 @@ fn every_container_is_valid() {
 
 /// The words of a container's shaders, as a user of the facade gets them who asks for nothing.
 fn by_default(name: &str, model: &BindingModel) -> Vec<Vec<u32>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let bytes = std::fs::read(path).unwrap();
     let module = load(&bytes).unwrap();
     let mut translator = Translator::new();
@@ -107,11 +107,11 @@ fn the_default_version_is_one_that_the_stage_needs() {
         by_default(name, model).iter().map(|words| words[1] >> 8 & 0xff).collect()
     };
     for model in [BindingModel::Registers, BindingModel::root_signature(None)] {
-        let library = version("stages/lib_hit_groups.dxil", &model);
+        let library = version("vectors/dxil/stages/lib_hit_groups.dxil", &model);
         assert!(library.len() > 1 && library.iter().all(|&minor| minor == 4), "{library:?}");
-        assert_eq!(version("stages/ms_line_shared.dxil", &model), [4]);
-        assert_eq!(version("stages-own/query_cs.dxil", &model), [4]);
-        assert_eq!(version("compute/bit_ops.dxil", &model), [3]);
+        assert_eq!(version("vectors/dxil/stages/ms_line_shared.dxil", &model), [4]);
+        assert_eq!(version("vectors/dxil/stages-own/query_cs.dxil", &model), [4]);
+        assert_eq!(version("vectors/dxil/compute/bit_ops.dxil", &model), [3]);
     }
 }
 
@@ -120,7 +120,7 @@ fn meshes_without_vertices_or_primitives_have_room_for_one() {
     const EXECUTION_MODE: u32 = 16;
     const OUTPUT_VERTICES: u32 = 26;
     const OUTPUT_PRIMITIVES: u32 = 5270;
-    let words = by_default("stages-own/empty_maxima_ms.dxil", &BindingModel::Registers).remove(0);
+    let words = by_default("vectors/dxil/stages-own/empty_maxima_ms.dxil", &BindingModel::Registers).remove(0);
     let mut modes = Vec::new();
     let mut at = 5;
     while at < words.len() {
@@ -135,4 +135,18 @@ fn meshes_without_vertices_or_primitives_have_room_for_one() {
     }
     let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
     validator.validate(&words, None).unwrap();
+}
+
+/// The texts are those of the `direct` containers with phis put in, whose values are all one handle.
+#[test]
+fn phis_of_one_handle_stand_for_it_in_pixel_and_mesh_shaders() {
+    let words = |name: &str| {
+        by_default(&format!("crates/front/dxil/tests/containers/{name}.dxil"), &BindingModel::Registers).remove(0)
+    };
+    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
+    for stage in ["ps", "ms"] {
+        let phis = words(&format!("{stage}_handle_phis"));
+        validator.validate(&phis, None).unwrap();
+        assert_eq!(phis, words(&format!("{stage}_handle_direct")), "{stage}");
+    }
 }
