@@ -66,7 +66,8 @@ fn textures_on_the_gpu() {
 fn texture_files() {
     let (summary, failures) = run("texture-files", "cpu", vectors("texture-files"));
     let unknown = ["hdr_6x6i", "xuastc", "PVRTC1"];
-    let unexpected: Vec<_> = failures.iter().filter(|f| !unknown.iter().any(|name| f.contains(name))).collect();
+    let unexpected: Vec<_> =
+        failures.iter().filter(|f| !unknown.iter().any(|name| f.contains(name))).collect();
     assert!(unexpected.is_empty(), "{unexpected:#?}");
     assert_eq!(summary, Ok(Summary { passed: 408, failed: 0, unconfirmed: 7 }));
 }

@@ -89,7 +89,8 @@ pub fn vulkan(number: u32) -> Option<(Format, bool)> {
         }
         _ => Format::of_layout(vulkan_layout(number)?),
     };
-    let srgb = matches!(number, 15 | 22 | 29 | 36 | 43 | 50 | 57 | 132 | 134 | 136 | 138 | 146 | 148 | 150 | 152);
+    let srgb =
+        matches!(number, 15 | 22 | 29 | 36 | 43 | 50 | 57 | 132 | 134 | 136 | 138 | 146 | 148 | 150 | 152);
     Some(with_srgb(format, srgb))
 }
 
@@ -182,8 +183,7 @@ pub fn vulkan_number(format: Format, srgb: bool) -> Option<u32> {
         Format::Astc(footprint, Profile::LdrFloat16) => Format::Astc(footprint, Profile::LdrUnorm8),
         _ => format,
     };
-    let numbers =
-        (1..=184).chain(ASTC_FLOAT..ASTC_FLOAT + 14).chain(LATE).chain(ASTC_DEEP..ASTC_DEEP + 30);
+    let numbers = (1..=184).chain(ASTC_FLOAT..ASTC_FLOAT + 14).chain(LATE).chain(ASTC_DEEP..ASTC_DEEP + 30);
     let number = |srgb| numbers.clone().find(|&n| vulkan(n) == Some(with_srgb(format, srgb)));
     number(srgb).or_else(|| number(false))
 }

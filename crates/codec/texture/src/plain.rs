@@ -104,7 +104,8 @@ impl Layout {
         }
         while i > 0 {
             i -= 1;
-            if bits[i] > 32 || !place(&mut fields, &mut luminance, order[i], Field { offset, bits: bits[i] }) {
+            if bits[i] > 32 || !place(&mut fields, &mut luminance, order[i], Field { offset, bits: bits[i] })
+            {
                 return None;
             }
             offset += bits[i];
@@ -431,7 +432,12 @@ pub(crate) fn extended_range(data: &[u8], out: &mut [u8]) {
 
 /// Rows of pairs of texels that share red and blue; `green` are the places of the two greens in the four bytes, `red` and
 /// `blue` those of the others.
-pub(crate) fn shared_chroma(width: usize, [red, green, blue, second]: [usize; 4], data: &[u8], out: &mut [u8]) {
+pub(crate) fn shared_chroma(
+    width: usize,
+    [red, green, blue, second]: [usize; 4],
+    data: &[u8],
+    out: &mut [u8],
+) {
     if width == 0 {
         return;
     }
@@ -481,7 +487,8 @@ mod tests {
     fn narrow_codes_are_rounded_to_the_nearest() {
         for bits in 1..=8u8 {
             let field = Field { offset: 0, bits };
-            let layout = Layout::new(1, Numeric::Unorm, [field, Field::NONE, Field::NONE, Field::NONE]).unwrap();
+            let layout =
+                Layout::new(1, Numeric::Unorm, [field, Field::NONE, Field::NONE, Field::NONE]).unwrap();
             let top = f64::from(mask(bits));
             for code in 0..=mask(bits) as u8 {
                 let expected = (f64::from(code) * 255.0 / top).round() as u8;

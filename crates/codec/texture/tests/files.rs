@@ -8,7 +8,8 @@ use xenoglot_texture::container::{Error, Limits, Supercompression, read, write_k
 
 /// Names and bytes of all files.
 fn files() -> Vec<(String, Vec<u8>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/texture-files/texture-files.tar.zst");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/texture-files/texture-files.tar.zst");
     let archive = std::fs::read(path).unwrap();
     let tar = ruzstd::decoding::StreamingDecoder::new(archive.as_slice()).unwrap();
     let mut files = Vec::new();

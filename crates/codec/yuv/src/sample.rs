@@ -199,7 +199,9 @@ fn down(y: usize, size: usize, is_halved: bool, conversion: &Conversion) -> ([us
     }
     let (pair, is_odd) = (y / 2, y % 2 == 1);
     let (first, weights) = match (conversion.filter, conversion.siting[1], is_odd) {
-        (Filter::Nearest, Siting::CositedEven, _) if conversion.reconstruction == Reconstruction::Implicit => {
+        (Filter::Nearest, Siting::CositedEven, _)
+            if conversion.reconstruction == Reconstruction::Implicit =>
+        {
             return one(y.div_ceil(2));
         }
         (Filter::Nearest, ..) | (Filter::Linear, Siting::CositedEven, false) => return one(pair),

@@ -8,8 +8,15 @@ use xenoglot_yuv::{
 
 fn format() -> impl Strategy<Value = Format> {
     use Layout::*;
-    let layout =
-        proptest::sample::select(vec![Planar, SemiPlanar, SemiPlanarSwapped, PackedYuyv, PackedUyvy, PackedVuya, Mono]);
+    let layout = proptest::sample::select(vec![
+        Planar,
+        SemiPlanar,
+        SemiPlanarSwapped,
+        PackedYuyv,
+        PackedUyvy,
+        PackedVuya,
+        Mono,
+    ]);
     let subsampling = proptest::sample::select(vec![
         Subsampling::S420,
         Subsampling::S422,

@@ -8,9 +8,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use xenoglot_texture::container::{
-    self, Container, Limits, Supercompression, Texture, Transfer, read,
-};
+use xenoglot_texture::container::{self, Container, Limits, Supercompression, Texture, Transfer, read};
 use xenoglot_texture::{Extent, Format, Profile, Texel};
 
 /// Folders of files and of expected pixels, beside each other or in this archive.
@@ -96,7 +94,9 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     Work::with(
         items,
         move || Ok(Arc::clone(&engine)),
-        |engine, item, emit| emit(Case { name: item.data.entry.file.clone(), verdict: verdict(&item.data, &engine.decode) }),
+        |engine, item, emit| {
+            emit(Case { name: item.data.entry.file.clone(), verdict: verdict(&item.data, &engine.decode) })
+        },
     )
     .run(observer)
 }
@@ -201,9 +201,8 @@ fn metadata(entry: &Entry, texture: &Texture<'_>) -> Result<(), String> {
 
 fn pixels(vector: &Vector, texture: &Texture<'_>, decode: &super::Decode) -> Result<(), String> {
     let Vector { entry, expected, .. } = vector;
-    let decode = |format, extent, data: &[u8], out: &mut [u8]| {
-        decode(format, extent, data, out).map_err(Failure)
-    };
+    let decode =
+        |format, extent, data: &[u8], out: &mut [u8]| decode(format, extent, data, out).map_err(Failure);
     let decoded = texture.decode_with(&Limits::default(), decode).map_err(|Failure(reason)| reason)?;
     let texel = texture.format.texel();
     if kind(texel) != entry.ty {

@@ -269,8 +269,8 @@ pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize, ou
 }
 
 /// Bits of the shared number that follow the bits of each value of a group.
-const TRIT_BITS: [u32; 5] = [2, 2, 1, 2, 1];
-const QUINT_BITS: [u32; 3] = [3, 2, 2];
+pub const TRIT_BITS: [u32; 5] = [2, 2, 1, 2, 1];
+pub const QUINT_BITS: [u32; 3] = [3, 2, 2];
 
 /// The number that the values of a group share, and their `n` bits, a byte for each.
 #[inline(always)]

@@ -41,7 +41,14 @@ impl Components {
     }
 }
 
-const fn mode(levels: u8, weight_bits: u8, subsets: u8, components: Components, dual: bool, hints: u8) -> Mode {
+const fn mode(
+    levels: u8,
+    weight_bits: u8,
+    subsets: u8,
+    components: Components,
+    dual: bool,
+    hints: u8,
+) -> Mode {
     Mode { levels, weight_bits, subsets, components, dual, hints }
 }
 
@@ -115,96 +122,91 @@ const BY_BITS: [u8; 128] = {
     table
 };
 
-/// A partition pattern: the subsets of texels, two bits each, the first lowest, and what it is called elsewhere.
+/// A partition pattern: the subsets of texels, two bits each, the first lowest, and ASTC's index of the same partitions.
 #[derive(Clone, Copy)]
 pub struct Pattern {
     pub subsets: u32,
-    /// ASTC's index of the same partitions.
     pub astc: u16,
-    /// BC7's.
-    pub bc7: u8,
-    /// The subset here that BC7's first, second and third are.
-    pub order: [u8; 3],
 }
 
-const fn pattern(subsets: u32, astc: u16, bc7: u8, order: [u8; 3]) -> Pattern {
-    Pattern { subsets, astc, bc7, order }
+const fn pattern(subsets: u32, astc: u16) -> Pattern {
+    Pattern { subsets, astc }
 }
 
 /// Of modes 2, 4, 9 and 16.
 const TWO: [Pattern; 30] = [
-    pattern(0x5050_5050, 28, 0, [0, 1, 0]),
-    pattern(0x4040_4040, 20, 1, [0, 1, 0]),
-    pattern(0x0101_0101, 16, 2, [1, 0, 0]),
-    pattern(0x5450_5040, 29, 3, [0, 1, 0]),
-    pattern(0x0515_1555, 91, 4, [1, 0, 0]),
-    pattern(0x5554_5450, 9, 5, [0, 1, 0]),
-    pattern(0x0001_0515, 107, 6, [1, 0, 0]),
-    pattern(0x0105_1555, 72, 7, [1, 0, 0]),
-    pattern(0x5040_0000, 149, 8, [0, 1, 0]),
-    pattern(0x0000_0105, 204, 9, [1, 0, 0]),
-    pattern(0x5554_4000, 50, 10, [0, 1, 0]),
-    pattern(0x0115_5555, 114, 11, [1, 0, 0]),
-    pattern(0x0000_0115, 496, 12, [1, 0, 0]),
-    pattern(0x0000_5555, 17, 13, [1, 0, 0]),
-    pattern(0x5555_5500, 78, 14, [0, 1, 0]),
-    pattern(0x0055_5555, 39, 15, [1, 0, 0]),
-    pattern(0x5555_1501, 252, 17, [1, 0, 0]),
-    pattern(0x4054_5555, 828, 18, [1, 0, 0]),
-    pattern(0x0040_5054, 43, 19, [0, 1, 0]),
-    pattern(0x0000_4050, 156, 20, [0, 1, 0]),
-    pattern(0x1505_0100, 116, 21, [0, 1, 0]),
-    pattern(0x5054_5555, 210, 22, [1, 0, 0]),
-    pattern(0x1505_0501, 476, 23, [1, 0, 0]),
-    pattern(0x0040_4050, 273, 24, [0, 1, 0]),
-    pattern(0x5054_5455, 684, 25, [1, 0, 0]),
-    pattern(0x1414_1414, 359, 26, [0, 1, 0]),
-    pattern(0x5500_0055, 246, 29, [1, 0, 0]),
-    pattern(0x1111_1111, 195, 32, [1, 0, 0]),
-    pattern(0x0055_0055, 694, 33, [1, 0, 0]),
-    pattern(0x0514_5041, 524, 52, [1, 0, 0]),
+    pattern(0x5050_5050, 28),
+    pattern(0x4040_4040, 20),
+    pattern(0x0101_0101, 16),
+    pattern(0x5450_5040, 29),
+    pattern(0x0515_1555, 91),
+    pattern(0x5554_5450, 9),
+    pattern(0x0001_0515, 107),
+    pattern(0x0105_1555, 72),
+    pattern(0x5040_0000, 149),
+    pattern(0x0000_0105, 204),
+    pattern(0x5554_4000, 50),
+    pattern(0x0115_5555, 114),
+    pattern(0x0000_0115, 496),
+    pattern(0x0000_5555, 17),
+    pattern(0x5555_5500, 78),
+    pattern(0x0055_5555, 39),
+    pattern(0x5555_1501, 252),
+    pattern(0x4054_5555, 828),
+    pattern(0x0040_5054, 43),
+    pattern(0x0000_4050, 156),
+    pattern(0x1505_0100, 116),
+    pattern(0x5054_5555, 210),
+    pattern(0x1505_0501, 476),
+    pattern(0x0040_4050, 273),
+    pattern(0x5054_5455, 684),
+    pattern(0x1414_1414, 359),
+    pattern(0x5500_0055, 246),
+    pattern(0x1111_1111, 195),
+    pattern(0x0055_0055, 694),
+    pattern(0x0514_5041, 524),
 ];
 
 /// Of mode 3.
 const THREE: [Pattern; 11] = [
-    pattern(0xa5a5_0000, 260, 4, [0, 1, 2]),
-    pattern(0xaa00_5555, 74, 8, [1, 0, 2]),
-    pattern(0xaa00_0055, 32, 9, [1, 0, 2]),
-    pattern(0x0000_aa55, 156, 10, [1, 2, 0]),
-    pattern(0x2525_2525, 183, 11, [1, 2, 0]),
-    pattern(0x9494_9494, 15, 12, [0, 1, 2]),
-    pattern(0x5858_5858, 745, 13, [0, 2, 1]),
-    pattern(0x5656_0202, 0, 20, [2, 0, 1]),
-    pattern(0x9292_9292, 335, 35, [2, 0, 1]),
-    pattern(0x55aa_0055, 902, 36, [1, 0, 2]),
-    pattern(0xa050_50a0, 254, 57, [0, 1, 2]),
+    pattern(0xa5a5_0000, 260),
+    pattern(0xaa00_5555, 74),
+    pattern(0xaa00_0055, 32),
+    pattern(0x0000_aa55, 156),
+    pattern(0x2525_2525, 183),
+    pattern(0x9494_9494, 15),
+    pattern(0x5858_5858, 745),
+    pattern(0x5656_0202, 0),
+    pattern(0x9292_9292, 335),
+    pattern(0x55aa_0055, 902),
+    pattern(0xa050_50a0, 254),
 ];
 
-/// Of mode 7: BC7's patterns are of three subsets.
+/// Of mode 7.
 const SEVEN: [Pattern; 19] = [
-    pattern(0x0000_5500, 36, 10, [0, 1, 0]),
-    pattern(0x1010_1010, 48, 11, [0, 1, 0]),
-    pattern(0x0001_0505, 61, 0, [1, 0, 0]),
-    pattern(0x5050_4000, 137, 2, [0, 1, 0]),
-    pattern(0x5500_5555, 161, 8, [1, 0, 1]),
-    pattern(0x0404_0404, 183, 13, [0, 1, 0]),
-    pattern(0x5555_5040, 226, 1, [0, 1, 1]),
-    pattern(0x5050_5054, 281, 33, [0, 1, 1]),
-    pattern(0x0550_0005, 302, 40, [1, 0, 0]),
-    pattern(0x0000_5454, 307, 20, [0, 1, 0]),
-    pattern(0x1515_0000, 479, 21, [0, 0, 1]),
-    pattern(0x0500_0005, 495, 58, [1, 0, 0]),
-    pattern(0x0000_5054, 593, 3, [0, 0, 1]),
-    pattern(0x5555_4000, 594, 32, [0, 1, 1]),
-    pattern(0x1455_5555, 605, 59, [1, 1, 0]),
-    pattern(0x0105_0505, 799, 34, [1, 0, 0]),
-    pattern(0x0101_5555, 812, 20, [1, 1, 0]),
-    pattern(0x0105_1450, 988, 14, [0, 1, 0]),
-    pattern(0x0000_5455, 993, 31, [1, 0, 0]),
+    pattern(0x0000_5500, 36),
+    pattern(0x1010_1010, 48),
+    pattern(0x0001_0505, 61),
+    pattern(0x5050_4000, 137),
+    pattern(0x5500_5555, 161),
+    pattern(0x0404_0404, 183),
+    pattern(0x5555_5040, 226),
+    pattern(0x5050_5054, 281),
+    pattern(0x0550_0005, 302),
+    pattern(0x0000_5454, 307),
+    pattern(0x1515_0000, 479),
+    pattern(0x0500_0005, 495),
+    pattern(0x0000_5054, 593),
+    pattern(0x5555_4000, 594),
+    pattern(0x1455_5555, 605),
+    pattern(0x0105_0505, 799),
+    pattern(0x0101_5555, 812),
+    pattern(0x0105_1450, 988),
+    pattern(0x0000_5455, 993),
 ];
 
 /// A single subset.
-const ONE: Pattern = pattern(0, 0, 0, [0; 3]);
+const ONE: Pattern = pattern(0, 0);
 
 impl Pattern {
     /// The subset of a texel.

@@ -40,7 +40,12 @@ pub struct Pictures<'c> {
 
 impl<'c> Pictures<'c> {
     /// For images of `extent`, of films with `faces` faces; 0 if they are no frames.
-    pub fn new(codebook: &'c Codebook, format: Format, extent: Extent, faces: usize) -> Result<Pictures<'c>, Error> {
+    pub fn new(
+        codebook: &'c Codebook,
+        format: Format,
+        extent: Extent,
+        faces: usize,
+    ) -> Result<Pictures<'c>, Error> {
         let [width, height, _] = extent.blocks([4, 4, 1]).map(|n| n as usize);
         width.checked_mul(height).and_then(|n| n.checked_mul(16)).ok_or(Error::TooLarge)?;
         let before = std::iter::repeat_with(Default::default).take(faces).collect();
@@ -116,7 +121,10 @@ impl<'a> Header<'a> {
         // How long a frame lasts, and what programs may put there.
         reader.take(15, END)?;
         let part = |at: u32, size: u32| {
-            bytes.get(at as usize..).and_then(|rest| rest.get(..size as usize)).ok_or(Error::Truncated("a table"))
+            bytes
+                .get(at as usize..)
+                .and_then(|rest| rest.get(..size as usize))
+                .ok_or(Error::Truncated("a table"))
         };
         let (endpoint_count, at, size) = (reader.u16(END)?, reader.u32(END)?, reader.u24(END)?);
         let endpoints = part(at, size)?;
@@ -241,7 +249,12 @@ fn place<'a>(
 }
 
 /// Images of ETC1S.
-fn unpack(texture: &mut Texture<'_>, header: &Header<'_>, slices: &Slices<'_>, limits: &Limits) -> Result<(), Error> {
+fn unpack(
+    texture: &mut Texture<'_>,
+    header: &Header<'_>,
+    slices: &Slices<'_>,
+    limits: &Limits,
+) -> Result<(), Error> {
     if header.flags & SHARES_NOTHING != 0 {
         return Err(Error::Malformed("tables; they are in no file"));
     }
@@ -261,9 +274,8 @@ fn unpack(texture: &mut Texture<'_>, header: &Header<'_>, slices: &Slices<'_>, l
         let mut blocks = Vec::with_capacity(needed);
         let pictures = pictures.get_mut(level as usize).ok_or(Error::Malformed("level"))?;
         for &number in numbers {
-            let slice = |of_alpha: bool| {
-                slices.get(&(number, level, of_alpha)).ok_or(Error::Truncated("a slice"))
-            };
+            let slice =
+                |of_alpha: bool| slices.get(&(number, level, of_alpha)).ok_or(Error::Truncated("a slice"));
             let colors = slice(false)?;
             let alphas = match texture.format {
                 Format::Etc1sAlpha => Some(slice(true)?.data),

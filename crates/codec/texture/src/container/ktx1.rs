@@ -46,7 +46,8 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
     };
     let mut texture = shape.texture(limits)?;
     texture.pairs = pairs::read(Reader { bytes: pairs, is_big })?;
-    texture.orientation = pairs::text(&texture.pairs, pairs::ORIENTATION).and_then(Orientation::from_assignments);
+    texture.orientation =
+        pairs::text(&texture.pairs, pairs::ORIENTATION).and_then(Orientation::from_assignments);
     texture.pairs.retain(|pair| pair.key != pairs::ORIENTATION);
     // Words of files from machines of the other order are turned round.
     let word = if is_big { type_size } else { 1 };

@@ -3,8 +3,8 @@
 use super::basis::Pictures;
 use super::packed::Images;
 use super::{
-    Container, Error, Image, Limits, Orientation, Reader, Shape, Supercompression, Swizzle, Texture, Transfer,
-    pairs,
+    Container, Error, Image, Limits, Orientation, Reader, Shape, Supercompression, Swizzle, Texture,
+    Transfer, pairs,
 };
 use crate::basis::lz::{Codebook, Sections};
 use crate::format::{Channels, Extent, Format};
@@ -197,7 +197,9 @@ impl Described {
         let basic = reader.basic_dfd();
         Described {
             model: basic.and_then(|basic| basic.color_model).map_or(0, |model| model.value()),
-            samples: basic.map(|basic| basic.sample_information.iter().map(|s| s.channel_type & 0xf).collect()).unwrap_or_default(),
+            samples: basic
+                .map(|basic| basic.sample_information.iter().map(|s| s.channel_type & 0xf).collect())
+                .unwrap_or_default(),
         }
     }
 

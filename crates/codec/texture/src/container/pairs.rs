@@ -33,7 +33,8 @@ pub fn read<'a>(mut reader: Reader<'a>) -> Result<Vec<Pair<'a>>, Error> {
         if pairs.len() == MOST {
             return Err(Error::TooLarge);
         }
-        pairs.push(Pair { key: Cow::Borrowed(key), value: Cow::Borrowed(value.get(1..).unwrap_or_default()) });
+        pairs
+            .push(Pair { key: Cow::Borrowed(key), value: Cow::Borrowed(value.get(1..).unwrap_or_default()) });
     }
     Ok(pairs)
 }

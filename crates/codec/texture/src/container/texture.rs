@@ -129,10 +129,8 @@ impl<'a> Texture<'a> {
 
     /// The texture with other images of another format in place of its own, and everything else as it was.
     pub fn with_images<'b>(&'b self, format: Format, images: Vec<Image<'b>>) -> Texture<'b> {
-        let pair = |pair: &'b Pair<'a>| Pair {
-            key: Cow::Borrowed(&*pair.key),
-            value: Cow::Borrowed(&*pair.value),
-        };
+        let pair =
+            |pair: &'b Pair<'a>| Pair { key: Cow::Borrowed(&*pair.key), value: Cow::Borrowed(&*pair.value) };
         Texture { format, images, pairs: self.pairs.iter().map(pair).collect(), ..*self }
     }
 
