@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use xenoglot_texture::container::{Image, Limits, Texture, Transfer, read, write_ktx2};
+use xenoglot_texture::plain::Numeric;
 use xenoglot_texture::{Extent, Format, Profile, decode_into_parallel};
 
 /// Arguments of `texture`.
@@ -276,6 +277,10 @@ fn decoded<'t>(
     };
     Ok(Shown {
         texel: texture.format.texel(),
+        floats: match texture.format {
+            Format::Packed(layout) => layout.numeric() == Numeric::Float,
+            format => shown::is_float(format.texel()),
+        },
         extent: image.extent,
         transfer: texture.transfer,
         orientation: texture.orientation.unwrap_or_default(),
