@@ -27,7 +27,7 @@ mod translate;
 mod warp;
 mod yuv;
 
-pub use cache::{cache_entry, cache_pack};
+pub use cache::{cache_entry, cache_pack, cache_store};
 pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
@@ -68,7 +68,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 31] = [
+pub const TARGETS: [Target; 32] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -76,6 +76,7 @@ pub const TARGETS: [Target; 31] = [
     Target { name: "native", run: native, seeds: native::programs },
     Target { name: "cache_entry", run: cache_entry, seeds: cache::entries },
     Target { name: "cache_pack", run: cache_pack, seeds: cache::packs },
+    Target { name: "cache_store", run: cache_store, seeds: cache::stores },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },

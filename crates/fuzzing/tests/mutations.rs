@@ -87,6 +87,11 @@ fn cache_pack() {
 }
 
 #[test]
+fn cache_store() {
+    run("cache_store");
+}
+
+#[test]
 fn capture() {
     run("capture");
 }

@@ -48,9 +48,10 @@ impl TextureUnit {
         uv: &Lanes,
         memory: &mut Sdram,
         faults: &mut Faults,
+        instant: bool,
     ) -> (Lanes, u64) {
         let texture = self.textures[usize::from(unit) % TEXTURES];
-        let start = now.max(self.free_at);
+        let start = if instant { now } else { now.max(self.free_at) };
         let mut at = start;
         let tags = &mut self.tags;
         let mut word = |address: u32| {
@@ -58,11 +59,14 @@ impl TextureUnit {
             let slot = line as usize % tags.len();
             if tags[slot] != line {
                 tags[slot] = line;
-                at = memory.access(at, Direction::Read, line * BURST, BURST);
+                at = memory.access_by(instant, at, Direction::Read, line * BURST, BURST);
             }
             u32::from_le_bytes(memory.read(address, faults))
         };
         let v = texture.sample(number, uv, &mut word);
+        if instant {
+            return (v, now);
+        }
         if at > start {
             self.missing_until = at;
         }
