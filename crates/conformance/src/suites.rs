@@ -60,6 +60,12 @@ pub const SUITES: &[Suite] = &[
         run: nds::scenes,
     },
     Suite {
+        name: "nds-2d",
+        doc: "Nintendo DS pictures of both screens: 2D engines, 3D as a layer, capture, video memory",
+        engines: &["cpu"],
+        run: nds::whole::suite,
+    },
+    Suite {
         name: "nds-console",
         doc: "Nintendo DS pixels recorded on consoles: scenes of edge cases, coverage of antialiased edges",
         engines: &["cpu"],

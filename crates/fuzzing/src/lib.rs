@@ -19,6 +19,7 @@ mod maxwell;
 mod mips;
 mod native;
 mod nds;
+mod nds_video;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
@@ -35,6 +36,7 @@ pub use maxwell::maxwell_container;
 pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
 pub use nds::{nds, ndsf};
+pub use nds_video::{n2d, nds_bus, nds_state};
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::{texture, texture_file};
@@ -87,6 +89,9 @@ pub const TARGETS: [Target; 32] = [
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
+    Target { name: "nds_bus", run: nds_bus, seeds: nds_video::accesses },
+    Target { name: "nds_state", run: nds_state, seeds: nds_video::changes },
+    Target { name: "n2d", run: n2d, seeds: nds_video::wholes },
     Target { name: "texture", run: texture, seeds: texture::textures },
     Target { name: "texture_file", run: texture_file, seeds: texture::texture_files },
     Target { name: "dxil", run: dxil, seeds: dxil::containers },

@@ -142,6 +142,21 @@ fn nds() {
 }
 
 #[test]
+fn nds_bus() {
+    run("nds_bus");
+}
+
+#[test]
+fn nds_state() {
+    run("nds_state");
+}
+
+#[test]
+fn n2d() {
+    run("n2d");
+}
+
+#[test]
 fn texture() {
     run("texture");
 }

@@ -120,7 +120,8 @@ fn meshes_without_vertices_or_primitives_have_room_for_one() {
     const EXECUTION_MODE: u32 = 16;
     const OUTPUT_VERTICES: u32 = 26;
     const OUTPUT_PRIMITIVES: u32 = 5270;
-    let words = by_default("vectors/dxil/stages-own/empty_maxima_ms.dxil", &BindingModel::Registers).remove(0);
+    let words =
+        by_default("vectors/dxil/stages-own/empty_maxima_ms.dxil", &BindingModel::Registers).remove(0);
     let mut modes = Vec::new();
     let mut at = 5;
     while at < words.len() {
@@ -141,7 +142,8 @@ fn meshes_without_vertices_or_primitives_have_room_for_one() {
 #[test]
 fn phis_of_one_handle_stand_for_it_in_pixel_and_mesh_shaders() {
     let words = |name: &str| {
-        by_default(&format!("crates/front/dxil/tests/containers/{name}.dxil"), &BindingModel::Registers).remove(0)
+        by_default(&format!("crates/front/dxil/tests/containers/{name}.dxil"), &BindingModel::Registers)
+            .remove(0)
     };
     let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
     for stage in ["ps", "ms"] {

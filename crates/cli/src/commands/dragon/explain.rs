@@ -4,6 +4,7 @@ use super::SceneArgs;
 use crate::progress::Progress;
 use crate::{output, print};
 use anyhow::{Result, anyhow};
+use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::io::Write;
@@ -108,13 +109,13 @@ fn bar(saving: &Saving) -> Bar {
 }
 
 /// Horizontal bars, the first on top.
-fn bars<'a>(
-    area: &DrawingArea<SVGBackend<'a>, plotters::coord::Shift>,
+fn bars<B: DrawingBackend>(
+    area: &DrawingArea<B, Shift>,
     title: &str,
     axis: &str,
     bars: &[Bar],
     color: RGBColor,
-) -> Result<(), Box<dyn std::error::Error + 'a>> {
+) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
     let rows = bars.len().max(1) as f64;
     let most = bars.iter().map(|b| b.value + b.spread).fold(1.0, f64::max);
     let least = bars.iter().map(|b| b.value - b.spread).fold(0.0, f64::min);
