@@ -115,6 +115,12 @@ pub const SUITES: &[Suite] = &[
         run: texture::suite,
     },
     Suite {
+        name: "texture-files",
+        doc: "texture files of every container: what they say of their texels, and pixels",
+        engines: texture::ENGINES,
+        run: texture::files::suite,
+    },
+    Suite {
         name: "yuv",
         doc: "frames of luma and chroma to RGB: every model, range, siting and filter",
         engines: yuv::ENGINES,
