@@ -134,6 +134,8 @@ install_packages() {
         installed "$package" || missing+=("$package")
     done
     have astcenc || missing+=(astcenc)
+    # Caches that machines share.
+    have redis-server || missing+=(redis-server)
     if [ ${#missing[@]} -eq 0 ] && new_enough "$(mesa_version)"; then
         echo "nothing to install"
         return
@@ -174,6 +176,19 @@ install_perfetto() {
         fi
     fi
     export XENOGLOT_PYTHON=$folder/bin/python
+}
+
+# An S3-compatible server, for the tests of caches that machines share.
+install_moto() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/moto
+    have moto_server && return
+    if [ ! -x "$folder/bin/moto_server" ]; then
+        if ! have python3 || ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q 'moto[server]==5.2.1'; then
+            notice "could not install moto; no cache is shared by an S3-compatible server"
+            return
+        fi
+    fi
+    PATH=$PATH:$folder/bin
 }
 
 # cargo-deny, built once and without optimisation: that takes a minute, and so does a check of nothing.
@@ -286,6 +301,7 @@ fi
 if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] && [ -z "${XENOGLOT_PYTHON:-}" ]; then
     install_perfetto
 fi
+[ "${XENOGLOT_NO_INSTALL:-0}" = 1 ] || install_moto
 
 failed=()
 run() {
@@ -295,6 +311,8 @@ run() {
 run cargo fmt --all --check
 run cargo clippy --workspace --all-targets -- -D warnings
 run cargo test --workspace --no-fail-fast
+# What no default build has.
+run cargo test -p xenoglot-cache --features disk,foz,object-store,process,redis
 RUSTDOCFLAGS='-D warnings' run cargo doc --workspace --no-deps
 run check_minimum_rust
 run check_packages

@@ -26,6 +26,8 @@ struct Placed {
     key: Key,
     /// Whether it has to be compared again.
     written: bool,
+    /// When it was last asked for.
+    used: u64,
 }
 
 /// The programs of a guest's memory by their addresses.
@@ -37,12 +39,15 @@ pub struct Addresses {
     longest: u64,
     bytes: usize,
     limit: usize,
+    /// Counts what was asked.
+    tick: u64,
 }
 
 impl Addresses {
-    /// No programs yet. At most `limit` bytes of code are kept; one that has no room drops all others.
+    /// No programs yet. At most `limit` bytes of code are kept; where there is no room, programs go that were not asked for
+    /// for longest, a quarter of the limit at once.
     pub fn new(tracking: Tracking, limit: usize) -> Addresses {
-        Addresses { tracking, placed: BTreeMap::new(), longest: 0, bytes: 0, limit }
+        Addresses { tracking, placed: BTreeMap::new(), longest: 0, bytes: 0, limit, tick: 0 }
     }
 
     /// The key of the program at an address, if it is what was put there. `memory` is the guest's memory from that address
@@ -57,23 +62,39 @@ impl Addresses {
             }
             placed.written = false;
         }
+        self.tick += 1;
+        placed.used = self.tick;
         Some(placed.key)
     }
 
     /// Puts a program of these bytes at an address, in the place of what was there.
     pub fn put(&mut self, address: u64, code: &[u8], key: Key) {
+        if let Some(old) = self.placed.remove(&address) {
+            self.bytes -= old.code.len();
+        }
+        if code.len() > self.limit {
+            return;
+        }
         if self.bytes + code.len() > self.limit {
-            self.placed.clear();
-            (self.bytes, self.longest) = (0, 0);
-            if code.len() > self.limit {
-                return;
-            }
+            self.make_room((self.limit - code.len()).min(self.limit / 4 * 3));
         }
         self.longest = self.longest.max(code.len() as u64);
         self.bytes += code.len();
-        let placed = Placed { code: code.into(), key, written: false };
-        if let Some(old) = self.placed.insert(address, placed) {
-            self.bytes -= old.code.len();
+        self.tick += 1;
+        self.placed.insert(address, Placed { code: code.into(), key, written: false, used: self.tick });
+    }
+
+    /// Drops the programs that were not asked for for longest until at most so many bytes are left.
+    fn make_room(&mut self, bytes: usize) {
+        let mut order: Vec<(u64, u64)> = self.placed.iter().map(|(at, placed)| (placed.used, *at)).collect();
+        order.sort_unstable();
+        for (_, address) in order {
+            if self.bytes <= bytes {
+                break;
+            }
+            if let Some(old) = self.placed.remove(&address) {
+                self.bytes -= old.code.len();
+            }
         }
     }
 
@@ -123,6 +144,21 @@ mod tests {
         addresses.written(0..256);
         assert_eq!(addresses.get(24, &memory[24..]), Some(key(b"program2")));
         assert_eq!(addresses.len(), 1);
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_when_there_is_no_room() {
+        let code = [7; 16];
+        let mut addresses = Addresses::new(Tracking::Written, 1024);
+        addresses.put(0, &code, key(&code));
+        for n in 1..10_000 {
+            addresses.put(n * 16, &code, key(&code));
+            assert_eq!(addresses.get(0, &code), Some(key(&code)));
+            assert!(addresses.len() <= 64);
+        }
+        addresses.put(16, &[1; 2000], key(&code));
+        assert_eq!(addresses.get(16, &[1; 2000]), None);
+        assert!(addresses.len() > 40);
     }
 
     proptest! {

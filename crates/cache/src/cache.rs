@@ -5,10 +5,13 @@ use crate::failure::{Failure, attempt};
 use crate::in_work::InWork;
 use crate::key::{Key, Title};
 use crate::memory::Memory;
-use crate::record::{Recorder, Recording, State};
+use crate::record::{Recorder, Recording, State, Stateless};
+use crate::remote::{Far, Remote, RemoteCounts, RemoteError};
 #[cfg(feature = "disk")]
 use crate::store::{self, Store, StoreError};
 use crate::versions::Versions;
+use quick_cache::UnitWeighter;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,11 +29,13 @@ const SHAPES: u64 = 32;
 /// front end asked when the translation was made; and only if what had a part in it has the versions it had.
 pub struct Cache {
     memory: Memory,
+    shapes: Shapes,
     versions: Versions,
     title: Title,
     hits: AtomicU64,
     misses: AtomicU64,
     in_work: InWork,
+    remote: Option<Far>,
     #[cfg(feature = "disk")]
     disk: Option<crate::disk::Disk>,
     /// Guests' programs that were used in this run.
@@ -67,6 +72,51 @@ impl Shape {
     }
 }
 
+/// A shape as look-ups need it.
+struct Ready {
+    queries: Vec<Vec<u8>>,
+    /// Of the names and versions of the parts.
+    parts: Key,
+    /// The key of the translation where nothing was asked.
+    alone: Option<Key>,
+}
+
+impl Ready {
+    fn new(base: Key, shape: Shape, versions: &Versions) -> Ready {
+        let mut parts = Key::of("parts");
+        for part in &shape.parts {
+            parts.bytes(part.as_bytes()).number(versions.get(part).unwrap_or(0).into());
+        }
+        let mut ready = Ready { queries: shape.queries, parts: parts.finish(), alone: None };
+        if ready.queries.is_empty() {
+            ready.alone = ready.specialised(base, &Stateless);
+        }
+        ready
+    }
+
+    /// The key of a program's translation in a state; `None` where the state cannot answer.
+    fn specialised(&self, base: Key, state: &dyn State) -> Option<Key> {
+        if self.alone.is_some() {
+            return self.alone;
+        }
+        let mut key = Key::of("specialised");
+        key.key(base).key(self.parts).number(self.queries.len() as u64);
+        for query in &self.queries {
+            key.bytes(query).bytes(&state.answer(query)?);
+        }
+        Some(key.finish())
+    }
+}
+
+/// Shapes that were looked up, by base key and place: reading and hashing them would cost most of a look-up in memory.
+type Shapes = quick_cache::sync::Cache<(Key, u64), Arc<Ready>, UnitWeighter, FxBuildHasher>;
+
+/// How many of them are kept.
+const READY_SHAPES: u64 = 1 << 16;
+
+/// How far a look-up goes.
+type Get = fn(&Cache, &Key) -> Option<Arc<Entry>>;
+
 /// What a look-up found.
 pub type Found = Result<Arc<Entry>, Failure>;
 
@@ -80,11 +130,13 @@ impl Cache {
     pub fn with_memory(bytes: u64, versions: Versions) -> Cache {
         Cache {
             memory: Memory::new(bytes),
+            shapes: Shapes::with(1024, READY_SHAPES, UnitWeighter, FxBuildHasher, Default::default()),
             versions,
             title: Title::NONE,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             in_work: InWork::default(),
+            remote: None,
             #[cfg(feature = "disk")]
             disk: None,
             #[cfg(feature = "disk")]
@@ -97,6 +149,22 @@ impl Cache {
         Cache { title, disk: Some(disk), ..Cache::with_memory(bytes, versions) }
     }
 
+    /// The same with a tier behind it that machines share.
+    pub fn with_remote(mut self, remote: Box<dyn Remote>) -> Cache {
+        self.remote = Some(Far::new(remote));
+        self
+    }
+
+    /// What happened between the cache and its remote, if it has one.
+    pub fn remote_counts(&self) -> Option<RemoteCounts> {
+        self.remote.as_ref().map(Far::counts)
+    }
+
+    /// Why the remote is not asked at the moment; `None` while all is well.
+    pub fn remote_problem(&self) -> Option<RemoteError> {
+        self.remote.as_ref().and_then(Far::problem)
+    }
+
     /// The versions that translations are made under.
     pub fn versions(&self) -> &Versions {
         &self.versions
@@ -105,6 +173,15 @@ impl Cache {
     /// Whose entries this cache puts.
     pub fn title(&self) -> Title {
         self.title
+    }
+
+    /// Whether what is put outlives the process.
+    pub fn is_kept(&self) -> bool {
+        #[cfg(feature = "disk")]
+        if self.disk.is_some() {
+            return true;
+        }
+        false
     }
 
     /// The entry of a key, from memory or else from disk.
@@ -121,15 +198,31 @@ impl Cache {
         None
     }
 
-    /// Puts an entry: into memory, and on disk with the next flush.
+    /// The entry of a key, from the remote if it is nowhere nearer.
+    fn get_far(&self, key: &Key) -> Option<Arc<Entry>> {
+        self.get(key).or_else(|| {
+            let entry = Arc::new(self.remote.as_ref()?.get(key)?);
+            self.put_near(*key, &entry);
+            Some(entry)
+        })
+    }
+
+    /// Puts an entry: into memory, on disk with the next flush, and to the remote after a while.
     pub fn put(&self, key: Key, kind: Kind, stamp: u64, payload: Vec<u8>) -> Arc<Entry> {
-        let entry = Arc::new(Entry { kind, stamp, title: self.title, payload: payload.into() });
+        let entry = Arc::new(self.entry(kind, stamp, payload));
+        self.put_near(key, &entry);
+        if let Some(remote) = &self.remote {
+            remote.put(&key, &entry);
+        }
+        entry
+    }
+
+    fn put_near(&self, key: Key, entry: &Arc<Entry>) {
         #[cfg(feature = "disk")]
         if let Some(disk) = &self.disk {
-            disk.put(&key, &entry);
+            disk.put(&key, entry);
         }
-        self.memory.put(key, Arc::clone(&entry));
-        entry
+        self.memory.put(key, Arc::clone(entry));
     }
 
     /// Removes an entry.
@@ -141,19 +234,31 @@ impl Cache {
         }
     }
 
-    /// The translation of a program in a state, if there is one: its entry, or why it cannot be translated.
+    /// The translation of a program in a state, if there is one in memory or on disk: its entry, or why it cannot be
+    /// translated.
     pub fn find(&self, base: Key, state: &dyn State) -> Option<Found> {
-        let found = self.look_up(base, state);
+        let found = self.look_up(base, state, Cache::get);
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
     }
 
-    fn look_up(&self, base: Key, state: &dyn State) -> Option<Found> {
+    /// The same without being counted.
+    pub(crate) fn look_up_near(&self, base: Key, state: &dyn State) -> Option<Found> {
+        self.look_up(base, state, Cache::get)
+    }
+
+    /// The same, from the remote if it is nowhere nearer. Waits for the network; does not count.
+    pub(crate) fn find_far(&self, base: Key, state: &dyn State) -> Option<Found> {
+        self.remote.as_ref()?;
+        self.look_up(base, state, Cache::get_far)
+    }
+
+    fn look_up(&self, base: Key, state: &dyn State, get: Get) -> Option<Found> {
         for number in 0..SHAPES {
-            let shape = self.shape(base, number)?;
-            let Some(key) = self.specialised(base, &shape, state) else { continue };
-            match self.get(&key) {
+            let shape = self.ready_shape(base, number, get)?;
+            let Some(key) = shape.specialised(base, state) else { continue };
+            match get(self, &key) {
                 Some(entry) if entry.kind == Kind::Artifact => return Some(Ok(entry)),
                 Some(entry) if entry.kind == Kind::Failure => {
                     return Some(Err(Failure::from_bytes(&entry.payload)?));
@@ -176,15 +281,19 @@ impl Cache {
         state: &dyn State,
         make: impl FnOnce(&Recorder) -> Result<Vec<u8>, Failure>,
     ) -> Found {
-        if let Some(found) = self.look_up(base, state) {
+        if let Some(found) = self.look_up(base, state, Cache::get) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return found;
         }
         let turn = self.in_work.turn(base);
         // The thread that was waited for has made this translation, unless it was for another state.
         if turn.waited
-            && let Some(found) = self.look_up(base, state)
+            && let Some(found) = self.look_up(base, state, Cache::get)
         {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return found;
+        }
+        if let Some(found) = self.find_far(base, state) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return found;
         }
@@ -206,7 +315,7 @@ impl Cache {
 
     /// Removes what was kept with what was asked.
     pub fn forget(&self, base: Key, recording: &Recording) {
-        if let Some(key) = self.specialised(base, &Shape::of(recording), recording) {
+        if let Some(key) = self.ready(base, Shape::of(recording)).specialised(base, recording) {
             self.remove(&key);
         }
     }
@@ -217,7 +326,7 @@ impl Cache {
         let versions = self.versions.part(shape.parts.iter().map(String::as_str));
         let stamp = versions.stamp();
         // What was asked is answered as it was then.
-        let Some(key) = self.specialised(base, &shape, recording) else {
+        let Some(key) = self.ready(base, shape.clone()).specialised(base, recording) else {
             return made.map(|payload| Arc::new(self.entry(Kind::Artifact, stamp, payload)));
         };
         self.keep_shape(base, &shape);
@@ -235,8 +344,21 @@ impl Cache {
         Entry { kind, stamp, title: self.title, payload: payload.into() }
     }
 
-    fn shape(&self, base: Key, number: u64) -> Option<Shape> {
-        let entry = self.get(&shape_key(base, number)).filter(|entry| entry.kind == Kind::Shape)?;
+    fn ready(&self, base: Key, shape: Shape) -> Ready {
+        Ready::new(base, shape, &self.versions)
+    }
+
+    fn ready_shape(&self, base: Key, number: u64, get: Get) -> Option<Arc<Ready>> {
+        if let Some(ready) = self.shapes.get(&(base, number)) {
+            return Some(ready);
+        }
+        let ready = Arc::new(self.ready(base, self.shape(base, number, get)?));
+        self.shapes.insert((base, number), Arc::clone(&ready));
+        Some(ready)
+    }
+
+    fn shape(&self, base: Key, number: u64, get: Get) -> Option<Shape> {
+        let entry = get(self, &shape_key(base, number)).filter(|entry| entry.kind == Kind::Shape)?;
         crate::record::from_bytes(&entry.payload)
     }
 
@@ -244,12 +366,13 @@ impl Cache {
     /// then what belongs to one of the two is translated once more.
     fn keep_shape(&self, base: Key, shape: &Shape) {
         for number in 0..SHAPES {
-            match self.shape(base, number) {
+            match self.shape(base, number, Cache::get) {
                 Some(known) if known == *shape => return,
                 Some(_) => {}
                 None => {
                     if let Some(bytes) = crate::record::to_bytes(shape) {
                         self.put(shape_key(base, number), Kind::Shape, 0, bytes);
+                        self.shapes.remove(&(base, number));
                     }
                     return;
                 }
@@ -257,8 +380,9 @@ impl Cache {
         }
         // All places are taken by questions that this front end asked once: it starts over.
         if let Some(bytes) = crate::record::to_bytes(shape) {
-            let place = shape_key(base, Key::of("place").bytes(&bytes).finish().short() % SHAPES);
-            self.put(place, Kind::Shape, 0, bytes);
+            let number = Key::of("place").bytes(&bytes).finish().short() % SHAPES;
+            self.put(shape_key(base, number), Kind::Shape, 0, bytes);
+            self.shapes.remove(&(base, number));
         }
     }
 
@@ -268,19 +392,6 @@ impl Cache {
         if self.get(&key).is_none() {
             self.put(key, Kind::Versions, 0, versions.to_bytes());
         }
-    }
-
-    /// The key of a program's translation in a state; `None` where the state cannot answer.
-    fn specialised(&self, base: Key, shape: &Shape, state: &dyn State) -> Option<Key> {
-        let mut key = Key::of("specialised");
-        key.key(base).number(shape.queries.len() as u64);
-        for query in &shape.queries {
-            key.bytes(query).bytes(&state.answer(query)?);
-        }
-        for part in &shape.parts {
-            key.bytes(part.as_bytes()).number(self.versions.get(part).unwrap_or(0).into());
-        }
-        Some(key.finish())
     }
 
     /// What happened so far.

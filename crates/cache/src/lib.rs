@@ -22,6 +22,9 @@
 //!   translation was made ([`Recorder`]). [`Cache::memory`] does no I/O; `Cache::open` (feature `disk`) has a folder.
 //! * [`entry`] is the format of entries, which check themselves; `store` keeps them in a file that several processes may
 //!   have open, whatever becomes of disk and process.
+//! * `process` (feature `process`) has work done in other processes, which may crash.
+//! * [`remote`] is a tier that machines share: a folder, a bucket (feature `object-store`), a server (feature `redis`).
+//! * `foz` (feature `foz`) writes SPIR-V in the form that `fossilize-replay` reads.
 //! * [`service`] translates in the background: by priority, once for all who ask, within a deadline.
 //! * `translate` (features `dxil`, `maxwell`, `pica`) has the keys and recorders of the facade's guests.
 //! * [`Addresses`] finds programs by where they lie in guest memory, [`Objects`] keeps what bytes cannot hold.
@@ -36,13 +39,19 @@ mod codec;
 mod disk;
 pub mod entry;
 mod failure;
+#[cfg(feature = "foz")]
+pub mod foz;
+mod guest;
 mod in_work;
 mod key;
 mod memory;
 mod objects;
+#[cfg(feature = "process")]
+pub mod process;
 mod record;
 #[cfg(feature = "disk")]
 mod refill;
+pub mod remote;
 pub mod service;
 #[cfg(feature = "disk")]
 pub mod store;
@@ -56,9 +65,10 @@ pub use cache::{Cache, Counts, Found, MEMORY};
 pub use disk::Options;
 pub use entry::{Entry, Kind};
 pub use failure::{Cause, Failure};
+pub use guest::Guest;
 pub use key::{Canonical, Key, KeyWriter, Title, canonical};
 pub use objects::Objects;
 pub use record::{Fact, Recorder, Recording, State, Stateless, from_bytes, to_bytes};
 #[cfg(feature = "disk")]
-pub use refill::{Guest, Refill, Refilled};
+pub use refill::{Refill, Refilled};
 pub use versions::Versions;

@@ -30,9 +30,19 @@ impl<K: Eq + Hash + Clone, V: Clone> Objects<K, V> {
         self.0.get(key)
     }
 
+    /// The object of a key. It does not count as used.
+    pub fn peek(&self, key: &K) -> Option<&V> {
+        self.0.peek(key)
+    }
+
     /// Whether there is one. It does not count as used.
     pub fn contains(&self, key: &K) -> bool {
-        self.0.peek(key).is_some()
+        self.peek(key).is_some()
+    }
+
+    /// All of them, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.0.iter().map(|(_, value)| value)
     }
 
     /// The object of a key, made now if there is none.

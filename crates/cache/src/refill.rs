@@ -1,26 +1,12 @@
 //! Guests' programs on disk, from which translations are made again after an update.
 
 use crate::cache::Cache;
-use crate::entry::{Entry, Kind};
-use crate::key::Key;
-use crate::record::{Recording, from_bytes, to_bytes};
+use crate::guest::Guest;
+use crate::record::from_bytes;
 use crate::store::StoreError;
-use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-
-/// A guest's program with everything that its translation depends on but the host: what any machine can make code of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guest {
-    /// What the program is to whoever translates it: a kind of guest, a schema.
-    pub kind: String,
-    /// The program and how it is lifted, in the form of that kind.
-    pub program: Vec<u8>,
-    /// What the front end asked, with the answers.
-    pub recording: Recording,
-}
 
 /// What a refill did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +19,7 @@ pub struct Refilled {
 
 /// How a refill goes on.
 pub struct Refill<'a> {
-    /// Threads.
+    /// Threads. They get the processor's time that others leave, where the system knows such threads (Linux).
     pub workers: usize,
     /// Ends it when it becomes true; programs in work are finished.
     pub cancel: &'a AtomicBool,
@@ -41,21 +27,14 @@ pub struct Refill<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-impl Cache {
-    /// Keeps a guest's program on disk, or notes that it was used in this run, too. Does nothing for a cache in memory.
-    pub fn remember(&self, guest: &Guest) {
-        let (Some(store), Some(bytes)) = (self.guests(), to_bytes(guest)) else { return };
-        let key = Key::of("guest").bytes(&bytes).finish();
-        // Once in a run is enough.
-        if self.seen(key) || store.get(&key).is_some() {
-            return;
-        }
-        let entry = Entry { kind: Kind::Guest, stamp: 0, title: self.title(), payload: Arc::from(bytes) };
-        if let Err(error) = store.put(&key, &entry) {
-            tracing::warn!(%key, %error, "a guest's program is not kept");
-        }
-    }
+/// Lets others go first: the thread that draws, above all.
+fn step_back() {
+    // Elsewhere than on Linux this would be the whole process.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
 
+impl Cache {
     /// Hands each guest's program on disk to `translate`, on several threads: those first that were used in most runs, and
     /// of equals the last used. Look-ups go on meanwhile. `translate` puts what it makes in the cache.
     ///
@@ -85,13 +64,18 @@ impl Cache {
                 (refill.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, order.len());
             }
         };
-        thread::scope(|scope| {
-            // One of them is this thread.
-            for _ in 1..refill.workers.max(1) {
-                let _ = thread::Builder::new().name("cache refill".into()).spawn_scoped(scope, work);
-            }
-            work();
+        let started = thread::scope(|scope| {
+            let politely = || {
+                step_back();
+                work();
+            };
+            let start =
+                |_| thread::Builder::new().name("cache refill".into()).spawn_scoped(scope, politely).is_ok();
+            (0..refill.workers.max(1)).filter(|n| start(*n)).count()
         });
+        if started == 0 {
+            work();
+        }
         Ok(Refilled { programs: order.len(), done: done.into_inner() })
     }
 }

@@ -9,19 +9,24 @@
 //!   left to itself and another takes its place, so that the others go on; when it comes to an end, it ends. At most
 //!   [`Options::lost`] threads are left so; after that, those who wait, wait.
 //! * What a guest may draw meanwhile is the emulator's choice: [`Policy`] has the usual ones.
+//!
+//! [`Workshop`] does the same for what bytes cannot hold: machine code in memory, pipelines of a driver.
 
 mod queue;
 #[cfg(test)]
 mod tests;
+mod workshop;
 
 use crate::cache::{Cache, Found};
 use crate::failure::{Cause, Failure};
 use crate::key::Key;
-use crate::record::{Recorder, State};
-use queue::{Job, Queue};
+use crate::record::{Recorder, Recording, State};
+use queue::{Craft, Queue};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use workshop::{Spares, Standing, Workshop};
 
 /// How soon something is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -62,7 +67,8 @@ impl Policy {
 /// How a service works.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads; as many as the machine has cores, but one, by default.
+    /// Threads at most, which are started when there is work for them; as many as the machine has cores, but one, by
+    /// default.
     pub workers: usize,
     /// How long a translation may take where its request does not say.
     pub deadline: Duration,
@@ -97,38 +103,46 @@ pub struct Request {
     pub priority: Priority,
     /// How long it may take; the service's if it does not say.
     pub deadline: Option<Duration>,
+    /// The state as a worker asks it, for a tier that is too slow to be asked by who requests. Without one the remote is not
+    /// asked.
+    pub snapshot: Option<Arc<dyn State + Send + Sync>>,
     /// Makes it.
     pub make: Make,
 }
 
-/// Called when a translation is there.
-type Callback = Box<dyn FnOnce(&Found) + Send>;
+/// Called when something is there.
+type Callback<T> = Box<dyn FnOnce(&T) + Send>;
 
-enum Progress {
-    Waiting(Vec<Callback>),
-    Done(Found),
+enum Progress<T> {
+    Waiting(Vec<Callback<T>>),
+    Done(T),
 }
 
-/// A translation on its way.
-#[derive(Clone)]
-pub struct Ticket(Arc<Shared>);
+/// Something on its way: a translation, unless it says otherwise. Clones are the same ticket.
+pub struct Ticket<T = Found>(Arc<Shared<T>>);
 
-struct Shared {
-    progress: Mutex<Progress>,
+impl<T> Clone for Ticket<T> {
+    fn clone(&self) -> Ticket<T> {
+        Ticket(Arc::clone(&self.0))
+    }
+}
+
+struct Shared<T> {
+    progress: Mutex<Progress<T>>,
     done: Condvar,
 }
 
-impl Ticket {
-    fn new() -> Ticket {
+impl<T: Clone> Ticket<T> {
+    fn new() -> Ticket<T> {
         Ticket(Arc::new(Shared { progress: Mutex::new(Progress::Waiting(Vec::new())), done: Condvar::new() }))
     }
 
-    fn finished(found: Found) -> Ticket {
+    fn finished(found: T) -> Ticket<T> {
         Ticket(Arc::new(Shared { progress: Mutex::new(Progress::Done(found)), done: Condvar::new() }))
     }
 
     /// What came of it, if it is done.
-    pub fn poll(&self) -> Option<Found> {
+    pub fn poll(&self) -> Option<T> {
         match &*lock(&self.0.progress) {
             Progress::Done(found) => Some(found.clone()),
             Progress::Waiting(_) => None,
@@ -136,7 +150,7 @@ impl Ticket {
     }
 
     /// Waits until it is done, or for so long.
-    pub fn wait(&self, limit: Option<Duration>) -> Option<Found> {
+    pub fn wait(&self, limit: Option<Duration>) -> Option<T> {
         let end = limit.map(|limit| Instant::now() + limit);
         let mut progress = lock(&self.0.progress);
         loop {
@@ -155,7 +169,7 @@ impl Ticket {
     }
 
     /// Has `callback` called when it is done: at once, if it is; else on a worker's thread.
-    pub fn then(&self, callback: impl FnOnce(&Found) + Send + 'static) {
+    pub fn then(&self, callback: impl FnOnce(&T) + Send + 'static) {
         let mut progress = lock(&self.0.progress);
         match &mut *progress {
             Progress::Waiting(callbacks) => callbacks.push(Box::new(callback)),
@@ -168,7 +182,7 @@ impl Ticket {
     }
 
     /// Done; only the first time counts.
-    fn finish(&self, found: &Found) -> bool {
+    fn finish(&self, found: &T) -> bool {
         let callbacks = {
             let mut progress = lock(&self.0.progress);
             match &mut *progress {
@@ -206,28 +220,73 @@ pub struct Status {
     pub lost: usize,
 }
 
+/// Translations: a base key, and what tells its state from others.
+struct Translations(Arc<Cache>);
+
+impl Translations {
+    /// What a translation asked before its time was over is not known: its failure depends on every version there is.
+    fn nothing_known(&self) -> Recording {
+        let parts = self.0.versions().iter().map(|(name, _)| name.to_owned()).collect();
+        Recording { facts: Vec::new(), parts }
+    }
+}
+
+impl Craft for Translations {
+    type Name = (Key, u64);
+    type Work = (Option<Arc<dyn State + Send + Sync>>, Make);
+    type Done = Found;
+
+    fn make(&self, (base, _): &(Key, u64), (snapshot, make): Self::Work) -> Found {
+        let far = snapshot.and_then(|state| self.0.find_far(*base, &*state));
+        far.unwrap_or_else(|| self.0.make(*base, make).0)
+    }
+
+    fn give_up(&self, (base, _): &(Key, u64), deadline: Duration) -> Found {
+        self.0.keep(*base, &self.nothing_known(), Err(too_long(deadline)))
+    }
+
+    fn came_late(&self, (base, _): &(Key, u64), done: &Found) {
+        if done.is_ok() {
+            // It was slow, and not endless.
+            self.0.forget(*base, &self.nothing_known());
+        }
+    }
+
+    fn drop_job(&self, why: &str) -> Found {
+        Err(Failure { cause: Cause::Refused, text: why.to_owned() })
+    }
+
+    fn is_failure(done: &Found) -> bool {
+        done.is_err()
+    }
+}
+
 /// Translates in the background. Dropping it drops what waits, whose tickets fail, and waits for what is in work until its
 /// deadline.
 pub struct Service {
-    queue: Arc<Queue>,
+    queue: Arc<Queue<Translations>>,
 }
 
 impl Service {
     /// A service for a cache.
     pub fn new(cache: Arc<Cache>, options: Options) -> Service {
-        Service { queue: Queue::start(cache, options) }
+        Service { queue: Queue::new(Translations(cache), options) }
     }
 
     /// The cache that translations are put in.
     pub fn cache(&self) -> &Arc<Cache> {
-        self.queue.cache()
+        &self.queue.craft().0
     }
 
     /// The translation of a program in a state: from the cache, or on its way.
     pub fn request(&self, state: &dyn State, request: Request) -> Ticket {
-        match self.cache().find(request.base, state) {
+        let Request { base, state: of_state, priority, deadline, snapshot, make } = request;
+        match self.cache().find(base, state) {
             Some(found) => Ticket::finished(found),
-            None => self.queue.push(request),
+            None => {
+                let known = |cache: &Translations| cache.0.look_up_near(base, state);
+                self.queue.push((base, of_state), priority, deadline, (snapshot, make), known)
+            }
         }
     }
 
@@ -253,16 +312,11 @@ impl Drop for Service {
     }
 }
 
-/// A request that will not be done.
-fn dropped(why: &str) -> Found {
-    Err(Failure { cause: Cause::Refused, text: why.to_owned() })
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The text of a job that took too long.
-fn too_long(job: &Job) -> Failure {
-    Failure { cause: Cause::TimedOut, text: format!("more than {} ms", job.deadline.as_millis()) }
+/// Why there is nothing of a job that took too long.
+fn too_long(deadline: Duration) -> Failure {
+    Failure { cause: Cause::TimedOut, text: format!("more than {} ms", deadline.as_millis()) }
 }

@@ -48,11 +48,13 @@ impl Versions {
         postcard::to_stdvec(&self.0).unwrap_or_default()
     }
 
+    #[cfg(any(test, feature = "disk"))]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Versions> {
         postcard::from_bytes(bytes).ok().map(Versions)
     }
 
     /// Whether what was made under these versions would be made now, when there are `present` ones.
+    #[cfg(any(test, feature = "disk"))]
     pub(crate) fn is_current(&self, present: &Versions) -> bool {
         self.iter().all(|(name, version)| present.get(name).unwrap_or(0) == version)
     }

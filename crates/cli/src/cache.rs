@@ -18,6 +18,11 @@ pub struct Place {
     /// Bytes of the cache on disk, 1 GiB by default.
     #[arg(long, value_name = "BYTES", global = true)]
     pub cache_size: Option<u64>,
+    /// A cache that machines share, behind the one on disk: `s3://BUCKET` (server, region and credentials from the environment:
+    /// `AWS_ENDPOINT_URL`, `AWS_REGION`, …), `redis://HOST`, or a folder. Its entries are believed: use your own.
+    #[cfg(feature = "remote")]
+    #[arg(long, value_name = "URL|FOLDER", global = true)]
+    pub remote: Option<String>,
 }
 
 impl Place {
@@ -42,13 +47,36 @@ impl Place {
             cap: self.cache_size.unwrap_or(standard.cap),
             ..standard
         };
-        Ok(Cache::open(&self.folder()?, present(), &options)?)
+        self.behind(Cache::open(&self.folder()?, present(), &options)?)
     }
 
     /// Opens the cache if its folder is given, else one in memory.
     pub fn open_if_wanted(&self) -> Result<Cache> {
-        if self.folder.is_some() { self.open() } else { Ok(Cache::memory(present())) }
+        if self.folder.is_some() { self.open() } else { self.behind(Cache::memory(present())) }
     }
+
+    /// The cache with the remote one behind it, if that is wanted.
+    fn behind(&self, cache: Cache) -> Result<Cache> {
+        #[cfg(feature = "remote")]
+        if let Some(name) = &self.remote {
+            return Ok(cache.with_remote(remote(name)?));
+        }
+        Ok(cache)
+    }
+}
+
+/// The remote cache of a URL or folder.
+#[cfg(feature = "remote")]
+fn remote(name: &str) -> Result<Box<dyn xenoglot_cache::remote::Remote>> {
+    use xenoglot_cache::remote::{Bucket, Objects, Redis};
+    Ok(match name.split_once("://") {
+        Some(("s3", bucket)) => {
+            let endpoint = std::env::var("AWS_ENDPOINT_URL").ok();
+            Box::new(Objects::bucket(&Bucket { name: bucket.into(), endpoint, ..Bucket::default() })?)
+        }
+        Some(_) => Box::new(Redis::new(name)?),
+        None => Box::new(Objects::folder(std::path::Path::new(name))?),
+    })
 }
 
 /// What the platform has for caches, and ours in it.

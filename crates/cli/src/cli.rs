@@ -1,5 +1,7 @@
 //! The arguments of the program and what it says about itself.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::commands::aot;
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
@@ -51,6 +53,9 @@ pub enum Command {
     Cache(cache::Args),
     /// Run a shader on given inputs, a kernel on given buffers, or a MIPS program for Linux: `run PROGRAM -- ARGUMENTS`.
     Run(run::Args),
+    /// Compile a MIPS program for Linux ahead of time, through C: `run --aot` executes what comes of it.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Aot(aot::Args),
     /// Replay a capture (.xgc) and write what it shows.
     Render(render::Args),
     /// List the scenes that come with the program, or write them as captures.

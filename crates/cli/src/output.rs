@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use xenoglot_output::Durability;
+use xenoglot_output::{Durability, Output};
 
 /// Endings of file names that promise a format, grouped by format. Other endings promise nothing.
 const FORMATS: &[&[&str]] = &[
@@ -67,6 +67,21 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, bytes, Durability::Synced)
 }
 
+/// Opens a result that is written in pieces. Folders on the way are made.
+pub fn create(path: &Path) -> Result<Output> {
+    make_folder(path)?;
+    Ok(Output::create(path)?)
+}
+
+fn make_folder(path: &Path) -> Result<()> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
+        }
+        None => Ok(()),
+    }
+}
+
 fn write_with(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
     if is_stdout(path) {
         use std::io::Write;
@@ -74,9 +89,7 @@ fn write_with(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
         out.write_all(bytes)?;
         return Ok(out.flush()?);
     }
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    }
+    make_folder(path)?;
     match durability {
         Durability::Cached => xenoglot_output::write(path, bytes)?,
         Durability::Synced => xenoglot_output::write_synced(path, bytes)?,

@@ -73,7 +73,14 @@ pub fn values(texel: Texel, bytes: &[u8]) -> [f32; 4] {
         Texel::Rg16Snorm => [snorm(0), snorm(1), 0.0, 1.0],
         Texel::Rgba16Float => std::array::from_fn(half),
         Texel::Rgba32Float => std::array::from_fn(single),
+        Texel::Rgba32Uint => std::array::from_fn(|i| integer(bytes, i) as f32),
+        Texel::Rgba32Sint => std::array::from_fn(|i| integer(bytes, i) as i32 as f32),
     }
+}
+
+/// The `i`th word of four bytes.
+fn integer(bytes: &[u8], i: usize) -> u32 {
+    u32::from(word(bytes, 2 * i)) | u32::from(word(bytes, 2 * i + 1)) << 16
 }
 
 /// The `i`th word of two bytes.

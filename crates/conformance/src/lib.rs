@@ -131,6 +131,14 @@ pub enum Error {
         /// Why.
         source: xenoglot_nds::container::ContainerError,
     },
+    /// A DS scene of whole pictures is damaged.
+    #[error("{}: {source}", path.display())]
+    Whole {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: xenoglot_nds::whole::WholeError,
+    },
     /// A field has an impossible value.
     #[error("{offset:#x}: bad {what}")]
     Malformed {

@@ -11,9 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 use xenoglot_guest::linux::{Config, End, Program, Stdio, System};
 use xenoglot_guest::{Engine, Interpreter};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use xenoglot_mips::container::{Elf, Limits};
 
 /// Engines of the suite.
-pub(crate) const ENGINES: &[&str] = &["interp", "jit"];
+pub(crate) const ENGINES: &[&str] = &["interp", "jit", "aot"];
 
 /// What is expected of a program.
 #[derive(Deserialize)]
@@ -47,13 +49,15 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     if items.is_empty() {
         return Err(Error::NoVectors { path: request.path.clone(), magic: "expect*.json beside it".into() });
     }
-    let new_engine = match request.engine {
-        "jit" => xenoglot_cpu::engine,
-        _ => interpreter,
+    let make: fn(&[u8]) -> Result<NewEngine, Box<dyn std::error::Error>> = match request.engine {
+        "jit" => |_| Ok(Box::new(xenoglot_cpu::engine)),
+        "aot" => ahead_of_time,
+        _ => |_| Ok(Box::new(|| Box::new(Interpreter::default()))),
     };
     Work::plain(items, move |item, emit| {
         let name = item.names.first().cloned().unwrap_or_default();
-        let verdict = run(&item.data, new_engine)
+        let verdict = make(&item.data.elf)
+            .and_then(|new_engine| run(&item.data, new_engine))
             .unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
         emit(Case { name, verdict });
     })
@@ -100,15 +104,33 @@ fn programs(path: &Path) -> Result<BTreeMap<String, Arc<[u8]>>, Error> {
     Ok(out)
 }
 
-fn interpreter() -> Box<dyn Engine + Send> {
-    Box::new(Interpreter::default())
+/// What makes the engine of each process.
+type NewEngine = Box<dyn FnMut() -> Box<dyn Engine + Send> + Send>;
+
+/// Compiles a program, for engines that run it. With half of the optimisation: there are many programs.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn ahead_of_time(elf: &[u8]) -> Result<NewEngine, Box<dyn std::error::Error>> {
+    use xenoglot_cpu::{Jit, Options, aot};
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("program.xga");
+    let bias = xenoglot_guest::linux::load_bias(&Elf::parse(elf, &Limits::default())?);
+    aot::compile(elf, &path, &aot::Options { optimize: 1, jobs: 1, bias, ..aot::Options::default() })?;
+    let library = Arc::new(aot::Library::open(&path, elf)?);
+    Jit::new(Options::default())?;
+    Ok(Box::new(move || match Jit::with_library(Options::default(), Arc::clone(&library)) {
+        Ok(jit) => Box::new(jit),
+        Err(_) => xenoglot_cpu::engine(),
+    }))
+}
+
+/// Says that there is no such engine.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn ahead_of_time(_: &[u8]) -> Result<NewEngine, Box<dyn std::error::Error>> {
+    Err("programs are compiled ahead of time for x86-64 and Linux".into())
 }
 
 /// Runs a program in a folder of its own.
-fn run(
-    task: &Task,
-    new_engine: fn() -> Box<dyn Engine + Send>,
-) -> Result<Verdict, Box<dyn std::error::Error>> {
+fn run(task: &Task, new_engine: NewEngine) -> Result<Verdict, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let mut output = tempfile::tempfile()?;
     let stdio = Stdio { streams: [None, Some(output.try_clone()?.into()), None] };

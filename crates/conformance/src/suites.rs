@@ -60,6 +60,12 @@ pub const SUITES: &[Suite] = &[
         run: nds::scenes,
     },
     Suite {
+        name: "nds-2d",
+        doc: "Nintendo DS pictures of both screens: 2D engines, 3D as a layer, capture, video memory",
+        engines: &["cpu"],
+        run: nds::whole::suite,
+    },
+    Suite {
         name: "nds-console",
         doc: "Nintendo DS pixels recorded on consoles: scenes of edge cases, coverage of antialiased edges",
         engines: &["cpu"],
@@ -107,6 +113,12 @@ pub const SUITES: &[Suite] = &[
         doc: "blocks of ASTC, BC, ETC and EAC to texels; textures of the PICA200 and the DS; Tegra's block-linear layout",
         engines: texture::ENGINES,
         run: texture::suite,
+    },
+    Suite {
+        name: "texture-files",
+        doc: "texture files of every container: what they say of their texels, and pixels",
+        engines: texture::ENGINES,
+        run: texture::files::suite,
     },
     Suite {
         name: "yuv",

@@ -20,3 +20,11 @@ fn programs_interpreted() {
 fn programs_compiled() {
     passes("jit");
 }
+
+/// Compiling takes minutes: only in long runs.
+#[test]
+fn programs_compiled_ahead_of_time() {
+    if xenoglot_testgen::property::budget(0, 1) == 1 {
+        passes("aot");
+    }
+}

@@ -69,6 +69,16 @@ fn scenes_with_chunks_that_are_not_known_do_not_pass() {
     assert_eq!(verdict(&scene[..start]), failed);
 }
 
+/// Pictures of both screens with capture, and hostile files.
+#[test]
+fn whole_pictures() {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds-2d"));
+    let request = Request { path, engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("nds-2d").unwrap().run(&request, &Silent).unwrap();
+    println!("nds-2d: {summary}");
+    assert_eq!(summary, Summary { passed: 252, ..Summary::default() });
+}
+
 fn console_vectors() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds-console"))
 }

@@ -1,8 +1,10 @@
-//! Entries of the shader cache, and packs of them.
+//! Entries of the shader cache, packs of them, and files of them.
 
+use std::time::Duration;
 use xenoglot_cache::entry::{HEADER, decode, encode};
 use xenoglot_cache::store::pack::Reader;
-use xenoglot_cache::{Entry, Failure, Key, Kind, Recording, Title, from_bytes, to_bytes};
+use xenoglot_cache::store::{Options, Store, StoreError};
+use xenoglot_cache::{Entry, Failure, Guest, Key, Kind, Recording, Title, from_bytes, to_bytes};
 
 /// An entry: what is read is written and read back the same, as it comes and with its hash put right. What entries hold is
 /// read or refused.
@@ -16,6 +18,12 @@ pub fn cache_entry(data: &[u8]) {
     }
     if let Some(recording) = from_bytes::<Recording>(data) {
         assert_eq!(to_bytes(&recording).and_then(|bytes| from_bytes(&bytes)), Some(recording));
+    }
+    if let Some(guest) = from_bytes::<Guest>(data) {
+        assert_eq!(to_bytes(&guest).and_then(|bytes| from_bytes(&bytes)), Some(guest));
+    }
+    if let Some(key) = std::str::from_utf8(data).ok().and_then(Key::parse) {
+        assert_eq!(Key::parse(&key.to_string()), Some(key));
     }
     if let Some(failure) = from_bytes::<Failure>(data) {
         assert_eq!(to_bytes(&failure).and_then(|bytes| from_bytes(&bytes)), Some(failure));
@@ -33,6 +41,46 @@ pub fn cache_pack(data: &[u8]) {
     }
 }
 
+/// A store's file: what it answers was put under that name, and it can be used, or is set aside.
+pub fn cache_store(data: &[u8]) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("store.redb");
+    for read_only in [true, false] {
+        std::fs::write(&path, data).expect("a temporary file");
+        let options = Options { read_only, patience: Duration::ZERO, ..Options::default() };
+        let store = match Store::open(&path, options) {
+            Ok(store) => store,
+            // What may not be written cannot be set aside.
+            Err(StoreError::Damaged { .. }) if read_only => continue,
+            Err(error) => panic!("{error}"),
+        };
+        for n in 0..12 {
+            let found = store.get(&Key::of("fuzzing").number(n.into()).finish());
+            assert!(found.is_none_or(|found| found == entry(n)), "entry {n} is another");
+        }
+        let key = Key::of("fuzzing").finish();
+        store.put(&key, &entry(5)).expect("a small entry");
+        let _ = store.flush();
+        let _ = store.verify();
+        assert!(store.get(&key).is_none_or(|found| found == entry(5)));
+    }
+}
+
+/// Files of stores with none to some entries.
+pub fn stores() -> Vec<Vec<u8>> {
+    let store = |count: u32| {
+        let folder = tempfile::tempdir().ok()?;
+        let path = folder.path().join("store.redb");
+        let store = Store::open(&path, Options::default()).ok()?;
+        for n in 0..count {
+            store.put(&Key::of("fuzzing").number(n.into()).finish(), &entry(n)).ok()?;
+        }
+        drop(store);
+        std::fs::read(&path).ok()
+    };
+    (0..12).filter_map(store).collect()
+}
+
 /// The bytes of an entry with the right length and hash.
 fn with_hash(key: &Key, data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
@@ -45,6 +93,7 @@ fn with_hash(key: &Key, data: &[u8]) -> Vec<u8> {
     data
 }
 
+/// Unlike all others.
 fn entry(n: u32) -> Entry {
     let kind = Kind::ALL[n as usize % Kind::ALL.len()];
     let payload: Vec<u8> = (0..n * n).flat_map(|i| (i % (n + 1)).to_le_bytes()).collect();

@@ -19,6 +19,7 @@ mod maxwell;
 mod mips;
 mod native;
 mod nds;
+mod nds_video;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
@@ -27,7 +28,7 @@ mod translate;
 mod warp;
 mod yuv;
 
-pub use cache::{cache_entry, cache_pack};
+pub use cache::{cache_entry, cache_pack, cache_store};
 pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
@@ -35,6 +36,7 @@ pub use maxwell::maxwell_container;
 pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
 pub use nds::{nds, ndsf};
+pub use nds_video::{n2d, nds_bus, nds_state};
 pub use picagpu::picagpu;
 pub use raster::raster;
 pub use texture::{texture, texture_file};
@@ -68,7 +70,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 31] = [
+pub const TARGETS: [Target; 35] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -76,6 +78,7 @@ pub const TARGETS: [Target; 31] = [
     Target { name: "native", run: native, seeds: native::programs },
     Target { name: "cache_entry", run: cache_entry, seeds: cache::entries },
     Target { name: "cache_pack", run: cache_pack, seeds: cache::packs },
+    Target { name: "cache_store", run: cache_store, seeds: cache::stores },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "raster", run: raster, seeds: seeds::draws },
@@ -86,6 +89,9 @@ pub const TARGETS: [Target; 31] = [
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
+    Target { name: "nds_bus", run: nds_bus, seeds: nds_video::accesses },
+    Target { name: "nds_state", run: nds_state, seeds: nds_video::changes },
+    Target { name: "n2d", run: n2d, seeds: nds_video::wholes },
     Target { name: "texture", run: texture, seeds: texture::textures },
     Target { name: "texture_file", run: texture_file, seeds: texture::texture_files },
     Target { name: "dxil", run: dxil, seeds: dxil::containers },

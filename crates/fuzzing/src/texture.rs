@@ -4,8 +4,14 @@ use crate::bytes::Bytes;
 use xenoglot_texture::container::{Error as FileError, Image, Limits, Texture, read, write_ktx2};
 use xenoglot_texture::{Error, Extent, Format, decode_into, decode_into_parallel};
 
-const MAGICS: [&[u8]; 4] =
-    [b"\xabKTX 11\xbb\r\n\x1a\n", b"\xabKTX 20\xbb\r\n\x1a\n", b"DDS \x7c\0\0\0", b"\x13\xab\xa1\x5c"];
+const MAGICS: [&[u8]; 6] = [
+    b"\xabKTX 11\xbb\r\n\x1a\n",
+    b"\xabKTX 20\xbb\r\n\x1a\n",
+    b"DDS \x7c\0\0\0",
+    b"\x13\xab\xa1\x5c",
+    b"PVR\x03",
+    b"PKM 20",
+];
 
 /// Texture files: images whose bytes decode, within the limits; what is written as KTX 2 is read to the same.
 pub fn texture_file(data: &[u8]) {
@@ -22,7 +28,7 @@ pub fn texture_file(data: &[u8]) {
         }
         Err(e) => assert!(matches!(e, FileError::Memory { .. } | FileError::TooLarge), "{e}"),
     }
-    if texture.format != Format::Etc1 {
+    if texture.format.vulkan(false).is_some() {
         written(&texture);
     }
 }
@@ -117,6 +123,10 @@ pub fn texture_files() -> Vec<Vec<u8>> {
         let header: &[u8] = &[block, block, 1, 10, 0, 0, 6, 0, 0, 1, 0, 0];
         seeds.push(with(&[MAGICS[3], header], 32));
     }
+    // Two layers of ETC2 in PVR; ETC2 with alpha in PKM.
+    let pvr = word(&[0, 22, 0, 0, 0, 4, 4, 1, 2, 1, 1, 0]);
+    seeds.push(with(&[MAGICS[4], &pvr], 16));
+    seeds.push(with(&[MAGICS[5], &[0, 3, 0, 4, 0, 4, 0, 4, 0, 4]], 16));
     // Texels of linear colours and of sRGB, and blocks, plain and in a frame of Zstandard with one block, raw or repeated.
     let pair = [&word(&[18])[..], b"KTXorientation\0ru\0\0\0"].concat();
     for (format, transfer, bytes) in

@@ -70,6 +70,7 @@ fn scene(format: u8, number: u8) -> Scene {
         max_level: 2,
         format,
         levels: [0x4000, 0x4100, 0x4180, 0, 0, 0, 0, 0],
+        ..RenderState::default()
     };
     let viewport = Viewport { origin: [0.0; 2], size: [40.0, 24.0], depth: [0.0, 1.0] };
     let vertex = |x, y, z, w: f32| Vertex {

@@ -87,6 +87,11 @@ fn cache_pack() {
 }
 
 #[test]
+fn cache_store() {
+    run("cache_store");
+}
+
+#[test]
 fn capture() {
     run("capture");
 }
@@ -134,6 +139,21 @@ fn ndsf() {
 #[test]
 fn nds() {
     run("nds");
+}
+
+#[test]
+fn nds_bus() {
+    run("nds_bus");
+}
+
+#[test]
+fn nds_state() {
+    run("nds_state");
+}
+
+#[test]
+fn n2d() {
+    run("n2d");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a host lacks.
 
-use crate::{legalize, lower_floats};
+use crate::{legalize, lower_floats, lower_narrow};
 
 /// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -13,12 +13,22 @@ pub struct Lacks {
     pub floats: lower_floats::Options,
     /// Arithmetic that the ops and flags of the IR ask for.
     pub arithmetic: legalize::Options,
+    /// Integers and floats of less than 32 bits: made of 32-bit ones.
+    pub narrow: lower_narrow::Options,
     /// 64-bit integers: made of pairs of 32-bit ones.
     pub int64: bool,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
     /// Textures that come with their sampler.
     pub combined_samplers: bool,
+    /// Textures that have no sampler of their own.
+    pub separate_samplers: bool,
+    /// Buffers of texels: made of storage buffers.
+    pub texel_buffers: bool,
+    /// Arrays of buffers: made of so many single ones. `None`, or 0, leaves them as they are.
+    pub buffer_arrays: Option<u32>,
+    /// Arrays of textures, samplers and images without bound: they get as many elements as those of buffers.
+    pub unbounded_arrays: bool,
     /// Several variables at a location, and variables that do not begin at its first component.
     pub location_components: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is
@@ -32,11 +42,24 @@ impl Lacks {
     pub const ALL: Lacks = Lacks {
         narrow_memory: true,
         shared_int64_atomics: true,
-        floats: lower_floats::Options { directed: true, fma: true, fma64: true, doubles: true, zeros: true },
+        floats: lower_floats::Options {
+            directed: true,
+            fma: true,
+            fma64: true,
+            doubles: true,
+            zeros: true,
+            float64: false,
+            halves: true,
+        },
+        narrow: lower_narrow::Options { ints: true, halves: true },
         arithmetic: legalize::Options::ALL,
         int64: true,
         vertex_without_position: true,
         combined_samplers: true,
+        separate_samplers: false,
+        texel_buffers: true,
+        buffer_arrays: Some(8),
+        unbounded_arrays: true,
         location_components: true,
         subgroups: Some(8),
     };

@@ -31,7 +31,7 @@ mod int;
 
 use crate::edit::{self, Replaced};
 use crate::{Changed, Lacks};
-use code::Code;
+pub(crate) use code::Code;
 use facts::{Facts, Table};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -52,14 +52,17 @@ pub struct Options {
     pub high_products: bool,
     /// Counts and reversal of the bits of 32-bit integers, and fields of constant place in them.
     pub bit_counts: bool,
+    /// The one thing here that a host has: denormals of 32-bit floats are flushed by themselves, so that no code does it.
+    pub flushes: bool,
 }
 
 impl Options {
     /// What every shading language lacks, and no more.
     pub const RULES: Options =
-        Options { rules: true, compares: false, high_products: false, bit_counts: false };
+        Options { rules: true, compares: false, high_products: false, bit_counts: false, flushes: false };
     /// All that any of them lacks.
-    pub const ALL: Options = Options { rules: true, compares: true, high_products: true, bit_counts: true };
+    pub const ALL: Options =
+        Options { compares: true, high_products: true, bit_counts: true, ..Options::RULES };
 
     /// Whether there is anything to do.
     pub(crate) fn any(self) -> bool {
@@ -144,8 +147,8 @@ impl Pass {
         }
         self.facts.clear(f.values.len());
         self.replaced.reset(f);
+        let mut changed = self.options.flushes && leave_flushing(f);
         self.mark_wanted(f);
-        let mut changed = false;
         for i in 0..f.layout.len() {
             let block = f.layout[i];
             changed |= self.block(f, block);
@@ -412,6 +415,19 @@ impl Pass {
     }
 }
 
+/// Takes the flag that asks for flushed denormals from ops on 32-bit floats alone; whether there was one.
+fn leave_flushing(f: &mut Function) -> bool {
+    let mut changed = false;
+    for inst in f.insts.keys() {
+        let types = || f.args(inst).iter().chain(f.results(inst)).map(|&v| f.ty(v).kind());
+        if f.insts[inst].flags.ftz() && types().all(|kind| !kind.is_float() || kind == Kind::F32) {
+            f.insts[inst].flags = f.insts[inst].flags.without_ftz();
+            changed = true;
+        }
+    }
+    changed
+}
+
 /// A function of what a shape becomes.
 fn helper(shape: &Shape, types: &[Type], options: Options) -> Function {
     let name = match shape.op {
@@ -440,7 +456,7 @@ fn helper(shape: &Shape, types: &[Type], options: Options) -> Function {
     f
 }
 
-fn is_dot(op: Op) -> bool {
+pub(crate) fn is_dot(op: Op) -> bool {
     matches!(op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4)
 }
 
@@ -484,7 +500,7 @@ static INTEREST: [u8; xenoglot_ir::op::OPS.len()] = {
 
 /// What is done about an op, once its operands are flushed and apart from what is done to its result.
 fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
-    let Options { rules, compares, high_products, bit_counts } = c.options;
+    let Options { rules, compares, high_products, bit_counts, flushes: _ } = c.options;
     let if_lacking = |lacks: bool, how: How| if lacks { how } else { How::Keep };
     let is_word = shape.of.kind() == Kind::I32;
     let constant = |i: usize| args.get(i).is_some_and(|&v| c.uniform(v).is_some());
@@ -576,6 +592,55 @@ fn expand(c: &mut Code, shape: &Shape, args: &[Value]) -> Option<Value> {
         (op, &[x]) => bits::count(c, op, x)?,
         (op, _) => float::compare(c, op, args)?,
     })
+}
+
+/// Makes what `wanted` names of ops that every host has, whatever the host at hand lacks.
+pub(crate) fn expand_where(f: &mut Function, wanted: impl Fn(&Function, Inst) -> bool) {
+    if !f.layout.iter().any(|&block| f.blocks[block].insts.iter().any(|&inst| wanted(f, inst))) {
+        return;
+    }
+    let mut replaced = Replaced::default();
+    replaced.reset(f);
+    for i in 0..f.layout.len() {
+        let block = f.layout[i];
+        for inst in std::mem::take(&mut f.blocks[block].insts) {
+            let made = wanted(f, inst).then(|| {
+                let mut b = Builder::new(f, block);
+                b.set_guest(b.func.insts[inst].guest);
+                expanded(&mut b, inst)
+            });
+            match (made.flatten(), f.result(inst)) {
+                (Some(made), Some(old)) => replaced.set(f, old, made),
+                _ => f.blocks[block].insts.push(inst),
+            }
+        }
+    }
+    replaced.apply(f);
+}
+
+/// Appends what an instruction becomes on hosts that have no such op; `None` if it has no expansion. The instruction itself stays
+/// as it is.
+fn expanded(b: &mut Builder, inst: Inst) -> Option<Value> {
+    let ty = b.func.ty(b.func.result(inst)?);
+    let of = shape_type(b.func, inst)?;
+    let data = &b.func.insts[inst];
+    let shape = Shape { op: data.op, flags: data.flags, imm: data.imm, ty, of };
+    let mut args: SmallVec<[Value; 4]> = b.func.args(inst).into();
+    let mut c = Code { b, options: Options::RULES };
+    if shape.flags.ftz() {
+        for v in &mut args {
+            if c.ty(*v).kind().is_float() {
+                *v = float::flush(&mut c, *v);
+            }
+        }
+    }
+    let made = expand(&mut c, &shape, &args)?;
+    // The others see to their results themselves.
+    if shape.op != Op::Fldexp {
+        return Some(made);
+    }
+    let made = if shape.flags.ftz() { float::flush(&mut c, made) } else { made };
+    Some(if shape.flags.sat() { float::saturate(&mut c, made, false) } else { made })
 }
 
 /// The high half of the product of two 32-bit integers, as the host has it.

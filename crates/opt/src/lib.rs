@@ -2,7 +2,7 @@
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
 //! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_floats`],
-//! [`lower_int64`], [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
+//! [`lower_float64`], [`lower_int64`], [`lower_narrow`], [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
@@ -37,6 +37,7 @@
 pub mod add_position;
 pub mod block_params;
 pub mod branch_fold;
+pub mod combine_samplers;
 pub mod constant_fold;
 pub mod context;
 pub mod copy_propagate;
@@ -48,10 +49,13 @@ pub mod join_components;
 mod lacks;
 pub mod legalize;
 pub mod licm;
+pub mod lower_float64;
 pub mod lower_floats;
 pub mod lower_int64;
 pub mod lower_memory;
+pub mod lower_narrow;
 pub mod lower_subgroups;
+pub mod lower_texel_buffers;
 pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
@@ -60,6 +64,7 @@ pub mod scalarize;
 pub mod separate_samplers;
 pub mod session;
 pub mod simplify;
+pub mod split_arrays;
 pub mod temporaries;
 
 pub use context::Context;
@@ -70,4 +75,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;

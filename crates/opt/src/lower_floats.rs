@@ -5,7 +5,8 @@
 //! ```
 //!
 //! That is sums, products, `fma` and conversions to floats that are not rounded to nearest, and, for hosts whose `fma`
-//! rounds the product as well, each `fma` that may not be contracted. A function is made for each op, flags and type. Where
+//! rounds the product as well, each `fma` that may not be contracted. For hosts without 64-bit floats it is all arithmetic on
+//! them; their bits are left, which [`lower_float64`](crate::lower_float64) makes integers of. A function is made for each op, flags and type. Where
 //! the host's own floats of twice the width may be used, it computes there (`wider`); else on the bits in 64-bit integers
 //! (`soft`), where neither the host's rounding nor what it does to denormals matters.
 //!
@@ -15,10 +16,11 @@
 //! A pass over the module, since it adds functions to it.
 
 mod soft;
+mod steps;
 mod wide;
 mod wider;
 
-use crate::{Changed, Lacks, edit};
+use crate::{Changed, Lacks, edit, legalize};
 use smallvec::SmallVec;
 use soft::{Format, Result as Rounding};
 use wide::Words;
@@ -38,6 +40,10 @@ pub struct Options {
     pub doubles: bool,
     /// Keep the sign of zeros in `x + 0`: drivers take it for `x`, which is wrong for -0.
     pub zeros: bool,
+    /// Compute with 64-bit floats at all.
+    pub float64: bool,
+    /// Compute with 16-bit floats: what [`lower_narrow`](crate::lower_narrow) cannot round in 32-bit floats is done here.
+    pub halves: bool,
 }
 
 /// What a helper function does.
@@ -52,7 +58,7 @@ struct Shape {
 impl Options {
     /// Whether there is anything to lower.
     pub(crate) fn any(self) -> bool {
-        self.directed || self.fma || self.fma64 || self.zeros
+        self.directed || self.fma || self.fma64 || self.zeros || self.float64 || self.halves
     }
 }
 
@@ -61,6 +67,14 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     let options = lacks.floats;
     if !options.any() {
         return Changed::NONE;
+    }
+    if options.float64 {
+        for f in module.funcs.values_mut() {
+            legalize::expand_where(f, |f, inst| {
+                let is_wide = f.result(inst).is_some_and(|v| f.ty(v).kind() == Kind::F64);
+                is_wide && legalize::is_dot(f.insts[inst].op)
+            });
+        }
     }
     let mut helpers: Vec<(Shape, Func)> = Vec::new();
     let mut changed = false;
@@ -114,10 +128,14 @@ fn is_natural(flags: Flags) -> bool {
 
 fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let data = &f.insts[inst];
-    let is_wide = || f.result(inst).is_some_and(|v| f.ty(v).kind() == Kind::F64);
+    let gives = |kind: Kind| f.result(inst).is_some_and(|v| f.ty(v).kind() == kind);
+    let takes = |kind: Kind| f.args(inst).first().is_some_and(|&v| f.ty(v).kind() == kind);
     let asked = match data.op {
+        op if options.float64 && is_arithmetic(op) && (takes(Kind::F64) || gives(Kind::F64)) => true,
+        Op::F2f if options.halves && takes(Kind::F64) && gives(Kind::F16) => true,
         Op::Fma if is_natural(data.flags) => {
-            options.fma && !data.flags.contract() || options.fma64 && is_wide()
+            let lacks = options.fma || options.halves && gives(Kind::F16);
+            lacks && !data.flags.contract() || options.fma64 && gives(Kind::F64)
         }
         Op::Fadd | Op::Fsub | Op::Fmul | Op::Fma | Op::F2f | Op::S2f | Op::U2f => {
             options.directed && !is_natural(data.flags)
@@ -130,6 +148,34 @@ fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let (from, to) = (f.args(inst).first()?, f.result(inst)?);
     let (from, to) = (f.ty(*from).kind(), f.ty(to).kind());
     Some(Shape { op: data.op, flags: data.flags.without_contract(), from, to })
+}
+
+/// What is computed with 64-bit floats, compares and moves apart.
+fn is_arithmetic(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Fadd
+            | Op::Fsub
+            | Op::Fmul
+            | Op::Fma
+            | Op::Fdiv
+            | Op::Sqrt
+            | Op::Rcp
+            | Op::Rsqrt
+            | Op::Fract
+            | Op::Floor
+            | Op::Ceil
+            | Op::Trunc
+            | Op::RoundEven
+            | Op::Fmin
+            | Op::Fmax
+            | Op::Fsat
+            | Op::F2f
+            | Op::F2s
+            | Op::F2u
+            | Op::S2f
+            | Op::U2f
+    )
 }
 
 /// What is added to +0, if that is what `inst` does.
@@ -236,7 +282,7 @@ fn function(shape: Shape, doubles: bool) -> Function {
     let block = f.add_block();
     let count = match shape.op {
         Op::Fma => 3,
-        Op::Fadd | Op::Fsub | Op::Fmul => 2,
+        Op::Fadd | Op::Fsub | Op::Fmul | Op::Fdiv | Op::Fmin | Op::Fmax => 2,
         _ => 1,
     };
     let params: SmallVec<[Value; 3]> = (0..count).map(|_| f.add_param(block, from)).collect();
@@ -294,7 +340,6 @@ fn in_wider(
 
 /// The op on the bits of its operands.
 fn on_bits(b: &mut Builder, shape: Shape, args: &[Value]) -> Option<Value> {
-    let to = Rounding { format: Format::of(shape.to)?, flags: shape.flags };
     let widen = if shape.op == Op::S2f { Op::Sext } else { Op::Zext };
     let words: SmallVec<[Value; 3]> = args
         .iter()
@@ -308,6 +353,13 @@ fn on_bits(b: &mut Builder, shape: Shape, args: &[Value]) -> Option<Value> {
         })
         .collect();
     let mut w = Words(b);
+    if let (Op::F2s | Op::F2u, &[x]) = (shape.op, &words[..]) {
+        let from = Format::of(shape.from)?;
+        let made = w.convert_to_int(from, shape.flags, shape.op == Op::F2s, shape.to, x);
+        let to = Type::scalar(shape.to);
+        return Some(if to == Type::I64 { made } else { b.convert(Op::TruncInt, Flags::NONE, made, to) });
+    }
+    let to = Rounding { format: Format::of(shape.to)?, flags: shape.flags };
     let bits = match (shape.op, &words[..]) {
         (Op::Fadd, &[x, y]) => w.add_floats(to, x, y),
         (Op::Fsub, &[x, y]) => {
@@ -316,6 +368,31 @@ fn on_bits(b: &mut Builder, shape: Shape, args: &[Value]) -> Option<Value> {
         }
         (Op::Fmul, &[x, y]) => w.product_and_sum(to, [x, y], None),
         (Op::Fma, &[x, y, z]) => w.product_and_sum(to, [x, y], Some(z)),
+        (Op::Fdiv, &[x, y]) => w.quotient(to, x, y),
+        (Op::Sqrt, &[x]) => w.root(to, x),
+        (Op::Rcp, &[x]) => {
+            let one = w.number(to.format.one());
+            w.quotient(to, one, x)
+        }
+        (Op::Rsqrt, &[x]) => {
+            // Rounded twice, as the fold function does it.
+            let flags = if shape.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
+            let root = w.root(Rounding { flags, ..to }, x);
+            let one = w.number(to.format.one());
+            w.quotient(to, one, root)
+        }
+        (Op::Floor, &[x]) => w.whole(to, Round::Down, x),
+        (Op::Ceil, &[x]) => w.whole(to, Round::Up, x),
+        (Op::Trunc, &[x]) => w.whole(to, Round::Zero, x),
+        (Op::RoundEven, &[x]) => w.whole(to, Round::Even, x),
+        (Op::Fract, &[x]) => {
+            let flags = if shape.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
+            let floor = w.whole(Rounding { flags, ..to }, Round::Down, x);
+            let floor = w.negated(to.format, floor);
+            w.add_floats(to, x, floor)
+        }
+        (Op::Fmin | Op::Fmax, &[x, y]) => w.pick(to, shape.op == Op::Fmin, x, y),
+        (Op::Fsat, &[x]) => w.convert_float(to.format, Rounding { flags: shape.flags.with_sat(), ..to }, x),
         (Op::S2f | Op::U2f, &[v]) => w.convert_int(to, shape.op == Op::S2f, v),
         (_, &[x]) => w.convert_float(Format::of(shape.from)?, to, x),
         _ => return None,

@@ -23,11 +23,14 @@ use smallvec::SmallVec;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{ImmKind, Reduce};
-use xenoglot_ir::{Builder, Func, Function, Imm, Inst, Kind, Module, Op, Space, TermKind, Type, Value};
+use xenoglot_ir::{Builder, Func, Function, Imm, Inst, Kind, Module, Op, Slot, Space, TermKind, Type, Value};
 
 /// Lowers the 64-bit integers of a module.
 pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
-    let has_wide = |f: &Function| f.values.values().any(|data| is_wide(data.ty));
+    // Registers that nothing reads or sets any more are declared all the same.
+    let has_wide = |f: &Function| {
+        f.values.values().any(|data| is_wide(data.ty)) || f.slots.values().any(|slot| is_wide(slot.ty))
+    };
     if !lacks.int64 || !module.funcs.values().any(has_wide) {
         return Changed::NONE;
     }
@@ -66,14 +69,11 @@ fn is_wide(ty: Type) -> bool {
 /// Whether everything of 64 bits in a function has a form in halves.
 fn is_lowered(f: &Function) -> bool {
     let wide = |v: &Value| is_wide(f.ty(*v));
-    let slots = f.slots.values().any(|slot| is_wide(slot.ty));
     let switches = f.layout.iter().any(|&block| {
         let term = f.term(block);
         term.kind == TermKind::Switch && f.term_args(block).iter().any(wide)
     });
-    !slots
-        && !switches
-        && f.layout.iter().flat_map(|&b| &f.blocks[b].insts).all(|&inst| inst_is_lowered(f, inst))
+    !switches && f.layout.iter().flat_map(|&b| &f.blocks[b].insts).all(|&inst| inst_is_lowered(f, inst))
 }
 
 fn inst_is_lowered(f: &Function, inst: Inst) -> bool {
@@ -92,17 +92,13 @@ fn inst_is_lowered(f: &Function, inst: Inst) -> bool {
         (Op::Zext | Op::Sext | Op::TruncInt, _) => true,
         (Op::U2f | Op::S2f | Op::F2u | Op::F2s, _) => true,
         (Op::Udiv | Op::Sdiv | Op::Urem, _) => true,
-        (Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle, _) => true,
-        (Op::Bitcast, _) => {
-            let all = || args.iter().chain(results).map(|&v| f.ty(v));
-            all().all(|ty| ty.kind().bits() == 64)
-                || all().all(|ty| ty.bits() == 64 && ty.kind().bits() >= 32)
-        }
+        (Op::Splat | Op::Build | Op::Extract | Op::Insert | Op::Shuffle | Op::Bitcast, _) => true,
         // An address of 64 bits is no pair.
         (Op::Load | Op::Store, Imm::Mem(mem)) => {
             mem.space != Space::Global && !mem.big && args.first().is_some_and(|v| !wide(v))
         }
         (Op::SgShuffle | Op::SgShuffleXor | Op::SgShuffleUp | Op::SgShuffleDown | Op::SgReadFirst, _) => true,
+        (Op::SgBallot | Op::SlotGet | Op::SlotSet, _) => true,
         (Op::SgReduce | Op::SgScan, Imm::Subgroup(info)) => {
             matches!(info.reduce, Reduce::And | Reduce::Or | Reduce::Xor)
         }
@@ -117,6 +113,14 @@ fn shell(old: &Function) -> Function {
         new.returns.extend(std::iter::repeat_n(half(ty), if is_wide(ty) { 2 } else { 1 }));
     }
     new.slots = old.slots.clone();
+    for slot in old.slots.keys() {
+        if is_wide(old.slots[slot].ty) {
+            new.slots[slot].ty = half(old.slots[slot].ty);
+            // The number keeps it apart: names are unique.
+            let name = format!("{}_high{}", old.slots[slot].name, new.slots.len());
+            new.add_slot(name, half(old.slots[slot].ty));
+        }
+    }
     new.consts = old.consts.clone();
     new.private_size = old.private_size;
     for _ in old.blocks.keys() {
@@ -136,6 +140,12 @@ enum Made {
     One(Value),
     /// Low half and high half.
     Two(Value, Value),
+}
+
+/// The slot of the high half of a slot of 64 bits: they follow those of the function in their order.
+fn high_slot(old: &Function, slot: Slot) -> Slot {
+    let before = old.slots.keys().take_while(|&s| s != slot).filter(|&s| is_wide(old.slots[s].ty)).count();
+    Slot::new(old.slots.len() + before)
 }
 
 struct Rewriter<'a> {
@@ -221,6 +231,9 @@ impl Rewriter<'_> {
         if calls || !args.iter().chain(results).any(wide) {
             return self.copy(block, inst);
         }
+        if let Imm::Slot(slot) = data.imm {
+            return self.slot(block, inst, slot);
+        }
         let made = {
             let args: SmallVec<[Made; 4]> = args.iter().filter_map(|&v| self.made(v)).collect();
             let types: SmallVec<[Type; 4]> = args_types(old, inst);
@@ -236,6 +249,25 @@ impl Rewriter<'_> {
             let (Made::One(first) | Made::Two(first, _)) = made;
             self.new.values[first].hint = old.values[v].hint;
             self.map[v.index()] = Some(made);
+        }
+    }
+
+    /// A register of 64 bits that is read or set.
+    fn slot(&mut self, block: xenoglot_ir::Block, inst: Inst, slot: Slot) {
+        let old = self.old;
+        let data = &old.insts[inst];
+        let args = self.flat(old.args(inst));
+        let result = old.results(inst).first().copied();
+        let types: SmallVec<[Type; 1]> = result.iter().map(|&v| half(old.ty(v))).collect();
+        let mut halves: SmallVec<[Value; 2]> = SmallVec::new();
+        for (n, slot) in [slot, high_slot(old, slot)].into_iter().enumerate() {
+            let args = args.get(n).map_or(&[][..], std::slice::from_ref);
+            let made = self.new.make_inst(data.op, data.flags, Imm::Slot(slot), args, &types, data.guest);
+            self.new.blocks[block].insts.push(made);
+            halves.extend(self.new.result(made));
+        }
+        if let (Some(v), &[low, high]) = (result, &halves[..]) {
+            self.map[v.index()] = Some(Made::Two(low, high));
         }
     }
 

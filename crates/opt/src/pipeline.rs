@@ -5,9 +5,10 @@
 
 use crate::session::{Run, Session};
 use crate::{
-    Changed, Context, Lacks, add_position, block_params, branch_fold, constant_fold, copy_propagate, cse,
-    dead_code, join_components, legalize, licm, lower_floats, lower_int64, lower_memory, lower_subgroups,
-    lower_wide_atomics, promote, relax, scalarize, separate_samplers, simplify,
+    Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
+    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_float64, lower_floats,
+    lower_int64, lower_memory, lower_narrow, lower_subgroups, lower_texel_buffers, lower_wide_atomics,
+    promote, relax, scalarize, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -69,11 +70,16 @@ passes! {
     join_components 1 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
-    lower_floats 2 Module "directed rounding and sums rounded once are computed in integers or wider floats",
-    legalize 1 Module "ops and flags that no shading language has become ops that they have",
-    lower_int64 2 Module "64-bit integers become pairs of 32-bit ones",
+    combine_samplers 1 Module "textures without a sampler get the one that they are sampled with",
+    lower_texel_buffers 1 Module "buffers of texels become storage buffers",
+    split_arrays 1 Module "arrays of buffers become single buffers",
+    lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
+    lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
+    legalize 2 Module "ops and flags that no shading language has become ops that they have",
+    lower_float64 1 Module "64-bit floats become the integers of their bits",
+    lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
-    lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
+    lower_subgroups 2 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
 /// The pass called `name`.
@@ -184,13 +190,14 @@ fn run_module<O: Observer>(
     name: &'static str,
     lacks: &Lacks,
     observer: &mut O,
-) -> Result<(), O::Error> {
-    let Some(pass) = pass(name) else { return Ok(()) };
-    let PassKind::Module(run) = pass.kind else { return Ok(()) };
+) -> Result<Changed, O::Error> {
+    let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
+    let PassKind::Module(run) = pass.kind else { return Ok(Changed::NONE) };
     let start = observer.timed().then(Instant::now);
     let changed = run(module, lacks);
     let took = start.map_or(Duration::ZERO, |s| s.elapsed());
-    observer.after(Ran { pass, module, func: None, changed, took })
+    observer.after(Ran { pass, module, func: None, changed, took })?;
+    Ok(changed)
 }
 
 /// Optimises one function of `module`.
@@ -259,6 +266,15 @@ pub fn optimize<O: Observer>(
     if lacks.combined_samplers {
         run_module(module, "separate_samplers", lacks, observer)?;
     }
+    if lacks.separate_samplers {
+        run_module(module, "combine_samplers", lacks, observer)?;
+    }
+    if lacks.texel_buffers {
+        run_module(module, "lower_texel_buffers", lacks, observer)?;
+    }
+    if lacks.buffer_arrays.is_some() {
+        run_module(module, "split_arrays", lacks, observer)?;
+    }
     if lacks.floats.any() {
         run_module(module, "lower_floats", lacks, observer)?;
     }
@@ -271,9 +287,21 @@ pub fn optimize<O: Observer>(
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
+    if lacks.narrow.any() && run_module(module, "lower_narrow", lacks, observer)?.any() {
+        for func in module.funcs.keys() {
+            // Masks of what is masked already go.
+            let mut r = Runner { session: cx.session(module, func), observer: &mut *observer };
+            r.run("simplify")?;
+            r.run("cse")?;
+            r.run("dead_code")?;
+        }
+    }
     // Last, as it makes of the other passes' ops, too, what the host has; and what it makes is as short as it gets.
     if lacks.arithmetic.any() {
         run_module(module, "legalize", lacks, observer)?;
+    }
+    if lacks.floats.float64 {
+        run_module(module, "lower_float64", lacks, observer)?;
     }
     if lacks.int64 {
         run_module(module, "lower_int64", lacks, observer)?;

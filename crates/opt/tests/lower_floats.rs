@@ -104,7 +104,7 @@ fn check(rng: &mut Rng, op: Op, flags: Flags, from: Kind, to: Kind, count: u32) 
     let want = run(&before, &words);
     for doubles in [false, true] {
         let mut after = before.clone();
-        let floats = Options { directed: true, fma: true, fma64: false, doubles, zeros: false };
+        let floats = Options { directed: true, fma: true, doubles, ..Options::default() };
         let changed = lower_floats::run(&mut after, &Lacks { floats, ..Lacks::default() });
         let directed = !matches!(flags.round(), Round::Natural | Round::Even);
         assert_eq!(changed != Changed::NONE, directed || op == Op::Fma);

@@ -2,7 +2,7 @@
 //!
 //! A [`Recorder`] takes one event per track and tick, merges equal neighbours and gives a [`Trace`]. Time is whole
 //! ticks of one clock. A trace is written as Chrome's trace JSON ([`chrome`]), as a Perfetto trace ([`perfetto`]), as a
-//! picture ([`svg`]), and read by [`report`]. The same trace gives the same bytes. Nothing here knows a machine, and
+//! picture ([`svg`]), and read by [`report`] and [`path`]. The same trace gives the same bytes. Nothing here knows a machine, and
 //! nothing does I/O.
 //!
 //! ```
@@ -23,6 +23,7 @@
 #![deny(missing_docs)]
 
 pub mod chrome;
+pub mod path;
 pub mod perfetto;
 mod recorder;
 pub mod report;
@@ -193,9 +194,58 @@ impl Trace {
         totals
     }
 
+    /// Leaves what lies in the ticks from `from` to `to` alone. Spans and phases that reach out of them are cut there, and
+    /// counters begin with the value that they have at `from`. Tick numbers stay as they are.
+    pub fn clip(&mut self, from: u64, to: u64) {
+        for track in &mut self.tracks {
+            track.spans.retain_mut(|span| {
+                let (start, end) = (span.start.max(from), span.end().min(to));
+                (span.start, span.ticks) = (start, end.saturating_sub(start));
+                span.ticks > 0
+            });
+        }
+        for Counter { samples, .. } in &mut self.counters {
+            let first = samples.partition_point(|&(tick, _)| tick <= from).saturating_sub(1);
+            samples.drain(..first);
+            samples.retain(|&(tick, _)| tick.max(from) < to);
+            samples.iter_mut().for_each(|(tick, _)| *tick = (*tick).max(from));
+        }
+        self.phases.retain_mut(|phase| {
+            (phase.start, phase.end) = (phase.start.max(from), phase.end.min(to));
+            phase.start < phase.end
+        });
+    }
+
     /// Nanoseconds from the start to the beginning of a tick, rounded down.
     pub fn nanoseconds(&self, tick: u64) -> u64 {
         let ns = u128::from(tick) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
         u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::tests::sample;
+
+    #[test]
+    fn a_window_cuts_what_reaches_out_of_it() {
+        let mut whole = sample();
+        whole.clip(0, u64::MAX);
+        assert_eq!(whole, sample());
+        for (from, to) in [(0, 10), (1, 4), (3, 9), (5, 5), (9, 20)] {
+            let mut trace = sample();
+            trace.clip(from, to);
+            trace.check().unwrap();
+            let inside = |tick: &u64| (from..to).contains(tick);
+            for (cut, track) in trace.tracks.iter().zip(sample().tracks) {
+                let ticks = |spans: &[crate::Span]| -> Vec<(u64, u16)> {
+                    spans.iter().flat_map(|s| (s.start..s.end()).map(|tick| (tick, s.event))).collect()
+                };
+                let mut want = ticks(&track.spans);
+                want.retain(|(tick, _)| inside(tick));
+                assert_eq!(ticks(&cut.spans), want, "{from}..{to}");
+            }
+            assert!(trace.counters.iter().flat_map(|c| &c.samples).all(|(tick, _)| inside(tick)));
+        }
     }
 }

@@ -1,28 +1,75 @@
-//! Perfetto traces: a sequence of `TracePacket`s with track descriptors and track events.
+//! Perfetto traces: `TracePacket`s with track descriptors and track events, written part by part.
 //!
 //! The messages are the few fields needed of Perfetto's public schema (`protos/perfetto/trace/`: `trace_packet.proto`,
-//! `track_event/track_event.proto`, `track_descriptor.proto`, `process_descriptor.proto`, `counter_descriptor.proto`,
-//! `interned_data.proto`), with its field numbers. Names of events are interned. Times are nanoseconds.
+//! `trace_packet_defaults.proto`, `clock_snapshot.proto`, `track_event/track_event.proto`, `track_descriptor.proto`,
+//! `process_descriptor.proto`, `counter_descriptor.proto`, `interned_data.proto`), with its field numbers.
+//!
+//! Each track is a packet sequence of its own, whose defaults say the track, whose names are interned and whose clock
+//! counts nanoseconds since the packet before. What a track does is repetitive; written like that it is so to the byte,
+//! and the compressed packets get small.
 
-use crate::chrome::lanes;
 use crate::{Kind, Trace};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use prost::Message;
+use prost::encoding::WireType;
 use std::io::{self, Write};
 
 #[derive(Message)]
 struct TracePacket {
+    #[prost(message, optional, tag = "6")]
+    clock_snapshot: Option<ClockSnapshot>,
     #[prost(uint64, optional, tag = "8")]
     timestamp: Option<u64>,
-    #[prost(uint32, optional, tag = "10")]
-    trusted_packet_sequence_id: Option<u32>,
     #[prost(message, optional, tag = "11")]
     track_event: Option<TrackEvent>,
     #[prost(message, optional, tag = "12")]
     interned_data: Option<InternedData>,
     #[prost(uint32, optional, tag = "13")]
     sequence_flags: Option<u32>,
+    #[prost(bytes = "vec", optional, tag = "50")]
+    compressed_packets: Option<Vec<u8>>,
+    #[prost(message, optional, tag = "59")]
+    trace_packet_defaults: Option<TracePacketDefaults>,
     #[prost(message, optional, tag = "60")]
     track_descriptor: Option<TrackDescriptor>,
+}
+
+#[derive(Message)]
+struct TracePacketDefaults {
+    #[prost(message, optional, tag = "11")]
+    track_event_defaults: Option<TrackEventDefaults>,
+    #[prost(uint32, optional, tag = "58")]
+    timestamp_clock_id: Option<u32>,
+}
+
+#[derive(Message)]
+struct TrackEventDefaults {
+    #[prost(uint64, optional, tag = "11")]
+    track_uuid: Option<u64>,
+}
+
+#[derive(Message)]
+struct ClockSnapshot {
+    #[prost(message, repeated, tag = "1")]
+    clocks: Vec<Clock>,
+}
+
+#[derive(Message)]
+struct Clock {
+    #[prost(uint32, optional, tag = "1")]
+    clock_id: Option<u32>,
+    #[prost(uint64, optional, tag = "2")]
+    timestamp: Option<u64>,
+    #[prost(bool, optional, tag = "3")]
+    is_incremental: Option<bool>,
+}
+
+/// A field of [`TracePacket`].
+#[derive(Message)]
+struct SequenceId {
+    #[prost(uint32, optional, tag = "10")]
+    trusted_packet_sequence_id: Option<u32>,
 }
 
 #[derive(Message)]
@@ -31,8 +78,6 @@ struct TrackEvent {
     r#type: Option<u32>,
     #[prost(uint64, optional, tag = "10")]
     name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "11")]
-    track_uuid: Option<u64>,
     #[prost(string, optional, tag = "23")]
     name: Option<String>,
     #[prost(int64, optional, tag = "30")]
@@ -45,7 +90,7 @@ struct InternedData {
     event_names: Vec<EventName>,
 }
 
-#[derive(Message)]
+#[derive(Clone, Message)]
 struct EventName {
     #[prost(uint64, optional, tag = "1")]
     iid: Option<u64>,
@@ -87,27 +132,131 @@ const COUNTER: u32 = 4;
 const CLEARED: u32 = 1;
 /// `SEQ_NEEDS_INCREMENTAL_STATE`.
 const NEEDS: u32 = 2;
-const SEQUENCE: u32 = 1;
 const PROCESS_UUID: u64 = 1;
+/// The sequence that declares tracks.
+const TRACKS: u32 = 1;
+/// The sequence of the first track; others follow.
+const FIRST: u32 = 2;
+/// `BUILTIN_CLOCK_BOOTTIME`, the clock of traces.
+const BOOTTIME: u32 = 6;
+/// A clock of a sequence's own: these numbers are free from 64 to 127.
+const SINCE_LAST: u32 = 64;
+/// Bytes of packets that are compressed together.
+const BLOCK: usize = 1 << 20;
 
-fn track_uuid(n: usize) -> u64 {
-    1000 + n as u64
+/// Writes a trace part by part: what is held is a block of packets, however long the trace.
+pub struct Writer<W: Write> {
+    out: W,
+    /// Packets that are not compressed yet.
+    block: Vec<u8>,
+    /// Names of events by number, with a number from 1 on where they are no idling.
+    events: Vec<EventName>,
+    /// Nanoseconds of the last packet of each sequence, from [`FIRST`] on.
+    last: Vec<u64>,
+    tracks: usize,
+    counters: usize,
+    /// When the last phase of each lane ends.
+    lanes: Vec<u64>,
 }
 
-struct Packets<'w, W: Write> {
-    out: &'w mut W,
-    buffer: Vec<u8>,
-}
-
-impl<W: Write> Packets<'_, W> {
-    fn write(&mut self, packet: TracePacket) -> io::Result<()> {
-        self.buffer.clear();
-        let packet = TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), ..packet };
-        prost::encoding::message::encode(PACKET, &packet, &mut self.buffer);
-        self.out.write_all(&self.buffer)
+impl<W: Write> Writer<W> {
+    /// Begins a trace of the machine that `trace` is of. What it did is not written yet.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(out: W, trace: &Trace) -> io::Result<Writer<W>> {
+        let names = (1..).zip(&trace.events).filter(|(_, (_, kind))| *kind != Kind::Idle);
+        let events = names.map(|(iid, (name, _))| EventName { iid: Some(iid), name: Some(name.clone()) });
+        let mut writer = Writer {
+            out,
+            block: Vec::new(),
+            events: events.collect(),
+            last: Vec::new(),
+            tracks: trace.tracks.len(),
+            counters: trace.counters.len(),
+            lanes: Vec::new(),
+        };
+        let process = ProcessDescriptor { pid: Some(1), process_name: Some(trace.process.clone()) };
+        let descriptor = TrackDescriptor {
+            uuid: Some(PROCESS_UUID),
+            process: Some(process),
+            ..TrackDescriptor::default()
+        };
+        writer.packet(
+            TRACKS,
+            &TracePacket {
+                track_descriptor: Some(descriptor),
+                sequence_flags: Some(CLEARED),
+                ..TracePacket::default()
+            },
+        )?;
+        for track in &trace.tracks {
+            writer.declare(&track.name, false)?;
+        }
+        for counter in &trace.counters {
+            writer.declare(&counter.name, true)?;
+        }
+        Ok(writer)
     }
 
-    fn track(&mut self, uuid: u64, name: &str, counter: bool) -> io::Result<()> {
+    /// Adds what happened after what was added before.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn push(&mut self, part: &Trace) -> io::Result<()> {
+        for (n, track) in part.tracks.iter().enumerate().take(self.tracks) {
+            for s in &track.spans {
+                let name = TrackEvent { name_iid: Some(u64::from(s.event) + 1), ..TrackEvent::default() };
+                self.slice(n, part.nanoseconds(s.start), part.nanoseconds(s.end()), name)?;
+            }
+        }
+        for (n, counter) in part.counters.iter().enumerate().take(self.counters) {
+            for &(tick, value) in &counter.samples {
+                let event =
+                    TrackEvent { r#type: Some(COUNTER), counter_value: Some(value), ..TrackEvent::default() };
+                self.event(self.tracks + n, part.nanoseconds(tick), event)?;
+            }
+        }
+        for phase in &part.phases {
+            let lane = self.lane(phase.start, phase.end)?;
+            let name = TrackEvent { name: Some(phase.name.clone()), ..TrackEvent::default() };
+            let track = self.tracks + self.counters + lane;
+            self.slice(track, part.nanoseconds(phase.start), part.nanoseconds(phase.end), name)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is held, and gives the writer back.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.flush()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// A lane that is free from `start` on; a new one where none is.
+    fn lane(&mut self, start: u64, end: u64) -> io::Result<usize> {
+        let free = self.lanes.iter().position(|&end| end <= start);
+        let lane = match free {
+            Some(lane) => lane,
+            None => {
+                self.declare(&format!("phases {}", self.lanes.len()), false)?;
+                self.lanes.push(0);
+                self.lanes.len() - 1
+            }
+        };
+        self.lanes[lane] = end;
+        Ok(lane)
+    }
+
+    /// The next track, with a sequence of its own.
+    fn declare(&mut self, name: &str, counter: bool) -> io::Result<()> {
+        // There are fewer tracks than 2^32: each is in memory.
+        let number = self.last.len() as u32;
+        let uuid = 1000 + u64::from(number);
+        self.last.push(0);
         let descriptor = TrackDescriptor {
             uuid: Some(uuid),
             name: Some(name.into()),
@@ -115,89 +264,84 @@ impl<W: Write> Packets<'_, W> {
             counter: counter.then_some(CounterDescriptor {}),
             ..TrackDescriptor::default()
         };
-        self.write(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })
+        self.packet(TRACKS, &TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })?;
+        let clock =
+            |clock_id, is_incremental| Clock { clock_id: Some(clock_id), timestamp: Some(0), is_incremental };
+        let snapshot = ClockSnapshot { clocks: vec![clock(BOOTTIME, None), clock(SINCE_LAST, Some(true))] };
+        let defaults = TracePacketDefaults {
+            track_event_defaults: Some(TrackEventDefaults { track_uuid: Some(uuid) }),
+            timestamp_clock_id: Some(SINCE_LAST),
+        };
+        let sequence = FIRST + number;
+        let begin = TracePacket {
+            interned_data: Some(InternedData { event_names: self.events.clone() }),
+            trace_packet_defaults: Some(defaults),
+            sequence_flags: Some(CLEARED),
+            ..TracePacket::default()
+        };
+        self.packet(sequence, &begin)?;
+        let clocks = TracePacket { clock_snapshot: Some(snapshot), ..TracePacket::default() };
+        self.packet(sequence, &clocks)
     }
 
-    fn event(&mut self, timestamp: u64, event: TrackEvent) -> io::Result<()> {
-        self.write(TracePacket {
-            timestamp: Some(timestamp),
+    fn slice(&mut self, track: usize, begin: u64, end: u64, name: TrackEvent) -> io::Result<()> {
+        self.event(track, begin, TrackEvent { r#type: Some(SLICE_BEGIN), ..name })?;
+        self.event(track, end, TrackEvent { r#type: Some(SLICE_END), ..TrackEvent::default() })
+    }
+
+    fn event(&mut self, track: usize, nanoseconds: u64, event: TrackEvent) -> io::Result<()> {
+        let Some(last) = self.last.get_mut(track) else { return Ok(()) };
+        let since = nanoseconds.saturating_sub(*last);
+        *last = nanoseconds;
+        let packet = TracePacket {
+            timestamp: Some(since),
             track_event: Some(event),
             sequence_flags: Some(NEEDS),
             ..TracePacket::default()
-        })
+        };
+        self.packet(FIRST + track as u32, &packet)
     }
 
-    fn slice(&mut self, track: u64, ns: (u64, u64), name: TrackEvent) -> io::Result<()> {
-        let (begin, end) = (Some(SLICE_BEGIN), Some(SLICE_END));
-        self.event(ns.0, TrackEvent { r#type: begin, track_uuid: Some(track), ..name })?;
-        self.event(ns.1, TrackEvent { r#type: end, track_uuid: Some(track), ..TrackEvent::default() })
+    fn packet(&mut self, sequence: u32, packet: &TracePacket) -> io::Result<()> {
+        // The sequence is written behind the message: fields may come in any order, and the packet need not be copied.
+        let sequence = SequenceId { trusted_packet_sequence_id: Some(sequence) };
+        prost::encoding::encode_key(PACKET, WireType::LengthDelimited, &mut self.block);
+        let length = packet.encoded_len() + sequence.encoded_len();
+        prost::encoding::encode_varint(length as u64, &mut self.block);
+        packet.encode_raw(&mut self.block);
+        sequence.encode_raw(&mut self.block);
+        if self.block.len() >= BLOCK { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&self.block)?;
+        self.block.clear();
+        let packet = TracePacket { compressed_packets: Some(encoder.finish()?), ..TracePacket::default() };
+        let mut bytes = Vec::new();
+        prost::encoding::message::encode(PACKET, &packet, &mut bytes);
+        self.out.write_all(&bytes)
     }
 }
 
-/// Writes a trace.
+/// Writes a whole trace.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
-    let mut packets = Packets { out, buffer: Vec::new() };
-    let names = trace.events.iter().enumerate().filter(|(_, (_, kind))| *kind != Kind::Idle);
-    let interned = InternedData {
-        event_names: names
-            .map(|(n, (name, _))| EventName { iid: Some(n as u64 + 1), name: Some(name.clone()) })
-            .collect(),
-    };
-    let process = TrackDescriptor {
-        uuid: Some(PROCESS_UUID),
-        process: Some(ProcessDescriptor { pid: Some(1), process_name: Some(trace.process.clone()) }),
-        ..TrackDescriptor::default()
-    };
-    packets.write(TracePacket {
-        track_descriptor: Some(process),
-        interned_data: Some(interned),
-        sequence_flags: Some(CLEARED),
-        ..TracePacket::default()
-    })?;
-    let lanes = lanes(trace);
-    let counters = trace.tracks.len();
-    let phases = counters + trace.counters.len();
-    for (n, track) in trace.tracks.iter().enumerate() {
-        packets.track(track_uuid(n), &track.name, false)?;
-    }
-    for (n, counter) in trace.counters.iter().enumerate() {
-        packets.track(track_uuid(counters + n), &counter.name, true)?;
-    }
-    for lane in 0..lanes.iter().max().map_or(0, |m| m + 1) {
-        packets.track(track_uuid(phases + lane), &format!("phases {lane}"), false)?;
-    }
-    let ns = |start: u64, end: u64| (trace.nanoseconds(start), trace.nanoseconds(end));
-    for (n, track) in trace.tracks.iter().enumerate() {
-        for s in &track.spans {
-            let name = TrackEvent { name_iid: Some(u64::from(s.event) + 1), ..TrackEvent::default() };
-            packets.slice(track_uuid(n), ns(s.start, s.end()), name)?;
-        }
-    }
-    for (phase, lane) in trace.phases.iter().zip(lanes) {
-        let name = TrackEvent { name: Some(phase.name.clone()), ..TrackEvent::default() };
-        packets.slice(track_uuid(phases + lane), ns(phase.start, phase.end), name)?;
-    }
-    for (n, counter) in trace.counters.iter().enumerate() {
-        for &(tick, value) in &counter.samples {
-            let track_uuid = Some(track_uuid(counters + n));
-            let event = TrackEvent {
-                r#type: Some(COUNTER),
-                track_uuid,
-                counter_value: Some(value),
-                ..TrackEvent::default()
-            };
-            packets.event(trace.nanoseconds(tick), event)?;
-        }
-    }
+    let mut writer = Writer::new(out, trace)?;
+    writer.push(trace)?;
+    writer.finish()?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     #[derive(Message)]
     struct File {
@@ -205,17 +349,32 @@ mod tests {
         packet: Vec<TracePacket>,
     }
 
+    /// Packets of a file, and the sequence that each is of.
+    fn packets(bytes: &[u8]) -> Vec<TracePacket> {
+        let mut all = Vec::new();
+        for packet in File::decode(bytes).unwrap().packet {
+            let mut block = Vec::new();
+            let compressed = packet.compressed_packets.unwrap();
+            flate2::read::ZlibDecoder::new(compressed.as_slice()).read_to_end(&mut block).unwrap();
+            all.extend(File::decode(block.as_slice()).unwrap().packet);
+        }
+        all
+    }
+
     #[test]
     fn what_is_written_decodes() {
         let trace = crate::report::tests::sample();
         let mut bytes = Vec::new();
         write(&trace, &mut bytes).unwrap();
-        let file = File::decode(bytes.as_slice()).unwrap();
-        let events = file.packet.iter().filter_map(|p| p.track_event.as_ref());
+        let packets = packets(&bytes);
+        let events = packets.iter().filter_map(|p| p.track_event.as_ref());
         let begins = events.clone().filter(|e| e.r#type == Some(SLICE_BEGIN)).count();
         let spans: usize = trace.tracks.iter().map(|t| t.spans.len()).sum();
         assert_eq!(begins, spans + trace.phases.len());
         let samples: usize = trace.counters.iter().map(|c| c.samples.len()).sum();
         assert_eq!(events.filter(|e| e.r#type == Some(COUNTER)).count(), samples);
+        // Times of a track, since the one before, add up to its last end.
+        let of_front = packets.iter().filter(|p| p.track_event.is_some()).filter_map(|p| p.timestamp);
+        assert!(of_front.sum::<u64>() > 0);
     }
 }

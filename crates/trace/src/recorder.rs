@@ -131,20 +131,46 @@ impl Recorder {
         self.now += ticks;
     }
 
-    /// What was recorded.
+    /// What is over of what was recorded since the last call; what tracks are doing, and the counters' last values, are in
+    /// a later part. Parts in order are what [`finish`](Self::finish) gives at once, so that a run of any length is
+    /// written in little memory ([`perfetto::Writer`](crate::perfetto::Writer)).
+    pub fn part(&mut self) -> Trace {
+        let tracks = self.tracks.iter_mut().map(|track| Track {
+            name: track.name.clone(),
+            spans: std::mem::take(&mut track.spans),
+            idle: std::mem::take(&mut track.idle),
+        });
+        let tracks = tracks.collect();
+        let counters = self.counters.iter_mut().map(|counter| {
+            let last = counter.samples.pop();
+            let samples = std::mem::replace(&mut counter.samples, last.into_iter().collect());
+            Counter { name: counter.name.clone(), samples }
+        });
+        let counters = counters.collect();
+        let phases = std::mem::take(&mut self.phases);
+        self.trace(tracks, counters, phases)
+    }
+
+    /// What was recorded, since the last [`part`](Self::part) if there was one.
     pub fn finish(mut self) -> Trace {
         for (track, open) in self.open.clone().iter().enumerate() {
             self.close(track, open);
         }
-        self.phases.sort_by_key(|p| p.start);
+        let (tracks, counters) = (std::mem::take(&mut self.tracks), std::mem::take(&mut self.counters));
+        let phases = std::mem::take(&mut self.phases);
+        self.trace(tracks, counters, phases)
+    }
+
+    fn trace(&self, tracks: Vec<Track>, counters: Vec<Counter>, mut phases: Vec<Phase>) -> Trace {
+        phases.sort_by_key(|p| p.start);
         Trace {
             process: self.schema.process.into(),
             events: self.schema.events.iter().map(|&(name, kind)| (name.into(), kind)).collect(),
             clock_hz: self.clock_hz,
             ticks: self.now,
-            tracks: self.tracks,
-            counters: self.counters,
-            phases: self.phases,
+            tracks,
+            counters,
+            phases,
         }
     }
 }
@@ -166,6 +192,39 @@ mod tests {
         recorder.advance(1);
         if n % 7 == 6 {
             recorder.phase("seven".into(), n - 6);
+        }
+    }
+
+    #[test]
+    fn parts_are_the_whole() {
+        let new = || Recorder::new(&SCHEMA, 1000, &["a", "b"], &["c"]);
+        let mut whole = new();
+        (0..40).for_each(|n| tick(&mut whole, n));
+        let whole = whole.finish();
+        for every in 1..20 {
+            let mut recorder = new();
+            let mut parts = Vec::new();
+            for n in 0..40 {
+                tick(&mut recorder, n);
+                if n % every == 0 {
+                    parts.push(recorder.part());
+                }
+            }
+            parts.push(recorder.finish());
+            let mut all = parts.remove(0);
+            for part in parts {
+                part.check().unwrap();
+                for (track, more) in all.tracks.iter_mut().zip(part.tracks) {
+                    track.spans.extend(more.spans);
+                    track.idle += more.idle;
+                }
+                for (counter, more) in all.counters.iter_mut().zip(part.counters) {
+                    counter.samples.extend(more.samples);
+                }
+                all.phases.extend(part.phases);
+                all.ticks = part.ticks;
+            }
+            assert_eq!(all, whole, "{every}");
         }
     }
 

@@ -1,7 +1,8 @@
 //! What a trace says: how busy units are, what they wait for, which unit each phase hangs on, what changed between two
 //! traces.
 
-use crate::{Kind, Span, Trace};
+use crate::path::{self, Links, Part, Path, Shift};
+use crate::{Kind, Trace};
 use serde::Serialize;
 use std::fmt;
 
@@ -27,8 +28,8 @@ pub struct Critical {
     pub phase: String,
     /// Its ticks.
     pub ticks: u64,
-    /// Units with what they did, most ticks first, equal ones in the order of the tracks. The ticks add up to the phase's.
-    pub parts: Vec<(String, u64)>,
+    /// Its critical path, most ticks first. The ticks add up to the phase's.
+    pub parts: Vec<Part>,
 }
 
 /// A report on one trace.
@@ -38,11 +39,13 @@ pub struct Report {
     pub ticks: u64,
     /// Units in the order of the tracks.
     pub units: Vec<Unit>,
+    /// What the run hung on.
+    pub path: Path,
     /// Phases.
     pub phases: Vec<Critical>,
 }
 
-/// What a unit did more or less of in a second trace.
+/// What a unit, or units that are alike together, did more or less of in a second trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The unit.
@@ -62,26 +65,31 @@ pub struct Comparison {
     pub before: u64,
     /// Ticks of the second.
     pub after: u64,
-    /// What differs, by unit and event, the largest difference first.
+    /// What differs on the critical path, the largest difference first: the causes. Their differences add up to that of the
+    /// ticks.
+    pub causes: Vec<Shift>,
+    /// What differs at all, by unit and event, the largest difference first.
     pub changes: Vec<Change>,
 }
 
-/// Reads a trace. `order` names units from the end of the pipeline to its start: each tick of a phase hangs on the
-/// first of them that works or, if none does, on the first that waits.
-pub fn report(trace: &Trace, order: &[&str]) -> Report {
-    let units = (0..trace.tracks.len()).map(|n| unit(trace, n)).collect();
-    let order: Vec<usize> =
-        order.iter().filter_map(|name| trace.tracks.iter().position(|t| t.name == *name)).collect();
-    let phases = trace
-        .phases
-        .iter()
-        .map(|phase| Critical {
-            phase: phase.name.clone(),
-            ticks: phase.end - phase.start,
-            parts: critical(trace, &order, phase.start, phase.end),
-        })
-        .collect();
-    Report { ticks: trace.ticks, units, phases }
+/// Reads a trace of a machine whose units depend on each other as `links` say.
+pub fn report(trace: &Trace, links: &Links) -> Report {
+    let phase = |phase: &crate::Phase| Critical {
+        phase: phase.name.clone(),
+        ticks: phase.end - phase.start,
+        parts: path::critical(trace, links, phase.start, phase.end).parts,
+    };
+    Report {
+        ticks: trace.ticks,
+        units: units(trace),
+        path: path::critical(trace, links, 0, trace.ticks),
+        phases: trace.phases.iter().map(phase).collect(),
+    }
+}
+
+/// How busy the units were, in the order of the tracks.
+pub fn units(trace: &Trace) -> Vec<Unit> {
+    (0..trace.tracks.len()).map(|n| unit(trace, n)).collect()
 }
 
 fn unit(trace: &Trace, n: usize) -> Unit {
@@ -104,73 +112,24 @@ fn unit(trace: &Trace, n: usize) -> Unit {
     unit
 }
 
-/// Where a track stands while time passes.
-struct Cursor<'t> {
-    spans: &'t [Span],
-}
-
-impl<'t> Cursor<'t> {
-    fn new(spans: &'t [Span], from: u64) -> Cursor<'t> {
-        Cursor { spans: &spans[spans.partition_point(|s| s.end() <= from)..] }
-    }
-
-    /// The event at `tick`, and the tick up to which it holds. Ticks never go back.
-    fn at(&mut self, tick: u64) -> (Option<u16>, u64) {
-        while let Some(first) = self.spans.first().filter(|s| s.end() <= tick) {
-            debug_assert!(first.end() <= tick);
-            self.spans = &self.spans[1..];
-        }
-        match self.spans.first() {
-            Some(s) if s.start <= tick => (Some(s.event), s.end()),
-            Some(s) => (None, s.start),
-            None => (None, u64::MAX),
-        }
-    }
-}
-
-fn critical(trace: &Trace, order: &[usize], from: u64, to: u64) -> Vec<(String, u64)> {
-    let mut cursors: Vec<Cursor> =
-        order.iter().map(|&track| Cursor::new(&trace.tracks[track].spans, from)).collect();
-    let mut parts: Vec<(Option<(usize, u16)>, u64)> = Vec::new();
-    let mut tick = from;
-    while tick < to {
-        let mut until = to;
-        let (mut working, mut waiting) = (None, None);
-        for (&track, cursor) in order.iter().zip(&mut cursors) {
-            let (event, holds) = cursor.at(tick);
-            until = until.min(holds);
-            match event.map(|e| (e, trace.kind(e))) {
-                Some((e, Kind::Work)) => working = working.or(Some((track, e))),
-                Some((e, Kind::Stall)) => waiting = waiting.or(Some((track, e))),
-                _ => {}
+/// Compares two traces by names: what grew and shrank on their critical paths, and in all.
+pub fn compare(before: &Trace, after: &Trace, links: &Links) -> Comparison {
+    let totals = |trace: &Trace| -> Vec<(String, String, u64)> {
+        let mut all: Vec<(String, String, u64)> = Vec::new();
+        for (n, track) in trace.tracks.iter().enumerate() {
+            let unit = links.group(&track.name);
+            for (event, ticks) in (0..).zip(trace.totals(n)).filter(|t| t.1 > 0) {
+                let event = trace.event_name(event);
+                match all.iter_mut().find(|(u, e, _)| u == unit && e == event) {
+                    Some(known) => known.2 += ticks,
+                    None => all.push((unit.into(), event.into(), ticks)),
+                }
             }
         }
-        let blamed = working.or(waiting);
-        match parts.iter_mut().find(|p| p.0 == blamed) {
-            Some(part) => part.1 += until - tick,
-            None => parts.push((blamed, until - tick)),
-        }
-        tick = until;
-    }
-    parts.sort_by_key(|&(blamed, ticks)| (std::cmp::Reverse(ticks), blamed));
-    let name = |blamed: Option<(usize, u16)>| match blamed {
-        Some((track, event)) => format!("{}: {}", trace.tracks[track].name, trace.event_name(event)),
-        None => "nothing".into(),
+        all
     };
-    parts.into_iter().map(|(blamed, ticks)| (name(blamed), ticks)).collect()
-}
-
-/// Compares two traces unit by unit, by names.
-pub fn compare(before: &Trace, after: &Trace) -> Comparison {
-    let totals = |trace: &Trace| -> Vec<(String, String, u64)> {
-        let of_track = |n: usize| {
-            let unit = trace.tracks[n].name.clone();
-            let named = (0..).zip(trace.totals(n)).filter(|t| t.1 > 0);
-            named.map(move |(event, ticks)| (unit.clone(), event, ticks)).collect::<Vec<_>>()
-        };
-        let all = (0..trace.tracks.len()).flat_map(of_track);
-        all.map(|(unit, event, ticks)| (unit, trace.event_name(event).to_owned(), ticks)).collect()
-    };
+    let path = |trace: &Trace| path::critical(trace, links, 0, trace.ticks);
+    let causes = path::compare(&path(before), &path(after));
     let mut changes: Vec<Change> = totals(before)
         .into_iter()
         .map(|(unit, event, before)| Change { unit, event, before, after: 0 })
@@ -183,7 +142,7 @@ pub fn compare(before: &Trace, after: &Trace) -> Comparison {
     }
     changes.retain(|c| c.before != c.after);
     changes.sort_by_key(|c| std::cmp::Reverse(c.before.abs_diff(c.after)));
-    Comparison { before: before.ticks, after: after.ticks, changes }
+    Comparison { before: before.ticks, after: after.ticks, causes, changes }
 }
 
 fn percent(part: u64, all: u64) -> f64 {
@@ -217,6 +176,7 @@ impl fmt::Display for Report {
                 stalls.join(", ")
             )?;
         }
+        write!(f, "\n{}", self.path)?;
         let mut longest: Vec<&Critical> = self.phases.iter().collect();
         longest.sort_by_key(|p| std::cmp::Reverse(p.ticks));
         if !longest.is_empty() {
@@ -227,7 +187,7 @@ impl fmt::Display for Report {
                 .parts
                 .iter()
                 .take(TOP)
-                .map(|(name, ticks)| format!("{name} {:.0} %", percent(*ticks, phase.ticks)))
+                .map(|p| format!("{} {:.0} %", p.name(), percent(p.ticks, phase.ticks)))
                 .collect();
             writeln!(f, "{:<16} {:>8}  {}", phase.phase, phase.ticks, parts.join(", "))?;
         }
@@ -239,9 +199,17 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let change = percent(self.after, self.before) - 100.0;
         writeln!(f, "{} → {} ticks ({change:+.1} %)\n", self.before, self.after)?;
+        let row = |f: &mut fmt::Formatter<'_>, unit: &str, event: &str, before: u64, after: u64| {
+            let signed = i128::from(after) - i128::from(before);
+            writeln!(f, "{unit:<20} {event:<20} {before:>10} → {after:>10} {signed:>+10}")
+        };
+        writeln!(f, "on the critical path")?;
+        for c in &self.causes {
+            row(f, &c.unit, &c.event, c.before, c.after)?;
+        }
+        writeln!(f, "\nin all")?;
         for c in &self.changes {
-            let signed = i128::from(c.after) - i128::from(c.before);
-            writeln!(f, "{:<16} {:<20} {:>10} → {:>10} {signed:>+10}", c.unit, c.event, c.before, c.after)?;
+            row(f, &c.unit, &c.event, c.before, c.after)?;
         }
         Ok(())
     }
@@ -250,6 +218,7 @@ impl fmt::Display for Comparison {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::path::tests::LINKS;
     use crate::{Recorder, Schema};
 
     static SCHEMA: Schema = Schema {
@@ -277,11 +246,11 @@ pub(crate) mod tests {
 
     #[test]
     fn units_add_up_to_all_ticks() {
-        let report = report(&sample(), &["back", "front"]);
+        let report = report(&sample(), &LINKS);
         assert!(report.units.iter().all(|u| u.work + u.stall + u.idle == report.ticks));
         assert_eq!(report.units[0].stalls, [("QueueFull".to_owned(), 3)]);
-        let parts: Vec<(&str, u64)> = report.phases[0].parts.iter().map(|(n, t)| (n.as_str(), *t)).collect();
-        assert_eq!(parts, [("front: Work", 4), ("back: Work", 4), ("nothing", 2)]);
+        // The sample's only phase is the whole run.
+        assert_eq!(report.phases[0].parts, report.path.parts);
     }
 
     #[test]
@@ -301,7 +270,8 @@ pub(crate) mod tests {
         let (before, mut after) = (sample(), sample());
         after.tracks[1].spans[0].ticks += 2;
         after.tracks[1].spans.pop();
-        let changes = compare(&before, &after).changes;
+        let comparison = compare(&before, &after, &LINKS);
+        let changes = comparison.changes;
         assert_eq!(changes.len(), 2);
         assert_eq!((changes[0].event.as_str(), changes[0].before, changes[0].after), ("Work", 4, 6));
     }

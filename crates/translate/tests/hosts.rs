@@ -57,6 +57,7 @@ fn hosts_are_written_and_read_back() {
         without: [Capability::Float64].into_iter().collect(),
         subgroups: Subgroups { min: 4, max: 32 },
         robust_buffers: true,
+        array_elements: 12,
         maximal_reconvergence: true,
         ..Host::default()
     });
@@ -117,17 +118,31 @@ fn subgroups_of_unknown_width_go_through_shared_memory() {
 
 #[test]
 fn capabilities_that_a_host_lacks_are_refused_by_name() {
-    let ops = "v6 : f64 = f2f v4\n v7 : f64 = fadd v6, v6\n v8 : f32 = f2f v7\n v9 : i32 = bitcast v8";
-    let without = Host { without: [Capability::Float64].into_iter().collect(), ..Host::default() };
+    let ops = "v6 : bool = fcmp.olt v4, v5\n v9 : i32 = sg.ballot width 0 iadd, v6";
+    let ballot = Capability::GroupNonUniformBallot;
+    let without = Host { without: [ballot].into_iter().collect(), ..Host::default() };
     let only = Host { capabilities: Some([Capability::Shader].into_iter().collect()), ..Host::default() };
     for host in [without, only] {
         let error = compile(&mut kernel(1, ops), &host, &Options::default()).unwrap_err();
         assert!(
-            matches!(error, Error::Spirv(xenoglot_spirv::Error::Capability(Capability::Float64))),
+            matches!(error, Error::Spirv(xenoglot_spirv::Error::Capability(of)) if of != Capability::Shader),
             "{error}"
         );
     }
     compile(&mut kernel(1, ops), &Host::default(), &Options::default()).unwrap();
+}
+
+/// Doubles, halves and integers of other widths than 32 bits are made of what a device has.
+#[test]
+fn numbers_that_a_host_lacks_are_computed_in_others() {
+    let ops = "v6 : f64 = f2f v4\n v7 : f64 = fdiv v6, v6\n v8 : f16 = f2f v7\n v10 : i16 = bitcast v8\n \
+               v11 : i8 = trunc_int v10\n v9 : i32 = sext v11";
+    let only = Host { capabilities: Some([Capability::Shader].into_iter().collect()), ..Host::default() };
+    let Code::Words(words) = compile(&mut kernel(1, ops), &only, &Options::default()).unwrap() else {
+        panic!("SPIR-V is words")
+    };
+    const OP_CAPABILITY: u32 = 17 | 2 << 16;
+    assert_eq!(words[5..].chunks(2).take_while(|w| w[0] == OP_CAPABILITY).count(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::emit::{self, How};
 use crate::error::CompileError;
 use crate::exec::Arena;
-use crate::signals::Site;
+use crate::signals::{Pending, Site};
 use crate::state::State;
 use crate::table::Table;
 use cranelift_codegen::Context;
@@ -108,7 +108,7 @@ impl Compiler {
     }
 
     /// Compiles what was emitted, with what is known of the places that may raise a signal, by their source locations.
-    fn place(&mut self, sites: &[(u32, u32)]) -> Result<(u64, usize), CompileError> {
+    fn place(&mut self, sites: &[Pending]) -> Result<(u64, usize), CompileError> {
         let compiled = self
             .context
             .compile(&*self.isa, &mut ControlPlane::default())
@@ -131,11 +131,11 @@ impl Compiler {
             let location = location.map(|location| location.loc.bits());
             let site = emit::site_of(trap.code, sites.len(), location);
             let site = site.and_then(|site| sites.get(site as usize));
-            let Some(&(pc, pending)) = site else {
+            let Some(&pending) = site else {
                 self.sites.truncate(first);
                 return Err(CompileError::Codegen("an access of unknown origin".into()));
             };
-            self.sites.push(Site { offset: start + trap.offset, pc, pending });
+            self.sites.push(Site { offset: start + trap.offset, pending });
         }
         // Checks are behind the code that they are of.
         self.sites

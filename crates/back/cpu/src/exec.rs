@@ -118,6 +118,8 @@ unsafe extern "sysv64" fn shielded(state: *mut State, pc: u32, code: u64, enter:
         "push r15",
         "sub rsp, 8",
         "mov [rdi + {stack}], rsp",
+        "lea rax, [rsp - {bytes}]",
+        "mov [rdi + {limit}], rax",
         "call rcx",
         "add rsp, 8",
         "pop r15",
@@ -128,6 +130,8 @@ unsafe extern "sysv64" fn shielded(state: *mut State, pc: u32, code: u64, enter:
         "pop rbp",
         "ret",
         stack = const State::HOST_STACK,
+        limit = const State::STACK_LIMIT,
+        bytes = const State::STACK,
     )
 }
 

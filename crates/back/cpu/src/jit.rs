@@ -1,5 +1,6 @@
 //! The engine: interprets, counts, compiles what is executed often, and runs that.
 
+use crate::aot::Library;
 use crate::compiler::Compiler;
 use crate::emit::How;
 use crate::error::CompileError;
@@ -10,6 +11,7 @@ use crate::table::Table;
 use crate::words::Words;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use xenoglot_guest::memory::{Identity, Memory, PAGE_BITS};
 use xenoglot_guest::{Cpu, Engine, Event, Interpreter, float_cause};
@@ -96,6 +98,9 @@ pub struct Jit {
     refused: FxHashSet<u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
+    /// A program that was compiled ahead of time, and whether memory has it.
+    library: Option<Arc<Library>>,
+    fits: bool,
     stats: Stats,
 }
 
@@ -138,8 +143,23 @@ impl Jit {
             left: FxHashMap::default(),
             refused: FxHashSet::default(),
             memory: None,
+            library: None,
+            fits: false,
             stats: Stats::default(),
         })
+    }
+
+    /// An engine that runs a library's code where it can.
+    ///
+    /// # Errors
+    /// As [`Jit::new`].
+    pub fn with_library(options: Options, library: Arc<Library>) -> Result<Jit, CompileError> {
+        Ok(Jit { library: Some(library), ..Jit::new(options)? })
+    }
+
+    /// Whether code of the library runs: memory has the program, as far as it was used last.
+    pub fn uses_library(&self) -> bool {
+        self.fits
     }
 
     /// What was compiled so far.
@@ -162,6 +182,8 @@ impl Jit {
     fn forget(&mut self, pages: &[u32]) {
         self.interpreter.forget(pages);
         for page in pages {
+            // Its functions call each other without a look at what memory has.
+            self.fits &= self.library.as_ref().is_none_or(|library| !library.has_page(*page));
             if self.by_page.contains_key(page) {
                 *self.changes.entry(*page).or_default() += 1;
                 self.refused.clear();
@@ -206,8 +228,9 @@ impl Jit {
         let endian = self.state.cpu.endian;
         let gp = Some(self.state.cpu.get(28));
         let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
-        let table = &self.table;
-        let words = Words { memory, endian, has_region: &|pc| table.get(pc).is_some() };
+        let (table, library) = (&self.table, self.library.as_deref().filter(|_| self.fits));
+        let in_library = |pc| library.is_some_and(|library| library.get(pc).is_some());
+        let words = Words { memory, endian, has_region: &|pc| table.get(pc).is_some() || in_library(pc) };
         let region = lift::lift(&words, pc, &options);
         let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
         let left = std::mem::take(&mut self.left);
@@ -245,15 +268,24 @@ impl Jit {
         true
     }
 
+    /// The code for a guest address: the way in, and what that is told.
+    fn find(&self, pc: u32) -> Option<(u64, u64)> {
+        let library = self.library.as_ref().filter(|_| self.fits);
+        let own = || self.table.get(pc).map(|code| (self.compiler.enter, code));
+        library.and_then(|library| library.get(pc)).map(|code| (code, 0)).or_else(own)
+    }
+
     /// Runs the code for the guest's address.
-    fn enter(&mut self, code: u64, fuel: &mut u64) -> Exit {
+    fn enter(&mut self, (way, code): (u64, u64), fuel: &mut u64) -> Exit {
         let state = &mut *self.state;
         let before = i64::try_from(*fuel).unwrap_or(i64::MAX);
         state.fuel = before;
         state.last_float = 0;
-        let run = Run { state, code: self.compiler.base(), sites: &self.compiler.sites };
+        state.fault_pc = 0;
+        let library = self.library.as_deref().filter(|_| self.fits);
+        let run = Run { state, code: self.compiler.base(), sites: &self.compiler.sites, library };
         // SAFETY: the addresses are those of this engine's compiler, and `run` has set the memory.
-        let enter = || unsafe { exec::run(self.compiler.enter, state, state.cpu.pc, code) };
+        let enter = || unsafe { exec::run(way, state, state.cpu.pc, code) };
         let (exit, flags) = signals::with(&run, enter);
         let used = before.wrapping_sub(state.fuel).max(0) as u64;
         state.cpu.retired += used;
@@ -276,7 +308,8 @@ impl Jit {
 
     /// Interprets until there is code for the guest's address, or it is to be made; the event that came first.
     fn interpret(&mut self, memory: &mut Memory, fuel: &mut u64) -> Option<Event> {
-        let Jit { interpreter, table, counters, state, options, .. } = self;
+        let Jit { interpreter, table, counters, state, options, library, fits, .. } = self;
+        let library = library.as_deref().filter(|_| *fits);
         if state.cpu.fcsr & UNUSUAL != 0 {
             // A little at a time: the program may return to what is usual.
             let slice = (*fuel).min(64);
@@ -291,7 +324,7 @@ impl Jit {
                 *counter += 1;
                 *counter > options.threshold
             });
-            hot || table.get(pc).is_some()
+            hot || table.get(pc).is_some() || library.is_some_and(|library| library.get(pc).is_some())
         })
     }
 
@@ -305,19 +338,21 @@ impl Jit {
             }
             let pc = self.state.cpu.pc;
             if self.state.cpu.fcsr & UNUSUAL == 0
-                && let Some(code) = self.table.get(pc)
+                && let Some(code) = self.find(pc)
             {
                 let exit = self.enter(code, fuel);
                 if exit == Exit::Next {
                     continue;
                 }
-                let (pc, resident) = (self.state.cpu.pc, memory.resident());
+                // Where the guest goes on may be before the access.
+                let access = if self.state.fault_pc == 0 { self.state.cpu.pc } else { self.state.fault_pc };
+                let resident = memory.resident();
                 if let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel) {
                     return event;
                 }
-                // The first store to a page leaves the code, too, but once.
+                // The first store to a page leaves the code where there is no window, but once.
                 if exit == Exit::Access && memory.resident() == resident {
-                    self.count_left(pc);
+                    self.count_left(access);
                 }
                 continue;
             }
@@ -325,7 +360,7 @@ impl Jit {
                 return event;
             }
             let pc = self.state.cpu.pc;
-            if memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.table.get(pc).is_some() {
+            if memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.find(pc).is_some() {
                 continue;
             }
             if let Some(counter) = self.counters.get_mut((pc >> 2) as usize & (COUNTERS - 1)) {
@@ -342,7 +377,8 @@ impl Jit {
 
 impl Engine for Jit {
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
-        if self.memory != Some(memory.identity()) {
+        let renewed = self.memory != Some(memory.identity());
+        if renewed {
             self.memory = Some(memory.identity());
             self.interpreter = Interpreter::default();
             self.changes.clear();
@@ -353,6 +389,12 @@ impl Engine for Jit {
             self.options.access = Access::Tables;
             self.clear();
             self.state.set_memory(memory, self.options.access);
+        }
+        if renewed && let Some(library) = &self.library {
+            self.fits = self.options.access == Access::Window && library.fits(memory);
+            if self.fits {
+                library.watch(memory);
+            }
         }
         self.state.cpu.clone_from(cpu);
         let event = self.run_state(memory, fuel);

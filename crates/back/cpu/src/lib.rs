@@ -31,6 +31,10 @@
 #![deny(missing_docs)]
 
 #[cfg(all(unix, target_arch = "x86_64"))]
+mod accesses;
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub mod aot;
+#[cfg(all(unix, target_arch = "x86_64"))]
 mod compiler;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod emit;

@@ -1,12 +1,13 @@
 //! Which registers are read where a function is entered, and which are written where it is left.
 
+use crate::accesses::{Accesses, is_access};
 use crate::error::CompileError;
 use xenoglot_ir::analysis::{Cfg, Loops};
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
-use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, Space, TermKind};
+use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, TermKind};
 
 /// A set of slots.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(crate) struct Set(u128);
 
 impl Set {
@@ -50,14 +51,21 @@ pub(crate) struct Registers {
     pub(crate) locals: Set,
 }
 
+/// Which registers get a place of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Places {
+    /// Those that loops use most.
+    Loops,
+    /// All: whoever compiles what is emitted chooses better.
+    All,
+}
+
 /// Most integer and float registers with places of their own: the host has a few more.
 const GLOBAL_INTS: usize = 6;
+/// What setting a carried register weighs: to what another one has, and to something computed.
+const COPY: u64 = 2;
+const COMPUTED: u64 = 5;
 const GLOBAL_FLOATS: usize = 10;
-
-/// Whether an instruction may fault, so that registers are seen.
-pub(crate) fn may_fault(f: &Function, inst: Inst) -> bool {
-    matches!(f.insts[inst].imm, Imm::Mem(mem) if mem.space == Space::Guest)
-}
 
 /// Whether a terminator leaves the function.
 pub(crate) fn leaves(kind: TermKind) -> bool {
@@ -65,37 +73,50 @@ pub(crate) fn leaves(kind: TermKind) -> bool {
 }
 
 impl Registers {
-    /// What is known of `f`, whose register `counter` is kept elsewhere. If `saves`, every access that may fault writes
-    /// registers to their homes before.
-    pub(crate) fn new(f: &Function, counter: Option<Slot>, saves: bool) -> Result<Registers, CompileError> {
+    /// What is known of `f`, whose register `counter` is kept elsewhere, and some of whose accesses write registers to their
+    /// homes before.
+    pub(crate) fn new(
+        f: &Function,
+        cfg: &Cfg,
+        counter: Option<Slot>,
+        accesses: &Accesses,
+        places: Places,
+    ) -> Result<Registers, CompileError> {
         if f.slots.len() > Set::MOST {
             return Err(CompileError::unsupported("a function of more than 128 slots"));
         }
         let homes = f.slots.iter().filter(|&(slot, data)| data.home.is_some() && Some(slot) != counter);
         let all = homes.fold(Set::default(), |set, (slot, _)| set.with(slot));
-        let mut cfg = Cfg::default();
-        cfg.compute(f);
-        let homes = globals(f, &cfg, all);
-        let dirty = dirty(f, &cfg, homes, saves);
-        let fill = fill(f, &cfg, homes, &dirty, saves);
+        let homes = match places {
+            Places::Loops => globals(f, cfg, all),
+            Places::All => all,
+        };
+        let dirty = dirty(f, cfg, homes, accesses);
+        let fill = fill(f, cfg, homes, &dirty, accesses);
         Ok(Registers { dirty, fill, globals: homes, locals: all.without(homes) })
     }
 }
 
-/// The registers that loops use most. A register that many ways carry along costs moves on each of them, and as there are more
-/// registers than the host has, moves from memory to memory in the end; for the others it is cheaper to stay in memory.
+/// The registers that loops carry along and use most. A register that many ways carry along costs moves on each of them, and as
+/// there are more registers than the host has, moves from memory to memory in the end; for the others it is cheaper to stay in
+/// memory. One that every round sets before it reads it is not carried, and values within a block need no place.
 fn globals(f: &Function, cfg: &Cfg, homes: Set) -> Set {
     let mut loops = Loops::default();
     loops.compute(f, cfg);
+    let live = live(f, cfg, homes);
     let mut uses = vec![0u64; f.slots.len()];
-    for &block in cfg.rpo().iter().filter(|&&block| loops.depth(block) > 0) {
+    for &block in cfg.rpo() {
+        let Some(header) = loops.innermost(block).map(|l| loops.loops()[l].header) else { continue };
+        let carried = live[header];
         // What is read once in a round is an operand in memory, which costs next to nothing.
         let mut seen = Set::default();
         for &inst in &f.blocks[block].insts {
             let (op, Imm::Slot(slot)) = (f.insts[inst].op, f.insts[inst].imm) else { continue };
-            if let Some(uses) = uses.get_mut(slot.index()).filter(|_| homes.has(slot)) {
+            if let Some(uses) = uses.get_mut(slot.index()).filter(|_| carried.has(slot)) {
                 let weight = match op {
-                    Op::SlotSet => 3,
+                    Op::SlotSet if is_copy(f, inst) => COPY,
+                    // The next round waits for it.
+                    Op::SlotSet => COMPUTED,
                     _ if seen.has(slot) => 0,
                     _ => 2,
                 };
@@ -114,15 +135,42 @@ fn globals(f: &Function, cfg: &Cfg, homes: Set) -> Set {
     chosen
 }
 
+/// Whether a slot is set to what another one has.
+fn is_copy(f: &Function, inst: Inst) -> bool {
+    let made = f.args(inst).first().and_then(|&v| f.def_inst(v));
+    made.is_some_and(|made| f.insts[made].op == Op::SlotGet)
+}
+
+/// Backwards, by block: slots that are read before they are set.
+fn live(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
+    let mut live: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &block in cfg.rpo().iter().rev() {
+            let mut set = f.edges(block).iter().fold(Set::default(), |set, edge| set.and(live[edge.block]));
+            for &inst in f.blocks[block].insts.iter().rev() {
+                match (f.insts[inst].op, f.insts[inst].imm) {
+                    (Op::SlotGet, Imm::Slot(slot)) if homes.has(slot) => set = set.with(slot),
+                    (Op::SlotSet, Imm::Slot(slot)) => set = set.without(Set::default().with(slot)),
+                    _ => {}
+                }
+            }
+            changed |= set != live[block];
+            live[block] = set;
+        }
+    }
+    live
+}
+
 /// Forwards, over all paths: slots that were set, and not saved since.
-fn dirty(f: &Function, cfg: &Cfg, homes: Set, saves: bool) -> SecondaryMap<Block, Set> {
+fn dirty(f: &Function, cfg: &Cfg, homes: Set, accesses: &Accesses) -> SecondaryMap<Block, Set> {
     let mut sets: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut saved: SecondaryMap<Block, bool> = SecondaryMap::new();
     for &block in cfg.rpo() {
         for &inst in &f.blocks[block].insts {
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => sets[block] = sets[block].with(slot),
-                _ if saves && may_fault(f, inst) => (sets[block], saved[block]) = (Set::default(), true),
+                _ if accesses.needs(inst).save => (sets[block], saved[block]) = (Set::default(), true),
                 _ => {}
             }
         }
@@ -149,7 +197,7 @@ fn fill(
     cfg: &Cfg,
     homes: Set,
     dirty: &SecondaryMap<Block, Set>,
-    saves: bool,
+    accesses: &Accesses,
 ) -> SecondaryMap<Block, Set> {
     let mut reads: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut kills: SecondaryMap<Block, Set> = SecondaryMap::new();
@@ -163,9 +211,9 @@ fn fill(
                     read = read.with(slot);
                 }
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => killed = killed.with(slot),
-                _ if may_fault(f, inst) => {
+                _ if is_access(f, inst) => {
                     read = read.and(differs.without(killed));
-                    if saves {
+                    if accesses.needs(inst).save {
                         differs = Set::default();
                     }
                 }

@@ -8,6 +8,7 @@
 //! The handlers are installed once for the process, in front of those that were there, which get every signal that does not
 //! come from a guest's code.
 
+use crate::aot::Library;
 use crate::state::{Exit, State};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::cell::Cell;
@@ -15,15 +16,23 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
+/// What is to be done when an access fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pending {
+    /// The guest's instruction.
+    pub(crate) access: u32,
+    /// Where the guest goes on, with the registers that are in their homes.
+    pub(crate) pc: u32,
+    /// How many instructions before that are not counted yet; less than zero where some behind it are.
+    pub(crate) count: i32,
+}
+
 /// An instruction of machine code that may raise a signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// Where it is, from the beginning of the memory for code.
     pub(crate) offset: u32,
-    /// The guest's instruction.
-    pub(crate) pc: u32,
-    /// How many instructions of the guest are executed, but not counted yet.
-    pub(crate) pending: u32,
+    pub(crate) pending: Pending,
 }
 
 /// What the handler has to know of the code that runs.
@@ -33,12 +42,17 @@ pub(crate) struct Run<'a> {
     pub(crate) code: u64,
     /// In the order of their offsets.
     pub(crate) sites: &'a [Site],
+    /// Code that was compiled ahead of time.
+    pub(crate) library: Option<&'a Library>,
 }
 
 thread_local! {
     static CURRENT: Cell<*const Run<'static>> = const { Cell::new(null()) };
     static STACK: Stack = Stack::new();
 }
+
+/// Bytes beside the window that accesses may lead to.
+const MARGIN: u64 = 1 << 16;
 
 /// The signals, in the order of [`previous`].
 const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL];
@@ -95,29 +109,48 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
 /// The state of the run is that of the code which raised the signal, and nobody else has it or its memory.
 unsafe fn of_guest(run: &Run<'_>, signal: c_int, info: &siginfo_t, context: &mut ucontext_t) -> bool {
     let registers = &mut context.uc_mcontext.gregs;
-    let at = (registers[libc::REG_RIP as usize] as u64).wrapping_sub(run.code);
+    let instruction = registers[libc::REG_RIP as usize] as u64;
+    let library = run.library.filter(|library| library.has_code(instruction));
+    let at = instruction.wrapping_sub(run.code);
     let site = run.sites.binary_search_by_key(&at, |site| site.offset.into());
-    let Some(site) = site.ok().and_then(|n| run.sites.get(n)) else { return false };
+    let site = site.ok().and_then(|n| run.sites.get(n));
+    if library.is_none() && site.is_none() {
+        return false;
+    }
     // SAFETY: the caller vouches for it.
     let state = unsafe { &mut *run.state };
     if signal != libc::SIGILL {
         // SAFETY: these signals have an address.
         let address = unsafe { info.si_addr() } as u64;
         let write = registers[libc::REG_ERR as usize] & 2 != 0;
-        let Ok(address) = u32::try_from(address.wrapping_sub(state.window())) else { return false };
+        // Beside the guest's memory there is nothing, but an offset of an instruction leads there.
+        let place = address.wrapping_sub(state.window()).wrapping_add(MARGIN);
+        if place >= (1 << 32) + 2 * MARGIN {
+            return false;
+        }
+        let address = u32::try_from(place.wrapping_sub(MARGIN));
         // SAFETY: the caller vouches for the memory, which the state has while its code runs.
-        if unsafe { state.open(address, write) } {
+        if address.is_ok_and(|address| unsafe { state.open(address, write) }) {
             return true;
         }
     }
+    if let Some(library) = library {
+        // The code has a way out that writes registers to their homes.
+        let Some(out) = library.out(instruction) else { return false };
+        (state.fault_pc, state.fault_pending) = (out.pc, out.pending);
+        registers[libc::REG_RIP as usize] = out.address as i64;
+        return true;
+    }
+    let Some(site) = site else { return false };
     // The code returns: its frame goes, and the address to return to is taken from the stack.
     let return_address = (state.host_stack - 8) as *const u64;
     // SAFETY: the way in has called the code, and the return address is below its own stack.
     registers[libc::REG_RIP as usize] = unsafe { return_address.read() } as i64;
     registers[libc::REG_RSP as usize] = state.host_stack as i64;
-    registers[libc::REG_RAX as usize] = ((Exit::Access as u64) << 32 | u64::from(site.pc)) as i64;
+    registers[libc::REG_RAX as usize] = ((Exit::Access as u64) << 32 | u64::from(site.pending.pc)) as i64;
+    state.fault_pc = site.pending.access;
     // The pinned register has the fuel.
-    state.fuel = (registers[libc::REG_R15 as usize]).wrapping_sub(site.pending.into());
+    state.fuel = (registers[libc::REG_R15 as usize]).wrapping_sub(site.pending.count.into());
     true
 }
 

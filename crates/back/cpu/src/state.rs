@@ -39,6 +39,11 @@ pub(crate) struct State {
     zero: u64,
     /// The stack pointer of the way in.
     pub(crate) host_stack: u64,
+    /// Calls within each other go no farther down than this.
+    stack_limit: u64,
+    /// The instruction whose access failed in code of a library, and what is not counted then.
+    pub(crate) fault_pc: u32,
+    pub(crate) fault_pending: u32,
 }
 
 // The layout that lifted code relies on.
@@ -70,6 +75,11 @@ impl State {
     pub(crate) const WINDOW: i32 = offset_of!(State, window) as i32;
     pub(crate) const FUEL: i32 = offset_of!(State, fuel) as i32;
     pub(crate) const HOST_STACK: i32 = offset_of!(State, host_stack) as i32;
+    pub(crate) const STACK_LIMIT: i32 = offset_of!(State, stack_limit) as i32;
+    pub(crate) const FAULT_PC: i32 = offset_of!(State, fault_pc) as i32;
+    pub(crate) const FAULT_PENDING: i32 = offset_of!(State, fault_pending) as i32;
+    /// Bytes of the host's stack that calls within each other take before they are unwound.
+    pub(crate) const STACK: i32 = 64 << 10;
     pub(crate) const PARTS: i32 = offset_of!(State, parts) as i32;
     pub(crate) const ASK_LOAD: i32 = offset_of!(State, ask_load) as i32;
     pub(crate) const ASK_STORE: i32 = offset_of!(State, ask_store) as i32;
@@ -100,6 +110,9 @@ impl State {
             refused: 0,
             zero: 0,
             host_stack: 0,
+            stack_limit: 0,
+            fault_pc: 0,
+            fault_pending: 0,
         }
     }
 

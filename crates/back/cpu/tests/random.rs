@@ -2,6 +2,8 @@
 //! and the count of instructions.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
+mod common;
+
 use xenoglot_cpu::{Access, Jit, Options, Reference};
 use xenoglot_guest::memory::{Memory, Rights};
 use xenoglot_guest::{Cpu, Engine, Event, HI, Interpreter, LO};
@@ -154,7 +156,7 @@ struct End {
 fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
     let mut memory = Memory::new(1 << 20);
     let read = Rights::READ;
-    memory.map(CODE, 0x1000, read.and(Rights::EXECUTE));
+    memory.map(CODE, case.code.len().next_multiple_of(0x1000) as u64, read.and(Rights::EXECUTE));
     memory.map(DATA, DATA_BYTES.into(), read.and(Rights::WRITE));
     memory.map(DATA + DATA_BYTES, 0x1000, read);
     memory.poke(CODE, &case.code).expect("mapped");
@@ -181,10 +183,14 @@ fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
 
 fn compare(count: u64, name: &str, engine: &mut impl Engine) {
     let first = seed();
-    let mut ended = 0;
-    for n in 0..count {
-        let mut rng = Rng::new(first.wrapping_add(n));
-        let case = case(&mut rng);
+    let cases = (0..count).map(|n| case(&mut Rng::new(first.wrapping_add(n))));
+    compare_cases(cases, name, engine);
+}
+
+fn compare_cases(cases: impl Iterator<Item = Case>, name: &str, engine: &mut impl Engine) {
+    let (mut count, mut ended) = (0, 0);
+    for (n, case) in cases.enumerate() {
+        count += 1;
         let Some(expected) = run(&case, &mut Interpreter::default()) else { continue };
         ended += 1;
         let Some(end) = run(&case, engine) else { panic!("case {n}: {name} does not end") };
@@ -214,6 +220,59 @@ fn compare(count: u64, name: &str, engine: &mut impl Engine) {
         }
     }
     assert!(ended * 2 > count, "{ended} of {count} cases end");
+}
+
+/// Cases of a byte order with their code one behind the other: what a program compiled ahead of time is made of.
+#[cfg(target_os = "linux")]
+fn together(count: usize, endian: Endian, first: u64) -> Vec<Case> {
+    let cases = (0..).map(|n| case(&mut Rng::new(first.wrapping_add(n))));
+    let mut cases: Vec<Case> = cases.filter(|case| case.cpu.endian == endian).take(count).collect();
+    let mut all: Vec<u8> = Vec::new();
+    for case in &mut cases {
+        let by = all.len() as u32;
+        case.cpu.pc += by;
+        for base in CODE_BASES {
+            case.cpu.set(base.into(), case.cpu.get(base.into()) + by);
+        }
+        for bytes in case.code.as_chunks().0 {
+            let word = endian.word(*bytes);
+            let jumps = decode(word).is_ok_and(|inst| matches!(inst.op, Op::J | Op::Jal));
+            let word = if jumps { word + by / 4 } else { word };
+            all.extend(if endian == Endian::Big { word.to_be_bytes() } else { word.to_le_bytes() });
+        }
+    }
+    cases.iter_mut().for_each(|case| case.code.clone_from(&all));
+    cases
+}
+
+/// Cases compiled ahead of time.
+#[cfg(target_os = "linux")]
+fn compare_library(count: usize, endian: Endian, optimize: u8) {
+    use std::sync::Arc;
+    use xenoglot_cpu::aot::{self, AotError, Library};
+    let cases = together(count, endian, seed());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cases.xga");
+    let elf = common::elf(endian, CODE, &cases[0].code);
+    match aot::compile(&elf, &path, &aot::Options { optimize, jobs: 2, ..aot::Options::default() }) {
+        Err(AotError::NoCompiler { .. }) => {
+            return xenoglot_testgen::skip("programs ahead of time: no C compiler");
+        }
+        result => assert_eq!(result.expect("compiled").refused, 0),
+    }
+    let library = Arc::new(Library::open(&path, &elf).expect("a library that was just made"));
+    let mut jit =
+        Jit::with_library(Options { threshold: u32::MAX, ..Options::default() }, library).expect("an engine");
+    compare_cases(cases.into_iter(), &format!("a library with -O{optimize}"), &mut jit);
+    assert!(jit.uses_library());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn libraries_are_as_interpreted() {
+    compare_library(budget(100, 2_000) as usize, Endian::Big, 2);
+    compare_library(budget(50, 2_000) as usize, Endian::Little, 2);
+    compare_library(budget(100, 2_000) as usize, Endian::Big, 0);
 }
 
 /// The control and status of the host's floats.

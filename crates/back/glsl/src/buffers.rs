@@ -86,6 +86,12 @@ impl Buffers {
             for &b in &f.layout {
                 for &inst in &f.blocks[b].insts {
                     let data = &f.insts[inst];
+                    if let (Op::BufferSize, Imm::Resource(r)) = (data.op, data.imm) {
+                        seen[r].any = true;
+                        seen[r].words = true;
+                        // A size of words tells the last bytes, too.
+                        seen[r].narrow = true;
+                    }
                     let Imm::Mem(mem) = data.imm else { continue };
                     self.shared |= mem.space == xenoglot_ir::Space::Shared;
                     let Some(r) = mem.resource.expand() else { continue };

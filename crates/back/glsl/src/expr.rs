@@ -359,6 +359,7 @@ impl Writer<'_> {
             }
             Op::Input | Op::OutputGet => self.interface_read(inst, ty, sel),
             Op::Load => self.load(inst, ty, sel),
+            Op::BufferSize => self.buffer_size(inst, ty),
             op if op >= Op::AtomicAdd && op <= Op::AtomicSmax => self.atomic(inst, ty),
             Op::Helper => {
                 if self.target() == Target::Gl330 {

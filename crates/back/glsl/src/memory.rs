@@ -137,6 +137,29 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Writes the bytes of a buffer.
+    pub(crate) fn buffer_size(&mut self, inst: Inst, ty: Type) -> Result<(), Error> {
+        let Imm::Resource(r) = self.func.insts[inst].imm else {
+            return Err(Error::Malformed("a size without a buffer"));
+        };
+        if ty != Type::I32 {
+            return Err(self.unsupported(inst, "sizes of 64 bits"));
+        }
+        let view = self.buffers.view(r);
+        let bytes = 4 * view.element.words();
+        match view.count {
+            Some(count) => {
+                let _ = write!(self.out, "{}u", count.saturating_mul(bytes));
+            }
+            None => {
+                self.out.push_str("(uint(");
+                self.array(Memory::Resource(r))?;
+                let _ = write!(self.out, ".length()) * {bytes}u)");
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a store statement without indentation.
     pub(crate) fn store(&mut self, inst: Inst) -> Result<(), Error> {
         let (mem, memory, view) = self.memory(inst)?;

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::expr::{ANY, Sel};
-use crate::options::Target;
 use crate::plan::Mode;
 use crate::writer::{Extension, Writer};
 use std::fmt::Write;
@@ -140,7 +139,7 @@ impl Writer<'_> {
     }
 
     fn demotes(&self) -> bool {
-        self.module.stage == Stage::Fragment && self.target() == Target::Vulkan450
+        self.module.stage == Stage::Fragment && self.target().is_450()
     }
 
     fn call_statement(&mut self, inst: Inst) -> Result<(), Error> {

@@ -31,7 +31,7 @@ fn uses(module: &Module, resource: Resource) -> Uses {
     for f in module.funcs.values() {
         for &inst in f.layout.iter().flat_map(|&b| &f.blocks[b].insts) {
             let data = &f.insts[inst];
-            uses.any |= data.imm == Imm::Resource(resource);
+            uses.any |= data.op == Op::ResourceHandle && data.imm == Imm::Resource(resource);
             let Imm::Tex(info) = data.imm else { continue };
             let args = f.args(inst);
             let handle = args.first().and_then(|&v| f.def_inst(v)).map(|i| f.insts[i].imm);

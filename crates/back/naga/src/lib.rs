@@ -51,7 +51,10 @@ use thiserror::Error;
 pub use naga::back::hlsl::ShaderModel;
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
+
+/// The register space of push constants in HLSL: they are at `b0` there.
+pub const ROOT_CONSTANTS_SPACE: u8 = 200;
 
 /// The shader model of a version, 5.0 to 6.9.
 pub fn shader_model(major: u8, minor: u8) -> Option<ShaderModel> {
@@ -164,7 +167,7 @@ pub fn to_msl(words: &[u32], options: &Options) -> Result<String, Error> {
     })
 }
 
-/// The SPIR-V module as HLSL. Resources get the registers naga makes up.
+/// The SPIR-V module as HLSL. Resources get the registers naga makes up, push constants [`ROOT_CONSTANTS_SPACE`].
 ///
 /// # Errors
 /// See [`Error`](enum@Error).
@@ -173,6 +176,11 @@ pub fn to_hlsl(words: &[u32], options: &Options) -> Result<String, Error> {
         shader_model: options.shader_model,
         force_loop_bounding: options.bound_loops,
         zero_initialize_workgroup_memory: false,
+        // Push constants are root constants in a space of their own, which no descriptor set is likely to have.
+        immediates_target: Some(hlsl::BindTarget {
+            space: ROOT_CONSTANTS_SPACE,
+            ..hlsl::BindTarget::default()
+        }),
         ..hlsl::Options::default()
     };
     written(words, options, &HLSL, |module, info| {

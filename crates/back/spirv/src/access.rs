@@ -220,6 +220,10 @@ impl Body<'_, '_> {
         let constant = const_bits(self.function, index).is_some();
         let index = self.value(index);
         let unit = self.unit();
+        if unit.options.portable_ops {
+            // naga finds out by itself where indices differ, and knows no capability for it.
+            return Descriptor { index, nonuniform: false };
+        }
         let (dynamic, differing) = match view.length {
             Length::Bound => (C::StorageBufferArrayDynamicIndexing, C::StorageBufferArrayNonUniformIndexing),
             Length::Fixed(_) => {

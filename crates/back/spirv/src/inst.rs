@@ -129,14 +129,13 @@ impl Body<'_, '_> {
                 _,
             ) => self.rays(inst)?,
             (Op::Demote, _) => {
-                self.demotes()?;
-                self.unit().effect(S::DemoteToHelperInvocation, &[]);
+                let always = self.unit().splat(Type::BOOL, 1);
+                self.demote(always, true)?;
                 None
             }
             (Op::DiscardIf, _) => {
-                self.demotes()?;
                 let cond = self.arg(args, 0)?;
-                self.when(cond, |body| body.unit().effect(S::DemoteToHelperInvocation, &[]));
+                self.demote(cond, false)?;
                 None
             }
             (Op::Helper, _) => {
@@ -219,6 +218,25 @@ impl Body<'_, '_> {
         }
         self.unit().capability(Capability::DemoteToHelperInvocation);
         self.unit().extension("SPV_EXT_demote_to_helper_invocation");
+        Ok(())
+    }
+
+    /// Makes a helper of the invocation, if `cond` holds, which it may do always.
+    fn demote(&mut self, cond: Id, always: bool) -> Result<(), Reason> {
+        if self.unit().options.portable_ops {
+            if self.shared.module.stage != Stage::Fragment {
+                return Err(STAGE);
+            }
+            // What naga makes of it in its languages is a statement after which the invocation goes on as a helper.
+            self.when(cond, |body| body.end_invocation(S::Kill, &[]));
+            return Ok(());
+        }
+        self.demotes()?;
+        if always {
+            self.unit().effect(S::DemoteToHelperInvocation, &[]);
+        } else {
+            self.when(cond, |body| body.unit().effect(S::DemoteToHelperInvocation, &[]));
+        }
         Ok(())
     }
 
@@ -349,6 +367,15 @@ impl Body<'_, '_> {
                     if op == Op::SgId { BuiltIn::SubgroupLocalInvocationId } else { BuiltIn::SubgroupSize };
                 return Ok(self.shared.interface.host_builtin(self.shared.unit, builtin, stage));
             }
+            Op::SgElect if self.shared.unit.options.portable_ops => {
+                // naga does not know who is elected, but what the first lane says.
+                self.subgroups(Capability::GroupNonUniformBallot)?;
+                let builtin = BuiltIn::SubgroupLocalInvocationId;
+                let id = self.shared.interface.host_builtin(self.shared.unit, builtin, stage);
+                let unit = self.unit();
+                let first = unit.op(S::GroupNonUniformBroadcastFirst, Type::I32, &[all, id]);
+                return Ok(unit.op(S::IEqual, ty, &[first, id]));
+            }
             Op::SgElect => {
                 self.subgroups(Capability::GroupNonUniform)?;
                 return Ok(self.unit().op(S::GroupNonUniformElect, ty, &[all]));
@@ -423,7 +450,17 @@ impl Body<'_, '_> {
         let all = unit.u32(HostScope::Subgroup as u32);
         let yes = unit.splat(Type::BOOL, 1);
         let active = unit.op(S::GroupNonUniformBallot, Type::I32X4, &[all, yes]);
-        let active = unit.op(S::GroupNonUniformBallotBitExtract, Type::BOOL, &[all, active, source]);
+        let active = if unit.options.portable_ops {
+            let [word, low, one] = [5, 31, 1].map(|n| unit.u32(n));
+            let word = unit.op(S::ShiftRightLogical, Type::I32, &[source, word]);
+            let word = unit.op(S::VectorExtractDynamic, Type::I32, &[active, word]);
+            let low = unit.op(S::BitwiseAnd, Type::I32, &[source, low]);
+            let bit = unit.op(S::ShiftRightLogical, Type::I32, &[word, low]);
+            let bit = unit.op(S::BitwiseAnd, Type::I32, &[bit, one]);
+            unit.op(S::IEqual, Type::BOOL, &[bit, one])
+        } else {
+            unit.op(S::GroupNonUniformBallotBitExtract, Type::BOOL, &[all, active, source])
+        };
         let answered = unit.op(S::LogicalAnd, Type::BOOL, &[inside, active]);
         let operand = if op == Op::SgShuffle { source } else { second };
         let theirs = unit.op(host, ty, &[all, value, operand]);

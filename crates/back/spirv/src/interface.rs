@@ -153,8 +153,8 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     if kind.bits() < 32 && kind != Kind::Bool {
         return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
     }
-    // Vulkan declares the mask as an array of words.
-    let mask = builtin == Some(B::SampleMask);
+    // Vulkan declares the mask as an array of words, naga's languages as a word.
+    let mask = builtin == Some(B::SampleMask) && !unit.options.portable_ops;
     let elements = data.array.or(mask.then_some(1));
     // The validator asks for it where there is one for each primitive.
     let of_primitive = matches!(builtin, Some(B::Layer | B::ViewportIndex | B::PrimitiveId));

@@ -411,7 +411,14 @@ fn declare(
     });
     blocks.insert(shape, block);
     let length = length.map_or(Length::Bound, Length::Fixed);
-    let declared = descriptors(unit, data.count, block);
+    // naga reads arrays without bound of storage buffers only.
+    let count = match data.count {
+        Descriptors::Unbounded if uniform && unit.options.portable_ops => {
+            Descriptors::Fixed(NAGA_UNIFORM_BUFFERS)
+        }
+        count => count,
+    };
+    let declared = descriptors(unit, count, block);
     let var = unit.variable(class, declared);
     unit.name(Names::Interface, var, &data.name);
     if !unbound {
@@ -446,6 +453,9 @@ fn declare_block(unit: &mut Unit, shape: Shape) -> Id {
     }
     block
 }
+
+/// Elements of an array without bound of uniform buffers, in what naga reads.
+const NAGA_UNIFORM_BUFFERS: u32 = 4096;
 
 /// The type of as many descriptors as a resource has.
 pub(crate) fn descriptors(unit: &mut Unit, count: Descriptors, of: Id) -> Id {

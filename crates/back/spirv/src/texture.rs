@@ -71,7 +71,9 @@ impl Body<'_, '_> {
     pub(crate) fn resource_handle(&mut self, inst: Inst, resource: Resource) -> Result<(), Reason> {
         let function = self.function;
         let opaque = self.opaque(resource)?;
-        let nonuniform = opaque.array && function.insts[inst].flags.nonuniform();
+        // naga finds out by itself where indices differ, and knows no capabilities for them.
+        let portable = self.unit().options.portable_ops;
+        let nonuniform = opaque.array && !portable && function.insts[inst].flags.nonuniform();
         let mut pointer = opaque.var;
         if opaque.array {
             let index = *function.args(inst).first().ok_or(OPERANDS)?;
@@ -79,7 +81,7 @@ impl Body<'_, '_> {
             let index = self.value(index);
             let unit = self.unit();
             let (dynamic, differing) = opaque.indexing();
-            if !constant {
+            if !constant && !portable {
                 unit.capability(dynamic);
             }
             if nonuniform {
@@ -263,6 +265,10 @@ impl Body<'_, '_> {
                     (ImageOperands::GRAD, [id, other].into_iter().collect())
                 }
                 TexOperands::OFFSET if self.function.const_bits(v).is_some() => {
+                    let (ty, bits) = (self.function.ty(v), self.function.const_bits(v).unwrap_or_default());
+                    let unit = self.unit();
+                    // naga wants signed integers.
+                    let id = if unit.options.portable_ops { unit.signed(ty, &bits) } else { id };
                     (ImageOperands::CONST_OFFSET, [id].into_iter().collect())
                 }
                 TexOperands::OFFSET if op == Op::TexGather => {

@@ -384,6 +384,23 @@ impl Unit {
         }
     }
 
+    /// A constant of 32-bit integers whose type says that they are signed.
+    pub(crate) fn signed(&mut self, ty: Type, bits: &Bits) -> Id {
+        let lane_type = self.type_of(Op::TypeInt, &[32, 1]);
+        let lanes = usize::from(ty.lanes());
+        let lane = |unit: &mut Unit, i| unit.intern(Op::Constant, &[lane_type, bits.lane(i) as u32], true);
+        if lanes == 1 {
+            return lane(self, 0);
+        }
+        let mut words: Words = SmallVec::new();
+        words.push(self.type_of(Op::TypeVector, &[lane_type, lanes as u32]));
+        for i in 0..lanes {
+            let lane = lane(self, i);
+            words.push(lane);
+        }
+        self.intern(Op::ConstantComposite, &words, true)
+    }
+
     /// The zero of any type.
     pub(crate) fn null(&mut self, type_id: Id) -> Id {
         self.intern(Op::ConstantNull, &[type_id], true)

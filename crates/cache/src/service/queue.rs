@@ -1,65 +1,90 @@
-//! The queue of a service, its workers, and the thread that watches over deadlines.
+//! A queue of jobs, its workers, and the thread that watches over deadlines.
 
-use super::{Make, Options, Priority, Request, Status, Ticket, dropped, lock, too_long};
-use crate::cache::Cache;
-use crate::key::Key;
-use crate::record::Recording;
+use super::{Options, Priority, Status, Ticket, lock};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Which translation: a base key, and what tells its state from others.
-type Name = (Key, u64);
+/// What the jobs of a queue are, and what comes of them.
+pub(super) trait Craft: Send + Sync + 'static {
+    /// What tells jobs apart: two of one name are one job.
+    type Name: Clone + Eq + Hash + Send;
+    /// What makes the result.
+    type Work: Send;
+    /// The result.
+    type Done: Clone + Send + 'static;
+
+    /// Does a job and keeps what comes of it. Panics of the work are its own.
+    fn make(&self, name: &Self::Name, work: Self::Work) -> Self::Done;
+    /// Keeps that a job has taken too long.
+    fn give_up(&self, name: &Self::Name, deadline: Duration) -> Self::Done;
+    /// A job that was given up has come to an end after all, and its result is kept.
+    fn came_late(&self, name: &Self::Name, done: &Self::Done);
+    /// What comes of a job that nobody will do.
+    fn drop_job(&self, why: &str) -> Self::Done;
+    /// Whether it is a failure.
+    fn is_failure(done: &Self::Done) -> bool;
+}
 
 /// What is to be done, or is being done.
-#[derive(Clone)]
-pub(super) struct Job {
-    pub name: Name,
+pub(super) struct Job<C: Craft> {
+    pub name: C::Name,
     pub priority: Priority,
     pub deadline: Duration,
-    pub ticket: Ticket,
+    pub ticket: Ticket<C::Done>,
+}
+
+impl<C: Craft> Clone for Job<C> {
+    fn clone(&self) -> Self {
+        let Job { name, priority, deadline, ticket } = self;
+        Job { name: name.clone(), priority: *priority, deadline: *deadline, ticket: ticket.clone() }
+    }
 }
 
 /// A place in the queue. A request that became more urgent has several, of which the first counts.
-struct Place {
+struct Place<N> {
     priority: Priority,
     number: u64,
-    name: Name,
+    name: N,
 }
 
-impl PartialEq for Place {
-    fn eq(&self, other: &Place) -> bool {
+impl<N> PartialEq for Place<N> {
+    fn eq(&self, other: &Place<N>) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Place {}
+impl<N> Eq for Place<N> {}
 
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Place) -> Option<Ordering> {
+impl<N> PartialOrd for Place<N> {
+    fn partial_cmp(&self, other: &Place<N>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Place {
+impl<N> Ord for Place<N> {
     /// The greatest is the most urgent one, and of equals the first that came.
-    fn cmp(&self, other: &Place) -> Ordering {
+    fn cmp(&self, other: &Place<N>) -> Ordering {
         self.priority.cmp(&other.priority).then(other.number.cmp(&self.number))
     }
 }
 
-#[derive(Default)]
-struct State {
-    places: BinaryHeap<Place>,
-    waiting: FxHashMap<Name, (Job, Make)>,
+struct State<C: Craft> {
+    places: BinaryHeap<Place<C::Name>>,
+    waiting: FxHashMap<C::Name, (Job<C>, C::Work)>,
     /// In work, with when it has to be done.
-    working: FxHashMap<Name, (Job, Instant, u64)>,
+    working: FxHashMap<C::Name, (Job<C>, Instant, u64)>,
     /// Counts requests.
     number: u64,
     workers: usize,
+    /// Workers without work.
+    idle: usize,
+    /// Whether there is a thread that watches.
+    watched: bool,
     made: u64,
     failed: u64,
     shared: u64,
@@ -67,10 +92,37 @@ struct State {
     closed: bool,
 }
 
-pub(super) struct Queue {
-    cache: Arc<Cache>,
+impl<C: Craft> Default for State<C> {
+    fn default() -> Self {
+        State {
+            places: BinaryHeap::new(),
+            waiting: FxHashMap::default(),
+            working: FxHashMap::default(),
+            number: 0,
+            workers: 0,
+            idle: 0,
+            watched: false,
+            made: 0,
+            failed: 0,
+            shared: 0,
+            lost: 0,
+            closed: false,
+        }
+    }
+}
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Nowhere,
+    Waiting,
+    Working,
+}
+
+pub(super) struct Queue<C: Craft> {
+    craft: C,
     options: Options,
-    state: Mutex<State>,
+    state: Mutex<State<C>>,
     /// There is something to do.
     work: Condvar,
     /// Something was done.
@@ -79,50 +131,76 @@ pub(super) struct Queue {
     watch: Condvar,
 }
 
-impl Queue {
-    pub(super) fn start(cache: Arc<Cache>, options: Options) -> Arc<Queue> {
-        let queue = Arc::new(Queue {
-            cache,
+impl<C: Craft> Queue<C> {
+    /// A queue without jobs. Threads are started for the first ones.
+    pub(super) fn new(craft: C, options: Options) -> Arc<Queue<C>> {
+        Arc::new(Queue {
+            craft,
             options,
             state: Mutex::default(),
             work: Condvar::new(),
             rest: Condvar::new(),
             watch: Condvar::new(),
-        });
-        let mut state = queue.state();
-        for _ in 0..options.workers.max(1) {
-            queue.spawn(&mut state);
-        }
-        drop(state);
-        let watcher = Arc::clone(&queue);
-        // Without it there are no deadlines.
-        let _ = thread::Builder::new().name("shader deadlines".into()).spawn(move || watcher.watch());
-        queue
+        })
     }
 
-    pub(super) fn cache(&self) -> &Arc<Cache> {
-        &self.cache
+    pub(super) fn craft(&self) -> &C {
+        &self.craft
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<C>> {
         lock(&self.state)
     }
 
-    fn spawn(self: &Arc<Queue>, state: &mut State) {
+    /// Starts another worker, if there may be one more.
+    fn spawn(self: &Arc<Queue<C>>, state: &mut State<C>) {
+        if state.workers >= self.options.workers.max(1) {
+            return;
+        }
         let queue = Arc::clone(self);
         if thread::Builder::new().name("shader translation".into()).spawn(move || queue.run()).is_ok() {
             state.workers += 1;
         }
+        if !state.watched {
+            let watcher = Arc::clone(self);
+            let watch = move || watcher.watch();
+            // Without it there are no deadlines.
+            state.watched = thread::Builder::new().name("shader deadlines".into()).spawn(watch).is_ok();
+        }
     }
 
-    pub(super) fn push(&self, request: Request) -> Ticket {
-        let Request { base, state: of_state, priority, deadline, make } = request;
-        let name = (base, of_state);
+    /// Where the job of a name is.
+    pub(super) fn stage(&self, name: &C::Name) -> Stage {
+        let state = self.state();
+        match () {
+            () if state.working.contains_key(name) => Stage::Working,
+            () if state.waiting.contains_key(name) => Stage::Waiting,
+            () => Stage::Nowhere,
+        }
+    }
+
+    /// Adds a job, unless it is there already. `known` is asked for its result if it is not: it may have come to an end since
+    /// whoever asks looked for it.
+    pub(super) fn push(
+        self: &Arc<Queue<C>>,
+        name: C::Name,
+        priority: Priority,
+        deadline: Option<Duration>,
+        work: C::Work,
+        known: impl FnOnce(&C) -> Option<C::Done>,
+    ) -> Ticket<C::Done> {
         let mut state = self.state();
         if let Some((job, _, _)) = state.working.get(&name) {
             let ticket = job.ticket.clone();
             state.shared += 1;
             return ticket;
+        }
+        // Results are kept before their jobs leave the queue, which is locked now.
+        if !state.waiting.contains_key(&name)
+            && let Some(done) = known(&self.craft)
+        {
+            state.shared += 1;
+            return Ticket::finished(done);
         }
         let is_full = state.waiting.len() >= self.options.waiting;
         let (ticket, is_new, raised) = match state.waiting.get_mut(&name) {
@@ -131,23 +209,25 @@ impl Queue {
                 job.priority = job.priority.max(priority);
                 (job.ticket.clone(), false, raised)
             }
-            None if is_full => return Ticket::finished(dropped("too many requests wait")),
+            None if is_full => return Ticket::finished(self.craft.drop_job("too many requests wait")),
             None => {
                 let deadline = deadline.unwrap_or(self.options.deadline);
-                let job = Job { name, priority, deadline, ticket: Ticket::new() };
+                let job = Job { name: name.clone(), priority, deadline, ticket: Ticket::new() };
                 let ticket = job.ticket.clone();
-                state.waiting.insert(name, (job, make));
+                state.waiting.insert(name.clone(), (job, work));
                 (ticket, true, true)
             }
         };
         if !is_new {
             state.shared += 1;
+        } else if state.idle < state.waiting.len() && !state.closed {
+            self.spawn(&mut state);
         }
         // Nobody is there to do it: whoever waits for it would wait for ever.
         if state.workers == 0 || state.closed {
             state.waiting.remove(&name);
             drop(state);
-            ticket.finish(&dropped("the service has no threads"));
+            ticket.finish(&self.craft.drop_job("there are no threads to translate on"));
             return ticket;
         }
         if raised {
@@ -160,33 +240,30 @@ impl Queue {
     }
 
     /// A worker.
-    fn run(self: Arc<Queue>) {
+    fn run(self: Arc<Queue<C>>) {
         loop {
-            let Some((job, make, number)) = self.next() else { return };
-            let (found, _) = self.cache.make(job.name.0, make);
+            let Some((job, work, number)) = self.next() else { return };
+            let done = self.craft.make(&job.name, work);
             let mut state = self.state();
             // The watcher has given up this job and this thread.
             let is_lost = state.working.get(&job.name).is_none_or(|(_, _, n)| *n != number);
             if is_lost {
                 state.lost = state.lost.saturating_sub(1);
                 drop(state);
-                if found.is_ok() {
-                    // It was slow, and not endless.
-                    self.cache.forget(job.name.0, &self.nothing_known());
-                }
+                self.craft.came_late(&job.name, &done);
                 return;
             }
             state.working.remove(&job.name);
             state.made += 1;
-            state.failed += u64::from(found.is_err());
+            state.failed += u64::from(C::is_failure(&done));
             drop(state);
-            job.ticket.finish(&found);
+            job.ticket.finish(&done);
             self.rest.notify_all();
         }
     }
 
-    /// The most urgent job, when there is one; none when the service is closed.
-    fn next(&self) -> Option<(Job, Make, u64)> {
+    /// The most urgent job, when there is one; none when the queue is closed.
+    fn next(&self) -> Option<(Job<C>, C::Work, u64)> {
         let mut state = self.state();
         loop {
             if state.closed {
@@ -196,22 +273,24 @@ impl Queue {
             }
             while let Some(place) = state.places.pop() {
                 // An older place of a request that became more urgent since.
-                let Some((job, make)) = state.waiting.remove(&place.name) else { continue };
+                let Some((job, work)) = state.waiting.remove(&place.name) else { continue };
                 let end = Instant::now() + job.deadline;
                 state.working.insert(place.name, (job.clone(), end, place.number));
                 self.watch.notify_one();
-                return Some((job, make, place.number));
+                return Some((job, work, place.number));
             }
+            state.idle += 1;
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle = state.idle.saturating_sub(1);
         }
     }
 
     /// Gives up jobs whose time is over.
-    fn watch(self: Arc<Queue>) {
+    fn watch(self: Arc<Queue<C>>) {
         let mut state = self.state();
         loop {
             let now = Instant::now();
-            let late: Vec<Job> = state
+            let late: Vec<Job<C>> = state
                 .working
                 .values()
                 .filter(|(_, end, _)| *end <= now)
@@ -230,7 +309,9 @@ impl Queue {
                     self.spawn(&mut state);
                 }
                 drop(state);
-                self.give_up(&job);
+                let done = self.craft.give_up(&job.name, job.deadline);
+                job.ticket.finish(&done);
+                self.rest.notify_all();
                 state = self.state();
             }
             if state.closed && state.working.is_empty() {
@@ -251,27 +332,15 @@ impl Queue {
         }
     }
 
-    /// What a translation asked before its time was over is not known: its failure depends on every version there is.
-    fn nothing_known(&self) -> Recording {
-        let parts = self.cache.versions().iter().map(|(name, _)| name.to_owned()).collect();
-        Recording { facts: Vec::new(), parts }
-    }
-
-    fn give_up(&self, job: &Job) {
-        let found = self.cache.keep(job.name.0, &self.nothing_known(), Err(too_long(job)));
-        job.ticket.finish(&found);
-        self.rest.notify_all();
-    }
-
-    pub(super) fn cancel(&self, which: impl Fn(&Job) -> bool) -> usize {
+    pub(super) fn cancel(&self, which: impl Fn(&Job<C>) -> bool) -> usize {
         let mut state = self.state();
-        let names: Vec<Name> =
-            state.waiting.values().filter(|(job, _)| which(job)).map(|(job, _)| job.name).collect();
-        let jobs: Vec<Job> =
+        let names: Vec<C::Name> =
+            state.waiting.values().filter(|(job, _)| which(job)).map(|(job, _)| job.name.clone()).collect();
+        let jobs: Vec<Job<C>> =
             names.iter().filter_map(|name| state.waiting.remove(name)).map(|(job, _)| job).collect();
         drop(state);
         for job in &jobs {
-            job.ticket.finish(&dropped("cancelled"));
+            job.ticket.finish(&self.craft.drop_job("cancelled"));
         }
         self.rest.notify_all();
         jobs.len()

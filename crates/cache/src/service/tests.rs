@@ -18,7 +18,7 @@ fn request(
     priority: Priority,
     make: impl FnOnce(&Recorder) -> Result<Vec<u8>, Failure> + Send + 'static,
 ) -> Request {
-    Request { base: key(n), state: 0, priority, deadline: None, make: Box::new(make) }
+    Request { base: key(n), state: 0, priority, deadline: None, snapshot: None, make: Box::new(make) }
 }
 
 const LONG: Duration = Duration::from_secs(600);

@@ -8,9 +8,10 @@ pub mod maxwell;
 #[cfg(feature = "pica")]
 pub mod pica;
 
+use crate::cache::{Cache, Found};
 use crate::failure::Failure;
 use crate::key::{Canonical, Key, KeyWriter};
-use crate::record::Recorder;
+use crate::record::{Recorder, Stateless};
 use crate::versions::Versions;
 use serde::Serialize;
 use std::convert::Infallible;
@@ -118,6 +119,23 @@ pub fn compile(
     writers(host.language).iter().for_each(|part| recorder.uses(part));
     let code = translator.write(module, host, options).map_err(Failure::refused)?;
     Ok(code.into_bytes())
+}
+
+/// The code of a module for a host, from the cache if there is one: for programs that are generated. What the module was
+/// made of has no part in the key; the module itself has.
+///
+/// # Errors
+/// A module that is not valid, and the translator's, remembered or new.
+pub fn translate_module(cache: &Cache, mut module: Module, host: &Host, options: &Options) -> Found {
+    let mut key = Key::of("module");
+    key.bytes(module.to_string().as_bytes());
+    add_host(&mut key, host, options)?;
+    cache.translate(key.finish(), &Stateless, |recorder| {
+        recorder.uses("ir");
+        let valid = xenoglot_ir::verify(&module);
+        valid.map_err(|errors| Failure::refused(format_args!("{errors:?}")))?;
+        compile(&mut Translator::new(), recorder, &mut module, host, options)
+    })
 }
 
 /// What writes a language.

@@ -1,15 +1,19 @@
 //! The renderer on the host's GPU: frames, and the worst of them while new pixel states come.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use xenoglot_cache::translate::present;
+use xenoglot_cache::{Cache, Guest, Options, Refill, Versions};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::host::{HostRenderer, Programs, guest_of_pixels, translate_again};
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster;
+use xenoglot_pica::regs::{COLOR_WRITE, DEPTH_TEST, FRAGMENT_MODE, Registers};
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Limits, Player};
 use xenoglot_pica::report::Report;
@@ -76,6 +80,145 @@ impl Host {
     }
 }
 
+/// Pixel states that a cache fills in again while frames go on.
+const REFILLED: u32 = 50_000;
+/// A frame at 60 a second: frames of these runs wait for their time, as those of a game do.
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// Frames with new pixel states before a cache on disk.
+#[derive(Debug, Serialize)]
+pub struct Cached {
+    /// What the cache has.
+    pub cache: &'static str,
+    /// Milliseconds of the longest frame's work.
+    pub worst: f64,
+    /// Of the mean frame's.
+    pub mean: f64,
+    /// The longest that a frame waited for the cache: for all look-ups of its draws.
+    pub wait: f64,
+    /// Draws that the CPU renderer did instead.
+    pub detours: u64,
+    /// Programs found in the cache, by the frames or for them.
+    pub hits: u64,
+    /// States that were translated again meanwhile.
+    pub refilled: usize,
+}
+
+/// Runs with a cache on disk: empty, full, and after an update of the SPIR-V writer, when all it knows is filled in again while
+/// frames go on.
+pub fn cached(quick: bool) -> Result<Vec<Cached>> {
+    let folder = tempfile::tempdir()?;
+    let states = if quick { STATES / 10 } else { STATES };
+    let present = present();
+    let raised = |(name, version): (&str, u16)| (name.to_owned(), version + u16::from(name == "spirv"));
+    let updated: Versions = present.iter().map(raised).collect();
+    let mut rows = Vec::new();
+    for (name, versions, fill) in
+        [("empty", present.clone(), 0), ("full", present, 0), ("updated", updated, REFILLED)]
+    {
+        let fill = if quick { fill / 100 } else { fill };
+        let cache = Arc::new(Cache::open(folder.path(), versions, &Options::default())?);
+        let device = Device::open_with(&DeviceOptions::from_env(), &cache)?;
+        keep_states(&cache, fill)?;
+        rows.push(cached_run(name, &cache, &device, states, fill > 0)?);
+    }
+    Ok(rows)
+}
+
+/// Puts pixel states into a cache, as a title leaves them that was played for long.
+fn keep_states(cache: &Cache, count: u32) -> Result<()> {
+    let mut regs = Registers::default();
+    // Copies colours; all channels are written.
+    for (register, value) in [(FRAGMENT_MODE, 1 << 8), (DEPTH_TEST, 0xf00), (COLOR_WRITE, 0xf)] {
+        regs.set(register, value);
+    }
+    for number in 0..count {
+        // No set of the runs has that many.
+        vary(&mut regs, 1000 + number);
+        let guest = guest_of_pixels(&regs).context("a state that draws nothing")?;
+        cache.remember(&guest);
+    }
+    Ok(cache.flush()?)
+}
+
+fn cached_run(
+    name: &'static str,
+    cache: &Arc<Cache>,
+    device: &Device,
+    states: u32,
+    refill: bool,
+) -> Result<Cached> {
+    let programs = Arc::new(Programs::new(device, Compilation::Background));
+    let (cancel, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let frames = std::thread::scope(|scope| {
+        if refill {
+            let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
+            let progress = |now, _| done.store(now, Ordering::Relaxed);
+            let (cancel, done) = (&cancel, progress);
+            scope.spawn(move || {
+                let refill = Refill { workers, cancel, progress: &done };
+                let translate = |guest: &Guest| drop(translate_again(device, guest));
+                cache.refill(&refill, &translate)
+            });
+        }
+        let frames = paced(HostRenderer::new(Arc::clone(&programs))?, &programs, states);
+        cancel.store(true, Ordering::Relaxed);
+        frames
+    })?;
+    let Frames { worst, total, wait, detours } = frames;
+    let [worst, mean, wait] =
+        [worst, total / f64::from(states / PER_FRAME), wait].map(|seconds| seconds * 1e3);
+    let refilled = done.load(Ordering::Relaxed);
+    Ok(Cached { cache: name, worst, mean, wait, detours, hits: cache.counts().hits, refilled })
+}
+
+/// What frames took, in seconds.
+#[derive(Default)]
+struct Frames {
+    worst: f64,
+    total: f64,
+    wait: f64,
+    detours: u64,
+}
+
+/// Plays frames with new pixel states, 60 a second.
+fn paced(inner: impl Renderer, programs: &Programs, states: u32) -> Result<Frames> {
+    let Some(scene) = Scene::find("triangles") else { anyhow::bail!("no such scene") };
+    let capture = scene.build(Params { frames: Some(states / PER_FRAME), count: Some(PER_FRAME) });
+    let mut player = Player::new(&capture, Varied { inner, set: 3, draws: 0 }, Limits::default())?;
+    let mut frames = Frames::default();
+    loop {
+        let (start, waited) = (Instant::now(), programs.waited());
+        let Some(image) = player.next_frame() else { break };
+        black_box(image?);
+        let took = start.elapsed();
+        let wait = programs.waited().saturating_sub(waited).as_secs_f64();
+        frames.worst = frames.worst.max(took.as_secs_f64());
+        frames.total += took.as_secs_f64();
+        frames.wait = frames.wait.max(wait);
+        std::thread::sleep(FRAME.saturating_sub(took));
+    }
+    frames.detours = player.take_report().detours;
+    Ok(frames)
+}
+
+/// Prints what frames waited for the cache.
+pub fn print_cached(f: &mut fmt::Formatter<'_>, rows: &[Cached]) -> fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "\nnew pixel states before a cache on disk, {PER_FRAME} in a frame; ms")?;
+    writeln!(
+        f,
+        "{:<10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}",
+        "cache", "worst", "mean", "wait", "detours", "hits", "refilled"
+    )?;
+    for Cached { cache, worst, mean, wait, detours, hits, refilled } in rows {
+        writeln!(f, "{cache:<10}{worst:>10.2}{mean:>10.2}{wait:>10.3}{detours:>10}{hits:>8}{refilled:>10}")?;
+    }
+    Ok(())
+}
+
 fn run(name: &'static str, inner: impl Renderer, states: u32, set: u32) -> Result<Worst> {
     let Some(scene) = Scene::find("triangles") else { anyhow::bail!("no such scene") };
     let frames = states / PER_FRAME;
@@ -94,6 +237,24 @@ fn run(name: &'static str, inner: impl Renderer, states: u32, set: u32) -> Resul
     Ok(Worst { renderer: name, worst: worst * 1e3, mean, detours: player.take_report().detours })
 }
 
+/// Gives registers the combiner stages of a number.
+fn vary(regs: &mut Registers, mut number: u32) {
+    /// Registers of the combiner stages: sources, operands, operation, constant, scale.
+    const STAGES: [u32; 6] = [0xc0, 0xc8, 0xd0, 0xd8, 0xf0, 0xf8];
+    /// Colours: previous, primary, constant; alpha: the same. No stage can be left out.
+    const SOURCES: u32 = 0x0e0f_0e0f;
+    /// Operations of colours that read more than the first source.
+    const OPERATIONS: [u32; 7] = [1, 2, 3, 4, 5, 8, 9];
+    for stage in STAGES {
+        regs.set(stage, SOURCES);
+        regs.set(stage + 1, 0);
+        regs.set(stage + 2, OPERATIONS[number as usize % OPERATIONS.len()]);
+        regs.set(stage + 3, 0x1020_4080);
+        regs.set(stage + 4, 0);
+        number /= OPERATIONS.len() as u32;
+    }
+}
+
 /// Gives every draw combiner stages of its own.
 struct Varied<R> {
     inner: R,
@@ -104,22 +265,8 @@ struct Varied<R> {
 
 impl<R: Renderer> Renderer for Varied<R> {
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
-        /// Registers of the combiner stages: sources, operands, operation, constant, scale.
-        const STAGES: [u32; 4] = [0xc0, 0xc8, 0xd0, 0xd8];
-        /// Colours: primary, constant, previous; alpha: the same.
-        const SOURCES: u32 = 0x0fe0_0fe0;
-        /// Operations of colours that need no more than two sources' difference to be told apart.
-        const OPERATIONS: [u32; 6] = [1, 2, 3, 4, 5, 8];
         let mut regs = draw.regs.clone();
-        let mut number = self.set * STATES + self.draws;
-        for stage in STAGES {
-            regs.set(stage, SOURCES);
-            regs.set(stage + 1, 0);
-            regs.set(stage + 2, OPERATIONS[number as usize % OPERATIONS.len()]);
-            regs.set(stage + 3, 0x1020_4080);
-            regs.set(stage + 4, 0);
-            number /= OPERATIONS.len() as u32;
-        }
+        vary(&mut regs, self.set * STATES + self.draws);
         self.draws += 1;
         let Draw { tables, memory, triangles, pixels, .. } = draw;
         self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels })

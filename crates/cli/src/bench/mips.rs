@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use xenoglot_cpu::aot::{self, Library};
 use xenoglot_cpu::{Access, Jit, Options as JitOptions, Stats};
 use xenoglot_guest::linux::{Config, End, Program, Stdio as Streams, System};
 use xenoglot_guest::memory::Memory;
@@ -58,7 +59,9 @@ pub struct Measured {
     pub interpreter: Option<f64>,
     /// By machine code.
     pub jit: Option<Compiled>,
-    /// The same, memory through tables of pages.
+    /// By a library that was compiled ahead of time.
+    pub aot: Option<Ahead>,
+    /// By machine code, memory through tables of pages.
     pub jit_tables: Option<Compiled>,
     /// The same, memory by calls.
     pub jit_calls: Option<Compiled>,
@@ -74,6 +77,17 @@ pub struct Compiled {
     /// Regions compiled.
     pub regions: u64,
     /// Bytes of the host's code for each byte of the guest's.
+    pub bytes_per_guest_byte: f64,
+}
+
+/// A run of a program that was compiled ahead of time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Ahead {
+    /// Seconds in all.
+    pub seconds: f64,
+    /// Seconds of the processor to make the library.
+    pub compiling: f64,
+    /// Bytes of the library for each byte of the guest's code.
     pub bytes_per_guest_byte: f64,
 }
 
@@ -185,6 +199,27 @@ impl Bench {
         })
     }
 
+    /// Compiles a program ahead of time and runs that.
+    fn ahead(&self, elf: &Arc<[u8]>, args: &[&str]) -> Option<Ahead> {
+        let path = self.folder.path().join("program.xga");
+        let before = processor_time(libc::RUSAGE_CHILDREN);
+        let report = aot::compile(elf, &path, &aot::Options::default()).ok()?;
+        let compiling = processor_time(libc::RUSAGE_CHILDREN) - before;
+        let library = Arc::new(Library::open(&path, elf).ok()?);
+        Jit::with_library(JitOptions::default(), Arc::clone(&library)).ok()?;
+        let engine = move || -> Box<dyn Engine + Send> {
+            match Jit::with_library(JitOptions::default(), Arc::clone(&library)) {
+                Ok(jit) => Box::new(jit),
+                Err(_) => Box::new(Interpreter::default()),
+            }
+        };
+        Some(Ahead {
+            seconds: self.engine(elf, args, engine)?,
+            compiling,
+            bytes_per_guest_byte: report.bytes as f64 / (4 * report.instructions.max(1)) as f64,
+        })
+    }
+
     /// Milliseconds of a command from start to end, the least of ten.
     fn cold(&self, program: &Path, args: &[&Path]) -> Option<f64> {
         let mut least = Duration::MAX;
@@ -219,7 +254,8 @@ pub fn run(options: &Options<'_>) -> Result<Report> {
         let native = native.and_then(|path| bench.command(&path, args));
         let i486 = i486.and_then(|path| bench.command(&path, args));
         for (n, &(name, flags)) in BUILDS.iter().enumerate() {
-            let flags: Vec<&str> = flags.iter().copied().chain(["-static"]).collect();
+            let shared = ["-static", "-idirafter", "/usr/include"];
+            let flags: Vec<&str> = flags.iter().copied().chain(shared).collect();
             let elf = build("mips-linux-gnu-gcc", &flags, &source, at(format!("{program}.{n}.elf")));
             let Some(elf) = elf else { continue };
             let bytes: Arc<[u8]> = std::fs::read(&elf)?.into();
@@ -236,6 +272,7 @@ pub fn run(options: &Options<'_>) -> Result<Report> {
                     false => bench.engine(&bytes, args, Interpreter::default),
                 },
                 jit: bench.jit(&bytes, args, Access::Window),
+                aot: bench.ahead(&bytes, args),
                 jit_tables: bench.jit(&bytes, args, Access::Tables),
                 jit_calls: bench.jit(&bytes, args, Access::Calls),
             });
@@ -265,9 +302,9 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "| program | build | native | i486 | qemu-mips | interpreter | JIT | tables | calls | compiling | ratio |"
+            "| program | build | native | i486 | qemu-mips | interpreter | JIT | AOT | tables | calls | compiling | ratio | AOT compiling | ratio |"
         )?;
-        writeln!(f, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
+        writeln!(f, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
         for row in &self.programs {
             let time = |time: Option<f64>| match (time, row.i486) {
                 (None, _) => "-".into(),
@@ -278,7 +315,7 @@ impl fmt::Display for Report {
             let code = |code: Option<Compiled>| time(code.map(|code| code.seconds));
             writeln!(
                 f,
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 row.program,
                 row.build,
                 time(row.native),
@@ -286,10 +323,13 @@ impl fmt::Display for Report {
                 time(row.qemu),
                 time(row.interpreter),
                 code(row.jit),
+                time(row.aot.map(|aot| aot.seconds)),
                 code(row.jit_tables),
                 code(row.jit_calls),
                 plain(row.jit.map(|jit| jit.compiling)),
                 row.jit.map_or("-".into(), |jit| format!("{:.1}", jit.bytes_per_guest_byte)),
+                plain(row.aot.map(|aot| aot.compiling)),
+                row.aot.map_or("-".into(), |aot| format!("{:.1}", aot.bytes_per_guest_byte)),
             )?;
         }
         if let Some(cold) = self.cold_start {

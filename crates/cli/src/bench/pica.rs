@@ -57,6 +57,9 @@ pub struct Report {
     /// Frames with new pixel states on the host's GPU, if there is one.
     #[cfg(feature = "gpu")]
     pub pixel_stutter: Option<host::Stutter>,
+    /// The same before a cache on disk.
+    #[cfg(feature = "gpu")]
+    pub cached: Vec<host::Cached>,
 }
 
 /// A scene of growing size.
@@ -109,6 +112,9 @@ pub fn run(options: &Options) -> Result<Report> {
     let stutter = shaders::stutter(NEW_SHADERS)?;
     #[cfg(feature = "gpu")]
     let pixel_stutter = gpu.0.as_ref().map(|host| host.stutter(options.quick)).transpose()?;
+    progress.say("a cache on disk");
+    #[cfg(feature = "gpu")]
+    let cached = if gpu.0.is_some() { host::cached(options.quick)? } else { Vec::new() };
     drop(progress);
     if let Some(folder) = options.plots {
         for experiment in &experiments {
@@ -122,6 +128,8 @@ pub fn run(options: &Options) -> Result<Report> {
         stutter,
         #[cfg(feature = "gpu")]
         pixel_stutter,
+        #[cfg(feature = "gpu")]
+        cached,
     })
 }
 
@@ -269,6 +277,8 @@ impl fmt::Display for Report {
         if let Some(stutter) = &self.pixel_stutter {
             writeln!(f, "\n{stutter}")?;
         }
+        #[cfg(feature = "gpu")]
+        host::print_cached(f, &self.cached)?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::failure::usage;
 use crate::output::is_stdout;
 use crate::print;
 use crate::progress::Progress;
-use crate::whole;
+use crate::whole::{self, Program};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use rayon::prelude::*;
@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use xenoglot::Options;
+use xenoglot_cache::foz::{self, Written};
 use xenoglot_cache::store::{Gc, Store};
-use xenoglot_cache::{Cache, Guest, Kind, Refill};
+use xenoglot_cache::{Cache, Guest, Kind, Refill, Title, entry, from_bytes};
 
 /// Arguments of `cache`.
 #[derive(clap::Args)]
@@ -54,6 +56,9 @@ enum Command {
         /// The pack; `-` for standard output.
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Write a database for fossilize-replay instead: SPIR-V modules, and pipelines of compute programs.
+        #[arg(long)]
+        foz: bool,
     },
     /// Take from a pack what the cache lacks. Nothing is replaced, and damaged entries are left out.
     Import {
@@ -97,7 +102,8 @@ pub fn run(args: &Args) -> Result<bool> {
             }
             return say(args, &json!({ "removed": removed }), &format!("{removed} entries removed\n"));
         }
-        Command::Export { file } => return export(args, &cache, file),
+        Command::Export { file, foz: false } => return export(args, &cache, file),
+        Command::Export { file, foz: true } => return export_foz(args, &cache, file),
         Command::Import { file } => return import(args, &cache, file),
         Command::Warm { inputs, host } => return warm(args, &cache, inputs, host),
     };
@@ -165,7 +171,7 @@ fn stats<'a>(stores: impl Iterator<Item = &'a Store>, verified: bool) -> Result<
     stores.map(of).collect()
 }
 
-fn export(args: &Args, cache: &Cache, file: &std::path::Path) -> Result<bool> {
+fn export(args: &Args, cache: &Cache, file: &Path) -> Result<bool> {
     let store = cache.hosts().context("the cache is not on disk")?;
     let count = if is_stdout(file) {
         store.export(args.place.title(), BufWriter::new(print::stdout()))?
@@ -179,7 +185,56 @@ fn export(args: &Args, cache: &Cache, file: &std::path::Path) -> Result<bool> {
     if is_stdout(file) { Ok(true) } else { say(args, &json!({ "entries": count }), &text) }
 }
 
-fn import(args: &Args, cache: &Cache, file: &std::path::Path) -> Result<bool> {
+/// Writes the SPIR-V of the host store for `fossilize-replay`.
+fn export_foz(args: &Args, cache: &Cache, file: &Path) -> Result<bool> {
+    let store = cache.hosts().context("the cache is not on disk")?;
+    let written = if is_stdout(file) {
+        foz(store, args.place.title(), BufWriter::new(print::stdout()))?
+    } else {
+        let mut output = xenoglot_output::Output::create(file)?;
+        let written = foz(store, args.place.title(), BufWriter::new(&mut output))?;
+        output.finish(xenoglot_output::Durability::Cached)?;
+        written
+    };
+    let Written { modules, pipelines, .. } = written;
+    let text = format!("{modules} modules, {pipelines} compute pipelines\n");
+    let facts = json!({ "modules": modules, "pipelines": pipelines });
+    if is_stdout(file) { Ok(true) } else { say(args, &facts, &text) }
+}
+
+/// What SPIR-V begins with.
+const SPIRV: [u8; 4] = 0x0723_0203u32.to_le_bytes();
+
+fn foz(store: &Store, title: Option<Title>, to: impl Write) -> Result<Written> {
+    store.flush()?;
+    let mut writer = foz::Writer::new(to)?;
+    let mut failed = None;
+    store.scan(|item| {
+        let Ok(entry) = entry::decode(&item.key, item.bytes) else { return ControlFlow::Continue(()) };
+        if entry.kind != Kind::Artifact || title.is_some_and(|title| title != entry.title) {
+            return ControlFlow::Continue(());
+        }
+        // Entries of this program have all programs of a file; those of emulators have code.
+        let is_code = entry.payload.starts_with(&SPIRV);
+        let added = match from_bytes::<Vec<Program>>(&entry.payload).filter(|_| !is_code) {
+            Some(programs) => programs.iter().flat_map(|p| &p.code).try_for_each(|code| writer.add(code)),
+            None => writer.add(&entry.payload),
+        };
+        match added {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(writer.finish()?),
+    }
+}
+
+fn import(args: &Args, cache: &Cache, file: &Path) -> Result<bool> {
     let store = cache.hosts().context("the cache is not on disk")?;
     let from: Box<dyn Read> = match file.as_os_str() == "-" {
         true => Box::new(std::io::stdin().lock()),

@@ -1,10 +1,13 @@
 //! `xenoglot dragon`: the Dragon GPU's simulator and its programs.
 
+mod explain;
 mod session;
 mod step;
 mod sweep;
+mod trace;
 
 use self::session::Session;
+use self::trace::{Stream, Window};
 use crate::failure::usage;
 use crate::output::{self, Inputs};
 use crate::print;
@@ -16,8 +19,8 @@ use std::path::{Path, PathBuf};
 use xenoglot_dragon::host::{
     Buffering, Demo, Mesh, MeshLimits, Picture, apng, glass, globe, load_gltf, load_obj, torus, wooden_crate,
 };
-use xenoglot_dragon::{PIPELINE, Params};
-use xenoglot_trace::{Trace, chrome, perfetto, report, svg};
+use xenoglot_dragon::{LINKS, Params};
+use xenoglot_trace::{Trace, chrome, report, svg};
 use xenoglot_vpu::{asm, disasm};
 
 /// Arguments of `dragon`.
@@ -36,6 +39,8 @@ enum Action {
     Step(step::Args),
     /// Draw a frame with each combination of parameters, in parallel, and compare.
     Sweep(sweep::Args),
+    /// Measure which change of the machine saves how much of a frame, and show what frames hang on.
+    Explain(explain::Args),
     /// What a trace says, or what changed between two.
     Report(ReportArgs),
     /// Assemble a VPU program to little-endian words.
@@ -94,13 +99,17 @@ struct RunArgs {
     /// Write the frames as a PNG, animated if there are several.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write a trace: Chrome's JSON (.json) or Perfetto's packets (any other name).
+    /// Write a trace: Chrome's JSON (.json) or Perfetto's packets (any other name). Packets alone are written frame by
+    /// frame, however long the run.
     #[arg(long, value_name = "FILE")]
     trace: Vec<PathBuf>,
+    /// Trace every n-th frame only; for a trace that is written frame by frame.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    trace_every: u32,
     /// Write a timeline as SVG.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// Ticks of the timeline, such as 0..5000.
+    /// Ticks of the timeline and of traces, such as 0..5000.
     #[arg(long, value_name = "FROM..TO", value_parser = ticks)]
     ticks: Option<(u64, u64)>,
     /// Print a report on the trace.
@@ -149,6 +158,7 @@ pub fn run(args: &Args) -> Result<bool> {
         Action::Run(args) => draw(args),
         Action::Step(args) => step::run(args),
         Action::Sweep(args) => sweep::run(args),
+        Action::Explain(args) => explain::run(args),
         Action::Report(args) => print_report(args),
         Action::Asm(args) => {
             let source = read_text(&args.input)?;
@@ -236,6 +246,18 @@ fn draw(args: &RunArgs) -> Result<bool> {
     let mut out = print::beside(outputs.map(PathBuf::as_path));
     let demo = args.scene.demo()?;
     let mut session = Session::start(&args.scene, &demo, 0, args.resume.as_deref())?;
+    let window = Window { ticks: args.ticks.unwrap_or((0, u64::MAX)), every: args.trace_every };
+    // A checkpoint, a timeline and a report need the whole trace.
+    let whole = args.timeline.is_some() || args.report || args.checkpoint.is_some();
+    let mut stream = match args.trace.as_slice() {
+        [path] if !whole && trace::streams(path) => Some(Stream::start(path, &mut session.machine, window)?),
+        _ => None,
+    };
+    if stream.is_none() && args.trace_every > 1 {
+        return Err(usage(
+            "--trace-every is for one --trace of packets, without a report, timeline or checkpoint",
+        ));
+    }
     let traced = !args.trace.is_empty() || args.timeline.is_some() || args.report;
     if traced && !session.machine.is_traced() {
         session.machine.start_trace();
@@ -256,6 +278,9 @@ fn draw(args: &RunArgs) -> Result<bool> {
         if args.output.is_some() {
             pictures.push(frame.picture);
         }
+        if let Some(stream) = &mut stream {
+            stream.push(machine, n)?;
+        }
         if n + 1 >= args.frames {
             break;
         }
@@ -273,29 +298,20 @@ fn draw(args: &RunArgs) -> Result<bool> {
     if let Some(path) = &args.output {
         output::write(path, &apng(&pictures, 33)?)?;
     }
-    if let Some(trace) = machine.take_trace() {
-        for path in &args.trace {
-            write_trace(path, &trace)?;
+    if let Some(stream) = stream {
+        stream.finish(machine, session.frame)?;
+    } else if let Some(trace) = machine.take_trace() {
+        if args.report {
+            write!(out, "\n{}", report::report(&trace, &LINKS))?;
         }
         if let Some(path) = &args.timeline {
             let (from, to) = args.ticks.unwrap_or_default();
             output::write(path, svg::draw(&trace, from, to).as_bytes())?;
         }
-        if args.report {
-            write!(out, "\n{}", report::report(&trace, &PIPELINE))?;
-        }
+        let trace = window.clip(trace);
+        args.trace.iter().try_for_each(|path| trace::write(path, &trace))?;
     }
     Ok(faults.is_empty())
-}
-
-fn write_trace(path: &Path, trace: &Trace) -> Result<()> {
-    let mut bytes = Vec::new();
-    if path.extension().is_some_and(|e| e == "json") {
-        chrome::write(trace, &mut bytes)?;
-    } else {
-        perfetto::write(trace, &mut bytes)?;
-    }
-    output::write(path, &bytes)
 }
 
 fn print_report(args: &ReportArgs) -> Result<bool> {
@@ -306,11 +322,11 @@ fn print_report(args: &ReportArgs) -> Result<bool> {
     let trace = read(&args.trace)?;
     let (text, json) = match &args.other {
         Some(other) => {
-            let comparison = report::compare(&trace, &read(other)?);
+            let comparison = report::compare(&trace, &read(other)?, &LINKS);
             (comparison.to_string(), serde_json::to_string_pretty(&comparison)?)
         }
         None => {
-            let report = report::report(&trace, &PIPELINE);
+            let report = report::report(&trace, &LINKS);
             (report.to_string(), serde_json::to_string_pretty(&report)?)
         }
     };

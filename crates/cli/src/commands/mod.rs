@@ -3,6 +3,8 @@
 use crate::cli::Command;
 use anyhow::Result;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod aot;
 pub mod asm;
 pub mod batch;
 pub mod bench;
@@ -31,6 +33,8 @@ pub fn run(command: Command) -> Result<bool> {
     match command {
         Command::Info(args) => info::run(&args),
         Command::Disasm(args) => disasm::run(&args),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Command::Aot(args) => aot::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Cfg(args) => cfg::run(&args),
         Command::Ir(args) => ir::run(&args),

@@ -14,7 +14,8 @@ use shown::{Budget, Shown};
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use xenoglot_texture::container::{Container, Image, Limits, Texture, Transfer, read, write_ktx2};
+use xenoglot_texture::container::{Image, Limits, Texture, Transfer, read, write_ktx2};
+use xenoglot_texture::plain::Numeric;
 use xenoglot_texture::{Extent, Format, Profile, decode_into_parallel};
 
 /// Arguments of `texture`.
@@ -26,7 +27,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// KTX, KTX 2, DDS and .astc files to texels.
+    /// KTX, KTX 2, DDS, PVR, PKM, .astc and .basis files to texels.
     Decode {
         #[command(flatten)]
         batch: BatchArgs,
@@ -216,12 +217,7 @@ fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>, limits: &Lim
         budget.take(shown.texels.len())?;
         images.push(Image { data: shown.texels, ..*image });
     }
-    let decoded = Texture {
-        container: Container::Ktx2,
-        format: Format::Plain(source.format.texel()),
-        images,
-        ..*source
-    };
+    let decoded = source.with_images(Format::Plain(source.format.texel()), images);
     let artifact = Artifact::bytes(".ktx2", write_ktx2(&decoded)?);
     let Extent { width, height, .. } = decoded.extent;
     Ok(artifact.fact("width", width).fact("height", height).fact("levels", decoded.levels))
@@ -236,8 +232,12 @@ fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
         ("channels", texture.channels.to_string().into()),
         ("transfer", texture.transfer.to_string().into()),
         ("premultiplied", texture.premultiplied.into()),
-        ("orientation", texture.orientation.map(|o| o.letters(if depth > 1 { 3 } else { 2 })).into()),
+        ("orientation", texture.orientation.map(|o| o.letters(texture.dimensions as usize)).into()),
+        ("swizzle", texture.swizzle.map(|swizzle| swizzle.to_string()).into()),
+        ("supercompression", texture.supercompression.to_string().into()),
+        ("dimensions", texture.dimensions.into()),
         ("levels", texture.levels.into()),
+        ("array", texture.array.into()),
         ("layers", texture.layers.into()),
         ("faces", texture.faces.into()),
         ("bytes", texture.images.iter().map(|image| image.data.len()).sum::<usize>().into()),
@@ -268,15 +268,19 @@ fn decoded<'t>(
             let bytes = format.output_bytes(image.extent).context("the picture is too large")?;
             budget.take(bytes)?;
             let mut texels = vec![0; bytes];
-            match format.block() {
-                [1, 1, 1] => decode_into_parallel(format, image.extent, &image.data, &mut texels)?,
-                _ => engine(format, image.extent, &image.data, &mut texels)?,
+            match format.has_program() {
+                true => engine(format, image.extent, &image.data, &mut texels)?,
+                false => decode_into_parallel(format, image.extent, &image.data, &mut texels)?,
             }
             Cow::Owned(texels)
         }
     };
     Ok(Shown {
         texel: texture.format.texel(),
+        floats: match texture.format {
+            Format::Packed(layout) => layout.numeric() == Numeric::Float,
+            format => shown::is_float(format.texel()),
+        },
         extent: image.extent,
         transfer: texture.transfer,
         orientation: texture.orientation.unwrap_or_default(),

@@ -92,6 +92,10 @@ enum LayoutName {
     Yuyv,
     /// Cb, luma, Cr, luma.
     Uyvy,
+    /// Cr, Cb, luma and a sample that is left out (AYUV).
+    Vuya,
+    /// Luma alone.
+    Mono,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -100,6 +104,8 @@ enum SubsamplingName {
     S420,
     #[value(name = "422")]
     S422,
+    #[value(name = "440")]
+    S440,
     #[value(name = "444")]
     S444,
 }
@@ -255,14 +261,19 @@ fn raw_format(args: &Args) -> Format {
         LayoutName::SemiPlanarSwapped => Layout::SemiPlanarSwapped,
         LayoutName::Yuyv => Layout::PackedYuyv,
         LayoutName::Uyvy => Layout::PackedUyvy,
+        LayoutName::Vuya => Layout::PackedVuya,
+        LayoutName::Mono => Layout::Mono,
     };
-    let packed = matches!(layout, Layout::PackedYuyv | Layout::PackedUyvy);
     let subsampling = match args.subsampling {
         Some(SubsamplingName::S420) => Subsampling::S420,
         Some(SubsamplingName::S422) => Subsampling::S422,
+        Some(SubsamplingName::S440) => Subsampling::S440,
         Some(SubsamplingName::S444) => Subsampling::S444,
-        None if packed => Subsampling::S422,
-        None => Subsampling::S420,
+        None => match layout {
+            Layout::PackedYuyv | Layout::PackedUyvy => Subsampling::S422,
+            Layout::PackedVuya => Subsampling::S444,
+            _ => Subsampling::S420,
+        },
     };
     Format { layout, subsampling, bits: args.bits, high: args.high }
 }

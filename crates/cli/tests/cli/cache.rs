@@ -140,6 +140,11 @@ fn a_cache_is_warmed_verified_packed_and_emptied() {
     assert_eq!(cache("b", &["import", &pack], 0)["known"].as_u64(), Some(count));
     assert_eq!(cache("b", &["warm", &corpus], 0)["new"], 0);
 
+    // Of two hosts, one takes SPIR-V.
+    let foz = of("shaders.foz");
+    assert_eq!(cache("a", &["export", "--foz", &foz], 0)["modules"], 3);
+    assert!(fs::read(&foz).unwrap().starts_with(b"\x81FOSSILIZEDB\0\0\0\x06"));
+
     let mut damaged = fs::read(&pack).unwrap();
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(&pack, damaged).unwrap();

@@ -58,3 +58,51 @@ fn info_and_disasm_show_what_is_in_a_program() {
     assert!(listing.contains("\tdiv.d\t$f4,"), "{listing}");
     assert!(listing.contains("\tsyscall"), "{listing}");
 }
+
+/// Whether there is a C compiler; says so where there is none.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn has_compiler() -> bool {
+    let has = std::process::Command::new("cc")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !has {
+        xenoglot_testgen::skip("programs ahead of time: no C compiler");
+    }
+    has
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_program_runs_ahead_of_time() {
+    if !has_compiler() {
+        return;
+    }
+    let folder = folder("ahead");
+    let library = folder.join("int.xga").display().to_string();
+    let made = text(&["aot", &program("bare/bare_int.elf"), "-O1", "-o", &library]);
+    assert!(made.contains("int.xga: 21 functions"), "{made}");
+    let output = run(&["run", "--aot", &library, &program("bare/bare_int.elf")], 42);
+    assert_eq!(output.stdout, fs::read(program("bare/bare_int.out")).unwrap());
+    // Of another program, damaged, and none at all.
+    for (name, text, problem) in [
+        ("bare/bare_hello.elf", library.clone(), "it was made of another program"),
+        ("bare/bare_int.elf", program("bare/bare_int.out"), "no library of a program"),
+        ("bare/bare_int.elf", folder.join("none.xga").display().to_string(), "none.xga"),
+    ] {
+        let said = run(&["run", "--aot", &text, &program(name)], 1).stderr;
+        assert!(String::from_utf8_lossy(&said).contains(problem), "{}", String::from_utf8_lossy(&said));
+    }
+    let sources = folder.join("c").display().to_string();
+    let files = text(&["aot", &program("bare/bare_int.elf"), "--emit-c", &sources]);
+    assert!(files.contains("code0.c") && files.contains("table.c"), "{files}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_compiler_that_is_not_there_is_named() {
+    let library = folder("no_compiler").join("int.xga").display().to_string();
+    let output = run(&["aot", &program("bare/bare_int.elf"), "--cc", "no-such-compiler", "-o", &library], 1);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("no C compiler: `no-such-compiler` cannot be started"), "{said}");
+}

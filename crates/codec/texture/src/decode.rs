@@ -3,7 +3,7 @@
 use crate::console::pica;
 use crate::format::{Extent, Format};
 use crate::simd::Portable;
-use crate::{astc, bc, etc};
+use crate::{astc, basis, bc, etc, plain};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 use thiserror::Error;
@@ -167,16 +167,15 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
             on!(|simd, out| astc::decode_band(simd, footprint, profile, size, data, out))
         }
         Format::Pica(format) => pica::decode_band(format, width, data, out),
-        Format::Bgra8 => bgra8(data, out),
+        Format::Etc1s => on!(|_, out| etc::etc1(width, data, out)),
+        Format::Etc1sAlpha => on!(|_, out| etc::etc1s_alpha(width, data, out)),
+        Format::Uastc => basis::uastc::decode(width, data, out),
+        Format::Packed(layout) => layout.decode(data, out),
+        Format::E5b9g9r9 => plain::shared_exponent(data, out),
+        Format::XrBias => plain::extended_range(data, out),
+        Format::R8g8B8g8 => plain::shared_chroma(width, [0, 1, 2, 3], data, out),
+        Format::G8r8G8b8 => plain::shared_chroma(width, [1, 0, 3, 2], data, out),
         Format::Plain(_) => out.copy_from_slice(data),
-    }
-}
-
-/// Texels of blue, green, red and alpha.
-fn bgra8(data: &[u8], out: &mut [u8]) {
-    for (texel, out) in data.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        let [blue, green, red, alpha] = *texel;
-        *out = [red, green, blue, alpha];
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::astc::Footprint;
 use crate::console::pica;
+use crate::plain::{Layout, Numeric};
 use std::fmt;
 
 /// A guest's texture format.
@@ -49,8 +50,23 @@ pub enum Format {
     Astc(Footprint, Profile),
     /// A format of the PICA200, in its tiles.
     Pica(pica::Format),
-    /// Texels of four bytes: blue, green, red, alpha.
-    Bgra8,
+    /// ETC1S of Basis Universal without alpha, unpacked: blocks of [`Format::Etc1`], differential without a difference,
+    /// both halves by one table.
+    Etc1s,
+    /// ETC1S with alpha: a block of colours, then one whose green is alpha.
+    Etc1sAlpha,
+    /// UASTC of low dynamic range. That of high dynamic range is ASTC of 4x4 as it is.
+    Uastc,
+    /// Texels of other layouts than [`Format::Plain`]'s.
+    Packed(Layout),
+    /// Red, green and blue of nine bits each, from the lowest up, and their exponent.
+    E5b9g9r9,
+    /// Red, green and blue of ten bits each in the extended range of displays, -0.7529 to 1.2529, and two of alpha.
+    XrBias,
+    /// Two texels with a green each: red, green, blue, green.
+    R8g8B8g8,
+    /// Two texels with a green each: green, red, green, blue.
+    G8r8G8b8,
     /// Texels stored as they are.
     Plain(Texel),
 }
@@ -94,9 +110,45 @@ pub enum Texel {
     Rgba16Float,
     /// Four singles.
     Rgba32Float,
+    /// Four `u32`.
+    Rgba32Uint,
+    /// Four `i32`.
+    Rgba32Sint,
 }
 
 impl Texel {
+    /// All of them.
+    pub const ALL: [Texel; 11] = [
+        Texel::R8Unorm,
+        Texel::Rg8Unorm,
+        Texel::Rgba8,
+        Texel::R16Unorm,
+        Texel::R16Snorm,
+        Texel::Rg16Unorm,
+        Texel::Rg16Snorm,
+        Texel::Rgba16Float,
+        Texel::Rgba32Float,
+        Texel::Rgba32Uint,
+        Texel::Rgba32Sint,
+    ];
+
+    /// Its components as those of a plain texel.
+    pub const fn layout(self) -> Option<Layout> {
+        match self {
+            Texel::R8Unorm => Layout::array(b"r", 8, Numeric::Unorm),
+            Texel::Rg8Unorm => Layout::array(b"rg", 8, Numeric::Unorm),
+            Texel::Rgba8 => Layout::array(b"rgba", 8, Numeric::Unorm),
+            Texel::R16Unorm => Layout::array(b"r", 16, Numeric::Unorm),
+            Texel::R16Snorm => Layout::array(b"r", 16, Numeric::Snorm),
+            Texel::Rg16Unorm => Layout::array(b"rg", 16, Numeric::Unorm),
+            Texel::Rg16Snorm => Layout::array(b"rg", 16, Numeric::Snorm),
+            Texel::Rgba16Float => Layout::array(b"rgba", 16, Numeric::Float),
+            Texel::Rgba32Float => Layout::array(b"rgba", 32, Numeric::Float),
+            Texel::Rgba32Uint => Layout::array(b"rgba", 32, Numeric::Uint),
+            Texel::Rgba32Sint => Layout::array(b"rgba", 32, Numeric::Sint),
+        }
+    }
+
     /// Bytes of one.
     pub const fn bytes(self) -> usize {
         match self {
@@ -104,7 +156,7 @@ impl Texel {
             Texel::Rg8Unorm | Texel::R16Unorm | Texel::R16Snorm => 2,
             Texel::Rgba8 | Texel::Rg16Unorm | Texel::Rg16Snorm => 4,
             Texel::Rgba16Float => 8,
-            Texel::Rgba32Float => 16,
+            Texel::Rgba32Float | Texel::Rgba32Uint | Texel::Rgba32Sint => 16,
         }
     }
 
@@ -113,7 +165,11 @@ impl Texel {
         match self {
             Texel::R8Unorm | Texel::R16Unorm | Texel::R16Snorm => Channels::R,
             Texel::Rg8Unorm | Texel::Rg16Unorm | Texel::Rg16Snorm => Channels::Rg,
-            Texel::Rgba8 | Texel::Rgba16Float | Texel::Rgba32Float => Channels::Rgba,
+            Texel::Rgba8
+            | Texel::Rgba16Float
+            | Texel::Rgba32Float
+            | Texel::Rgba32Uint
+            | Texel::Rgba32Sint => Channels::Rgba,
         }
     }
 }
@@ -136,9 +192,23 @@ pub enum Channels {
     La,
     /// Alpha.
     A,
+    /// Other subsets, which masks of DDS name: whether red, green, blue and alpha are stored.
+    Other([bool; 4]),
 }
 
 impl Channels {
+    /// Red, green, blue and alpha, those that are stored.
+    pub const fn of(stored: [bool; 4]) -> Channels {
+        match stored {
+            [true, false, false, false] => Channels::R,
+            [true, true, false, false] => Channels::Rg,
+            [true, true, true, false] => Channels::Rgb,
+            [true, true, true, true] => Channels::Rgba,
+            [false, false, false, true] => Channels::A,
+            other => Channels::Other(other),
+        }
+    }
+
     /// How many they are.
     pub const fn count(self) -> u32 {
         match self {
@@ -146,12 +216,13 @@ impl Channels {
             Channels::Rg | Channels::La => 2,
             Channels::Rgb => 3,
             Channels::Rgba => 4,
+            Channels::Other([r, g, b, a]) => r as u32 + g as u32 + b as u32 + a as u32,
         }
     }
 
     /// Whether alpha is one of them.
     pub const fn has_alpha(self) -> bool {
-        matches!(self, Channels::Rgba | Channels::La | Channels::A)
+        matches!(self, Channels::Rgba | Channels::La | Channels::A | Channels::Other([.., true]))
     }
 }
 
@@ -165,6 +236,10 @@ impl fmt::Display for Channels {
             Channels::L => "L",
             Channels::La => "LA",
             Channels::A => "A",
+            Channels::Other(stored) => {
+                let letters = "RGBA".chars().zip(stored).filter(|(_, stored)| **stored);
+                return f.write_str(&letters.map(|(letter, _)| letter).collect::<String>());
+            }
         })
     }
 }
@@ -193,10 +268,21 @@ impl Format {
         Format::EacRg11Snorm,
     ];
 
+    /// Plain texels of a layout: [`Format::Plain`] where they are stored as they are decoded.
+    pub fn of_layout(layout: Layout) -> Format {
+        let plain = Texel::ALL.into_iter().find(|texel| texel.layout() == Some(layout));
+        plain.map_or(Format::Packed(layout), Format::Plain)
+    }
+
     /// Every compressed format: [`Format::BC_ETC`], the PICA200's, and ASTC of all footprints and profiles.
     pub fn compressed() -> impl Iterator<Item = Format> {
         let astc = Footprint::ALL.into_iter().flat_map(|f| Profile::ALL.map(|p| Format::Astc(f, p)));
         Format::BC_ETC.into_iter().chain(pica::Format::ALL.map(Format::Pica)).chain(astc)
+    }
+
+    /// Whether `compute::Decoder` has a program for it: all of [`Format::BC_ETC`] and ASTC.
+    pub fn has_program(self) -> bool {
+        matches!(self, Format::Astc(..)) || Format::BC_ETC.contains(&self)
     }
 
     /// Width, height and depth of a block in texels; the tile of PICA200 formats, 1 for plain texels.
@@ -204,7 +290,8 @@ impl Format {
         match self {
             Format::Astc(footprint, _) => footprint.size(),
             Format::Pica(_) => [8, 8, 1],
-            Format::Bgra8 | Format::Plain(_) => [1; 3],
+            Format::R8g8B8g8 | Format::G8r8G8b8 => [2, 1, 1],
+            Format::Packed(_) | Format::E5b9g9r9 | Format::XrBias | Format::Plain(_) => [1; 3],
             _ => [4, 4, 1],
         }
     }
@@ -217,12 +304,14 @@ impl Format {
             | Format::Bc4Unorm
             | Format::Bc4Snorm
             | Format::Etc1
+            | Format::Etc1s
             | Format::Etc2Rgb
             | Format::Etc2Rgba1
             | Format::EacR11Unorm
             | Format::EacR11Snorm => 8,
             Format::Pica(format) => format.bits() as usize * 8,
-            Format::Bgra8 => 4,
+            Format::E5b9g9r9 | Format::XrBias | Format::R8g8B8g8 | Format::G8r8G8b8 => 4,
+            Format::Packed(layout) => layout.bytes(),
             Format::Plain(texel) => texel.bytes(),
             _ => 16,
         }
@@ -235,7 +324,9 @@ impl Format {
             Format::Bc4Snorm | Format::EacR11Snorm => Texel::R16Snorm,
             Format::Bc5Unorm | Format::EacRg11Unorm => Texel::Rg16Unorm,
             Format::Bc5Snorm | Format::EacRg11Snorm => Texel::Rg16Snorm,
-            Format::Bc6hUfloat | Format::Bc6hSfloat => Texel::Rgba16Float,
+            Format::Bc6hUfloat | Format::Bc6hSfloat | Format::E5b9g9r9 => Texel::Rgba16Float,
+            Format::XrBias => Texel::Rgba32Float,
+            Format::Packed(layout) => layout.texel(),
             Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr) => Texel::Rgba16Float,
             Format::Plain(texel) => texel,
             _ => Texel::Rgba8,
@@ -247,9 +338,16 @@ impl Format {
         match self {
             Format::Bc4Unorm | Format::Bc4Snorm | Format::EacR11Unorm | Format::EacR11Snorm => Channels::R,
             Format::Bc5Unorm | Format::Bc5Snorm | Format::EacRg11Unorm | Format::EacRg11Snorm => Channels::Rg,
-            Format::Bc1Rgb | Format::Bc6hUfloat | Format::Bc6hSfloat | Format::Etc1 | Format::Etc2Rgb => {
-                Channels::Rgb
-            }
+            Format::Bc1Rgb
+            | Format::Bc6hUfloat
+            | Format::Bc6hSfloat
+            | Format::Etc1
+            | Format::Etc1s
+            | Format::Etc2Rgb
+            | Format::E5b9g9r9
+            | Format::R8g8B8g8
+            | Format::G8r8G8b8 => Channels::Rgb,
+            Format::Packed(layout) => layout.channels(),
             Format::Pica(format) => format.channels(),
             Format::Plain(texel) => texel.channels(),
             _ => Channels::Rgba,
@@ -293,7 +391,14 @@ impl fmt::Display for Format {
             Format::EacRg11Snorm => "EAC_R11G11_SNORM",
             Format::Astc(footprint, profile) => return write!(f, "ASTC_{footprint}_{profile}"),
             Format::Pica(format) => return write!(f, "PICA200_{format}"),
-            Format::Bgra8 => "B8G8R8A8",
+            Format::Etc1s => "ETC1S",
+            Format::Etc1sAlpha => "ETC1S_ALPHA",
+            Format::Uastc => "UASTC_LDR_4x4",
+            Format::Packed(layout) => return layout.fmt(f),
+            Format::E5b9g9r9 => "E5B9G9R9_UFLOAT_PACK32",
+            Format::XrBias => "R10G10B10_XR_BIAS_A2_UNORM",
+            Format::R8g8B8g8 => "R8G8_B8G8_UNORM",
+            Format::G8r8G8b8 => "G8R8_G8B8_UNORM",
             Format::Plain(texel) => return texel.fmt(f),
         };
         f.write_str(name)
@@ -331,6 +436,8 @@ impl fmt::Display for Texel {
             Texel::Rg16Snorm => "R16G16_SNORM",
             Texel::Rgba16Float => "R16G16B16A16_SFLOAT",
             Texel::Rgba32Float => "R32G32B32A32_SFLOAT",
+            Texel::Rgba32Uint => "R32G32B32A32_UINT",
+            Texel::Rgba32Sint => "R32G32B32A32_SINT",
         })
     }
 }

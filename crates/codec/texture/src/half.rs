@@ -33,6 +33,32 @@ pub const fn quiet(half: u16) -> u16 {
     if half & 0x7fff > EXPONENT { half | QUIET } else { half }
 }
 
+/// `fraction`, of nine bits, times 2^(`exponent` - 24), of an exponent of five bits: every such number is a half.
+pub const fn from_shared(fraction: u32, exponent: u32) -> u16 {
+    if fraction == 0 {
+        return 0;
+    }
+    let top = fraction.ilog2();
+    // The exponent of a half whose lowest normal number has 1.
+    let biased = (top + exponent) as i32 - 24 + 15;
+    if biased > 0 {
+        (biased as u16) << 10 | ((fraction << (10 - top)) & 0x3ff) as u16
+    } else {
+        (fraction << exponent) as u16
+    }
+}
+
+/// The single of a half.
+pub fn to_single(half: u16) -> f32 {
+    let (exponent, fraction) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));
+    let magnitude = match exponent {
+        0 => (fraction as f32 / 16_777_216.0).to_bits(),
+        31 => 0xff << 23 | fraction << 13,
+        _ => (exponent + 112) << 23 | fraction << 13,
+    };
+    f32::from_bits(magnitude | u32::from(half >> 15) << 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 pub mod astc;
+pub mod basis;
 mod bc;
 #[cfg(feature = "compute")]
 pub mod compute;
@@ -31,6 +32,8 @@ mod etc;
 mod format;
 mod half;
 mod lanes;
+mod names;
+pub mod plain;
 mod rows;
 mod simd;
 

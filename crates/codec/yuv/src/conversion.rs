@@ -1,5 +1,7 @@
 //! What a conversion is made of, named as in Vulkan.
 
+use crate::frame::{Format, Layout};
+
 /// How RGB comes of what was sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
@@ -108,8 +110,9 @@ impl Conversion {
     /// Every component from itself.
     pub const IDENTITY: [Component; 3] = [Component::Red, Component::Green, Component::Blue];
 
-    /// For codes of `bits` bits.
-    pub(crate) fn affine(&self, bits: u32) -> Affine {
+    /// For codes of a format; where it has no chroma, that has no part.
+    pub(crate) fn affine(&self, format: Format) -> Affine {
+        let bits = format.bits;
         let top = f64::from((1u32 << bits) - 1);
         let unit = f64::from(1u32 << (bits - 8));
         // Scale and code of zero of luma and chroma.
@@ -137,6 +140,10 @@ impl Conversion {
         for (row, model) in model.iter().enumerate() {
             let mut offset = 0.0;
             for ((&factor, [scale, zero]), &component) in model.iter().zip(ranges).zip(&self.components) {
+                let is_chroma = matches!(component, Component::Red | Component::Blue);
+                if is_chroma && format.layout == Layout::Mono && self.model != Model::RgbIdentity {
+                    continue;
+                }
                 let scaled = factor * scale;
                 offset -= scaled * zero;
                 match component {

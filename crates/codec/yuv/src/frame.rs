@@ -15,6 +15,10 @@ pub enum Layout {
     PackedYuyv,
     /// One plane of Cb, luma, Cr, luma; 4:2:2 only.
     PackedUyvy,
+    /// One plane of Cr, Cb, luma and a sample that is left out, which many call AYUV; 4:4:4 only.
+    PackedVuya,
+    /// Luma alone: grey. Subsampling is of no matter.
+    Mono,
 }
 
 /// How many chroma samples there are.
@@ -24,6 +28,8 @@ pub enum Subsampling {
     S420,
     /// Half along x.
     S422,
+    /// Half along y.
+    S440,
     /// All.
     S444,
 }
@@ -34,6 +40,7 @@ impl Subsampling {
         match self {
             Subsampling::S420 => [2, 2],
             Subsampling::S422 => [2, 1],
+            Subsampling::S440 => [1, 2],
             Subsampling::S444 => [1, 1],
         }
     }
@@ -67,8 +74,8 @@ pub enum Error {
     /// Samples of so many bits are not supported.
     #[error("samples of {0} bits; 8 to 16 are supported")]
     Bits(u32),
-    /// Packed layouts are 4:2:2.
-    #[error("packed layouts are 4:2:2 only")]
+    /// A packed layout of another subsampling than its own.
+    #[error("packed layouts are 4:2:2, or 4:4:4 with a fourth sample")]
     Packed,
     /// Another number of planes than the layout's.
     #[error("{given} planes, the layout has {needed}")]
@@ -137,6 +144,8 @@ impl Format {
                 vec![(row(width)?, height), (row(cw.checked_mul(2)?)?, ch)]
             }
             Layout::PackedYuyv | Layout::PackedUyvy => vec![(row(cw.checked_mul(4)?)?, height)],
+            Layout::PackedVuya => vec![(row(width.checked_mul(4)?)?, height)],
+            Layout::Mono => vec![(row(width)?, height)],
         })
     }
 
@@ -162,8 +171,16 @@ impl<'a> Frame<'a> {
         if !(8..=16).contains(&format.bits) {
             return Err(Error::Bits(format.bits));
         }
-        let packed = matches!(format.layout, Layout::PackedYuyv | Layout::PackedUyvy);
-        if packed && format.subsampling != Subsampling::S422 {
+        let format = match format.layout {
+            Layout::Mono => Format { subsampling: Subsampling::S444, ..format },
+            _ => format,
+        };
+        let subsampling = match format.layout {
+            Layout::PackedYuyv | Layout::PackedUyvy => Subsampling::S422,
+            Layout::PackedVuya => Subsampling::S444,
+            _ => format.subsampling,
+        };
+        if format.subsampling != subsampling {
             return Err(Error::Packed);
         }
         let too_large = Error::TooLarge(width, height);
@@ -201,11 +218,14 @@ impl<'a> Frame<'a> {
             Layout::PackedYuyv => {
                 [channel(0, 3, 4, chroma), channel(0, 0, 2, luma), channel(0, 1, 4, chroma)]
             }
+            Layout::PackedVuya => [channel(0, 0, 4, luma), channel(0, 2, 4, luma), channel(0, 1, 4, luma)],
+            // Conversions leave chroma out, but for the model that takes samples for colours.
+            Layout::Mono => [channel(0, 0, 1, luma); 3],
             Layout::PackedUyvy => {
                 [channel(0, 2, 4, chroma), channel(0, 1, 2, luma), channel(0, 0, 4, chroma)]
             }
         };
-        Ok(Frame { format, size: [width, height], channels })
+        Ok(Frame { format, size: luma, channels })
     }
 
     /// A frame whose planes follow each other in `data` without padding.

@@ -1,19 +1,32 @@
 //! Sampling frames at the centres of their luma samples.
+//!
+//! Rows are made in tiles. Chroma is brought to the places of luma in integers: weights are quarters along each axis, so
+//! that sums count sixteenths of a code and are exact. A matrix of singles then makes RGB of the sums, so that only its
+//! own rounding is between the result and the exact one.
 
 use crate::conversion::{Affine, Conversion, Filter, Reconstruction, Siting};
 use crate::frame::{Channel, Error, Frame};
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
-/// Texels converted at a time.
-const CHUNK: usize = 64;
+/// Texels made at a time, an even number.
+const TILE: usize = 256;
+
+/// Samples of a tile with one more on either side.
+const ROOM: usize = TILE + 2;
+
+/// Rows that a thread takes at once.
+const ROWS: usize = 8;
+
+/// What weights along an axis add up to.
+const QUARTERS: u16 = 4;
 
 /// Converts a frame to RGBA, alpha 1, rows without padding.
 ///
 /// # Errors
 /// When `out` is too short; it is not touched then.
 pub fn convert(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]]) -> Result<(), Error> {
-    rows(frame, conversion, out, |rgb| [rgb[0], rgb[1], rgb[2], 1.0])
+    rows(frame, conversion, out)
 }
 
 /// Converts a frame to RGBA of eight bits, clamped and rounded to the nearest, alpha 255, rows without padding.
@@ -21,18 +34,94 @@ pub fn convert(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]])
 /// # Errors
 /// When `out` is too short; it is not touched then.
 pub fn convert_rgba8(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8; 4]]) -> Result<(), Error> {
-    rows(frame, conversion, out, |rgb| {
-        let byte = |c: f32| (c * 255.0 + 0.5).clamp(0.0, 255.0) as u8;
-        [byte(rgb[0]), byte(rgb[1]), byte(rgb[2]), 255]
-    })
+    rows(frame, conversion, out)
 }
 
-fn rows<T: Send>(
-    frame: &Frame<'_>,
-    conversion: &Conversion,
-    out: &mut [T],
-    texel: impl Fn([f32; 3]) -> T + Sync,
-) -> Result<(), Error> {
+/// A texel to be made.
+trait Texel: Copy + Default + Send {
+    /// What 1 is.
+    const ONE: f32;
+
+    fn of(rgb: [f32; 3]) -> Self;
+}
+
+impl Texel for [f32; 4] {
+    const ONE: f32 = 1.0;
+
+    #[inline(always)]
+    fn of([r, g, b]: [f32; 3]) -> [f32; 4] {
+        [r, g, b, 1.0]
+    }
+}
+
+impl Texel for [u8; 4] {
+    const ONE: f32 = 255.0;
+
+    #[inline(always)]
+    fn of(rgb: [f32; 3]) -> [u8; 4] {
+        /// A single this large counts ones with its lowest bits: adding rounds to the nearest.
+        const LARGE: f32 = 8_388_608.0;
+        const LOWEST: i32 = LARGE.to_bits() as i32;
+        let [r, g, b] = rgb.map(|c| ((c + LARGE).to_bits() as i32).max(LOWEST).min(LOWEST + 255) as u32);
+        // What lies above the lowest byte is shifted out or under alpha.
+        (r | g << 8 | b << 16 | 0xff00_0000).to_le_bytes()
+    }
+}
+
+/// A sum of codes: words hold sixteen of up to 12 bits.
+trait Sum: Copy + Default {
+    fn of(code: u16) -> Self;
+
+    fn blend(a: Self, b: Self, weights: [u16; 2]) -> Self;
+
+    fn single(self) -> f32;
+}
+
+macro_rules! sum {
+    ($($ty:ty),*) => {
+        $(impl Sum for $ty {
+            #[inline(always)]
+            fn of(code: u16) -> $ty {
+                code.into()
+            }
+
+            #[inline(always)]
+            fn blend(a: $ty, b: $ty, [first, second]: [u16; 2]) -> $ty {
+                a.wrapping_mul(first.into()).wrapping_add(b.wrapping_mul(second.into()))
+            }
+
+            #[inline(always)]
+            fn single(self) -> f32 {
+                self as f32
+            }
+        })*
+    };
+}
+
+sum!(u16, u32);
+
+/// How chroma comes to luma's places along x.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Across {
+    /// Every place has a sample.
+    All,
+    /// Both places of a pair have the same sample.
+    Shared,
+    /// Weights of the sample before and that of the pair at even places, of that and the next at odd ones.
+    Pairs([u16; 2], [u16; 2]),
+}
+
+/// What does not change from tile to tile.
+struct Plan<'a> {
+    frame: &'a Frame<'a>,
+    conversion: &'a Conversion,
+    across: Across,
+    /// RGB of sums of Cr, of codes of luma and sums of Cb, and what is added.
+    matrix: [[f32; 3]; 3],
+    offset: [f32; 3],
+}
+
+fn rows<T: Texel>(frame: &Frame<'_>, conversion: &Conversion, out: &mut [T]) -> Result<(), Error> {
     let [width, height] = frame.size;
     let needed = width.checked_mul(height).ok_or(Error::TooLarge(width, height))?;
     let given = out.len();
@@ -40,114 +129,244 @@ fn rows<T: Send>(
     if out.is_empty() {
         return Ok(());
     }
-    let affine = conversion.affine(frame.format.bits);
+    let Affine { matrix, offset } = conversion.affine(frame.format);
+    let sixteenths = f32::from(QUARTERS * QUARTERS);
+    let plan = Plan {
+        frame,
+        conversion,
+        across: across(frame, conversion),
+        matrix: matrix.map(|[r, g, b]| [r / sixteenths, g, b / sixteenths].map(|c| c * T::ONE)),
+        offset: offset.map(|c| c * T::ONE),
+    };
     let arch = Arch::new();
-    out.par_chunks_mut(width).enumerate().for_each(|(y, row)| {
-        arch.dispatch(
-            #[inline(always)]
-            || {
-                for (i, texels) in row.chunks_mut(CHUNK).enumerate() {
-                    chunk(frame, conversion, &affine, [i * CHUNK, y], texels, &texel);
-                }
-            },
-        );
+    out.par_chunks_mut(width * ROWS).enumerate().for_each(|(band, rows)| {
+        let work = Work { plan: &plan, first: band * ROWS, width, rows };
+        match arch {
+            #[cfg(target_arch = "x86_64")]
+            Arch::V4(simd) => simd.vectorize(work),
+            #[cfg(target_arch = "x86_64")]
+            Arch::V3(simd) => simd.vectorize(work),
+            _ => work.call(),
+        }
     });
     Ok(())
 }
 
-/// Converts up to [`CHUNK`] texels of a row.
-#[inline(always)]
-fn chunk<T>(
-    frame: &Frame<'_>,
-    conversion: &Conversion,
-    affine: &Affine,
-    at: [usize; 2],
-    texels: &mut [T],
-    texel: impl Fn([f32; 3]) -> T,
-) {
-    let mut codes = [[0.0; CHUNK]; 3];
-    for (channel, codes) in frame.channels.iter().zip(&mut codes) {
-        let codes = &mut codes[..texels.len().min(CHUNK)];
-        if frame.format.bits == 8 {
-            reconstruct(channel, frame, conversion, at, codes, |data, at| {
-                data.get(at).map_or(0.0, |&code| f32::from(code))
-            });
-        } else {
-            let unused = 16 - frame.format.bits;
-            let (shift, mask) = if frame.format.high { (unused, u16::MAX) } else { (0, u16::MAX >> unused) };
-            reconstruct(channel, frame, conversion, at, codes, |data, at| {
-                let word = data.get(at..).and_then(|bytes| bytes.first_chunk());
-                word.map_or(0.0, |&code| f32::from(u16::from_le_bytes(code) >> shift & mask))
-            });
+/// Rows to be made. A closure would do but for its `call_once`, which is not inlined and so not compiled for the
+/// instruction set.
+struct Work<'a, T> {
+    plan: &'a Plan<'a>,
+    first: usize,
+    width: usize,
+    rows: &'a mut [T],
+}
+
+impl<T: Texel> NullaryFnOnce for Work<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (y, row) in (self.first..).zip(self.rows.chunks_mut(self.width)) {
+            match self.plan.frame.format.bits {
+                8..=12 => self.plan.row::<u16, T>(y, row),
+                _ => self.plan.row::<u32, T>(y, row),
+            }
         }
     }
-    let Affine { matrix, offset } = affine;
-    for (i, out) in texels.iter_mut().enumerate().take(CHUNK) {
-        let rgb = std::array::from_fn(|row| {
-            let [r, g, b] = matrix[row];
-            r * codes[0][i] + g * codes[1][i] + b * codes[2][i] + offset[row]
-        });
-        *out = texel(rgb);
+}
+
+/// How chroma comes to luma's places along x.
+fn across(frame: &Frame<'_>, conversion: &Conversion) -> Across {
+    if frame.format.subsampling.factors()[0] == 1 {
+        return Across::All;
     }
-}
-
-/// The two samples on either side of a luma sample along an axis, and the weight of the second.
-#[derive(Clone, Copy)]
-struct Taps {
-    samples: [usize; 2],
-    second: f32,
-}
-
-/// The codes of a channel at luma samples.
-#[inline(always)]
-fn reconstruct(
-    channel: &Channel<'_>,
-    frame: &Frame<'_>,
-    conversion: &Conversion,
-    [x, y]: [usize; 2],
-    codes: &mut [f32],
-    code: impl Fn(&[u8], usize) -> f32,
-) {
-    let halved = |axis: usize| channel.size[axis] < frame.size[axis];
-    let down = taps(y, channel.size[1], halved(1).then_some(conversion.siting[1]), conversion);
-    let row = |y: usize| channel.data.get(channel.offset + y * channel.pitch..).unwrap_or_default();
-    let [upper, lower] = down.samples.map(row);
-    for (i, out) in codes.iter_mut().enumerate() {
-        let across = taps(x + i, channel.size[0], halved(0).then_some(conversion.siting[0]), conversion);
-        let along = |row: &[u8]| {
-            let [left, right] = across.samples.map(|x| code(row, x * channel.step));
-            left + (right - left) * across.second
-        };
-        *out = if down.second == 0.0 {
-            along(upper)
-        } else {
-            along(upper) * (1.0 - down.second) + along(lower) * down.second
-        };
-    }
-}
-
-/// `siting` is given for an axis with half the samples; `None`: every luma sample has a chroma sample.
-#[inline(always)]
-fn taps(at: usize, size: usize, siting: Option<Siting>, conversion: &Conversion) -> Taps {
-    let last = size.saturating_sub(1);
-    let one = |sample: usize| Taps { samples: [sample.min(last); 2], second: 0.0 };
-    let Some(siting) = siting else { return one(at) };
-    let odd = at % 2 == 1;
-    match (conversion.filter, siting) {
+    match (conversion.filter, conversion.siting[0]) {
         (Filter::Nearest, Siting::CositedEven) if conversion.reconstruction == Reconstruction::Implicit => {
-            one(at.div_ceil(2))
+            Across::Pairs([0, QUARTERS], [0, QUARTERS])
         }
-        (Filter::Nearest, _) => one(at / 2),
-        (Filter::Linear, siting) => {
-            let (first, second) = match (siting, odd) {
-                (Siting::CositedEven, false) => return one(at / 2),
-                (Siting::CositedEven, true) => (at / 2, 0.5),
-                (Siting::Midpoint, true) => (at / 2, 0.25),
-                // Before the first sample there is the first.
-                (Siting::Midpoint, false) if at == 0 => return one(0),
-                (Siting::Midpoint, false) => (at / 2 - 1, 0.75),
-            };
-            Taps { samples: [first, first + 1].map(|s| s.min(last)), second }
+        (Filter::Nearest, _) => Across::Shared,
+        (Filter::Linear, Siting::CositedEven) => Across::Pairs([0, QUARTERS], [2, 2]),
+        (Filter::Linear, Siting::Midpoint) => Across::Pairs([1, 3], [3, 1]),
+    }
+}
+
+/// The two rows of samples for a row of texels, and their weights.
+fn down(y: usize, size: usize, is_halved: bool, conversion: &Conversion) -> ([usize; 2], [u16; 2]) {
+    let last = size.saturating_sub(1);
+    let one = |sample: usize| ([sample.min(last); 2], [QUARTERS, 0]);
+    if !is_halved {
+        return one(y);
+    }
+    let (pair, is_odd) = (y / 2, y % 2 == 1);
+    let (first, weights) = match (conversion.filter, conversion.siting[1], is_odd) {
+        (Filter::Nearest, Siting::CositedEven, _)
+            if conversion.reconstruction == Reconstruction::Implicit =>
+        {
+            return one(y.div_ceil(2));
         }
+        (Filter::Nearest, ..) | (Filter::Linear, Siting::CositedEven, false) => return one(pair),
+        (Filter::Linear, Siting::CositedEven, true) => (pair, [2, 2]),
+        (Filter::Linear, Siting::Midpoint, true) => (pair, [3, 1]),
+        // Before the first sample there is the first.
+        (Filter::Linear, Siting::Midpoint, false) if pair == 0 => return one(0),
+        (Filter::Linear, Siting::Midpoint, false) => (pair - 1, [1, 3]),
+    };
+    ([first.min(last), (first + 1).min(last)], weights)
+}
+
+/// Sums of a tile in quarters, the sample before the tile's first in front.
+type Quarters<S> = [S; ROOM];
+
+impl Plan<'_> {
+    #[inline(always)]
+    fn row<S: Sum, T: Texel>(&self, y: usize, row: &mut [T]) {
+        for (i, texels) in row.chunks_mut(TILE).enumerate() {
+            self.tile::<S, T>([i * TILE, y], texels);
+        }
+    }
+
+    #[inline(always)]
+    fn tile<S: Sum, T: Texel>(&self, [x, y]: [usize; 2], texels: &mut [T]) {
+        let [cr, luma, cb] = &self.frame.channels;
+        let mut lumas = [0; ROOM];
+        self.load(luma, y, x, texels.len(), &mut lumas);
+        // A texel behind the last may be made of a pair, and left out.
+        let lumas: &[u16; TILE] = lumas[1..].first_chunk().unwrap_or(&[0; TILE]);
+        let factor = if self.across == Across::All { 1 } else { 2 };
+        let count = texels.len().div_ceil(factor);
+        let crs = self.quarters::<S>(cr, y, x / factor, count);
+        let cbs = self.quarters::<S>(cb, y, x / factor, count);
+        if texels.len() == TILE {
+            self.paint(&crs, lumas, &cbs, texels);
+        } else {
+            let mut room = [T::default(); TILE];
+            self.paint(&crs, lumas, &cbs, &mut room);
+            texels.copy_from_slice(&room[..texels.len()]);
+        }
+    }
+
+    /// Chroma of a row at the places of chroma samples: from both rows it lies between.
+    #[inline(always)]
+    fn quarters<S: Sum>(&self, channel: &Channel<'_>, y: usize, first: usize, count: usize) -> Quarters<S> {
+        let is_halved = self.frame.format.subsampling.factors()[1] == 2;
+        let ([upper, lower], weights) = down(y, channel.size[1], is_halved, self.conversion);
+        let mut codes = [[0; ROOM]; 2];
+        self.load(channel, upper, first, count, &mut codes[0]);
+        if weights[1] == 0 {
+            return blended(&codes[0], &codes[0], weights);
+        }
+        self.load(channel, lower, first, count, &mut codes[1]);
+        blended(&codes[0], &codes[1], weights)
+    }
+
+    /// `count` codes of a row from `first` on, with the codes before and behind them, or those at the edges again.
+    #[inline(always)]
+    fn load(&self, channel: &Channel<'_>, y: usize, first: usize, count: usize, codes: &mut [u16; ROOM]) {
+        let start = first.saturating_sub(1);
+        let end = (first + count + 1).min(channel.size[0]).max(start);
+        let at = channel.offset + y * channel.pitch + start * channel.step;
+        let data = channel.data.get(at..).unwrap_or_default();
+        // The first of a row is put where the one before it belongs, too.
+        let skipped = usize::from(first == 0);
+        let loaded = (end - start).min(ROOM - skipped);
+        let inner = &mut codes[skipped..skipped + loaded];
+        let unused = 16 - self.frame.format.bits;
+        let (shift, mask) = if self.frame.format.high { (unused, u16::MAX) } else { (0, u16::MAX >> unused) };
+        let word = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) >> shift & mask;
+        match (self.frame.format.bits, channel.step) {
+            (8, 1) => spread::<1, 1>(data, inner, |[byte]| (*byte).into()),
+            (8, 2) => spread::<1, 2>(data, inner, |[byte]| (*byte).into()),
+            (8, _) => spread::<1, 4>(data, inner, |[byte]| (*byte).into()),
+            (_, 2) => spread::<2, 2>(data, inner, word),
+            (_, 4) => spread::<2, 4>(data, inner, word),
+            _ => spread::<2, 8>(data, inner, word),
+        }
+        if let (1, [edge, inner, ..]) = (skipped, &mut codes[..]) {
+            *edge = *inner;
+        }
+        let filled = skipped + loaded;
+        if let (true, Some(&last)) = (filled < count + 2, codes.get(filled.wrapping_sub(1))) {
+            codes[filled..].fill(last);
+        }
+    }
+
+    /// RGB of a tile.
+    #[inline(always)]
+    fn paint<S: Sum, T: Texel>(
+        &self,
+        crs: &Quarters<S>,
+        lumas: &[u16; TILE],
+        cbs: &Quarters<S>,
+        texels: &mut [T],
+    ) {
+        let [[rr, rg, rb], [gr, gg, gb], [br, bg, bb]] = self.matrix;
+        let [r0, g0, b0] = self.offset;
+        // What chroma adds to red, green and blue.
+        let chroma = |cr: S, cb: S| {
+            let (cr, cb) = (cr.single(), cb.single());
+            [cr * rr + (cb * rb + r0), cr * gr + (cb * gb + g0), cr * br + (cb * bb + b0)]
+        };
+        let texel = |luma: u16, [r, g, b]: [f32; 3]| {
+            let luma = f32::from(luma);
+            T::of([luma * rg + r, luma * gg + g, luma * bg + b])
+        };
+        let whole = |quarters: S| S::blend(quarters, S::default(), [QUARTERS, 0]);
+        let pairs = texels.as_chunks_mut::<2>().0.iter_mut().zip(lumas.as_chunks::<2>().0);
+        match self.across {
+            Across::All => {
+                let sums = crs[1..].iter().zip(&cbs[1..]);
+                for ((out, &luma), (&cr, &cb)) in texels.iter_mut().zip(lumas).zip(sums) {
+                    *out = texel(luma, chroma(whole(cr), whole(cb)));
+                }
+            }
+            Across::Shared => {
+                let sums = crs[1..].iter().zip(&cbs[1..]);
+                for ((out, [even, odd]), (&cr, &cb)) in pairs.zip(sums) {
+                    let chroma = chroma(whole(cr), whole(cb));
+                    *out = [texel(*even, chroma), texel(*odd, chroma)];
+                }
+            }
+            Across::Pairs(at_even, at_odd) => {
+                for ((out, [even, odd]), (cr, cb)) in pairs.zip(crs.windows(3).zip(cbs.windows(3))) {
+                    let ([r0, r1, r2], [b0, b1, b2]) = (three(cr), three(cb));
+                    let first = chroma(S::blend(r0, r1, at_even), S::blend(b0, b1, at_even));
+                    let second = chroma(S::blend(r1, r2, at_odd), S::blend(b1, b2, at_odd));
+                    *out = [texel(*even, first), texel(*odd, second)];
+                }
+            }
+        }
+    }
+}
+
+/// Two rows of codes by their weights.
+#[inline(always)]
+fn blended<S: Sum>(upper: &[u16; ROOM], lower: &[u16; ROOM], weights: [u16; 2]) -> Quarters<S> {
+    let mut out = [S::default(); ROOM];
+    for ((out, &upper), &lower) in out.iter_mut().zip(upper).zip(lower) {
+        *out = S::blend(S::of(upper), S::of(lower), weights);
+    }
+    out
+}
+
+#[inline(always)]
+fn three<S: Sum>(window: &[S]) -> [S; 3] {
+    window.first_chunk().copied().unwrap_or_default()
+}
+
+/// Codes of `BYTES` bytes at every `STEP`th.
+#[inline(always)]
+fn spread<const BYTES: usize, const STEP: usize>(
+    data: &[u8],
+    codes: &mut [u16],
+    code: impl Fn(&[u8; BYTES]) -> u16,
+) {
+    let (whole, rest) = data.as_chunks::<STEP>();
+    let filled = whole.len().min(codes.len());
+    for (out, bytes) in codes.iter_mut().zip(whole) {
+        *out = bytes.first_chunk().map_or(0, &code);
+    }
+    // The last of a row may have nothing behind it.
+    if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.first_chunk()) {
+        *out = code(bytes);
     }
 }

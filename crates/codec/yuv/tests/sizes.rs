@@ -8,9 +8,21 @@ use xenoglot_yuv::{
 
 fn format() -> impl Strategy<Value = Format> {
     use Layout::*;
-    let layout =
-        proptest::sample::select(vec![Planar, SemiPlanar, SemiPlanarSwapped, PackedYuyv, PackedUyvy]);
-    let subsampling = proptest::sample::select(vec![Subsampling::S420, Subsampling::S422, Subsampling::S444]);
+    let layout = proptest::sample::select(vec![
+        Planar,
+        SemiPlanar,
+        SemiPlanarSwapped,
+        PackedYuyv,
+        PackedUyvy,
+        PackedVuya,
+        Mono,
+    ]);
+    let subsampling = proptest::sample::select(vec![
+        Subsampling::S420,
+        Subsampling::S422,
+        Subsampling::S440,
+        Subsampling::S444,
+    ]);
     (layout, subsampling, 0u32..20, any::<bool>()).prop_map(|(layout, subsampling, bits, high)| Format {
         layout,
         subsampling,
@@ -42,13 +54,14 @@ proptest! {
     fn frames_of_any_size(
         format in format(),
         conversion in conversion(),
-        size in [0usize..90, 0usize..9],
-        data in proptest::collection::vec(any::<u8>(), 0..6000),
+        size in [0usize..600, 0usize..9],
+        data in proptest::collection::vec(any::<u8>(), 0..20000),
     ) {
         let [width, height] = size;
         let Ok(frame) = Frame::tight(format, width, height, &data) else {
             let short = format.bytes(width, height).is_none_or(|n| n > data.len());
-            let packed = matches!(format.layout, Layout::PackedYuyv | Layout::PackedUyvy);
+            let packed =
+                matches!(format.layout, Layout::PackedYuyv | Layout::PackedUyvy | Layout::PackedVuya);
             prop_assert!(short || packed || !(8..=16).contains(&format.bits));
             return Ok(());
         };

@@ -1,9 +1,10 @@
-//! Suites of the Nintendo DS's 3D engines.
+//! Suites of the Nintendo DS's graphics.
 
 #[cfg(feature = "host")]
 pub mod compute;
 pub mod console;
 pub mod slopes;
+pub mod whole;
 
 use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};

@@ -3,6 +3,7 @@
 mod astc;
 mod blocks;
 mod console;
+pub(crate) mod files;
 
 use crate::limit::{Item, Work};
 use crate::report::{Case, Observer, Summary, Verdict};

@@ -34,7 +34,7 @@ use xenoglot_trace::{Inconsistent, Recorder, Trace};
 /// The capture's machine.
 pub const MACHINE: [u8; 4] = *b"DRGN";
 /// Version of the state's layout. Others are refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Operation: version, then the state but for memory and trace.
 pub const STATE: u32 = FIRST_MACHINE_OP;

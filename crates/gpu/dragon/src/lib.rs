@@ -49,5 +49,5 @@ mod wait;
 pub use event::{Event, SCHEMA};
 pub use machine::{Faults, FragmentStart, Machine};
 pub use params::{ParamError, Params};
-pub use unit::{PIPELINE, UNITS};
+pub use unit::{LINKS, UNITS};
 pub use wait::{EndlessWait, Reason, UnitState};

@@ -132,7 +132,7 @@ impl Machine {
             fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
-            textures: TextureUnit::new(params.texture_cache),
+            textures: TextureUnit::new(&params),
         };
         let events = vec![Event::GenericIdle; UNITS.len() + units.vpus.len()];
         let shared = Shared {
@@ -229,7 +229,13 @@ impl Machine {
         self.recorder.is_some()
     }
 
-    /// What was recorded since [`Machine::start_trace`].
+    /// What is over of what was recorded since the last call, or since [`Machine::start_trace`]; recording goes on. For
+    /// runs whose trace would not fit in memory.
+    pub fn take_trace_part(&mut self) -> Option<Trace> {
+        self.recorder.as_mut().map(Recorder::part)
+    }
+
+    /// What was recorded since [`Machine::start_trace`], or the last [`Machine::take_trace_part`].
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.recorder.take().map(Recorder::finish)
     }

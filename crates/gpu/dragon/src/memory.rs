@@ -92,10 +92,33 @@ impl Sdram {
         }
     }
 
-    /// Starts an access in tick `now`; gives the tick in which it is done, which is later.
-    pub(crate) fn access(&mut self, now: u64, direction: Direction, address: u32, bytes: u32) -> u64 {
+    /// As [`access`](Self::access) of a unit that may be an [instant](params::Instant) one, which has what it asks for
+    /// at once and leaves bus and rows alone.
+    pub(crate) fn access_by(
+        &mut self,
+        instant: bool,
+        now: u64,
+        direction: Direction,
+        address: u32,
+        bytes: u32,
+    ) -> u64 {
+        if instant {
+            self.count(direction, address, bytes);
+            return now;
+        }
+        self.access(now, direction, address, bytes)
+    }
+
+    /// Counts the bytes of an access; gives its bursts.
+    fn count(&mut self, direction: Direction, address: u32, bytes: u32) -> u64 {
         let bursts = u64::from((address % BURST).saturating_add(bytes).div_ceil(BURST).max(1));
         self.moved[direction as usize] += bursts * u64::from(BURST);
+        bursts
+    }
+
+    /// Starts an access in tick `now`; gives the tick in which it is done, which is later.
+    pub(crate) fn access(&mut self, now: u64, direction: Direction, address: u32, bytes: u32) -> u64 {
+        let bursts = self.count(direction, address, bytes);
         let timing = &self.timing;
         let start = if timing.contention { now.max(self.free_at) } else { now };
         let latency = if timing.rows.enabled {

@@ -51,6 +51,25 @@ pub struct Params {
     pub latency: Latencies,
     /// Memory.
     pub memory: Memory,
+    /// Units that take no time.
+    pub instant: Instant,
+}
+
+/// Units that take no time of their own: what they wait for in memory and what they do happens in the tick in which it
+/// is begun. They still hand over what they hand over tick by tick, and wait for room. No hardware does that; the frame
+/// time that is left says how much of it a unit can be responsible for ([`explain`](crate::host::explain)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "named after the units")]
+pub struct Instant {
+    pub triangle_draw: bool,
+    pub vertex_cache: bool,
+    pub rasterizer: bool,
+    pub texture: bool,
+    pub tile_buffer_fill: bool,
+    pub tile_buffer_store: bool,
+    pub tile_buffer_load: bool,
+    pub vpu: bool,
 }
 
 /// The rasteriser and the triangle set-up before it.
@@ -130,6 +149,7 @@ impl Default for Params {
             raster: Raster::default(),
             latency: Latencies::default(),
             memory: Memory::default(),
+            instant: Instant::default(),
         }
     }
 }
@@ -190,7 +210,8 @@ impl Params {
         Ok(params)
     }
 
-    /// These parameters with assignments in TOML's syntax, such as `raster.row_skip = false`.
+    /// These parameters with assignments in TOML's syntax, such as `raster.row_skip = false`. Strings need no quotes:
+    /// `number = f32`.
     ///
     /// # Errors
     /// As [`Params::from_toml`].
@@ -198,7 +219,8 @@ impl Params {
         let toml = |e: &dyn std::fmt::Display| ParamError::Toml(e.to_string());
         let mut all: toml::Table = self.to_toml().parse().map_err(|e: toml::de::Error| toml(&e))?;
         for text in assignments {
-            let changes: toml::Table = text.parse().map_err(|e: toml::de::Error| toml(&e))?;
+            let changes =
+                text.parse().or_else(|e: toml::de::Error| unquoted(text).ok_or_else(|| toml(&e)))?;
             merge(&mut all, changes, 2);
         }
         let params: Params = all.try_into().map_err(|e: toml::de::Error| toml(&e))?;
@@ -262,6 +284,13 @@ impl Params {
     }
 }
 
+/// An assignment whose value is a string without its quotes.
+fn unquoted(text: &str) -> Option<toml::Table> {
+    let (name, value) = text.split_once('=')?;
+    let value = toml::Value::String(value.trim().into());
+    format!("{name} = {value}").parse().ok()
+}
+
 /// Takes over `changes`, tables part by part down to `depth`; what is deeper replaces.
 fn merge(table: &mut toml::Table, changes: toml::Table, depth: u32) {
     for (key, value) in changes {
@@ -307,6 +336,12 @@ mod tests {
         let rows = rows.unwrap();
         assert_eq!((rows.memory.rows.enabled, rows.memory.rows.banks, rows.raster.pixels), (true, 8, 2));
         assert!(error("vpu = 2").contains("unknown field"));
+        let set = |text: &str| Params::default().with(&[text.to_owned()]).map_err(|e| e.to_string());
+        assert_eq!(set("number = f32").map(|p| p.number), Ok(Number::Float));
+        assert_eq!(set("vpus = 0").unwrap_err(), "vpus = 0: it has to be from 1 to 8");
+        let wrong = set("vpus = many").unwrap_err();
+        assert!(wrong.contains("expected u32") && wrong.contains("vpus"), "{wrong}");
+        assert!(set("vpus").unwrap_err().contains("vpus"));
         assert!(error("number = \"f16\"").contains("no number type"));
     }
 }

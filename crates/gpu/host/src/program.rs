@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use xenoglot::Code;
-use xenoglot_ir::{Module, verify};
+use xenoglot::Options;
+use xenoglot_cache::translate::translate_module;
+use xenoglot_ir::Module;
 
 use crate::{Buffer, Device, Error, Texture, TextureFormat, TextureShape};
 
@@ -113,14 +114,20 @@ impl Device {
         self.program_of(layout, &self.words(module)?)
     }
 
-    /// A module's SPIR-V for the device.
-    pub(crate) fn words(&self, mut module: Module) -> Result<Words, Error> {
-        verify(&module).map_err(|errors| Error::Translation(format!("{errors:?}")))?;
-        let code = xenoglot::compile(&mut module, &self.host, &xenoglot::Options::default());
-        match code.map_err(|e| Error::Translation(e.to_string()))? {
-            Code::Words(words) => Ok(Words(words)),
-            Code::Text(_) => Err(Error::Translation("text for words".into())),
-        }
+    /// Translates a module as [`Device::program`] does, for a later time: its code is in the device's cache then.
+    ///
+    /// # Errors
+    /// [`Error::Translation`].
+    pub fn translate(&self, module: Module) -> Result<(), Error> {
+        self.words(module).map(drop)
+    }
+
+    /// A module's SPIR-V for the device, from its cache if it is there.
+    pub(crate) fn words(&self, module: Module) -> Result<Words, Error> {
+        let found = translate_module(&self.cache, module, &self.host, &Options::default());
+        let entry = found.map_err(|failure| Error::Translation(failure.to_string()))?;
+        let words = entry.payload.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word));
+        Ok(Words(words.collect()))
     }
 
     /// Has the driver compile SPIR-V.
@@ -158,10 +165,12 @@ impl Device {
                     zero_initialize_workgroup_memory: false,
                     ..wgpu::PipelineCompilationOptions::default()
                 },
-                cache: None,
+                cache: self.pipelines.as_ref().map(|pipelines| &pipelines.raw),
             })
         };
-        self.attempt(compile).map(|raw| Program { raw }).map_err(Error::Program)
+        let raw = self.attempt(compile).map_err(Error::Program)?;
+        self.pipelines.iter().for_each(|pipelines| pipelines.note());
+        Ok(Program { raw })
     }
 
     fn module(&self, layout: &Layout, Words(words): &Words) -> wgpu::ShaderModule {
@@ -175,7 +184,9 @@ impl Device {
             spirv: Some(Cow::Owned(number_densely(words, &layout.bindings))),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: words are made by [`Device::words`] alone, from our writer, which makes valid modules of verified ones.
+        // SAFETY: words are made by [`Device::words`] alone, from our writer, which makes valid modules of verified ones; or
+        // they are what it made before, from the device's cache, which has checked their hash. Who writes to a cache on
+        // disk is trusted: see [`Device::open_with`].
         // Accesses outside a buffer stay in it or read zero: wgpu opens Vulkan devices with robust buffer access.
         unsafe { self.raw.create_shader_module_passthrough(descriptor) }
     }

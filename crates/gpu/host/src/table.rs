@@ -1,21 +1,23 @@
 //! Programs by key, compiled in the background.
 
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
+use xenoglot_cache::service::{Options, Priority, Spares, Standing, Workshop};
 use xenoglot_ir::Module;
 
 use crate::rehearsal::Rehearsal;
 use crate::{Device, Error, Layout, Program};
 
+/// Programs that are kept. A title has some hundreds.
+const PROGRAMS: usize = 8192;
+
 /// When programs are compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compilation {
-    /// On a thread of the table; until it is done, the program is [`State::Compiling`]. Where the driver compiles a
+    /// On threads of the table; until it is done, the program is [`State::Compiling`]. Where the driver compiles a
     /// program when it first runs, the thread has it run: it must come to an end when all its buffers are zero.
     #[default]
     Background,
@@ -34,38 +36,53 @@ pub enum State {
     Failed(Error),
 }
 
-/// Makes programs of keys.
+/// Makes modules of keys.
 type Translate<K> = dyn Fn(&K) -> Result<Module, Error> + Send + Sync;
-type States<K> = Arc<Mutex<FxHashMap<K, State>>>;
+
+type Made = Result<Program, Error>;
 
 /// Programs of one layout by key.
 ///
-/// Any thread may ask. Programs are kept as long as the table: there are as many as the guest has states of the kind the key describes.
-/// Dropping the table waits for the program that is being compiled.
-pub struct Table<K> {
+/// Any thread may ask. The code of programs is looked up in the device's cache before it is translated. At most 8,192
+/// programs are kept, of those that are used. A program that takes the driver longer than ten seconds, or makes our
+/// translator panic, has failed. Dropping the table waits for the programs that are being compiled.
+pub struct Table<K>
+where
+    K: Clone + Eq + Hash + Send + 'static,
+{
+    shop: Arc<Shop<K>>,
+    programs: Workshop<K, Made>,
+    compilation: Compilation,
+    /// Nanoseconds that callers spent in [`Table::get`].
+    waited: AtomicU64,
+}
+
+/// What makes programs.
+struct Shop<K> {
     device: Device,
     layout: Layout,
-    translate: Arc<Translate<K>>,
-    states: States<K>,
-    compilation: Compilation,
-    worker: Mutex<Option<Worker<K>>>,
+    translate: Box<Translate<K>>,
+    /// `None` for devices that need none.
+    rehearsals: Spares<Option<Rehearsal>>,
 }
 
-struct Worker<K> {
-    /// Set when pending compilations are no longer needed.
-    stop: Arc<AtomicBool>,
-    jobs: Option<Sender<K>>,
-    thread: Option<JoinHandle<()>>,
-}
+impl<K> Shop<K> {
+    /// Makes a program for a caller who waits for it.
+    fn make(&self, key: &K) -> Made {
+        self.device.program(&self.layout, (self.translate)(key)?)
+    }
 
-impl<K> Drop for Worker<K> {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        // Without a sender the thread ends.
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+    /// Makes a program whose first run does not wait for the driver.
+    fn make_ready(&self, key: &K) -> Made {
+        let words = self.device.words((self.translate)(key)?)?;
+        // Without it programs are as right, and late.
+        let open = || Rehearsal::new(&self.device, &self.layout).ok().flatten();
+        let rehearsal = self.rehearsals.take().unwrap_or_else(open);
+        if let Some(rehearsal) = &rehearsal {
+            rehearsal.run(&words)?;
         }
+        self.rehearsals.put(rehearsal);
+        self.device.program_of(&self.layout, &words)
     }
 }
 
@@ -78,106 +95,70 @@ impl<K: Clone + Eq + Hash + Send + 'static> Table<K> {
         compilation: Compilation,
         translate: impl Fn(&K) -> Result<Module, Error> + Send + Sync + 'static,
     ) -> Table<K> {
-        Table {
+        let shop = Shop {
             device: device.clone(),
             layout: layout.clone(),
-            translate: Arc::new(translate),
-            states: Arc::default(),
-            compilation,
-            worker: Mutex::new(None),
-        }
+            translate: Box::new(translate),
+            rehearsals: Spares::default(),
+        };
+        let failed = |failure: xenoglot_cache::Failure| Err(Error::Translation(failure.to_string()));
+        let programs = Workshop::new(PROGRAMS, Options::default(), failed);
+        Table { shop: Arc::new(shop), programs, compilation, waited: AtomicU64::new(0) }
     }
 
     /// The program of a key; one that was not asked for before is compiled.
     pub fn get(&self, key: &K) -> State {
-        if let Some(state) = lock(&self.states).get(key) {
-            return state.clone();
-        }
-        let state = match self.compilation {
-            Compilation::Blocking => {
-                let module = (self.translate)(key);
-                module.and_then(|module| self.device.program(&self.layout, module)).into()
-            }
-            Compilation::Background => match self.send(key) {
-                // Whoever is faster: the thread may have put its result there.
-                Ok(()) => return lock(&self.states).entry(key.clone()).or_insert(State::Compiling).clone(),
-                Err(error) => State::Failed(error),
-            },
-        };
-        lock(&self.states).insert(key.clone(), state.clone());
+        let start = Instant::now();
+        let state = self.find_or_begin(key);
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(nanoseconds, Ordering::Relaxed);
         state
+    }
+
+    /// How long all callers have been in [`Table::get`] so far: what of their frames was spent on looking up programs, or on
+    /// waiting for them if they are compiled when they are asked for.
+    pub fn waited(&self) -> Duration {
+        Duration::from_nanos(self.waited.load(Ordering::Relaxed))
+    }
+
+    fn find_or_begin(&self, key: &K) -> State {
+        if let Some(made) = self.programs.get(key) {
+            return made.into();
+        }
+        match self.compilation {
+            Compilation::Blocking => {
+                let made = self.shop.make(key);
+                self.programs.insert(key.clone(), made.clone());
+                made.into()
+            }
+            Compilation::Background => {
+                let (shop, of) = (Arc::clone(&self.shop), key.clone());
+                let ticket = self.programs.begin(key, Priority::Now, move || shop.make_ready(&of));
+                ticket.poll().map_or(State::Compiling, State::from)
+            }
+        }
+    }
+
+    /// How it stands with the program of a key; `None` if it was not asked for. It does not count as used.
+    pub fn peek(&self, key: &K) -> Option<State> {
+        match self.programs.standing(key) {
+            Standing::Ready(made) => Some(made.into()),
+            Standing::InWork => Some(State::Compiling),
+            Standing::New => None,
+        }
     }
 
     /// Programs by state: ready, compiling, failed.
     pub fn counts(&self) -> [usize; 3] {
-        let mut counts = [0; 3];
-        for state in lock(&self.states).values() {
-            counts[match state {
-                State::Ready(_) => 0,
-                State::Compiling => 1,
-                State::Failed(_) => 2,
-            }] += 1;
-        }
-        counts
-    }
-
-    fn send(&self, key: &K) -> Result<(), Error> {
-        let mut slot = self.worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let worker = match &mut *slot {
-            Some(worker) => worker,
-            None => slot.insert(Worker::start(
-                self.device.clone(),
-                self.layout.clone(),
-                Arc::clone(&self.translate),
-                Arc::clone(&self.states),
-            )?),
-        };
-        let gone = || Error::Translation("the thread that compiles is gone".into());
-        worker.jobs.as_ref().ok_or_else(gone)?.send(key.clone()).map_err(|_| gone())
+        // What is in work comes to the others before it is no longer in work.
+        let status = self.programs.status();
+        let [made, failed] = self.programs.count(Result::is_err);
+        [made - failed, status.waiting + status.working, failed]
     }
 }
 
-impl<K: Eq + Hash + Send + 'static> Worker<K> {
-    fn start(
-        device: Device,
-        layout: Layout,
-        translate: Arc<Translate<K>>,
-        states: States<K>,
-    ) -> Result<Worker<K>, Error> {
-        let (jobs, keys) = channel::<K>();
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let run = move || {
-            // Without it programs are as right, and late.
-            let rehearsal = Rehearsal::new(&device, &layout).ok().flatten();
-            let rehearsed = |key: &K| {
-                let words = device.words(translate(key)?)?;
-                if let Some(rehearsal) = &rehearsal {
-                    rehearsal.run(&words)?;
-                }
-                device.program_of(&layout, &words)
-            };
-            for key in keys {
-                if stopped.load(Ordering::Relaxed) {
-                    return;
-                }
-                let state = rehearsed(&key).into();
-                lock(&states).insert(key, state);
-            }
-        };
-        let thread = std::thread::Builder::new().name("host programs".into()).spawn(run);
-        let thread = thread.map_err(|e| Error::Translation(format!("no thread to compile on: {e}")))?;
-        Ok(Worker { stop, jobs: Some(jobs), thread: Some(thread) })
-    }
-}
-
-impl From<Result<Program, Error>> for State {
-    fn from(made: Result<Program, Error>) -> State {
+impl From<Made> for State {
+    fn from(made: Made) -> State {
         made.map_or_else(State::Failed, State::Ready)
     }
-}
-
-/// No state is left half changed by a panic.
-fn lock<K>(states: &Mutex<FxHashMap<K, State>>) -> MutexGuard<'_, FxHashMap<K, State>> {
-    states.lock().unwrap_or_else(PoisonError::into_inner)
 }

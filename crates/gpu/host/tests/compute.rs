@@ -155,3 +155,55 @@ fn threads_read_from_one_device() {
         }
     });
 }
+
+/// A second run finds the code, and what the driver made of it.
+#[test]
+fn a_cache_on_disk_has_programs_of_earlier_runs() {
+    use std::sync::Arc;
+    use xenoglot_cache::translate::present;
+    use xenoglot_cache::{Cache, Kind, Options, Versions};
+
+    let Some(first) = device() else { return };
+    let options = DeviceOptions { selector: Some(first.name().to_owned()), ..DeviceOptions::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let run = |versions: Versions| {
+        let cache = Arc::new(Cache::open(folder.path(), versions, &Options::default()).unwrap());
+        {
+            let device = Device::open_with(&options, &cache).unwrap();
+            let layout = layout(&device);
+            for compilation in [Compilation::Background, Compilation::Blocking] {
+                let table = Table::new(&device, &layout, compilation, |_: &u8| Ok(module()));
+                let start = Instant::now();
+                let program = loop {
+                    match table.get(&1) {
+                        State::Ready(program) => break program,
+                        State::Compiling => std::thread::sleep(Duration::from_millis(1)),
+                        State::Failed(error) => panic!("{error}"),
+                    }
+                    assert!(start.elapsed() < Duration::from_secs(120));
+                };
+                assert!(table.peek(&2).is_none() && table.waited() > Duration::ZERO);
+                let factors = device.buffer_of(&[10, 0, 0, 0]).unwrap();
+                let source = device.buffer_of(&[1, 2, 3, 4]).unwrap();
+                let target = device.buffer(16).unwrap();
+                let arguments = Arguments::new(&device, &layout, &[&factors, &source, &target]).unwrap();
+                let mut commands = Commands::default();
+                commands.dispatch(&program, &arguments, &[0], [1, 1, 1]);
+                commands.submit(&device).unwrap();
+                assert_eq!(device.read(&[(&target, 0..16)]).unwrap(), [[10, 20, 30, 40]]);
+            }
+        }
+        cache.flush().unwrap();
+        let kinds = cache.hosts().unwrap().verify().unwrap().kinds;
+        let counts = cache.counts();
+        (counts.misses, counts.hits, kinds[Kind::Artifact as usize].0, kinds[Kind::Blob as usize].0)
+    };
+    let (misses, hits, artifacts, blobs) = run(present());
+    assert_eq!((misses, hits, artifacts), (1, 1, 1));
+    assert!(blobs <= 1);
+    assert_eq!(run(present()), (0, 2, 1, blobs));
+    // After an update of the writer it is translated again.
+    let raised =
+        present().iter().map(|(name, v)| (name.to_owned(), v + u16::from(name == "spirv"))).collect();
+    assert_eq!(run(raised), (1, 1, 2, blobs));
+}

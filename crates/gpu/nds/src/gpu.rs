@@ -6,6 +6,7 @@ use crate::geometry::{GeometryEngine, Readback};
 use crate::memory::TextureMemory;
 use crate::raster::{Options, Renderer};
 use crate::registers::{Control, Registers};
+use crate::state::{Io, StateError, Stated};
 
 /// The 3D engines.
 ///
@@ -142,5 +143,16 @@ impl Gpu {
     /// The frame shown.
     pub fn renderer(&self) -> &Renderer {
         &self.renderer
+    }
+}
+
+impl Stated for Gpu {
+    /// Memory and the picture are not a part of it.
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Gpu { memory: _, registers, fifo, geometry, renderer: _, frames } = self;
+        registers.state(io)?;
+        fifo.state(io)?;
+        geometry.state(io)?;
+        frames.state(io)
     }
 }

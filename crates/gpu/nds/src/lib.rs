@@ -1,7 +1,10 @@
-//! The 3D engines of the Nintendo DS, exact to the pixel.
+//! The graphics of the Nintendo DS, exact to the pixel.
 //!
-//! [`gpu::Gpu`] is what an emulator embeds: words for GXFIFO and registers go in, rows of pixels come out. Behind it are
-//! the [`geometry`] engine, which turns commands into polygon and vertex memory, and the [`raster`] engine, which draws
+//! [`video::Video`] is what an emulator embeds: accesses by address go in, pictures of both screens come out. Behind it are
+//! video memory, the 2D engines ([`engine2d`]) and the 3D engines.
+//!
+//! [`gpu::Gpu`] is the 3D engines alone: words for GXFIFO and registers go in, rows of pixels come out. Behind it are the
+//! [`geometry`] engine, which turns commands into polygon and vertex memory, and the [`raster`] engine, which draws
 //! them row by row. Everything is integers; the same input gives the same frame on every host and for any number of
 //! threads.
 //!
@@ -19,11 +22,13 @@
 //!
 //! Facts about the console are from GBATEK, from captures of consoles (`vectors/nds-slopes/FORMAT.md`,
 //! `vectors/nds-console/FORMAT.md`), and from the
-//! results of an emulator (`vectors/nds/FORMAT.md`); `docs/nds.md` says where those disagree. [`container`] reads and
-//! writes scenes, [`play`] plays them, [`results`] compares.
+//! results of an emulator (`vectors/nds/FORMAT.md`, `vectors/nds-2d/FORMAT.md`); `docs/nds.md` says where those disagree.
+//! [`container`] reads and writes scenes, [`play`] plays them, [`results`] compares; [`whole`] does so with scenes of whole
+//! pictures.
 #![deny(missing_docs)]
 
 pub mod container;
+pub mod engine2d;
 pub mod geometry;
 pub mod gpu;
 pub mod memory;
@@ -34,3 +39,6 @@ mod recorded;
 pub mod recorder;
 pub mod registers;
 pub mod results;
+pub mod state;
+pub mod video;
+pub mod whole;

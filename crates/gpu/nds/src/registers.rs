@@ -75,6 +75,52 @@ impl Registers {
         u32::from(self.control >> 8 & 15)
     }
 
+    /// 16 bits at an even address from 0x04000320 to 0x040003BE, as written.
+    pub fn half(&self, address: u32) -> u16 {
+        let low = |value: u32, at: u32| (value >> (8 * (at & 2))) as u16;
+        let index = |first: u32| (address.wrapping_sub(first) / 2) as usize;
+        match address & !1 {
+            0x0400_0330..0x0400_0340 => self.edge_colors[index(0x0400_0330) % 8],
+            0x0400_0340 => self.alpha_test_ref.into(),
+            at @ 0x0400_0350..0x0400_0354 => low(self.clear_color, at),
+            0x0400_0354 => self.clear_depth,
+            0x0400_0356 => self.clear_image_offset,
+            at @ 0x0400_0358..0x0400_035c => low(self.fog_color, at),
+            0x0400_035c => self.fog_offset,
+            0x0400_0360..0x0400_0380 => {
+                let at = 2 * index(0x0400_0360) % 32;
+                u16::from_le_bytes([self.fog_table[at], self.fog_table[at + 1]])
+            }
+            0x0400_0380..0x0400_03c0 => self.toon_table[index(0x0400_0380) % 32],
+            _ => 0,
+        }
+    }
+
+    /// Writes 16 bits at an even address from 0x04000320 to 0x040003BE; where there is no register, nothing.
+    pub fn write_half(&mut self, address: u32, value: u16) {
+        let index = |first: u32| (address.wrapping_sub(first) / 2) as usize;
+        let put = |word: &mut u32, bits: u32| {
+            let shift = 8 * (address & 2);
+            *word = (*word & !(0xffff << shift) | u32::from(value) << shift) & bits;
+        };
+        match address & !1 {
+            0x0400_0330..0x0400_0340 => self.edge_colors[index(0x0400_0330) % 8] = value & 0x7fff,
+            0x0400_0340 => self.alpha_test_ref = value as u8 & 31,
+            0x0400_0350..0x0400_0354 => put(&mut self.clear_color, 0x3f1f_ffff),
+            0x0400_0354 => self.clear_depth = value & 0x7fff,
+            0x0400_0356 => self.clear_image_offset = value,
+            0x0400_0358..0x0400_035c => put(&mut self.fog_color, 0x001f_7fff),
+            0x0400_035c => self.fog_offset = value & 0x7fff,
+            0x0400_0360..0x0400_0380 => {
+                let at = 2 * index(0x0400_0360) % 32;
+                let bytes = value.to_le_bytes().map(|density| density & 127);
+                self.fog_table[at..at + 2].copy_from_slice(&bytes);
+            }
+            0x0400_0380..0x0400_03c0 => self.toon_table[index(0x0400_0380) % 32] = value & 0x7fff,
+            _ => {}
+        }
+    }
+
     /// The layout of chunk `REGS`.
     pub fn from_bytes(bytes: &[u8; REGISTER_BYTES]) -> Registers {
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -124,6 +170,17 @@ pub fn channel6(five: u16) -> u8 {
 /// Red, green and blue of 6 bits of a colour RGB555.
 pub fn color6(rgb555: u16) -> [u8; 3] {
     [channel6(rgb555), channel6(rgb555 >> 5), channel6(rgb555 >> 10)]
+}
+
+impl crate::state::Stated for Registers {
+    fn state(&mut self, io: &mut crate::state::Io) -> Result<(), crate::state::StateError> {
+        let mut bytes = self.to_bytes();
+        io.bytes(&mut bytes)?;
+        if io.is_loading() {
+            *self = Registers::from_bytes(&bytes);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

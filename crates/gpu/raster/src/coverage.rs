@@ -4,7 +4,7 @@ use crate::grid::Bounds;
 
 /// A primitive that may be binned.
 pub trait Coverage {
-    /// The pixels it may touch.
+    /// The pixels it may touch. Where they lie in a square they do touch it.
     fn bounds(&self) -> Bounds;
 
     /// Whether it may touch one of these pixels, which lie within [`Coverage::bounds`] in part. Never false where it

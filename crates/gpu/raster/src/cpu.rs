@@ -17,18 +17,27 @@ pub fn bin<C: Coverage>(grid: &Grid, primitives: &[C]) -> Tiles {
     let mut words = vec![0; grid.words() as usize];
     let [columns, _] = grid.tiles();
     let (summary_words, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
+    let frame = grid.bounds();
     for (i, primitive) in primitives.iter().take(grid.primitives as usize).enumerate() {
-        let bounds = primitive.bounds().intersect(&grid.bounds());
+        let whole = primitive.bounds();
+        let bounds = whole.intersect(&frame);
+        let mut touched = |[x, y]: [u32; 2]| {
+            let base = (y * columns + x) as usize * size;
+            words[base + summary_words + i / 32] |= 1 << (i % 32);
+            words[base + i / 1024] |= 1 << (i / 32 % 32);
+        };
+        let [low, high] = [bounds.low, bounds.high].map(|corner| corner.map(|at| at as u32 / grid.tile));
+        if low == high && whole == bounds && !bounds.is_empty() {
+            touched(low);
+            continue;
+        }
         for bin in squares(&bounds, grid.tile * BIN) {
             if !primitive.touches(&bin) {
                 continue;
             }
             for tile in squares(&bounds.intersect(&bin), grid.tile) {
                 if primitive.touches(&tile) {
-                    let [x, y] = tile.low.map(|at| at as u32 / grid.tile);
-                    let base = (y * columns + x) as usize * size;
-                    words[base + summary_words + i / 32] |= 1 << (i % 32);
-                    words[base + i / 1024] |= 1 << (i / 32 % 32);
+                    touched(tile.low.map(|at| at as u32 / grid.tile));
                 }
             }
         }
@@ -71,11 +80,13 @@ impl Tiles {
 }
 
 /// Places of the ones of a bitmap, from the lowest up.
+#[inline]
 fn bits(words: &[u32]) -> impl Iterator<Item = u32> {
     (0..).zip(words).flat_map(|(i, &word)| ones(word).map(move |bit| i * 32 + bit))
 }
 
 /// Places of the ones of a word, from the lowest up.
+#[inline]
 fn ones(mut word: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros();

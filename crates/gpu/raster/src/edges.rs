@@ -70,6 +70,7 @@ impl Edges {
     }
 
     /// Rows that may be covered, first and last.
+    #[inline]
     pub fn rows(&self) -> [i32; 2] {
         let [low, high] = [self.scissor.low[1], self.scissor.high[1]];
         [(self.y[0].wrapping_add(7) >> 3).max(low), (self.y[2].wrapping_sub(1) >> 3).min(high)]
@@ -93,24 +94,54 @@ impl Edges {
         ]
     }
 
+    /// The spans of rows `first` to `last`, which are among [`Edges::rows`].
+    #[inline(always)]
+    pub fn spans(&self, first: i32, last: i32) -> impl Iterator<Item = [i32; 2]> + use<> {
+        let Edges { x, slope, y, right_major, scissor } = *self;
+        let start = |edge: usize, from: i32| {
+            x[edge].wrapping_add(slope[edge].wrapping_mul(first.wrapping_mul(8).wrapping_sub(from)))
+        };
+        let mut columns = [start(0, y[0]), start(1, y[0]), start(2, y[1])];
+        let middle = y[1].wrapping_add(7) >> 3;
+        (first..=last).map(
+            #[inline(always)]
+            move |row| {
+                let [long, upper, lower] = columns;
+                let short = if row >= middle { lower } else { upper };
+                for (column, slope) in columns.iter_mut().zip(slope) {
+                    *column = column.wrapping_add(slope.wrapping_mul(8));
+                }
+                let (left, right) = if right_major { (short, long) } else { (long, short) };
+                [
+                    (left.wrapping_add(UP) >> PIXEL).max(scissor.low[0]),
+                    (right.wrapping_sub(1) >> PIXEL).min(scissor.high[0]),
+                ]
+            },
+        )
+    }
+
     /// Column of an edge at a row, with as many bits as it takes.
+    #[inline]
     fn exact(&self, edge: usize, row: i32) -> i64 {
         let from = if edge == 2 { self.y[1] } else { self.y[0] };
         i64::from(self.x[edge]) + i64::from(self.slope[edge]) * (8 * i64::from(row) - i64::from(from))
     }
 
     /// First row at the middle vertex or below it.
+    #[inline]
     fn middle_row(&self) -> i32 {
         self.y[1].wrapping_add(7) >> 3
     }
 
     /// Rows of the edges among rows `first` to `last`: a, b, c. Where the first is above the last there are none.
+    #[inline]
     fn edge_rows(&self, [first, last]: [i32; 2]) -> [[i32; 2]; 3] {
         let middle = self.middle_row();
         [[first, last], [first, last.min(middle.saturating_sub(1))], [first.max(middle), last]]
     }
 
     /// Whether columns along an edge may wrap around.
+    #[inline]
     fn wraps(&self) -> bool {
         if self.y.iter().any(|y| !(-(1 << 20)..1 << 20).contains(y)) {
             return true;
@@ -123,6 +154,7 @@ impl Edges {
 
     /// First column of the leftmost and last column of the rightmost span among rows. Edges are straight, so that only
     /// their ends count.
+    #[inline]
     fn columns(&self, rows: [i32; 2]) -> [i64; 2] {
         let (mut left, mut right) = (i64::MAX, i64::MIN);
         for (edge, [first, last]) in self.edge_rows(rows).into_iter().enumerate() {
@@ -149,6 +181,7 @@ fn slope(dx: i32, dy: i32) -> i32 {
 }
 
 impl Coverage for Edges {
+    #[inline]
     fn bounds(&self) -> Bounds {
         let rows @ [first, last] = self.rows();
         let [low, high] = [self.scissor.low[0], self.scissor.high[0]];
@@ -160,6 +193,7 @@ impl Coverage for Edges {
         Bounds { low: [low.max(within(left)), first], high: [high.min(within(right)), last] }
     }
 
+    #[inline]
     fn touches(&self, pixels: &Bounds) -> bool {
         let pixels = pixels.intersect(&self.scissor);
         let [first, last] = self.rows();
@@ -269,6 +303,10 @@ mod tests {
         fn no_covered_pixel_is_lost(edges in edges(), tile in prop_oneof![Just(8), Just(16)]) {
             let mut scalar = Scalar::new(&[]);
             let bounds = edges.bounds();
+            let rows = edges.rows();
+            for (row, span) in (rows[0]..).zip(edges.spans(rows[0], rows[1])) {
+                prop_assert_eq!(span, edges.span(row));
+            }
             for y in 0..80 {
                 let [first, last] = edges.span(y);
                 for x in 0..80 {

@@ -26,11 +26,13 @@ impl Bounds {
     }
 
     /// Whether there are no pixels in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         (0..2).any(|axis| self.low[axis] > self.high[axis])
     }
 
     /// The pixels in both.
+    #[inline]
     pub fn intersect(&self, other: &Bounds) -> Bounds {
         let axis = |i: usize| (self.low[i].max(other.low[i]), self.high[i].min(other.high[i]));
         let ((left, right), (top, bottom)) = (axis(0), axis(1));

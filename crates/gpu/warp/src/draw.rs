@@ -1,11 +1,9 @@
-//! Draws: primitives with their states, and the values that rules want of them.
+//! Draws: primitives with their states.
 
 use crate::primitive::Primitive;
-use crate::rules::{self, Attributes, Key, Setting, StateValues};
 use crate::state::RenderState;
 use thiserror::Error;
 use xenoglot_raster::Edges;
-use xenoglot_raster::ops::Ops;
 
 /// A primitive has no state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -43,7 +41,7 @@ impl<'a> Draw<'a> {
                 return Err(NoState { primitive, state, states: states.len() });
             }
         }
-        Ok(Draw { states, primitives, state_of })
+        Ok(Draw { states, primitives, state_of: &state_of[..primitives.len()] })
     }
 
     /// How many primitives there are.
@@ -70,50 +68,24 @@ impl<'a> Draw<'a> {
             .map(move |(primitive, &state)| (primitive, state, &states[usize::from(state)]))
     }
 
-    /// A primitive with its state.
-    pub fn get(&self, number: usize) -> Option<(&'a Primitive, &'a RenderState)> {
-        let state = self.states.get(usize::from(*self.state_of.get(number)?))?;
-        Some((self.primitives.get(number)?, state))
+    /// Those of its primitives that are in a range, as far as there are any.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Draw<'a> {
+        let end = range.end.min(self.primitives.len());
+        let range = range.start.min(end)..end;
+        Draw {
+            states: self.states,
+            primitives: &self.primitives[range.clone()],
+            state_of: &self.state_of[range],
+        }
+    }
+
+    /// The number of each primitive's state.
+    pub fn state_of(&self) -> &'a [u16] {
+        self.state_of
     }
 
     /// What each primitive may cover of a frame.
     pub fn edges(&self, frame: [u32; 2]) -> Vec<Edges> {
         self.iter().map(|(primitive, _, state)| primitive.edges(state, frame)).collect()
     }
-}
-
-/// A primitive and its state as constants of an engine.
-#[inline(always)]
-pub fn values<O: Ops>(o: &mut O, primitive: &Primitive, state: &RenderState) -> rules::Primitive<O> {
-    let known = Setting::Known;
-    let key = Key {
-        depth: known(state.depth),
-        blend: known(state.blend),
-        combiner: known(state.combiner),
-        format: known(state.format),
-        last_level: known(state.last_level()),
-        threshold: known(state.alpha_threshold),
-    };
-    let values = StateValues {
-        constant: state.constant.map(|v| o.int(v.into())),
-        clamp: state.clamp.map(|v| o.int(v.into())),
-        mask: state.mask.map(|v| o.int((v as i16).into())),
-        width: o.int(state.width.into()),
-        levels: state.levels.map(|v| o.int(v as i32)),
-    };
-    let color = [0, 1, 2, 3].map(|channel| primitive.color.map(|color| o.float(color[channel].into())));
-    let mut floats = |values: [f32; 3]| values.map(|value| o.float(value));
-    let (u, v, w, z) = (floats(primitive.u), floats(primitive.v), floats(primitive.w), floats(primitive.z));
-    let attributes = Attributes {
-        origin: [o.int(primitive.x[0] >> 16), o.int(primitive.y[0].into())],
-        u,
-        v,
-        w,
-        color,
-        z,
-        dx: primitive.dx.map(|value| o.float(value)),
-        dy: primitive.dy.map(|value| o.float(value)),
-        offset: primitive.offset.map(|value| o.float(value.into())),
-    };
-    rules::Primitive { key, state: values, attributes }
 }

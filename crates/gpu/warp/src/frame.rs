@@ -148,19 +148,33 @@ impl Targets {
 }
 
 /// Pixels along a side of a tile.
-pub const TILE: u32 = 64;
-/// Pixels along a side of a block.
-pub const BLOCK: u32 = 4;
-/// Pixels of a block.
-pub const BLOCK_PIXELS: usize = (BLOCK * BLOCK) as usize;
+pub(crate) const TILE: u32 = 64;
 /// Pixels of a tile.
-const TILE_PIXELS: usize = (TILE * TILE) as usize;
+pub(crate) const TILE_PIXELS: usize = (TILE * TILE) as usize;
+/// Words behind a tile's pixels: four pixels from any place on are there, and four more that nobody sees.
+const BEHIND: usize = 8;
 
-/// A square of a frame: blocks row by row, and the pixels of each row by row.
+/// A square of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Tile {
-    pub color: [i32; TILE_PIXELS],
-    pub depth: [i32; TILE_PIXELS],
+    /// Colour in the lower half, depth in the upper, row by row.
+    words: [i32; TILE_PIXELS + BEHIND],
+    /// What all of them are instead, until one is drawn.
+    cleared: Option<i32>,
+}
+
+impl Tile {
+    /// The words, to be drawn into.
+    pub fn words_mut(&mut self) -> &mut [i32; TILE_PIXELS + BEHIND] {
+        if let Some(word) = self.cleared.take() {
+            self.words.fill(word);
+        }
+        &mut self.words
+    }
+
+    fn word(&self, at: usize) -> i32 {
+        self.cleared.unwrap_or(self.words[at])
+    }
 }
 
 /// Colours and depths at hand while primitives are drawn: between [`Frame::load`] and [`Frame::store`] memory has what was
@@ -172,7 +186,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Takes pictures from memory. Depths outside of theirs are the greatest.
+    /// Takes pictures from memory. Colours outside of theirs are 0, depths the greatest.
     ///
     /// # Errors
     /// [`Error::Size`], [`Error::Overlap`].
@@ -180,65 +194,63 @@ impl Frame {
         targets.color.check()?;
         targets.depth.check()?;
         let [columns, rows] = targets.size().map(|pixels| pixels.div_ceil(TILE));
-        let tile = Tile { color: [0; TILE_PIXELS], depth: [0xffff; TILE_PIXELS] };
+        let tile = Tile { words: [0; TILE_PIXELS + BEHIND], cleared: Some(word([0, 0xffff])) };
         let mut frame = Frame { targets: *targets, tiles: vec![tile; (columns * rows) as usize] };
-        let pixels = |surface: &Surface| {
+        for (plane, surface) in [&targets.color, &targets.depth].into_iter().enumerate() {
             let [width, height] = surface.size;
-            (0..height).flat_map(move |y| (0..width).map(move |x| [x, y]))
-        };
-        for [x, y] in pixels(&targets.color) {
-            let unit = memory.unit(targets.color.unit(x, y));
-            frame.plane(x, y, |tile| &mut tile.color, unit);
-        }
-        for [x, y] in pixels(&targets.depth) {
-            let unit = memory.unit(targets.depth.unit(x, y));
-            frame.plane(x, y, |tile| &mut tile.depth, unit);
+            for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+                frame.set_plane(x, y, plane, memory.unit(surface.unit(x, y)));
+            }
         }
         Ok(frame)
     }
 
     /// Fills pictures.
     pub fn clear(&mut self, color: Option<u16>, depth: Option<u16>) {
-        let [width, height] = self.targets.depth.size;
-        for tile in &mut self.tiles {
-            if let Some(color) = color {
-                tile.color.fill(color.into());
-            }
-        }
-        let Some(depth) = depth else { return };
-        if self.targets.size() == self.targets.depth.size {
-            self.tiles.iter_mut().for_each(|tile| tile.depth.fill(depth.into()));
+        if let (Some(color), Some(depth)) = (color, depth)
+            && self.targets.size() == self.targets.depth.size
+        {
+            self.tiles.iter_mut().for_each(|tile| tile.cleared = Some(word([color, depth])));
             return;
         }
-        for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
-            self.plane(x, y, |tile| &mut tile.depth, depth);
+        let surfaces = [(self.targets.color, color), (self.targets.depth, depth)];
+        for (plane, (surface, value)) in surfaces.into_iter().enumerate() {
+            let Some(value) = value else { continue };
+            let [width, height] = surface.size;
+            for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+                self.set_plane(x, y, plane, value);
+            }
         }
     }
 
-    fn plane(&mut self, x: u32, y: u32, plane: fn(&mut Tile) -> &mut [i32; TILE_PIXELS], value: u16) {
-        let [columns, _] = self.grid(0).tiles();
-        if let Some(tile) = self.tiles.get_mut((y / TILE * columns + x / TILE) as usize) {
-            plane(tile)[pixel_of_tile(x, y)] = value.into();
-        }
+    fn set_plane(&mut self, x: u32, y: u32, plane: usize, value: u16) {
+        let mut pixel = self.pixel(x, y);
+        pixel[plane] = value;
+        self.set_pixel(x, y, pixel);
+    }
+
+    fn tile(&self, x: u32, y: u32) -> usize {
+        let columns = self.size()[0].div_ceil(TILE);
+        (y / TILE * columns + x / TILE) as usize
     }
 
     /// Colour and depth of a pixel; 0 outside.
     pub fn pixel(&self, x: u32, y: u32) -> [u16; 2] {
-        let [columns, _] = self.grid(0).tiles();
-        let tile = self.tiles.get((y / TILE * columns + x / TILE) as usize);
-        let at = pixel_of_tile(x, y);
-        tile.map_or([0; 2], |tile| [tile.color[at] as u16, tile.depth[at] as u16])
+        let word = self.tiles.get(self.tile(x, y)).map_or(0, |tile| tile.word(pixel_of_tile(x, y)));
+        [word as u16, (word >> 16) as u16]
     }
 
     /// Replaces colour and depth of a pixel, if it is in the frame.
-    pub fn set_pixel(&mut self, x: u32, y: u32, [color, depth]: [u16; 2]) {
-        self.plane(x, y, |tile| &mut tile.color, color);
-        self.plane(x, y, |tile| &mut tile.depth, depth);
+    pub fn set_pixel(&mut self, x: u32, y: u32, pixel: [u16; 2]) {
+        let tile = self.tile(x, y);
+        if let Some(tile) = self.tiles.get_mut(tile) {
+            tile.words_mut()[pixel_of_tile(x, y)] = word(pixel);
+        }
     }
 
     /// Puts the pictures back to memory, colours first.
     pub fn store(&self, memory: &mut Memory) {
-        for (surface, plane) in [(&self.targets.color, 0), (&self.targets.depth, 1)] {
+        for (plane, surface) in [&self.targets.color, &self.targets.depth].into_iter().enumerate() {
             let [width, height] = surface.size;
             for y in 0..height {
                 for x in 0..width {
@@ -280,9 +292,11 @@ impl Frame {
     }
 }
 
+fn word([color, depth]: [u16; 2]) -> i32 {
+    (u32::from(color) | u32::from(depth) << 16) as i32
+}
+
 /// Place of a pixel in its tile.
 fn pixel_of_tile(x: u32, y: u32) -> usize {
-    let (x, y) = (x % TILE, y % TILE);
-    let block = y / BLOCK * (TILE / BLOCK) + x / BLOCK;
-    (block * BLOCK * BLOCK + y % BLOCK * BLOCK + x % BLOCK) as usize
+    (y % TILE * TILE + x % TILE) as usize
 }

@@ -1,10 +1,11 @@
-//! Files of scenes with expected frames (`vectors/warp/FORMAT.md`): forms `RWGOLD1`, `RWGOLD2` and `RWSETUP1`.
+//! Files of scenes with expected frames (`vectors/warp/FORMAT.md`): forms `RWGOLD1`, `RWGOLD2` and `RWSETUP1`;
+//! and `RWGOLD3`, which is `RWGOLD2` with states of 96 bytes ([`RenderState::from_full_bytes`]).
 
 use crate::clip::Viewport;
 use crate::frame::{Error as FrameError, Frame, MEMORY_BYTES, Memory, Surface, Targets};
 use crate::primitive::{PRIMITIVE_BYTES, Primitive};
 use crate::setup::{Cull, Vertex};
-use crate::state::{RenderState, STATE_BYTES};
+use crate::state::{FULL_STATE_BYTES, RenderState, STATE_BYTES};
 use crate::{Draw, NoState};
 use std::ops::Range;
 use thiserror::Error;
@@ -13,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// It has none of the forms' first bytes.
-    #[error("neither RWGOLD1, RWGOLD2 nor RWSETUP1")]
+    #[error("neither RWGOLD1, RWGOLD2, RWGOLD3 nor RWSETUP1")]
     Form,
     /// It ends inside of something.
     #[error("at byte {at}: the file ends inside {what}")]
@@ -156,6 +157,12 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn full_states(&mut self, count: u32) -> Result<Vec<RenderState>, Error> {
+        self.list(count, FULL_STATE_BYTES, "render states", |r| {
+            Ok(RenderState::from_full_bytes(r.array("a render state")?))
+        })
+    }
+
     fn state_numbers(&mut self, count: u32) -> Result<Vec<u16>, Error> {
         self.list(count, 2, "numbers of states", |r| Ok(u16::from_le_bytes(*r.array("a state's number")?)))
     }
@@ -176,7 +183,8 @@ impl Golden {
         let mut reader = Reader { bytes, at: 0 };
         let golden = match reader.array::<8>("the form").ok() {
             Some(b"RWGOLD1\0") => Golden::Scene(first_form(&mut reader)?),
-            Some(b"RWGOLD2\0") => Golden::Scene(second_form(&mut reader)?),
+            Some(b"RWGOLD2\0") => Golden::Scene(second_form(&mut reader, Reader::states)?),
+            Some(b"RWGOLD3\0") => Golden::Scene(second_form(&mut reader, Reader::full_states)?),
             Some(b"RWSETUP1") => Golden::Setups(setups(&mut reader)?),
             _ => return Err(Error::Form),
         };
@@ -223,9 +231,12 @@ fn first_form(reader: &mut Reader<'_>) -> Result<Scene, Error> {
     })
 }
 
-fn second_form(reader: &mut Reader<'_>) -> Result<Scene, Error> {
+fn second_form<'a>(
+    reader: &mut Reader<'a>,
+    read_states: fn(&mut Reader<'a>, u32) -> Result<Vec<RenderState>, Error>,
+) -> Result<Scene, Error> {
     let [states, count, uploads, passes, ranges, results] = reader.words("the header")?;
-    let (states, state_of) = (reader.states(states)?, reader.state_numbers(count)?);
+    let (states, state_of) = (read_states(reader, states)?, reader.state_numbers(count)?);
     let primitives = reader.primitives(count)?;
     let uploads = reader.list(uploads, 8, "uploads", |r| {
         let [at, length] = r.words("an upload")?;
@@ -295,9 +306,10 @@ fn setups(reader: &mut Reader<'_>) -> Result<Vec<SetupCase>, Error> {
 }
 
 impl Scene {
-    /// The scene in form 2, which can say all of it: how a session is recorded.
+    /// The scene in form 2, or 3 if a state has what only that can say: how a session is recorded.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = b"RWGOLD2\0".to_vec();
+        let full = self.states.iter().any(|state| RenderState::from_bytes(&state.to_bytes()) != *state);
+        let mut out = if full { b"RWGOLD3\0" } else { b"RWGOLD2\0" }.to_vec();
         let words = |out: &mut Vec<u8>, words: &[u32]| {
             words.iter().for_each(|word| out.extend(word.to_le_bytes()));
         };
@@ -310,7 +322,13 @@ impl Scene {
             self.results.len(),
         ];
         words(&mut out, &counts.map(|count| count as u32));
-        self.states.iter().for_each(|state| out.extend(state.to_bytes()));
+        for state in &self.states {
+            if full {
+                out.extend(state.to_full_bytes());
+            } else {
+                out.extend(state.to_bytes());
+            }
+        }
         self.state_of.iter().for_each(|state| out.extend(state.to_le_bytes()));
         self.primitives.iter().for_each(|primitive| out.extend(primitive.to_bytes()));
         for (at, bytes) in &self.uploads {

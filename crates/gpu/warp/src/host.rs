@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! 8 W H                                       colours and depths
-//! + guest memory + 80 states + 4
-//! + 2 (160 B                                  two batches: primitives,
+//! + guest memory + 136 states + 4
+//! + 2 (192 B                                  two batches: primitives,
 //!      + 4 (ceil(B/32) + ceil(B/1024)) ceil(W/T) ceil(H/T)      bitmaps of tiles,
 //!      + 4 ceil(B/32) ceil(W/8T) ceil(H/8T)                     bitmaps of bins,
 //!      + 32)                                                    sizes
@@ -18,7 +18,8 @@
 
 use crate::draw::Draw;
 use crate::frame::{Frame, Memory};
-use crate::program::{PRIMITIVE_WORDS, STATE_WORDS, batch_words, frame_words, state_words, uber};
+use crate::program::{PRIMITIVE_WORDS, batch_words, frame_words, state_words, uber};
+use crate::rules::STATE_WORDS;
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
 use xenoglot_raster::host::Binner;
 use xenoglot_raster::wgsl::Shape;

@@ -55,8 +55,8 @@ pub mod state;
 
 pub use clip::Viewport;
 pub use cpu::Engine;
-pub use draw::{Draw, NoState, values};
-pub use frame::{BLOCK, Error, Frame, MEMORY_BYTES, MOST_PIXELS, Memory, Surface, TILE, Targets};
+pub use draw::{Draw, NoState};
+pub use frame::{Error, Frame, MEMORY_BYTES, MOST_PIXELS, Memory, Surface, Targets};
 pub use primitive::{PRIMITIVE_BYTES, Primitive};
 pub use setup::{Cull, Vertex, set_up};
-pub use state::RenderState;
+pub use state::{Fog, RenderState, Stencil};

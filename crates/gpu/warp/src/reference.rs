@@ -1,8 +1,8 @@
 //! The reference engine: primitive after primitive, row after row, pixel after pixel, without tiles.
 
-use crate::draw::{Draw, values};
+use crate::draw::Draw;
 use crate::frame::{Frame, Memory};
-use crate::rules;
+use crate::rules::{self, Values, attribute_words, state_words};
 use xenoglot_raster::ops::{Ops, Scalar};
 
 /// Draws primitives.
@@ -10,7 +10,7 @@ pub fn draw(frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) {
     let mut o = Scalar::new(memory.units());
     for (primitive, _, state) in draw.iter() {
         let edges = primitive.edges(state, frame.size());
-        let values = values(&mut o, primitive, state);
+        let values = Values::constants(&mut o, &attribute_words(primitive), &state_words(state));
         let [first, last] = edges.rows();
         for y in first..=last {
             let [left, right] = edges.span(y);

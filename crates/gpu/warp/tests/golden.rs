@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use xenoglot_warp::golden::{Error, Golden, Scene};
-use xenoglot_warp::{Engine, clip, reference};
+use xenoglot_warp::{Engine, Fog, RenderState, Stencil, clip, reference};
 
 /// The result of the span rule without tiles, which ours is for any tile size: first where it differs.
 const SPAN_RULE: u32 = 0x800;
@@ -87,4 +87,21 @@ fn setups_are_those_of_the_original() {
             assert!(bytes(&out) == bytes(&case.expected), "{name}: input {number}: {case:#?}\n{out:#?}");
         }
     }
+}
+
+#[test]
+fn what_is_beyond_the_original_is_read_back() {
+    let fog = Fog { enable: 1, start: 300, scale: 77, color: [1, 2, 3] };
+    let stencil = Stencil { test: 0x82, reference: 5, mask: 7, operations: [1, 2, 3] };
+    let state = RenderState { palette: 0x1234, fog, stencil, ..RenderState::default() };
+    let scene = Scene {
+        states: vec![state],
+        state_of: Vec::new(),
+        primitives: Vec::new(),
+        uploads: Vec::new(),
+        passes: Vec::new(),
+        ranges: Vec::new(),
+        results: Vec::new(),
+    };
+    assert_eq!(Golden::parse(&scene.to_bytes()), Ok(Golden::Scene(scene)));
 }

@@ -93,6 +93,11 @@ impl LoadError {
     }
 }
 
+/// What is added to the addresses of a program's file where it lies in memory.
+pub fn load_bias(elf: &Elf<'_>) -> u32 {
+    if elf.kind == Kind::Shared { SHARED_BASE.wrapping_sub(span(elf).0) } else { 0 }
+}
+
 /// A program in memory, before its first instruction.
 #[derive(Debug)]
 pub struct Loaded {
@@ -214,7 +219,7 @@ pub(super) fn load(shared: &Shared, start: Start<'_>) -> Result<Loaded, LoadErro
     let executable = elf.executable_stack;
     let mut symbols = Symbols::default();
 
-    let bias = if elf.kind == Kind::Shared { SHARED_BASE.wrapping_sub(span(&elf).0) } else { 0 };
+    let bias = load_bias(&elf);
     let end = map_segments(&mut memory, &elf, bias, executable, stack)?;
     symbols.add(&elf, bias, &path);
     let mut entry = elf.entry.wrapping_add(bias);

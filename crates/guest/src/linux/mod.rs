@@ -22,7 +22,7 @@ mod system;
 pub use abi::{Signal, sig};
 pub use backtrace::Frame;
 pub use calls::calls;
-pub use loader::LoadError;
+pub use loader::{LoadError, load_bias};
 pub use process::{Process, Stop};
 pub use report::Death;
 pub use system::{End, Program, System};

@@ -382,6 +382,25 @@ impl Memory {
         }
     }
 
+    /// [`Memory::watch_code`] for all words of an area.
+    pub fn watch_range(&mut self, address: u32, length: u32) {
+        let mut at = address & !3;
+        let end = u64::from(address) + u64::from(length);
+        while u64::from(at) < end {
+            self.watch_code(at);
+            let page = (u64::from(at >> PAGE_BITS) + 1) << PAGE_BITS;
+            let Some(words) = self.code.get_mut(&(at >> PAGE_BITS)) else { return };
+            let last = (end.min(page) - 1) as u32;
+            for word in (at & OFFSET) >> 2..=(last & OFFSET) >> 2 {
+                if let Some(bits) = words.get_mut((word >> 6) as usize) {
+                    *bits |= 1 << (word & 63);
+                }
+            }
+            let Ok(next) = u32::try_from(page) else { return };
+            at = next;
+        }
+    }
+
     /// Whether words that an engine watches lie in `size` bytes of one page.
     pub fn is_watched(&self, address: u32, size: u32) -> bool {
         if self.entry(address) & CODE == 0 {

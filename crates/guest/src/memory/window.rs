@@ -23,13 +23,20 @@ mod real {
     use super::{Open, Range};
     use crate::memory::{PAGE_BITS, PAGES};
     use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-    use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mprotect, munmap};
+    use rustix::mm::{
+        Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap,
+    };
     use std::ptr::null_mut;
 
     pub(in crate::memory) struct Window {
         plain: *mut u8,
         guarded: *mut u8,
+        /// The area that the guarded pages lie in, with what is never accessible on both sides.
+        reserved: *mut u8,
     }
+
+    /// Bytes on each side of the guarded pages: an instruction's offset leads no farther.
+    const MARGIN: usize = 1 << 16;
 
     impl Window {
         /// Bytes of a window.
@@ -40,18 +47,34 @@ mod real {
             let file = memfd_create("guest", MemfdFlags::CLOEXEC).ok()?;
             ftruncate(&file, Window::BYTES as u64).ok()?;
             let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-            let map = |rights| {
-                // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
-                let place = unsafe { mmap(null_mut(), Window::BYTES, rights, flags, &file, 0) };
-                place.map(|place| place.cast::<u8>()).ok()
-            };
-            let plain = map(ProtFlags::READ | ProtFlags::WRITE)?;
-            let Some(guarded) = map(ProtFlags::empty()) else {
+            let rights = ProtFlags::READ | ProtFlags::WRITE;
+            // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
+            let plain =
+                unsafe { mmap(null_mut(), Window::BYTES, rights, flags, &file, 0) }.ok()?.cast::<u8>();
+            let all = Window::BYTES + 2 * MARGIN;
+            let private = MapFlags::PRIVATE | MapFlags::NORESERVE;
+            // SAFETY: as above.
+            let reserved = unsafe { mmap_anonymous(null_mut(), all, ProtFlags::empty(), private) };
+            let guarded = reserved.ok().and_then(|reserved| {
+                // SAFETY: it is inside of what was reserved.
+                let place = unsafe { reserved.cast::<u8>().add(MARGIN) };
+                let (rights, flags) = (ProtFlags::empty(), flags | MapFlags::FIXED);
+                // SAFETY: the mapping replaces a part of the one that was just made, and that nobody uses.
+                match unsafe { mmap(place.cast(), Window::BYTES, rights, flags, &file, 0) } {
+                    Ok(guarded) => Some((reserved.cast(), guarded.cast())),
+                    Err(_) => {
+                        // SAFETY: the mapping was made above, and nobody has it.
+                        let _ = unsafe { munmap(reserved, all) };
+                        None
+                    }
+                }
+            });
+            let Some((reserved, guarded)) = guarded else {
                 // SAFETY: the mapping was made above, and nobody has it.
                 let _ = unsafe { munmap(plain.cast(), Window::BYTES) };
                 return None;
             };
-            Some(Window { plain, guarded })
+            Some(Window { plain, guarded, reserved })
         }
 
         /// Where the memory's own accesses find the guest's address 0.
@@ -110,9 +133,10 @@ mod real {
 
     impl Drop for Window {
         fn drop(&mut self) {
-            for place in [self.plain, self.guarded] {
+            let areas = [(self.plain, Window::BYTES), (self.reserved, Window::BYTES + 2 * MARGIN)];
+            for (place, bytes) in areas {
                 // SAFETY: the mapping is this window's, and no machine code runs when its memory is dropped.
-                let _ = unsafe { munmap(place.cast(), Window::BYTES) };
+                let _ = unsafe { munmap(place.cast(), bytes) };
             }
         }
     }

@@ -14,7 +14,7 @@ const NOWHERE: i64 = -0x4000;
 pub(super) struct Format {
     kind: Kind,
     /// Bits of the fraction.
-    fraction: u32,
+    pub fraction: u32,
     /// Exponent of the least denormal.
     least: i64,
 }
@@ -30,7 +30,7 @@ impl Format {
         Some(Format { kind, fraction, least })
     }
 
-    fn sign(self) -> u64 {
+    pub fn sign(self) -> u64 {
         1 << (self.kind.bits() - 1)
     }
 
@@ -39,35 +39,35 @@ impl Format {
         (1 << (self.kind.bits() - 1 - self.fraction)) - 1
     }
 
-    fn infinity(self) -> u64 {
+    pub fn infinity(self) -> u64 {
         self.last_field() << self.fraction
     }
 
-    fn nan(self) -> u64 {
+    pub fn nan(self) -> u64 {
         self.infinity() | 1 << (self.fraction - 1)
     }
 
-    fn one(self) -> u64 {
+    pub fn one(self) -> u64 {
         (self.last_field() >> 1) << self.fraction
     }
 }
 
 /// A float taken apart.
-struct Parts {
-    negative: Value,
+pub(super) struct Parts {
+    pub negative: Value,
     /// Below `2^(fraction + 1)`; not meant where the number is not finite.
-    mantissa: Value,
-    exponent: Value,
-    zero: Value,
-    infinite: Value,
-    nan: Value,
+    pub mantissa: Value,
+    pub exponent: Value,
+    pub zero: Value,
+    pub infinite: Value,
+    pub nan: Value,
 }
 
 /// A finite number: `magnitude * 2^exponent`.
-struct Number {
-    negative: Value,
-    magnitude: Wide,
-    exponent: Value,
+pub(super) struct Number {
+    pub negative: Value,
+    pub magnitude: Wide,
+    pub exponent: Value,
 }
 
 /// How a result is to be.
@@ -82,7 +82,7 @@ fn signed(v: i64) -> u64 {
 }
 
 impl Words<'_, '_> {
-    fn parts(&mut self, format: Format, flags: Flags, bits: Value) -> Parts {
+    pub fn parts(&mut self, format: Format, flags: Flags, bits: Value) -> Parts {
         let [sign, low] = [format.sign(), (1 << format.fraction) - 1].map(|m| self.with(Op::And, bits, m));
         let negative = self.with(Op::IcmpNe, sign, 0);
         let field = self.with(Op::Ushr, bits, format.fraction.into());
@@ -145,7 +145,7 @@ impl Words<'_, '_> {
     }
 
     /// The bits of the float that a number rounds to, `ftz` done.
-    fn rounded(&mut self, to: Result, n: Number) -> Value {
+    pub fn rounded(&mut self, to: Result, n: Number) -> Value {
         let Format { fraction, least, .. } = to.format;
         let round = to.flags.round();
         let n = self.normalised(n, 1);
@@ -218,14 +218,21 @@ impl Words<'_, '_> {
         self.with_sign(to.format, n.negative, bits)
     }
 
-    fn with_sign(&mut self, format: Format, negative: Value, bits: Value) -> Value {
+    pub fn with_sign(&mut self, format: Format, negative: Value, bits: Value) -> Value {
         let (sign, zero) = (self.number(format.sign()), self.number(0));
         let sign = self.select(negative, sign, zero);
         self.op(Op::Or, &[bits, sign])
     }
 
     /// Infinities, NaNs and `sat` on the bits of a finite result.
-    fn finished(&mut self, to: Result, finite: Value, infinite: Value, negative: Value, nan: Value) -> Value {
+    pub fn finished(
+        &mut self,
+        to: Result,
+        finite: Value,
+        infinite: Value,
+        negative: Value,
+        nan: Value,
+    ) -> Value {
         let infinity = self.number(to.format.infinity());
         let infinity = self.with_sign(to.format, negative, infinity);
         let mut bits = self.select(infinite, infinity, finite);

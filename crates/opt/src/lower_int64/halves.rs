@@ -4,6 +4,7 @@ use super::{Made, half};
 use crate::{Lacks, legalize};
 use smallvec::SmallVec;
 use xenoglot_ir::func::InstData;
+use xenoglot_ir::imm::{Reduce, SubgroupInfo};
 use xenoglot_ir::{Bits, Builder, DivZero, Flags, Func, Imm, Kind, Op, Type, Value};
 
 /// Low half and high half.
@@ -83,6 +84,22 @@ impl Halves<'_, '_, '_> {
             Op::Not | Op::Freeze | Op::SgReadFirst | Op::SgReduce | Op::SgScan => {
                 let (low, high) = pair(0)?;
                 two((self.by_half(data, &[low]), self.by_half(data, &[high])))
+            }
+            Op::SgBallot => {
+                let Imm::Subgroup(info) = data.imm else { return None };
+                let vote = one(0)?;
+                let low = self.b.inst(Op::SgBallot, data.flags, data.imm, &[vote], &[Type::I32]);
+                let low = self.b.func.result(low)?;
+                // A ballot of 32 bits has the lower lanes only: each of the others gives its own bit.
+                let id = self.b.inst(Op::SgId, Flags::NONE, data.imm, &[], &[Type::I32]);
+                let id = self.b.func.result(id)?;
+                let [zero, one, last] = [0, 1, 31].map(|n| self.number(Type::I32, n));
+                let is_upper = self.op(Op::IcmpUlt, &[last, id]);
+                let votes = self.op(Op::And, &[vote, is_upper]);
+                let bit = self.op(Op::Shl, &[one, id]);
+                let bit = self.b.select(votes, bit, zero);
+                let all = Imm::Subgroup(SubgroupInfo { reduce: Reduce::Or, exclusive: false, ..info });
+                two((low, self.b.op_imm(Op::SgReduce, Flags::NONE, all, &[bit])))
             }
             Op::SgShuffle | Op::SgShuffleXor | Op::SgShuffleUp | Op::SgShuffleDown => {
                 let ((low, high), lane) = (pair(0)?, one(1)?);
@@ -386,40 +403,57 @@ impl Halves<'_, '_, '_> {
         if self.b.func.ty(v).is_scalar() { v } else { self.b.extract(v, lane) }
     }
 
-    /// Bits as or of another type of 64 bits, lane 0 lowest.
+    /// Bits as or of another type, lane 0 lowest.
     fn cast(&mut self, v: Made, from: Type, to: Type) -> Option<Made> {
-        match (v, to.kind()) {
-            (v, Kind::I64) if from.kind() == Kind::I64 => Some(v),
-            (Made::One(v), Kind::I64) if from.lanes() > 1 && from.kind() == Kind::F64 => {
-                let mut halves: [SmallVec<[Value; 4]>; 2] = Default::default();
-                for lane in 0..from.lanes() {
-                    let float = self.b.extract(v, lane);
-                    let words = self.convert(Op::Bitcast, float, Type::I32X2);
-                    (0..).zip(&mut halves).for_each(|(n, half)| half.push(self.b.extract(words, n)));
-                }
-                let [low, high] = halves.map(|half| self.op(Op::Build, &half));
-                Some(Made::Two(low, high))
-            }
-            (Made::Two(low, high), Kind::F64) if to.lanes() > 1 => {
-                let lanes: SmallVec<[Value; 4]> = (0..to.lanes())
-                    .map(|lane| {
-                        let halves = [low, high].map(|v| self.b.extract(v, lane));
-                        let words = self.op(Op::Build, &halves);
-                        self.convert(Op::Bitcast, words, to.lane())
-                    })
-                    .collect();
-                Some(Made::One(self.op(Op::Build, &lanes)))
-            }
-            (Made::One(v), Kind::I64) => {
-                let words = self.convert(Op::Bitcast, v, Type::I32X2);
-                Some(Made::Two(self.b.extract(words, 0), self.b.extract(words, 1)))
-            }
-            (Made::Two(low, high), _) => {
-                let words = self.op(Op::Build, &[low, high]);
-                Some(Made::One(self.convert(Op::Bitcast, words, to)))
-            }
-            _ => None,
+        if from.kind() == Kind::I64 && to.kind() == Kind::I64 {
+            return Some(v);
         }
+        let words = self.words(v, from)?;
+        let vector = |h: &mut Self, words: &[Value]| match *words {
+            [word] => word,
+            _ => h.op(Op::Build, words),
+        };
+        let mut lanes: [SmallVec<[Value; 4]>; 2] = Default::default();
+        if to.kind().bits() < 64 {
+            let whole = vector(self, &words);
+            return Some(Made::One(self.convert(Op::Bitcast, whole, to)));
+        }
+        for pair in words.chunks_exact(2) {
+            if to.kind() == Kind::I64 {
+                (0..).zip(&mut lanes).for_each(|(n, half)| half.push(pair[n]));
+            } else {
+                let pair = self.op(Op::Build, pair);
+                lanes[0].push(self.convert(Op::Bitcast, pair, to.lane()));
+            }
+        }
+        let [low, high] = &lanes;
+        let low = vector(self, low);
+        Some(if high.is_empty() { Made::One(low) } else { Made::Two(low, vector(self, high)) })
+    }
+
+    /// The 32-bit words of a number whose lanes have 64 bits in all, or a multiple of that.
+    fn words(&mut self, v: Made, ty: Type) -> Option<SmallVec<[Value; 8]>> {
+        let mut words = SmallVec::new();
+        match v {
+            Made::Two(low, high) => {
+                for lane in 0..ty.lanes() {
+                    words.extend([low, high].map(|half| self.lane(half, lane)));
+                }
+            }
+            Made::One(v) if ty.kind().bits() == 64 => {
+                for lane in 0..ty.lanes() {
+                    let lane = self.lane(v, lane);
+                    let pair = self.convert(Op::Bitcast, lane, Type::I32X2);
+                    words.extend([0, 1].map(|half| self.b.extract(pair, half)));
+                }
+            }
+            Made::One(v) => {
+                let lanes = u8::try_from(ty.bits() / 32).ok()?;
+                let v = self.convert(Op::Bitcast, v, Type::I32.with_lanes(lanes)?);
+                words.extend((0..lanes).map(|lane| self.b.extract(v, lane)));
+            }
+        }
+        Some(words)
     }
 
     /// The offset of a lane, and operands behind it as they are.

@@ -30,7 +30,8 @@ pub use named::UnknownHost;
 
 use serde::{Deserialize, Serialize};
 use xenoglot_glsl::Target as Glsl;
-use xenoglot_opt::{Lacks, legalize, lower_floats};
+use xenoglot_opt::{Lacks, legalize, lower_floats, lower_narrow};
+use xenoglot_spirv::Capability;
 
 /// What runs the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -49,6 +50,9 @@ pub struct Host {
     /// Whether accesses outside of buffers read zeros and write nothing by themselves (Vulkan's `robustBufferAccess2`):
     /// no code is spent on them.
     pub robust_buffers: bool,
+    /// How many elements there are of an array of buffers, where its elements are single buffers: in all languages but
+    /// SPIR-V ([`split_arrays`](xenoglot_opt::split_arrays)).
+    pub array_elements: u32,
     /// Whether invocations reconverge where the structure of the code says (`SPV_KHR_maximal_reconvergence`).
     pub maximal_reconvergence: bool,
 }
@@ -64,9 +68,12 @@ pub struct Floats {
     pub fused_fma: bool,
     /// Whether `x + 0` is computed, so that -0 becomes 0. Some compilers take it for `x`.
     pub zero_sums: bool,
-    /// Whether there are 64-bit floats that round to nearest, so that what 32-bit floats lack is computed in them rather
-    /// than in integers.
+    /// Whether there are 64-bit floats that round to nearest, so that what 32-bit floats lack is computed in them. Without,
+    /// both are computed in integers.
     pub doubles: bool,
+    /// Whether denormals of 32-bit floats are zeros to the host anyway: nothing is written for guests that flush them. No
+    /// host promises it without being asked; devices that do it are known to whoever runs on them.
+    pub flushes: bool,
 }
 
 /// How many lanes the subgroups of a host have: between these two, powers of two.
@@ -100,6 +107,7 @@ impl Floats {
         fused_fma: true,
         zero_sums: true,
         doubles: true,
+        flushes: false,
     };
 }
 
@@ -109,6 +117,8 @@ impl Host {
         let Floats { fused_fma, zero_sums, doubles, .. } = self.floats;
         // What naga reads and writes is WGSL's, in all its languages.
         let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
+        let is_glsl = matches!(self.language, Language::Glsl(_));
+        let narrow = self.lacks_narrow();
         Lacks {
             // No host language has atomics that wrap at a bound, nor can any round but to nearest.
             narrow_memory: true,
@@ -119,11 +129,18 @@ impl Host {
                 fma64: is_by_naga,
                 doubles,
                 zeros: !zero_sums,
+                float64: self.lacks_float64(),
+                halves: narrow.any(),
             },
+            narrow,
             arithmetic: self.lacks_arithmetic(),
             int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
             combined_samplers: is_by_naga,
+            separate_samplers: is_glsl,
+            texel_buffers: is_by_naga || matches!(self.language, Language::Glsl(Glsl::Es310)),
+            buffer_arrays: (is_by_naga || is_glsl).then_some(self.array_elements),
+            unbounded_arrays: is_glsl,
             location_components: is_by_naga
                 || matches!(self.language, Language::Glsl(Glsl::Gl330 | Glsl::Es310)),
             subgroups: Some(self.subgroups.width()),
@@ -132,13 +149,35 @@ impl Host {
 }
 
 impl Host {
-    /// Whether there are no 64-bit integers: in the language, or on the device.
+    /// Whether there are no 64-bit integers: in what is written of the language, or on the device.
     fn lacks_int64(&self) -> bool {
-        let int64 = xenoglot_spirv::Capability::Int64;
+        // MSL and HLSL have them, but naga casts no pair of words to one.
         let in_language =
-            !matches!(self.language, Language::Wgsl | Language::Glsl(Glsl::Gl330 | Glsl::Es310));
-        let on_device = self.capabilities.as_ref().is_none_or(|all| all.contains(int64));
-        !in_language || !on_device || self.without.contains(int64)
+            matches!(self.language, Language::Spirv(_) | Language::Glsl(Glsl::Vulkan450 | Glsl::Gl450));
+        !in_language || self.lacks_capability(Capability::Int64)
+    }
+
+    /// Whether there are no 64-bit floats.
+    fn lacks_float64(&self) -> bool {
+        !self.floats.doubles || self.lacks_capability(Capability::Float64)
+    }
+
+    /// Which kinds of less than 32 bits there are not. naga reads no narrow integers in what its languages have.
+    fn lacks_narrow(&self) -> lower_narrow::Options {
+        let in_language =
+            matches!(self.language, Language::Spirv(_) | Language::Glsl(Glsl::Vulkan450 | Glsl::Gl450));
+        let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
+        let lacks = |capability| self.lacks_capability(capability);
+        lower_narrow::Options {
+            ints: !in_language || lacks(Capability::Int8) || lacks(Capability::Int16),
+            halves: !(in_language || is_by_naga) || lacks(Capability::Float16),
+        }
+    }
+
+    /// Whether the device lacks a capability that its language has.
+    fn lacks_capability(&self, capability: Capability) -> bool {
+        let has = self.capabilities.as_ref().is_none_or(|all| all.contains(capability));
+        !has || self.without.contains(capability)
     }
 
     /// What no shading language has, and what this one lacks besides.
@@ -152,6 +191,7 @@ impl Host {
             // naga reads no products of two words.
             high_products: is_old || !(is_spirv || is_glsl),
             bit_counts: is_old,
+            flushes: self.floats.flushes,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Capabilities, Floats, Host, Language, Subgroups};
 use thiserror::Error;
 use xenoglot_glsl::Target as Glsl;
-use xenoglot_spirv::{FloatControls, Version};
+use xenoglot_spirv::{Capability, FloatControls, Version};
 
 /// A host with a name.
 struct Named {
@@ -28,7 +28,11 @@ const NAMED: &[Named] = &[
         doc: "Mesa 25's Vulkan on the CPU, 256-bit vectors: SPIR-V 1.6",
         host: lavapipe,
     },
-    Named { name: "gl-3.3", doc: "OpenGL 3.3: GLSL 330", host: || Host::of(Language::Glsl(Glsl::Gl330)) },
+    Named {
+        name: "gl-3.3",
+        doc: "OpenGL 3.3: GLSL 330",
+        host: || without_doubles(Language::Glsl(Glsl::Gl330)),
+    },
     Named { name: "gl-4.5", doc: "OpenGL 4.5: GLSL 450", host: || Host::of(Language::Glsl(Glsl::Gl450)) },
     Named {
         name: "vulkan-glsl",
@@ -36,12 +40,16 @@ const NAMED: &[Named] = &[
         host: || Host::of(Language::Glsl(Glsl::Vulkan450)),
     },
     Named { name: "gles-3.1", doc: "OpenGL ES 3.1: GLSL ES 310", host: gles },
-    Named { name: "webgpu", doc: "WebGPU, or wgpu: WGSL", host: || without_doubles(Language::Wgsl) },
+    Named {
+        name: "webgpu",
+        doc: "WebGPU, or wgpu: WGSL without extensions for numbers",
+        host: || without_halves(without_doubles(Language::Wgsl)),
+    },
     Named { name: "metal", doc: "Metal: MSL 2.4", host: || without_doubles(Language::Msl(2, 4)) },
     Named {
         name: "d3d12",
         doc: "Direct3D 12: HLSL for shader model 6.0",
-        host: || Host::of(Language::Hlsl(6, 0)),
+        host: || without_halves(without_doubles(Language::Hlsl(6, 0))),
     },
 ];
 
@@ -61,6 +69,8 @@ impl Host {
             floats: Floats::GPU,
             subgroups: Subgroups::UNKNOWN,
             robust_buffers: false,
+            // WebGPU promises as many storage buffers in a stage, and OpenGL ES 3.1 about as many uniform buffers.
+            array_elements: 8,
             maximal_reconvergence: false,
         }
     }
@@ -105,7 +115,7 @@ fn vulkan(version: Version) -> Host {
 fn lavapipe() -> Host {
     let controls = FloatControls { signed_zero_inf_nan: [true; 3], denorm_preserve: false, round_even: true };
     Host {
-        floats: Floats { controls, fused_fma: false, zero_sums: false, doubles: true },
+        floats: Floats { controls, fused_fma: false, zero_sums: false, ..Floats::GPU },
         subgroups: Subgroups::exactly(8),
         robust_buffers: false,
         ..vulkan(Version::V1_6)
@@ -114,6 +124,11 @@ fn lavapipe() -> Host {
 
 fn without_doubles(language: Language) -> Host {
     Host { floats: Floats { doubles: false, ..Floats::GPU }, ..Host::of(language) }
+}
+
+/// Shader model 6.0 and WebGPU without its extension have none.
+fn without_halves(host: Host) -> Host {
+    Host { without: [Capability::Float16].into_iter().collect(), ..host }
 }
 
 /// ES 3.1 has no `fma` and no 64-bit types.

@@ -32,6 +32,7 @@ impl Host {
                 fused_fma: gpu,
                 zero_sums: gpu,
                 doubles: device.features.shader_float64,
+                ..Floats::GPU
             },
             subgroups: if width == 0 { Subgroups::UNKNOWN } else { Subgroups::exactly(width) },
             ..Host::of(Language::Spirv(Some(version)))

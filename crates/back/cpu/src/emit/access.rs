@@ -1,9 +1,11 @@
 //! Accesses to the guest's memory: through the memory's tables of pages, or by asking the memory.
 
 use super::{Emitter, FIXED, Fault, Label, STATE};
+use crate::accesses::split;
 use crate::error::CompileError;
 use crate::jit::Access;
 use crate::registers::Set;
+use crate::signals::Pending;
 use crate::state::{Exit, State};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{
@@ -65,6 +67,17 @@ impl Emitter<'_> {
         Ok((mem, bits))
     }
 
+    /// The address of an access in the window, and an offset to it.
+    fn split_address(&self, inst: Inst) -> Result<(Clif, i32), CompileError> {
+        match self.f.args(inst).first() {
+            Some(&v) if self.f.ty(v) == Type::I32 => {
+                let (base, offset) = split(self.f, v);
+                Ok((self.get(base)?, offset))
+            }
+            _ => Err(CompileError::unsupported("guest addresses that are not of 32 bits")),
+        }
+    }
+
     fn address(&self, inst: Inst) -> Result<Clif, CompileError> {
         match self.f.args(inst).first() {
             Some(&v) if self.f.ty(v) == Type::I32 => self.get(v),
@@ -92,22 +105,33 @@ impl Emitter<'_> {
         if mem.big && bits != I8 { self.b.ins().bswap(v) } else { v }
     }
 
-    /// Where in the window an access is, and how it is to be made by the next instruction, which may raise a signal. Registers
-    /// are in their homes.
-    fn place(&mut self, address: Clif, bits: ir::Type) -> (Clif, MemFlagsData) {
-        let low = (bits != I8).then(|| self.b.ins().band_imm_u(address, i64::from(bits.bytes()) - 1));
+    /// Where in the window an access is, with its offset, and how it is to be made by the next instruction, which may raise a
+    /// signal. Registers were in their homes at the checkpoint.
+    fn place(&mut self, inst: Inst, bits: ir::Type) -> Result<(Clif, i32, MemFlagsData), CompileError> {
+        let (base, offset) = self.split_address(inst)?;
+        let low = match self.accesses.needs(inst).check {
+            true => {
+                let mask = i64::from(bits.bytes()) - 1;
+                let tested = if i64::from(offset) & mask == 0 { base } else { self.address(inst)? };
+                Some(self.b.ins().band_imm_u(tested, mask))
+            }
+            false => None,
+        };
         let window = self.b.ins().load(I64, FIXED, self.state, State::WINDOW);
-        let address = self.b.ins().uextend(I64, address);
-        let place = self.b.ins().iadd(window, address);
+        let base = self.b.ins().uextend(I64, base);
+        let place = self.b.ins().iadd(window, base);
         // Sites are fewer than the function's instructions. The location stays until the next one.
         let site = self.sites.len() as u32;
-        self.sites.push((self.guest, (self.counted - self.settled) as u32));
+        let (pc, count) = self.checkpoint.unwrap_or((self.guest, self.counted));
+        let count = (count - self.settled) as i32;
+        self.sites.push(Pending { access: self.guest, pc, count });
         self.b.set_srcloc(SourceLoc::new(site));
         let code = trap_code(site);
         if let (Some(low), Some(code)) = (low, code) {
             self.b.ins().trapnz(low, code);
         }
-        (place, MemFlagsData::new().with_trap_code(code).with_endianness(ir::Endianness::Little))
+        let flags = MemFlagsData::new().with_trap_code(code).with_endianness(ir::Endianness::Little);
+        Ok((place, offset, flags))
     }
 
     /// Whether an access is to be a call.
@@ -115,12 +139,13 @@ impl Emitter<'_> {
         self.access == Access::Calls || self.access == Access::Window && (self.asks)(self.guest)
     }
 
-    /// Writes registers to their homes before an access that raises a signal where it may not go ahead.
-    fn save(&mut self) -> Result<(), CompileError> {
-        if self.access == Access::Window {
+    /// Writes registers to their homes before an access that needs it.
+    fn save(&mut self, inst: Inst) -> Result<(), CompileError> {
+        if self.accesses.needs(inst).save {
             self.spill(self.dirty)?;
             self.dirty = Set::default();
             self.fault = None;
+            self.checkpoint = Some((self.guest, self.counted));
         }
         Ok(())
     }
@@ -128,14 +153,14 @@ impl Emitter<'_> {
     pub(super) fn load(&mut self, inst: Inst, ty: Type) -> Result<Clif, CompileError> {
         let (mem, bits) = self.facts(inst, ty)?;
         let address = self.address(inst)?;
-        self.save()?;
+        self.save(inst)?;
         let v = if self.is_call() {
             let zero = self.b.ins().iconst(I64, 0);
             let v = self.ask(State::ASK_LOAD, address, bits, zero);
             if bits == I64 { v } else { self.b.ins().ireduce(bits, v) }
         } else if self.access == Access::Window {
-            let (place, flags) = self.place(address, bits);
-            self.b.ins().load(bits, flags, place, 0)
+            let (place, offset, flags) = self.place(inst, bits)?;
+            self.b.ins().load(bits, flags, place, offset)
         } else {
             self.load_by_table(address, bits)
         };
@@ -188,13 +213,13 @@ impl Emitter<'_> {
         let v = self.get(value)?;
         let v = self.cast(v, bits)?;
         let v = self.swapped(v, mem, bits);
-        self.save()?;
+        self.save(inst)?;
         if self.is_call() {
             let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
             self.ask(State::ASK_STORE, address, bits, wide);
         } else if self.access == Access::Window {
-            let (place, flags) = self.place(address, bits);
-            self.b.ins().store(flags, v, place, 0);
+            let (place, offset, flags) = self.place(inst, bits)?;
+            self.b.ins().store(flags, v, place, offset);
         } else {
             self.store_by_table(address, bits, v);
         }

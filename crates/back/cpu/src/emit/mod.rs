@@ -12,9 +12,11 @@ mod thunks;
 pub(crate) use access::{is_site, site_of};
 pub(crate) use thunks::{enter, missing, slow};
 
+use crate::accesses::{Accesses, handed_on};
 use crate::error::CompileError;
 use crate::jit::Access;
-use crate::registers::{Registers, Set, leaves};
+use crate::registers::{Places, Registers, Set, leaves};
+use crate::signals::Pending;
 use crate::state::{Exit, State};
 use crate::table::Table;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -65,6 +67,17 @@ fn clif(ty: Type) -> Result<ir::Type, CompileError> {
 /// Values of registers.
 type Known = SecondaryMap<Slot, PackedOption<Clif>>;
 
+/// What is known where a block begins that one way leads to.
+#[derive(Clone, Default)]
+struct Handed {
+    /// Registers without a place of their own, and which of them differ from their homes.
+    known: Known,
+    dirty: Set,
+    checkpoint: Option<(u32, i64)>,
+    /// What the pinned register does not know of.
+    owed: i64,
+}
+
 /// Where accesses go that fault, shared by those between which no register but the counter changes.
 struct Fault {
     label: Label,
@@ -88,8 +101,11 @@ pub(crate) struct Emitter<'a> {
     counts: FxHashMap<Value, i64>,
     /// How the guest's memory is reached.
     access: Access,
-    /// Instructions that may raise a signal: the guest's address, and what the pinned register does not know of then.
-    sites: Vec<(u32, u32)>,
+    accesses: Accesses,
+    /// Where the guest goes on after an access that fails, and the counter there, as that of the block at hand.
+    checkpoint: Option<(u32, i64)>,
+    /// Instructions that may raise a signal.
+    sites: Vec<Pending>,
     /// Whether accesses of the instruction at a guest address ask the memory where the tables of pages say nothing. Others leave
     /// the function, which is shorter.
     asks: &'a dyn Fn(u32) -> bool,
@@ -101,7 +117,7 @@ pub(crate) struct Emitter<'a> {
     /// Of the block at hand: the values of registers without a place of their own, as far as they are known.
     known: Known,
     /// What is known where a block begins that one way leads to.
-    handed: SecondaryMap<Block, Option<(Known, Set)>>,
+    handed: SecondaryMap<Block, Option<Handed>>,
     /// Of the block at hand: registers that differ from their homes, and where faults go.
     dirty: Set,
     fault: Option<Label>,
@@ -122,7 +138,7 @@ pub(crate) struct How<'a> {
 }
 
 /// Emits `f` into `func`, with direct jumps through `table`. What comes back are the places that may raise a signal, by their
-/// source locations: the guest's address, and what is not counted yet.
+/// source locations.
 pub(crate) fn function(
     func: &mut ir::Function,
     context: &mut FunctionBuilderContext,
@@ -130,11 +146,15 @@ pub(crate) fn function(
     f: &Function,
     table: &mut Table,
     how: &How<'_>,
-) -> Result<Vec<(u32, u32)>, CompileError> {
+) -> Result<Vec<Pending>, CompileError> {
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(how.counter)).map(|(slot, _)| slot);
-    let registers = Registers::new(f, counter, how.access == Access::Window)?;
     let mut cfg = Cfg::default();
     cfg.compute(f);
+    let accesses = match how.access {
+        Access::Window => Accesses::new(f, &cfg),
+        Access::Tables | Access::Calls => Accesses::default(),
+    };
+    let registers = Registers::new(f, &cfg, counter, &accesses, Places::Loops)?;
     func.signature = signature();
     let mut b = FunctionBuilder::new(func, context);
     let start = b.create_block();
@@ -159,6 +179,8 @@ pub(crate) fn function(
         settled: 0,
         counts: FxHashMap::default(),
         access: how.access,
+        accesses,
+        checkpoint: None,
         sites: Vec::new(),
         asks: how.asks,
         state,
@@ -209,11 +231,12 @@ impl Emitter<'_> {
         for &block in cfg.rpo() {
             let Some(label) = self.labels[block].expand() else { continue };
             self.b.switch_to_block(label);
-            let (known, dirty) = self.handed[block].take().unwrap_or_default();
-            self.known = known;
-            self.dirty = self.registers.dirty[block].and(dirty);
+            let handed = self.handed[block].take().unwrap_or_default();
+            self.known = handed.known;
+            self.dirty = self.registers.dirty[block].and(handed.dirty);
+            self.checkpoint = handed.checkpoint;
             self.fault = None;
-            (self.counted, self.settled) = (0, 0);
+            (self.counted, self.settled) = (0, -handed.owed);
             for slot in self.registers.fill[block].iter() {
                 let (ty, home) = self.home(slot)?;
                 let v = self.b.ins().load(ty, STATE, self.state, home);
@@ -291,18 +314,23 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends what is known of registers without a place of their own, or hands it on to blocks that only this one leads to.
+    /// Ends what is known of registers without a place of their own and of the counter, or hands it on to blocks that only this
+    /// one leads to.
     fn hand_on(&mut self, cfg: &Cfg, block: Block) -> Result<(), CompileError> {
         let f = self.f;
-        let next = f.edges(block).iter().map(|edge| edge.block);
         let locals = self.dirty.in_both(self.registers.locals);
-        if next.clone().any(|next| cfg.preds(next).len() != 1) {
+        let checkpoint = self.checkpoint.map(|(pc, count)| (pc, count - self.counted));
+        self.counts_as_values(f.term_args(block));
+        let owed = self.counted - self.settled;
+        let mut alone = true;
+        for next in handed_on(f, cfg, block) {
+            alone = false;
+            self.handed[next] = Some(Handed { known: self.known.clone(), dirty: locals, checkpoint, owed });
+        }
+        if alone {
+            self.settle();
             self.spill(locals)?;
             self.dirty = self.dirty.without(locals);
-            return Ok(());
-        }
-        for next in next {
-            self.handed[next] = Some((self.known.clone(), locals));
         }
         Ok(())
     }
@@ -351,9 +379,7 @@ impl Emitter<'_> {
         let f = self.f;
         let term = f.term(block);
         self.guest = term.guest;
-        self.settle();
         let args = f.term_args(block);
-        self.counts_as_values(args);
         let operand = |emitter: &Emitter<'_>, n: usize| match args.get(n) {
             Some(&v) if f.ty(v) == Type::I32 || !leaves(term.kind) => emitter.get(v),
             _ => Err(CompileError::unsupported("guest addresses that are not of 32 bits")),

@@ -28,6 +28,8 @@ impl Emitter<'_> {
             (Op::SlotSet, Imm::Slot(slot), &[v]) if self.counter == Some(slot) => {
                 if let Some(&count) = self.counts.get(&v) {
                     self.counted = count;
+                } else if self.checkpoint.is_some() {
+                    return Err(CompileError::unsupported("a counter that is set to anything"));
                 } else {
                     let v = self.get(v)?;
                     self.b.ins().set_pinned_reg(v);

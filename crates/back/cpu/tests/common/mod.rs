@@ -4,6 +4,7 @@
 
 use xenoglot_guest::memory::{Memory, Rights};
 use xenoglot_guest::{Action, Cpu, Engine, Exception, Kernel, Machine, Outcome, reg};
+use xenoglot_mips::Endian;
 use xenoglot_mips::container::{Elf, Limits};
 
 /// Output, exit, and flushing of code.
@@ -69,4 +70,30 @@ pub fn bare(name: &str) -> (Vec<u8>, Vec<u8>) {
     let base = format!("{}/../../../vectors/mips/bare/bare_{name}", env!("CARGO_MANIFEST_DIR"));
     let read = |suffix: &str| std::fs::read(format!("{base}.{suffix}")).expect("file");
     (read("elf"), read("out"))
+}
+
+/// An ELF file of nothing but code at an address.
+pub fn elf(endian: Endian, address: u32, code: &[u8]) -> Vec<u8> {
+    const HEADERS: u32 = 52 + 32;
+    let big = endian == Endian::Big;
+    let mut out = vec![0x7f, b'E', b'L', b'F', 1, if big { 2 } else { 1 }, 1];
+    out.resize(16, 0);
+    let half = |out: &mut Vec<u8>, v: u16| out.extend(if big { v.to_be_bytes() } else { v.to_le_bytes() });
+    let word = |out: &mut Vec<u8>, v: u32| out.extend(if big { v.to_be_bytes() } else { v.to_le_bytes() });
+    // An executable for MIPS, o32, release 2.
+    half(&mut out, 2);
+    half(&mut out, 8);
+    for v in [1, address, 52, 0, 0x7000_1000] {
+        word(&mut out, v);
+    }
+    for v in [52, 32, 1, 40, 0, 0] {
+        half(&mut out, v);
+    }
+    let length = code.len() as u32;
+    // Loaded, readable and executable.
+    for v in [1, HEADERS, address, address, length, length, 5, 4] {
+        word(&mut out, v);
+    }
+    out.extend(code);
+    out
 }

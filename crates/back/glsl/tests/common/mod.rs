@@ -34,8 +34,12 @@ pub fn stage(module: &Module) -> glslang::Stage {
 /// The module with what GLSL lacks made of what it has.
 pub fn lowered(module: &Module, options: &Options) -> Module {
     let is_old = options.target == Target::Gl330;
-    let arithmetic =
-        legalize::Options { rules: true, compares: true, high_products: is_old, bit_counts: is_old };
+    let arithmetic = legalize::Options {
+        compares: true,
+        high_products: is_old,
+        bit_counts: is_old,
+        ..legalize::Options::RULES
+    };
     let mut module = module.clone();
     legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
     module

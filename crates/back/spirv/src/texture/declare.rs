@@ -250,6 +250,11 @@ fn declare(unit: &mut Unit, module: &Module, data: &ResourceData, uses: Uses) ->
             opaque.shape = (dim, arrayed, multisampled);
         }
         ResourceKind::Image { dim, arrayed, multisampled, format, .. } => {
+            // naga's languages have no images without a format: this one holds what any float format does.
+            let format = match format {
+                ImageFormat::Unknown if unit.options.portable_ops => ImageFormat::Rgba32f,
+                format => format,
+            };
             let host = host_dim(unit, dim, arrayed, true)? as u32;
             if multisampled {
                 unit.capability(Capability::StorageImageMultisample);

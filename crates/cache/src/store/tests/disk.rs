@@ -2,6 +2,7 @@
 
 use super::super::place::Place;
 use redb::{BackendError, Builder, Database, DatabaseError, ReadOnlyDatabase, StorageBackend};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Bound;
 use std::path::Path;
@@ -21,6 +22,8 @@ struct Disk {
     bytes: Mutex<Vec<u8>>,
     journal: Mutex<Vec<Step>>,
     full: AtomicBool,
+    /// Which bytes were read, if that is to be noted.
+    read: Option<Arc<Mutex<BTreeSet<usize>>>>,
 }
 
 /// A file on that disk. Clones are the same file.
@@ -30,6 +33,23 @@ pub(crate) struct MemoryPlace(Arc<Disk>);
 impl MemoryPlace {
     pub(crate) fn of(bytes: Vec<u8>) -> MemoryPlace {
         MemoryPlace(Arc::new(Disk { bytes: Mutex::new(bytes), ..Disk::default() }))
+    }
+
+    /// A file that notes which of its bytes are read.
+    pub(crate) fn noting(bytes: Vec<u8>) -> MemoryPlace {
+        let read = Some(Arc::default());
+        MemoryPlace(Arc::new(Disk { bytes: Mutex::new(bytes), read, ..Disk::default() }))
+    }
+
+    /// Another file with the same bytes. What is read of it is noted with what is read of this one.
+    pub(crate) fn copy(&self) -> MemoryPlace {
+        let read = self.0.read.clone();
+        MemoryPlace(Arc::new(Disk { bytes: Mutex::new(self.bytes()), read, ..Disk::default() }))
+    }
+
+    /// Where bytes were read.
+    pub(crate) fn bytes_read(&self) -> Vec<usize> {
+        self.0.read.iter().flat_map(|read| read.lock().unwrap().clone()).collect()
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -87,6 +107,7 @@ impl StorageBackend for MemoryPlace {
         let at = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;
         let end = at.checked_add(out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(bytes.get(at..end).ok_or(io::ErrorKind::UnexpectedEof)?);
+        self.0.read.iter().for_each(|read| read.lock().unwrap().extend(at..end));
         Ok(())
     }
 

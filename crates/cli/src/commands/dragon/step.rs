@@ -52,7 +52,7 @@ struct Stop {
     units: Vec<UnitState>,
 }
 
-/// Runs to a breakpoint.
+/// Runs to a breakpoint; whether it was met.
 pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.checkpoint {
         output::check_ending(path, "xgc")?;
@@ -98,7 +98,8 @@ pub fn run(args: &Args) -> Result<bool> {
     } else {
         write!(out, "{stop}")?;
     }
-    Ok(true)
+    // A breakpoint that is never met is a failure, as is a pattern that a search does not find.
+    Ok(once || stop.at.is_some())
 }
 
 impl fmt::Display for Stop {

@@ -39,19 +39,18 @@ pub fn run(args: &Args) -> Result<bool> {
     let Some(first) = rows.first() else { return Err(usage("nothing to sweep")) };
     let names: Vec<&str> = args.axes.iter().map(|a| a.name.as_str()).collect();
     let mut out = print::beside(args.plot.as_deref());
-    writeln!(out, "{:<28} {:>10} {:>9} {:>8}  busiest unit", names.join(" "), "ticks", "ms", "dB")?;
+    writeln!(out, "{:<28} {:>10} {:>9} {:>8}  hangs most on", names.join(" "), "ticks", "ms", "dB")?;
     for row in &rows {
-        let busiest = row.units.iter().max_by_key(|u| u.work);
-        let busiest = busiest.map_or_else(String::new, |u| {
-            let all = (u.work + u.stall + u.idle).max(1);
-            format!("{} {:.0} %", u.name, 100.0 * u.work as f64 / all as f64)
+        let most = row.path.parts.first().map_or_else(String::new, |part| {
+            let share = 100.0 * part.ticks as f64 / row.path.ticks.max(1) as f64;
+            format!("{} {} {share:.0} %", part.unit, part.event)
         });
         let difference = match psnr(&row.frame.picture, &first.frame.picture) {
             infinite if infinite.is_infinite() => "equal".to_owned(),
             decibels => format!("{decibels:.1}"),
         };
         let (values, ticks) = (row.values.join(" "), row.frame.ticks);
-        writeln!(out, "{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {busiest}", row.milliseconds)?;
+        writeln!(out, "{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {most}", row.milliseconds)?;
     }
     if let Some(path) = &args.plot {
         output::write(path, plot(&rows, &args.axes).map_err(|e| anyhow!("{e}"))?.as_bytes())?;

@@ -49,6 +49,11 @@ pub struct GuestArgs {
     /// What executes the program.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineArg,
+    /// A library of the program that `xenoglot aot` made: its code runs from the start. It is code of this machine, outside of the
+    /// program's bounds if somebody else made it so.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "gdb"])]
+    aot: Option<PathBuf>,
     /// Shows on standard error which functions the time went to, by looking every 10,007 instructions.
     #[arg(long)]
     profile: bool,
@@ -73,6 +78,14 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 impl GuestArgs {
+    /// The library to run with.
+    fn library(&self) -> Option<&Path> {
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        return self.aot.as_deref();
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        None
+    }
+
     /// Whether there is something that only guests have.
     pub fn is_given(&self) -> bool {
         self.root.is_some()
@@ -84,6 +97,7 @@ impl GuestArgs {
             || self.break_codes
             || self.gdb.is_some()
             || self.profile
+            || self.library().is_some()
             || self.engine != EngineArg::default()
             || !(self.env.is_empty() && self.arguments.is_empty())
     }
@@ -137,9 +151,10 @@ pub fn run(
             .collect(),
         environment: args.env.iter().map(|text| text.clone().into_bytes()).collect(),
     };
-    let new_engine: fn() -> Box<dyn Engine + Send> = match args.engine {
-        EngineArg::Jit => xenoglot_cpu::engine,
-        EngineArg::Interp => || Box::new(Interpreter::default()),
+    let new_engine: Box<dyn Fn() -> Box<dyn Engine + Send> + Send> = match (args.library(), args.engine) {
+        (Some(library), _) => with_library(library, &bytes)?,
+        (None, EngineArg::Jit) => Box::new(xenoglot_cpu::engine),
+        (None, EngineArg::Interp) => Box::new(|| Box::new(Interpreter::default())),
     };
     let mut debugged = args.gdb.as_deref().map(debugger).transpose()?;
     let profile = args.profile.then(Profile::default);
@@ -170,6 +185,31 @@ pub fn run(
         End::OutOfTime => bail!("the time is up after {} instructions", system.instructions()),
         End::Deadlock => bail!("every thread waits for another one, for ever"),
     }
+}
+
+/// What makes engines that run a library of the program.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn with_library(
+    library: &Path,
+    elf: &[u8],
+) -> Result<Box<dyn Fn() -> Box<dyn xenoglot_guest::Engine + Send> + Send>> {
+    use xenoglot_cpu::{Jit, Options, aot};
+    let library = std::sync::Arc::new(aot::Library::open(library, elf)?);
+    // Whether there can be such engines, before a process relies on it.
+    Jit::new(Options::default())?;
+    Ok(Box::new(move || match Jit::with_library(Options::default(), library.clone()) {
+        Ok(jit) => Box::new(jit),
+        Err(_) => xenoglot_cpu::engine(),
+    }))
+}
+
+/// Says that there is nothing to run it on.
+#[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
+fn with_library(
+    _: &Path,
+    _: &[u8],
+) -> Result<Box<dyn Fn() -> Box<dyn xenoglot_guest::Engine + Send> + Send>> {
+    anyhow::bail!("libraries of programs are for x86-64")
 }
 
 /// Waits for a debugger.

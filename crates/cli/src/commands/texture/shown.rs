@@ -44,6 +44,8 @@ pub fn explained(error: container::Error) -> Error {
 /// A decoded image.
 pub struct Shown<'a> {
     pub texel: Texel,
+    /// Whether the file has floats: texels of other numbers may be decoded to them.
+    pub floats: bool,
     pub extent: Extent,
     pub transfer: Transfer,
     pub orientation: Orientation,
@@ -75,7 +77,7 @@ impl Shown<'_> {
     pub fn picture(self, budget: &mut Budget) -> Result<Picture> {
         let [width, height] = self.size()?;
         let as_seen = self.orientation == Orientation::default();
-        let encoded = is_float(self.texel) && matches!(self.transfer, Transfer::Linear | Transfer::Unknown);
+        let encoded = self.floats && matches!(self.transfer, Transfer::Linear | Transfer::Unknown);
         let srgb = encoded || self.transfer == Transfer::Srgb;
         let rgba = match self.texels {
             Cow::Owned(texels) if as_seen && self.texel == Texel::Rgba8 => texels,
@@ -112,7 +114,8 @@ impl Shown<'_> {
     }
 }
 
-fn is_float(texel: Texel) -> bool {
+/// Whether texels are floats.
+pub fn is_float(texel: Texel) -> bool {
     matches!(texel, Texel::Rgba16Float | Texel::Rgba32Float)
 }
 

@@ -79,6 +79,20 @@ impl Levels {
         }
     }
 
+    /// Values of a digit, 1 if there is none.
+    pub const fn radix(self) -> u32 {
+        match self.digit {
+            Digit::None => 1,
+            Digit::Trit => 3,
+            Digit::Quint => 5,
+        }
+    }
+
+    /// Bits of a value below its digit.
+    pub const fn low_bits(self) -> u32 {
+        self.bits as u32
+    }
+
     /// Bits of a value, and values that share the bits of their digits, 1 if they have none.
     #[cfg(feature = "compute")]
     pub const fn bits_and_group(self) -> [u32; 2] {
@@ -255,8 +269,8 @@ pub fn unpack<S: Simd>(simd: S, mut bits: u128, levels: Levels, count: usize, ou
 }
 
 /// Bits of the shared number that follow the bits of each value of a group.
-const TRIT_BITS: [u32; 5] = [2, 2, 1, 2, 1];
-const QUINT_BITS: [u32; 3] = [3, 2, 2];
+pub const TRIT_BITS: [u32; 5] = [2, 2, 1, 2, 1];
+pub const QUINT_BITS: [u32; 3] = [3, 2, 2];
 
 /// The number that the values of a group share, and their `n` bits, a byte for each.
 #[inline(always)]
@@ -389,7 +403,6 @@ const fn unquantized(value: u32, bits: u32, step: u32, pattern: &[u8], width: u3
 }
 
 /// Endpoint values by level.
-#[cfg(any(test, feature = "compute"))]
 pub static VALUES: [[u8; 256]; 21] = {
     let mut table = [[0; 256]; 21];
     let mut row = COARSEST;

@@ -66,7 +66,16 @@ pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
                 wgsl!("astc/main", "astc/header", "astc/ise", "astc/endpoint", "astc/texel", "astc/void");
             (parts, &[tables::astc])
         }
-        Format::Pica(_) | Format::Bgra8 | Format::Plain(_) => return None,
+        Format::Pica(_)
+        | Format::Etc1s
+        | Format::Etc1sAlpha
+        | Format::Uastc
+        | Format::Packed(_)
+        | Format::E5b9g9r9
+        | Format::XrBias
+        | Format::R8g8B8g8
+        | Format::G8r8G8b8
+        | Format::Plain(_) => return None,
     };
     add.iter().for_each(|add| add(&mut tables));
     let mut source = tables.constants;

@@ -6,18 +6,20 @@ use crate::format::{Extent, Format, Profile};
 use std::borrow::Cow;
 
 pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> {
-    let mut reader = Reader { bytes };
-    let header = reader.take(16, "the end of the header")?;
-    let [w, h, d] = [4, 5, 6].map(|i| u32::from(header[i]));
+    const END: &str = "the end of the header";
+    let mut reader = Reader::new(bytes);
+    reader.take(4, END)?;
+    let [w, h, d] = reader.array(END)?.map(|size: u8| u32::from(size));
     let footprint = Footprint::new(w, h, d).ok_or(Error::Malformed("size of blocks"))?;
-    let size = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], 0]);
+    let extent = Extent { width: reader.u24(END)?, height: reader.u24(END)?, depth: reader.u24(END)? };
     let shape = Shape {
         container: Container::Astc,
         format: Format::Astc(footprint, Profile::LdrUnorm8),
         transfer: Transfer::Unknown,
-        extent: Extent { width: size(7), height: size(10), depth: size(13) },
+        extent,
+        dimensions: if d > 1 || extent.depth > 1 { 3 } else { 2 },
         levels: 1,
-        layers: 1,
+        layers: 0,
         faces: 1,
     };
     let mut texture = shape.texture(limits)?;

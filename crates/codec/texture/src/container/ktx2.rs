@@ -1,63 +1,118 @@
-//! KTX 2, headers by the `ktx2` crate; levels plain or, where they are read, under Zstandard.
+//! KTX 2, headers by the `ktx2` crate; levels plain or packed by Zstandard, zlib or BasisLZ.
 
-use super::zstd::Frame;
-use super::{Container, Error, Image, Limits, Orientation, Shape, Texture, Transfer, names};
-use crate::format::Extent;
+use super::basis::Pictures;
+use super::packed::Images;
+use super::{
+    Container, Error, Image, Limits, Orientation, Reader, Shape, Supercompression, Swizzle, Texture,
+    Transfer, pairs,
+};
+use crate::basis::lz::{Codebook, Sections};
+use crate::format::{Channels, Extent, Format};
+use crate::names;
 use ktx2::dfd::{Basic, Block, ChannelTypeQualifiers};
 use ktx2::{Header, Index, LevelIndex, SupercompressionScheme, TransferFunction};
 use std::borrow::Cow;
 
-/// The key of a picture's orientation.
-const ORIENTATION: &str = "KTXorientation";
-
 /// The channel of alpha in a descriptor.
 const ALPHA: u8 = 15;
+
+/// Colour models of Basis Universal in a descriptor.
+const ETC1S: u8 = 163;
+const UASTC: u8 = 166;
+const UASTC_HDR: u8 = 167;
+
+/// The key of films, whose frames are layers.
+const FILM: &str = "KTXanimData";
 
 pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> {
     check_descriptors(bytes)?;
     let reader = ktx2::Reader::new(bytes).map_err(|e| Error::Ktx2(e.to_string()))?;
     let header = reader.header();
     let number = header.format.map_or(0, |f| f.value());
-    let (format, of_format) =
-        names::vulkan(number).ok_or_else(|| Error::Format(format!("Vulkan {number}")))?;
+    let described = Described::of(&reader);
+    let transfer = Transfer::from_number(reader.transfer_function().map_or(0, |f| f.value()));
+    let (format, srgb) = match described.model {
+        ETC1S if number == 0 => {
+            let format = if described.samples.len() > 1 { Format::Etc1sAlpha } else { Format::Etc1s };
+            (format, false)
+        }
+        UASTC if number == 0 => (Format::Uastc, false),
+        _ => names::vulkan(number).ok_or_else(|| Error::Format(format!("Vulkan {number}")))?,
+    };
     let shape = Shape {
         container: Container::Ktx2,
         format,
         // Formats of sRGB leave no choice. Others may be of it, those without a counterpart of sRGB by right.
-        transfer: match of_format {
-            Transfer::Srgb => Transfer::Srgb,
-            _ => Transfer::from_number(reader.transfer_function().map_or(0, |f| f.value())),
-        },
+        transfer: if srgb { Transfer::Srgb } else { transfer },
         extent: Extent {
             width: header.pixel_width,
             height: header.pixel_height.max(1),
             depth: header.pixel_depth.max(1),
         },
+        dimensions: match (header.pixel_height, header.pixel_depth) {
+            (_, 1..) => 3,
+            (1.., _) => 2,
+            _ => 1,
+        },
         levels: header.level_count.max(1),
-        layers: header.layer_count.max(1),
+        layers: header.layer_count,
         faces: header.face_count,
     };
     let mut texture = shape.texture(limits)?;
     texture.premultiplied = reader.is_alpha_premultiplied().unwrap_or(false);
-    texture.orientation = reader
-        .key_value_data()
-        .find(|(key, _)| *key == ORIENTATION)
-        .and_then(|(_, value)| Orientation::from_letters(value.strip_suffix(b"\0").unwrap_or(value)));
-    let mut unpacked = 0usize;
-    for (level, stored) in (0..texture.levels).zip(reader.levels()) {
-        let needed = texture.level_bytes(level)?;
+    if let Some(channels) = described.channels() {
+        texture.channels = channels;
+    }
+    let Index { kvd_byte_offset: start, kvd_byte_length: length, .. } = header.index;
+    let all = bytes.get(start as usize..).and_then(|rest| rest.get(..length as usize)).unwrap_or_default();
+    texture.pairs = pairs::read(Reader::new(all))?;
+    texture.orientation = pairs::text(&texture.pairs, pairs::ORIENTATION).and_then(Orientation::from_letters);
+    texture.swizzle = pairs::text(&texture.pairs, pairs::SWIZZLE).and_then(Swizzle::from_letters);
+    texture.pairs.retain(|pair| pair.key != pairs::ORIENTATION && pair.key != pairs::SWIZZLE);
+    if described.is_universal() && texture.orientation.is_none() {
+        // Encoders of Basis Universal write no key, and mean the default.
+        texture.orientation = Some(Orientation::default());
+    }
+    let mut levels = Vec::with_capacity(texture.levels as usize);
+    for level in reader.levels() {
         // The reader's borrow ends with it; the place in the file does not.
-        let start = (stored.data.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
-        let data =
-            bytes.get(start..).and_then(|b| b.get(..stored.data.len())).ok_or(Error::Truncated("a level"))?;
-        let mut images = match header.supercompression_scheme {
-            None => Images::Plain(data),
-            Some(SupercompressionScheme::Zstandard) => {
-                unpacked = unpacked.checked_add(needed).ok_or(Error::TooLarge)?;
-                limits.allow(unpacked)?;
-                Images::Zstandard(Box::new(Frame::open(data, limits.bytes - unpacked)?))
-            }
-            Some(other) => return Err(Error::Supercompression(other.value())),
+        let start = (level.data.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
+        let data = bytes.get(start..).and_then(|b| b.get(..level.data.len()));
+        levels.push(data.ok_or(Error::Truncated("a level"))?);
+    }
+    texture.supercompression = match header.supercompression_scheme {
+        None => Supercompression::None,
+        Some(SupercompressionScheme::BasisLZ) => Supercompression::BasisLz,
+        Some(SupercompressionScheme::Zstandard) => Supercompression::Zstandard,
+        Some(SupercompressionScheme::ZLIB) => Supercompression::Zlib,
+        Some(other) => return Err(Error::Supercompression(other.value())),
+    };
+    let is_etc1s = matches!(format, Format::Etc1s | Format::Etc1sAlpha);
+    if is_etc1s != (texture.supercompression == Supercompression::BasisLz) {
+        return Err(Error::Malformed("supercompression; ETC1S is under BasisLZ, and nothing else is"));
+    }
+    if is_etc1s {
+        let Index { sgd_byte_offset: start, sgd_byte_length: length, .. } = header.index;
+        let shared = usize::try_from(start).ok().zip(usize::try_from(length).ok());
+        let shared = shared.and_then(|(start, length)| bytes.get(start..)?.get(..length));
+        basis_lz(&mut texture, shared.ok_or(Error::Truncated("the global data"))?, &levels, limits)?;
+    } else {
+        unpack(&mut texture, &levels, limits)?;
+    }
+    Ok(texture)
+}
+
+/// Images of levels, one after the other.
+fn unpack<'a>(texture: &mut Texture<'a>, levels: &[&'a [u8]], limits: &Limits) -> Result<(), Error> {
+    let mut unpacked = 0;
+    for (level, data) in (0..texture.levels).zip(levels) {
+        if texture.supercompression != Supercompression::None {
+            limits.take(&mut unpacked, texture.level_bytes(level)?)?;
+        }
+        let mut images = match texture.supercompression {
+            Supercompression::Zstandard => Images::zstandard(data, limits.bytes - unpacked)?,
+            Supercompression::Zlib => Images::zlib(data),
+            _ => Images::Plain(data),
         };
         let bytes = texture.image_bytes(level)?;
         for layer in 0..texture.layers {
@@ -66,24 +121,97 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
             }
         }
     }
-    Ok(texture)
+    Ok(())
 }
 
-/// The images of a level, one after the other.
-enum Images<'a> {
-    Plain(&'a [u8]),
-    Zstandard(Box<Frame<'a>>),
-}
-
-impl<'a> Images<'a> {
-    /// The next image.
-    fn take(&mut self, bytes: usize) -> Result<Cow<'a, [u8]>, Error> {
-        match self {
-            Images::Plain(data) => {
-                let image = data.split_off(..bytes).ok_or(Error::Truncated("the end of a level"))?;
-                Ok(Cow::Borrowed(image))
+/// Images of ETC1S: what they share is in the global data, with where in its level each image lies.
+fn basis_lz(
+    texture: &mut Texture<'_>,
+    shared: &[u8],
+    levels: &[&[u8]],
+    limits: &Limits,
+) -> Result<(), Error> {
+    let mut reader = Reader::new(shared);
+    let [endpoint_count, selector_count] = [reader.u16("a count")?, reader.u16("a count")?];
+    let [endpoints, selectors, tables, _] = reader.words("the sizes of tables")?;
+    let slices = |level: u32| texture.level_extent(level).depth as usize;
+    let mut count = 0usize;
+    for level in 0..texture.levels {
+        let images = (texture.layers as usize).saturating_mul(texture.faces as usize);
+        count = count.saturating_add(images.saturating_mul(slices(level)));
+    }
+    const DESCRIPTION: usize = 20;
+    let bytes = count.checked_mul(DESCRIPTION).ok_or(Error::TooLarge)?;
+    let mut descriptions = reader.take(bytes, "descriptions of images")?.chunks_exact(DESCRIPTION);
+    let sections = Sections {
+        endpoint_count,
+        selector_count,
+        endpoints: reader.take(endpoints as usize, "colours")?,
+        selectors: reader.take(selectors as usize, "shades")?,
+        tables: reader.take(tables as usize, "tables of codes")?,
+    };
+    let codebook = Codebook::new(&sections)?;
+    let mut held = Codebook::held_bytes(&sections);
+    limits.allow(held)?;
+    let is_film = texture.pairs.iter().any(|pair| pair.key == FILM);
+    for (level, data) in (0..texture.levels).zip(levels) {
+        let extent = texture.level_extent(level);
+        let faces = if is_film { texture.faces as usize } else { 0 };
+        let mut pictures = Pictures::new(&codebook, texture.format, extent, faces)?;
+        limits.allow(held.saturating_add(pictures.held_bytes()))?;
+        for layer in 0..texture.layers {
+            for face in 0..texture.faces {
+                let needed = texture.image_bytes(level)?;
+                limits.take(&mut held, needed)?;
+                let mut blocks = Vec::with_capacity(needed);
+                for _ in 0..extent.depth {
+                    let mut description = Reader::new(descriptions.next().unwrap_or_default());
+                    let [flags, color_at, color, alpha_at, alpha] = description.words("a description")?;
+                    let slice = |at: u32, length: u32| {
+                        let slice = data.get(at as usize..).and_then(|rest| rest.get(..length as usize));
+                        slice.ok_or(Error::Truncated("a slice"))
+                    };
+                    let alpha = match texture.format {
+                        Format::Etc1sAlpha => Some(slice(alpha_at, alpha)?),
+                        _ => None,
+                    };
+                    let is_difference = flags & 2 != 0;
+                    pictures.unpack(slice(color_at, color)?, alpha, face, is_difference, &mut blocks)?;
+                }
+                texture.push([level, layer, face], Cow::Owned(blocks));
             }
-            Images::Zstandard(frame) => Ok(Cow::Owned(frame.take(bytes)?)),
+        }
+    }
+    Ok(())
+}
+
+/// What the first descriptor says of texels.
+struct Described {
+    model: u8,
+    /// Channels of samples.
+    samples: Vec<u8>,
+}
+
+impl Described {
+    fn of(reader: &ktx2::Reader<&[u8]>) -> Described {
+        let basic = reader.basic_dfd();
+        Described {
+            model: basic.and_then(|basic| basic.color_model).map_or(0, |model| model.value()),
+            samples: basic
+                .map(|basic| basic.sample_information.iter().map(|s| s.channel_type & 0xf).collect())
+                .unwrap_or_default(),
+        }
+    }
+
+    fn is_universal(&self) -> bool {
+        matches!(self.model, ETC1S | UASTC | UASTC_HDR)
+    }
+
+    /// What samples of Basis Universal stand for. Decoded texels have all components.
+    fn channels(&self) -> Option<Channels> {
+        match (self.model, self.samples.as_slice()) {
+            (ETC1S, [_]) | (UASTC, [0]) | (UASTC_HDR, _) => Some(Channels::Rgb),
+            _ => None,
         }
     }
 }
@@ -123,9 +251,9 @@ pub fn write(texture: &Texture<'_>) -> Result<Vec<u8>, Error> {
         format: Some(format),
         type_size,
         pixel_width: texture.extent.width,
-        pixel_height: texture.extent.height,
-        pixel_depth: if texture.extent.depth > 1 { texture.extent.depth } else { 0 },
-        layer_count: if texture.layers > 1 { texture.layers } else { 0 },
+        pixel_height: if texture.dimensions > 1 { texture.extent.height } else { 0 },
+        pixel_depth: if texture.dimensions > 2 { texture.extent.depth } else { 0 },
+        layer_count: if texture.array { texture.layers } else { 0 },
         face_count: texture.faces,
         level_count: texture.levels,
         supercompression_scheme: None,
@@ -140,8 +268,9 @@ pub fn write(texture: &Texture<'_>) -> Result<Vec<u8>, Error> {
     };
     // Images that are missing are found before room is made for them.
     let levels = sorted(texture)?;
-    // Each level begins at a multiple of four bytes and of a block, whose size is a power of two.
-    let alignment = texture.format.block_bytes().max(4);
+    // Each level begins at a multiple of four bytes and of a block; sizes that are no power of two are odd, or of whole words.
+    let alignment = texture.format.block_bytes();
+    let alignment = if alignment.is_power_of_two() { alignment.max(4) } else { 4 * alignment };
     let mut total = dfd_byte_offset + dfd_byte_length + pairs.len();
     for level in 0..texture.levels {
         let bytes = texture.level_bytes(level)?.checked_add(alignment);
@@ -192,7 +321,7 @@ fn sorted<'t>(texture: &'t Texture<'_>) -> Result<Vec<Vec<&'t [u8]>>, Error> {
 fn descriptor(texture: &Texture<'_>, number: u32, format: ktx2::Format) -> Result<(Basic, u32), Error> {
     let (mut basic, type_size) = Basic::from_format_with(format, texture.premultiplied, None, None, None)
         .map_err(|e| Error::Ktx2(e.to_string()))?;
-    if !matches!(names::vulkan(number), Some((_, Transfer::Srgb))) {
+    if !matches!(names::vulkan(number), Some((_, true))) {
         basic.transfer_function = TransferFunction::new(texture.transfer.number());
         let encoded = matches!(texture.transfer, Transfer::Srgb | Transfer::Other(_));
         for sample in basic.sample_information.iter_mut().filter(|s| encoded && s.channel_type == ALPHA) {
@@ -202,13 +331,12 @@ fn descriptor(texture: &Texture<'_>, number: u32, format: ktx2::Format) -> Resul
     Ok((basic, type_size))
 }
 
-/// The pairs of keys and values.
+/// The bytes of the pairs of keys and values.
 fn pairs(texture: &Texture<'_>) -> Vec<u8> {
-    let Some(orientation) = texture.orientation else { return Vec::new() };
-    let letters = orientation.letters(if texture.extent.depth > 1 { 3 } else { 2 });
-    let pair = format!("{ORIENTATION}\0{letters}\0");
-    let mut bytes = (pair.len() as u32).to_le_bytes().to_vec();
-    bytes.extend(pair.into_bytes());
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
+    let text = |text: String| text.into_bytes().into_iter().chain([0]).collect::<Vec<u8>>();
+    let letters = texture.orientation.map(|o| text(o.letters(texture.dimensions as usize)));
+    let swizzle = texture.swizzle.map(|swizzle| text(swizzle.to_string()));
+    let said = [(pairs::ORIENTATION, letters.as_deref()), (pairs::SWIZZLE, swizzle.as_deref())];
+    let said = said.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    pairs::write(said.chain(texture.pairs.iter().map(|pair| (&*pair.key, &*pair.value))))
 }

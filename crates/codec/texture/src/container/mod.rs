@@ -1,7 +1,8 @@
-//! Textures in files: KTX 1 and 2, DDS, `.astc`; KTX 2 is written, too.
+//! Textures in files: KTX 1 and 2, DDS, PVR 3, PKM, `.astc` and `.basis`; KTX 2 is written, too.
 //!
-//! Readers borrow the images from the file. Nothing is allocated before the file was seen to hold what its header says,
-//! but for levels under Zstandard, which are unpacked within [`Limits::bytes`].
+//! Readers borrow the images from the file, apart from those that must be unpacked (Zstandard, zlib, BasisLZ), put into
+//! little-endian order, freed of padding or looked up in a palette: these are held within [`Limits::bytes`]. Nothing is
+//! allocated before the file was seen to hold what its header says.
 //!
 //! ```
 //! use xenoglot_texture::container::{Limits, Transfer, read};
@@ -17,17 +18,22 @@
 //! ```
 
 mod astc;
+mod basis;
 mod dds;
 mod ktx1;
 mod ktx2;
-mod names;
+mod packed;
+mod pairs;
+mod pkm;
 mod presentation;
+mod pvr;
 mod texture;
-mod zstd;
 
-pub use presentation::{Orientation, Transfer, linear_to_srgb, srgb_to_linear};
-pub use texture::{Image, Texture};
+pub use pairs::Pair;
+pub use presentation::{Orientation, Source, Swizzle, Transfer, linear_to_srgb, srgb_to_linear};
+pub use texture::{Image, Supercompression, Texture};
 
+use crate::basis::huffman;
 use std::fmt;
 use texture::Shape;
 use thiserror::Error;
@@ -43,6 +49,14 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Takes `bytes` of what may be held beside `held`.
+    fn take(&self, held: &mut usize, bytes: usize) -> Result<(), Error> {
+        let sum = held.checked_add(bytes).ok_or(Error::TooLarge)?;
+        self.allow(sum)?;
+        *held = sum;
+        Ok(())
+    }
+
     /// Whether so many bytes may be held.
     fn allow(&self, needed: usize) -> Result<(), Error> {
         if needed <= self.bytes {
@@ -63,7 +77,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// None of the containers.
-    #[error("neither KTX, KTX 2, DDS nor .astc")]
+    #[error("neither KTX, KTX 2, DDS, PVR 3, PKM, .basis nor .astc")]
     Unknown,
     /// The file ends early.
     #[error("the file ends before {0}")]
@@ -74,7 +88,7 @@ pub enum Error {
     /// A format that is not decoded.
     #[error("format {0} is not supported")]
     Format(String),
-    /// What is neither plain nor Zstandard.
+    /// A supercompression that is not known.
     #[error("a supercompression of {0} is not supported")]
     Supercompression(u32),
     /// More images than [`Limits::images`], or more bytes than can be counted.
@@ -105,6 +119,12 @@ pub enum Error {
     /// A damaged Zstandard frame.
     #[error("Zstandard: {0}")]
     Zstd(String),
+    /// A damaged stream of zlib.
+    #[error("zlib: {0}")]
+    Zlib(String),
+    /// Damaged data of Basis Universal.
+    #[error("BasisLZ: {0}")]
+    Basis(#[from] huffman::Error),
 }
 
 /// The kind of a file.
@@ -118,6 +138,12 @@ pub enum Container {
     Dds,
     /// `.astc`.
     Astc,
+    /// PVR 3.
+    Pvr,
+    /// PKM 1 and 2.
+    Pkm,
+    /// `.basis` of Basis Universal.
+    Basis,
 }
 
 impl fmt::Display for Container {
@@ -127,6 +153,9 @@ impl fmt::Display for Container {
             Container::Ktx2 => "KTX 2",
             Container::Dds => "DDS",
             Container::Astc => "ASTC",
+            Container::Pvr => "PVR 3",
+            Container::Pkm => "PKM",
+            Container::Basis => "Basis Universal",
         })
     }
 }
@@ -141,12 +170,15 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
         [0xab, b'K', b'T', b'X', b' ', b'2', ..] => ktx2::read(bytes, limits),
         [b'D', b'D', b'S', b' ', ..] => dds::read(bytes, limits),
         [0x13, 0xab, 0xa1, 0x5c, ..] => astc::read(bytes, limits),
+        [b'P', b'V', b'R', 3, ..] => pvr::read(bytes, limits),
+        [b'P', b'K', b'M', b' ', ..] => pkm::read(bytes, limits),
+        [b's', b'B', ..] => basis::read(bytes, limits),
         _ => Err(Error::Unknown),
     }
 }
 
-/// Writes a texture as KTX 2, its levels plain, with its transfer function, orientation and whether alpha is premultiplied.
-/// The container it came from is of no matter, nor is the order of its images.
+/// Writes a texture as KTX 2, its levels plain, with its transfer function, orientation, swizzle and other pairs, and whether
+/// alpha is premultiplied. The container it came from is of no matter, nor is the order of its images.
 ///
 /// # Errors
 /// [`Error::Format`] for formats that Vulkan does not have, [`Error::Truncated`] if an image is missing or too short.
@@ -157,18 +189,50 @@ pub fn write_ktx2(texture: &Texture<'_>) -> Result<Vec<u8>, Error> {
 /// A cursor over a file.
 struct Reader<'a> {
     bytes: &'a [u8],
+    /// Whether words have their highest byte first.
+    is_big: bool,
 }
 
 impl<'a> Reader<'a> {
+    fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, is_big: false }
+    }
+
     fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], Error> {
         let (taken, rest) = self.bytes.split_at_checked(count).ok_or(Error::Truncated(what))?;
         self.bytes = rest;
         Ok(taken)
     }
 
+    /// Leaves out `count` bytes, or what is left of the file.
+    fn skip(&mut self, count: usize) {
+        self.bytes = self.bytes.get(count..).unwrap_or_default();
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Error> {
+        let (taken, rest) = self.bytes.split_first_chunk().ok_or(Error::Truncated(what))?;
+        self.bytes = rest;
+        Ok(*taken)
+    }
+
+    fn u8(&mut self, what: &'static str) -> Result<u8, Error> {
+        Ok(self.array::<1>(what)?[0])
+    }
+
+    fn u16(&mut self, what: &'static str) -> Result<u16, Error> {
+        let bytes = self.array(what)?;
+        Ok(if self.is_big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    }
+
+    /// Three bytes, the lowest first.
+    fn u24(&mut self, what: &'static str) -> Result<u32, Error> {
+        let [a, b, c] = self.array(what)?;
+        Ok(u32::from_le_bytes([a, b, c, 0]))
+    }
+
     fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
-        let bytes = self.take(4, what)?;
-        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        let bytes = self.array(what)?;
+        Ok(if self.is_big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
     fn words<const N: usize>(&mut self, what: &'static str) -> Result<[u32; N], Error> {

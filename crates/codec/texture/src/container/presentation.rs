@@ -18,6 +18,11 @@ pub enum Transfer {
 }
 
 impl Transfer {
+    /// That of a format's number.
+    pub(super) const fn of_number(srgb: bool) -> Transfer {
+        if srgb { Transfer::Srgb } else { Transfer::Linear }
+    }
+
     /// The function of a number of the Khronos Data Format specification.
     pub const fn from_number(number: u8) -> Transfer {
         match number {
@@ -47,6 +52,58 @@ impl fmt::Display for Transfer {
             Transfer::Srgb => f.write_str("srgb"),
             Transfer::Other(number) => write!(f, "KHR_DF_TRANSFER {number}"),
         }
+    }
+}
+
+/// What a component of a texel is to be read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The component red, green, blue or alpha, by its number from 0.
+    Component(u8),
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+}
+
+/// What red, green, blue and alpha are to be read from. Decoding leaves components where the file has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Swizzle(pub [Source; 4]);
+
+impl Swizzle {
+    /// From the letters of KTX 2.
+    pub(super) fn from_letters(letters: &[u8]) -> Option<Swizzle> {
+        let letters: [u8; 4] = letters.try_into().ok()?;
+        let mut sources = [Source::Zero; 4];
+        for (source, letter) in sources.iter_mut().zip(letters) {
+            *source = match letter {
+                b'r' => Source::Component(0),
+                b'g' => Source::Component(1),
+                b'b' => Source::Component(2),
+                b'a' => Source::Component(3),
+                b'0' => Source::Zero,
+                b'1' => Source::One,
+                _ => return None,
+            };
+        }
+        Some(Swizzle(sources))
+    }
+}
+
+/// As the letters of KTX 2.
+impl fmt::Display for Swizzle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for source in self.0 {
+            f.write_str(match source {
+                Source::Component(0) => "r",
+                Source::Component(1) => "g",
+                Source::Component(2) => "b",
+                Source::Component(_) => "a",
+                Source::Zero => "0",
+                Source::One => "1",
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,35 @@
 //! A texture and its images.
 
-use super::{Container, Error, Limits, Orientation, Transfer};
+use super::{Container, Error, Limits, Orientation, Pair, Swizzle, Transfer};
 use crate::decode::decode_into_parallel;
 use crate::format::{Channels, Extent, Format};
 use std::borrow::Cow;
+use std::fmt;
+
+/// How the levels of a KTX 2 file were packed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Supercompression {
+    /// Not at all.
+    #[default]
+    None,
+    /// BasisLZ, of ETC1S.
+    BasisLz,
+    /// Zstandard.
+    Zstandard,
+    /// zlib.
+    Zlib,
+}
+
+impl fmt::Display for Supercompression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Supercompression::None => "none",
+            Supercompression::BasisLz => "BasisLZ",
+            Supercompression::Zstandard => "Zstandard",
+            Supercompression::Zlib => "zlib",
+        })
+    }
+}
 
 /// A texture: images of a format by level, layer and face, and how their texels are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +46,20 @@ pub struct Texture<'a> {
     pub premultiplied: bool,
     /// Which way up the picture is, if the file says; see [`Orientation`] for what is meant if not.
     pub orientation: Option<Orientation>,
+    /// What components are to be read from, if the file says. Decoding does not apply it.
+    pub swizzle: Option<Swizzle>,
+    /// How the file had packed its levels; the images here are unpacked.
+    pub supercompression: Supercompression,
+    /// Other keys and values of KTX, without those that are said above.
+    pub pairs: Vec<Pair<'a>>,
     /// The size of level 0.
     pub extent: Extent,
+    /// How many dimensions an image has, 1 to 3. Sizes of others are 1.
+    pub dimensions: u32,
     /// Levels, at least one.
     pub levels: u32,
+    /// Whether it is an array, even if of one layer.
+    pub array: bool,
     /// Layers, at least one.
     pub layers: u32,
     /// Faces: 6 of a cube, else 1.
@@ -64,9 +100,38 @@ impl<'a> Texture<'a> {
         (level < self.levels).then(|| Texture {
             extent: self.level_extent(level),
             levels: 1,
-            images: images.collect(),
-            ..*self
+            ..self.with_images(self.format, images.collect())
         })
+    }
+
+    /// A texture of a format, two-dimensional if `extent` has no depth, without images: what is not given is as of a file
+    /// that does not say.
+    pub fn new(format: Format, extent: Extent) -> Texture<'a> {
+        Texture {
+            container: Container::Ktx2,
+            format,
+            channels: format.channels(),
+            transfer: Transfer::Unknown,
+            premultiplied: false,
+            orientation: None,
+            swizzle: None,
+            supercompression: Supercompression::None,
+            pairs: Vec::new(),
+            extent,
+            dimensions: if extent.depth > 1 { 3 } else { 2 },
+            levels: 1,
+            array: false,
+            layers: 1,
+            faces: 1,
+            images: Vec::new(),
+        }
+    }
+
+    /// The texture with other images of another format in place of its own, and everything else as it was.
+    pub fn with_images<'b>(&'b self, format: Format, images: Vec<Image<'b>>) -> Texture<'b> {
+        let pair =
+            |pair: &'b Pair<'a>| Pair { key: Cow::Borrowed(&*pair.key), value: Cow::Borrowed(&*pair.value) };
+        Texture { format, images, pairs: self.pairs.iter().map(pair).collect(), ..*self }
     }
 
     /// The texture with its images decoded, on the threads of the current Rayon pool: [`Format::Plain`], and everything
@@ -80,7 +145,8 @@ impl<'a> Texture<'a> {
         })
     }
 
-    /// As [`Texture::decode`], with `decode` in place of [`decode_into_parallel`] for all formats that have blocks.
+    /// As [`Texture::decode`], with `decode` in place of [`decode_into_parallel`] for all formats of which
+    /// [`Format::has_program`] is true.
     ///
     /// # Errors
     /// As [`Texture::decode`], and what `decode` says.
@@ -99,7 +165,7 @@ impl<'a> Texture<'a> {
                 held = held.checked_add(bytes).ok_or(Error::TooLarge)?;
                 limits.allow(held)?;
                 let mut texels = vec![0; bytes];
-                if self.format.block() == [1; 3] {
+                if !self.format.has_program() {
                     decode_into_parallel(self.format, image.extent, &image.data, &mut texels)
                         .map_err(Error::from)?;
                 } else {
@@ -109,7 +175,7 @@ impl<'a> Texture<'a> {
             };
             images.push(Image { data, ..*image });
         }
-        Ok(Texture { format: Format::Plain(self.format.texel()), images, ..*self })
+        Ok(self.with_images(Format::Plain(self.format.texel()), images))
     }
 
     /// The size of a level.
@@ -145,7 +211,9 @@ pub(super) struct Shape {
     pub format: Format,
     pub transfer: Transfer,
     pub extent: Extent,
+    pub dimensions: u32,
     pub levels: u32,
+    /// Layers of an array; 0 if it is none.
     pub layers: u32,
     pub faces: u32,
 }
@@ -153,7 +221,7 @@ pub(super) struct Shape {
 impl Shape {
     /// The texture without images, once its numbers are plausible.
     pub fn texture<'a>(self, limits: &Limits) -> Result<Texture<'a>, Error> {
-        let Shape { container, format, transfer, extent, levels, layers, faces } = self;
+        let Shape { container, format, transfer, extent, dimensions, levels, layers, faces } = self;
         let largest = extent.width.max(extent.height).max(extent.depth);
         if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
             return Err(Error::Malformed("size"));
@@ -161,25 +229,23 @@ impl Shape {
         if levels == 0 || levels > 32 - largest.leading_zeros() {
             return Err(Error::Malformed("number of levels"));
         }
-        if layers == 0 || !matches!(faces, 1 | 6) {
-            return Err(Error::Malformed("number of layers or faces"));
+        if !matches!(faces, 1 | 6) {
+            return Err(Error::Malformed("number of faces"));
         }
-        let count = u64::from(levels) * u64::from(layers) * u64::from(faces);
+        let count = u64::from(levels) * u64::from(layers.max(1)) * u64::from(faces);
         if count > limits.images as u64 {
             return Err(Error::TooLarge);
         }
+        let texture = Texture::new(format, extent);
         Ok(Texture {
             container,
-            format,
-            channels: format.channels(),
             transfer,
-            premultiplied: false,
-            orientation: None,
-            extent,
+            dimensions,
             levels,
-            layers,
+            array: layers > 0,
+            layers: layers.max(1),
             faces,
-            images: Vec::new(),
+            ..texture
         })
     }
 }

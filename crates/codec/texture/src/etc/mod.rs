@@ -17,6 +17,25 @@ pub fn etc1(width: usize, data: &[u8], out: &mut [u8]) {
     );
 }
 
+/// RGBA8 of two blocks of ETC1, of which the second one's green is alpha.
+#[inline(always)]
+pub fn etc1s_alpha(width: usize, data: &[u8], out: &mut [u8]) {
+    rows::decode(
+        width,
+        data,
+        out,
+        #[inline(always)]
+        |block: &[u8; 16]| {
+            let (colors, alphas) = halves(block);
+            let (mut texels, alphas) = (color::etc1(colors), color::etc1(alphas));
+            for (texel, alpha) in texels.iter_mut().zip(alphas) {
+                texel[3] = alpha[1];
+            }
+            by_column(texels)
+        },
+    );
+}
+
 /// RGBA8 of ETC2 without alpha.
 #[inline(always)]
 pub fn rgb(width: usize, data: &[u8], out: &mut [u8]) {

@@ -1,7 +1,7 @@
 //! Conversion on the host's GPU. It is of the same equations as on the CPU; the last bits of floats may differ.
 
 use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
-use crate::frame::{self, Frame};
+use crate::frame::{self, Format, Frame};
 use thiserror::Error;
 use xenoglot_host::{
     Access, Arguments, Binding, Buffer, Commands, Device, Error as HostError, Layout, Program,
@@ -52,8 +52,7 @@ pub struct Converter {
 /// A frame in a device's memory.
 pub struct DeviceFrame {
     size: [usize; 2],
-    bits: u32,
-    high: bool,
+    format: Format,
     channels: [[u32; 8]; 3],
     samples: Buffer,
 }
@@ -107,8 +106,8 @@ impl Converter {
         }
         bytes.resize(bytes.len().next_multiple_of(4), 0);
         let words: Vec<u32> = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let frame::Format { bits, high, .. } = frame.format;
-        Ok(DeviceFrame { size: frame.size, bits, high, channels, samples: self.device.buffer_of(&words)? })
+        let samples = self.device.buffer_of(&words)?;
+        Ok(DeviceFrame { size: frame.size, format: frame.format, channels, samples })
     }
 
     /// Puts a conversion at the end of `commands`, to the start of `texels`.
@@ -201,20 +200,21 @@ impl Converter {
 
 /// What the program is told.
 fn job(frame: &DeviceFrame, conversion: &Conversion, output: Output) -> [u32; JOB_WORDS] {
-    let unused = if frame.bits == 8 { 0 } else { 16 - frame.bits };
-    let shift = if frame.high { unused } else { 0 };
+    let Format { bits, high, .. } = frame.format;
+    let unused = if bits == 8 { 0 } else { 16 - bits };
+    let shift = if high { unused } else { 0 };
     let [x, y] = conversion.siting.map(|siting| u32::from(siting == Siting::Midpoint));
     let head = [
         frame.size[0] as u32,
         frame.size[1] as u32,
-        if frame.bits == 8 { 1 } else { 2 },
+        if bits == 8 { 1 } else { 2 },
         shift,
-        (1 << frame.bits) - 1,
+        (1 << bits) - 1,
         x | y << 1,
         u32::from(conversion.filter == Filter::Linear),
         u32::from(conversion.reconstruction == Reconstruction::Implicit),
     ];
-    let affine = conversion.affine(frame.bits);
+    let affine = conversion.affine(frame.format);
     let rows = affine.matrix.iter().zip(affine.offset).flat_map(|(&[r, g, b], offset)| [r, g, b, offset]);
     let mut job = [0; JOB_WORDS];
     let words =

@@ -4,6 +4,7 @@
 
 use crate::inst::Endian;
 use std::fmt;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Size of the file header.
@@ -23,6 +24,9 @@ const PT_INTERP: u32 = 3;
 const PT_PHDR: u32 = 6;
 const PT_GNU_STACK: u32 = 0x6474_e551;
 const PT_MIPS_ABIFLAGS: u32 = 0x7000_0003;
+const PT_MIPS_REGINFO: u32 = 0x7000_0000;
+const SHF_ALLOC: u32 = 2;
+const SHF_EXECINSTR: u32 = 4;
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
 const STT_FUNC: u8 = 2;
@@ -386,37 +390,93 @@ impl<'a> Elf<'a> {
         })
     }
 
+    /// The section headers: how many there are, and the words of one by its number and the field's. None where the file has none.
+    fn sections(&self, limits: &Limits) -> Result<Sections<'a>, Error> {
+        let file = Bytes { bytes: self.bytes, endian: self.endian };
+        let table = u64::from(file.word("the offset of the section headers", 32)?);
+        let count = u32::from(file.half("the number of section headers", 48)?);
+        let size = file.half("the size of section headers", 46)?;
+        if table == 0 || size != SECTION_HEADER_BYTES as u16 {
+            return Ok(Sections { file, table, count: 0 });
+        }
+        if count > limits.sections {
+            return Err(Error::TooMany {
+                what: "section headers",
+                count,
+                limit: limits.sections,
+                offset: 48,
+            });
+        }
+        Ok(Sections { file, table, count })
+    }
+
+    /// Where code lies: the sections that are executable, or where the file has no sections the executable segments. Sorted, as
+    /// ranges of addresses within the segments' contents.
+    ///
+    /// # Errors
+    /// When a section header does not fit into the file, or there are more than the limit.
+    pub fn code(&self, limits: &Limits) -> Result<Vec<Range<u32>>, Error> {
+        let sections = self.sections(limits)?;
+        let executable = || self.segments.iter().filter(|segment| segment.rights.execute);
+        let mut out = Vec::new();
+        for index in 0..sections.count {
+            let flags = sections.field(index, 2)?;
+            if flags & (SHF_ALLOC | SHF_EXECINSTR) == SHF_ALLOC | SHF_EXECINSTR {
+                let (start, size) = (sections.field(index, 3)?, sections.field(index, 5)?);
+                let within = |segment: &&Segment<'_>| {
+                    let offset = u64::from(start.wrapping_sub(segment.address));
+                    start >= segment.address && offset + u64::from(size) <= segment.bytes.len() as u64
+                };
+                if size != 0 && executable().any(|segment| within(&segment)) {
+                    out.push(start..start.saturating_add(size));
+                }
+            }
+        }
+        if out.is_empty() {
+            let ranges = executable()
+                .map(|segment| segment.address..segment.address.saturating_add(segment.bytes.len() as u32));
+            out = ranges.filter(|range| !range.is_empty()).collect();
+        }
+        out.sort_by_key(|range| (range.start, range.end));
+        Ok(out)
+    }
+
+    /// What the file says that `gp` holds; `None` where it does not. Shared objects mean it before they are moved.
+    ///
+    /// # Errors
+    /// When the place that says so is outside of the file.
+    pub fn gp(&self) -> Result<Option<u32>, Error> {
+        let file = Bytes { bytes: self.bytes, endian: self.endian };
+        let table = u64::from(file.word("the offset of the program headers", 28)?);
+        for index in 0..u64::from(self.headers) {
+            let at = table + index * u64::from(PROGRAM_HEADER_BYTES);
+            if file.word("a program header", at)? == PT_MIPS_REGINFO {
+                let offset = u64::from(file.word("a program header", at + 4)?);
+                return Ok(Some(file.word("the register information", offset + 20)?).filter(|&gp| gp != 0));
+            }
+        }
+        Ok(None)
+    }
+
     /// The functions of the symbol tables, in the order of the file; empty when the file is stripped.
     ///
     /// # Errors
     /// When a table does not fit into the file, or is longer than the limit.
     pub fn functions(&self, limits: &Limits) -> Result<Vec<Symbol<'a>>, Error> {
-        let file = Bytes { bytes: self.bytes, endian: self.endian };
-        let table = u64::from(file.word("the offset of the section headers", 32)?);
-        let count = file.half("the number of section headers", 48)?;
+        let sections = self.sections(limits)?;
+        let (file, count) = (sections.file, sections.count);
         let mut out = Vec::new();
-        if table == 0 || file.half("the size of section headers", 46)? != SECTION_HEADER_BYTES as u16 {
-            return Ok(out);
-        }
-        if u32::from(count) > limits.sections {
-            let limit = limits.sections;
-            return Err(Error::TooMany { what: "section headers", count: count.into(), limit, offset: 48 });
-        }
-        let section = |index: u32, field: u64| {
-            let at = table + u64::from(index) * u64::from(SECTION_HEADER_BYTES);
-            file.word("a section header", at + 4 * field)
-        };
-        for index in 0..u32::from(count) {
-            if !matches!(section(index, 1)?, SHT_SYMTAB | SHT_DYNSYM) {
+        for index in 0..count {
+            if !matches!(sections.field(index, 1)?, SHT_SYMTAB | SHT_DYNSYM) {
                 continue;
             }
-            let strings = section(index, 6)?;
-            if strings >= u32::from(count) {
+            let strings = sections.field(index, 6)?;
+            if strings >= count {
                 continue;
             }
-            let names =
-                file.range("a string table", section(strings, 4)?.into(), section(strings, 5)?.into())?;
-            let (offset, size) = (u64::from(section(index, 4)?), section(index, 5)?);
+            let (start, length) = (sections.field(strings, 4)?, sections.field(strings, 5)?);
+            let names = file.range("a string table", start.into(), length.into())?;
+            let (offset, size) = (u64::from(sections.field(index, 4)?), sections.field(index, 5)?);
             let symbols = size / SYMBOL_BYTES;
             if symbols > limits.symbols.saturating_sub(out.len() as u32) {
                 return Err(Error::TooMany {
@@ -432,6 +492,21 @@ impl<'a> Elf<'a> {
             }
         }
         Ok(out)
+    }
+}
+
+/// The section headers of a file.
+struct Sections<'a> {
+    file: Bytes<'a>,
+    table: u64,
+    count: u32,
+}
+
+impl Sections<'_> {
+    /// A word of a header.
+    fn field(&self, index: u32, field: u64) -> Result<u32, Error> {
+        let at = self.table + u64::from(index) * u64::from(SECTION_HEADER_BYTES);
+        self.file.word("a section header", at + 4 * field)
     }
 }
 

@@ -76,6 +76,10 @@ impl Flow {
                 }
                 let Some(found) = flow.look(code, pc) else { break };
                 flow.insts.insert(pc, found);
+                if code.is_entry(pc) {
+                    flow.enter(pc);
+                    flow.leaders.insert(pc);
+                }
                 let behind = pc.wrapping_add(if found.slot.is_some() { 8 } else { 4 });
                 match found.control {
                     Control::Next => {
@@ -112,9 +116,30 @@ impl Flow {
                 break;
             }
         }
+        if code.enters_loops() {
+            flow.enter_loops();
+        }
         flow.entries.retain(|pc| flow.insts.contains_key(pc));
         flow.leaders.retain(|pc| flow.insts.contains_key(pc));
         flow
+    }
+
+    /// Makes entries of the addresses that edges lead back to.
+    fn enter_loops(&mut self) {
+        let mut back = BTreeSet::new();
+        for (&pc, found) in &self.insts {
+            match found.control {
+                Control::Branch { target, .. } | Control::Jump { target, link: false } if target <= pc => {
+                    back.insert(target);
+                }
+                _ => {}
+            }
+        }
+        for (&pc, targets) in &self.tables {
+            back.extend(targets.iter().filter(|&&target| target <= pc));
+        }
+        let known: BTreeSet<u32> = self.entries.iter().copied().collect();
+        self.entries.extend(back.difference(&known));
     }
 
     fn enter(&mut self, pc: u32) {

@@ -69,6 +69,17 @@ pub trait Code {
     fn has_region(&self, _pc: u32) -> bool {
         false
     }
+
+    /// Whether the region that reaches an address is to be one that can be entered there.
+    fn is_entry(&self, _pc: u32) -> bool {
+        false
+    }
+
+    /// Whether regions can be entered where their loops begin, too, at which they are left when the fuel is used up. Who makes new
+    /// regions when they are needed can do without.
+    fn enters_loops(&self) -> bool {
+        false
+    }
 }
 
 /// A lifted region.

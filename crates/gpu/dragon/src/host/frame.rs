@@ -45,6 +45,8 @@ pub struct Demo {
     pub binning: bool,
     /// Whether colours are interpolated in perspective.
     pub perspective: bool,
+    /// Whether bins are filled with two greys in turn, so that they are seen; all with one if not.
+    pub checkerboard: bool,
 }
 
 /// What came of a frame.
@@ -185,7 +187,16 @@ impl Demo {
         let plain = mesh.texture.is_none() && !mesh.triangles.iter().any(|t| mesh.is_translucent(t));
         let program = assemble(if plain { DEPTH_PROGRAM } else { TEXTURE_PROGRAM })?;
         let (screen, buffering) = ([320, 240], Buffering::default());
-        Ok(Demo { mesh, program, screen, frames: 200, buffering, binning: true, perspective: true })
+        Ok(Demo {
+            mesh,
+            program,
+            screen,
+            frames: 200,
+            buffering,
+            binning: true,
+            perspective: true,
+            checkerboard: true,
+        })
     }
 
     /// Draws frame `n` of the turn and reads it back.
@@ -318,7 +329,8 @@ impl Demo {
 
     /// What goes into the FIFO.
     fn commands(&self, bins: &[Bin], layout: &Layout, size: u16) -> Vec<Write> {
-        let mut out = List { writes: Vec::new(), bins, layout, size };
+        let checkerboard = self.checkerboard;
+        let mut out = List { writes: Vec::new(), bins, layout, size, checkerboard };
         out.push(Command::SetVpuProgram(0));
         out.push(Command::ExecVpuProgramLoad { sig: sig::VPU_PROG });
         for tile in 0..4 {
@@ -392,6 +404,7 @@ struct List<'a> {
     bins: &'a [Bin],
     layout: &'a Layout,
     size: u16,
+    checkerboard: bool,
 }
 
 impl List<'_> {
@@ -399,10 +412,11 @@ impl List<'_> {
         self.writes.push(command.encode());
     }
 
-    /// Fills the colour and depth buffers `set` and `set + 1`: every other bin has the other of two greys.
+    /// Fills the colour and depth buffers `set` and `set + 1`: with a checkerboard, every other bin has the
+    /// other of two greys.
     fn fill(&mut self, bin: usize, set: u8) {
         let Bin { x, y, .. } = self.bins[bin];
-        let light = (x / self.size + y / self.size).is_multiple_of(2);
+        let light = self.checkerboard && (x / self.size + y / self.size).is_multiple_of(2);
         let grey = if light { 0x5acb } else { 0x39c7 };
         self.push(Command::SetFillTileBufferValue(set, grey));
         self.push(Command::ExecFillTileBuffer { tile: set, sig: COLOR_FILLED });

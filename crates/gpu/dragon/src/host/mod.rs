@@ -5,9 +5,11 @@
 //! FIFO, ticks until the FIFO is empty, the picture out of memory.
 
 mod bins;
+mod explain;
 mod frame;
 mod gltf;
 mod image;
+mod levers;
 mod mesh;
 mod model;
 mod obj;
@@ -15,9 +17,11 @@ mod picture;
 mod sweep;
 
 pub use bins::{Bin, bin_triangles};
+pub use explain::{ExplainError, ExplainOptions, Explanation, Saving, explain};
 pub use frame::{Buffering, Demo, DemoError, Drawing, Frame};
 pub use gltf::load_gltf;
 pub use image::Image;
+pub use levers::{Kind as LeverKind, Lever, levers};
 pub use mesh::{Mesh, MeshError, MeshLimits};
 pub use model::{glass, globe, torus, wooden_crate};
 pub use obj::load_obj;

@@ -3,9 +3,11 @@
 use super::frame::{Demo, DemoError, Frame};
 use crate::machine::Machine;
 use crate::params::{ParamError, Params};
+use crate::unit::LINKS;
 use rayon::prelude::*;
 use thiserror::Error;
-use xenoglot_trace::report::{Unit, report};
+use xenoglot_trace::path::{Path, critical};
+use xenoglot_trace::report::{Unit, units};
 
 /// A parameter and the values it takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,8 @@ pub struct SweepRow {
     pub milliseconds: f64,
     /// How busy the units were.
     pub units: Vec<Unit>,
+    /// What the frame hung on.
+    pub path: Path,
 }
 
 /// Why a sweep does not run.
@@ -51,7 +55,8 @@ pub enum SweepError {
 /// Most combinations of a sweep.
 pub const MAX_COMBINATIONS: usize = 4096;
 
-/// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest.
+/// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest. The
+/// frames have no checkerboard, which would follow the size of bins: pictures differ where the model does.
 ///
 /// # Errors
 /// The first combination that cannot be run.
@@ -66,6 +71,7 @@ pub fn sweep(demo: &Demo, base: &Params, axes: &[Axis], frame: u32) -> Result<Ve
         };
         combinations = combinations.iter().flat_map(longer).collect();
     }
+    let demo = &Demo { checkerboard: false, ..demo.clone() };
     combinations.into_par_iter().map(|values| run(demo, base, axes, values, frame)).collect()
 }
 
@@ -84,6 +90,8 @@ fn run(
     machine.start_trace();
     let frame = demo.frame(&mut machine, frame)?;
     let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
-    let units = machine.take_trace().map(|trace| report(&trace, &[]).units).unwrap_or_default();
-    Ok(SweepRow { values, frame, milliseconds, units })
+    let trace = machine.take_trace();
+    let units = trace.as_ref().map(units).unwrap_or_default();
+    let path = trace.map(|trace| critical(&trace, &LINKS, 0, u64::MAX)).unwrap_or_default();
+    Ok(SweepRow { values, frame, milliseconds, units, path })
 }

@@ -5,7 +5,7 @@ use super::external::Raster;
 use super::triangle::{Setup, Triangle, Vertex};
 use super::vertex_cache::VertexCache;
 use super::vpu::Vpu;
-use crate::event::{Activity, Event};
+use crate::event::{Activity, Event, NEVER};
 use crate::machine::Shared;
 use crate::memory::{BURST, Direction};
 use crate::params::Params;
@@ -110,16 +110,21 @@ impl Draw {
         vpus: &[Vpu],
     ) -> (Activity, Option<Drawn>) {
         let Some(job) = self.job else { return (Activity::IDLE, None) };
-        if self.triangle == job.triangles {
-            if !raster.is_idle() || vpus.iter().any(|v| !v.is_idle()) {
-                return (Activity::blocked(Event::Drain), None);
+        let instant = shared.params.instant.triangle_draw;
+        while self.triangle < job.triangles {
+            let activity = self.step(&job, shared, cache, raster);
+            // An instant unit goes on until it waits for another one.
+            if !instant || activity.until == NEVER {
+                return (activity, None);
             }
-            shared.sig |= job.sig;
-            self.job = None;
-            let drawn = Drawn { bin: job.setup.bin, start: job.start };
-            return (Activity::busy(Event::Tick, shared.now), Some(drawn));
         }
-        (self.step(&job, shared, cache, raster), None)
+        if !raster.is_idle() || vpus.iter().any(|v| !v.is_idle()) {
+            return (Activity::blocked(Event::Drain), None);
+        }
+        shared.sig |= job.sig;
+        self.job = None;
+        let drawn = Drawn { bin: job.setup.bin, start: job.start };
+        (Activity::busy(Event::Tick, shared.now), Some(drawn))
     }
 
     fn step(
@@ -130,6 +135,7 @@ impl Draw {
         raster: &mut Raster,
     ) -> Activity {
         let now = shared.now;
+        let instant = shared.params.instant.triangle_draw;
         match &mut self.state {
             State::Index => {
                 let address = self.index_address(job);
@@ -139,11 +145,12 @@ impl Draw {
                     self.state = State::Vertex;
                     return Activity::busy(Event::Tick, now);
                 }
-                let done = shared.memory.access(now, Direction::Read, address & !(BURST - 1), BURST);
+                let burst = address & !(BURST - 1);
+                let done = shared.memory.access_by(instant, now, Direction::Read, burst, BURST);
                 self.state = State::Fetch { done };
                 Activity::busy(Event::MemRead, now)
             }
-            State::Fetch { done } if now < *done => Activity::until(Event::MemRead, *done),
+            State::Fetch { done } if !instant && now < *done => Activity::until(Event::MemRead, *done),
             State::Fetch { .. } => {
                 self.burst = Some(self.index_address(job) / BURST);
                 self.state = State::Index;
@@ -154,12 +161,13 @@ impl Draw {
                 self.vertices[self.corner] = vertex;
                 self.corner += 1;
                 self.state = match self.corner {
+                    3 if instant => State::Setup { done: now },
                     3 => State::Setup { done: now + u64::from(shared.params.raster.setup) },
                     _ => State::Index,
                 };
                 Activity::busy(Event::Tick, now)
             }
-            State::Setup { done } if now < *done => Activity::until(Event::SetupTri, *done),
+            State::Setup { done } if !instant && now < *done => Activity::until(Event::SetupTri, *done),
             State::Setup { .. } => {
                 self.ready = Triangle::new(job.setup, self.vertices);
                 match self.ready {

@@ -11,6 +11,8 @@ pub(crate) mod triangle;
 pub(crate) mod vertex_cache;
 pub(crate) mod vpu;
 
+use xenoglot_trace::path::Links;
+
 macro_rules! units {
     ($($unit:ident $name:literal,)+) => {
         /// A unit other than a VPU. Its discriminant is its track; those of VPUs follow.
@@ -51,17 +53,43 @@ macro_rules! vpus {
         pub(crate) const VPU_NAMES: [&str; 8] = [$($name),+];
         /// The names of the counters of their queues.
         pub(crate) const QUEUE_NAMES: [&str; 8] = [$(concat!($name, " queue")),+];
-        /// Units from the end of the pipeline to its start, for [`xenoglot_trace::report::report`].
-        pub const PIPELINE: [&str; 14] = [
-            $($name,)+
-            Unit::Raster.name(),
-            Unit::Draw.name(),
-            Unit::VertexCache.name(),
-            Unit::Fill.name(),
-            Unit::Store.name(),
-            Unit::Command.name(),
-        ];
+        /// Who waits for whom, for [`xenoglot_trace::path::critical`]. The command processor ends a run.
+        pub const LINKS: Links = Links {
+            last: Unit::Command.name(),
+            waits: &[
+                (Unit::Command.name(), "GPUWait", STARTED),
+                (Unit::Command.name(), "UnitBusy", STARTED),
+                (Unit::Draw.name(), "VtxWait", &[Unit::VertexCache.name()]),
+                (Unit::Draw.name(), "QueueFull", &[Unit::Raster.name()]),
+                (Unit::Draw.name(), "Drain", &[$($name,)+ Unit::Raster.name()]),
+                (Unit::Raster.name(), "QueueFull", &[$($name),+]),
+                $(($name, "TexWait", &[Unit::Texture.name()]),)+
+            ],
+            feeds: &[
+                (Unit::ProgramLoad.name(), &[Unit::Command.name()]),
+                (Unit::Draw.name(), &[Unit::Command.name()]),
+                (Unit::Fill.name(), &[Unit::Command.name()]),
+                (Unit::Store.name(), &[Unit::Command.name()]),
+                (Unit::Load.name(), &[Unit::Command.name()]),
+                (Unit::WriteGlobal.name(), &[Unit::Command.name()]),
+                (Unit::VertexCache.name(), &[Unit::Draw.name()]),
+                (Unit::Raster.name(), &[Unit::Draw.name()]),
+                (Unit::Texture.name(), &[$($name),+]),
+                $(($name, &[Unit::Raster.name()]),)+
+            ],
+            groups: &[$(($name, "vpus")),+],
+        };
     };
 }
+
+/// Units that commands start, and that raise signals.
+const STARTED: &[&str] = &[
+    Unit::Draw.name(),
+    Unit::Store.name(),
+    Unit::Load.name(),
+    Unit::Fill.name(),
+    Unit::ProgramLoad.name(),
+    Unit::WriteGlobal.name(),
+];
 
 vpus! { "vpu0" "vpu1" "vpu2" "vpu3" "vpu4" "vpu5" "vpu6" "vpu7" }

@@ -121,7 +121,9 @@ impl Rasterizer {
             },
         };
         let count = vpus.len() as u32;
-        for tested in 0..shared.params.raster.pixels {
+        let instant = shared.params.instant.rasterizer;
+        let pixels = if instant { u32::MAX } else { shared.params.raster.pixels };
+        for tested in 0..pixels {
             let covered = walk.covered();
             if covered {
                 let vpu = &mut vpus[((walk.x / 2 + walk.y / 2) % count) as usize];
@@ -141,10 +143,12 @@ impl Rasterizer {
                 walk.y += 1;
                 if walk.y > walk.triangle.last[1] {
                     self.current = None;
-                } else {
-                    walk.begin_row();
+                    break;
                 }
-                break;
+                walk.begin_row();
+                if !instant {
+                    break;
+                }
             }
         }
         Activity::busy(Event::Raster, shared.now)

@@ -14,6 +14,8 @@ use xenoglot_vpu::{Number, TEXTURES, Texture};
 pub(crate) struct TextureUnit {
     pub textures: [Texture; TEXTURES],
     tags: Vec<u32>,
+    /// Whether samples take no time.
+    instant: bool,
     /// When it can begin the next sample.
     free_at: u64,
     /// Until when it waits for memory.
@@ -24,14 +26,17 @@ pub(crate) struct TextureUnit {
 const EMPTY: u32 = u32::MAX;
 
 impl TextureUnit {
-    pub fn new(lines: u32) -> TextureUnit {
-        let tags = vec![EMPTY; lines as usize];
-        TextureUnit { textures: Default::default(), tags, free_at: 0, missing_until: 0 }
+    pub fn new(params: &Params) -> TextureUnit {
+        let tags = vec![EMPTY; params.texture_cache as usize];
+        let instant = params.instant.texture;
+        TextureUnit { textures: Default::default(), tags, instant, free_at: 0, missing_until: 0 }
     }
 
     /// Whether this state is valid for `params` in tick `now`.
     pub fn is_sound(&self, params: &Params, now: u64) -> bool {
-        self.tags.len() == params.texture_cache as usize && self.free_at.saturating_sub(now) <= HORIZON
+        self.tags.len() == params.texture_cache as usize
+            && self.instant == params.instant.texture
+            && self.free_at.saturating_sub(now) <= HORIZON
     }
 
     /// Forgets what is cached, when a texture is changed.
@@ -49,8 +54,9 @@ impl TextureUnit {
         memory: &mut Sdram,
         faults: &mut Faults,
     ) -> (Lanes, u64) {
+        let instant = self.instant;
         let texture = self.textures[usize::from(unit) % TEXTURES];
-        let start = now.max(self.free_at);
+        let start = if instant { now } else { now.max(self.free_at) };
         let mut at = start;
         let tags = &mut self.tags;
         let mut word = |address: u32| {
@@ -58,11 +64,14 @@ impl TextureUnit {
             let slot = line as usize % tags.len();
             if tags[slot] != line {
                 tags[slot] = line;
-                at = memory.access(at, Direction::Read, line * BURST, BURST);
+                at = memory.access_by(instant, at, Direction::Read, line * BURST, BURST);
             }
             u32::from_le_bytes(memory.read(address, faults))
         };
         let v = texture.sample(number, uv, &mut word);
+        if instant {
+            return (v, now);
+        }
         if at > start {
             self.missing_until = at;
         }

@@ -73,7 +73,11 @@ impl Fill {
 
     pub fn start(&mut self, tile: u8, value: u32, sig: u32, shared: &Shared) {
         let pixels = shared.tiles.size * shared.tiles.size;
-        let done = shared.now + u64::from(pixels.div_ceil(shared.params.fill_pixels));
+        let ticks = match shared.params.instant.tile_buffer_fill {
+            true => 0,
+            false => pixels.div_ceil(shared.params.fill_pixels),
+        };
+        let done = shared.now + u64::from(ticks);
         self.job = Some(FillJob { tile, value, sig, done });
     }
 
@@ -143,18 +147,37 @@ impl Transfer {
                 shared.memory.put(at, &word.to_le_bytes()[..bytes as usize], &mut shared.faults);
             }
         }
-        job.done = shared.memory.access(shared.now, self.direction, address, shared.tiles.size * bytes);
+        let bytes = shared.tiles.size * bytes;
+        job.done =
+            shared.memory.access_by(self.is_instant(shared), shared.now, self.direction, address, bytes);
+    }
+
+    fn is_instant(&self, shared: &Shared) -> bool {
+        match self.direction {
+            Direction::Read => shared.params.instant.tile_buffer_load,
+            Direction::Write => shared.params.instant.tile_buffer_store,
+        }
     }
 
     pub fn tick(&mut self, shared: &mut Shared) -> Activity {
-        let Some(mut job) = self.job else { return Activity::IDLE };
         let event = match self.direction {
             Direction::Read => Event::MemRead,
             Direction::Write => Event::MemWrite,
         };
-        if shared.now < job.done {
-            return Activity::until(event, job.done);
+        loop {
+            let Some(job) = self.job else { return Activity::IDLE };
+            if shared.now < job.done {
+                return Activity::until(event, job.done);
+            }
+            self.end_row(job, shared);
+            if self.job.is_none() || !self.is_instant(shared) {
+                return Activity::busy(event, shared.now);
+            }
         }
+    }
+
+    /// Ends the access of a row and begins that of the next one.
+    fn end_row(&mut self, mut job: TransferJob, shared: &mut Shared) {
         if self.direction == Direction::Read {
             let bytes = shared.tiles.formats[usize::from(job.tile) % TILE_BUFFERS].bytes();
             let address = row_address(&job);
@@ -174,7 +197,6 @@ impl Transfer {
             shared.sig |= job.sig;
             self.job = None;
         }
-        Activity::busy(event, shared.now)
     }
 }
 

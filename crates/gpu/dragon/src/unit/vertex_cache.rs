@@ -57,6 +57,13 @@ impl VertexCache {
         let line = usize::from(index) % self.lines.len();
         let bytes = u32::from(self.attributes) * ATTRIBUTE_BYTES;
         let address = self.address.wrapping_add(u32::from(index) * bytes);
+        let instant = shared.params.instant.vertex_cache;
+        if self.fetch.is_none() && self.lines[line].0 != Some(index) {
+            self.fetch = Some(shared.memory.access_by(instant, shared.now, Direction::Read, address, bytes));
+            if !instant {
+                return Activity::busy(Event::VtxMiss, shared.now);
+            }
+        }
         match self.fetch {
             Some(done) if shared.now < done => return Activity::until(Event::VtxMiss, done),
             Some(_) => {
@@ -70,16 +77,10 @@ impl VertexCache {
                 (self.fetch, self.request) = (None, None);
                 self.answer = Some(vertex);
             }
-            None => match &self.lines[line] {
-                (held, vertex) if *held == Some(index) => {
-                    self.answer = Some(*vertex);
-                    self.request = None;
-                }
-                _ => {
-                    self.fetch = Some(shared.memory.access(shared.now, Direction::Read, address, bytes));
-                    return Activity::busy(Event::VtxMiss, shared.now);
-                }
-            },
+            None => {
+                self.answer = Some(self.lines[line].1);
+                self.request = None;
+            }
         }
         Activity::busy(Event::VtxHit, shared.now)
     }

@@ -13,6 +13,9 @@ use xenoglot_vpu::isa::Latency;
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, Op, REGISTERS, TILE_BUFFERS};
 
+/// Instructions that an instant VPU issues in a tick at most.
+const MAX_ISSUED: u32 = 1 << 16;
+
 /// A thread's place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Slot {
@@ -115,6 +118,9 @@ impl Vpu {
     }
 
     pub fn tick(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
+        if shared.params.instant.vpu {
+            return self.tick_instantly(shared, textures);
+        }
         let now = shared.now;
         let dispatched = self.queue.len() > 0 && self.dispatch(now);
         if now >= self.wake
@@ -131,6 +137,24 @@ impl Vpu {
         }
         let sampling = self.threads_in_order().all(|n| self.slots[n].sampling);
         Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
+    }
+
+    /// Starts and runs threads until none is left that does not wait for the texture unit.
+    fn tick_instantly(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
+        let now = shared.now;
+        let mut issued = 0;
+        // Programs may loop for ever.
+        while issued < MAX_ISSUED {
+            while self.dispatch(now) {}
+            let Some(n) = self.ready(now) else { break };
+            self.issue(n, shared, textures);
+            issued += 1;
+        }
+        match (issued, self.active) {
+            (1.., _) => Activity::busy(Event::Exec, now),
+            (0, 0) => Activity::IDLE,
+            (0, _) => Activity::until(Event::TexWait, self.wake),
+        }
     }
 
     /// Occupied slots in round-robin order, from the one that issues next.
@@ -181,7 +205,8 @@ impl Vpu {
         match step(&mut slot.thread, &shared.program, shared.params.number, &mut around) {
             Step::Next(op) => {
                 slot.sampling = op == Op::Tex;
-                slot.ready_at = around.sampled_at + u64::from(latency(&shared.params.latency, op));
+                let own = if shared.params.instant.vpu { 0 } else { latency(&shared.params.latency, op) };
+                slot.ready_at = around.sampled_at + u64::from(own);
             }
             end => {
                 if end == Step::Undefined {

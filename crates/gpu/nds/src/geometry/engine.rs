@@ -8,6 +8,7 @@ use super::stack::Matrices;
 use super::vertex::{Assembly, Corner};
 use super::viewport::Viewport;
 use crate::raster::Rules;
+use crate::state::{Io, StateError, Stated};
 
 /// SWAP_BUFFERS' parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -346,5 +347,84 @@ impl GeometryEngine {
     #[inline]
     pub(super) fn viewport(&self) -> &Viewport {
         &self.viewport
+    }
+}
+
+impl Stated for SwapBuffers {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.number(self, |swap| swap.0, |bits| SwapBuffers(bits & 3))
+    }
+}
+
+impl Stated for Diagnostics {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Diagnostics { unknown_commands, clip_overflows, dropped_polygons } = self;
+        [unknown_commands, clip_overflows, dropped_polygons].into_iter().try_for_each(|count| count.state(io))
+    }
+}
+
+impl Stated for GeometryEngine {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let GeometryEngine {
+            rules: _,
+            matrices,
+            lighting,
+            viewport,
+            next_attributes,
+            attributes,
+            texture,
+            palette,
+            color,
+            raw_texcoord,
+            texcoord,
+            vertex,
+            assembly,
+            strip,
+            back,
+            front,
+            swap,
+            pending,
+            one_dot_limit,
+            overflow,
+            box_result,
+            position_result,
+            vector_result,
+            diagnostics,
+            params,
+            collected,
+            collecting,
+        } = self;
+        matrices.state(io)?;
+        lighting.state(io)?;
+        viewport.state(io)?;
+        [next_attributes, attributes, texture, palette].into_iter().try_for_each(|word| word.state(io))?;
+        color.state(io)?;
+        *color = color.map(|c| c & 31);
+        raw_texcoord.state(io)?;
+        texcoord.state(io)?;
+        vertex.state(io)?;
+        assembly.state(io)?;
+        strip.state(io)?;
+        back.state(io)?;
+        front.state(io)?;
+        if strip.is_some_and(|place| place >= back.polygons.len()) {
+            return io.contents("the strip's last polygon");
+        }
+        swap.state(io)?;
+        pending.state(io)?;
+        one_dot_limit.state(io)?;
+        *one_dot_limit = *one_dot_limit & (0x7fff * 0x200) | 0x1ff;
+        overflow.state(io)?;
+        box_result.state(io)?;
+        position_result.state(io)?;
+        vector_result.state(io)?;
+        diagnostics.state(io)?;
+        params.state(io)?;
+        collected.state(io)?;
+        collecting.state(io)?;
+        if *collected > 0 && *collected >= usize::from(command::info(*collecting).params) {
+            return io.contents("parameters of a command");
+        }
+        Ok(())
     }
 }

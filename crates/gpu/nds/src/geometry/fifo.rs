@@ -2,6 +2,7 @@
 
 use super::command;
 use super::engine::GeometryEngine;
+use crate::state::{Io, StateError, Stated, stated};
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -215,6 +216,36 @@ impl CommandFifo {
             });
         }
         words.len()
+    }
+}
+
+stated!(Packed { commands, params_left });
+
+impl Stated for CommandFifo {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let CommandFifo { packed, entries, interrupt, swapping } = self;
+        packed.state(io)?;
+        let wanted = command::info(packed.commands as u8).params;
+        if packed.params_left > wanted {
+            return io.contents("parameters of a packed command");
+        }
+        let mut list: Vec<(u8, u32)> = std::mem::take(entries).into();
+        io.list(&mut list, FIFO_ENTRIES + 2 * PIPE_ENTRIES)?;
+        entries.extend(list);
+        io.number(
+            interrupt,
+            |&interrupt| interrupt as u32,
+            |bits| match bits {
+                1 => FifoInterrupt::HalfEmpty,
+                2 => FifoInterrupt::Empty,
+                _ => FifoInterrupt::Never,
+            },
+        )?;
+        swapping.state(io)?;
+        if *swapping > u64::from(u16::MAX) {
+            return io.contents("cycles of SWAP_BUFFERS");
+        }
+        Ok(())
     }
 }
 

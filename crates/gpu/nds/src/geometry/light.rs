@@ -1,6 +1,7 @@
 //! Lighting: integers, cut early.
 
 use super::matrix::Matrix;
+use crate::state::stated;
 
 /// A vector of 10 signed bits with 9 of fraction in each third of a parameter.
 #[inline]
@@ -137,6 +138,9 @@ impl Lighting {
         }
     }
 }
+
+stated!(Light { direction, reciprocal, color });
+stated!(Lighting { lights, diffuse, ambient, specular, emission, uses_table, shininess });
 
 #[cfg(test)]
 mod tests {

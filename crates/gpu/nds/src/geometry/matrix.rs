@@ -112,6 +112,12 @@ impl Matrix {
     }
 }
 
+impl crate::state::Stated for Matrix {
+    fn state(&mut self, io: &mut crate::state::Io) -> Result<(), crate::state::StateError> {
+        self.0.state(io)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use super::clip::MAX_VERTICES;
 use super::vertex::{Corners, Vertex};
+use crate::state::{Io, StateError, Stated};
 
 /// Most polygons of a frame.
 pub const MAX_POLYGONS: usize = 2048;
@@ -236,6 +237,46 @@ impl PolygonList {
             let rows = if is_translucent && manual { (0, 0) } else { (polygon.bottom_y, polygon.top_y) };
             (is_translucent, rows.0, rows.1, i)
         });
+    }
+}
+
+impl Stated for Polygon {
+    /// What follows from its vertices is left out: [`PolygonList`] sets it up.
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        self.attributes.state(io)?;
+        self.texture.state(io)?;
+        self.palette.state(io)?;
+        let mut flags = self.flags.bits();
+        flags.state(io)?;
+        self.flags = Flags::from_bits_truncate(flags);
+        self.len.state(io)?;
+        if !(2..=MAX_VERTICES as u8).contains(&self.len) {
+            return io.contents("vertices of a polygon");
+        }
+        self.vertices.iter_mut().take(self.len.into()).try_for_each(|vertex| vertex.state(io))
+    }
+}
+
+impl Stated for PolygonList {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.list(&mut self.vertices, MAX_FRAME_VERTICES)?;
+        io.list(&mut self.polygons, MAX_POLYGONS)?;
+        io.list(&mut self.order, MAX_POLYGONS)?;
+        if !io.is_loading() {
+            return Ok(());
+        }
+        if self.order.iter().any(|&place| usize::from(place) >= self.polygons.len()) {
+            return io.contents("the order of polygons");
+        }
+        let memory = &self.vertices;
+        for polygon in &mut self.polygons {
+            let vertices = polygon.indices().iter().map(|&i| memory.get(usize::from(i)).copied());
+            let Some(vertices) = vertices.collect::<Option<Vec<Vertex>>>() else {
+                return io.contents("a vertex that is not in memory");
+            };
+            polygon.set_up(&vertices);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Current matrices, their stacks, and which of them a command means.
 
 use super::matrix::Matrix;
+use crate::state::{Io, StateError, Stated, stated};
 
 /// Entries of the position and vector stacks; 31 are meant to be used.
 const DEPTH: usize = 32;
@@ -234,6 +235,48 @@ impl Matrices {
             MatrixMode::Texture => self.texture = self.texture_stack.entry.0,
             MatrixMode::Position | MatrixMode::Both => self.load(param & 31),
         }
+    }
+}
+
+impl Stated for MatrixMode {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.number(self, |&mode| mode as u32, MatrixMode::from)
+    }
+}
+
+impl Stated for Entry {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        self.0.state(io)
+    }
+}
+
+stated!(Single { entry, used });
+
+impl Stated for Matrices {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Matrices {
+            mode,
+            error,
+            projection,
+            position,
+            vector,
+            texture,
+            projection_stack,
+            texture_stack,
+            stack,
+            pointer,
+            clip,
+        } = self;
+        mode.state(io)?;
+        error.state(io)?;
+        [projection, position, vector, texture].into_iter().try_for_each(|matrix| matrix.state(io))?;
+        projection_stack.state(io)?;
+        texture_stack.state(io)?;
+        stack.state(io)?;
+        pointer.state(io)?;
+        *pointer &= POINTER_MASK;
+        *clip = None;
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Vertices and the primitives they are collected into.
 
+use crate::state::{Io, StateError, Stated, stated};
+
 /// A vertex in vertex memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vertex {
@@ -136,6 +138,46 @@ impl Assembly {
             _ if !self.odd => [2, 1],
             _ => [0, 2],
         }
+    }
+}
+
+impl Stated for Vertex {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Vertex { position, screen, fraction, color, clipped, texcoord } = self;
+        position.state(io)?;
+        screen.state(io)?;
+        fraction.state(io)?;
+        color.state(io)?;
+        clipped.state(io)?;
+        texcoord.state(io)?;
+        // Within the widths of its fields.
+        position[3] &= 0xff_ffff;
+        *screen = [screen[0] & 0x1ff, screen[1] & 0xff];
+        *fraction = fraction.map(|f| f & 15);
+        *color = color.map(|c| c & 31);
+        Ok(())
+    }
+}
+
+impl Stated for Primitive {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        io.number(self, |&primitive| primitive as u32, Primitive::from)
+    }
+}
+
+stated!(Corner { position, color, texcoord });
+
+impl Stated for Assembly {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Assembly { primitive, corners, count, odd } = self;
+        primitive.state(io)?;
+        corners.state(io)?;
+        count.state(io)?;
+        odd.state(io)?;
+        if *count >= primitive.corners() {
+            return io.contents("more vertices than a polygon needs");
+        }
+        Ok(())
     }
 }
 

@@ -61,6 +61,8 @@ impl Viewport {
     }
 }
 
+crate::state::stated!(Viewport { left, top, width, height });
+
 #[cfg(test)]
 mod tests {
     use super::*;

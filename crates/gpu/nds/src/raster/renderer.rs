@@ -46,7 +46,7 @@ impl Extensions {
     pub const ALL: [Extensions; 4] =
         [Extensions::Best, Extensions::Avx2, Extensions::Sse42, Extensions::Baseline];
 
-    fn level(self) -> Level {
+    pub(crate) fn level(self) -> Level {
         let best = Level::new();
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -17,24 +17,27 @@
 //! |---|---|
 //! | `bins` | triangles as programs read them |
 //! | `batch` | draws that wait |
+//! | `guests` | what a cache on disk keeps of the guest |
 //! | `surfaces` | colour and depth buffers |
 //! | `textures` | textures |
 
 mod batch;
 mod bins;
+mod guests;
 mod surfaces;
 #[cfg(test)]
 mod tests;
 mod textures;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use xenoglot_host::{
     Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
 };
 
 use crate::fragment::layout::{FIRST_BIN, OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
-use crate::fragment::tile::{self, TileKey};
+use crate::fragment::tile::TileKey;
 use crate::memory::Memory;
 use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::state::{State as DrawState, Target};
@@ -45,27 +48,38 @@ use crate::report::{Error, Report};
 use crate::tables::Tables;
 use batch::{Batch, Buffers};
 use bins::{Bins, NotFinite};
+use guests::PixelState;
+pub(crate) use guests::remember;
+pub use guests::{guest_of_pixels, translate_again};
 use surfaces::Surfaces;
 use textures::Textures;
 
-/// Tile programs of a device. Renderers may share them.
+/// Tile programs of a device. Renderers may share them. Where the device's cache is on disk, it keeps pixel states, too:
+/// see [`translate_again`].
 pub struct Programs {
     device: Device,
     layout: Layout,
-    table: Table<TileKey>,
+    table: Table<PixelState>,
 }
 
 impl Programs {
     /// No programs yet.
     pub fn new(device: &Device, compilation: Compilation) -> Programs {
         let layout = batch::layout(device);
-        let table = Table::new(device, &layout, compilation, |key| Ok(tile::generate(key)));
+        let cache = Arc::clone(device.cache());
+        let translate = move |state: &PixelState| Ok(state.generate(&cache));
+        let table = Table::new(device, &layout, compilation, translate);
         Programs { device: device.clone(), layout, table }
     }
 
     /// Programs by state: ready, compiling, refused.
     pub fn counts(&self) -> [usize; 3] {
         self.table.counts()
+    }
+
+    /// How long draws have been looking up programs so far: see [`Table::waited`].
+    pub fn waited(&self) -> Duration {
+        self.table.waited()
     }
 }
 
@@ -143,16 +157,18 @@ impl HostRenderer {
         if state.feedback {
             return Err(Detour::Feedback);
         }
-        let program = match self.programs.table.get(&key) {
+        let pixels_of = PixelState::new(key, regs, self.programs.device.cache());
+        let program = match self.programs.table.get(&pixels_of) {
             State::Ready(program) => program,
             State::Compiling => return Err(Detour::Compiling),
             State::Failed(error) => return Err(Detour::NoProgram(error.to_string())),
         };
         let mut left = *pixels;
-        let collected = self.bins.collect(regs, &state, &key, triangles, &mut left);
+        let key = pixels_of.key();
+        let collected = self.bins.collect(regs, &state, key, triangles, &mut left);
         let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
         if !self.bins.is_empty() {
-            let prepared = Prepared { key: &key, state: &state, program };
+            let prepared = Prepared { key, state: &state, program };
             self.record(regs, tables, memory, prepared).map_err(|e| Detour::Device(e.to_string()))?;
         }
         *pixels = left;

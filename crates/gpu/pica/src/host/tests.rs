@@ -6,7 +6,7 @@ use xenoglot_ir::verify;
 
 use super::surfaces::{load, store};
 use super::*;
-use crate::fragment::layout;
+use crate::fragment::{layout, tile};
 use crate::memory::{FCRAM, Regions};
 use crate::regs::*;
 use crate::vertex::{Triangle, Vertex};

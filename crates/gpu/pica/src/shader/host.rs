@@ -6,9 +6,8 @@ use super::engine::{
 };
 use super::fetch::{self, Fetch};
 use super::inputs::Inputs;
-use super::program::{Program, Shader};
+use super::program::Program;
 use super::unit::Uniforms;
-use rustc_hash::FxHashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use thiserror::Error;
@@ -67,14 +66,15 @@ impl Hash for Key {
     }
 }
 
-fn translate(key: &Key) -> Result<Module, HostError> {
-    let mut module = key.0.module.clone();
-    if key.0.shader.geometry.is_none() {
+/// A program's module as it runs on a GPU of the host.
+pub(crate) fn module_for_host(program: &Program) -> Module {
+    let mut module = program.module.clone();
+    if program.shader.geometry.is_none() {
         module.workgroup = [GROUP as u32, 1, 1];
     }
     // Software devices get the signs of constant zeros wrong.
     hide_zeros(&mut module);
-    Ok(module)
+    module
 }
 
 fn has_loops(module: &Module) -> bool {
@@ -93,8 +93,6 @@ pub struct Host {
     pipelines: Table<Key>,
     /// Vertex fetch; registers are sent to devices that do not take the program.
     fetch: Option<(Layout, Pipeline)>,
-    /// Shaders that the table was asked for.
-    asked: FxHashSet<Shader>,
 }
 
 impl Host {
@@ -106,6 +104,11 @@ impl Host {
             Binding::new(STATE_BINDING, Access::ReadWrite),
             Binding::new(EVENT_BINDING, Access::ReadWrite),
         ]);
+        let cache = Arc::clone(device.cache());
+        let translate = move |Key(program): &Key| {
+            crate::host::remember(&cache, &program.shader);
+            Ok(module_for_host(program))
+        };
         let pipelines = Table::new(device, &layout, compilation, translate);
         let fetch = device.layout(&[
             Binding::new(fetch::TABLE_BINDING, Access::Uniform { size: fetch::TABLE_SIZE }),
@@ -114,7 +117,7 @@ impl Host {
             Binding::new(fetch::REGISTER_BINDING, Access::ReadWrite),
         ]);
         let fetch = device.program(&fetch, fetch::program()).ok().map(|program| (fetch, program));
-        Host { device: device.clone(), layout, pipelines, fetch, asked: FxHashSet::default() }
+        Host { device: device.clone(), layout, pipelines, fetch }
     }
 
     /// A buffer with the input registers of so many groups of vertices, as `commands` leave it.
@@ -140,7 +143,6 @@ impl Host {
         if has_loops(&program.module) {
             return Err(LOOP);
         }
-        self.asked.insert(program.shader.clone());
         match self.pipelines.get(&Key(program.clone())) {
             State::Ready(pipeline) => Ok(pipeline),
             State::Compiling => Err(NotHere::Compiling.into()),
@@ -181,12 +183,10 @@ impl Engine for Host {
             // It says so at once.
             return Readiness::Ready;
         }
-        if !self.asked.contains(&program.shader) {
-            return Readiness::New;
-        }
-        match self.pipelines.get(&Key(program.clone())) {
-            State::Compiling => Readiness::Preparing,
-            State::Ready(_) | State::Failed(_) => Readiness::Ready,
+        match self.pipelines.peek(&Key(program.clone())) {
+            None => Readiness::New,
+            Some(State::Compiling) => Readiness::Preparing,
+            Some(State::Ready(_) | State::Failed(_)) => Readiness::Ready,
         }
     }
 

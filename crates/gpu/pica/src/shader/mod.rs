@@ -4,8 +4,6 @@
 //! programs on batches of vertices, whose registers are [`Packed`]. [`Engines`] chooses among them, draw by draw: the first
 //! one, or the one that measurements say is done first; what one cannot run another one gets.
 
-#[cfg(feature = "native")]
-mod background;
 mod cost;
 mod engine;
 mod engines;
@@ -19,7 +17,6 @@ mod interp;
 mod native;
 mod packed;
 mod program;
-mod table;
 mod unit;
 
 pub use engine::{Bank, Batch, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};
@@ -27,6 +24,8 @@ pub(crate) use engines::GeometryUnit;
 pub use engines::{Choice, Engines, Fallback, Feed, Served};
 #[cfg(feature = "host")]
 pub use host::Host;
+#[cfg(feature = "host")]
+pub(crate) use host::module_for_host;
 pub(crate) use inputs::Arrays;
 pub use inputs::Inputs;
 pub use interp::Interp;

@@ -1,15 +1,15 @@
 //! Programs as machine code: several vertices at once, large draws on all cores.
 
-use super::background::Background;
 use super::engine::{
     Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
 };
-use super::program::Program;
-use super::table::Table;
+use super::program::{PROGRAMS, Program, Shader, pay_translation};
 use super::unit::Uniforms;
 use rayon::prelude::*;
 use std::sync::Arc;
 use thiserror::Error;
+use xenoglot_cache::Failure;
+use xenoglot_cache::service::{Options, Priority, Spares, Standing, Workshop};
 use xenoglot_native::{Bindings, CompileError, Compiler, LANES, Limits, Program as Code, RunError};
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
@@ -19,10 +19,18 @@ const BATCH: usize = 1024;
 /// Vertices of a draw from which on it pays to wake other cores.
 const PARALLEL: usize = 2 * BATCH;
 
+/// Programs that wait at most: a guest can make new ones faster than they compile.
+const WAITING: usize = 256;
+
 /// Why there is no machine code for a program.
 #[derive(Clone, Debug, Error)]
-#[error(transparent)]
-pub(super) struct NoCode(Arc<CompileError>);
+enum NoCode {
+    #[error(transparent)]
+    Refused(Arc<CompileError>),
+    /// The compiler panicked or took too long.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+}
 
 impl From<NoCode> for EngineError {
     fn from(error: NoCode) -> EngineError {
@@ -37,17 +45,21 @@ impl From<RunError> for EngineError {
 }
 
 /// A program as machine code.
-pub(super) type Compiled = Result<Arc<Code>, NoCode>;
+type Compiled = Result<Arc<Code>, NoCode>;
 
-pub(super) fn compile(compiler: &mut Compiler, program: &Program) -> Compiled {
-    compiler.compile(&program.module).map(Arc::new).map_err(|e| NoCode(Arc::new(e)))
+/// Compiles with any of the compilers.
+fn compile(compilers: &Spares<Compiler>, program: &Program) -> Compiled {
+    let refused = |e| NoCode::Refused(Arc::new(e));
+    let mut compiler = compilers.take().map_or_else(Compiler::new, Ok).map_err(refused)?;
+    let compiled = compiler.compile(&program.module).map(Arc::new).map_err(refused);
+    compilers.put(compiler);
+    compiled
 }
 
 /// The engine.
 pub struct Native {
-    compiler: Compiler,
-    codes: Table<Arc<Code>, NoCode>,
-    background: Background,
+    compilers: Arc<Spares<Compiler>>,
+    codes: Workshop<Shader, Compiled>,
     threads: bool,
     /// The event record of a geometry invocation.
     events: Vec<u8>,
@@ -59,13 +71,11 @@ impl Native {
     /// # Errors
     /// [`CompileError`] where there is no compiler for the host.
     pub fn new() -> Result<Native, CompileError> {
-        Ok(Native {
-            compiler: Compiler::new()?,
-            codes: Table::default(),
-            background: Background::default(),
-            threads: true,
-            events: Vec::new(),
-        })
+        let compilers = Arc::new(Spares::default());
+        compilers.put(Compiler::new()?);
+        let options = Options { workers: 1, waiting: WAITING, ..Options::default() };
+        let codes = Workshop::new(PROGRAMS, options, |failure| Err(failure.into()));
+        Ok(Native { compilers, codes, threads: true, events: Vec::new() })
     }
 
     /// Whether large draws use all cores; they do unless told otherwise.
@@ -73,18 +83,15 @@ impl Native {
         self.threads = threads;
     }
 
-    /// Takes up what was compiled meanwhile.
-    fn collect(&mut self) {
-        for (shader, compiled) in self.background.finished() {
-            self.codes.insert(shader, compiled);
-        }
-    }
-
     fn code(&mut self, program: &Program, fuel: &mut u64) -> Result<Arc<Code>, EngineError> {
-        self.collect();
+        if let Some(compiled) = self.codes.get(&program.shader) {
+            return Ok(compiled?);
+        }
+        pay_translation(fuel)?;
         // One that is being compiled may be behind others: this draw needs it now.
-        let code = self.codes.get(&program.shader, fuel, || compile(&mut self.compiler, program))?;
-        Ok(code.clone())
+        let compiled = compile(&self.compilers, program);
+        self.codes.insert(program.shader.clone(), compiled.clone());
+        Ok(compiled?)
     }
 }
 
@@ -108,18 +115,16 @@ impl Engine for Native {
     }
 
     fn readiness(&mut self, program: &Arc<Program>) -> Readiness {
-        self.collect();
-        if self.codes.contains(&program.shader) {
-            Readiness::Ready
-        } else if self.background.has(&program.shader) {
-            Readiness::Preparing
-        } else {
-            Readiness::New
+        match self.codes.standing(&program.shader) {
+            Standing::Ready(_) => Readiness::Ready,
+            Standing::InWork => Readiness::Preparing,
+            Standing::New => Readiness::New,
         }
     }
 
     fn prepare(&mut self, program: &Arc<Program>) {
-        self.background.begin(program);
+        let (compilers, of) = (Arc::clone(&self.compilers), Arc::clone(program));
+        self.codes.begin(&program.shader, Priority::Soon, move || compile(&compilers, &of));
     }
 
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {

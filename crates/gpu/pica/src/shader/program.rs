@@ -1,11 +1,24 @@
 //! Programs as all engines take them: lifted and optimised once.
 
 use super::engine::{EMIT_CAPACITY, EngineError};
-use super::table::Table;
 use super::unit::Source;
 use std::sync::Arc;
+use xenoglot_cache::Objects;
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Records, Wrapper, lift};
+
+/// Programs that are kept, of those that are used. A title has some dozens.
+pub(super) const PROGRAMS: usize = 1024;
+
+/// What a translation costs of the instructions that may be executed; else a list that changes its program before each
+/// draw could keep the GPU busy for hours.
+const TRANSLATION: u64 = 1 << 20;
+
+/// Takes the cost of a translation off the fuel.
+pub(super) fn pay_translation(fuel: &mut u64) -> Result<(), EngineError> {
+    *fuel = fuel.checked_sub(TRANSLATION).ok_or(EngineError::Fuel)?;
+    Ok(())
+}
 
 /// Everything that changes a translated program. Uniforms do not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,15 +76,23 @@ impl Program {
     }
 }
 
-/// The programs of a GPU.
-#[derive(Debug, Default)]
-pub(super) struct Programs(Table<Arc<Program>, LiftError>);
+/// The programs of a GPU, and why others cannot be lifted.
+#[derive(Debug)]
+pub(super) struct Programs(Objects<Shader, Result<Arc<Program>, LiftError>>);
+
+impl Default for Programs {
+    fn default() -> Self {
+        Programs(Objects::new(PROGRAMS))
+    }
+}
 
 impl Programs {
     /// The shader's program, lifted if it is new, which takes its share of the fuel.
     pub fn get(&mut self, shader: &Shader, fuel: &mut u64) -> Result<Arc<Program>, EngineError> {
-        let program = self.0.get(shader, fuel, || Program::new(shader).map(Arc::new))?;
-        Ok(program.clone())
+        if !self.0.contains(shader) {
+            pay_translation(fuel)?;
+        }
+        Ok(self.0.get_or_insert_with(shader, || Program::new(shader).map(Arc::new))?)
     }
 
     /// Programs there are.

@@ -1,8 +1,8 @@
 //! Sixteen pixels at once on the CPU.
 
-use super::Ops;
+use super::{Ops, gather, high};
 use fearless_simd::prelude::*;
-use fearless_simd::{f32x16, i32x16, mask32x16, u32x16};
+use fearless_simd::{f32x16, i32x16, mask32x16, u16x32, u32x16};
 
 /// How many pixels are worked on at once.
 pub const LANES: usize = 16;
@@ -11,14 +11,16 @@ pub const LANES: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<'a, S: Simd> {
     simd: S,
+    /// Units, a power of two in number, or none.
     memory: &'a [u16],
 }
 
 impl<'a, S: Simd> Lanes<'a, S> {
-    /// Arithmetic with the guest's memory, whose units are a power of two in number; none reads as 0.
+    /// Arithmetic with the guest's memory, whose units are a power of two in number, 2^31 at most; any other reads as 0.
     #[inline(always)]
     pub fn new(simd: S, memory: &'a [u16]) -> Lanes<'a, S> {
-        Lanes { simd, memory }
+        let fits = memory.len().is_power_of_two() && memory.len() <= 1 << 31;
+        Lanes { simd, memory: if fits { memory } else { &[] } }
     }
 
     /// The processor's instructions.
@@ -26,6 +28,22 @@ impl<'a, S: Simd> Lanes<'a, S> {
     pub fn simd(&self) -> S {
         self.simd
     }
+}
+
+#[inline(always)]
+fn halves<S: Simd>(words: i32x16<S>) -> u16x32<S> {
+    words.bitcast()
+}
+
+#[inline(always)]
+fn words<S: Simd>(halves: u16x32<S>) -> i32x16<S> {
+    halves.bitcast()
+}
+
+/// Whether the extensions are those of x86.
+#[inline(always)]
+fn is_x86<S: Simd>(simd: S) -> bool {
+    cfg!(any(target_arch = "x86", target_arch = "x86_64")) && !simd.level().is_fallback()
 }
 
 macro_rules! pure {
@@ -78,16 +96,39 @@ impl<S: Simd> Ops for Lanes<'_, S> {
         fn both(a: mask32x16<S>, b: mask32x16<S>) -> mask32x16<S> { |simd| a & b }
         fn either(a: mask32x16<S>, b: mask32x16<S>) -> mask32x16<S> { |simd| a | b }
         fn not(a: mask32x16<S>) -> mask32x16<S> { |simd| !a }
+        fn fmax(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> {
+            // What x86 makes of a NaN is what is asked for; others differ.
+            |simd| if is_x86(simd) { a.max(b) } else { b.simd_lt(a).select(a, b) }
+        }
+        fn fmin(a: f32x16<S>, b: f32x16<S>) -> f32x16<S> {
+            |simd| if is_x86(simd) { a.min(b) } else { a.simd_lt(b).select(a, b) }
+        }
+        fn add_halves(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| words(halves(a) + halves(b)) }
+        fn sub_halves(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| words(halves(a) - halves(b)) }
+        fn mul_halves(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| words(halves(a) * halves(b)) }
+        fn mul_halves_high(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| high::products(simd, a, b) }
+        fn min_halves(a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| words(halves(a).min(halves(b))) }
+        fn shl_halves(a: i32x16<S>, by: u32) -> i32x16<S> { |simd| words(halves(a) << by) }
+        fn shr_halves(a: i32x16<S>, by: u32) -> i32x16<S> { |simd| words(halves(a) >> by) }
+        fn widen_fives(a: i32x16<S>) -> i32x16<S> {
+            // (c << 10) * 528 >> 16 is c << 3 | c >> 2.
+            |simd| high::products(simd, a, i32x16::splat(simd, 0x210_0210))
+        }
     }
 
     #[inline(always)]
     fn load(&mut self, at: i32x16<S>) -> i32x16<S> {
-        let last = self.memory.len().wrapping_sub(1);
-        let mut places = at.to_array();
-        for place in &mut places {
-            *place = self.memory.get(*place as u32 as usize & last).copied().unwrap_or(0).into();
+        let Some(last) = self.memory.len().checked_sub(1) else { return i32x16::splat(self.simd, 0) };
+        let at = at & last as u32 as i32;
+        if let Some(units) = gather::units(self.simd, self.memory, at) {
+            return units;
         }
-        i32x16::load_array(self.simd, places)
+        let mut units = at.to_array();
+        for unit in &mut units {
+            // SAFETY: `last` is the number of units less one, all ones as that is a power of two; so `at` is below it.
+            *unit = i32::from(unsafe { *self.memory.get_unchecked(*unit as u32 as usize) });
+        }
+        i32x16::load_array(self.simd, units)
     }
 
     #[inline(always)]
@@ -141,8 +182,18 @@ mod tests {
             o.min(a, b),
             o.max(a, b),
             o.round(x),
+            o.nearest(x, 255),
             o.load(a),
+            o.add_halves(a, b),
+            o.sub_halves(a, b),
+            o.mul_halves(a, b),
+            o.mul_halves_high(a, b),
+            o.min_halves(a, b),
+            o.shl_halves(a, 3),
+            o.shr_halves(a, 5),
         ];
+        let fives = o.and_with(a, 0x7c00_7c00);
+        out.push(o.widen_fives(fives));
         for value in floats {
             // Bits of NaNs are not pinned.
             let (zero, infinity, magnitude) = (o.float(0.0), o.float(f32::INFINITY), o.fabs(value));

@@ -7,6 +7,8 @@
 
 #[cfg(feature = "ir")]
 mod emit;
+mod gather;
+mod high;
 mod lanes;
 #[cfg(feature = "ir")]
 mod quotient;
@@ -16,6 +18,27 @@ mod scalar;
 pub use emit::Emit;
 pub use lanes::{LANES, Lanes};
 pub use scalar::Scalar;
+
+/// A closure that is always inlined. One that is not is compiled without the processor's extensions, and each operation of
+/// [`Lanes`] in it is a call.
+#[macro_export]
+macro_rules! inlined {
+    ($($closure:tt)+) => {
+        #[inline(always)]
+        $($closure)+
+    };
+}
+
+/// `$body` of each of some values, without a closure or a loop.
+#[macro_export]
+macro_rules! each {
+    ([$($value:expr),+ $(,)?], $name:pat => $body:expr) => {
+        [$({
+            let $name = $value;
+            $body
+        }),+]
+    };
+}
 
 /// Arithmetic on pixels. Values are one for each pixel that an engine works on at once.
 pub trait Ops {
@@ -168,4 +191,98 @@ pub trait Ops {
         let constant = self.int(constant);
         self.mul(a, constant)
     }
+
+    /// A float from 0 to `most`, which is at most 65535: the nearest integer, ties to even; 0 for a NaN.
+    #[inline(always)]
+    fn nearest(&mut self, a: Self::Float, most: u16) -> Self::Int {
+        let (zero, most) = (self.float(0.0), self.float(most.into()));
+        let a = self.fmax(a, zero);
+        let a = self.fmin(a, most);
+        // A unit in the last place is 1 from 2^23 on.
+        let ones = self.float((1 << 23) as f32);
+        let a = self.fadd(a, ones);
+        let a = self.bits(a);
+        self.and_with(a, 0xffff)
+    }
+
+    /// A word of two halves of 16 bits; `low` has no others.
+    #[inline(always)]
+    fn halves(&mut self, low: Self::Int, high: Self::Int) -> Self::Int {
+        let high = self.shl_by(high, 16);
+        self.or(low, high)
+    }
+
+    /// Sums of halves, modulo 2^16.
+    #[inline(always)]
+    fn add_halves(&mut self, a: Self::Int, b: Self::Int) -> Self::Int {
+        let low = self.add(a, b);
+        let (low, a, b) = (self.and_with(low, LOW), self.and_with(a, HIGH), self.and_with(b, HIGH));
+        let high = self.add(a, b);
+        self.or(low, high)
+    }
+
+    /// Differences of halves, modulo 2^16.
+    #[inline(always)]
+    fn sub_halves(&mut self, a: Self::Int, b: Self::Int) -> Self::Int {
+        let low = self.sub(a, b);
+        let (low, a, b) = (self.and_with(low, LOW), self.and_with(a, HIGH), self.and_with(b, HIGH));
+        let high = self.sub(a, b);
+        self.or(low, high)
+    }
+
+    /// Products of halves, modulo 2^16.
+    #[inline(always)]
+    fn mul_halves(&mut self, a: Self::Int, b: Self::Int) -> Self::Int {
+        let low = self.mul(a, b);
+        let (low, a, b) = (self.and_with(low, LOW), self.shr_by(a, 16), self.shr_by(b, 16));
+        let high = self.mul(a, b);
+        self.halves(low, high)
+    }
+
+    /// Upper 16 bits of the signed products of halves.
+    #[inline(always)]
+    fn mul_halves_high(&mut self, a: Self::Int, b: Self::Int) -> Self::Int {
+        let (low_a, low_b) = (self.shl_by(a, 16), self.shl_by(b, 16));
+        let (low_a, low_b) = (self.sar_by(low_a, 16), self.sar_by(low_b, 16));
+        let (high_a, high_b) = (self.sar_by(a, 16), self.sar_by(b, 16));
+        let (low, high) = (self.mul(low_a, low_b), self.mul(high_a, high_b));
+        let (low, high) = (self.shr_by(low, 16), self.and_with(high, HIGH));
+        self.or(low, high)
+    }
+
+    /// The lesser halves, unsigned.
+    #[inline(always)]
+    fn min_halves(&mut self, a: Self::Int, b: Self::Int) -> Self::Int {
+        let (low_a, low_b) = (self.and_with(a, LOW), self.and_with(b, LOW));
+        let (high_a, high_b) = (self.shr_by(a, 16), self.shr_by(b, 16));
+        let (low, high) = (self.min(low_a, low_b), self.min(high_a, high_b));
+        self.halves(low, high)
+    }
+
+    /// Left shift of halves by 0 to 15.
+    #[inline(always)]
+    fn shl_halves(&mut self, a: Self::Int, by: u32) -> Self::Int {
+        let a = self.shl_by(a, by);
+        self.and_with(a, ((LOW << by) & LOW).wrapping_mul(0x1_0001))
+    }
+
+    /// Right shift of halves by 0 to 15, zeros in.
+    #[inline(always)]
+    fn shr_halves(&mut self, a: Self::Int, by: u32) -> Self::Int {
+        let a = self.shr_by(a, by);
+        self.and_with(a, (LOW >> by).wrapping_mul(0x1_0001))
+    }
+
+    /// Channels of five bits, bits 10 to 14 of halves that have no others, as channels of eight.
+    #[inline(always)]
+    fn widen_fives(&mut self, a: Self::Int) -> Self::Int {
+        let (high, low) = (self.shr_by(a, 7), self.shr_by(a, 12));
+        let (high, low) = (self.and_with(high, 0xf8_00f8), self.and_with(low, 0x7_0007));
+        self.or(high, low)
+    }
 }
+
+/// The lower half of a word.
+const LOW: i32 = 0xffff;
+/// The upper half of a word.
+const HIGH: i32 = !0xffff;

@@ -1,74 +1,94 @@
-//! A tile: its primitives' blocks, one after the other.
+//! A tile: its primitives' quads, one primitive after the other.
 
-use crate::draw::{Draw, values};
-use crate::frame::{BLOCK, BLOCK_PIXELS, TILE, Tile};
-use crate::rules;
-use fearless_simd::i32x16;
+use super::Source;
+use super::quads::{GROUP, QUAD, Quads};
+use crate::frame::{TILE, Tile};
+use crate::rules::{self, ATTRIBUTE_WORDS, STATE_WORDS, Values};
 use fearless_simd::prelude::*;
-use xenoglot_raster::Edges;
-use xenoglot_raster::ops::Lanes;
+use fearless_simd::{i32x4, i32x16};
+use std::hint::black_box;
+use xenoglot_raster::inlined;
+use xenoglot_raster::ops::{LANES, Lanes, Scalar};
 
-/// Columns and rows of a block's pixels.
-const COLUMNS: [i32; BLOCK_PIXELS] = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3];
-const ROWS: [i32; BLOCK_PIXELS] = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3];
+/// Columns of a group's pixels, from those of its quads.
+const COLUMNS: [i32; LANES] = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3];
 
-/// The primitives of a batch.
-pub struct Source<'a> {
-    /// All primitives.
-    pub draw: &'a Draw<'a>,
-    /// The first one of the batch.
-    pub first: usize,
-    /// Those of the batch.
-    pub edges: &'a [Edges],
-    /// The guest's memory.
-    pub memory: &'a [u16],
+/// Draws into a tile, whose place among the tiles is `at` and whose first pixel is `origin`.
+#[inline(always)]
+pub fn draw<S: Simd>(simd: S, tile: &mut Tile, at: [u32; 2], origin: [i32; 2], source: &Source<'_>) {
+    let mut o = Lanes::new(simd, source.memory);
+    let mut quads = Quads::new();
+    for (edges, attributes, state) in source.primitives(at) {
+        let words = tile.words_mut();
+        quads.cut(
+            edges,
+            origin,
+            inlined!(|group: &[u32; GROUP]| draw_group(&mut o, words, origin, attributes, state, group)),
+        );
+    }
 }
 
-/// Draws primitives of a batch into the tile whose first pixel is `origin`.
-#[inline(always)]
-pub fn draw<S: Simd>(
-    simd: S,
-    tile: &mut Tile,
-    origin: [i32; 2],
-    source: &Source<'_>,
-    primitives: impl Iterator<Item = u32>,
-) {
-    let mut o = Lanes::new(simd, source.memory);
-    for number in primitives.map(|number| number as usize) {
-        let (Some(edges), Some((primitive, state))) =
-            (source.edges.get(number), source.draw.get(source.first + number))
-        else {
-            continue;
-        };
-        let values = values(&mut o, primitive, state);
+/// The same a pixel at a time.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub fn draw_pixels(tile: &mut Tile, at: [u32; 2], origin: [i32; 2], source: &Source<'_>) {
+    let mut o = Scalar::new(source.memory);
+    let side = TILE as i32;
+    for (edges, attributes, state) in source.primitives(at) {
+        let values = Values::constants(&mut o, attributes, state);
         let [first, last] = edges.rows();
-        let side = TILE as i32;
-        let rows = [first.max(origin[1]), last.min(origin[1] + side - 1)];
-        let mut block_row = rows[0] & !(BLOCK as i32 - 1);
-        while block_row <= rows[1] {
-            let spans: [[i32; 2]; BLOCK as usize] = std::array::from_fn(|i| {
-                let [left, right] = edges.span(block_row + i as i32);
-                [left.max(origin[0]), right.min(origin[0] + side - 1)]
-            });
-            let covered = || spans.iter().filter(|[left, right]| left <= right);
-            let left = covered().map(|span| span[0]).min().unwrap_or(0);
-            let right = covered().map(|span| span[1]).max().unwrap_or(-1);
-            let [lefts, rights] = [0, 1]
-                .map(|end| i32x16::load_array(simd, std::array::from_fn(|i| spans[i / BLOCK as usize][end])));
-            let y = i32x16::load_array(simd, ROWS) + block_row;
-            let row = ((block_row - origin[1]) as u32 / BLOCK * (TILE / BLOCK)) as usize;
-            for block in left / BLOCK as i32..=right.div_euclid(BLOCK as i32) {
-                let x = i32x16::load_array(simd, COLUMNS) + block * BLOCK as i32;
-                let covered = x.simd_ge(lefts) & x.simd_le(rights);
-                let at = (row + (block - origin[0] / BLOCK as i32) as usize) * BLOCK_PIXELS;
-                let Some(color) = tile.color.get_mut(at..at + BLOCK_PIXELS) else { continue };
-                let Some(depth) = tile.depth.get_mut(at..at + BLOCK_PIXELS) else { continue };
-                let stored = [i32x16::from_slice(simd, color), i32x16::from_slice(simd, depth)];
-                let [new_color, new_depth] = rules::pixel(&mut o, &values, [x, y], covered, stored);
-                new_color.store_slice(color);
-                new_depth.store_slice(depth);
+        let (first, last) = (first.max(origin[1]), last.min(origin[1] + side - 1));
+        for (y, [left, right]) in (first..).zip(edges.spans(first, last)) {
+            for x in left.max(origin[0])..=right.min(origin[0] + side - 1) {
+                let place = (y - origin[1]) * side + x - origin[0];
+                let Some(word) = tile.words_mut().get_mut(place as usize) else { continue };
+                let stored = [*word & 0xffff, *word >> 16 & 0xffff];
+                let [color, depth] = rules::pixel(&mut o, &values, [x, y], true, stored);
+                *word = color | depth << 16;
             }
-            block_row += BLOCK as i32;
         }
     }
+}
+
+/// Draws a group of quads.
+#[inline(always)]
+fn draw_group<S: Simd>(
+    o: &mut Lanes<'_, S>,
+    pixels: &mut [i32],
+    origin: [i32; 2],
+    attributes: &[u32; ATTRIBUTE_WORDS],
+    state: &[u32; STATE_WORDS],
+    group: &[u32; GROUP],
+) {
+    let simd = o.simd();
+    let quads = lanes(simd, group.map(|quad| i32x4::splat(simd, quad as i32)));
+    let column = (quads & (TILE as i32 - 1)) + i32x16::load_array(simd, COLUMNS);
+    let row = (quads >> TILE.trailing_zeros()) & (TILE as i32 - 1);
+    let covered = column.simd_le(quads >> 16);
+    let places = group.map(|quad| quad as u16 as usize);
+    let stored = places.map(|at| match pixels.get(at..).and_then(|pixels| pixels.first_chunk::<QUAD>()) {
+        Some(&quad) => i32x4::load_array(simd, quad),
+        None => i32x4::splat(simd, 0),
+    });
+    let stored = lanes(simd, stored);
+    let words = [stored & 0xffff, (stored.bitcast::<fearless_simd::u32x16<S>>() >> 16).bitcast()];
+    // Numbers of the primitive and its state are taken from memory where they are wanted: kept in vectors from one group
+    // to the next they would not fit the registers, and cost their way to the stack and back for each primitive.
+    let values = Values::constants(o, black_box(attributes), black_box(state));
+    let place = [column + origin[0], row + origin[1]];
+    let [color, depth] = rules::pixel(o, &values, place, covered, words);
+    let new = color | depth << 16;
+    let (low, high) = new.split();
+    let ((a, b), (c, d)) = (low.split(), high.split());
+    // In order, since a quad may end in the row behind, whose pixels it puts back as they were.
+    for (at, quad) in places.into_iter().zip([a, b, c, d]) {
+        if let Some(pixels) = pixels.get_mut(at..).and_then(|pixels| pixels.first_chunk_mut::<QUAD>()) {
+            quad.store_array(pixels);
+        }
+    }
+}
+
+/// Four quads side by side.
+#[inline(always)]
+fn lanes<S: Simd>(_: S, [a, b, c, d]: [i32x4<S>; GROUP]) -> i32x16<S> {
+    a.combine(b).combine(c.combine(d))
 }

@@ -1,11 +1,13 @@
 //! Attributes at a pixel.
 
+use super::Pairs;
+use xenoglot_raster::each;
 use xenoglot_raster::ops::Ops;
 
 /// Least 1/w that texture coordinates are divided by.
 const LEAST_W: f32 = 1e-5;
 /// Greatest depth.
-const FARTHEST: i32 = 0xffff;
+const FARTHEST: u16 = 0xffff;
 
 /// What is interpolated over a primitive; see [`crate::Primitive`].
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +20,6 @@ pub struct Attributes<O: Ops> {
     pub v: [O::Float; 3],
     /// 1/w of each vertex.
     pub w: [O::Float; 3],
-    /// Channels, 0 to 255, of each vertex.
-    pub color: [[O::Float; 3]; 4],
     /// Depth at a, and its gradients.
     pub z: [O::Float; 3],
     /// Gradients of j and k along a row.
@@ -28,6 +28,8 @@ pub struct Attributes<O: Ops> {
     pub dy: [O::Float; 2],
     /// What is added to u and v.
     pub offset: [O::Float; 2],
+    /// Channels, 0 to 255, of each vertex.
+    pub color: [[O::Float; 3]; 4],
 }
 
 /// Where a pixel is in a triangle.
@@ -42,12 +44,12 @@ pub struct Weights<O: Ops> {
 /// Weights of the vertices at a pixel.
 #[inline(always)]
 pub fn weights<O: Ops>(o: &mut O, attributes: &Attributes<O>, place: [O::Int; 2]) -> Weights<O> {
-    let from = [0, 1].map(|axis| {
+    let from = each!([0, 1], axis => {
         let eighths = o.shl_by(place[axis], 3);
         let from = o.sub(eighths, attributes.origin[axis]);
         o.to_float(from)
     });
-    let [j, k] = [0, 1].map(|i| {
+    let [j, k] = each!([0, 1], i => {
         let (x, y) = (o.fmul(attributes.dx[i], from[0]), o.fmul(attributes.dy[i], from[1]));
         o.fadd(x, y)
     });
@@ -60,7 +62,7 @@ pub fn weights<O: Ops>(o: &mut O, attributes: &Attributes<O>, place: [O::Int; 2]
 /// An attribute.
 #[inline(always)]
 fn weighted<O: Ops>(o: &mut O, values: [O::Float; 3], weights: &Weights<O>) -> O::Float {
-    let [a, b, c] = [0, 1, 2].map(|i| o.fmul(values[i], weights.vertices[i]));
+    let [a, b, c] = each!([0, 1, 2], i => o.fmul(values[i], weights.vertices[i]));
     let sum = o.fadd(a, b);
     o.fadd(sum, c)
 }
@@ -72,20 +74,19 @@ pub fn depth<O: Ops>(o: &mut O, attributes: &Attributes<O>, weights: &Weights<O>
     let (x, y) = (o.fmul(dx, weights.from[0]), o.fmul(dy, weights.from[1]));
     let z = o.fadd(z, x);
     let z = o.fadd(z, y);
-    let scale = o.float(FARTHEST as f32);
+    let scale = o.float(FARTHEST.into());
     let z = o.fmul(scale, z);
-    let z = o.round(z);
-    o.clamp(z, 0, FARTHEST)
+    o.nearest(z, FARTHEST)
 }
 
-/// Channels, 0 to 255. They are not corrected for perspective.
+/// The colour. It is not corrected for perspective.
 #[inline(always)]
-pub fn color<O: Ops>(o: &mut O, attributes: &Attributes<O>, weights: &Weights<O>) -> [O::Int; 4] {
-    attributes.color.map(|values| {
-        let value = weighted(o, values, weights);
-        let value = o.round(value);
-        o.clamp(value, 0, 255)
-    })
+pub fn color<O: Ops>(o: &mut O, attributes: &Attributes<O>, weights: &Weights<O>) -> Pairs<O::Int> {
+    let [red, green, blue, alpha] = each!([0, 1, 2, 3], channel => {
+        let value = weighted(o, attributes.color[channel], weights);
+        o.nearest(value, 255)
+    });
+    [o.halves(red, blue), o.halves(green, alpha)]
 }
 
 /// Texture coordinates.
@@ -94,7 +95,7 @@ pub fn coordinates<O: Ops>(o: &mut O, attributes: &Attributes<O>, weights: &Weig
     let w = weighted(o, attributes.w, weights);
     let least = o.float(LEAST_W);
     let w = o.fmax(w, least);
-    [(attributes.u, attributes.offset[0]), (attributes.v, attributes.offset[1])].map(|(values, offset)| {
+    each!([(attributes.u, attributes.offset[0]), (attributes.v, attributes.offset[1])], (values, offset) => {
         let value = weighted(o, values, weights);
         let value = o.fdiv(value, w);
         o.fadd(value, offset)

@@ -1,88 +1,127 @@
-//! Depth test, blending, dither: shaded pixels to stored words.
+//! Stencil and depth test, blending, dither: shaded pixels to stored words.
 
-use super::combine::scale;
-use super::setting::{Fact, choose};
-use super::{Key, Setting};
-use crate::state::{DepthTest, blend, depth};
+use super::combine::{keep_alpha, mix};
+use super::setting::{Fact, Setting, choose};
+use super::texture::argb1555;
+use super::{Pairs, Values};
+use crate::state::{DepthTest, blend, depth, stencil};
+use xenoglot_raster::inlined;
 use xenoglot_raster::ops::Ops;
 
-/// Bayer's 4x4 matrix in halves, a nibble each, row by row: rows 0 and 1, rows 2 and 3.
-const DITHER: [u32; 2] = [0x3726_5140, 0x2637_4051];
+/// Bits of a stored depth that are the stencil where there is one.
+const STENCIL: i32 = 15;
 
-/// A shaded pixel.
+/// What the tests of a pixel say.
 #[derive(Clone, Copy, Debug)]
-pub struct Shaded<I> {
-    /// Channels, 0 to 255.
-    pub color: [I; 4],
-    /// Depth, 16 bits.
-    pub z: I,
+pub struct Tests<B> {
+    /// Whether there is a stencil.
+    has_stencil: Fact<B>,
+    /// Whether the stencil test lets it through; true without one.
+    stencil: B,
+    /// Whether the depth test does.
+    depth: B,
 }
 
-impl<I> Shaded<I> {
-    /// The bit beside a depth that says the pixel is drawn.
-    pub const DRAWN: i32 = 1 << 16;
+impl<B: Copy> Tests<B> {
+    /// Where the pixel changes anything, if the alpha test lets it through.
+    #[inline(always)]
+    pub fn matter<O: Ops<Bool = B>>(&self, o: &mut O) -> B {
+        match self.has_stencil {
+            Fact::Known(false) => self.depth,
+            Fact::Known(true) => o.bool(true),
+            Fact::Depends(has) => o.either(self.depth, has),
+        }
+    }
 }
 
 /// The words that take the place of `stored`, of what [`super::shade`] made.
 #[inline(always)]
 pub fn output<O: Ops>(
     o: &mut O,
-    key: &Key<O::Int>,
+    values: &Values<O>,
     place: [O::Int; 2],
     [word, z]: [O::Int; 2],
     stored: [O::Int; 2],
 ) -> [O::Int; 2] {
     let (drawn, zero) = (o.shr_by(z, 16), o.int(0));
     let z = o.and_with(z, 0xffff);
-    let passes = depth_test(o, key, z, stored[1]);
+    let tests = tests(o, values, z, stored[1]);
+    let matters = tests.matter(o);
     let dropped = o.equal(drawn, zero);
     let kept = o.not(dropped);
-    let passes = o.both(passes, kept);
-    o.when(passes, stored, |o| {
-        let color = [0, 8, 16, 24].map(|shift| {
-            let channel = o.shr_by(word, shift);
-            o.and_with(channel, 255)
-        });
-        store(o, key, place, &Shaded { color, z }, stored)
-    })
+    let matters = o.both(matters, kept);
+    o.when(
+        matters,
+        stored,
+        inlined!(|o: &mut O| {
+            let green_alpha = o.shr_by(word, 8);
+            let color = [o.and_with(word, 0xff_00ff), o.and_with(green_alpha, 0xff_00ff)];
+            store(o, values, place, color, z, &tests, stored)
+        }),
+    )
 }
 
-/// Whether a depth passes against the stored one.
+/// The tests of a pixel of depth `z` against the stored depth word.
 #[inline(always)]
-pub fn depth_test<O: Ops>(o: &mut O, key: &Key<O::Int>, z: O::Int, stored: O::Int) -> O::Bool {
-    let less = o.less(z, stored);
-    let equal = o.equal(z, stored);
-    let test = match key.depth {
+pub fn tests<O: Ops>(o: &mut O, values: &Values<O>, z: O::Int, stored: O::Int) -> Tests<O::Bool> {
+    let key = &values.key;
+    let has_stencil = key.stencil.has(o, stencil::ENABLE);
+    let [z, old, passes] = choose(
+        o,
+        has_stencil,
+        inlined!(|o: &mut O| {
+            let (reference, old) = (
+                o.and(values.state.reference, values.state.stencil_mask),
+                o.and(stored, values.state.stencil_mask),
+            );
+            let passes = compare(o, key.stencil, reference, old);
+            let (one, zero) = (o.int(1), o.int(0));
+            let passes = o.select(passes, one, zero);
+            [o.and_with(z, !STENCIL), o.and_with(stored, !STENCIL), passes]
+        }),
+        inlined!(|o: &mut O| [z, stored, o.int(1)]),
+    );
+    let depth = compare(o, key.depth, z, old);
+    let stencil = match has_stencil {
+        Fact::Known(false) => o.bool(true),
+        _ => {
+            let one = o.int(1);
+            o.equal(passes, one)
+        }
+    };
+    Tests { has_stencil, stencil, depth }
+}
+
+/// By number.
+const ALL: [DepthTest; 8] = [
+    DepthTest::Always,
+    DepthTest::Less,
+    DepthTest::LessEqual,
+    DepthTest::Greater,
+    DepthTest::GreaterEqual,
+    DepthTest::Equal,
+    DepthTest::NotEqual,
+    DepthTest::Never,
+];
+
+/// A bit for each test that passes where the new value is below, equal to, above the stored one.
+const PASSES: [i32; 3] = {
+    use DepthTest::{Always, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    let below = 1 << Always as i32 | 1 << Less as i32 | 1 << LessEqual as i32 | 1 << NotEqual as i32;
+    let same = 1 << Always as i32 | 1 << LessEqual as i32 | 1 << GreaterEqual as i32 | 1 << Equal as i32;
+    let above = 1 << Always as i32 | 1 << Greater as i32 | 1 << GreaterEqual as i32 | 1 << NotEqual as i32;
+    [below, same, above]
+};
+
+/// Whether a value passes against the stored one. The test is in the three lowest bits.
+#[inline(always)]
+fn compare<O: Ops>(o: &mut O, test: Setting<O::Int>, value: O::Int, stored: O::Int) -> O::Bool {
+    let less = o.less(value, stored);
+    let equal = o.equal(value, stored);
+    let test = match test {
         Setting::Known(byte) => byte & depth::TEST,
         Setting::Loaded(byte) => {
-            // A bit for each test that a relation passes.
-            let tests = |relation: fn(DepthTest) -> bool| {
-                ALL.into_iter().filter(|&test| relation(test)).fold(0, |bits, test| bits | 1 << test as i32)
-            };
-            let [below, same, above] = [
-                tests(|t| {
-                    matches!(
-                        t,
-                        DepthTest::Always | DepthTest::Less | DepthTest::LessEqual | DepthTest::NotEqual
-                    )
-                }),
-                tests(|t| {
-                    matches!(
-                        t,
-                        DepthTest::Always | DepthTest::LessEqual | DepthTest::GreaterEqual | DepthTest::Equal
-                    )
-                }),
-                tests(|t| {
-                    matches!(
-                        t,
-                        DepthTest::Always
-                            | DepthTest::Greater
-                            | DepthTest::GreaterEqual
-                            | DepthTest::NotEqual
-                    )
-                }),
-            ]
-            .map(|bits| o.int(bits));
+            let [below, same, above] = PASSES.map(|bits| o.int(bits));
             let bits = o.select(equal, same, above);
             let bits = o.select(less, below, bits);
             let test = o.and_with(byte, depth::TEST.into());
@@ -104,129 +143,185 @@ pub fn depth_test<O: Ops>(o: &mut O, key: &Key<O::Int>, z: O::Int, stored: O::In
     }
 }
 
-/// By number.
-const ALL: [DepthTest; 8] = [
-    DepthTest::Always,
-    DepthTest::Less,
-    DepthTest::LessEqual,
-    DepthTest::Greater,
-    DepthTest::GreaterEqual,
-    DepthTest::Equal,
-    DepthTest::NotEqual,
-    DepthTest::Never,
-];
-
-/// The words of a pixel that is drawn.
+/// The words of a pixel that the alpha test lets through, where its tests matter.
 #[inline(always)]
 pub fn store<O: Ops>(
     o: &mut O,
-    key: &Key<O::Int>,
-    [x, y]: [O::Int; 2],
-    shaded: &Shaded<O::Int>,
+    values: &Values<O>,
+    place: [O::Int; 2],
+    color: Pairs<O::Int>,
+    z: O::Int,
+    tests: &Tests<O::Bool>,
     stored: [O::Int; 2],
 ) -> [O::Int; 2] {
-    let write = key.depth.has(o, depth::WRITE);
-    let [new_depth] = choose(o, write, |_| [shaded.z], |_| [stored[1]]);
-    let kinds = [blend::REPLACE, blend::ADD, blend::SUBTRACT, blend::ALPHA];
-    let [replaced, added, subtracted, mixed] = kinds.map(|kind| key.blend.is(o, 0xff, kind));
+    let write = values.key.depth.has(o, depth::WRITE);
+    let [new_depth] = choose(o, write, inlined!(|_: &mut O| [z]), inlined!(|_: &mut O| [stored[1]]));
+    let new_color = blended(o, values, place, color, stored[0]);
+    choose(
+        o,
+        tests.has_stencil,
+        inlined!(|o: &mut O| {
+            let passes = o.both(tests.stencil, tests.depth);
+            let new_color = o.select(passes, new_color, stored[0]);
+            let new_depth = o.select(passes, new_depth, stored[1]);
+            let depth = o.and_with(new_depth, !STENCIL);
+            let stencil = stencilled(o, values, tests, stored[1]);
+            [new_color, o.or(depth, stencil)]
+        }),
+        inlined!(|_: &mut O| [new_color, new_depth]),
+    )
+}
 
-    let mixed_color = choose(o, mixed, |o| mix(o, shaded.color, stored[0]), |_| shaded.color);
-    let new = dithered(o, mixed_color, [x, y]);
-    let [color] = choose(
+/// The new stencil.
+#[inline(always)]
+fn stencilled<O: Ops>(o: &mut O, values: &Values<O>, tests: &Tests<O::Bool>, stored: O::Int) -> O::Int {
+    let old = o.and_with(stored, STENCIL);
+    let [fails, depth_fails, passes] = values.key.operations;
+    let (fails, depth_fails, passes) = (
+        operate(o, fails, old, values.state.reference),
+        operate(o, depth_fails, old, values.state.reference),
+        operate(o, passes, old, values.state.reference),
+    );
+    let new = o.select(tests.depth, passes, depth_fails);
+    let new = o.select(tests.stencil, new, fails);
+    // Bits outside of the mask stay.
+    let changed = o.xor(old, new);
+    let changed = o.and(changed, values.state.stencil_mask);
+    o.xor(old, changed)
+}
+
+/// What an operation makes of a stencil.
+#[inline(always)]
+fn operate<O: Ops>(o: &mut O, operation: Setting<O::Int>, old: O::Int, reference: O::Int) -> O::Int {
+    match operation {
+        Setting::Known(operation) => one_operation(o, operation & 7, old, reference),
+        Setting::Loaded(operation) => {
+            let operation = o.and_with(operation, 7);
+            let mut new = old;
+            for number in stencil::ZERO..=stencil::DECREMENT_WRAP {
+                let made = one_operation(o, number, old, reference);
+                let number = o.int(number.into());
+                let is_it = o.equal(operation, number);
+                new = o.select(is_it, made, new);
+            }
+            new
+        }
+    }
+}
+
+#[inline(always)]
+fn one_operation<O: Ops>(o: &mut O, operation: u8, old: O::Int, reference: O::Int) -> O::Int {
+    let (zero, most) = (o.int(0), o.int(STENCIL));
+    let (more, less) = (o.add_to(old, 1), o.add_to(old, -1));
+    match operation {
+        stencil::ZERO => zero,
+        stencil::REPLACE => reference,
+        stencil::INCREMENT => o.min(more, most),
+        stencil::DECREMENT => o.max(less, zero),
+        stencil::INVERT => o.xor(old, most),
+        stencil::INCREMENT_WRAP => o.and(more, most),
+        stencil::DECREMENT_WRAP => o.and(less, most),
+        _ => old,
+    }
+}
+
+/// The colour word of a pixel that is drawn.
+#[inline(always)]
+fn blended<O: Ops>(
+    o: &mut O,
+    values: &Values<O>,
+    place: [O::Int; 2],
+    color: Pairs<O::Int>,
+    stored: O::Int,
+) -> O::Int {
+    let kind = values.key.blend;
+    let (replaced, added) = (kind.is(o, 0xff, blend::REPLACE), kind.is(o, 0xff, blend::ADD));
+    let (subtracted, mixed) = (kind.is(o, 0xff, blend::SUBTRACT), kind.is(o, 0xff, blend::ALPHA));
+    let color = choose(
+        o,
+        mixed,
+        inlined!(|o: &mut O| {
+            let alpha = o.shr_by(color[1], 16);
+            let share = o.halves(alpha, alpha);
+            let old = argb1555(o, stored);
+            let red_blue = mix(o, old[0], color[0], share);
+            let green = mix(o, old[1], color[1], share);
+            [red_blue, keep_alpha(o, green, color[1])]
+        }),
+        inlined!(|_: &mut O| color),
+    );
+    let new = dithered(o, color, place);
+    let [word] = choose(
         o,
         added,
-        |o| {
-            let old = fields(o, stored[0]);
-            let sum = [0, 1, 2, 3].map(|i| {
-                let sum = o.add(old[i], new[i]);
-                let most = o.int(MOST[i]);
-                o.min(sum, most)
-            });
-            [packed(o, sum)]
-        },
-        |o| {
+        inlined!(|o: &mut O| {
+            let old = fields(o, stored);
+            let sums = [o.add_halves(old[0], new[0]), o.add_halves(old[1], new[1])];
+            let most = [o.int(0x1f_001f), o.int(0x1_001f)];
+            let sums = [o.min_halves(sums[0], most[0]), o.min_halves(sums[1], most[1])];
+            [packed(o, sums)]
+        }),
+        inlined!(|o: &mut O| {
             choose(
                 o,
                 subtracted,
-                |o| {
-                    let (old, zero) = (fields(o, stored[0]), o.int(0));
-                    let rest = [0, 1, 2, 3].map(|i| {
-                        let rest = o.sub(old[i], new[i]);
-                        o.max(rest, zero)
-                    });
+                inlined!(|o: &mut O| {
+                    let old = fields(o, stored);
+                    let less = [o.min_halves(old[0], new[0]), o.min_halves(old[1], new[1])];
+                    let rest = [o.sub_halves(old[0], less[0]), o.sub_halves(old[1], less[1])];
                     [packed(o, rest)]
-                },
-                |o| {
+                }),
+                inlined!(|o: &mut O| {
                     let new_one = match (replaced, mixed) {
                         (Fact::Known(a), Fact::Known(b)) => Fact::Known(a || b),
                         (Fact::Depends(a), Fact::Depends(b)) => Fact::Depends(o.either(a, b)),
                         (fact @ Fact::Depends(_), _) | (_, fact) => fact,
                     };
-                    choose(o, new_one, |o| [packed(o, new)], |_| [stored[0]])
-                },
+                    choose(o, new_one, inlined!(|o: &mut O| [packed(o, new)]), inlined!(|_: &mut O| [stored]))
+                }),
             )
-        },
+        }),
     );
-    [color, new_depth]
+    word
 }
 
-/// Greatest value of each channel of a stored word.
-const MOST: [i32; 4] = [31, 31, 31, 1];
-/// Lowest bit of each channel of a stored word.
-const SHIFTS: [u32; 4] = [10, 5, 0, 15];
-
-/// Channels of a stored word.
+/// Channels of a stored word: red and blue, green and alpha, in halves.
 #[inline(always)]
-fn fields<O: Ops>(o: &mut O, word: O::Int) -> [O::Int; 4] {
-    [0, 1, 2, 3].map(|i| {
-        let value = o.shr_by(word, SHIFTS[i]);
-        o.and_with(value, MOST[i])
-    })
+fn fields<O: Ops>(o: &mut O, word: O::Int) -> Pairs<O::Int> {
+    let (red, blue) = (o.shr_by(word, 10), o.shl_by(word, 16));
+    let (green, alpha) = (o.shr_by(word, 5), o.shl_by(word, 1));
+    let (red, blue) = (o.and_with(red, 0x1f), o.and_with(blue, 0x1f_0000));
+    let (green, alpha) = (o.and_with(green, 0x1f), o.and_with(alpha, 0x1_0000));
+    [o.or(red, blue), o.or(green, alpha)]
 }
 
 /// The stored word of channels.
 #[inline(always)]
-fn packed<O: Ops>(o: &mut O, channels: [O::Int; 4]) -> O::Int {
-    let [red, green, blue, alpha] = [0, 1, 2, 3].map(|i| o.shl_by(channels[i], SHIFTS[i]));
+fn packed<O: Ops>(o: &mut O, [red_blue, green_alpha]: Pairs<O::Int>) -> O::Int {
+    let (red, blue) = (o.shl_by(red_blue, 10), o.shr_by(red_blue, 16));
+    let (green, alpha) = (o.shl_by(green_alpha, 5), o.shr_by(green_alpha, 1));
+    let (red, green, alpha) = (o.and_with(red, 0x7c00), o.and_with(green, 0x3e0), o.and_with(alpha, 0x8000));
     let (high, low) = (o.or(alpha, red), o.or(green, blue));
     o.or(high, low)
 }
 
-/// The new colour mixed with the stored one by its alpha.
-#[inline(always)]
-fn mix<O: Ops>(o: &mut O, color: [O::Int; 4], word: O::Int) -> [O::Int; 4] {
-    let old = fields(o, word);
-    let [red, green, blue, alpha] = color;
-    let white = o.int(255);
-    let rest = o.sub(white, alpha);
-    let [red, green, blue] = [(red, old[0]), (green, old[1]), (blue, old[2])].map(|(new, old)| {
-        let (high, low) = (o.shl_by(old, 3), o.shr_by(old, 2));
-        let old = o.or(high, low);
-        let (old, new) = (o.mul(old, rest), o.mul(new, alpha));
-        let sum = o.add(old, new);
-        scale(o, sum)
-    });
-    [red, green, blue, alpha]
-}
-
 /// Channels of 8 bits to those of a stored word.
 #[inline(always)]
-fn dithered<O: Ops>(o: &mut O, color: [O::Int; 4], [x, y]: [O::Int; 2]) -> [O::Int; 4] {
-    let (upper, lower) = (o.int(DITHER[0] as i32), o.int(DITHER[1] as i32));
-    let (half, zero) = (o.and_with(y, 2), o.int(0));
-    let is_upper = o.equal(half, zero);
-    let rows = o.select(is_upper, upper, lower);
-    let (column, row) = (o.and_with(x, 3), o.and_with(y, 1));
-    let (column, row) = (o.shl_by(column, 2), o.shl_by(row, 4));
-    let shift = o.or(column, row);
-    let step = o.shr(rows, shift);
-    let step = o.and_with(step, 7);
-    let [red, green, blue, alpha] = color;
-    let white = o.int(255);
-    let [red, green, blue] = [red, green, blue].map(|channel| {
-        let sum = o.add(channel, step);
-        let sum = o.min(sum, white);
-        o.shr_by(sum, 3)
-    });
-    [red, green, blue, o.shr_by(alpha, 7)]
+fn dithered<O: Ops>(o: &mut O, color: Pairs<O::Int>, [x, y]: [O::Int; 2]) -> Pairs<O::Int> {
+    // Bayer's 4x4 matrix in halves, 0 to 7: bits of x ^ y and y, the lowest ones first.
+    let both = o.xor(x, y);
+    let (high, low) = (o.shl_by(both, 2), o.shr_by(both, 1));
+    let (high, low) = (o.and_with(high, 4), o.and_with(low, 1));
+    let middle = o.shl_by(y, 1);
+    let middle = o.and_with(middle, 2);
+    let step = o.or(high, low);
+    let step = o.or(step, middle);
+    let steps = o.halves(step, step);
+    let white = o.int(0xff_00ff);
+    let (red_blue, green) = (o.add_halves(color[0], steps), o.add_halves(color[1], step));
+    let (red_blue, green_alpha) = (o.min_halves(red_blue, white), o.min_halves(green, white));
+    let red_blue = o.shr_halves(red_blue, 3);
+    let (green, alpha) = (o.shr_by(green_alpha, 3), o.shr_by(green_alpha, 7));
+    let (green, alpha) = (o.and_with(green, 0x1f), o.and_with(alpha, 0x1_0000));
+    [red_blue, o.or(green, alpha)]
 }

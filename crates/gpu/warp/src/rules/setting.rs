@@ -57,6 +57,8 @@ impl<I: Copy> Setting<I> {
 }
 
 /// What `yes` makes where it holds, what `no` makes elsewhere; of what is known only one is made.
+///
+/// Either closure is called in one place only: as they are inlined and nested, twice would be exponential.
 #[inline(always)]
 pub fn choose<O: Ops, const N: usize>(
     o: &mut O,
@@ -64,12 +66,11 @@ pub fn choose<O: Ops, const N: usize>(
     yes: impl FnOnce(&mut O) -> [O::Int; N],
     no: impl FnOnce(&mut O) -> [O::Int; N],
 ) -> [O::Int; N] {
-    match fact {
-        Fact::Known(true) => yes(o),
-        Fact::Known(false) => no(o),
-        Fact::Depends(holds) => {
-            let otherwise = no(o);
-            o.when(holds, otherwise, yes)
-        }
-    }
+    let otherwise = if matches!(fact, Fact::Known(true)) { [o.int(0); N] } else { no(o) };
+    let holds = match fact {
+        Fact::Known(false) => return otherwise,
+        Fact::Known(true) => o.bool(true),
+        Fact::Depends(holds) => holds,
+    };
+    o.when(holds, otherwise, yes)
 }

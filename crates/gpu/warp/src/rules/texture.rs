@@ -2,31 +2,23 @@
 
 use super::interpolate::{Attributes, Weights, coordinates, weights};
 use super::setting::choose;
-use super::{Key, Setting, StateValues};
+use super::{Fact, Key, Pairs, Setting, StateValues, Values};
 use crate::state::{LEVELS, format};
 use xenoglot_raster::ops::Ops;
+use xenoglot_raster::{each, inlined};
 
 /// Fraction bits of texture coordinates.
 const FRACTION: u32 = 5;
 /// Half a texel.
 const HALF_TEXEL: i32 = 16;
 
-/// Two channels in the halves of a word, twice: red and blue, green and alpha.
-type Pairs<I> = [I; 2];
-
-/// A texture at a pixel: its channels.
+/// A texture at a pixel.
 #[inline(always)]
-pub fn sample<O: Ops>(
-    o: &mut O,
-    key: &Key<O::Int>,
-    state: &StateValues<O::Int>,
-    attributes: &Attributes<O>,
-    place: [O::Int; 2],
-    at: &Weights<O>,
-) -> [O::Int; 4] {
+pub fn sample<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], at: &Weights<O>) -> Pairs<O::Int> {
+    let Values { key, state, attributes } = values;
     let uv = coordinates(o, attributes, at);
     let scale = o.float((1 << FRACTION) as f32);
-    let fixed = uv.map(|value| {
+    let fixed = each!([uv[0], uv[1]], value => {
         let value = o.fmul(scale, value);
         o.round(value)
     });
@@ -37,36 +29,48 @@ pub fn sample<O: Ops>(
     let detail = level_of_detail(o, attributes, place, uv);
     let last = key.last_level.value(o);
     let trilinear = key.format.has(o, format::TRILINEAR);
-    let [detail] = choose(o, trilinear, |_| [detail], |o| [o.add_to(detail, 128)]);
+    let [detail] =
+        choose(o, trilinear, inlined!(|_: &mut O| [detail]), inlined!(|o: &mut O| [o.add_to(detail, 128)]));
     let level = o.sar_by(detail, 8);
     let level = o.min(level, last);
-    let texel = filter(o, key, state, fixed, level);
+    let (zero, fraction) = (o.int(0), o.and_with(detail, 255));
+    let whole = o.equal(fraction, zero);
+    let is_last = o.equal(level, last);
+    let single = o.either(whole, is_last);
+    let mixed = o.not(single);
+    let mixed = match trilinear {
+        Fact::Known(_) => mixed,
+        Fact::Depends(trilinear) => o.both(mixed, trilinear),
+    };
+    // Where the level is the last one the next is not taken, and there is none behind the last.
+    let next = o.add_to(level, 1);
+    let next = o.min(next, last);
+    // A loop, so that there is one filter in an engine's code.
+    let mut texels = [[zero; 2]; 2];
+    let steps = [(o.bool(true), level), (mixed, next)];
+    for (step, (wanted, level)) in steps.into_iter().enumerate() {
+        if step == 1 && matches!(trilinear, Fact::Known(false)) {
+            break;
+        }
+        texels[step] = o.when(wanted, texels[0], inlined!(|o: &mut O| filter(o, key, state, fixed, level)));
+    }
+    let [texel, next] = texels;
     choose(
         o,
         trilinear,
-        |o| {
-            let fraction = o.and_with(detail, 255);
-            let zero = o.int(0);
-            let whole = o.equal(fraction, zero);
-            let is_last = o.equal(level, last);
-            let single = o.either(whole, is_last);
-            let mixed = o.not(single);
-            o.when(mixed, texel, |o| {
-                let next = o.add_to(level, 1);
-                // Where the level is the last one the result is not taken, and there is none behind the last.
-                let next = o.min(next, last);
-                let next = filter(o, key, state, fixed, next);
-                [0, 1, 2, 3].map(|i| {
-                    let sum = o.shl_by(texel[i], 8);
-                    let difference = o.sub(next[i], texel[i]);
-                    let step = o.mul(difference, fraction);
-                    let sum = o.add(sum, step);
-                    let sum = o.add_to(sum, 128);
-                    o.shr_by(sum, 8)
-                })
+        inlined!(|o: &mut O| {
+            // Where the next level is not wanted it is this one.
+            let (fraction, half) = (o.halves(fraction, fraction), o.int(0x80_0080));
+            each!([0, 1], pair => {
+                let sum = o.shl_halves(texel[pair], 8);
+                let difference = o.sub_halves(next[pair], texel[pair]);
+                let step = o.mul_halves(difference, fraction);
+                let sum = o.add_halves(sum, step);
+                let sum = o.add_halves(sum, half);
+                o.shr_halves(sum, 8)
             })
-        },
-        |_| texel,
+        }),
+        inlined!(|_: &mut O| texel),
     )
 }
 
@@ -79,13 +83,13 @@ fn level_of_detail<O: Ops>(
     uv: [O::Float; 2],
 ) -> O::Int {
     let one = o.int(1);
-    let others = [[o.xor(x, one), y], [x, o.xor(y, one)]];
-    let others = others.map(|place| {
+    let others = each!([[o.xor(x, one), y], [x, o.xor(y, one)]], place => {
         let at = weights(o, attributes, place);
         coordinates(o, attributes, &at)
     });
-    let [u, v] = [0, 1].map(|axis| {
-        let [across, down] = others.map(|other| {
+    let [u, v] = each!([0, 1], axis => {
+        let [across, down] = each!([0, 1], direction => {
+            let other: [O::Float; 2] = others[direction];
             let difference = o.fsub(other[axis], uv[axis]);
             o.fabs(difference)
         });
@@ -143,60 +147,62 @@ fn filter<O: Ops>(
     state: &StateValues<O::Int>,
     fixed: [O::Int; 2],
     level: O::Int,
-) -> [O::Int; 4] {
+) -> Pairs<O::Int> {
     let source = Source::new(o, key, state, level);
-    let [u, v] = fixed.map(|value| o.sar(value, level));
+    let [u, v] =
+        if source.single { fixed } else { each!([fixed[0], fixed[1]], value => o.sar(value, level)) };
     let bilinear = key.format.has(o, format::BILINEAR);
     choose(
         o,
         bilinear,
-        |o| {
-            let at = [u, v].map(|value| o.add_to(value, -HALF_TEXEL));
-            let [fu, fv] = at.map(|value| o.and_with(value, (1 << FRACTION) - 1));
-            let [u0, v0] = at.map(|value| o.sar_by(value, FRACTION));
-            let (u1, v1) = (o.add_to(u0, 1), o.add_to(v0, 1));
-            let xs = [u0, u1].map(|u| source.column(o, u));
-            let ys = [v0, v1].map(|v| source.row(o, v));
-            // Halves of a word stay apart: what is mixed has at most 13 bits.
-            let rows = ys.map(|y| {
-                let [a, b] = xs.map(|x| source.texel(o, key, x, y));
-                [0, 1].map(|pair| {
-                    let start = o.shl_by(a[pair], FRACTION);
-                    let difference = o.sub(b[pair], a[pair]);
-                    let step = o.mul(difference, fu);
-                    o.add(start, step)
-                })
-            });
-            let mixed = rows.map(|pairs| split(o, pairs));
-            [0, 1, 2, 3].map(|i| {
-                let [top, bottom] = mixed.map(|channels| channels[i]);
-                let start = o.shl_by(top, FRACTION);
-                let difference = o.sub(bottom, top);
-                let step = o.mul(difference, fv);
-                let sum = o.add(start, step);
-                let sum = o.add_to(sum, 1 << (2 * FRACTION - 1));
-                o.shr_by(sum, 2 * FRACTION)
+        inlined!(|o: &mut O| {
+            let [u, v] = each!([u, v], value => o.add_to(value, -HALF_TEXEL));
+            let [fu, fv] = each!([u, v], value => o.and_with(value, (1 << FRACTION) - 1));
+            let [u0, v0] = each!([u, v], value => o.sar_by(value, FRACTION));
+            let [u1, v1] = each!([u0, v0], value => o.add_to(value, 1));
+            let xs = each!([u0, u1], u => source.column(o, u));
+            let ys = each!([v0, v1], v => source.row(o, v));
+            let fu = o.shl_by(fu, 1);
+            let (right, whole) = (o.halves(fu, fu), o.int(0x40_0040));
+            let left = o.sub(whole, right);
+            // Rows in 64ths of channels, below 2^14. A loop, as above.
+            let mut rows = [[left; 2]; 2];
+            for (row, y) in rows.iter_mut().zip(ys) {
+                for (column, weight) in [left, right].into_iter().enumerate() {
+                    let texel = source.texel(o, key, state, xs[column], y);
+                    let part = each!([0, 1], pair => o.mul_halves(texel[pair], weight));
+                    *row = if column == 0 {
+                        part
+                    } else {
+                        each!([0, 1], pair => o.add_halves(row[pair], part[pair]))
+                    };
+                }
+            }
+            let [top, bottom] = rows;
+            // (32 top + (bottom - top) fv + 512) / 1024 of rows in 32nds, by whole steps of a 32nd.
+            let fv = o.shl_by(fv, 10);
+            let (down, half) = (o.halves(fv, fv), o.int(0x20_0020));
+            each!([0, 1], pair => {
+                let difference = o.sub_halves(bottom[pair], top[pair]);
+                let step = o.mul_halves_high(difference, down);
+                let start = o.add_halves(top[pair], half);
+                let start = o.shr_halves(start, 1);
+                let sum = o.add_halves(start, step);
+                o.shr_halves(sum, FRACTION)
             })
-        },
-        |o| {
-            let [u, v] = [u, v].map(|value| o.sar_by(value, FRACTION));
+        }),
+        inlined!(|o: &mut O| {
+            let [u, v] = each!([u, v], value => o.sar_by(value, FRACTION));
             let (x, y) = (source.column(o, u), source.row(o, v));
-            let pairs = source.texel(o, key, x, y);
-            split(o, pairs)
-        },
+            source.texel(o, key, state, x, y)
+        }),
     )
-}
-
-/// Red, green, blue, alpha.
-#[inline(always)]
-fn split<O: Ops>(o: &mut O, [red_blue, green_alpha]: Pairs<O::Int>) -> [O::Int; 4] {
-    let [red, green] = [red_blue, green_alpha].map(|pair| o.and_with(pair, 0xffff));
-    let [blue, alpha] = [red_blue, green_alpha].map(|pair| o.shr_by(pair, 16));
-    [red, green, blue, alpha]
 }
 
 /// A level of a texture.
 struct Source<O: Ops> {
+    /// Whether there is no other level.
+    single: bool,
     /// First and last texel along either axis.
     clamp: [[O::Int; 2]; 2],
     /// Bits of coordinates that are kept.
@@ -206,39 +212,35 @@ struct Source<O: Ops> {
     /// First unit.
     base: O::Int,
     /// Texels of a unit, as a shift.
-    shift: O::Int,
+    shift: Setting<O::Int>,
 }
 
 impl<O: Ops> Source<O> {
     #[inline(always)]
     fn new(o: &mut O, key: &Key<O::Int>, state: &StateValues<O::Int>, level: O::Int) -> Source<O> {
-        let single = matches!(key.last_level, Setting::Known(0));
-        let at_level = |o: &mut O, value| if single { value } else { o.sar(value, level) };
-        let [left, top, right, bottom] = state.clamp.map(|value| at_level(o, value));
-        let mask = state.mask.map(|value| at_level(o, value));
-        let width = at_level(o, state.width);
-        let one = o.int(1);
-        let width = o.max(width, one);
-        let byte = key.format.is(o, format::KIND, format::I8);
-        let [shift] = choose(o, byte, |o| [o.int(1)], |o| [o.int(0)]);
-        // Units of a row, then blocks of eight of them.
-        let width = o.add(width, shift);
-        let width = o.sar(width, shift);
-        let blocks = o.add_to(width, 7);
-        let blocks = o.sar_by(blocks, 3);
-        let stride = o.shl_by(blocks, 6);
+        let StateValues { clamp: [left, top, right, bottom], mask, strides, bases, .. } = *state;
+        let shift = key.shift;
+        if let Setting::Known(0) = key.last_level {
+            let clamp = [[left, right], [top, bottom]];
+            return Source { single: true, clamp, mask, stride: strides[0], base: bases[0], shift };
+        }
+        let [left, top, right, bottom] = each!([left, top, right, bottom], value => o.sar(value, level));
+        let mask = each!([mask[0], mask[1]], value => o.sar(value, level));
         let levels = match key.last_level {
             Setting::Known(last) => usize::from(last) + 1,
             Setting::Loaded(_) => LEVELS,
         };
-        let mut base = state.levels[0];
-        for (number, &place) in (0..).zip(&state.levels).take(levels).skip(1) {
-            let number = o.int(number);
-            let is_it = o.equal(level, number);
-            base = o.select(is_it, place, base);
+        let (mut stride, mut base) = (strides[0], bases[0]);
+        for number in 1..LEVELS {
+            if number >= levels {
+                break;
+            }
+            let is_it = o.int(number as i32);
+            let is_it = o.equal(level, is_it);
+            stride = o.select(is_it, strides[number], stride);
+            base = o.select(is_it, bases[number], base);
         }
-        let base = o.shr_by(base, 1);
-        Source { clamp: [[left, right], [top, bottom]], mask, stride, base, shift }
+        Source { single: false, clamp: [[left, right], [top, bottom]], mask, stride, base, shift }
     }
 
     #[inline(always)]
@@ -253,7 +255,13 @@ impl<O: Ops> Source<O> {
     #[inline(always)]
     fn column(&self, o: &mut O, u: O::Int) -> [O::Int; 2] {
         let u = self.wrap(o, u, 0);
-        let unit = o.sar(u, self.shift);
+        let unit = match self.shift {
+            Setting::Known(0) => u,
+            shift => {
+                let shift = shift.value(o);
+                o.sar(u, shift)
+            }
+        };
         let block = o.and_with(unit, !7);
         let block = o.shl_by(block, 3);
         let inner = o.and_with(unit, 7);
@@ -273,23 +281,87 @@ impl<O: Ops> Source<O> {
     }
 
     #[inline(always)]
-    fn texel(&self, o: &mut O, key: &Key<O::Int>, [x, column]: [O::Int; 2], y: O::Int) -> Pairs<O::Int> {
+    fn texel(
+        &self,
+        o: &mut O,
+        key: &Key<O::Int>,
+        state: &StateValues<O::Int>,
+        [x, column]: [O::Int; 2],
+        y: O::Int,
+    ) -> Pairs<O::Int> {
         let at = o.add(x, y);
         let unit = o.load(at);
-        let [byte, luminance] = [format::I8, format::LA88].map(|kind| key.format.is(o, format::KIND, kind));
+        let narrow = self.shift.has(o, 3);
         choose(
             o,
-            byte,
-            |o| {
-                let odd = o.and_with(column, 1);
-                let shift = o.shl_by(odd, 3);
-                let value = o.shr(unit, shift);
+            narrow,
+            inlined!(|o: &mut O| self.narrow(o, key, state, unit, column)),
+            inlined!(|o: &mut O| {
+                let is_luminance = key.format.is(o, format::KIND, format::LA88);
+                let is_565 = key.format.is(o, format::KIND, format::RGB565);
+                choose(
+                    o,
+                    is_luminance,
+                    inlined!(|o: &mut O| luminance_alpha(o, unit)),
+                    inlined!(|o: &mut O| {
+                        choose(
+                            o,
+                            is_565,
+                            inlined!(|o: &mut O| rgb565(o, unit)),
+                            inlined!(|o: &mut O| argb1555(o, unit)),
+                        )
+                    }),
+                )
+            }),
+        )
+    }
+
+    /// A texel of a part of a unit.
+    #[inline(always)]
+    fn narrow(
+        &self,
+        o: &mut O,
+        key: &Key<O::Int>,
+        state: &StateValues<O::Int>,
+        unit: O::Int,
+        column: O::Int,
+    ) -> Pairs<O::Int> {
+        let is_nibble = self.shift.is(o, 3, 2);
+        let [value, whole] = choose(
+            o,
+            is_nibble,
+            inlined!(|o: &mut O| {
+                let place = o.and_with(column, 3);
+                let place = o.shl_by(place, 2);
+                let value = o.shr(unit, place);
+                let value = o.and_with(value, 15);
+                [value, o.times(value, 17)]
+            }),
+            inlined!(|o: &mut O| {
+                let place = o.and_with(column, 1);
+                let place = o.shl_by(place, 3);
+                let value = o.shr(unit, place);
                 let value = o.and_with(value, 255);
-                let high = o.shl_by(value, 16);
-                let both = o.or(value, high);
+                [value, value]
+            }),
+        );
+        // Of the kinds with more than one texel in a unit those with a palette have this bit.
+        let has_palette = match key.format {
+            Setting::Known(kind) => Fact::Known(kind & format::PALETTE8 & !3 != 0),
+            kind => kind.has(o, format::PALETTE8 & !3),
+        };
+        choose(
+            o,
+            has_palette,
+            inlined!(|o: &mut O| {
+                let at = o.add(state.palette, value);
+                let unit = o.load(at);
+                argb1555(o, unit)
+            }),
+            inlined!(|o: &mut O| {
+                let both = o.halves(whole, whole);
                 [both; 2]
-            },
-            |o| choose(o, luminance, |o| luminance_alpha(o, unit), |o| argb1555(o, unit)),
+            }),
         )
     }
 }
@@ -297,28 +369,32 @@ impl<O: Ops> Source<O> {
 #[inline(always)]
 fn luminance_alpha<O: Ops>(o: &mut O, unit: O::Int) -> Pairs<O::Int> {
     let value = o.and_with(unit, 255);
-    let high = o.shl_by(value, 16);
-    let both = o.or(value, high);
     let alpha = o.and_with(unit, 0xff00);
     let alpha = o.shl_by(alpha, 8);
-    [both, o.or(value, alpha)]
+    [o.halves(value, value), o.or(value, alpha)]
+}
+
+/// A texel or a stored colour. Bits above the 16th do not count.
+#[inline(always)]
+pub fn argb1555<O: Ops>(o: &mut O, unit: O::Int) -> Pairs<O::Int> {
+    let (red, blue) = (o.and_with(unit, 0x7c00), o.shl_by(unit, 26));
+    let (green, alpha) = (o.shl_by(unit, 5), o.shl_by(unit, 16));
+    let (blue, green) = (o.and_with(blue, 0x7c00_0000), o.and_with(green, 0x7c00));
+    // Bit 15 five times.
+    let alpha = o.sar_by(alpha, 5);
+    let alpha = o.and_with(alpha, 0x7c00_0000);
+    let (red_blue, green_alpha) = (o.or(red, blue), o.or(green, alpha));
+    [o.widen_fives(red_blue), o.widen_fives(green_alpha)]
 }
 
 #[inline(always)]
-fn argb1555<O: Ops>(o: &mut O, unit: O::Int) -> Pairs<O::Int> {
-    let (red, blue) = (o.shr_by(unit, 10), o.shl_by(unit, 16));
-    let (red, blue) = (o.and_with(red, 0x1f), o.and_with(blue, 0x1f_0000));
-    let pair = o.or(red, blue);
-    let (high, low) = (o.shl_by(pair, 3), o.shr_by(pair, 2));
-    let low = o.and_with(low, 0x7_0007);
-    let red_blue = o.or(high, low);
+fn rgb565<O: Ops>(o: &mut O, unit: O::Int) -> Pairs<O::Int> {
+    let (red, blue) = (o.shr_by(unit, 1), o.shl_by(unit, 26));
+    let (red, blue) = (o.and_with(red, 0x7c00), o.and_with(blue, 0x7c00_0000));
+    let red_blue = o.or(red, blue);
     let green = o.shr_by(unit, 5);
-    let green = o.and_with(green, 0x1f);
-    let (high, low) = (o.shl_by(green, 3), o.shr_by(green, 2));
-    let green = o.or(high, low);
-    // Bit 15 to eight ones in the upper half.
-    let alpha = o.shl_by(unit, 16);
-    let alpha = o.sar_by(alpha, 15);
-    let alpha = o.and_with(alpha, 0xff_0000);
-    [red_blue, o.or(green, alpha)]
+    let green = o.and_with(green, 0x3f);
+    let (high, low) = (o.shl_by(green, 2), o.shr_by(green, 4));
+    let (green, opaque) = (o.or(high, low), o.int(0xff_0000));
+    [o.widen_fives(red_blue), o.or(green, opaque)]
 }

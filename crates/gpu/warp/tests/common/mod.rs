@@ -3,8 +3,8 @@
 use xenoglot_testgen::rng::Rng;
 use xenoglot_warp::state::LEVELS;
 use xenoglot_warp::{
-    Cull, Draw, Frame, Memory, PRIMITIVE_BYTES, Primitive, RenderState, Surface, Targets, Vertex, Viewport,
-    clip,
+    Cull, Draw, Fog, Frame, Memory, PRIMITIVE_BYTES, Primitive, RenderState, Stencil, Surface, Targets,
+    Vertex, Viewport, clip,
 };
 
 /// Bytes of memory.
@@ -62,6 +62,7 @@ fn state(rng: &mut Rng, size: [u32; 2]) -> RenderState {
     let byte = |rng: &mut Rng| rng.below(256) as u8;
     let whole = [0, 0, size[0] as i16, size[1] as i16];
     let clamp = [-64, -64, 127, 127];
+    let most = rng.below(13);
     let masks = [0xffff, 63, 31, 7, rng.below(1 << 16) as u16];
     RenderState {
         scissor: if rng.below(4) == 0 { std::array::from_fn(|_| half(rng)) } else { whole },
@@ -81,9 +82,22 @@ fn state(rng: &mut Rng, size: [u32; 2]) -> RenderState {
         format: if rng.below(8) == 0 {
             byte(rng)
         } else {
-            [0, 1, 4][rng.below(3) as usize] | (rng.below(4) << 6) as u8
+            [0, 1, 2, 4, 5, 6, 8][rng.below(7) as usize] | (rng.below(4) << 6) as u8
         },
         levels: std::array::from_fn::<_, LEVELS, _>(|_| rng.below(MEMORY)),
+        palette: rng.below(MEMORY),
+        fog: Fog {
+            enable: u8::from(rng.below(3) == 0),
+            start: rng.below(1 << 16) as u16,
+            scale: (rng.below(1 << 16) >> most) as u16,
+            color: std::array::from_fn(|_| byte(rng)),
+        },
+        stencil: Stencil {
+            test: if rng.below(3) == 0 { 0x80 | byte(rng) } else { byte(rng) & 0x7f },
+            reference: byte(rng),
+            mask: byte(rng),
+            operations: std::array::from_fn(|_| byte(rng)),
+        },
     }
 }
 

@@ -1,0 +1,388 @@
+//! UASTC: nineteen kinds of blocks, each both a block of ASTC and nearly one of BC7.
+
+use crate::astc::ise;
+use crate::rows;
+
+/// The colour of blocks that are illegal.
+const ERROR: [u8; 4] = [255, 0, 255, 255];
+
+/// What a block of one of the nineteen modes holds.
+pub struct Mode {
+    /// The row of [`ise::LEVELS`] that endpoint values are of.
+    pub levels: u8,
+    /// Bits of a weight.
+    pub weight_bits: u8,
+    /// Pairs of endpoints.
+    pub subsets: u8,
+    pub components: Components,
+    /// Whether a component has weights of its own.
+    pub dual: bool,
+    /// Bits between the number of the mode and the partition pattern: hints for transcoders.
+    hints: u8,
+}
+
+/// What endpoints are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Components {
+    Rgb,
+    Rgba,
+    /// Luminance and alpha.
+    La,
+}
+
+impl Components {
+    /// Values of a pair of endpoints.
+    pub const fn values(self) -> usize {
+        match self {
+            Components::La => 4,
+            Components::Rgb => 6,
+            Components::Rgba => 8,
+        }
+    }
+}
+
+const fn mode(
+    levels: u8,
+    weight_bits: u8,
+    subsets: u8,
+    components: Components,
+    dual: bool,
+    hints: u8,
+) -> Mode {
+    Mode { levels, weight_bits, subsets, components, dual, hints }
+}
+
+/// By index. Hints: two bits for BC1, but of 10 to 12 one; eight for ETC1 and five of bias, but of 10 to 12 none; eight for
+/// alpha of ETC2 from 9 to 17.
+const MODES: [Mode; 19] = {
+    use Components::{La, Rgb, Rgba};
+    [
+        mode(19, 4, 1, Rgb, false, 15),
+        mode(20, 2, 1, Rgb, false, 15),
+        mode(8, 3, 2, Rgb, false, 15),
+        mode(7, 2, 3, Rgb, false, 15),
+        mode(12, 2, 2, Rgb, false, 15),
+        mode(20, 3, 1, Rgb, false, 15),
+        mode(18, 2, 1, Rgb, true, 15),
+        mode(12, 2, 2, Rgb, false, 15),
+        // One colour.
+        mode(20, 0, 0, Rgba, false, 0),
+        mode(8, 2, 2, Rgba, false, 23),
+        mode(13, 4, 1, Rgba, false, 17),
+        mode(13, 2, 1, Rgba, true, 17),
+        mode(19, 3, 1, Rgba, false, 17),
+        mode(20, 1, 1, Rgba, true, 23),
+        mode(20, 2, 1, Rgba, false, 23),
+        mode(20, 4, 1, La, false, 23),
+        mode(20, 2, 2, La, false, 23),
+        mode(20, 2, 1, La, true, 23),
+        mode(11, 5, 1, Rgb, false, 15),
+    ]
+};
+
+/// The mode of one colour.
+const SOLID: u8 = 8;
+
+/// Numbers of modes: bits, the lowest first, and how many.
+const NUMBERS: [(u8, u8); 19] = [
+    (0x01, 4),
+    (0x35, 6),
+    (0x1d, 5),
+    (0x03, 5),
+    (0x13, 5),
+    (0x0b, 5),
+    (0x1b, 5),
+    (0x07, 5),
+    (0x17, 5),
+    (0x0f, 5),
+    (0x02, 3),
+    (0x00, 2),
+    (0x06, 3),
+    (0x1f, 5),
+    (0x0d, 5),
+    (0x05, 7),
+    (0x15, 6),
+    (0x25, 6),
+    (0x09, 4),
+];
+
+/// Modes by the lowest seven bits of a block; 255 where they are no mode's number.
+const BY_BITS: [u8; 128] = {
+    let mut table = [255; 128];
+    let mut mode = 0;
+    while mode < NUMBERS.len() {
+        let (number, bits) = NUMBERS[mode];
+        let mut i = number as usize;
+        while i < 128 {
+            table[i] = mode as u8;
+            i += 1 << bits;
+        }
+        mode += 1;
+    }
+    table
+};
+
+/// A partition pattern: the subsets of texels, two bits each, the first lowest, and ASTC's index of the same partitions.
+#[derive(Clone, Copy)]
+pub struct Pattern {
+    pub subsets: u32,
+    pub astc: u16,
+}
+
+const fn pattern(subsets: u32, astc: u16) -> Pattern {
+    Pattern { subsets, astc }
+}
+
+/// Of modes 2, 4, 9 and 16.
+const TWO: [Pattern; 30] = [
+    pattern(0x5050_5050, 28),
+    pattern(0x4040_4040, 20),
+    pattern(0x0101_0101, 16),
+    pattern(0x5450_5040, 29),
+    pattern(0x0515_1555, 91),
+    pattern(0x5554_5450, 9),
+    pattern(0x0001_0515, 107),
+    pattern(0x0105_1555, 72),
+    pattern(0x5040_0000, 149),
+    pattern(0x0000_0105, 204),
+    pattern(0x5554_4000, 50),
+    pattern(0x0115_5555, 114),
+    pattern(0x0000_0115, 496),
+    pattern(0x0000_5555, 17),
+    pattern(0x5555_5500, 78),
+    pattern(0x0055_5555, 39),
+    pattern(0x5555_1501, 252),
+    pattern(0x4054_5555, 828),
+    pattern(0x0040_5054, 43),
+    pattern(0x0000_4050, 156),
+    pattern(0x1505_0100, 116),
+    pattern(0x5054_5555, 210),
+    pattern(0x1505_0501, 476),
+    pattern(0x0040_4050, 273),
+    pattern(0x5054_5455, 684),
+    pattern(0x1414_1414, 359),
+    pattern(0x5500_0055, 246),
+    pattern(0x1111_1111, 195),
+    pattern(0x0055_0055, 694),
+    pattern(0x0514_5041, 524),
+];
+
+/// Of mode 3.
+const THREE: [Pattern; 11] = [
+    pattern(0xa5a5_0000, 260),
+    pattern(0xaa00_5555, 74),
+    pattern(0xaa00_0055, 32),
+    pattern(0x0000_aa55, 156),
+    pattern(0x2525_2525, 183),
+    pattern(0x9494_9494, 15),
+    pattern(0x5858_5858, 745),
+    pattern(0x5656_0202, 0),
+    pattern(0x9292_9292, 335),
+    pattern(0x55aa_0055, 902),
+    pattern(0xa050_50a0, 254),
+];
+
+/// Of mode 7.
+const SEVEN: [Pattern; 19] = [
+    pattern(0x0000_5500, 36),
+    pattern(0x1010_1010, 48),
+    pattern(0x0001_0505, 61),
+    pattern(0x5050_4000, 137),
+    pattern(0x5500_5555, 161),
+    pattern(0x0404_0404, 183),
+    pattern(0x5555_5040, 226),
+    pattern(0x5050_5054, 281),
+    pattern(0x0550_0005, 302),
+    pattern(0x0000_5454, 307),
+    pattern(0x1515_0000, 479),
+    pattern(0x0500_0005, 495),
+    pattern(0x0000_5054, 593),
+    pattern(0x5555_4000, 594),
+    pattern(0x1455_5555, 605),
+    pattern(0x0105_0505, 799),
+    pattern(0x0101_5555, 812),
+    pattern(0x0105_1450, 988),
+    pattern(0x0000_5455, 993),
+];
+
+/// A single subset.
+const ONE: Pattern = pattern(0, 0);
+
+impl Pattern {
+    /// The subset of a texel.
+    #[inline(always)]
+    pub const fn subset(&self, texel: usize) -> usize {
+        (self.subsets >> (2 * texel) & 3) as usize
+    }
+
+    /// Whether a texel is the first of its subset, whose weight lacks the highest bit.
+    #[inline(always)]
+    const fn is_anchor(&self, texel: usize) -> bool {
+        let mut i = 0;
+        while i < texel {
+            if self.subset(i) == self.subset(texel) {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+}
+
+/// A block taken apart.
+pub enum Block {
+    /// RGBA.
+    Solid([u8; 4]),
+    Interpolated(Interpolated),
+}
+
+/// A block with endpoints.
+pub struct Interpolated {
+    pub mode: &'static Mode,
+    pub pattern: Pattern,
+    /// The component with weights of its own.
+    pub second: Option<u8>,
+    /// Endpoint values as they are coded, a digit of three or five above bits: low and high of each component, subset
+    /// after subset.
+    pub values: [u8; 18],
+    /// Weights as they are coded, of both planes.
+    pub weights: [[u8; 16]; 2],
+}
+
+/// Bits from the lowest up; zeros behind a block.
+struct Bits {
+    rest: u128,
+}
+
+impl Bits {
+    #[inline(always)]
+    fn take(&mut self, count: u32) -> u32 {
+        let taken = self.rest as u32 & ((1 << count) - 1);
+        self.rest >>= count;
+        taken
+    }
+}
+
+impl Block {
+    /// Nothing for what the specification calls an error.
+    pub fn parse(block: &[u8; 16]) -> Option<Block> {
+        let index = BY_BITS[usize::from(block[0] & 0x7f)];
+        let mode = MODES.get(usize::from(index))?;
+        let mut bits = Bits { rest: u128::from_le_bytes(*block) };
+        bits.take(NUMBERS[usize::from(index)].1.into());
+        if index == SOLID {
+            return Some(Block::Solid([0; 4].map(|_| bits.take(8) as u8)));
+        }
+        let hints = bits.take(mode.hints.into());
+        // The last four hints are the multiplier of ETC2's alpha.
+        if (9..=17).contains(&index) && hints >> (mode.hints - 4) == 0 {
+            return None;
+        }
+        let pattern = match index {
+            2 | 4 | 9 | 16 => *TWO.get(bits.take(5) as usize)?,
+            7 => *SEVEN.get(bits.take(5) as usize)?,
+            3 => *THREE.get(bits.take(4) as usize)?,
+            _ => ONE,
+        };
+        let second = match index {
+            6 | 11 | 13 => Some(bits.take(2) as u8),
+            17 => Some(3),
+            _ => None,
+        };
+        let mut values = [0; 18];
+        let count = mode.components.values() * usize::from(mode.subsets);
+        let values_in_use = values.get_mut(..count)?;
+        endpoint_values(&mut bits, ise::LEVELS[usize::from(mode.levels)], values_in_use);
+        let mut weights = [[0; 16]; 2];
+        let width = u32::from(mode.weight_bits);
+        for texel in 0..16 {
+            let width = width - u32::from(pattern.is_anchor(texel));
+            weights[0][texel] = bits.take(width) as u8;
+            if mode.dual {
+                weights[1][texel] = bits.take(width) as u8;
+            }
+        }
+        Some(Block::Interpolated(Interpolated { mode, pattern, second, values, weights }))
+    }
+}
+
+/// Endpoint values: the digits of all, five of three or three of five in a number, then their bits.
+fn endpoint_values(bits: &mut Bits, levels: ise::Levels, values: &mut [u8]) {
+    let (radix, digits, widths): (u32, usize, &[u32]) = match levels.radix() {
+        3 => (3, 5, &[0, 2, 4, 5, 7, 8]),
+        5 => (5, 3, &[0, 3, 5, 7]),
+        _ => (1, values.len(), &[]),
+    };
+    if radix > 1 {
+        for group in values.chunks_mut(digits) {
+            let mut packed = bits.take(widths[group.len()]);
+            for value in group {
+                *value = (packed % radix) as u8;
+                packed /= radix;
+            }
+        }
+    }
+    let width = levels.low_bits();
+    for value in values {
+        *value = (u32::from(*value) << width | bits.take(width)) as u8;
+    }
+}
+
+/// A pair of endpoints, low and high, RGBA.
+pub type Endpoints = [[u8; 4]; 2];
+
+impl Interpolated {
+    /// Endpoints of eight bits of all subsets.
+    pub fn endpoints(&self) -> [Endpoints; 3] {
+        let table = &ise::VALUES[usize::from(self.mode.levels) % ise::VALUES.len()];
+        let value = |at: usize| self.values.get(at).map_or(0, |&v| table[usize::from(v)]);
+        std::array::from_fn(|subset| {
+            let first = subset * self.mode.components.values();
+            std::array::from_fn(|end| {
+                let v = |component: usize| value(first + 2 * component + end);
+                match self.mode.components {
+                    Components::Rgb => [v(0), v(1), v(2), 255],
+                    Components::Rgba => [v(0), v(1), v(2), v(3)],
+                    Components::La => [v(0), v(0), v(0), v(1)],
+                }
+            })
+        })
+    }
+
+    /// RGBA of texels, row by row.
+    fn texels(&self) -> [[u8; 4]; 16] {
+        let weights = &ise::WEIGHTS[self.weight_row()];
+        let endpoints = self.endpoints();
+        std::array::from_fn(|texel| {
+            let [low, high] = endpoints[self.pattern.subset(texel)];
+            std::array::from_fn(|component| {
+                let plane = usize::from(self.second == Some(component as u8));
+                let weight = u32::from(weights[usize::from(self.weights[plane][texel])]);
+                let [low, high] = [low, high].map(|end| u32::from(end[component]) * 257);
+                ((low * (64 - weight) + high * weight + 32) >> 14) as u8
+            })
+        })
+    }
+
+    /// The row of [`ise::LEVELS`] that weights are of.
+    fn weight_row(&self) -> usize {
+        [0, 0, 2, 5, 8, 11][usize::from(self.mode.weight_bits) % 6]
+    }
+}
+
+/// RGBA of a block's texels, row by row; magenta of one that is an error.
+pub fn texels(block: &[u8; 16]) -> [[u8; 4]; 16] {
+    match Block::parse(block) {
+        Some(Block::Solid(color)) => [color; 16],
+        Some(Block::Interpolated(block)) => block.texels(),
+        None => [ERROR; 16],
+    }
+}
+
+/// RGBA8 of rows of blocks.
+pub fn decode(width: usize, data: &[u8], out: &mut [u8]) {
+    rows::decode(width, data, out, |block: &[u8; 16]| {
+        let texels = texels(block);
+        std::array::from_fn(|y| std::array::from_fn(|x| texels[4 * y + x]))
+    });
+}

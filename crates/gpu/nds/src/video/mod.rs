@@ -1,0 +1,463 @@
+//! The whole of the DS's graphics: both 2D engines, the 3D engines, video memory, capture, and what the screens show.
+//!
+//! An emulator writes and reads by address ([`Video::write`], [`Video::read`]), and goes through a frame's lines: for each of
+//! the 263, [`Video::start_line`], [`Video::draw_line`] and the horizontal blank. [`Video::advance`] does that by
+//! cycles, and says which interrupts and DMAs are asked for.
+
+pub mod bus;
+mod capture;
+pub mod clock;
+mod display;
+pub mod vram;
+
+pub use capture::CaptureControl;
+
+use crate::engine2d::{Engine, Memory, PictureLine, WHITE};
+use crate::geometry::polygon::PolygonList;
+use crate::gpu::Gpu;
+use crate::memory::TextureMemory;
+use crate::raster::{Frame, Options, Renderer};
+use crate::registers::Registers;
+use crate::state::{self, Io, StateError, Stated};
+use capture::Sources;
+use clock::Clock;
+use display::{DisplayFifo, master_brightness, widen};
+use std::convert::Infallible;
+use vram::{Space, Vram};
+
+/// Lines of a frame, with those of the vertical blank.
+pub const LINES: u32 = 263;
+/// Lines that are drawn.
+pub const HEIGHT: usize = 192;
+/// The line in which the picture of the 3D engines is drawn, for the next frame.
+const THREE_D_LINE: u32 = 215;
+
+/// A picture of 192 lines.
+pub type Picture = [PictureLine; HEIGHT];
+
+bitflags::bitflags! {
+    /// POWCNT1, 0x04000304.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Power: u16 {
+        /// The screens.
+        const LCDS = 1 << 0;
+        /// 2D engine A.
+        const ENGINE_A = 1 << 1;
+        /// The 3D rendering engine.
+        const RENDERING = 1 << 2;
+        /// The 3D geometry engine.
+        const GEOMETRY = 1 << 3;
+        /// 2D engine B.
+        const ENGINE_B = 1 << 9;
+        /// Engine A is shown on the upper screen.
+        const SWAP = 1 << 15;
+    }
+}
+
+/// What draws the picture of the 3D engines: a renderer on the processor or on the host's GPU.
+pub trait Rasterizer {
+    /// Why a frame could not be drawn.
+    type Error;
+
+    /// Draws a frame, not scrolled, of 256 x 192 pixels: 6 bits of red, green and blue from the lowest byte on, 5 of alpha.
+    ///
+    /// # Errors
+    /// When the renderer fails.
+    fn draw(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        picture: &mut Picture,
+    ) -> Result<(), Self::Error>;
+}
+
+/// Copies a frame's rows.
+fn copy(frame: &dyn Frame, picture: &mut Picture) {
+    for (y, line) in picture.iter_mut().enumerate() {
+        let row = frame.row(y).and_then(|row| row.color.first_chunk());
+        *line = row.copied().unwrap_or([0; 256]);
+    }
+}
+
+impl Rasterizer for Renderer {
+    type Error = Infallible;
+
+    fn draw(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        picture: &mut Picture,
+    ) -> Result<(), Infallible> {
+        Renderer::draw(self, list, registers, memory);
+        copy(self, picture);
+        Ok(())
+    }
+}
+
+#[cfg(feature = "compute")]
+impl Rasterizer for crate::raster::compute::ComputeRenderer {
+    type Error = crate::raster::compute::Error;
+
+    fn draw(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        picture: &mut Picture,
+    ) -> Result<(), Self::Error> {
+        crate::raster::compute::ComputeRenderer::draw(self, list, registers, memory)?;
+        copy(self, picture);
+        Ok(())
+    }
+}
+
+/// The graphics of a DS.
+#[derive(Clone, Debug)]
+pub struct Video {
+    options: Options,
+    three_d: Gpu,
+    /// Registers that the next picture of the 3D engines is drawn with.
+    latched: Registers,
+    vram: Vram,
+    /// Palettes: engine A's for backgrounds and for OBJs, then engine B's.
+    palettes: Box<[[u16; 512]; 2]>,
+    oam: Box<[[u16; 512]; 2]>,
+    engines: [Engine; 2],
+    power: Power,
+    capture: CaptureControl,
+    /// Whether this frame is captured.
+    is_capturing: bool,
+    fifo: DisplayFifo,
+    /// Whether the screens are on in this frame.
+    lcds: bool,
+    line: u32,
+    clock: Clock,
+    picture_3d: Box<Picture>,
+    /// The upper screen and the lower one.
+    screens: Box<[Picture; 2]>,
+}
+
+fn zeroed<T: Copy, const N: usize>(value: T) -> Box<[T; N]> {
+    let Ok(array) = vec![value; N].into_boxed_slice().try_into() else { unreachable!("N elements") };
+    array
+}
+
+impl Video {
+    /// After a reset, in the last line of a frame.
+    pub fn new(options: Options) -> Video {
+        Video {
+            options,
+            three_d: Gpu::new(options),
+            latched: Registers::default(),
+            vram: Vram::default(),
+            palettes: zeroed([0; 512]),
+            oam: zeroed([0; 512]),
+            engines: [false, true].map(Engine::new),
+            power: Power::empty(),
+            capture: CaptureControl::default(),
+            is_capturing: false,
+            fifo: DisplayFifo::default(),
+            lcds: false,
+            line: LINES - 1,
+            clock: Clock::default(),
+            picture_3d: zeroed([0; 256]),
+            screens: zeroed([[0; 256]; HEIGHT]),
+        }
+    }
+
+    /// The 3D engines.
+    pub fn three_d(&self) -> &Gpu {
+        &self.three_d
+    }
+
+    /// The 3D engines, to be fed.
+    pub fn three_d_mut(&mut self) -> &mut Gpu {
+        &mut self.three_d
+    }
+
+    /// Video memory.
+    pub fn vram(&self) -> &Vram {
+        &self.vram
+    }
+
+    /// Video memory, to be written.
+    pub fn vram_mut(&mut self) -> &mut Vram {
+        &mut self.vram
+    }
+
+    /// A 2D engine: A (0) or B.
+    pub fn engine(&self, number: usize) -> &Engine {
+        &self.engines[usize::from(number != 0)]
+    }
+
+    /// VCOUNT: the line that was started last.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// POWCNT1.
+    pub fn power(&self) -> Power {
+        self.power
+    }
+
+    /// DISPCAPCNT.
+    pub fn capture_control(&self) -> CaptureControl {
+        self.capture
+    }
+
+    /// What a screen shows, the upper (0) or the lower: 6 bits of red, green and blue from the lowest bit on. Lines that are
+    /// not drawn yet are those of the frame before.
+    pub fn screen(&self, number: usize) -> &Picture {
+        &self.screens[usize::from(number != 0)]
+    }
+
+    /// The picture of the 3D engines that is shown in this frame, not scrolled.
+    pub fn picture_3d(&self) -> &Picture {
+        &self.picture_3d
+    }
+
+    /// Starts at a line, as if the one before it had just ended: for those who begin in the middle of a frame.
+    pub fn begin_at(&mut self, line: u32) {
+        self.line = (line + LINES - 1) % LINES;
+    }
+
+    /// Writes palette memory directly, whatever is switched off: 1024 bytes for each engine.
+    pub fn write_palettes(&mut self, offset: u32, bytes: &[u8]) {
+        write_halves(&mut self.palettes, offset, bytes);
+    }
+
+    /// Writes OAM directly, whatever is switched off: 1024 bytes for each engine.
+    pub fn write_oam(&mut self, offset: u32, bytes: &[u8]) {
+        write_halves(&mut self.oam, offset, bytes);
+        let end = offset as usize + bytes.len();
+        for half in offset as usize / 2..end.div_ceil(2).min(1024) {
+            self.engines[half / 512].oam_changed(half % 512);
+        }
+    }
+
+    /// The next line begins. In line 192 the 3D engines swap buffers and take their registers over; in line 215 `rasterizer`
+    /// draws their picture.
+    ///
+    /// # Errors
+    /// When the rasteriser fails; the picture is the one before then.
+    pub fn start_line<R: Rasterizer>(&mut self, rasterizer: &mut R) -> Result<(), R::Error> {
+        self.line = (self.line + 1) % LINES;
+        for engine in &mut self.engines {
+            engine.start_line(self.line);
+        }
+        match self.line {
+            0 => {
+                self.is_capturing = self.capture.0 & CaptureControl::ENABLE != 0;
+                self.lcds = self.power.contains(Power::LCDS);
+            }
+            192 => {
+                if self.is_capturing {
+                    self.capture.0 &= !CaptureControl::ENABLE;
+                    self.is_capturing = false;
+                }
+                self.fifo.clear();
+                self.three_d.swap();
+                self.latched = self.three_d.registers().clone();
+                // The picture is scrolled line by line.
+                self.latched.scroll_x = 0;
+            }
+            THREE_D_LINE if self.power.contains(Power::RENDERING) => {
+                self.vram.take_textures(&mut self.three_d.memory);
+                let memory = &self.three_d.memory;
+                rasterizer.draw(self.three_d.polygons(), &self.latched, memory, &mut self.picture_3d)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Draws the line that was started, if it is one of the 192, and fetches the OBJs of the next.
+    pub fn draw_line(&mut self) {
+        self.vram.refresh();
+        if let Some(y) = usize::try_from(self.line).ok().filter(|&y| y < HEIGHT) {
+            self.draw(y);
+            // A capture may have gone where banks overlap.
+            self.vram.refresh();
+        }
+        let next = (self.line + 1) % LINES;
+        let level = self.options.extensions.level();
+        for (number, flag) in [Power::ENGINE_A, Power::ENGINE_B].into_iter().enumerate() {
+            let memory = memory(&self.vram, &self.palettes, &self.oam, number);
+            let engine = &mut self.engines[number];
+            if next < HEIGHT as u32 && self.power.contains(flag) {
+                engine.fetch_objs(level, next, &memory);
+            }
+            engine.end_line(self.line);
+        }
+    }
+
+    /// The 3D engines' line, scrolled by BG0HOFS.
+    fn line_3d(&self, y: usize) -> PictureLine {
+        let [by, _] = self.engines[0].registers().scroll(0);
+        let by = by as usize;
+        let colors = &self.picture_3d[y];
+        let mut out = [0; 256];
+        if by < 256 {
+            out[..256 - by].copy_from_slice(&colors[by..]);
+        } else {
+            out[512 - by..].copy_from_slice(&colors[..by - 256]);
+        }
+        out
+    }
+
+    fn draw(&mut self, y: usize) {
+        let line_3d = self.line_3d(y);
+        let level = self.options.extensions.level();
+        let mut pictures = [[0; 256], [WHITE; 256]];
+        for (number, flag) in [Power::ENGINE_A, Power::ENGINE_B].into_iter().enumerate() {
+            if self.power.contains(flag) {
+                let memory = memory(&self.vram, &self.palettes, &self.oam, number);
+                let out = &mut pictures[number];
+                self.engines[number].draw(level, self.line, &memory, &line_3d, out);
+            }
+        }
+        let [picture, mut lower] = pictures;
+        let control = self.engines[0].registers().control();
+        let bank = (control >> 18 & 3) as usize;
+        let mode = control >> 16 & 3;
+        let needs_fifo = mode == 3 || self.is_capturing && self.capture.takes_fifo();
+        let fifo = if needs_fifo { self.fifo.line() } else { [0; 256] };
+        let mut upper = match mode {
+            0 => [WHITE; 256],
+            1 => picture,
+            2 if self.vram.is_lcdc(bank) => capture::row(&self.vram, bank, 512 * y).map(widen),
+            2 => [0; 256],
+            _ => fifo.map(widen),
+        };
+        if mode != 0 {
+            master_brightness(self.engines[0].registers().half(0x6c), &mut upper);
+        }
+        if self.engines[1].registers().control() >> 16 & 1 == 0 {
+            lower.fill(WHITE);
+        } else {
+            master_brightness(self.engines[1].registers().half(0x6c), &mut lower);
+        }
+        if self.is_capturing {
+            let sources =
+                Sources { picture: &picture, three_d: &line_3d, fifo: &fifo, bank, shows_vram: mode == 2 };
+            capture::capture(self.capture, &sources, &mut self.vram, y as u32);
+        }
+        if !self.lcds {
+            (upper, lower) = ([0; 256], [0; 256]);
+        }
+        let is_swapped = self.power.contains(Power::SWAP);
+        let [first, second] = &mut *self.screens;
+        (first[y], second[y]) = if is_swapped { (upper, lower) } else { (lower, upper) };
+    }
+
+    /// Whether a display DMA is to deliver pixels for the line that was started.
+    pub fn wants_display_pixels(&self) -> bool {
+        let shows_fifo = self.engines[0].registers().control() >> 16 & 3 == 3;
+        let captures_fifo = self.is_capturing && self.capture.takes_fifo() && self.capture.sources()[1];
+        self.line < HEIGHT as u32 && (shows_fifo || captures_fifo)
+    }
+
+    /// Pixels that a main memory display DMA delivers for the line that was started: up to 256 of 15 bits.
+    pub fn deliver_display_pixels(&mut self, pixels: &[u16]) {
+        self.fifo.deliver(pixels);
+    }
+}
+
+/// What an engine reads.
+fn memory<'a>(
+    vram: &'a Vram,
+    palettes: &'a [[u16; 512]; 2],
+    oam: &'a [[u16; 512]; 2],
+    number: usize,
+) -> Memory<'a> {
+    let spaces = [
+        [Space::BackgroundA, Space::ObjA, Space::BackgroundPalettesA, Space::ObjPalettesA],
+        [Space::BackgroundB, Space::ObjB, Space::BackgroundPalettesB, Space::ObjPalettesB],
+    ];
+    let [background, obj, background_palettes, obj_palettes] = spaces[number].map(|space| vram.view(space));
+    Memory {
+        background,
+        obj,
+        background_palettes,
+        obj_palettes,
+        palettes: &palettes[number],
+        oam: &oam[number],
+    }
+}
+
+/// Writes bytes into memory of halfwords; what is beyond its end is dropped.
+fn write_halves(halves: &mut [[u16; 512]; 2], offset: u32, bytes: &[u8]) {
+    for (at, &byte) in (offset as usize..).zip(bytes) {
+        let Some(half) = halves.as_flattened_mut().get_mut(at / 2) else { return };
+        let mut pair = half.to_le_bytes();
+        pair[at % 2] = byte;
+        *half = u16::from_le_bytes(pair);
+    }
+}
+
+impl Stated for Video {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let Video {
+            options: _,
+            three_d,
+            latched,
+            vram,
+            palettes,
+            oam,
+            engines,
+            power,
+            capture,
+            is_capturing,
+            fifo,
+            lcds,
+            line,
+            clock,
+            picture_3d,
+            screens,
+        } = self;
+        three_d.state(io)?;
+        latched.state(io)?;
+        vram.state(io)?;
+        palettes.state(io)?;
+        oam.state(io)?;
+        engines.state(io)?;
+        io.number(power, |power| power.bits().into(), |bits| Power::from_bits_truncate(bits as u16))?;
+        io.number(capture, |capture| capture.0, |bits| CaptureControl(bits & CaptureControl::MASK))?;
+        is_capturing.state(io)?;
+        fifo.state(io)?;
+        lcds.state(io)?;
+        line.state(io)?;
+        clock.state(io)?;
+        picture_3d.state(io)?;
+        screens.state(io)?;
+        if *line >= LINES {
+            return io.contents("a line that a frame does not have");
+        }
+        picture_3d.as_flattened_mut().iter_mut().for_each(|color| *color &= 0x1f3f_3f3f);
+        screens.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|color| *color &= WHITE);
+        Ok(())
+    }
+}
+
+impl Video {
+    /// All that lasts, as bytes: memory, registers, queues and pictures. Options are not a part of it, and neither is the
+    /// rasteriser.
+    pub fn save(&self) -> Vec<u8> {
+        // The list of what is saved is the one of what is loaded, which changes it.
+        let mut copy = self.clone();
+        state::save(|io| copy.state(io))
+    }
+
+    /// Goes on from a state that [`Video::save`] made, whatever its options were.
+    ///
+    /// # Errors
+    /// If it is no state, of another version, damaged or impossible; then nothing has changed.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let mut loaded = self.clone();
+        state::load(bytes, |io| loaded.state(io))?;
+        *self = loaded;
+        Ok(())
+    }
+}
