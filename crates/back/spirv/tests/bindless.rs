@@ -18,7 +18,7 @@ fn listing(module: &Module) -> String {
     emit_all(module, Version::V1_3);
     let options = Options { host_bounds: true, ..Options::version(Version::V1_6) };
     emit_valid(module, &options);
-    disassemble(&emit_valid(module, &Options::default()))
+    disassemble(&emit_valid(module, &Options { names: Names::Interface, ..Options::default() }))
 }
 
 fn count(listing: &str, what: &str) -> usize {
