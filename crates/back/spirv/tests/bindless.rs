@@ -5,7 +5,7 @@ mod common;
 use common::{disassemble, emit_all, emit_valid};
 use xenoglot_ir::module::Module;
 use xenoglot_ir::text::{Limits, parse};
-use xenoglot_spirv::{Options, Version};
+use xenoglot_spirv::{Names, Options, Version};
 
 fn module(text: &str) -> Module {
     let module = parse(text, &Limits::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));

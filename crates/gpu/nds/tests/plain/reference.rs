@@ -414,9 +414,9 @@ impl Machine {
                 let value = self.io(engine, 0x44 + 2 * n);
                 let [end, start] = value.to_le_bytes();
                 let inside = &mut progress.vertical[engine][n];
-                if line & 255 == end.into() {
+                if line & 255 == u32::from(end) {
                     *inside = false;
-                } else if line & 255 == start.into() {
+                } else if line & 255 == u32::from(start) {
                     *inside = true;
                 }
             }
@@ -439,9 +439,9 @@ impl Machine {
                 }
                 let [end, start] = self.io(engine, 0x40 + 2 * n).to_le_bytes();
                 let flag = &mut progress.horizontal[engine][n];
-                if x == end.into() {
+                if x == u32::from(end) {
                     *flag = false;
-                } else if x == start.into() {
+                } else if x == u32::from(start) {
                     *flag = true;
                 }
                 *within = *flag && progress.vertical[engine][n];
