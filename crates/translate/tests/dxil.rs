@@ -8,7 +8,7 @@ use xenoglot::{Code, Error, Host, Options, Translator};
 use xenoglot_ir::Module;
 
 /// What has no lifting, and alarms when it gets one: sampler feedback, intrinsics of vendors, choices between handles.
-const REFUSED: &[&str] = &["textures main", "nvapi main", "nvapi66 main", "ags main", "handle_choice main"];
+const REFUSED: &[&str] = &["nvapi main", "nvapi66 main", "handle_choice main"];
 
 fn containers() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

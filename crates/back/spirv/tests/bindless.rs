@@ -5,7 +5,7 @@ mod common;
 use common::{disassemble, emit_all, emit_valid};
 use xenoglot_ir::module::Module;
 use xenoglot_ir::text::{Limits, parse};
-use xenoglot_spirv::{Options, Version};
+use xenoglot_spirv::{Names, Options, Version};
 
 fn module(text: &str) -> Module {
     let module = parse(text, &Limits::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -18,7 +18,7 @@ fn listing(module: &Module) -> String {
     emit_all(module, Version::V1_3);
     let options = Options { host_bounds: true, ..Options::version(Version::V1_6) };
     emit_valid(module, &options);
-    disassemble(&emit_valid(module, &Options::default()))
+    disassemble(&emit_valid(module, &Options { names: Names::Interface, ..Options::default() }))
 }
 
 fn count(listing: &str, what: &str) -> usize {
