@@ -32,7 +32,10 @@ fn count(listing: &str, op: &str) -> usize {
 }
 
 fn listing(module: &Module, options: &Options) -> String {
-    disassemble(&emit_valid(module, &Options { names: Names::Interface, ..options.clone() }))
+    disassemble(&emit_valid(
+        module,
+        &Options { names: options.names.max(Names::Interface), ..options.clone() },
+    ))
 }
 
 #[test]

@@ -92,7 +92,12 @@ impl Engine {
         let mut module = lifted(vector, &map, &LiftOptions::default())?;
         let Some(test) = &vector.test else { return Ok(()) };
         let layout = Layout::new(test, &map, sets.checks.map(|_| sets))?;
-        for way in ["as lifted", "optimised"] {
+        // The interpreter has no derivatives.
+        let ways: &[&str] = match vector.needs().any(|need| need == super::DERIVATIVES) {
+            true => &[],
+            false => &["as lifted", "optimised"],
+        };
+        for &way in ways {
             if way == "optimised" {
                 self.0.translator.optimize(&mut module, Some(Level::Full));
             }

@@ -21,6 +21,7 @@ const UNREACHED: &[(&[Op], &str)] = &[
     (
         &[
             Op::FinishedCrossGroupSharing,
+            Op::BarrierByMemoryHandle,
             Op::BarrierByNodeRecordHandle,
             Op::IndexNodeHandle,
             Op::NodeOutputIsValid,

@@ -64,7 +64,8 @@ impl Cx<'_> {
                 if let Ok(offset) = self.integer(second) {
                     let further = offset as u32;
                     // Records of words are counted in words, and so is what is in them.
-                    let unit = if bytes % WORD == 0 && further % WORD == 0 { WORD } else { 1 };
+                    let unit =
+                        if bytes.is_multiple_of(WORD) && further.is_multiple_of(WORD) { WORD } else { 1 };
                     let stride = self.i32(bytes / unit);
                     let base = self.address_op(Op::Imul, v, stride);
                     let in_record = Some(further);
@@ -90,7 +91,7 @@ impl Cx<'_> {
                 let multiple = Multiple::of(self.b.func, v);
                 let known = self.b.func.const_bits(v).is_some();
                 // Words lie at multiples of four, whatever the offset is computed of. Where they go by vectors, bytes are as good.
-                let by_words = size % WORD == 0 && !known && multiple.align_log2(0) < 3;
+                let by_words = size.is_multiple_of(WORD) && !known && multiple.align_log2(0) < 3;
                 let (base, unit) = match by_words && self.has_words(buffer) {
                     true => {
                         let two = self.i32(2);
@@ -107,7 +108,7 @@ impl Cx<'_> {
     /// The byte of a run's component.
     fn byte(&mut self, run: &Run, offset: u32) -> Value {
         let bytes = run.further.wrapping_add(offset);
-        let unit = if bytes % run.unit == 0 { run.unit } else { 1 };
+        let unit = if bytes.is_multiple_of(run.unit) { run.unit } else { 1 };
         let to_bytes = |cx: &mut Self, v: Value| {
             let two = cx.i32(2);
             cx.address_op(Op::Shl, v, two)
@@ -157,7 +158,7 @@ impl Cx<'_> {
         let in_quad = run.in_record.map(|at| at.wrapping_add(first * WORD) % QUAD / WORD);
         if let Some(before) = in_quad
             && !run.exact
-            && run.record % QUAD == 0
+            && run.record.is_multiple_of(QUAD)
             && run.record != 0
             && run.multiple.align_log2(run.further.wrapping_add(first * WORD).wrapping_sub(before * WORD))
                 >= 4
@@ -182,7 +183,7 @@ impl Cx<'_> {
             Bound::Address(_) | Bound::Window { .. } => own,
             _ => run.multiple.align_log2(at).max(own),
         };
-        let whole = run.record % QUAD == 0 && run.record != 0 && part.lanes == 4;
+        let whole = run.record.is_multiple_of(QUAD) && run.record != 0 && part.lanes == 4;
         Access { op, offset, ty, align_log2, apart: part.lanes > 1 && !whole }
     }
 
