@@ -67,8 +67,9 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, bytes, Durability::Synced)
 }
 
-/// Opens a result that is written in pieces. Folders on the way are made.
+/// Opens a result that is written in pieces; `-` is standard output. Folders on the way are made.
 pub fn create(path: &Path) -> Result<Output> {
+    let path = if is_stdout(path) { Path::new("/dev/stdout") } else { path };
     make_folder(path)?;
     Ok(Output::create(path)?)
 }

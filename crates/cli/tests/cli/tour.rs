@@ -75,9 +75,14 @@ fn vectors(from: &Path, to: &Path, readme: &str) {
     if is_long() {
         return symlink(from, to).unwrap();
     }
-    for (suite, every) in
-        [("picagpu", 20), ("nds", 24), ("dxil/compute", 8), ("dxil/stages", 8), ("dxil/fuzz", 20)]
-    {
+    for (suite, every) in [
+        ("picagpu", 20),
+        ("nds", 24),
+        ("nds-2d", 24),
+        ("dxil/compute", 8),
+        ("dxil/stages", 8),
+        ("dxil/fuzz", 20),
+    ] {
         thin(&from.join(suite), &to.join(suite), every, readme);
     }
     symlink(from.join("maxwell"), to.join("maxwell")).unwrap();

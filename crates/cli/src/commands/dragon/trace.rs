@@ -38,7 +38,7 @@ pub struct Stream<'p> {
 
 /// Whether a trace's format is one that can be written part by part.
 pub fn streams(path: &Path) -> bool {
-    !output::is_stdout(path) && path.extension().is_none_or(|e| e != "json")
+    path.extension().is_none_or(|e| e != "json")
 }
 
 impl<'p> Stream<'p> {
