@@ -49,7 +49,7 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     if items.is_empty() {
         return Err(Error::NoVectors { path: request.path.clone(), magic: "expect*.json beside it".into() });
     }
-    let make: fn(&[u8]) -> Result<NewEngine, Box<dyn std::error::Error>> = match request.engine {
+    let make: MakeEngine = match request.engine {
         "jit" => |_| Ok(Box::new(xenoglot_cpu::engine)),
         "aot" => ahead_of_time,
         _ => |_| Ok(Box::new(|| Box::new(Interpreter::default()))),
@@ -106,6 +106,9 @@ fn programs(path: &Path) -> Result<BTreeMap<String, Arc<[u8]>>, Error> {
 
 /// What makes the engine of each process.
 type NewEngine = Box<dyn FnMut() -> Box<dyn Engine + Send> + Send>;
+
+/// Makes that for a program's file.
+type MakeEngine = fn(&[u8]) -> Result<NewEngine, Box<dyn std::error::Error>>;
 
 /// Compiles a program, for engines that run it. With half of the optimisation: there are many programs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -22,9 +22,6 @@
 //! Values that do not reach their uses without passing `meet` live in slots. What the lanes tell is kept twice, for odd
 //! and for even rounds: one is cleared while the other is in use.
 //!
-//! Graphics stages have no shared memory: there the host's subgroup stands in for the guest's, whatever its width is. Votes
-//! and ballots are then of other lanes than on the guest; shuffles within quads, which is what most are, are the same.
-//!
 //! A pass over the module, whose shared memory grows. Reductions, scans, operands of other than 32 bits, and subgroup ops
 //! outside the entry function are left for the back end to refuse.
 
@@ -46,9 +43,6 @@ const MAX_SHARED: u32 = 1 << 24;
 /// Lowers the subgroup ops of the entry function whose width is neither 0 nor the host's.
 pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     let Some(host_width) = lacks.subgroups else { return Changed::NONE };
-    if !matches!(module.stage, Stage::Compute | Stage::Cpu) {
-        return stand_in(module, host_width);
-    }
     let Some((width, waits)) = plan(module, host_width) else { return Changed::NONE };
     let Some(entry) = module.entry.expand() else { return Changed::NONE };
     let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s.max(1)));
@@ -77,21 +71,6 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     places::repair(f);
     module.shared_size = shared.end();
     Changed::ALL
-}
-
-/// Makes ops on subgroups of another width ops on those of the host.
-fn stand_in(module: &mut Module, host_width: u8) -> Changed {
-    let mut changed = false;
-    for data in module.funcs.values_mut().flat_map(|f| f.insts.values_mut()) {
-        if let Imm::Subgroup(info) = &mut data.imm
-            && info.width != 0
-            && info.width != host_width
-        {
-            info.width = 0;
-            changed = true;
-        }
-    }
-    Changed::insts_if(changed)
 }
 
 /// What every step needs to know.

@@ -42,7 +42,7 @@ impl Format {
 
     /// The `DXGI_FORMAT` of the format; that of sRGB if `srgb` is set and there is one.
     pub fn dxgi(self, srgb: bool) -> Option<u32> {
-        let own = || (1..=191).filter(|n| !OTHERS.contains(n) && !(*n > 132 && *n < 188 && n % 4 == 1));
+        let own = || (1..=191).filter(|n| !(OTHERS.contains(n) || *n > 132 && *n < 188 && n % 4 == 1));
         let number = |srgb| own().find(|&n| dxgi(n) == Some((self, srgb)));
         number(srgb).or_else(|| number(false))
     }

@@ -62,7 +62,7 @@ impl Texel for [u8; 4] {
         /// A single this large counts ones with its lowest bits: adding rounds to the nearest.
         const LARGE: f32 = 8_388_608.0;
         const LOWEST: i32 = LARGE.to_bits() as i32;
-        let [r, g, b] = rgb.map(|c| ((c + LARGE).to_bits() as i32).max(LOWEST).min(LOWEST + 255) as u32);
+        let [r, g, b] = rgb.map(|c| ((c + LARGE).to_bits() as i32).clamp(LOWEST, LOWEST + 255) as u32);
         // What lies above the lowest byte is shifted out or under alpha.
         (r | g << 8 | b << 16 | 0xff00_0000).to_le_bytes()
     }

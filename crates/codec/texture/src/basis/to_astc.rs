@@ -17,7 +17,7 @@ pub fn uastc_to_astc(block: &[u8; 16]) -> [u8; 16] {
 /// A void extent without an extent.
 fn solid(color: [u8; 4]) -> u128 {
     const HEADER: u128 = 0xffff_ffff_ffff_fdfc;
-    let component = |(i, c): (usize, u8)| u128::from(c) * 257 << (64 + 16 * i);
+    let component = |(i, c): (usize, u8)| (u128::from(c) * 257) << (64 + 16 * i);
     color.into_iter().enumerate().map(component).fold(HEADER, |all, bits| all | bits)
 }
 
@@ -96,7 +96,7 @@ fn packed(levels: Levels, values: &[u8]) -> u128 {
         let digits = values
             .iter()
             .rev()
-            .fold(0, |all, &v| all * levels.radix() as usize + usize::from(v >> width % 8));
+            .fold(0, |all, &v| all * levels.radix() as usize + usize::from(v >> (width % 8)));
         let mut shared =
             if levels.radix() == 1 { 0 } else { u128::from(codes.get(digits).copied().unwrap_or(0)) };
         for (&value, &share) in values.iter().zip(widths) {

@@ -295,11 +295,12 @@ impl Block {
         endpoint_values(&mut bits, ise::LEVELS[usize::from(mode.levels)], values_in_use);
         let mut weights = [[0; 16]; 2];
         let width = u32::from(mode.weight_bits);
-        for texel in 0..16 {
+        let [first_plane, second_plane] = &mut weights;
+        for (texel, (first, second)) in first_plane.iter_mut().zip(second_plane).enumerate() {
             let width = width - u32::from(pattern.is_anchor(texel));
-            weights[0][texel] = bits.take(width) as u8;
+            *first = bits.take(width) as u8;
             if mode.dual {
-                weights[1][texel] = bits.take(width) as u8;
+                *second = bits.take(width) as u8;
             }
         }
         Some(Block::Interpolated(Interpolated { mode, pattern, second, values, weights }))
