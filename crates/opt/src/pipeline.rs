@@ -79,7 +79,7 @@ passes! {
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
-    lower_subgroups 2 Module "subgroups of another width than the host's go through shared memory, or are the host's",
+    lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
 }
 
 /// The pass called `name`.
