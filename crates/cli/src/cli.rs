@@ -52,7 +52,7 @@ pub enum Command {
     /// Look after the cache of translated shaders.
     Cache(cache::Args),
     /// Run a shader on given inputs, a kernel on given buffers, or a MIPS program for Linux: `run PROGRAM -- ARGUMENTS`.
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Compile a MIPS program for Linux ahead of time, through C: `run --aot` executes what comes of it.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Aot(aot::Args),
