@@ -11,7 +11,7 @@
 //! float of the same value: sums, products, quotients and roots of halves round right when they are rounded to 32 bits first,
 //! and then to a half. Bits of halves are made where something asks for them.
 //!
-//! Ops that few ops on words cannot make are made by the functions of [`legalize`](crate::legalize) first, in their own
+//! Ops that few ops on words cannot make are made by the functions of [`legalize`] first, in their own
 //! width. Memory keeps its layout: [`lower_memory`](crate::lower_memory) has made words of narrow accesses before. Variables
 //! between stages become 32 bits wide, in all stages alike.
 //!

@@ -3,7 +3,7 @@
 //! Sources: GBATEK, "LCD" and "DS Video"; what it leaves open is as in melonDS, whose author checked it with consoles
 //! (docs/nds.md).
 //!
-//! A line is made of layers of 256 pixels ([`layer::Layer`]). Loops go over whole lines without branches, so that they are
+//! A line is made of layers of 256 pixels (`layer::Layer`). Loops go over whole lines without branches, so that they are
 //! compiled for the host's vectors: all of them are inlined into a function per extension, which a line chooses.
 
 mod background;
