@@ -9,6 +9,7 @@
 //! where drivers print, too: each begins with a mark, then a status (0: done, 1: a [`Failure`]), a length, and the bytes.
 
 use crate::failure::{Cause, Failure, attempt};
+use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -22,8 +23,10 @@ const MARK: [u8; 8] = *b"\nXGWORK\x01";
 const MEMORY: &str = "XENOGLOT_WORKER_MEMORY";
 /// The longest request or answer.
 const LONGEST: u32 = 1 << 30;
-/// How much of what a process says on standard error is kept.
+/// How many of the last bytes that a process says on standard error are kept.
 const STDERR: usize = 4096;
+/// How long a process's last words may take to come after its end.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What a process may take for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +55,33 @@ struct Worker {
     child: Child,
     stdin: ChildStdin,
     answers: Receiver<Result<Vec<u8>, Failure>>,
-    stderr: Arc<Mutex<Vec<u8>>>,
+    stderr: Arc<Mutex<Said>>,
+    /// Disconnected when the process's standard error is at its end.
+    stderr_ended: Receiver<Infallible>,
+}
+
+/// What a process says on standard error.
+#[derive(Default)]
+struct Said {
+    /// The end of it.
+    tail: Vec<u8>,
+    /// Whether a runtime has said that it gives up for want of memory. A backtrace of any length may follow.
+    is_out_of_memory: bool,
+}
+
+impl Said {
+    fn add(&mut self, bytes: &[u8]) {
+        // What Rust's and C++'s runtimes say before they give up.
+        const REASONS: [&[u8]; 2] = [b"memory allocation of", b"std::bad_alloc"];
+        // A reason may come in two parts.
+        let before = self.tail.len().saturating_sub(REASONS[0].len());
+        self.tail.extend_from_slice(bytes);
+        let new = self.tail.get(before..).unwrap_or_default();
+        self.is_out_of_memory |=
+            REASONS.iter().any(|reason| new.windows(reason.len()).any(|part| part == *reason));
+        let excess = self.tail.len().saturating_sub(STDERR);
+        self.tail.drain(..excess);
+    }
 }
 
 impl Drop for Worker {
@@ -129,18 +158,17 @@ impl Workers {
                 }
             }
         });
-        let tail = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&tail);
+        let said = Arc::new(Mutex::new(Said::default()));
+        let kept = Arc::clone(&said);
+        let (end, stderr_ended) = channel();
         thread::spawn(move || {
+            let _end = end;
             let mut chunk = [0; 1024];
             while let Ok(length @ 1..) = stderr.read(&mut chunk) {
-                let mut kept = lock(&kept);
-                kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
-                let excess = kept.len().saturating_sub(STDERR);
-                kept.drain(..excess);
+                lock(&kept).add(chunk.get(..length).unwrap_or_default());
             }
         });
-        Ok(Worker { child, stdin, answers, stderr: tail })
+        Ok(Worker { child, stdin, answers, stderr: said, stderr_ended })
     }
 }
 
@@ -153,13 +181,12 @@ impl fmt::Debug for Workers {
 /// How a process came to an end that gave no answer.
 fn died(worker: &mut Worker) -> Failure {
     let status = worker.child.wait();
-    // The last lines may come a moment after its end.
-    thread::sleep(Duration::from_millis(20));
-    let said = String::from_utf8_lossy(&lock(&worker.stderr)).trim().to_owned();
+    // Not for ever: what the process started may have its standard error, too, and live on.
+    let _ = worker.stderr_ended.recv_timeout(LAST_WORDS);
+    let said = lock(&worker.stderr);
+    let cause = if said.is_out_of_memory { Cause::OutOfMemory } else { Cause::Crashed };
+    let said = String::from_utf8_lossy(&said.tail).trim().to_owned();
     let how = status.map_or_else(|error| error.to_string(), describe);
-    // What Rust's and C++'s runtimes say before they give up.
-    let is_out_of_memory = ["memory allocation of", "std::bad_alloc"].iter().any(|text| said.contains(text));
-    let cause = if is_out_of_memory { Cause::OutOfMemory } else { Cause::Crashed };
     let last = said.lines().next_back().unwrap_or_default();
     Failure { cause, text: if last.is_empty() { how } else { format!("{how}; {last}") } }
 }
@@ -247,6 +274,29 @@ fn limit_memory() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_an_end_is_found_before_a_long_backtrace() {
+        let said_in = |text: &str, length| {
+            let mut said = Said::default();
+            text.as_bytes().chunks(length).for_each(|chunk| said.add(chunk));
+            said
+        };
+        let frames = "   0: frame\n".repeat(1000);
+        for length in 1..60 {
+            let text = format!("{frames}memory allocation of 16777216 bytes failed\n{frames}end");
+            let said = said_in(&text, length);
+            assert!(
+                said.is_out_of_memory && said.tail.ends_with(b"end") && said.tail.len() == STDERR,
+                "{length}"
+            );
+            assert!(!said_in(&frames, length).is_out_of_memory);
+            assert!(
+                said_in("terminate called after throwing an instance of 'std::bad_alloc'", length)
+                    .is_out_of_memory
+            );
+        }
+    }
 
     #[test]
     fn an_answer_is_found_among_what_drivers_print() {

@@ -5,6 +5,10 @@ use fearless_simd::{i16x32, i32x16};
 
 /// Upper 16 bits of the signed products of the halves of words.
 #[inline(always)]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_variables, reason = "its level chooses among this processor's instructions")
+)]
 pub(super) fn products<S: Simd>(simd: S, a: i32x16<S>, b: i32x16<S>) -> i32x16<S> {
     #[cfg(target_arch = "x86_64")]
     {
