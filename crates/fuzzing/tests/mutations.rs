@@ -102,6 +102,11 @@ fn picagpu() {
 }
 
 #[test]
+fn pica_state() {
+    run("pica_state");
+}
+
+#[test]
 fn raster() {
     run("raster");
 }

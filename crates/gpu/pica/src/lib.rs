@@ -36,6 +36,7 @@
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
+//! | [`state`] | save states |
 //! | `replay` | captures: what was given to a GPU, played and recorded (feature `capture`) |
 #![deny(missing_docs)]
 
@@ -56,6 +57,7 @@ pub mod renderer;
 pub mod replay;
 pub mod report;
 pub mod shader;
+pub mod state;
 pub mod tables;
 pub mod texture;
 pub mod transfer;

@@ -30,6 +30,6 @@ mod player;
 mod record;
 
 pub use list::CommandList;
-pub use op::{MACHINE, OpError, Operation, Shown};
+pub use op::{MACHINE, OpError, Operation, Shown, Unmapped};
 pub use player::{Error, Image, Limits, Player};
 pub use record::Recorder;

@@ -1,0 +1,147 @@
+//! Frames that stay on the host's GPU: after a flush, guest memory is what the CPU renderer leaves.
+
+use std::sync::Arc;
+use xenoglot_capture::Capture;
+use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_pica::gpu::Gpu;
+use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
+use xenoglot_pica::raster;
+use xenoglot_pica::renderer::Renderer;
+use xenoglot_pica::replay::Operation;
+use xenoglot_pica::report::Report;
+use xenoglot_pica_scenes::random;
+use xenoglot_testgen::property;
+use xenoglot_testgen::skip::skip;
+
+/// Captures of several frames; `XENOGLOT_LONG` runs a hundred times as many.
+const CAPTURES: u32 = 60;
+const FRAMES: u32 = 4;
+
+/// A GPU with memory that is tracked.
+struct Console<R> {
+    gpu: Gpu<R>,
+    memory: Regions,
+}
+
+impl<R: Renderer> Console<R> {
+    fn new(capture: &Capture, renderer: R) -> Console<R> {
+        let mut memory = Regions::new();
+        memory.set_tracked(true);
+        memory.add(VRAM, vec![0; random::VRAM_BYTES as usize]);
+        memory.add(FCRAM, vec![0; random::FCRAM_BYTES as usize]);
+        for block in &capture.memory {
+            let place = memory.bytes_mut(block.address, block.bytes.len() as u32).unwrap();
+            place.copy_from_slice(&block.bytes);
+        }
+        Console { gpu: Gpu::new(renderer), memory }
+    }
+
+    fn run(&mut self, operation: &Operation) {
+        operation.run(&mut self.gpu, &mut self.memory).unwrap();
+    }
+
+    /// Memory after a flush.
+    fn flushed(&mut self) -> [&[u8]; 2] {
+        self.gpu.flush(&mut self.memory);
+        [VRAM, FCRAM].map(|start| self.memory.tail(start).unwrap())
+    }
+}
+
+fn first_difference(a: [&[u8]; 2], b: [&[u8]; 2]) -> Option<(usize, usize)> {
+    (0..2).find_map(|n| a[n].iter().zip(b[n]).position(|(a, b)| a != b).map(|at| (n, at)))
+}
+
+/// Plays on both; memory must be equal at the end, and after each operation if `each`. What the device did.
+fn compare(capture: &Capture, programs: &Arc<Programs>, each: bool) -> Result<Report, String> {
+    let mut cpu = Console::new(capture, raster::Renderer::new());
+    let mut host = Console::new(capture, HostRenderer::new(Arc::clone(programs)).unwrap());
+    for (number, op) in capture.ops.iter().enumerate() {
+        let operation = Operation::decode(&op).unwrap();
+        cpu.run(&operation);
+        host.run(&operation);
+        if each && let Some(at) = first_difference(cpu.flushed(), host.flushed()) {
+            return Err(format!("operation {number}, memory {} at {:#x}: {operation:x?}", at.0, at.1));
+        }
+    }
+    match first_difference(cpu.flushed(), host.flushed()) {
+        Some(at) => Err(format!("at the end, memory {} at {:#x}", at.0, at.1)),
+        None => Ok(host.gpu.take_report()),
+    }
+}
+
+fn programs() -> Option<(Device, Arc<Programs>)> {
+    match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => Some((device.clone(), Arc::new(Programs::new(&device, Compilation::Blocking)))),
+        Err(error) => {
+            skip(&error.to_string());
+            None
+        }
+    }
+}
+
+#[test]
+fn the_cache_does_not_show() {
+    let Some((device, programs)) = programs() else { return };
+    if !device.name().contains("llvmpipe") {
+        return skip("colours are equal where division is the processor's");
+    }
+    let captures = property::budget(CAPTURES, CAPTURES * 100);
+    let mut sum = Report::default();
+    let mut failures = Vec::new();
+    for seed in 0..u64::from(captures) {
+        let capture = random::capture(seed, FRAMES);
+        match compare(&capture, &programs, false) {
+            Ok(report) => {
+                assert_eq!(report.errors, 0, "seed {seed}: {:?}", report.messages);
+                sum.merge(report);
+            }
+            Err(error) => {
+                let first = compare(&capture, &programs, true).err();
+                failures.push(format!("seed {seed}: {error}; {first:?}"));
+            }
+        }
+    }
+    println!("{captures} captures: {} draws, {} on the CPU, {:?}", sum.draws, sum.detours, sum.traffic);
+    assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+}
+
+/// A state is made of what is on the device, too, and another renderer goes on from it.
+#[test]
+fn the_cpu_renderer_goes_on_from_a_state_of_the_device_and_back() {
+    let Some((_, programs)) = programs() else { return };
+    for seed in 100..110 {
+        let capture = random::capture(seed, FRAMES);
+        let mut reference = Console::new(&capture, raster::Renderer::new());
+        let mut cpu = Console::new(&capture, raster::Renderer::new());
+        let mut host = Console::new(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
+        let mut on_device = true;
+        let mut lists = 0;
+        for op in capture.ops.iter() {
+            let operation = Operation::decode(&op).unwrap();
+            if matches!(operation, Operation::List { .. }) {
+                lists += 1;
+                if lists % 10 == 0 {
+                    // From one to the other.
+                    let (state, memory) = if on_device {
+                        (host.gpu.save_state(&mut host.memory), host.memory.clone())
+                    } else {
+                        (cpu.gpu.save_state(&mut cpu.memory), cpu.memory.clone())
+                    };
+                    on_device = !on_device;
+                    if on_device {
+                        host.gpu.load_state(&state).unwrap();
+                        host.memory = memory;
+                    } else {
+                        cpu.gpu.load_state(&state).unwrap();
+                        cpu.memory = memory;
+                    }
+                }
+            }
+            reference.run(&operation);
+            if on_device { host.run(&operation) } else { cpu.run(&operation) }
+        }
+        let got = if on_device { host.flushed() } else { cpu.flushed() };
+        assert_eq!(first_difference(reference.flushed(), got), None, "seed {seed}");
+    }
+}
