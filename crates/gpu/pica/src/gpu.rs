@@ -4,6 +4,7 @@ use crate::assembly::Topology;
 use crate::command::{List, Write};
 use crate::draw::{Account, Sink, Stages, index_span, vertex_spans};
 use crate::immediate::Immediate;
+use crate::lcd::{Frame, FrameError, Image};
 use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::regs::*;
 use crate::renderer::{Draw, Renderer};
@@ -234,6 +235,16 @@ impl<R: Renderer> Gpu<R> {
     /// Brings all that was drawn to guest memory.
     pub fn flush(&mut self, memory: &mut dyn Memory) {
         self.renderer.flush_region(memory, &ADDRESSES);
+    }
+
+    /// The picture of a frame, by way of guest memory: for pictures that stay on the host's GPU there is the renderer's own
+    /// call.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn show(&mut self, memory: &mut dyn Memory, frame: &Frame) -> Result<Image, FrameError> {
+        self.flush_region(memory, frame.address, u32::try_from(frame.bytes()).unwrap_or(u32::MAX));
+        frame.read(memory)
     }
 
     fn note(&mut self, done: Result<(), Error>) {

@@ -33,6 +33,7 @@
 //! | [`raster`] | clipper to framebuffer on the CPU |
 //! | [`fragment`] | the same stages as fragment programs for a host GPU |
 //! | `host` | the renderer on the host's GPU (feature `host`) |
+//! | [`lcd`] | what the screens show |
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
@@ -49,6 +50,7 @@ pub mod gpu;
 #[cfg(feature = "host")]
 pub mod host;
 mod immediate;
+pub mod lcd;
 pub mod memory;
 pub mod raster;
 pub mod regs;

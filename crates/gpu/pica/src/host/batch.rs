@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program};
+use xenoglot_host::{
+    Access, Argument, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program, Texture,
+};
 
 use super::kernels::{Kernels, PARAMS, groups};
 use crate::fragment::layout::{
@@ -70,6 +72,7 @@ enum Step {
     Draw(Draw),
     Kernel(Kernel),
     Copy { from: Source, part: Range<u64>, to: Buffer, at: u64 },
+    Present { from: Source, levels: Buffer, picture: Texture, offset: u32, groups: u32 },
 }
 
 #[derive(Debug)]
@@ -139,6 +142,21 @@ impl Batch {
             offset,
             groups,
         }));
+    }
+
+    /// Adds the program that shows a frame, by its parameters; `levels` are of 256 words.
+    pub fn present(
+        &mut self,
+        device: &Device,
+        from: Source,
+        levels: &Buffer,
+        picture: &Texture,
+        params: &[u32; PARAMS],
+    ) {
+        let offset = self.place(device, params);
+        let [width, height, _] = picture.size();
+        let (levels, picture) = (levels.clone(), picture.clone());
+        self.steps.push(Step::Present { from, levels, picture, offset, groups: groups(width * height) });
     }
 
     /// Adds a copy of bytes; multiples of 4.
@@ -213,6 +231,15 @@ impl Batch {
                         }
                     };
                     commands.dispatch(program, &arguments, &[*offset], [*groups, 1, 1]);
+                }
+                Step::Present { from, levels, picture, offset, groups } => {
+                    let Some(kernels) = kernels else { continue };
+                    let buffers =
+                        [&uniforms, &buffer(from), levels].map(|buffer| Argument::Buffer(buffer.clone()));
+                    let all: Vec<Argument> =
+                        buffers.into_iter().chain([Argument::Texture(picture.clone())]).collect();
+                    let arguments = Arguments::of(device, &kernels.present_layout, &all)?;
+                    commands.dispatch(&kernels.present, &arguments, &[*offset], [*groups, 1, 1]);
                 }
                 Step::Copy { from, part, to, at } => commands.copy(&buffer(from), part.clone(), to, *at),
             }

@@ -1,7 +1,7 @@
-//! What happens to bytes of guest memory on the device, besides drawing: programs in WGSL (`kernels.wgsl`), of integers
-//! only.
+//! What happens to bytes of guest memory on the device, besides drawing: programs in WGSL, of integers but for what is
+//! written to pictures.
 
-use xenoglot_host::{Access, Binding, Device, Error, Layout, Program};
+use xenoglot_host::{Access, Binding, Device, Error, Layout, Program, TextureFormat, TextureShape};
 
 /// Words of a program's parameters.
 pub const PARAMS: usize = 16;
@@ -21,20 +21,36 @@ pub struct Kernels {
     pub transfer: Program,
     /// Texture copies.
     pub copy: Program,
+    /// Parameters, source, levels, picture.
+    pub present_layout: Layout,
+    /// Frames to pictures.
+    pub present: Program,
 }
 
 impl Kernels {
     /// Compiles them.
     pub fn new(device: &Device) -> Result<Kernels, Error> {
-        let bindings =
-            [(0, Access::Uniform { size: PARAMS as u32 * 4 }), (1, Access::Read), (2, Access::ReadWrite)];
-        let layout = device.layout(&bindings.map(|(number, access)| Binding::new(number, access)));
-        let program = |entry| device.wgsl_program(&layout, include_str!("kernels.wgsl"), entry);
+        let layout = |third: &[Access]| {
+            let all = [Access::Uniform { size: PARAMS as u32 * 4 }, Access::Read];
+            let bindings = (0..).zip(all.iter().chain(third));
+            let bindings: Vec<Binding> =
+                bindings.map(|(number, &access)| Binding::new(number, access)).collect();
+            device.layout(&bindings)
+        };
+        let picture = Access::WriteTexture { format: PICTURE, shape: TextureShape::Layers };
+        let (words, present_layout) = (layout(&[Access::ReadWrite]), layout(&[Access::Read, picture]));
+        let moves = concat!(include_str!("pixels.wgsl"), include_str!("kernels.wgsl"));
+        let program = |entry| device.wgsl_program(&words, moves, entry);
         let (convert, texels) = (program("convert")?, program("texels")?);
         let (transfer, copy) = (program("transfer")?, program("copy")?);
-        Ok(Kernels { layout, convert, texels, transfer, copy })
+        let presents = concat!(include_str!("pixels.wgsl"), include_str!("present.wgsl"));
+        let present = device.wgsl_program(&present_layout, presents, "present")?;
+        Ok(Kernels { layout: words, convert, texels, transfer, copy, present_layout, present })
     }
 }
+
+/// What pictures are made of.
+pub const PICTURE: TextureFormat = TextureFormat::Rgba8Unorm;
 
 /// Workgroups for so many invocations.
 pub fn groups(invocations: u32) -> u32 {

@@ -18,6 +18,7 @@
 //! | `batch` | work that waits |
 //! | `cache` | guest memory on the device |
 //! | `kernels` | programs that move and decode it |
+//! | `present` | frames to pictures on the device |
 //! | `guests` | what a cache on disk keeps of the guest |
 //! | `textures` | textures |
 //! | `transfers` | fills, transfers and copies |
@@ -27,6 +28,7 @@ mod bins;
 mod cache;
 mod guests;
 mod kernels;
+mod present;
 #[cfg(test)]
 mod tests;
 mod textures;
@@ -42,6 +44,7 @@ use xenoglot_host::{
 
 use crate::fragment::layout::{FIRST_BIN, OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
 use crate::fragment::tile::TileKey;
+use crate::lcd::Gamma;
 use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::state::{State as DrawState, Target};
@@ -59,6 +62,7 @@ use guests::PixelState;
 pub(crate) use guests::remember;
 pub use guests::{guest_of_pixels, translate_again};
 use kernels::Kernels;
+pub use present::PresentError;
 use textures::Textures;
 
 /// Tile programs of a device. Renderers may share them. Where the device's cache is on disk, it keeps pixel states, too:
@@ -106,6 +110,8 @@ pub struct HostRenderer {
     cache: Cache,
     textures: Textures,
     tables: Option<(Tables, Buffer)>,
+    /// Colour look-up table of the frame that was shown last.
+    levels: Option<(Arc<Gamma>, Buffer)>,
     /// Dummy buffers for draws without one: read, colour, depth.
     none: [Buffer; 3],
     detours: Vec<Detour>,
@@ -139,6 +145,7 @@ impl HostRenderer {
             cache: Cache::default(),
             textures: Textures::default(),
             tables: None,
+            levels: None,
             none,
             detours: Vec::new(),
             traffic: Traffic::default(),

@@ -1,9 +1,10 @@
 //! The container's operations and their types.
 
 use crate::gpu::Gpu;
+use crate::lcd::Frame;
 use crate::memory::Memory;
 use crate::renderer::Renderer;
-use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
+use crate::transfer::{DisplayTransfer, Fill, Pixel, TextureCopy};
 use thiserror::Error;
 use xenoglot_capture::{FRAME_END, MEMORY_WRITE, Op, Stream};
 
@@ -29,6 +30,16 @@ pub struct Shown {
     pub format: u32,
     /// The picture lies on its side, like the console's screens: a quarter turn to the left makes it upright.
     pub on_its_side: bool,
+}
+
+impl Shown {
+    /// Where its pixels are; rows follow each other.
+    pub fn frame(&self) -> Frame {
+        let Shown { address, width, height, format, on_its_side } = *self;
+        let bytes = Pixel::of(format).map_or(0, Pixel::bytes);
+        let bytes_per_row = width.wrapping_mul(bytes);
+        Frame { address, width, height, bytes_per_row, format, on_its_side, gamma: None }
+    }
 }
 
 /// Something that happens to a PICA200.

@@ -2,11 +2,11 @@
 
 use super::op::{MACHINE, OpError, Operation, Shown, Unmapped};
 use crate::gpu::Gpu;
+use crate::lcd::{FrameError, Image};
 use crate::memory::{Memory, Regions};
 use crate::renderer::Renderer;
 use crate::report::{self, Report};
 use crate::shader::Engines;
-use crate::transfer::Pixel;
 use thiserror::Error;
 use xenoglot_capture::{Capture, Op};
 
@@ -99,17 +99,6 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
-}
-
-/// A picture: red, green, blue and alpha of each pixel, rows from top to bottom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// Pixels of a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// `4 * width * height` bytes.
-    pub rgba: Vec<u8>,
 }
 
 /// A GPU with its memory and the operations still to play.
@@ -247,28 +236,15 @@ impl<'c, R: Renderer> Player<'c, R> {
     }
 
     fn show(&mut self, op: u64, shown: Shown) -> Result<Image, Error> {
-        let Shown { address, width, height, format, on_its_side } = shown;
-        let side = 1..=self.limits.side;
-        let pixel = Pixel::of(format).ok().filter(|_| side.contains(&width) && side.contains(&height));
-        let pixel = pixel.ok_or(Error::Shown { op, width, height, format })?;
-        let bytes = u64::from(width) * u64::from(height) * u64::from(pixel.bytes());
-        let len = u32::try_from(bytes).ok();
-        self.gpu.flush_region(&mut self.memory, address, len.unwrap_or(0));
-        let rows = len.and_then(|len| self.memory.bytes(address, len));
-        let rows = rows.ok_or(Error::Unmapped { op, address, bytes })?;
-        let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
-        let size = pixel.bytes() as usize;
-        if on_its_side {
-            // The right column becomes the top row.
-            for x in (0..width as usize).rev() {
-                let column =
-                    rows.chunks_exact(width as usize * size).filter_map(|row| row.chunks_exact(size).nth(x));
-                column.for_each(|bytes| rgba.extend(pixel.decode(bytes)));
-            }
-            return Ok(Image { width: height, height: width, rgba });
+        let Shown { width, height, .. } = shown;
+        let frame = shown.frame();
+        if width > self.limits.side || height > self.limits.side {
+            return Err(Error::Shown { op, width, height, format: shown.format });
         }
-        rows.chunks_exact(size).for_each(|bytes| rgba.extend(pixel.decode(bytes)));
-        Ok(Image { width, height, rgba })
+        self.gpu.show(&mut self.memory, &frame).map_err(|error| match error {
+            FrameError::Shape { width, height, format } => Error::Shown { op, width, height, format },
+            FrameError::Unmapped { address, bytes } => Error::Unmapped { op, address, bytes },
+        })
     }
 
     /// Number of the next operation, from 0; nothing after an error.
