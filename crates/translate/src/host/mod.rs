@@ -136,9 +136,11 @@ impl Host {
             arithmetic: self.lacks_arithmetic(),
             int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
+            draw_parameters: is_by_naga,
             combined_samplers: is_by_naga,
             separate_samplers: is_glsl,
             texel_buffers: is_by_naga || matches!(self.language, Language::Glsl(Glsl::Es310)),
+            texture_lines: matches!(self.language, Language::Wgsl | Language::Msl(..)),
             buffer_arrays: (is_by_naga || is_glsl).then_some(self.array_elements),
             unbounded_arrays: is_glsl,
             location_components: is_by_naga
