@@ -60,28 +60,42 @@ const LISTS: u32 = FCRAM;
 
 /// A capture of `frames` frames. The same seed makes the same capture.
 pub fn capture(seed: u64, frames: u32) -> Capture {
-    let mut recorder = Recorder::new(Info { title: format!("random {seed}"), ..Info::default() });
     let mut rng = Rng::new(seed ^ 0x5eed_0000_0000);
-    recorder.memory(DATA, (0..DATA_BYTES).map(|_| rng.next_u32() as u8).collect());
-    recorder.memory(VERTICES, vertices(&mut rng));
-    let mut setup = Builder::new("setup");
-    setup.program(&Program::vertex(SHADER));
-    recorder.list(LISTS, &setup.list);
+    let mut recorder = begin(&format!("random {seed}"), &mut rng);
     for _ in 0..frames {
         for _ in 0..4 + rng.below(8) {
             step(&mut recorder, &mut rng);
         }
-        recorder.display_transfer(DisplayTransfer {
-            src: VRAM,
-            dst: SHOWN,
-            out_size: 64 | 64 << 16,
-            in_size: 64 | 64 << 16,
-            flags: 1 << 12,
-        });
-        let shown = Shown { address: SHOWN, width: 64, height: 64, format: 1, on_its_side: true };
-        recorder.end_frame(shown);
+        end_frame(&mut recorder);
     }
     recorder.finish()
+}
+
+/// A capture of one frame, in which a seed of each step decides what is done: for fuzzing, where a change of one step is to
+/// leave the others as they are.
+pub fn capture_of(steps: impl IntoIterator<Item = u64>) -> Capture {
+    let mut recorder = begin("steps", &mut Rng::new(0));
+    steps.into_iter().for_each(|seed| step(&mut recorder, &mut Rng::new(seed)));
+    end_frame(&mut recorder);
+    recorder.finish()
+}
+
+fn begin(title: &str, rng: &mut Rng) -> Recorder {
+    let mut recorder = Recorder::new(Info { title: title.into(), ..Info::default() });
+    recorder.memory(DATA, (0..DATA_BYTES).map(|_| rng.next_u32() as u8).collect());
+    recorder.memory(VERTICES, vertices(rng));
+    let mut setup = Builder::new("setup");
+    setup.program(&Program::vertex(SHADER));
+    recorder.list(LISTS, &setup.list);
+    recorder
+}
+
+fn end_frame(recorder: &mut Recorder) {
+    let size = 64 | 64 << 16;
+    let (src, dst) = (VRAM, SHOWN);
+    recorder.display_transfer(DisplayTransfer { src, dst, out_size: size, in_size: size, flags: 1 << 12 });
+    let shown = Shown { address: SHOWN, width: 64, height: 64, format: 1, on_its_side: true };
+    recorder.end_frame(shown);
 }
 
 fn vertices(rng: &mut Rng) -> Vec<u8> {
@@ -253,3 +267,65 @@ fn state(list: &mut CommandList, number: u32) -> u32 {
 
 /// Bytes of video memory that captures use, for tests that compare only them.
 pub const VRAM_BYTES: u32 = 0x2_0000;
+
+/// Side of the buffers of [`alternating`].
+const SIDE: u32 = 128;
+
+/// Frames of so many draws, each of which reads what the one before it drew: from one colour buffer of 128x128 pixels to the
+/// other and back, for measurements. The frame shows the first of them.
+pub fn alternating(draws: u32, frames: u32) -> Capture {
+    const BUFFERS: [u32; 2] = [VRAM, VRAM + SIDE * SIDE * 4];
+    let mut recorder = Recorder::new(Info { title: format!("{draws} alternating draws"), ..Info::default() });
+    let corner = |x: f32, y: f32| {
+        let color = [1.0, 0.97, 0.94, 1.0];
+        [x * 2.0 - 1.0, y * 2.0 - 1.0, -0.5, 1.0].into_iter().chain(color).chain([x * 0.9 + 0.05, y])
+    };
+    let corners = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)];
+    let vertices = corners.into_iter().flat_map(|(x, y)| corner(x, y)).flat_map(f32::to_le_bytes);
+    recorder.memory(VERTICES, vertices.collect());
+    let mut setup = Builder::new("setup");
+    setup.program(&Program::vertex(SHADER));
+    state(&mut setup.list, 0);
+    let half = f24(SIDE as f32 / 2.0);
+    setup.list.write(VIEWPORT_HALF_WIDTH, half).write(VIEWPORT_HALF_HEIGHT, half);
+    for (register, value) in [
+        (COMBINER0, 0x0030_0030),
+        (COMBINER0 + 2, 0x1_0001),
+        (DEPTH_TEST, 0xf << 8),
+        (STENCIL_TEST, 0),
+        (ALPHA_TEST, 0),
+        (FRAGMENT_MODE, 1 << 8),
+        (BLENDING, 0x0101_0000),
+        (ATTRIBUTE_BASE, VERTICES / 8),
+        (FIRST_VERTEX, 0),
+        (VERTEX_COUNT, 6),
+        (TEXTURE0 + 1, SIDE << 16 | SIDE),
+        (TEXTURE0_FORMAT, 0),
+    ] {
+        setup.list.write(register, value);
+    }
+    setup.list.write_all(ATTRIBUTE_FORMATS, &[0x7ff, 2 << 28]);
+    setup.list.write_all(LOADER, &[0, 0x210, VERTEX_BYTES << 16 | 3 << 28]);
+    recorder.list(LISTS, &setup.list);
+    for frame in 0..frames {
+        let (start, value) = (VRAM + SIDE * SIDE * 4, 0xff80_40ff ^ frame << 12);
+        recorder.fill(Fill { start, end: start + SIDE * SIDE * 4, value, control: 1 << 9 });
+        let mut list = CommandList::new();
+        for (target, source) in [(0, 1), (1, 0)].into_iter().cycle().take(draws as usize) {
+            list.write_all(DEPTH_ADDRESS, &[DEPTHS[0] / 8, BUFFERS[target] / 8, SIDE | (SIDE - 1) << 12]);
+            list.write(TEXTURE0 + 4, BUFFERS[source] / 8).write(DRAW_ARRAYS, 1);
+        }
+        recorder.list(LISTS, &list);
+        let size = SIDE | SIDE << 16;
+        recorder.display_transfer(DisplayTransfer {
+            src: VRAM,
+            dst: SHOWN,
+            out_size: size,
+            in_size: size,
+            flags: 1 << 12,
+        });
+        let shown = Shown { address: SHOWN, width: SIDE, height: SIDE, format: 1, on_its_side: false };
+        recorder.end_frame(shown);
+    }
+    recorder.finish()
+}

@@ -1,11 +1,12 @@
 //! Frames that stay on the host's GPU: after a flush, guest memory is what the CPU renderer leaves.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::host::{HostRenderer, Programs};
-use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
+use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::Renderer;
 use xenoglot_pica::replay::Operation;
@@ -45,6 +46,45 @@ impl<R: Renderer> Console<R> {
     fn flushed(&mut self) -> [&[u8]; 2] {
         self.gpu.flush(&mut self.memory);
         [VRAM, FCRAM].map(|start| self.memory.tail(start).unwrap())
+    }
+}
+
+/// Memory as an emulator with page tables has it.
+struct Marked {
+    regions: Regions,
+    marks: HashMap<u32, Mark>,
+}
+
+impl Marked {
+    fn has(&self, address: u32, len: u32, wanted: impl Fn(Option<&Mark>) -> bool) -> bool {
+        (address / PAGE..=(address + len - 1) / PAGE).any(|page| wanted(self.marks.get(&page)))
+    }
+}
+
+impl Memory for Marked {
+    fn bytes(&self, address: u32, len: u32) -> Option<&[u8]> {
+        self.regions.bytes(address, len)
+    }
+
+    fn bytes_mut(&mut self, address: u32, len: u32) -> Option<&mut [u8]> {
+        self.regions.bytes_mut(address, len)
+    }
+
+    fn tail(&self, address: u32) -> Option<&[u8]> {
+        self.regions.tail(address)
+    }
+
+    fn tail_mut(&mut self, address: u32) -> Option<&mut [u8]> {
+        self.regions.tail_mut(address)
+    }
+
+    fn is_tracked(&self) -> bool {
+        true
+    }
+
+    fn mark(&mut self, address: u32, len: u32, mark: Mark) {
+        assert!(address % PAGE == 0 && len % PAGE == 0, "whole pages");
+        self.marks.extend((address / PAGE..(address + len) / PAGE).map(|page| (page, mark)));
     }
 }
 
@@ -104,6 +144,53 @@ fn the_cache_does_not_show() {
     }
     println!("{captures} captures: {} draws, {} on the CPU, {:?}", sum.draws, sum.detours, sum.traffic);
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+}
+
+/// Pages are flushed and invalidated as their marks ask for it, and no more: those that are not dirty have what they have on
+/// the processor, after each operation.
+#[test]
+fn marks_are_all_that_an_emulator_needs() {
+    let Some((device, programs)) = programs() else { return };
+    if !device.name().contains("llvmpipe") {
+        return skip("colours are equal where division is the processor's");
+    }
+    let mut dirty = 0;
+    for seed in 200..220 {
+        let capture = random::capture(seed, FRAMES);
+        let mut cpu = Console::new(&capture, raster::Renderer::new());
+        let mut gpu = Gpu::new(HostRenderer::new(Arc::clone(&programs)).unwrap());
+        let mut memory = Marked { regions: cpu.memory.clone(), marks: HashMap::new() };
+        for op in capture.ops.iter() {
+            let operation = Operation::decode(&op).unwrap();
+            cpu.run(&operation);
+            match operation {
+                Operation::Memory { address, bytes } => {
+                    let len = bytes.len() as u32;
+                    if memory.has(address, len, |mark| mark == Some(&Mark::Dirty)) {
+                        gpu.flush_region(&mut memory, address, len);
+                        assert!(!memory.has(address, len, |mark| mark == Some(&Mark::Dirty)));
+                    }
+                    memory.bytes_mut(address, len).unwrap().copy_from_slice(bytes);
+                    if memory.has(address, len, |mark| mark.is_some()) {
+                        gpu.invalidate_region(address, len);
+                    }
+                }
+                operation => operation.run(&mut gpu, &mut memory).unwrap(),
+            }
+            for (start, len) in [(VRAM, random::VRAM_BYTES), (FCRAM, random::FCRAM_BYTES)] {
+                for page in (start..start + len).step_by(PAGE as usize) {
+                    if memory.marks.get(&(page / PAGE)) == Some(&Mark::Dirty) {
+                        dirty += 1;
+                    } else {
+                        let same = memory.bytes(page, PAGE) == cpu.memory.bytes(page, PAGE);
+                        assert!(same, "seed {seed}: page {page:#x} after {operation:x?}");
+                    }
+                }
+            }
+        }
+    }
+    println!("{dirty} times a page was dirty");
+    assert!(dirty > 1000);
 }
 
 /// A state is made of what is on the device, too, and another renderer goes on from it.

@@ -71,6 +71,56 @@ pub trait Renderer {
     fn forget(&mut self) {}
 }
 
+/// All of [`Renderer`] but [`Renderer::draw`], by the renderer in a field: for renderers that look at draws, or change them, on
+/// their way to another.
+///
+/// ```
+/// use xenoglot_pica::renderer::{Draw, NullRenderer, OutOfPixels, Renderer};
+///
+/// struct Counted(u64, NullRenderer);
+///
+/// impl Renderer for Counted {
+///     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+///         self.0 += draw.triangles.len() as u64;
+///         self.1.draw(draw)
+///     }
+///
+///     xenoglot_pica::forward_renderer!(1);
+/// }
+/// ```
+#[macro_export]
+macro_rules! forward_renderer {
+    ($inner:tt) => {
+        fn finish(&mut self, memory: &mut dyn $crate::memory::Memory) {
+            self.$inner.finish(memory);
+        }
+
+        fn report(&mut self, report: &mut $crate::report::Report) {
+            self.$inner.report(report);
+        }
+
+        fn transfer(&mut self, memory: &mut dyn $crate::memory::Memory, job: &$crate::transfer::Job) -> bool {
+            self.$inner.transfer(memory, job)
+        }
+
+        fn owns(&self, range: &::std::ops::Range<u64>) -> bool {
+            self.$inner.owns(range)
+        }
+
+        fn flush_region(&mut self, memory: &mut dyn $crate::memory::Memory, range: &::std::ops::Range<u64>) {
+            self.$inner.flush_region(memory, range);
+        }
+
+        fn invalidate_region(&mut self, range: &::std::ops::Range<u64>) {
+            self.$inner.invalidate_region(range);
+        }
+
+        fn forget(&mut self) {
+            self.$inner.forget();
+        }
+    };
+}
+
 /// Why a renderer on the host's GPU had the CPU renderer draw. Nothing is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Detour {
@@ -119,31 +169,5 @@ impl<R: Renderer> Renderer for Recorder<R> {
         self.inner.draw(draw)
     }
 
-    fn finish(&mut self, memory: &mut dyn Memory) {
-        self.inner.finish(memory);
-    }
-
-    fn report(&mut self, report: &mut Report) {
-        self.inner.report(report);
-    }
-
-    fn transfer(&mut self, memory: &mut dyn Memory, job: &Job) -> bool {
-        self.inner.transfer(memory, job)
-    }
-
-    fn owns(&self, range: &Range<u64>) -> bool {
-        self.inner.owns(range)
-    }
-
-    fn flush_region(&mut self, memory: &mut dyn Memory, range: &Range<u64>) {
-        self.inner.flush_region(memory, range);
-    }
-
-    fn invalidate_region(&mut self, range: &Range<u64>) {
-        self.inner.invalidate_region(range);
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
-    }
+    crate::forward_renderer!(inner);
 }

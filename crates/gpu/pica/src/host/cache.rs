@@ -94,6 +94,8 @@ pub struct Cache {
     next: u32,
     /// Who has bytes that guest memory has not.
     owners: RangeMap<u64, Id>,
+    /// Pages that are marked dirty: at least those of what is owned.
+    dirty: RangeSet<u64>,
     /// When bytes were written.
     writes: RangeMap<u64, u64>,
     /// All bytes may have been written before.
@@ -113,7 +115,10 @@ fn pages(range: &Range<u64>) -> Range<u64> {
 }
 
 /// Tells guest memory who else has its pages.
-pub fn mark(memory: &mut dyn Memory, range: &Range<u64>, state: Mark) {
+fn mark(memory: &mut dyn Memory, range: &Range<u64>, state: Mark) {
+    if !memory.is_tracked() {
+        return;
+    }
     let Range { start, end } = pages(range);
     memory.mark(start as u32, (end - start).min(u32::MAX.into()) as u32, state);
 }
@@ -122,6 +127,11 @@ impl Cache {
     /// Whether some of a range is not in guest memory.
     pub fn owns(&self, range: &Range<u64>) -> bool {
         !range.is_empty() && self.owners.overlaps(range)
+    }
+
+    /// Whether some of a range lies in pages that are marked dirty.
+    pub fn is_dirty(&self, range: &Range<u64>) -> bool {
+        !range.is_empty() && self.dirty.overlaps(range)
     }
 
     /// The moment.
@@ -200,6 +210,16 @@ impl Cache {
         id
     }
 
+    /// Somebody has a copy of what guest memory has in a range. Pages that are dirty by other bytes stay so.
+    pub fn mark_cached(&self, memory: &mut dyn Memory, range: &Range<u64>) {
+        if range.is_empty() {
+            return;
+        }
+        for clean in self.dirty.gaps(&pages(range)) {
+            mark(memory, &clean, Mark::Cached);
+        }
+    }
+
     /// Brings bytes to a copy that has no newest value of them.
     fn validate(
         &mut self,
@@ -219,7 +239,8 @@ impl Cache {
                 }
             }
             for range in self.owners.gaps(&gap) {
-                upload(cx, memory, copy, &range);
+                upload(cx, &*memory, copy, &range);
+                self.mark_cached(memory, &range);
             }
         }
         if let Some(copy) = self.copies.get_mut(&id) {
@@ -233,8 +254,10 @@ impl Cache {
         if range.is_empty() {
             return;
         }
-        if self.owners.gaps(range).next().is_some() {
+        let touched = pages(range);
+        if self.dirty.gaps(&touched).next().is_some() {
             mark(memory, range, Mark::Dirty);
+            self.dirty.insert(touched);
         }
         self.note_write(range);
         for (other, copy) in &mut self.copies {
@@ -254,14 +277,14 @@ impl Cache {
         self.own(memory, id, range);
     }
 
-    /// Brings the pages of a range to guest memory, if it has not all of them.
+    /// Brings the dirty pages of a range to guest memory.
     pub fn flush(
         &mut self,
         cx: &mut Context,
         memory: &mut dyn Memory,
         range: &Range<u64>,
     ) -> Result<(), Error> {
-        if !self.owns(range) {
+        if !self.is_dirty(range) {
             return Ok(());
         }
         let range = pages(range);
@@ -302,7 +325,10 @@ impl Cache {
             }
         }
         self.owners.remove(range.clone());
-        mark(memory, &range, Mark::Cached);
+        for dirty in self.dirty.overlapping(&range) {
+            mark(memory, &clip(dirty, &range), Mark::Cached);
+        }
+        self.dirty.remove(range);
         Ok(())
     }
 
@@ -316,10 +342,11 @@ impl Cache {
         self.copies.values_mut().for_each(|copy| copy.valid.remove(range.clone()));
     }
 
-    /// Forgets all copies.
+    /// Forgets all copies. What is marked dirty stays so until it is flushed, of which nothing comes then.
     pub fn forget(&mut self) {
         let (next, clock) = (self.next, self.clock + 1);
-        *self = Cache { next, clock, forgotten: clock, ..Cache::default() };
+        let dirty = std::mem::take(&mut self.dirty);
+        *self = Cache { next, clock, forgotten: clock, dirty, ..Cache::default() };
     }
 
     /// Lets copies go that were not used for long, if there are too many.
@@ -375,7 +402,7 @@ fn convert_from(
 }
 
 /// Adds the step that brings bytes from guest memory to a copy. What is not memory is 0.
-fn upload(cx: &mut Context, memory: &mut dyn Memory, to: &Copy, range: &Range<u64>) {
+fn upload(cx: &mut Context, memory: &dyn Memory, to: &Copy, range: &Range<u64>) {
     let Content::Words(target) = &to.content else { return };
     let len = (range.end - range.start) as u32;
     let start = range.start as u32;
@@ -384,7 +411,6 @@ fn upload(cx: &mut Context, memory: &mut dyn Memory, to: &Copy, range: &Range<u6
         None => cx.batch.upload(&vec![0; len as usize]),
     };
     cx.traffic.uploaded += u64::from(len);
-    mark(memory, range, Mark::Cached);
     let at = range.start - to.start();
     if to.place.bytes == 4 && at % 4 == 0 && len % 4 == 0 {
         let from = u64::from(first) * 4;

@@ -21,11 +21,13 @@
 //! | `present` | frames to pictures on the device |
 //! | `guests` | what a cache on disk keeps of the guest |
 //! | `textures` | textures |
+//! | `custom` | textures from elsewhere |
 //! | `transfers` | fills, transfers and copies |
 
 mod batch;
 mod bins;
 mod cache;
+mod custom;
 mod guests;
 mod kernels;
 mod present;
@@ -42,7 +44,9 @@ use xenoglot_host::{
     Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
 };
 
-use crate::fragment::layout::{FIRST_BIN, OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
+use crate::fragment::layout::{
+    FIRST_BIN, OUTSIDE, STENCIL, TILES, UNIT_STRIDE, UNITS, set, tables as table_words, uniforms,
+};
 use crate::fragment::tile::TileKey;
 use crate::lcd::Gamma;
 use crate::memory::{ADDRESSES, Memory, ranges};
@@ -58,6 +62,7 @@ use crate::transfer::Job;
 use batch::{Batch, Buffers};
 use bins::{Bins, NotFinite};
 use cache::{Cache, Context};
+pub use custom::{CustomTextures, GuestTexture, Replacement};
 use guests::PixelState;
 pub(crate) use guests::remember;
 pub use guests::{guest_of_pixels, translate_again};
@@ -154,6 +159,12 @@ impl HostRenderer {
         })
     }
 
+    /// Hands out textures as they are decoded, and takes others in their place: see [`GuestTexture`]. The CPU renderer, which
+    /// does [detours](Detour), draws with the guest's.
+    pub fn set_custom_textures(&mut self, custom: Option<Box<CustomTextures>>) {
+        self.textures.set_custom(custom);
+    }
+
     /// The programs.
     pub fn programs(&self) -> &Programs {
         &self.programs
@@ -196,7 +207,7 @@ impl HostRenderer {
 
     /// Brings ranges to guest memory.
     fn bring(&mut self, memory: &mut dyn Memory, ranges: &[Range<u64>]) {
-        if ranges.iter().any(|range| self.cache.owns(range)) {
+        if ranges.iter().any(|range| self.cache.is_dirty(range)) {
             // A failure is noted, and nothing is owned then.
             let _ = self
                 .attempt(|cx, cache, _| ranges.iter().try_for_each(|range| cache.flush(cx, memory, range)));
@@ -254,16 +265,16 @@ impl HostRenderer {
         };
         let too_much = self.batch.words() + self.bins.words() > batch::WORDS;
         let none = self.none.clone();
-        let buffers = self.attempt(|cx, cache, textures| {
+        let (buffers, scales) = self.attempt(|cx, cache, textures| {
             if too_much {
                 cx.submit()?;
             }
             let mut texels = [0; 3].map(|_: u32| none[0].clone());
-            for (unit, texels) in
-                texels.iter_mut().enumerate().filter(|(unit, _)| key.fragment().reads_texture(*unit))
-            {
-                if let Some(buffer) = textures.get(cx, cache, regs, unit, memory)? {
-                    *texels = buffer;
+            let mut scales = [1; 3];
+            let units = texels.iter_mut().zip(&mut scales).enumerate();
+            for (unit, (texels, scale)) in units.filter(|(unit, _)| key.fragment().reads_texture(*unit)) {
+                if let Some(found) = textures.get(cx, cache, regs, unit, memory)? {
+                    (*texels, *scale) = (found.buffer, found.scale);
                 }
             }
             let mut surface = |place: &Option<(PixelBuffer, Range<u64>)>, none: &Buffer| match place {
@@ -275,10 +286,14 @@ impl HostRenderer {
                 None => Ok(none.clone()),
             };
             let [color, depth] = [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
-            Ok(Buffers { tables, textures: texels, color, depth })
+            Ok((Buffers { tables, textures: texels, color, depth }, scales))
         })?;
 
         let mut uniforms = draw_uniforms(regs, state);
+        for (scale, at) in scales.into_iter().zip((UNITS as usize / 4..).step_by(UNIT_STRIDE as usize / 4)) {
+            // Width and height.
+            uniforms.iter_mut().skip(at).take(2).for_each(|size| *size *= scale);
+        }
         for chunk in 0..self.bins.chunks() {
             set(&mut uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
             let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.lists);

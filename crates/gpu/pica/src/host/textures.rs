@@ -7,9 +7,10 @@ use xenoglot_host::{Buffer, Error};
 
 use super::batch::Source;
 use super::cache::{Cache, Context};
+use super::custom::{CustomTextures, GuestTexture, Replacement};
 use super::kernels::params;
 use crate::fragment::layout;
-use crate::memory::{Mark, Memory, ranges};
+use crate::memory::{Memory, ranges};
 use crate::raster::Chip;
 use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::sample::{Image, Unit};
@@ -23,11 +24,21 @@ const CAPACITY: usize = 256 << 20;
 ///
 /// Guest memory that is not tracked may change between calls without notice: in a call, a texture is compared with it before
 /// it is used first.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Textures {
     known: FxHashMap<Images, Known>,
     size: usize,
     generation: u64,
+    custom: Option<Box<CustomTextures>>,
+}
+
+/// Texels on the device.
+#[derive(Clone, Debug)]
+pub struct Texels {
+    /// A word each.
+    pub buffer: Buffer,
+    /// Texels along each axis for one of the guest's.
+    pub scale: u32,
 }
 
 /// One image, or six of a cube.
@@ -41,7 +52,7 @@ struct Images {
 struct Known {
     /// What guest memory had; nothing if the texels are those of copies on the device.
     bytes: Option<Vec<u8>>,
-    buffer: Buffer,
+    texels: Texels,
     /// When the bytes were last compared.
     generation: u64,
     /// When the texels were those of the newest bytes.
@@ -54,6 +65,13 @@ impl Textures {
         self.generation += 1;
     }
 
+    /// Replaces textures from now on.
+    pub fn set_custom(&mut self, custom: Option<Box<CustomTextures>>) {
+        self.custom = custom;
+        self.known.clear();
+        self.size = 0;
+    }
+
     /// The texels of a unit; none if it reads none.
     pub fn get(
         &mut self,
@@ -62,7 +80,7 @@ impl Textures {
         regs: &Registers,
         unit: usize,
         memory: &mut dyn Memory,
-    ) -> Result<Option<Buffer>, Error> {
+    ) -> Result<Option<Texels>, Error> {
         let Unit::Image(image) = Unit::decode(regs, unit, Chip::default()) else { return Ok(None) };
         let images = Images { texture: image.texture, faces: image.kind.is_cube().then_some(image.faces) };
         let (generation, now) = (self.generation, cache.now());
@@ -75,7 +93,7 @@ impl Textures {
                 |known: &Known| known.bytes.as_ref().is_some_and(|bytes| is_in(bytes, &*memory, &image));
             if unwritten && known.generation == generation || !owned && is_same(known) {
                 (known.generation, known.moment) = (generation, now);
-                return Ok(Some(known.buffer.clone()));
+                return Ok(Some(known.texels.clone()));
             }
         }
         if owned {
@@ -87,19 +105,33 @@ impl Textures {
             }
         }
         let Some(texels) = layout::texels(regs, unit, &*memory) else { return Ok(None) };
+        let bytes: Vec<u8> = parts(&image).flat_map(|part| read(&*memory, part).to_vec()).collect();
+        let replacement = self.replace(&image, &bytes, &texels);
+        let (texels, scale) = replacement.map_or((texels, 1), |new| (new.texels, new.scale));
         let buffer = cx.device.buffer_of(&texels)?;
         cx.traffic.uploaded += 4 * texels.len() as u64;
-        let bytes: Vec<u8> = parts(&image).flat_map(|part| read(&*memory, part).to_vec()).collect();
+        let texels = Texels { buffer, scale };
         for range in touched.iter().filter(|range| !range.is_empty()) {
-            super::cache::mark(memory, range, Mark::Cached);
+            cache.mark_cached(memory, range);
         }
-        let known = Known { bytes: Some(bytes), buffer: buffer.clone(), generation, moment: cache.now() };
+        let known = Known { bytes: Some(bytes), texels: texels.clone(), generation, moment: cache.now() };
         self.insert(images, known);
-        Ok(Some(buffer))
+        Ok(Some(texels))
+    }
+
+    /// What takes the place of a texture.
+    fn replace(&mut self, image: &Image, bytes: &[u8], texels: &[u32]) -> Option<Replacement> {
+        let custom = self.custom.as_mut().filter(|_| !image.kind.is_cube() && !image.kind.is_shadow())?;
+        let mut hash = [0; 16];
+        hash.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
+        let Texture { width, height, format, .. } = image.texture;
+        let texture = GuestTexture { hash, width, height, format, texels };
+        custom(&texture).filter(|replacement| replacement.fits(&texture))
     }
 
     fn insert(&mut self, images: Images, known: Known) {
-        let size = |known: &Known| known.bytes.as_ref().map_or(0, Vec::len) + known.buffer.size() as usize;
+        let size =
+            |known: &Known| known.bytes.as_ref().map_or(0, Vec::len) + known.texels.buffer.size() as usize;
         if self.size > CAPACITY {
             self.known.clear();
             self.size = 0;
@@ -119,13 +151,14 @@ impl Textures {
         images: Images,
         image: &Image,
         bytes: u32,
-    ) -> Result<Buffer, Error> {
+    ) -> Result<Texels, Error> {
         let Texture { width, height, format, .. } = image.texture;
         let texels = width * height;
         let size = u64::from(texels) * 4 * image.ranges().count() as u64;
         // Commands are done in order: the old texels are no longer needed when new ones come.
-        let known = self.known.get(&images).filter(|known| known.buffer.size() == size);
-        let buffer = known.map_or_else(|| cx.device.buffer(size), |known| Ok(known.buffer.clone()))?;
+        let known =
+            self.known.get(&images).map(|known| &known.texels.buffer).filter(|old| old.size() == size);
+        let buffer = known.map_or_else(|| cx.device.buffer(size), |known| Ok(known.clone()))?;
         for (number, (address, len)) in (0..).zip(image.ranges()) {
             let [range, _] = ranges(address, len.into());
             let place = PixelBuffer { address, bytes };
@@ -135,8 +168,9 @@ impl Textures {
             cx.batch.kernel(cx.device, &cx.kernels.texels, Source::Buffer(source), &buffer, &words, texels);
         }
         let (generation, moment) = (self.generation, cache.now());
-        self.insert(images, Known { bytes: None, buffer: buffer.clone(), generation, moment });
-        Ok(buffer)
+        let texels = Texels { buffer, scale: 1 };
+        self.insert(images, Known { bytes: None, texels: texels.clone(), generation, moment });
+        Ok(texels)
     }
 }
 
