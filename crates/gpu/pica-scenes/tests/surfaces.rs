@@ -83,7 +83,7 @@ impl Memory for Marked {
     }
 
     fn mark(&mut self, address: u32, len: u32, mark: Mark) {
-        assert!(address % PAGE == 0 && len % PAGE == 0, "whole pages");
+        assert!(address.is_multiple_of(PAGE) && len.is_multiple_of(PAGE), "whole pages");
         self.marks.extend((address / PAGE..(address + len) / PAGE).map(|page| (page, mark)));
     }
 }

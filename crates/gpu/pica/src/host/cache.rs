@@ -412,7 +412,7 @@ fn upload(cx: &mut Context, memory: &dyn Memory, to: &Copy, range: &Range<u64>) 
     };
     cx.traffic.uploaded += u64::from(len);
     let at = range.start - to.start();
-    if to.place.bytes == 4 && at % 4 == 0 && len % 4 == 0 {
+    if to.place.bytes == 4 && at.is_multiple_of(4) && len.is_multiple_of(4) {
         let from = u64::from(first) * 4;
         return cx.batch.copy(Source::Lists, from..from + u64::from(len), target, at);
     }
