@@ -1,6 +1,6 @@
 //! What a host lacks.
 
-use crate::{legalize, lower_floats, lower_narrow};
+use crate::{legalize, lower_absent, lower_floats, lower_narrow};
 
 /// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Lacks {
     pub int64: bool,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
+    /// Features without a substitute that the shader can do without.
+    pub absent: lower_absent::Options,
     /// The base vertex, the first instance and the index of a draw: read from a uniform buffer.
     pub draw_parameters: bool,
     /// Textures that come with their sampler.
@@ -59,6 +61,7 @@ impl Lacks {
         arithmetic: legalize::Options::ALL,
         int64: true,
         vertex_without_position: true,
+        absent: lower_absent::Options::ALL,
         draw_parameters: true,
         combined_samplers: true,
         separate_samplers: false,

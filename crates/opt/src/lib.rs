@@ -49,6 +49,7 @@ pub mod join_components;
 mod lacks;
 pub mod legalize;
 pub mod licm;
+pub mod lower_absent;
 pub mod lower_draw_parameters;
 pub mod lower_float64;
 pub mod lower_floats;
@@ -77,4 +78,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 10;

@@ -6,10 +6,10 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
-    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_draw_parameters, lower_float64,
-    lower_floats, lower_int64, lower_memory, lower_narrow, lower_subgroups, lower_texel_buffers,
-    lower_texture_lines, lower_wide_atomics, promote, relax, scalarize, separate_samplers, simplify,
-    split_arrays,
+    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_absent, lower_draw_parameters,
+    lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow, lower_subgroups,
+    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, relax, scalarize,
+    separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -72,8 +72,9 @@ passes! {
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
     combine_samplers 1 Module "textures without a sampler get the one that they are sampled with",
+    lower_absent 2 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
-    lower_texel_buffers 1 Module "buffers of texels become storage buffers",
+    lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
@@ -265,6 +266,9 @@ pub fn optimize<O: Observer>(
     module.relaxed_floats |= options.relaxed_floats;
     if lacks.vertex_without_position {
         run_module(module, "add_position", lacks, observer)?;
+    }
+    if lacks.absent.any() {
+        run_module(module, "lower_absent", lacks, observer)?;
     }
     if lacks.draw_parameters {
         run_module(module, "lower_draw_parameters", lacks, observer)?;

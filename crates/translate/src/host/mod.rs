@@ -30,7 +30,7 @@ pub use named::UnknownHost;
 
 use serde::{Deserialize, Serialize};
 use xenoglot_glsl::Target as Glsl;
-use xenoglot_opt::{Lacks, legalize, lower_floats, lower_narrow};
+use xenoglot_opt::{Lacks, legalize, lower_absent, lower_floats, lower_narrow};
 use xenoglot_spirv::Capability;
 
 /// What runs the code.
@@ -136,6 +136,12 @@ impl Host {
             arithmetic: self.lacks_arithmetic(),
             int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
+            absent: lower_absent::Options {
+                point_size: matches!(self.language, Language::Wgsl | Language::Hlsl(..)),
+                shading_rate: is_by_naga || is_glsl,
+                fragment_targets: is_by_naga,
+                residency: is_by_naga || is_glsl,
+            },
             draw_parameters: is_by_naga,
             combined_samplers: is_by_naga,
             separate_samplers: is_glsl,
