@@ -5,8 +5,8 @@ use crate::commands::aot;
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, batch, bench, cache, cfg, demo, disasm, dragon, extract, info, ir, render, run, scenes, shell,
-    texture, tone, translate, yuv,
+    asm, batch, bench, cache, cfg, demo, disasm, dragon, extract, import, info, ir, render, run, scenes,
+    shell, texture, tone, translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -60,6 +60,8 @@ pub enum Command {
     Render(render::Args),
     /// List the scenes that come with the program, or write them as captures.
     Scenes(scenes::Args),
+    /// Make a capture (.xgc) of a CiTrace recording of Citra or Azahar.
+    Import(import::Args),
     /// Decode, describe and compare textures in KTX, KTX 2, DDS and .astc files.
     Texture(texture::Args),
     /// Convert frames of luma and chroma in .y4m and raw files to RGB.

@@ -38,7 +38,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "pica",
         doc: "PICA200 shader programs: registers, flags, step counts and geometry events",
-        engines: &["interp", "native", "spirv", "glsl"],
+        engines: &["interp", "lanes", "native", "spirv", "glsl"],
         run: pica::programs,
     },
     Suite {

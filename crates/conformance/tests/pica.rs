@@ -58,6 +58,11 @@ fn programs_natively() {
     assert_eq!(passes("pica", "native"), Summary { passed: 422 * 8, failed: 0, unconfirmed: 0 });
 }
 
+#[test]
+fn programs_on_lanes() {
+    assert_eq!(passes("pica", "lanes"), Summary { passed: 422 * 8, failed: 0, unconfirmed: 0 });
+}
+
 /// Irreducible programs whose native code once had frames of up to 2.6 MB.
 #[test]
 fn programs_of_large_frames_natively_on_a_small_stack() {

@@ -81,6 +81,11 @@ fn scenes_on_the_cpu() {
 }
 
 #[test]
+fn scenes_on_the_cpu_with_shaders_on_lanes() {
+    passes("cpu-lanes");
+}
+
+#[test]
 fn scenes_on_the_cpu_with_native_shaders() {
     passes("cpu-native");
 }

@@ -47,13 +47,17 @@ pub use warp::warp;
 pub use yuv::y4m;
 
 use bytes::Bytes;
-use xenoglot_capture::Capture;
+use xenoglot_capture::{Capture, Info};
 use xenoglot_interp::{Bindings, Interpreter, Limits as RunLimits};
 use xenoglot_ir::text::{Limits as TextLimits, canonical, parse};
 use xenoglot_ir::{Block, Module, verify};
 use xenoglot_maxwell::disasm::Options as MaxwellOptions;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
 use xenoglot_opt::{Context, Lacks, legalize, lower_floats, optimize};
+use xenoglot_pica::renderer::NullRenderer;
+use xenoglot_pica::replay::citrace::{ImportLimits, import};
+use xenoglot_pica::replay::{Limits as PlayLimits, Operation, Player};
+use xenoglot_pica::report::Limits as ReportLimits;
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::container::extract::extract;
 use xenoglot_pica_shader::container::{Limits, Shbin};
@@ -72,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 37] = [
+pub const TARGETS: [Target; 38] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -82,6 +86,7 @@ pub const TARGETS: [Target; 37] = [
     Target { name: "cache_pack", run: cache_pack, seeds: cache::packs },
     Target { name: "cache_store", run: cache_store, seeds: cache::stores },
     Target { name: "capture", run: capture, seeds: seeds::captures },
+    Target { name: "citrace", run: citrace, seeds: seeds::recordings },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
     Target { name: "pica_surfaces", run: pica_surfaces, seeds: pica_surfaces::steps },
     Target { name: "pica_state", run: pica_state, seeds: picagpu::state_changes },
@@ -225,6 +230,31 @@ pub fn capture(data: &[u8]) {
         let back = Capture::from_bytes(&capture.to_bytes(), &xenoglot_capture::Limits::default());
         assert_eq!(back.expect("what was written is whole"), capture);
     }
+}
+
+/// CiTrace recordings: what is read is a capture, whose operations are the PICA200's, and plays.
+pub fn citrace(data: &[u8]) {
+    const LIMITS: PlayLimits = PlayLimits {
+        fcram: 1 << 20,
+        side: 64,
+        operations: 1 << 10,
+        bytes: 1 << 22,
+        gpu: ReportLimits {
+            writes: 1 << 12,
+            draws: 16,
+            vertices: 256,
+            instructions: 1 << 22,
+            pixels: 1 << 16,
+        },
+    };
+    let limits = ImportLimits { bytes: 1 << 20, fcram: LIMITS.fcram };
+    let Ok(imported) = import(data, Info::default(), &limits) else { return };
+    let capture = &imported.capture;
+    assert!(capture.ops.iter().all(|op| Operation::decode(&op).is_ok()));
+    let back = Capture::from_bytes(&capture.to_bytes(), &xenoglot_capture::Limits::default());
+    assert_eq!(&back.expect("what was written is whole"), capture);
+    let mut player = Player::new(capture, NullRenderer, LIMITS).expect("registers that there are");
+    while let Some(Ok(_)) = player.next_frame() {}
 }
 
 /// The chunks of a capture with right checksums, as far as there are chunks.

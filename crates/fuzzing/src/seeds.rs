@@ -125,6 +125,54 @@ pub fn captures() -> Vec<Vec<u8>> {
     (1..=12).map(|n| whole.iter().take(whole.len() * n / 12).copied().collect()).collect()
 }
 
+/// CiTrace recordings: registers and a program at the start, then memory, a fill, a command list and a frame, with and
+/// without widths of writes.
+pub fn recordings() -> Vec<Vec<u8>> {
+    const GPU: u32 = 0x1040_0000;
+    let program: Vec<u32> = bundled().next().map(|s| s.program.code).unwrap_or_default();
+    let parts = [
+        vec![0; 8],
+        Vec::new(),
+        (0..64).collect(),
+        vec![0x3f_0000; 64],
+        program,
+        vec![0x36f; 4],
+        vec![0x3f_0000; 16],
+        Vec::new(),
+        Vec::new(),
+        Vec::new(),
+    ];
+    let recording = |widths: bool, elements: usize| {
+        let mut header = vec![u32::from_le_bytes(*b"CiTr"), 1, 100];
+        let mut at = 100;
+        for part in &parts {
+            header.extend([at, part.len() as u32]);
+            at += 4 * part.len() as u32;
+        }
+        let write = |offset: u32, value: u32| {
+            let [a, b] = if widths { [0xd3, value] } else { [value, 0] };
+            [0xe3, GPU + offset, a, b, 0]
+        };
+        let list = |n: u32| 0x1000 + 4 * (LIST_SIZE + n);
+        let stream = [
+            [0xe2, 100, 64, VRAM, 0],
+            write(0x10, VRAM / 8),
+            write(0x14, VRAM / 8 + 8),
+            write(0x1c, 0x201),
+            write(list(0), 8),
+            write(list(2), VRAM / 8),
+            write(list(4), 1),
+            write(0xc18, 1),
+            [0xe1, 0, 0, 0, 0],
+        ];
+        header.extend([at, elements as u32]);
+        let stream = stream.iter().take(elements).flatten();
+        let words = header.iter().chain(parts.iter().flatten()).chain(stream);
+        words.flat_map(|w| w.to_le_bytes()).collect()
+    };
+    (0..20).map(|n| recording(n % 2 == 0, n / 2)).collect()
+}
+
 /// Command lists, as [`picagpu`](crate::picagpu()) takes them: a program, an output map and draws of every kind.
 pub fn lists() -> Vec<Vec<u8>> {
     let write = |register: u32, words: &[u32]| {

@@ -97,6 +97,11 @@ fn capture() {
 }
 
 #[test]
+fn citrace() {
+    run("citrace");
+}
+
+#[test]
 fn picagpu() {
     run("picagpu");
 }

@@ -31,7 +31,7 @@ pub struct Options<'a> {
 }
 
 /// Engines, in the order of columns.
-const ENGINES: [&str; 2] = ["interp", "native"];
+const ENGINES: [&str; 3] = ["interp", "lanes", "native"];
 
 /// The experiments: scene and sizes.
 const EXPERIMENTS: [(&str, &[u32]); 3] = [
@@ -166,7 +166,8 @@ impl Gpu {
 fn engines(name: &str) -> Result<Engines> {
     Ok(match name {
         "native" => Engines::new(vec![Box::new(Native::new()?)]),
-        _ => Engines::default(),
+        "lanes" => Engines::default(),
+        _ => Engines::reference(),
     })
 }
 
@@ -213,6 +214,14 @@ fn plot(experiment: &Experiment, path: &Path) -> Result<()> {
     output::write(path, svg.as_bytes())
 }
 
+/// Of the engines' lines.
+const COLORS: [RGBColor; 4] = [
+    RGBColor(0xc0, 0x50, 0x30),
+    RGBColor(0xc0, 0x98, 0x20),
+    RGBColor(0x20, 0x60, 0xa0),
+    RGBColor(0x30, 0x90, 0x50),
+];
+
 /// Frame times against size, both on logarithmic axes.
 fn draw(experiment: &Experiment, path: &Path, svg: &mut String) -> Result<()> {
     let cannot = |e: &dyn fmt::Display| anyhow::anyhow!("cannot draw {}: {e}", path.display());
@@ -242,8 +251,7 @@ fn draw(experiment: &Experiment, path: &Path, svg: &mut String) -> Result<()> {
         .draw()
         .map_err(|e| cannot(&e))?;
     for (i, engine) in ENGINES.iter().chain(&["gpu"]).enumerate() {
-        let color =
-            [RGBColor(0xc0, 0x50, 0x30), RGBColor(0x20, 0x60, 0xa0), RGBColor(0x30, 0x90, 0x50)][i % 3];
+        let color = COLORS[i % COLORS.len()];
         let time = |r: &Row| r.frame.get(i).copied().or(r.gpu);
         let points = experiment.rows.iter().filter_map(|r| Some((f64::from(r.count), time(r)?)));
         chart
@@ -267,10 +275,16 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for e in &self.experiments {
             writeln!(f, "{}: mean time of a frame over {} frames, ms", e.scene, e.frames)?;
-            writeln!(f, "{:>8}{:>12}{:>12}{:>10}{:>12}", "count", ENGINES[0], ENGINES[1], "ratio", "gpu")?;
+            let [interp, lanes, native] = ENGINES;
+            writeln!(f, "{:>8}{interp:>12}{lanes:>12}{native:>12}{:>10}{:>12}", "count", "ratio", "gpu")?;
             for r in &e.rows {
-                let [interp, native] = r.frame;
-                write!(f, "{:>8}{interp:>12.3}{native:>12.3}{:>10.2}", r.count, interp / native)?;
+                let [interp, lanes, native] = r.frame;
+                write!(
+                    f,
+                    "{:>8}{interp:>12.3}{lanes:>12.3}{native:>12.3}{:>10.2}",
+                    r.count,
+                    interp / native
+                )?;
                 match r.gpu {
                     Some(gpu) => writeln!(f, "{gpu:>12.3}")?,
                     None => writeln!(f, "{:>12}", "-")?,

@@ -13,7 +13,7 @@ use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::report::Report;
 use xenoglot_pica::shader::{
-    Batch, Choice, Engine, Engines, Inputs, Interp, Native, Packed, Program, Shader, Source, Uniforms,
+    Batch, Choice, Engine, Engines, Inputs, Interp, Lanes, Native, Packed, Program, Shader, Source, Uniforms,
 };
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
@@ -42,6 +42,8 @@ pub struct Shaded {
     pub compile: f64,
     /// Million vertices per second of the interpreter, registers to registers.
     pub interp: f64,
+    /// The same of the interpreter that works on sixteen vertices at once.
+    pub lanes: f64,
     /// The same of machine code, on one core.
     pub native: f64,
     /// The same of a draw with machine code, from arrays in guest memory to triangles: on one core, and on all.
@@ -89,19 +91,20 @@ pub fn measure(name: &'static str, quick: bool) -> Result<Shaded> {
     let times: usize = if quick { 2 } else { 20 };
 
     let lifting = best(times, || Ok(lift(&shader.source.program, &shader.lift_options())?))?;
-    let program = best(times, || Ok(Program::new(&shader)?))?;
+    let program = best(times, || Ok(Program::new(&shader)?.module().clone()))?;
     let mut compiler = Compiler::new()?;
-    let module = Program::new(&shader)?.module;
+    let module = Program::new(&shader)?.module().clone();
     let compile = best(times, || Ok(compiler.compile(&module)?))?;
 
     let interp = alone(&mut Interp::new(), &shader, VERTICES / 16, times.div_ceil(4) + 1)?;
+    let lanes = alone(&mut Lanes::new(), &shader, VERTICES / 4, times + 1)?;
     let mut engine = Native::new()?;
     engine.set_threads(false);
     let native = alone(&mut engine, &shader, VERTICES, times + 1)?;
     let gpu = [draw(&shader, false, times + 1)?, draw(&shader, true, times + 1)?];
     let words = shader.source.program.code.len();
     let [lift, optimise, compile] = [lifting, program - lifting, compile].map(|s| s * 1e6);
-    Ok(Shaded { name, words, lift, optimise, compile, interp, native, gpu })
+    Ok(Shaded { name, words, lift, optimise, compile, interp, lanes, native, gpu })
 }
 
 /// Kinds of generated programs.
@@ -144,8 +147,8 @@ pub fn generated(quick: bool) -> Result<Vec<Generated>> {
                 let sample = random(&mut Rng::new(seed), category, GENERATED_WORDS);
                 let source = Arc::new(Source::new(&sample.program.code, &sample.program.descriptors));
                 let shader = Shader { source, entry: sample.entry, geometry: None };
-                let module = Program::new(&shader)?.module;
-                programs.push(best(times, || Ok(Program::new(&shader)?))?);
+                let module = Program::new(&shader)?.module().clone();
+                programs.push(best(times, || Ok(Program::new(&shader)?.module().clone()))?);
                 compiles.push(best(times, || Ok(compiler.compile(&module)?))?);
             }
             let (program, compile) = (median(programs), median(compiles));
@@ -314,13 +317,13 @@ pub fn print(f: &mut fmt::Formatter<'_>, shaders: &[Shaded]) -> fmt::Result {
     writeln!(f, "Shaders: translation, us; million vertices per second, of the engine alone and of draws")?;
     writeln!(
         f,
-        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>11}{:>11}",
-        "shader", "words", "lift", "optimise", "compile", "interp", "native", "draw, 1", "draw, all"
+        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>8}{:>11}{:>11}",
+        "shader", "words", "lift", "optimise", "compile", "interp", "lanes", "native", "draw, 1", "draw, all"
     )?;
     for s in shaders {
-        let Shaded { name, words, lift, optimise, compile, interp, native, gpu: [one, all] } = s;
+        let Shaded { name, words, lift, optimise, compile, interp, lanes, native, gpu: [one, all] } = s;
         write!(f, "{name:<16}{words:>6}{lift:>7.0}{optimise:>10.0}{compile:>9.0}")?;
-        writeln!(f, "{interp:>9.2}{native:>8.1}{one:>11.1}{all:>11.1}")?;
+        writeln!(f, "{interp:>9.2}{lanes:>8.2}{native:>8.1}{one:>11.1}{all:>11.1}")?;
     }
     Ok(())
 }

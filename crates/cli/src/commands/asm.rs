@@ -2,7 +2,7 @@
 
 use crate::batch::{self, Artifact, BatchArgs};
 use anyhow::{Context, Result};
-use xenoglot_pica_shader::asm::{Options, Source, assemble_sources};
+use xenoglot_pica_shader::asm::{Options, Rounding, Source, assemble_sources};
 
 /// Arguments of `asm`.
 #[derive(clap::Args)]
@@ -12,11 +12,15 @@ pub struct Args {
     /// Do not insert a NOP where the hardware needs one at the end of a scope.
     #[arg(long)]
     no_pad: bool,
+    /// Truncate constants to 24-bit floats, as picasso does, instead of rounding them to the nearest.
+    #[arg(long)]
+    truncate: bool,
 }
 
 /// Assembles.
 pub fn run(args: &Args) -> Result<bool> {
-    let options = Options { pad: !args.no_pad, ..Options::default() };
+    let rounding = if args.truncate { Rounding::Truncate } else { Rounding::Nearest };
+    let options = Options { pad: !args.no_pad, rounding, ..Options::default() };
     batch::run(
         &args.batch,
         || (),

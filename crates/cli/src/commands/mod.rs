@@ -16,6 +16,7 @@ pub mod demo;
 pub mod disasm;
 pub mod dragon;
 pub mod extract;
+pub mod import;
 pub mod info;
 pub mod ir;
 pub mod render;
@@ -44,6 +45,7 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Run(args) => run::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Scenes(args) => scenes::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Texture(args) => texture::run(&args),
         Command::Yuv(args) => yuv::run(&args),
         Command::Tone(args) => tone::run(&args),

@@ -68,9 +68,11 @@ pub struct Args {
 /// Engines by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum EngineName {
-    /// The interpreter.
+    /// The IR interpreter, the reference.
     Interp,
-    /// Machine code for this machine; the interpreter where that fails.
+    /// The interpreter that works on sixteen vertices at once.
+    Lanes,
+    /// Machine code for this machine; `lanes` where that fails.
     Native,
     /// Whichever is done first, by measurement; machine code is made in the background.
     Auto,
@@ -89,7 +91,8 @@ pub enum RendererName {
 impl EngineName {
     fn engines(self) -> Result<Engines> {
         Ok(match self {
-            EngineName::Interp => Engines::default(),
+            EngineName::Interp => Engines::reference(),
+            EngineName::Lanes => Engines::default(),
             EngineName::Native => Engines::new(vec![Box::new(Native::new()?)]),
             EngineName::Auto => Engines::with_choice(vec![Box::new(Native::new()?)], Choice::Measured),
         })

@@ -28,11 +28,13 @@ fn captures_are_rendered() {
     let facts = json(&["render", &capture, "-o", &path("last.png"), "--json"]);
     assert_eq!((&facts["frames"], &facts["report"]["draws"]), (&3.into(), &21.into()));
     run(&["render", &capture, "-o", &path("native.png"), "--engine", "native"], 0);
+    run(&["render", &capture, "-o", &path("lanes.png"), "--engine", "lanes"], 0);
     run(&["render", &capture, "-o", &path("all"), "--all"], 0);
     let read = |name: &str| fs::read(dir.join(name)).unwrap();
     assert_eq!(fs::read_dir(dir.join("all")).unwrap().count(), 3);
     assert_eq!(read("last.png"), read("all/00002.png"));
     assert_eq!(read("last.png"), read("native.png"));
+    assert_eq!(read("last.png"), read("lanes.png"));
     run(&["render", &capture, "-o", &path("first.png"), "--frame", "0"], 0);
     assert_eq!(read("first.png"), read("all/00000.png"));
     assert_ne!(read("first.png"), read("last.png"));
@@ -40,6 +42,26 @@ fn captures_are_rendered() {
     run(&["render", &capture], 2);
     // A capture that expects nothing cannot be checked.
     run(&["render", &capture, "--check"], 1);
+}
+
+#[test]
+fn recordings_are_imported() {
+    let dir = folder("import");
+    let path = |name: &str| dir.join(name).display().to_string();
+    // The header with all parts empty, and a stream of one element: the end of a frame.
+    let header = [u32::from_le_bytes(*b"CiTr"), 1, 100];
+    let parts = [100, 0].repeat(10);
+    let words = header.into_iter().chain(parts).chain([100, 1]).chain([0xe1, 0, 0, 0, 0]);
+    let file: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    fs::write(path("empty.ctf"), &file).unwrap();
+    let facts = json(&["import", &path("empty.ctf"), "-o", &path("empty.xgc"), "--json"]);
+    assert_eq!(facts["frames"], 1);
+    run(&["render", &path("empty.xgc"), "-o", &path("empty.png")], 0);
+    assert_eq!(picture(&dir.join("empty.png")).0, (400, 240));
+    fs::write(path("short.ctf"), &file[..90]).unwrap();
+    run(&["import", &path("short.ctf"), "-o", &path("short.xgc")], 1);
+    run(&["import", &path("empty.ctf"), "-o", &path("empty.png")], 2);
+    assert!(!dir.join("short.xgc").exists());
 }
 
 #[cfg(feature = "gpu")]

@@ -69,11 +69,16 @@ pub fn observe(p: &TestProgram, state: &[u8], events: &[u8]) -> Result<Observed,
     if sent.lost != 0 {
         return Err(format!("{} EMITs more than the {EMIT_CAPACITY} there is room for", sent.lost));
     }
+    Ok(observe_sent(p, state, sent.events))
+}
+
+/// As [`observe`], with what was sent.
+pub fn observe_sent(p: &TestProgram, state: &[u8], sent: Vec<record::Event>) -> Observed {
     let packed = |registers: Box<[[u32; 4]; 16]>| {
         let masked = (0..16).filter(|n| p.output_mask >> n & 1 == 1);
         Event::Vertex(masked.flat_map(|n| registers[n]).collect())
     };
-    let events = sent.events.into_iter().map(|e| match e {
+    let events = sent.into_iter().map(|e| match e {
         record::Event::Winding => Event::Winding,
         record::Event::Vertex(registers) => packed(registers),
     });
@@ -81,7 +86,7 @@ pub fn observe(p: &TestProgram, state: &[u8], events: &[u8]) -> Result<Observed,
     let state = bytes_to_words(state);
     let address = [0, 4, 8].map(|at| word(&state, STATE_ADDRESS + at) as i32);
     let flags = word(&state, STATE_ADDRESS + 12);
-    Ok(Observed {
+    Observed {
         outputs: slice(&state, STATE_OUTPUTS, 64),
         temps: Some(slice(&state, STATE_TEMPS, 64)),
         address: Some(address),
@@ -89,5 +94,5 @@ pub fn observe(p: &TestProgram, state: &[u8], events: &[u8]) -> Result<Observed,
         steps: Some(word(&state, STATE_COUNTERS)),
         may_flush: false,
         events,
-    })
+    }
 }

@@ -5,6 +5,7 @@ pub mod format;
 pub mod gpu;
 pub mod interp;
 pub mod kernel;
+pub mod lanes;
 pub mod native;
 
 use crate::limit::{Emit, Item, LIMIT, Work};
@@ -33,6 +34,10 @@ pub(crate) fn programs(request: &Request, observer: &dyn Observer) -> Result<Sum
         "native" => {
             let items = items(|_| &["native"]);
             Work::plain(items, |item, emit| report(item, compile(&item.data), emit)).run(observer)
+        }
+        "lanes" => {
+            let items = items(|_| &["lanes"]);
+            Work::plain(items, |item, emit| report(item, vec![lanes::run(&item.data)], emit)).run(observer)
         }
         engine => {
             let language = if engine == "glsl" { Language::Glsl } else { Language::Spirv };

@@ -74,6 +74,7 @@ pub fn scenes(path: &std::path::Path) -> Result<Vec<Scene>, Error> {
 /// Engines of the suite.
 pub(crate) const ENGINES: &[&str] = &[
     "cpu",
+    "cpu-lanes",
     "cpu-native",
     #[cfg(feature = "host")]
     "cpu-host",
@@ -95,7 +96,8 @@ fn engines(request: &Request) -> Result<Box<MakeEngines>, Error> {
             let device = crate::host::device(request)?;
             Box::new(move || Ok(Engines::new(vec![Box::new(Host::new(&device, Compilation::Blocking))])))
         }
-        _ => Box::new(|| Ok(Engines::default())),
+        "cpu-lanes" => Box::new(|| Ok(Engines::default())),
+        _ => Box::new(|| Ok(Engines::reference())),
     })
 }
 

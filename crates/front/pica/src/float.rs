@@ -92,6 +92,16 @@ impl Format {
         f32::from_bits(self.to_single_bits(raw))
     }
 
+    /// The nearest number of this format whose magnitude is not larger; denormals are kept, what is too large becomes
+    /// infinity.
+    pub fn truncate_f32(self, value: f32) -> u32 {
+        let nearest = self.from_f32(value, Denormals::Keep);
+        let grew = value.is_finite() && self.to_f32(nearest).abs() > value.abs();
+        // Only what lies beyond the largest number by a whole step of it is too large.
+        let least_infinite = 2.0 * self.to_f32(self.infinity() - (1 << self.mantissa_bits));
+        if grew && value.abs() < least_infinite { nearest - 1 } else { nearest }
+    }
+
     /// The nearest number of this format, ties to even; what is too large becomes infinity.
     pub fn from_f32(self, value: f32, denormals: Denormals) -> u32 {
         let bits = value.to_bits();

@@ -5,6 +5,7 @@
 //! | [`inst`], [`desc`], [`decode`] | the instruction set as a table, typed instructions, words both ways |
 //! | [`program`] | program memory: words and operand descriptors |
 //! | [`container`] | SHBIN files, raw dumps, and SHBINs inside other files |
+//! | [`flow`] | what instructions do to control |
 //! | [`float`] | 24-, 20- and 16-bit floats |
 //! | [`asm`], [`disasm`], [`names`] | text both ways: `assemble(disassemble(x)) == x` for every program and container |
 //! | [`bundled`] | our own shaders |
@@ -38,6 +39,7 @@ pub mod decode;
 pub mod desc;
 pub mod disasm;
 pub mod float;
+pub mod flow;
 pub mod inst;
 pub mod lift;
 pub mod names;
@@ -46,4 +48,4 @@ pub mod program;
 pub use program::Program;
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;

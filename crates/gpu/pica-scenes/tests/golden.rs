@@ -57,6 +57,13 @@ fn first_frames_are_the_pictures() {
 }
 
 #[test]
+fn the_reference_draws_the_same() {
+    for scene in SCENES {
+        assert!(play(scene, Engines::reference()) == play(scene, Engines::default()), "{}", scene.name);
+    }
+}
+
+#[test]
 fn the_native_engine_draws_the_same() {
     for scene in SCENES {
         let native = play(scene, Engines::new(vec![Box::new(Native::new().unwrap())]));

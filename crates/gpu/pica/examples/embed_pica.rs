@@ -42,7 +42,7 @@ fn main() {
     let corners = [[-1.0f32, -1.0, -0.5], [1.0, -1.0, -0.5], [0.0, 1.0, -0.5]];
     put(&mut memory, VERTICES, corners.as_flattened().iter().flat_map(|x| x.to_le_bytes()));
 
-    // One GPU per console. `Gpu::with_engines` takes faster shader engines; the interpreter is always there.
+    // One GPU per console. `Gpu::with_engines` takes faster shader engines; interpreters are always there.
     let mut gpu = Gpu::new(Renderer::new());
     // What the kernel writes to the GPU's registers outside of command lists.
     gpu.write_register(&mut memory, INTERRUPT_COMPARE, 0x1234_5678);

@@ -46,7 +46,7 @@ pub struct Gpu<R> {
 }
 
 impl<R: Renderer> Gpu<R> {
-    /// A GPU after reset that shades with the interpreter.
+    /// A GPU after reset that shades with the engines that need no compiler.
     pub fn new(renderer: R) -> Gpu<R> {
         Gpu::with_engines(renderer, Engines::default())
     }

@@ -159,7 +159,7 @@ fn the_report_says_who_shaded() {
     let (_, report) = run(&mut gpu(), &mut memory, &commands);
     assert_eq!(
         report.engines.into_iter().collect::<Vec<_>>(),
-        [("interp", Share { batches: 2, invocations: 9 })]
+        [("lanes", Share { batches: 2, invocations: 9 })]
     );
 }
 

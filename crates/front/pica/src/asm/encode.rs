@@ -121,7 +121,7 @@ impl<'a> Encoder<'a> {
             if self.sections.len() >= limit {
                 return Err((at, Reason::Limit { what: "executables", limit }));
             }
-            self.sections.push(Section::new(self.source, at));
+            self.sections.push(Section::new(self.source, at, self.options.rounding));
         }
         self.current = self.first_section + number;
         Ok(())

@@ -87,9 +87,8 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
                 Some((value, used)) => (Kind::String(value), used),
                 None => return fail(Reason::String),
             },
-            ',' | ':' | '(' | ')' | '[' | ']' | '.' | '-' | '+' | '!' | '&' | '|' | '=' | '{' | '}' => {
-                (Kind::Punct(c), &rest[..c.len_utf8()])
-            }
+            ',' | ':' | '(' | ')' | '[' | ']' | '.' | '-' | '+' | '!' | '&' | '|' | '=' | '{' | '}' | '*'
+            | '/' => (Kind::Punct(c), &rest[..c.len_utf8()]),
             other => return fail(Reason::Character(other)),
         };
         tokens.push(Token { kind, at });

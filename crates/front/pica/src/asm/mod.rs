@@ -4,7 +4,9 @@
 //! .out .entry .nodvle .gsh .setf .seti .setb`, labels, aliases with swizzles, relative addressing, inverted opcodes
 //! found by themselves, several sources linked into one file, NOPs inserted where a flow instruction would stand last
 //! in a scope. Uniforms are given out upwards from `c0`, constants downwards from `c95`. Constants are rounded to the
-//! nearest 24-bit float (picasso truncates).
+//! nearest 24-bit float, or truncated as picasso does ([`Options::rounding`]); each may be an expression with `+ - * /`
+//! and parentheses, as in `.constf scale(1.0/128.0, 2*(3-1), 0, 1)`. `.gsh` takes the names of what the modes are for:
+//! `subdivision` for `variable`, `particle` for `fixed`.
 //!
 //! The rest makes every program and every container expressible; the disassembler uses it only where it must:
 //!
@@ -74,19 +76,31 @@ impl Default for Limits {
     }
 }
 
+/// How the constants of a source become 24-bit floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Rounding {
+    /// The nearest one, ties to even.
+    #[default]
+    Nearest,
+    /// The next one towards zero, as picasso does.
+    Truncate,
+}
+
 /// How to assemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Insert a NOP where a flow instruction or the end of another scope would be the last thing in a scope, since
     /// the unit loses one of the two there.
     pub pad: bool,
+    /// How constants become 24-bit floats.
+    pub rounding: Rounding,
     /// Bounds.
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { pad: true, limits: Limits::default() }
+        Options { pad: true, rounding: Rounding::default(), limits: Limits::default() }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Tokens to statements. The operands an instruction takes follow from its row in the opcode table.
 
 mod directives;
+mod expression;
 
-use super::ast::{
-    FloatValue, Guard, Instruction, Name, Operands, Place, Reg, Statement, StatementKind, Targets,
-};
+use super::ast::{Guard, Instruction, Name, Operands, Place, Reg, Statement, StatementKind, Targets};
 use super::lex::{Kind, Token};
 use super::{Position, Reason};
 use crate::desc::Component;
@@ -128,39 +127,6 @@ impl<'a> Parser<'a> {
         };
         let value = i64::from(parsed.map_err(|_| (at, Reason::Number((*text).to_owned())))?);
         Ok(if negative { -value } else { value })
-    }
-
-    /// A float, `inf`, `nan`, or `raw(bits)`.
-    fn float(&mut self) -> Result<FloatValue> {
-        let at = self.at();
-        let negative = self.take('-');
-        let signed = |value: f32| FloatValue::Value(if negative { -value } else { value });
-        match self.peek() {
-            Kind::Ident("inf") => {
-                self.next += 1;
-                Ok(signed(f32::INFINITY))
-            }
-            Kind::Ident("nan") => {
-                self.next += 1;
-                Ok(signed(f32::NAN))
-            }
-            Kind::Ident("raw") if !negative => {
-                self.next += 1;
-                self.want('(', "'('")?;
-                let bits = self.integer_in("raw float", 0, 0x00ff_ffff)?;
-                self.want(')', "')'")?;
-                Ok(FloatValue::Raw(bits as u32))
-            }
-            Kind::Number(text) if text.starts_with("0x") || text.starts_with("0X") => {
-                Ok(signed(self.integer()? as f32))
-            }
-            Kind::Number(text) => {
-                self.next += 1;
-                let value = text.parse().map_err(|_| (at, Reason::Number((*text).to_owned())))?;
-                Ok(signed(value))
-            }
-            _ => self.expected("a number"),
-        }
     }
 
     fn integer_in(&mut self, what: &'static str, min: i64, max: i64) -> Result<i64> {

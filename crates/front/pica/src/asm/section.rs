@@ -1,9 +1,8 @@
 //! One executable in the making: its names, its tables, its share of the registers.
 
-use super::Position;
-use super::Reason;
 use super::ast::{ConstantDecl, FloatValue, Name, Place, Reg, UniformDecl};
 use super::registers::{Alias, File, Used, builtin, compose, looks_like_register, swizzle};
+use super::{Position, Reason, Rounding};
 use crate::container::{Constant, ConstantValue, Dvle, Output, RegisterFile, Semantic, ShaderKind, Uniform};
 use crate::desc::{Component, Mask, Modifier, Swizzle};
 use crate::float::{Denormals, F24};
@@ -36,6 +35,8 @@ pub(super) struct Section<'a> {
     pub(super) merge: Option<bool>,
     pub(super) input_mask: Option<u16>,
     pub(super) output_mask: Option<u16>,
+    /// How constants become 24-bit floats.
+    rounding: Rounding,
     aliases: HashMap<&'a str, Alias>,
     /// Input registers that its instructions read.
     reads: u16,
@@ -62,7 +63,7 @@ fn wrong<T>(reg: &Reg<'_>, expected: &'static str) -> Result<T> {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(source: usize, at: Position) -> Self {
+    pub(super) fn new(source: usize, at: Position, rounding: Rounding) -> Self {
         Section {
             source,
             at,
@@ -72,6 +73,7 @@ impl<'a> Section<'a> {
             merge: None,
             input_mask: None,
             output_mask: None,
+            rounding,
             aliases: HashMap::new(),
             reads: 0,
             outputs: Used::default(),
@@ -285,10 +287,11 @@ impl<'a> Section<'a> {
         let Some(value) = values.first() else {
             return Err((at, Reason::Block("an array of constants without constants")));
         };
-        let file = constant_value(*value).file();
+        let file = constant_value(*value, self.rounding).file();
         let first = self.give_constants(shared, at, file, values.len())?;
         self.define_plain(at, name, File::Uniform(file), first)?;
-        let values = values.iter().map(|value| constant_value(*value));
+        let rounding = self.rounding;
+        let values = values.iter().map(|value| constant_value(*value, rounding));
         self.dvle
             .constants
             .extend((first..).zip(values).map(|(register, value)| Constant { register, value }));
@@ -296,7 +299,7 @@ impl<'a> Section<'a> {
     }
 
     pub(super) fn set(&mut self, reg: &Reg<'_>, value: ConstantDecl) -> Result<()> {
-        let value = constant_value(value);
+        let value = constant_value(value, self.rounding);
         let register = self.number(reg, File::Uniform(value.file()), "a uniform of the value's kind")?;
         self.dvle.constants.push(Constant { register, value });
         Ok(())
@@ -358,13 +361,16 @@ fn semantic_from_name(name: &str) -> Option<Semantic> {
         .or_else(|| Some(Semantic::from_number(name.strip_prefix("semantic")?.parse().ok()?)))
 }
 
-fn constant_value(decl: ConstantDecl) -> ConstantValue {
+fn constant_value(decl: ConstantDecl, rounding: Rounding) -> ConstantValue {
     match decl {
         ConstantDecl::Bool(value) => ConstantValue::Bool(value),
         // The parser lets through -128 to 255.
         ConstantDecl::Int(values) => ConstantValue::Int(values.map(|value| value as u8)),
         ConstantDecl::Float(values) => ConstantValue::Float(values.map(|value| match value {
-            FloatValue::Value(value) => F24.from_f32(value, Denormals::Keep),
+            FloatValue::Value(value) => match rounding {
+                Rounding::Nearest => F24.from_f32(value, Denormals::Keep),
+                Rounding::Truncate => F24.truncate_f32(value),
+            },
             FloatValue::Raw(bits) => bits,
         })),
     }

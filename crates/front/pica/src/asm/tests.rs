@@ -2,6 +2,7 @@ use super::*;
 use crate::container::tests::shbin as any_shbin;
 use crate::container::{ConstantValue, Geometry, GeometryMode, RegisterFile, Semantic, ShaderKind};
 use crate::disasm::{DisasmOptions, disassemble};
+use crate::float::{Denormals, F24};
 use crate::inst::OPCODES;
 use crate::program::Program;
 use proptest::prelude::*;
@@ -331,6 +332,50 @@ proptest! {
         check_round_trip(&shbin);
     }
 
+    /// Expressions of up to four operations give what the same operations give in doubles.
+    #[test]
+    fn expressions_are_computed(
+        numbers in proptest::collection::vec(1u16..1000, 1..6),
+        ops in proptest::collection::vec(0usize..4, 5),
+        parenthesis in 0usize..6,
+    ) {
+        // Either all from the left in parentheses, or one product of sums.
+        let sign = ['+', '-', '*', '/'];
+        let (mut text, mut value) = (String::new(), 0.0f64);
+        for (i, n) in numbers.iter().enumerate() {
+            let n = f64::from(*n);
+            if i == 0 {
+                (text, value) = (format!("{n}"), n);
+                continue;
+            }
+            let op = sign[ops[i - 1]];
+            text = format!("({text}) {op} {n}");
+            value = match op {
+                '+' => value + n,
+                '-' => value - n,
+                '*' => value * n,
+                _ => value / n,
+            };
+        }
+        let text = format!("{}{text}{}", "(".repeat(parenthesis), ")".repeat(parenthesis));
+        prop_assert_eq!(constant(&text, Rounding::Nearest), F24.from_f32(value as f32, Denormals::Keep));
+    }
+
+    #[test]
+    fn truncation_gives_the_next_number_towards_zero(bits: u32) {
+        let value = f32::from_bits(bits);
+        prop_assume!(value.is_finite());
+        let got = F24.truncate_f32(value);
+        let magnitude = got & 0x7f_ffff;
+        if magnitude < 0x7f_0000 {
+            prop_assert!(F24.to_f32(got).abs() <= value.abs());
+            prop_assert!(magnitude == 0x7e_ffff || F24.to_f32(got + 1).abs() > value.abs());
+            prop_assert_eq!(got >> 23, bits >> 31);
+        } else {
+            prop_assert!(value.abs() >= 2f32.powi(64));
+        }
+    }
+
     #[test]
     fn any_text_assembles_or_errs(text in "\\PC{0,200}") {
         let _ = assemble(&text);
@@ -342,6 +387,50 @@ proptest! {
     ) {
         let _ = assemble(&words.join(" "));
     }
+}
+
+/// x of a constant.
+fn constant(expression: &str, rounding: Rounding) -> u32 {
+    let text = format!(".constf k({expression}, 0, 0, 0)\n.proc main\nend\n.end");
+    let options = Options { rounding, ..Options::default() };
+    let shbin = assemble_sources(&[Source { name: "", text: &text }], &options).unwrap();
+    match shbin.executables[0].constants[0].value {
+        ConstantValue::Float([x, ..]) => x,
+        _ => panic!("no float"),
+    }
+}
+
+#[test]
+fn constants_are_expressions_and_rounded_as_asked() {
+    let nearest = |text| F24.to_f32(constant(text, Rounding::Nearest));
+    assert_eq!(nearest("1.0/128.0"), 1.0 / 128.0);
+    assert_eq!(nearest("1 + 2 * 3 - 4 / 2"), 5.0);
+    assert_eq!(nearest("2*(3 - -1)"), 8.0);
+    assert_eq!(nearest("-(1+1)*-2"), 4.0);
+    assert_eq!(nearest("8/2/2"), 2.0);
+    assert_eq!(nearest("1/0"), f32::INFINITY);
+    assert_eq!(constant("-0.0", Rounding::Nearest), 0x80_0000);
+    // 0.1 lies between two numbers, nearer to the greater one.
+    let (up, down) = (constant("0.1", Rounding::Nearest), constant("0.1", Rounding::Truncate));
+    assert_eq!(up, down + 1);
+    assert_eq!(constant("-0.1", Rounding::Truncate), down | 0x80_0000);
+    for wrong in ["1 +", "(1", "1)", "* 2", "1 2", "()", "1//2"] {
+        let text = format!(".constf k({wrong}, 0, 0, 0)\n.proc main\nend\n.end");
+        assert!(assemble(&text).is_err(), "{wrong}");
+    }
+    let deep =
+        format!(".constf k({}1{}, 0, 0, 0)\n.proc main\nend\n.end", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(assemble(&deep).is_ok());
+}
+
+#[test]
+fn geometry_modes_have_names_of_what_they_are_for() {
+    let mode = |gsh: &str| {
+        let shbin = assemble(&format!(".gsh {gsh}\n.out - position o0\n.entry g\n.proc g\nemit\nend\n.end"));
+        shbin.unwrap().executables[0].geometry
+    };
+    assert_eq!(mode("subdivision c0 3"), mode("variable c0 3"));
+    assert_eq!(mode("particle c0 c1 4"), mode("fixed c0 c1 4"));
 }
 
 const VOCABULARY: &[&str] = &[
@@ -416,6 +505,8 @@ const VOCABULARY: &[&str] = &[
     "position",
     "fixed",
     "variable",
+    "*",
+    "/",
     "prim",
     "desc",
     "bits",

@@ -1,9 +1,10 @@
 //! Blocks from the explored control flow: runs of nodes become blocks, paths become edges.
 
-use super::flow::{Exit, Flow, LOOP_DEPTH, LoopEnd, Path, Target, Test};
+use super::flow::{Exit, Flow, LoopEnd, Path, Target};
 use super::insts::Cx;
 use super::live::Live;
 use super::regs::Scalar;
+use crate::flow::{LOOP_DEPTH, Test};
 use xenoglot_ir::{Block, Op, Value};
 
 /// The value of a test.

@@ -3,9 +3,10 @@
 //! Programs of the chip write registers that nobody reads, and whole registers for one component: what is not lifted need
 //! not be removed later.
 
-use super::flow::{Exit, Flow, Path, Target, Test};
+use super::flow::{Exit, Flow, Path, Target};
 use super::regs::File;
 use crate::desc::{Component, Descriptor, Mask, Modifier};
+use crate::flow::Test;
 use crate::inst::{ConditionMode, Dst, Index, Inst, Opcode, Operands, Src, SrcReg};
 use crate::program::Program;
 

@@ -23,9 +23,10 @@ pub use wrap::{ClipSpace, OutputMap, VertexOutputs};
 pub use zeros::hide_zeros;
 
 use crate::decode::DecodeError;
+use crate::flow::END_PC;
 use crate::inst::{Dst, Inst, SrcReg};
 use crate::program::Program;
-use flow::{END_PC, Stop};
+use flow::Stop;
 use insts::Cx;
 use regs::{File, Regs};
 use thiserror::Error;

@@ -8,12 +8,12 @@
 //! registers meet in one place, and not in as many as there are words.
 
 use super::LiftError;
-use super::flow::{CALL_DEPTH, Control, END_PC, IF_DEPTH, LOOP_DEPTH, Step, control};
 use super::graph::{count_steps, test};
 use super::insts::Cx;
 use super::layout::UNIFORM_INTS;
 use super::live::Live;
 use super::regs::Scalar;
+use crate::flow::{CALL_DEPTH, Control, END_PC, IF_DEPTH, LOOP_DEPTH, Step, control};
 use crate::inst::Inst;
 use xenoglot_ir::{Block, MemInfo, NO_GUEST, Op, Space, Type, Value};
 

@@ -1,7 +1,8 @@
 //! Captures of the PICA200: what its operations mean, a player and a recorder.
 //!
 //! The container knows no machine (`docs/xgc.md`); here its operations get their types ([`Operation`]). A [`Player`]
-//! owns a GPU and its memory and plays a capture frame by frame; a [`Recorder`] makes captures, with [`CommandList`]s.
+//! owns a GPU and its memory and plays a capture frame by frame; a [`Recorder`] makes captures, with [`CommandList`]s;
+//! [`citrace`] reads recordings of other emulators.
 //!
 //! ```
 //! use xenoglot_capture::Info;
@@ -24,6 +25,7 @@
 //! # Ok::<(), xenoglot_pica::replay::Error>(())
 //! ```
 
+pub mod citrace;
 mod list;
 mod op;
 mod player;

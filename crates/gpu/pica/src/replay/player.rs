@@ -125,7 +125,7 @@ struct Spent {
 const OP_HEAD: u64 = 8;
 
 impl<'c, R: Renderer> Player<'c, R> {
-    /// A player at the start of a capture that shades with the interpreter.
+    /// A player at the start of a capture that shades with the engines that need no compiler.
     ///
     /// # Errors
     /// Another machine, and memory or registers that it has not.

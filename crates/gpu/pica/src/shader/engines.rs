@@ -4,6 +4,7 @@ use super::Readiness;
 use super::cost::Meter;
 use super::engine::{Bank, Batch, Engine, EngineError, GeometryState, Invocations};
 use super::interp::Interp;
+use super::lanes::Lanes;
 use super::program::{Program, Programs, Shader};
 use super::unit::{Uniforms, Words};
 use std::sync::Arc;
@@ -81,13 +82,23 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// Engines to try in this order before the interpreter.
+    /// Engines to try in this order before [`Lanes`] and the IR interpreter.
     pub fn new(faster: Vec<Box<dyn Engine>>) -> Engines {
         Engines::with_choice(faster, Choice::First)
     }
 
-    /// These engines and the interpreter; `choice` picks one for each batch.
-    pub fn with_choice(faster: Vec<Box<dyn Engine>>, choice: Choice) -> Engines {
+    /// These engines, [`Lanes`] and the IR interpreter; `choice` picks one for each batch.
+    pub fn with_choice(mut faster: Vec<Box<dyn Engine>>, choice: Choice) -> Engines {
+        faster.push(Box::new(Lanes::new()));
+        Engines::only(faster, choice)
+    }
+
+    /// The IR interpreter alone: what the others are held against.
+    pub fn reference() -> Engines {
+        Engines::only(Vec::new(), Choice::First)
+    }
+
+    fn only(faster: Vec<Box<dyn Engine>>, choice: Choice) -> Engines {
         let reference: Box<dyn Engine> = Box::new(Interp::new());
         let slots = faster.into_iter().chain([reference]).map(|engine| {
             let meter = Meter::new(engine.cost());
@@ -334,11 +345,13 @@ mod tests {
             assert_eq!(sums.len(), usize::from(count));
             (served.engine, served.deferred, *readiness.lock().unwrap())
         };
-        assert_eq!(serve(3, None), (Some("interp"), true, Readiness::Preparing));
-        assert_eq!(serve(3, None), (Some("interp"), true, Readiness::Preparing));
+        assert_eq!(serve(3, None), (Some("lanes"), true, Readiness::Preparing));
+        assert_eq!(serve(3, None), (Some("lanes"), true, Readiness::Preparing));
         assert_eq!(serve(3, Some(Readiness::Ready)), (Some("fake"), false, Readiness::Ready));
-        // The interpreter would take longer than translation does.
-        engines.slots.last_mut().unwrap().meter = Meter::new(Cost { batch: 1.0, ..cost });
+        // The others would take longer than translation does.
+        for slot in engines.slots.iter_mut().skip(1) {
+            slot.meter = Meter::new(Cost { batch: 1.0, ..cost });
+        }
         let mut served = Served::default();
         *readiness.lock().unwrap() = Readiness::New;
         shade(&mut engines, SUM, &uniforms, 200, &mut served);
@@ -363,6 +376,6 @@ mod tests {
             }
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        assert_eq!((names.first(), names.last()), (Some(&"interp"), Some(&"native")));
+        assert_eq!((names.first(), names.last()), (Some(&"lanes"), Some(&"native")));
     }
 }

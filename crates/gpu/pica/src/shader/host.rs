@@ -68,7 +68,7 @@ impl Hash for Key {
 
 /// A program's module as it runs on a GPU of the host.
 pub(crate) fn module_for_host(program: &Program) -> Module {
-    let mut module = program.module.clone();
+    let mut module = program.module().clone();
     if program.shader.geometry.is_none() {
         module.workgroup = [GROUP as u32, 1, 1];
     }
@@ -140,7 +140,7 @@ impl Host {
     }
 
     fn pipeline(&mut self, program: &Arc<Program>) -> Result<Pipeline, EngineError> {
-        if has_loops(&program.module) {
+        if has_loops(program.module()) {
             return Err(LOOP);
         }
         match self.pipelines.get(&Key(program.clone())) {
@@ -179,7 +179,7 @@ impl Engine for Host {
     }
 
     fn readiness(&mut self, program: &Arc<Program>) -> Readiness {
-        if has_loops(&program.module) {
+        if has_loops(program.module()) {
             // It says so at once.
             return Readiness::Ready;
         }

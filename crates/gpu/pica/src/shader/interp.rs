@@ -87,7 +87,7 @@ impl Engine for Interp {
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
         let Batch { program, uniforms, inputs, outputs, fuel } = batch;
         let inputs = inputs.registers();
-        let module = &program.module;
+        let module = program.module();
         let mut interpreter = Interpreter::new(module)?;
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
@@ -117,7 +117,7 @@ impl Engine for Interp {
         program: &'e Arc<Program>,
         _: &mut u64,
     ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
-        let module = &program.module;
+        let module = program.module();
         let mut bindings = Bindings::new(module);
         let buffers = Buffers::of(module);
         for (var, _) in module.vars.iter() {

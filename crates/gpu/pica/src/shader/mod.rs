@@ -13,6 +13,7 @@ mod fetch;
 mod host;
 mod inputs;
 mod interp;
+mod lanes;
 #[cfg(feature = "native")]
 mod native;
 mod packed;
@@ -29,6 +30,7 @@ pub(crate) use host::module_for_host;
 pub(crate) use inputs::Arrays;
 pub use inputs::Inputs;
 pub use interp::Interp;
+pub use lanes::Lanes;
 #[cfg(feature = "native")]
 pub use native::Native;
 pub(crate) use packed::place;

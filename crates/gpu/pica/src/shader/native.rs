@@ -51,7 +51,7 @@ type Compiled = Result<Arc<Code>, NoCode>;
 fn compile(compilers: &Spares<Compiler>, program: &Program) -> Compiled {
     let refused = |e| NoCode::Refused(Arc::new(e));
     let mut compiler = compilers.take().map_or_else(Compiler::new, Ok).map_err(refused)?;
-    let compiled = compiler.compile(&program.module).map(Arc::new).map_err(refused);
+    let compiled = compiler.compile(program.module()).map(Arc::new).map_err(refused);
     compilers.put(compiler);
     compiled
 }

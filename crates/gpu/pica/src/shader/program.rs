@@ -1,8 +1,8 @@
-//! Programs as all engines take them: lifted and optimised once.
+//! Programs as all engines take them: lifted once, and optimised once, when the first engine asks for that.
 
 use super::engine::{EMIT_CAPACITY, EngineError};
 use super::unit::Source;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use xenoglot_cache::Objects;
 use xenoglot_ir::Module;
 use xenoglot_pica_shader::lift::{GeometryWrapper, LiftError, LiftOptions, Records, Wrapper, lift};
@@ -36,14 +36,13 @@ pub struct Shader {
 pub struct Program {
     /// What it was lifted from.
     pub shader: Shader,
-    /// A compute kernel over the buffers of [`layout`](xenoglot_pica_shader::lift::layout). Vertex programs have packed
-    /// records; geometry programs start with the registers of the state record.
-    pub module: Module,
+    lifted: Module,
+    optimised: OnceLock<Module>,
     /// Input registers that the program reads, bit n for v `n`.
     pub inputs: u16,
     /// Output registers that it writes.
     pub outputs: u16,
-    /// Instructions of the module: a measure of its length.
+    /// Instructions of the module as lifted: a measure of its length.
     pub insts: u64,
 }
 
@@ -58,21 +57,32 @@ impl Shader {
 }
 
 impl Program {
-    /// Lifts and optimises a shader.
+    /// Lifts a shader.
     ///
     /// # Errors
     /// [`LiftError`].
     pub fn new(shader: &Shader) -> Result<Program, LiftError> {
-        let mut lifted = lift(&shader.source.program, &shader.lift_options())?;
-        let Ok(()) = xenoglot_opt::optimize(
-            &mut lifted.module,
-            &mut xenoglot_opt::Context::new(),
-            &Default::default(),
-            &mut (),
-        );
+        let lifted = lift(&shader.source.program, &shader.lift_options())?;
         let insts = lifted.module.entry_func().map_or(0, |f| f.inst_count()) as u64;
         let (inputs, outputs) = (lifted.inputs, lifted.outputs);
-        Ok(Program { shader: shader.clone(), module: lifted.module, inputs, outputs, insts })
+        let (shader, lifted) = (shader.clone(), lifted.module);
+        Ok(Program { shader, lifted, optimised: OnceLock::new(), inputs, outputs, insts })
+    }
+
+    /// A compute kernel over the buffers of [`layout`](xenoglot_pica_shader::lift::layout), optimised at the first call:
+    /// not all engines want it. Vertex programs have packed records; geometry programs start with the registers of the
+    /// state record.
+    pub fn module(&self) -> &Module {
+        self.optimised.get_or_init(|| {
+            let mut module = self.lifted.clone();
+            let Ok(()) = xenoglot_opt::optimize(
+                &mut module,
+                &mut xenoglot_opt::Context::new(),
+                &Default::default(),
+                &mut (),
+            );
+            module
+        })
     }
 }
 

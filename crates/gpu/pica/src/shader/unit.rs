@@ -63,6 +63,28 @@ impl Uniforms {
         }
     }
 
+    fn vector(&self, at: u32) -> Words {
+        let bytes = self.bytes.get(at as usize..).and_then(|b| b.first_chunk::<16>());
+        let words = bytes.map(|b| b.as_chunks::<4>().0);
+        std::array::from_fn(|n| {
+            words.and_then(|words| words.get(n)).map_or(0, |word| u32::from_le_bytes(*word))
+        })
+    }
+
+    /// c `index`; zero from 96 on.
+    pub fn float(&self, index: u32) -> [f32; 4] {
+        if index < FLOAT_UNIFORMS {
+            self.vector(UNIFORM_FLOATS + index * 16).map(f32::from_bits)
+        } else {
+            [0.0; 4]
+        }
+    }
+
+    /// i `index` (0 to 3): x, y, z, w.
+    pub fn int(&self, index: u32) -> Words {
+        self.vector(UNIFORM_INTS + (index & 3) * 16)
+    }
+
     /// Sets i `index` (0 to 3) from its bytes x, y, z, w, x lowest.
     pub fn set_int(&mut self, index: u32, value: u32) {
         if index < 4 {

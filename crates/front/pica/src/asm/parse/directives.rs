@@ -153,15 +153,16 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let at = self.at();
-        let (mode, has_start, has_count) = match self.ident("point, variable or fixed")? {
-            "point" => (GeometryMode::Point, false, false),
-            "variable" => (GeometryMode::Variable, false, true),
-            "fixed" => (GeometryMode::Fixed, true, true),
-            other => {
-                let expected = "point, variable or fixed";
-                return Err((at, Reason::Expected { expected, found: format!("{other:?}") }));
-            }
-        };
+        let (mode, has_start, has_count) =
+            match self.ident("point, variable (subdivision) or fixed (particle)")? {
+                "point" => (GeometryMode::Point, false, false),
+                "variable" | "subdivision" => (GeometryMode::Variable, false, true),
+                "fixed" | "particle" => (GeometryMode::Fixed, true, true),
+                other => {
+                    let expected = "point, variable (subdivision) or fixed (particle)";
+                    return Err((at, Reason::Expected { expected, found: format!("{other:?}") }));
+                }
+            };
         let first = self.reg()?;
         let start = if has_start { Some(self.reg()?) } else { None };
         let count = if has_count { self.integer_in("vertex count", 0, 255)? } else { 0 };
