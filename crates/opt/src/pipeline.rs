@@ -75,7 +75,7 @@ passes! {
     combine_samplers 1 Module "textures without a sampler get the one that they are sampled with",
     lower_absent 2 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
-    lower_texel_buffers 1 Module "buffers of texels become storage buffers",
+    lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
