@@ -19,7 +19,8 @@ use xenoglot_dxil::model::{ResourceClass, ShaderKind};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{ImageFormat, Texel};
 use xenoglot_maxwell::gpu::{
-    AlphaTest, GpuAccessor, Handle, InputPrimitive, Shape, TessDomain, Tessellator, Texture,
+    AlphaTest, Captured, ConstantWord, GpuAccessor, Handle, InputPrimitive, Shape, TessDomain, Tessellator,
+    Texture,
 };
 
 fn vectors(path: &str) -> PathBuf {
@@ -66,7 +67,7 @@ impl Tally {
 }
 
 /// The answers that can be changed.
-const STATE: [&str; 20] = [
+const STATE: [&str; 28] = [
     "handle bank",
     "texture",
     "array length",
@@ -87,6 +88,14 @@ const STATE: [&str; 20] = [
     "legacy location",
     "nonuniform indexing",
     "draw parameters",
+    "dither",
+    "dual source",
+    "window positions",
+    "draw constants",
+    "layer from vertex",
+    "gather bias",
+    "scaled attribute",
+    "captured",
 ];
 
 /// A GPU with one answer changed.
@@ -134,6 +143,16 @@ changed! {
     "legacy location" legacy_location() -> u32 = |file| 20;
     "nonuniform indexing" nonuniform_indexing() -> bool = |file| false;
     "draw parameters" draw_parameters() -> bool = |file| false;
+    "dither" alpha_to_coverage_dither() -> bool = |file| true;
+    "dual source" dual_source_blend() -> bool = |file| true;
+    "window positions" window_positions() -> Option<[f32; 2]> = |file| Some([64.0, 48.0]);
+    "draw constants" draw_constants() -> Option<ConstantWord> = |file| Some(ConstantWord { bank: 0, offset: 0 });
+    "layer from vertex" layer_from_vertex() -> bool = |file| false;
+    "gather bias" gather_bias() -> Option<u8> = |file| Some(8);
+    "scaled attribute" scaled_attribute(_location: u32) -> bool = |file| true;
+    "captured" captured(buffer: u32) -> Option<Captured> = |file| {
+        (buffer == 0).then(|| Captured { stride: 16, words: vec![28, 29, 30, 31] })
+    };
 }
 
 #[test]

@@ -76,6 +76,9 @@ struct MaxwellArgs {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not record them; 32,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup)]
     workgroup: Option<Workgroup>,
+    /// Bytes of shared memory that the launch gives a workgroup beside what the file states (`extern __shared__`).
+    #[arg(long, value_name = "BYTES")]
+    shared_bytes: Option<u32>,
     /// Turn global memory whose addresses come from constant banks into storage buffers, aligned to BYTES.
     #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
     storage_buffers: Option<u32>,
@@ -202,6 +205,7 @@ impl MaxwellArgs {
     fn given(&self) -> Option<&'static str> {
         first_given(&[
             ("--workgroup", self.workgroup.is_some()),
+            ("--shared-bytes", self.shared_bytes.is_some()),
             ("--storage-buffers", self.storage_buffers.is_some()),
             ("--scale-textures", self.scale_textures),
             ("--stages-to-compute", self.stages_to_compute),
@@ -213,6 +217,7 @@ impl MaxwellArgs {
         let default = maxwell::Options::default();
         maxwell::Options {
             workgroup: self.workgroup.map_or(default.workgroup, |Workgroup(sizes)| sizes),
+            dynamic_shared_bytes: self.shared_bytes.unwrap_or(0),
             storage_alignment: self.storage_buffers,
             flatten_integer_cubes: self.flatten_integer_cubes,
             scale_textures: self.scale_textures,

@@ -178,9 +178,14 @@ impl Bindings {
         self.outputs.fill(Bits::default());
     }
 
-    pub(crate) fn element(&mut self, var: Var, index: u32) -> Result<&mut Bits, Cause> {
-        let place = self.places.get(var.index()).cloned().unwrap_or_default();
-        self.outputs[place].get_mut(index as usize).ok_or(Cause::Element { var, index })
+    /// Where an element of an output lies among all of them.
+    pub(crate) fn place(&self, var: Var, index: u32) -> Result<usize, Cause> {
+        let mut place = self.places.get(var.index()).cloned().unwrap_or_default();
+        place.nth(index as usize).ok_or(Cause::Element { var, index })
+    }
+
+    pub(crate) fn all_outputs_mut(&mut self) -> &mut [Bits] {
+        &mut self.outputs
     }
 
     /// The element of an input; `None` if the input has no value.

@@ -5,10 +5,12 @@ use smallvec::SmallVec;
 use thiserror::Error;
 use xenoglot_ir::entity::{EntityRef, PrimaryMap};
 use xenoglot_ir::fold::{Cx, Fold};
-use xenoglot_ir::imm::{BarrierInfo, Dim, MemInfo, Space, SubgroupInfo};
+use xenoglot_ir::imm::{BarrierInfo, Dim, MemInfo, Reduce, Space, SubgroupInfo};
 use xenoglot_ir::module::Count;
 use xenoglot_ir::op::{Op, Sig};
-use xenoglot_ir::{Bits, Block, Func, Function, Imm, Inst, Module, Resource, TermKind, Type, Value, Var};
+use xenoglot_ir::{
+    Bits, Block, Func, Function, Imm, Inst, Module, Resource, Stage, TermKind, Type, Value, Var,
+};
 
 /// A module that no verifier would have let pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -303,6 +305,10 @@ impl<'m> Resolver<'m> {
         if let Some(act) = self.texels(inst, args)? {
             return Ok(act);
         }
+        if let (Op::SgQuadAdd, Imm::Subgroup(s)) = (data.op, data.imm) {
+            let sound = has_result && self.out.types(args) == [Type::F32, Type::F32, Type::I32];
+            return if sound { Ok(Act::Subgroup(s, ty)) } else { self.bad("operands of other types") };
+        }
         if matches!(
             info.sig,
             Sig::Open | Sig::Handle | Sig::Texture | Sig::Interpolate(_) | Sig::Fixed(..) | Sig::Query
@@ -358,6 +364,11 @@ impl<'m> Resolver<'m> {
             (Op::Barrier, Imm::Barrier(b)) if b.exec => Act::Barrier(b),
             (Op::Barrier, _) => Act::Nothing,
             (_, Imm::Subgroup(s)) => Act::Subgroup(s, ty),
+            (Op::DdxCoarse | Op::DdxFine | Op::DdyCoarse | Op::DdyFine, _)
+                if self.module.stage == Stage::Fragment =>
+            {
+                Act::Subgroup(SubgroupInfo { width: 0, reduce: Reduce::Iadd, exclusive: false }, ty)
+            }
             _ if !matches!(info.fold, Fold::None) => Act::Fold,
             _ => Act::Unsupported,
         })

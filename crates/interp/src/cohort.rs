@@ -96,9 +96,9 @@ fn turn(
             active.clear();
             active.extend(party.iter().map(|&i| {
                 let operand = |n: usize| regs.get(n).map_or(Bits::default(), |&r| subgroup[i].reg(r));
-                Active { lane: i as u32, value: operand(0), second: operand(1) }
+                Active { lane: i as u32, value: operand(0), second: operand(1), third: operand(2) }
             }));
-            together(code.op, &info, ty, width, active)
+            together(code.op, &info, ty, width, code.cx.flags, active)
                 .map_err(|cause| program.trap(&subgroup[party[0]], cause))?;
             for a in active {
                 let lane = &mut subgroup[a.lane as usize];

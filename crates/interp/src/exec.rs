@@ -33,6 +33,16 @@ pub(crate) struct World<'a> {
     pub(crate) guest: Option<&'a mut dyn Guest>,
     /// Invocations run together: who directs them records the visits.
     pub(crate) together: bool,
+    /// Inputs and outputs of invocations that have their own.
+    pub(crate) fragments: Option<Fragments<'a>>,
+}
+
+/// What fragments that run together have each for itself.
+pub(crate) struct Fragments<'a> {
+    /// By fragment.
+    pub(crate) inputs: &'a [Vec<(Var, Bits)>],
+    /// By fragment, all elements of all outputs.
+    pub(crate) outputs: Vec<Vec<Bits>>,
 }
 
 /// A call in progress.
@@ -111,6 +121,16 @@ impl World<'_> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Cause::Fuel)?;
         self.stats.insts += 1;
         Ok(())
+    }
+
+    /// An element of an invocation's output.
+    fn output(&mut self, invocation: u32, var: Var, index: u32) -> Result<&mut Bits, Cause> {
+        let place = self.bindings.place(var, index)?;
+        let all = match &mut self.fragments {
+            Some(fragments) => fragments.outputs.get_mut(invocation as usize).map(Vec::as_mut_slice),
+            None => Some(self.bindings.all_outputs_mut()),
+        };
+        all.and_then(|all| all.get_mut(place)).ok_or(Cause::Element { var, index })
     }
 
     pub(crate) fn claim(&mut self, bytes: u64) -> Result<(), Cause> {
@@ -376,11 +396,11 @@ impl Program<'_> {
                 return Ok(());
             }
             Act::Input(var) => self.input(lane, world, var, operand(lane, 0).0[0] as u32)?,
-            Act::OutputGet(var) => *world.bindings.element(var, operand(lane, 0).0[0] as u32)?,
+            Act::OutputGet(var) => *world.output(lane.index, var, operand(lane, 0).0[0] as u32)?,
             Act::Output(var) => {
                 let (value, index) = (operand(lane, 0), operand(lane, 1).0[0] as u32);
                 if !lane.helper {
-                    *world.bindings.element(var, index)? = value;
+                    *world.output(lane.index, var, index)? = value;
                 }
                 return Ok(());
             }
@@ -459,6 +479,10 @@ impl Program<'_> {
     }
 
     fn input(&self, lane: &Lane, world: &World, var: Var, index: u32) -> Result<Bits, Cause> {
+        let own = world.fragments.as_ref().and_then(|f| f.inputs.get(lane.index as usize));
+        if let Some((_, value)) = own.and_then(|own| own.iter().find(|(of, _)| *of == var)) {
+            return Ok(*value);
+        }
         match world.bindings.input(var, index) {
             Some(value) => value,
             None => self.builtin(lane, world, var).ok_or(Cause::UnboundInput { var }),

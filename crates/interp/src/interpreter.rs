@@ -3,12 +3,12 @@
 use crate::bindings::Bindings;
 use crate::code::{FuncCode, Invalid, resolve};
 use crate::cohort;
-use crate::exec::{Lane, Program, Until, World};
+use crate::exec::{Fragments, Lane, Program, Until, World};
 use crate::guest::Guest;
 use crate::order::Order;
-use crate::outcome::{Dispatched, End, Limits, Outcome, Stats};
+use crate::outcome::{Dispatched, End, Fragment, Limits, Outcome, Stats};
 use crate::trap::{At, Cause, Trap};
-use xenoglot_ir::{Bits, Func, Module};
+use xenoglot_ir::{Bits, Func, Module, Var};
 
 /// A module ready to run. Runs reuse registers and memory.
 #[derive(Debug)]
@@ -189,6 +189,30 @@ impl<'m> Interpreter<'m> {
         Ok(Dispatched { trace: world.trace, stats: world.stats })
     }
 
+    /// Runs the entry function for fragments, each with inputs of its own beside those that are bound for all. Four in a
+    /// row are a quad, the second beside the first, the third below it; quads share subgroups as lanes follow each other.
+    ///
+    /// # Errors
+    /// What stopped it, the first if several fragments would stop. Stores up to then have happened.
+    pub fn run_fragments(
+        &mut self,
+        fragments: &[Vec<(Var, Bits)>],
+        bindings: &mut Bindings,
+        limits: &Limits,
+    ) -> Result<Vec<Fragment>, Trap> {
+        let func = self.entry()?;
+        bindings.clear_outputs();
+        let outputs = vec![bindings.all_outputs().to_vec(); fragments.len()];
+        let mut world = World::new(bindings, &mut self.shared, limits);
+        world.fragments = Some(Fragments { inputs: fragments, outputs });
+        let count = u32::try_from(fragments.len()).unwrap_or(u32::MAX);
+        let size = [count, 1, 1];
+        invocations(&self.program, &mut self.lanes, &mut world, func, size, self.subgroup_width)?;
+        let outputs = world.fragments.take().map(|f| f.outputs).unwrap_or_default();
+        let fragment = |(outputs, lane): (Vec<Bits>, &Lane)| Fragment { outputs, demoted: lane.helper };
+        Ok(outputs.into_iter().zip(&self.lanes).map(fragment).collect())
+    }
+
     fn entry(&self) -> Result<Func, Trap> {
         let entry = self.program.module.entry.expand();
         entry.ok_or(Trap { cause: Cause::NoEntry, at: At::nowhere() })
@@ -204,22 +228,35 @@ fn workgroup(
     group: [u32; 3],
     width: u8,
 ) -> Result<(), Trap> {
-    let nowhere = |cause| Trap { cause, at: At::nowhere() };
-    let size = program.module.workgroup;
-    let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
     world.group = group;
+    invocations(program, lanes, world, func, program.module.workgroup, width)
+}
+
+/// Runs as many invocations as a workgroup of a size has.
+fn invocations(
+    program: &Program,
+    lanes: &mut Vec<Lane>,
+    world: &mut World,
+    func: Func,
+    size: [u32; 3],
+    width: u8,
+) -> Result<(), Trap> {
+    let nowhere = |cause| Trap { cause, at: At::nowhere() };
+    let count = size.iter().fold(1u64, |n, &s| n.saturating_mul(s.into()));
     world.together = !program.orders.is_empty();
+    // Fragments tell each at its end whether they are helpers.
+    let kept = world.together || world.fragments.is_some();
     // An empty workgroup costs something too, or a dispatch of many would never end.
     world.burn().map_err(nowhere)?;
     world.reset_shared(program.module.shared_size).map_err(nowhere)?;
-    let at_once = if world.together { count } else { count.min(1) };
+    let at_once = if kept { count } else { count.min(1) };
     let bytes = at_once.saturating_mul(size_of::<Lane>() as u64);
     world.claim(bytes).map_err(nowhere)?;
     lanes.resize_with((at_once as usize).max(lanes.len()), Lane::default);
     let [width_x, width_y, _] = size.map(u64::from);
     for index in 0..count {
         let (x, yz) = (index % width_x, index / width_x);
-        let lane = &mut lanes[if world.together { index as usize } else { 0 }];
+        let lane = &mut lanes[if kept { index as usize } else { 0 }];
         lane.reset([x, yz % width_y, yz / width_y].map(|i| i as u32), index as u32);
         program.enter(lane, world, func, &[]).map_err(|cause| program.trap(lane, cause))?;
         if !world.together {
@@ -249,6 +286,7 @@ impl<'a> World<'a> {
             group: [0; 3],
             guest: None,
             together: false,
+            fragments: None,
         }
     }
 }

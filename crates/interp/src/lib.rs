@@ -49,5 +49,5 @@ pub use bindings::{Bindings, MAX_ELEMENTS};
 pub use code::Invalid;
 pub use guest::{Guest, Refused};
 pub use interpreter::Interpreter;
-pub use outcome::{Dispatched, End, Event, Limits, Outcome, Stats, Visit};
+pub use outcome::{Dispatched, End, Event, Fragment, Limits, Outcome, Stats, Visit};
 pub use trap::{At, Cause, Trap};

@@ -103,3 +103,12 @@ pub struct Dispatched {
     /// Statistics of all invocations.
     pub stats: Stats,
 }
+
+/// What a fragment gives back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fragment {
+    /// Every output element in order of the variables and their elements, inputs left out; zeros where none was written.
+    pub outputs: Vec<Bits>,
+    /// Whether the invocation had become a helper: nothing of it is drawn.
+    pub demoted: bool,
+}

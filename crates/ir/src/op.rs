@@ -146,7 +146,7 @@ pub enum Sig {
     Interpolate(&'static [Type]),
     /// One `bool`, result one `bool`.
     Vote,
-    /// One `bool`, result `i32` or `i64`.
+    /// One `bool`, result `i32`, `i64` or `i32x4`.
     Ballot,
     /// Defined by the row's text; operands are checked by the front end that makes it, and no pass or back end
     /// of this version takes it.

@@ -85,6 +85,8 @@ pub struct Pipeline {
     pub early_fragment_tests: bool,
     /// Fragment stage: what the shader does to depth.
     pub depth: Depth,
+    /// Fragment stage: the output at location 1 is the second source of the blending of target 0.
+    pub dual_source: bool,
     /// Geometry stage: what it takes and makes.
     pub geometry: Option<Geometry>,
     /// Tessellation control stage: vertices of an output patch.
@@ -100,6 +102,7 @@ impl Default for Pipeline {
         Pipeline {
             early_fragment_tests: false,
             depth: Depth::Any,
+            dual_source: false,
             geometry: None,
             patch_vertices: None,
             tessellation: None,

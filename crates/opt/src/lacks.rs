@@ -39,8 +39,11 @@ pub struct Lacks {
     pub location_components: bool,
     /// Subgroups as wide as the guest's: what lanes tell each other goes through shared memory where the guest's width is
     /// another than this, the host's in lanes. 0 if the host's width is not known, so that all of it does; `None` leaves
-    /// ops on subgroups as they are.
+    /// ops on subgroups as they are. Graphics stages have no shared memory: there the host's subgroups stand in for the
+    /// guest's.
     pub subgroups: Option<u8>,
+    /// Exchanges within quads of fragment shaders: made of derivatives.
+    pub quads: bool,
 }
 
 impl Lacks {
@@ -71,5 +74,6 @@ impl Lacks {
         unbounded_arrays: true,
         location_components: true,
         subgroups: Some(8),
+        quads: true,
     };
 }

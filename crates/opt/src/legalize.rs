@@ -373,9 +373,11 @@ impl Pass {
                 b.func.blocks[block].insts.push(inst);
             }
             How::Here => {
+                let before = b.func.blocks[block].insts.len();
                 let mut c = Code { b, options: self.options };
                 let made = expand(&mut c, shape, args);
-                let last = b.func.blocks[block].insts.last().copied();
+                // Nothing may have been appended, where the op is one of its operands.
+                let last = b.func.blocks[block].insts.get(before..).and_then(<[Inst]>::last).copied();
                 match (made, last) {
                     // The last of the ops takes the place of the instruction.
                     (Some(v), Some(last)) if b.func.result(last) == Some(v) => {

@@ -62,6 +62,7 @@ pub mod lower_texture_lines;
 pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
+pub mod quads;
 pub mod relax;
 pub mod scalarize;
 pub mod separate_samplers;
@@ -78,4 +79,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 10;
+pub const VERSION: u16 = 11;

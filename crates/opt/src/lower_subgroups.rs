@@ -22,9 +22,13 @@
 //! Values that do not reach their uses without passing `meet` live in slots. What the lanes tell is kept twice, for odd
 //! and for even rounds: one is cleared while the other is in use.
 //!
+//! Graphics stages have no shared memory, and no API says which of their invocations share a subgroup: there the host's
+//! stand in for the guest's (`graphics`). What is of a quad is so on all hosts.
+//!
 //! A pass over the module, whose shared memory grows. Reductions, scans, operands of other than 32 bits, and subgroup ops
 //! outside the entry function are left for the back end to refuse.
 
+mod graphics;
 mod places;
 mod rounds;
 
@@ -40,9 +44,12 @@ const MAX_PLACES: usize = 250;
 const MAX_LANES: u32 = 1 << 12;
 const MAX_SHARED: u32 = 1 << 24;
 
-/// Lowers the subgroup ops of the entry function whose width is neither 0 nor the host's.
+/// Lowers the subgroup ops whose width is neither 0 nor the host's: of compute kernels those of the entry function.
 pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     let Some(host_width) = lacks.subgroups else { return Changed::NONE };
+    if !matches!(module.stage, Stage::Compute | Stage::Cpu) {
+        return graphics::run(module, host_width, lacks.quads);
+    }
     let Some((width, waits)) = plan(module, host_width) else { return Changed::NONE };
     let Some(entry) = module.entry.expand() else { return Changed::NONE };
     let lanes = module.workgroup.iter().fold(1u32, |n, &s| n.saturating_mul(s.max(1)));

@@ -8,12 +8,12 @@ use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
     copy_propagate, cse, dead_code, join_components, legalize, licm, lower_absent, lower_draw_parameters,
     lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow, lower_subgroups,
-    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, relax, scalarize,
+    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize,
     separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
-use xenoglot_ir::{Func, Module};
+use xenoglot_ir::{Func, Module, Stage};
 
 /// A pass.
 pub struct Pass {
@@ -57,6 +57,7 @@ macro_rules! passes {
 
 passes! {
     promote 1 Function "guest registers become SSA values",
+    quads 1 Function "sums over quads become derivatives and plain sums",
     relax 1 Function "floats lose what only guests ask for: flushed denormals, rules for zeros and NaNs, rounding",
     constant_fold 1 Function "ops on constants become constants",
     simplify 1 Function "ops become simpler equal ones",
@@ -79,11 +80,11 @@ passes! {
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
     lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 2 Module "ops and flags that no shading language has become ops that they have",
+    legalize 3 Module "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
-    lower_subgroups 1 Module "subgroups of another width than the host's go through shared memory",
+    lower_subgroups 2 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
 /// The pass called `name`.
@@ -213,9 +214,13 @@ pub fn optimize_function<O: Observer>(
     observer: &mut O,
 ) -> Result<(), O::Error> {
     module.funcs[func].guest_code.clear();
+    let has_quads = module.stage == Stage::Fragment;
     let level = options.level.unwrap_or(if module.optimized { Level::Light } else { Level::Full });
     let mut r = Runner { session: cx.session(module, func), observer };
     r.run("promote")?;
+    if has_quads {
+        r.run("quads")?;
+    }
     if options.relaxed_floats {
         r.run("relax")?;
     }

@@ -6,11 +6,13 @@
 //! whose control never parts talk across lanes.
 
 mod asm;
+mod fragments;
 mod shape;
 mod words;
 
 use crate::rng::Rng;
 use asm::Asm;
+pub use fragments::{Fragments, fragments};
 pub use words::Words;
 use xenoglot_maxwell::lift::{Kernel, LiftError, LiftOptions, Lifted, lift_compute};
 
@@ -116,6 +118,7 @@ impl Sample {
             shared_bytes: SHARED_BYTES * LANES,
             local_bytes: LOCAL_BYTES,
             constants: &[],
+            functions: &[],
         };
         lift_compute(&kernel, options)
     }

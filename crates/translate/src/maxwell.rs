@@ -7,12 +7,15 @@ use xenoglot_ir::{Module, Stage};
 use xenoglot_maxwell::code::Instructions;
 use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
 use xenoglot_maxwell::disasm;
-use xenoglot_maxwell::gpu::{DefaultGpu, GpuAccessor, GraphicsState, TessDomain, TessSpacing, Tessellator};
+use xenoglot_maxwell::gpu::{
+    DefaultGpu, GpuAccessor, GraphicsState, Handle, TessDomain, TessSpacing, Tessellator,
+};
 use xenoglot_maxwell::inst::Inst;
-use xenoglot_maxwell::launch::stack_bytes;
+use xenoglot_maxwell::launch::{self, stack_bytes};
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
-    flatten_integer_cubes, lift_compute_on, lift_graphics, scale_textures, stage_to_compute,
+    flatten_integer_cubes, join_gradients, lift_compute_on, lift_graphics, scale_textures, stage_to_compute,
+    trace_handles,
 };
 use xenoglot_maxwell::sph::Sph;
 
@@ -59,6 +62,8 @@ pub struct Program<'a> {
     pub entry: u32,
     /// Registers an invocation uses, where the file says.
     pub registers: Option<u32>,
+    /// Byte offsets of functions in the code, where the file says: what computed calls go to.
+    pub functions: Vec<u32>,
     /// Constant banks the file fills, by number.
     pub banks: Vec<(u32, &'a [u8])>,
     /// What of the program is not complete: it refers to addresses of global data, which the file does not say.
@@ -148,6 +153,7 @@ pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
                 code,
                 entry: 0,
                 registers: None,
+                functions: Vec::new(),
                 banks: Vec::new(),
                 unlinked: Unlinked::default(),
                 gpu: FileGpu::default(),
@@ -167,6 +173,7 @@ fn kernel(k: container::Kernel<'_>) -> Program<'_> {
         code: k.code,
         entry: k.entry,
         registers: Some(k.registers),
+        functions: k.functions,
         banks,
         unlinked,
         gpu: FileGpu::default(),
@@ -186,7 +193,17 @@ fn shader(shader: Dksh<'_>) -> Program<'_> {
     let registers = Some(shader.registers);
     let gpu = FileGpu::of_dksh(shader.kind);
     let unlinked = Unlinked::default();
-    Program { name: "main".into(), kind, code: shader.code, entry: 0, registers, banks, unlinked, gpu }
+    Program {
+        name: "main".into(),
+        kind,
+        code: shader.code,
+        entry: 0,
+        registers,
+        functions: Vec::new(),
+        banks,
+        unlinked,
+        gpu,
+    }
 }
 
 /// How to lift a program.
@@ -194,6 +211,9 @@ fn shader(shader: Dksh<'_>) -> Program<'_> {
 pub struct Options {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not say.
     pub workgroup: [u32; 3],
+    /// Bytes of shared memory that a kernel's launch gives a workgroup beside its own
+    /// ([`shared_bytes`](launch::shared_bytes)).
+    pub dynamic_shared_bytes: u32,
     /// The lifter's options.
     pub lift: LiftOptions,
     /// Binds global memory to storage buffers as far as it can be traced, at addresses that are multiples of this power of
@@ -213,6 +233,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             workgroup: [32, 1, 1],
+            dynamic_shared_bytes: 0,
             lift: LiftOptions::default(),
             storage_alignment: None,
             flatten_integer_cubes: false,
@@ -253,9 +274,10 @@ pub fn lift_on(
                 code: program.code,
                 entry: program.entry,
                 workgroup: workgroup.unwrap_or(options.workgroup),
-                shared_bytes,
+                shared_bytes: launch::shared_bytes(shared_bytes, options.dynamic_shared_bytes),
                 local_bytes: stack_bytes(local_bytes),
                 constants: &constants,
+                functions: &program.functions,
             };
             lift_compute_on(&kernel, &options.lift, gpu)?
         }
@@ -273,7 +295,8 @@ pub fn lift_on(
     };
     lifted.module.name.clone_from(&program.name);
     let is_fragment = lifted.module.stage == Stage::Fragment;
-    if is_fragment || options.storage_alignment.is_some() {
+    let has_table = lifted.info.textures.iter().any(|texture| texture.handle == Handle::TABLE);
+    if is_fragment || has_table || options.storage_alignment.is_some() {
         let mut context = xenoglot_opt::Context::new();
         for func in lifted.module.funcs.keys() {
             let mut session = context.session(&mut lifted.module, func);
@@ -283,6 +306,10 @@ pub fn lift_on(
     }
     if is_fragment {
         cancel_perspective(&mut lifted.module);
+        join_gradients(&mut lifted.module);
+    }
+    if has_table {
+        trace_handles(&mut lifted, &options.lift, gpu);
     }
     if let Some(alignment) = options.storage_alignment {
         bind_storage(&mut lifted, &options.lift, alignment);

@@ -130,8 +130,12 @@ impl Writer<'_> {
                 self.extension(Extension::SubgroupBallot);
                 let wide = ty.kind() == Kind::I64;
                 self.out.push_str(if wide { "packUint2x32(subgroupBallot" } else { "subgroupBallot" });
-                self.parenthesised(inst, sel)?;
-                self.out.push_str(if wide { ".xy)" } else { ".x" });
+                self.parenthesised(inst, Sel::all(Type::BOOL))?;
+                if ty.is_scalar() {
+                    self.out.push_str(if wide { ".xy)" } else { ".x" });
+                } else {
+                    sel.write(self.out);
+                }
             }
             Op::SgAll | Op::SgAny if ty.is_scalar() => {
                 self.extension(Extension::SubgroupVote);
@@ -193,6 +197,22 @@ impl Writer<'_> {
                     _ => ", ",
                 });
                 self.operand(inst, 1, sel, if data.op == Op::SgShuffle { ANY } else { POSTFIX })?;
+                self.out.push(')');
+            }
+            Op::SgQuadSwap | Op::SgQuadBroadcast => {
+                let which = self.func.args(inst).get(1).and_then(|&v| self.func.const_bits(v));
+                let which = which.ok_or(Error::Malformed("a quad's lane that is no constant"))?.lane(0);
+                self.extension(Extension::SubgroupQuad);
+                self.out.push_str(match (data.op, which) {
+                    (Op::SgQuadBroadcast, _) => "subgroupQuadBroadcast(",
+                    (_, 0) => "subgroupQuadSwapHorizontal(",
+                    (_, 1) => "subgroupQuadSwapVertical(",
+                    _ => "subgroupQuadSwapDiagonal(",
+                });
+                self.operand(inst, 0, sel, ANY)?;
+                if data.op == Op::SgQuadBroadcast {
+                    let _ = write!(self.out, ", {}u", which & 3);
+                }
                 self.out.push(')');
             }
             _ => return Err(self.unsupported(inst, "votes and shuffles of vectors")),

@@ -395,7 +395,7 @@ impl Writer<'_> {
                 self.interpolate(inst, sel)
             }
             op if crate::texture::is_texture(op) => self.texture(inst, sel),
-            op if op >= Op::SgId && op <= Op::SgShuffleDown => self.subgroup(inst, ty, sel),
+            op if op >= Op::SgId && op <= Op::SgQuadBroadcast => self.subgroup(inst, ty, sel),
             Op::CallPure => match data.imm {
                 Imm::Func(callee) => self.call_pure(inst, callee, sel),
                 _ => Err(Error::Malformed("a call without function")),

@@ -73,7 +73,15 @@ pub(crate) fn write(
         }
         match var.semantic {
             Semantic::Location { location, component } => {
-                variable(out, module.stage, target, var, name, location, component, capture)?;
+                let second =
+                    module.pipeline.dual_source && var.direction == Direction::Output && location == 1;
+                if second && target == Target::Es310 {
+                    let (name, reason) = (var.name.clone(), "a second source of blending");
+                    return Err(Error::UnsupportedDeclaration { name, reason });
+                }
+                let location = if second { 0 } else { location };
+                let place = (location, second, component);
+                variable(out, module.stage, target, var, name, place, capture)?;
             }
             Semantic::Builtin(builtin) => {
                 redeclare(out, module.stage, target, var, builtin, extensions)?;
@@ -94,15 +102,13 @@ pub(crate) fn write(
 
 const NO_INTERPOLATION: &str = "its interpolation has no form in this version";
 
-#[expect(clippy::too_many_arguments, reason = "a declaration's parts")]
 fn variable(
     out: &mut String,
     stage: Stage,
     target: Target,
     var: &VarData,
     name: &str,
-    location: u32,
-    component: u8,
+    (location, second, component): (u32, bool, u8),
     capture: Option<&Capture>,
 ) -> Result<(), Error> {
     let refuse = |reason| Err(Error::UnsupportedDeclaration { name: var.name.clone(), reason });
@@ -130,6 +136,9 @@ fn variable(
         if located {
             out.push_str("location = ");
             push_number(out, location);
+            if second {
+                out.push_str(", index = 1");
+            }
             if component != 0 {
                 let _ = write!(out, ", component = {component}");
             }

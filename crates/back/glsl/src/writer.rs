@@ -40,6 +40,7 @@ pub(crate) enum Extension {
     SubgroupBallot,
     SubgroupArithmetic,
     SubgroupShuffle,
+    SubgroupQuad,
     Demote,
     ClipDistance,
     ShadowLod,
@@ -51,7 +52,7 @@ pub(crate) enum Extension {
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 19] = [
+    pub(crate) const ALL: [Extension; 20] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -63,6 +64,7 @@ impl Extension {
         Extension::SubgroupBallot,
         Extension::SubgroupArithmetic,
         Extension::SubgroupShuffle,
+        Extension::SubgroupQuad,
         Extension::Demote,
         Extension::ClipDistance,
         Extension::ShadowLod,
@@ -97,6 +99,7 @@ impl Extension {
             Extension::SubgroupBallot => "GL_KHR_shader_subgroup_ballot",
             Extension::SubgroupArithmetic => "GL_KHR_shader_subgroup_arithmetic",
             Extension::SubgroupShuffle => "GL_KHR_shader_subgroup_shuffle",
+            Extension::SubgroupQuad => "GL_KHR_shader_subgroup_quad",
             Extension::Demote => "GL_EXT_demote_to_helper_invocation",
             Extension::ClipDistance => "GL_EXT_clip_cull_distance",
             Extension::ShadowLod => "GL_EXT_texture_shadow_lod",

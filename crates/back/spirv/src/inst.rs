@@ -385,6 +385,9 @@ impl Body<'_, '_> {
                 let (value, _) = arg.ok_or(OPERANDS)?;
                 let unit = self.unit();
                 let mask = unit.op(S::GroupNonUniformBallot, Type::I32X4, &[all, value]);
+                if ty == Type::I32X4 {
+                    return Ok(mask);
+                }
                 let low = unit.op(S::CompositeExtract, Type::I32, &[mask, 0]);
                 return match ty.kind() {
                     Kind::I32 => Ok(low),
@@ -406,6 +409,16 @@ impl Body<'_, '_> {
             }
             Op::SgShuffle | Op::SgShuffleXor | Op::SgShuffleUp | Op::SgShuffleDown => {
                 return self.shuffle_lanes(op, args, ty);
+            }
+            Op::SgQuadSwap | Op::SgQuadBroadcast => {
+                self.subgroups(Capability::GroupNonUniformQuad)?;
+                let (value, which) = (self.arg(args, 0)?, self.arg(args, 1)?);
+                let host = if op == Op::SgQuadSwap {
+                    S::GroupNonUniformQuadSwap
+                } else {
+                    S::GroupNonUniformQuadBroadcast
+                };
+                return Ok(self.unit().op(host, ty, &[all, value, which]));
             }
             _ => return Err(Reason::Unsupported("no back end takes this op yet")),
         };

@@ -58,8 +58,7 @@ impl Interface {
             stage_needs(unit, module.stage).map_err(|reason| reason.at(None, NO_GUEST))?;
         }
         for (var, data) in &module.vars {
-            interface.vars[var] =
-                declare(unit, module.stage, data).map_err(|reason| reason.at(None, NO_GUEST))?;
+            interface.vars[var] = declare(unit, module, data).map_err(|reason| reason.at(None, NO_GUEST))?;
         }
         for capture in &module.captures {
             unit.capability(Capability::TransformFeedback);
@@ -137,7 +136,8 @@ impl Interface {
     }
 }
 
-fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Reason> {
+fn declare(unit: &mut Unit, module: &Module, data: &VarData) -> Result<Declared, Reason> {
+    let stage = module.stage;
     let output = data.direction == Direction::Output;
     let class = if output { StorageClass::Output } else { StorageClass::Input };
     let kind = data.ty.kind();
@@ -172,7 +172,11 @@ fn declare(unit: &mut Unit, stage: Stage, data: &VarData) -> Result<Declared, Re
     unit.name(Names::Interface, id, &data.name);
     match data.semantic {
         Semantic::Location { location, component } => {
-            unit.decorate(id, Decoration::Location, &[location]);
+            let second = module.pipeline.dual_source && output && location == 1;
+            unit.decorate(id, Decoration::Location, &[if second { 0 } else { location }]);
+            if second {
+                unit.decorate(id, Decoration::Index, &[1]);
+            }
             if component != 0 {
                 unit.decorate(id, Decoration::Component, &[u32::from(component)]);
             }

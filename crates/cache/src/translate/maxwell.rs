@@ -12,7 +12,8 @@ use xenoglot::{Host, Options as CodeOptions};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{ImageFormat, Texel};
 use xenoglot_maxwell::gpu::{
-    AlphaTest, DefaultGpu, GpuAccessor, Handle, InputPrimitive, Shape, Tessellator, Texture,
+    AlphaTest, Captured, ConstantWord, DefaultGpu, GpuAccessor, Handle, InputPrimitive, Shape, Tessellator,
+    Texture,
 };
 use xenoglot_maxwell::lift::{GlobalMemory, LiftOptions, Limits};
 use xenoglot_maxwell::sph::Sph;
@@ -41,6 +42,14 @@ enum Query {
     LegacyLocation,
     NonuniformIndexing,
     DrawParameters,
+    AlphaToCoverageDither,
+    DualSourceBlend,
+    WindowPositions,
+    DrawConstants,
+    LayerFromVertex,
+    GatherBias,
+    ScaledAttribute(u32),
+    Captured(u32),
 }
 
 /// A texture as an answer: names, where the IR has enumerations.
@@ -96,6 +105,14 @@ fn answer(gpu: &dyn GpuAccessor, query: Query) -> Option<Vec<u8>> {
         Query::LegacyLocation => to_bytes(&gpu.legacy_location()),
         Query::NonuniformIndexing => to_bytes(&gpu.nonuniform_indexing()),
         Query::DrawParameters => to_bytes(&gpu.draw_parameters()),
+        Query::AlphaToCoverageDither => to_bytes(&gpu.alpha_to_coverage_dither()),
+        Query::DualSourceBlend => to_bytes(&gpu.dual_source_blend()),
+        Query::WindowPositions => to_bytes(&gpu.window_positions().map(|size| size.map(f32::to_bits))),
+        Query::DrawConstants => to_bytes(&gpu.draw_constants()),
+        Query::LayerFromVertex => to_bytes(&gpu.layer_from_vertex()),
+        Query::GatherBias => to_bytes(&gpu.gather_bias()),
+        Query::ScaledAttribute(location) => to_bytes(&gpu.scaled_attribute(location)),
+        Query::Captured(buffer) => to_bytes(&gpu.captured(buffer)),
     }
 }
 
@@ -175,6 +192,15 @@ accessors! {
     legacy_location() -> u32 = LegacyLocation, |location: u32| Some(location);
     nonuniform_indexing() -> bool = NonuniformIndexing, |nonuniform: bool| Some(nonuniform);
     draw_parameters() -> bool = DrawParameters, |parameters: bool| Some(parameters);
+    alpha_to_coverage_dither() -> bool = AlphaToCoverageDither, |dither: bool| Some(dither);
+    dual_source_blend() -> bool = DualSourceBlend, |dual: bool| Some(dual);
+    window_positions() -> Option<[f32; 2]> = WindowPositions,
+        |size: Option<[u32; 2]>| Some(size.map(|size| size.map(f32::from_bits)));
+    draw_constants() -> Option<ConstantWord> = DrawConstants, |word: Option<ConstantWord>| Some(word);
+    layer_from_vertex() -> bool = LayerFromVertex, |layer: bool| Some(layer);
+    gather_bias() -> Option<u8> = GatherBias, |bias: Option<u8>| Some(bias);
+    scaled_attribute(location: u32) -> bool = ScaledAttribute, |scaled: bool| Some(scaled);
+    captured(buffer: u32) -> Option<Captured> = Captured, |captured: Option<Captured>| Some(captured);
 }
 
 /// A program and how it is lifted, as they are in keys. What the GPU around it says is recorded instead.
@@ -184,6 +210,7 @@ struct InKeys<'a> {
     kind: KindInKeys,
     code: &'a [u8],
     entry: u32,
+    functions: &'a [u32],
     banks: &'a [(u32, &'a [u8])],
     unlinked_code: bool,
     unlinked_banks: &'a [u32],
@@ -197,13 +224,13 @@ enum KindInKeys {
 
 impl Canonical for InKeys<'_> {
     const NAME: &'static str = "maxwell program";
-    const SCHEMA: u16 = 1;
+    const SCHEMA: u16 = 2;
 }
 
 impl<'a> From<&'a Program<'a>> for InKeys<'a> {
     fn from(program: &'a Program<'a>) -> InKeys<'a> {
         // `registers` has no part in the code.
-        let Program { name, kind, code, entry, registers: _, banks, unlinked, gpu: _ } = program;
+        let Program { name, kind, code, entry, registers: _, functions, banks, unlinked, gpu: _ } = program;
         InKeys {
             name,
             kind: match *kind {
@@ -214,6 +241,7 @@ impl<'a> From<&'a Program<'a>> for InKeys<'a> {
             },
             code,
             entry: *entry,
+            functions,
             banks,
             unlinked_code: unlinked.code,
             unlinked_banks: &unlinked.banks,
@@ -224,6 +252,7 @@ impl<'a> From<&'a Program<'a>> for InKeys<'a> {
 #[derive(Serialize)]
 struct OptionsInKeys {
     workgroup: [u32; 3],
+    dynamic_shared_bytes: u32,
     global_base: u64,
     windows: [u32; 2],
     set: u32,
@@ -236,7 +265,7 @@ struct OptionsInKeys {
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "maxwell options";
-    const SCHEMA: u16 = 1;
+    const SCHEMA: u16 = 2;
 }
 
 impl From<&Options> for OptionsInKeys {
@@ -244,6 +273,7 @@ impl From<&Options> for OptionsInKeys {
         // A new field has to be considered here.
         let &Options {
             workgroup,
+            dynamic_shared_bytes,
             lift,
             storage_alignment,
             flatten_integer_cubes,
@@ -255,6 +285,7 @@ impl From<&Options> for OptionsInKeys {
         let Limits { max_nodes, max_depth } = limits;
         OptionsInKeys {
             workgroup,
+            dynamic_shared_bytes,
             global_base: base,
             windows: [shared_window, local_window],
             set,

@@ -156,6 +156,7 @@ fn program(code: &[u8]) -> Program<'_> {
         entry: 0,
         registers: None,
         banks: Vec::new(),
+        functions: Vec::new(),
         unlinked: Default::default(),
         gpu,
     }

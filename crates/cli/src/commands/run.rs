@@ -44,6 +44,9 @@ Arguments of a kernel (--args), one for each of its parameters:
   u32[64]                    the address of a buffer of 64 zeros
   f32[8]=1,2.5               the address of 8 floats that start with these; without the 8: of these only
   u8[]=@data.bin             the address of the bytes of a file; `-` for standard input
+  {u32=5; f32[8]=1,2; 24: i16=-1}
+                             a structure: numbers with their type, addresses of buffers as above; each where C puts it, or at the
+                             byte in front of it
 Direct3D shaders, other graphics stages and IR text take a buffer for each resource (--bind), by the module's name for it or by SET.BINDING, as above: `--bind out=u32[64]`. `xenoglot ir` shows the names. Inputs of stages are given by their names and numbers: `--input in0=1,0.5`.
 
 Types are u8, i8, u16, i16, u32, i32, u64, i64, f32 and f64. Every buffer is printed after the run."#;
@@ -88,6 +91,9 @@ pub struct Args {
     /// Invocations of a kernel's workgroup along x, y and z.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup, default_value = "32,1,1")]
     workgroup: Workgroup,
+    /// Bytes of shared memory of a kernel's workgroup beside what its file states (`extern __shared__`).
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared_bytes: u32,
     /// Where to run.
     #[arg(long, value_enum, default_value_t)]
     backend: Backend,

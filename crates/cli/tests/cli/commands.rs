@@ -325,6 +325,47 @@ fn kernel(name: &str) -> String {
 
 #[cfg(feature = "vulkan")]
 #[test]
+fn run_takes_structures_and_dynamic_shared_memory() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/maxwell-2/compute/public.tar.xz");
+    let corpus = xenoglot_conformance::maxwell::format::Corpus::read(&corpus).unwrap();
+    let words =
+        |bytes: &[u8]| -> Vec<u32> { bytes.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect() };
+    for variant in ["o3", "o0"] {
+        for name in ["struct_param", "dyn_reverse"] {
+            let kernel = corpus.kernels.iter().find(|k| k.name == name).unwrap();
+            let file = folder(&format!("kernel {name} {variant}")).join("kernel.cubin");
+            fs::write(&file, &corpus.cubins[&format!("{name}.{variant}.cubin")]).unwrap();
+            let file = file.display().to_string();
+            let list = |n: usize| -> String {
+                let words = words(&kernel.buffers[n].before);
+                words.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+            };
+            let launch = ["run", &file, "--json", "--workgroup", "64"];
+            let (result, out) = if name == "struct_param" {
+                // As the description has it: 48 bytes with three addresses.
+                let (x, y) = (list(0), list(1));
+                let whole = format!(
+                    "{{u32=77; u16=0x201; u8=200; u32[]={x}; 16: u32=0xdeadbeef; 24: u32[]={y}; i32=-9; 40: u32[64]}}"
+                );
+                (json(&[&launch[..], &["--args", &whole]].concat()), 2)
+            } else {
+                let input = format!("u32[]={}", list(0));
+                let more = ["--grid", "2", "--shared-bytes", "256", "--args", &input, "u32[128]"];
+                // Without, there is less memory than the kernel uses.
+                run(
+                    &["run", &file, "--workgroup", "64", "--args", &input, "u32[64]", "--shared-bytes", "x"],
+                    2,
+                );
+                (json(&[&launch[..], &more].concat()), 1)
+            };
+            let after = words(kernel.buffers[out].after.as_deref().unwrap());
+            assert_eq!(result["buffers"][out]["values"], serde_json::json!(after), "{name} {variant}");
+        }
+    }
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
 fn run_takes_arguments_of_kernels() {
     // Sorts 64 numbers in shared memory.
     for name in ["bitonic_sort.o3", "bitonic_sort.o0"] {

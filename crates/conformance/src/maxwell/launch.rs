@@ -1,6 +1,7 @@
 //! What the driver sets up for a launch: global memory, constant banks, windows.
 
 use super::format::{Kernel, Param, Variant};
+use xenoglot_maxwell::container::Cubin;
 use xenoglot_maxwell::gpu::ConstantWord;
 use xenoglot_maxwell::launch::{self, Memory, put, stack_bytes};
 use xenoglot_maxwell::lift::{
@@ -24,6 +25,8 @@ pub struct Launch<'a> {
     pub kernel: &'a Kernel,
     variant: &'a Variant,
     code: &'a [u8],
+    /// Where computed calls go.
+    functions: Vec<u32>,
     /// Global memory before the run.
     pub memory: Memory,
     /// Constant banks by number, each of its own size.
@@ -57,7 +60,9 @@ impl<'a> Launch<'a> {
             }
             globals.push((section.section.as_str(), memory.add(&data), data));
         }
-        let mut launch = Launch { kernel, variant, code, memory, banks: Vec::new() };
+        let cubin = Cubin::parse(cubin).map_err(|e| e.to_string())?;
+        let functions = cubin.kernel(&kernel.name).map(|k| k.functions.clone()).unwrap_or_default();
+        let mut launch = Launch { kernel, variant, code, functions, memory, banks: Vec::new() };
         let bank0 = launch.bank0(&addresses)?;
         launch.banks.push((0, bank0));
         for bank in &variant.const_banks {
@@ -151,6 +156,7 @@ impl<'a> Launch<'a> {
             shared_bytes: self.variant.shared_bytes,
             local_bytes: stack_bytes(self.variant.local_bytes),
             constants: &constants,
+            functions: &self.functions,
         };
         lift_compute(&program, &options())
     }

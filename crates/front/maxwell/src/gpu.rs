@@ -26,6 +26,13 @@ pub struct Handle {
     pub sampler: Option<ConstantWord>,
 }
 
+impl Handle {
+    /// A handle that the program computes, or has from memory. All textures of a shape that such handles name are one array,
+    /// and so are images: element n is what descriptor n describes, a texture with the sampler that it is used with. How
+    /// many there are [`GpuAccessor::array_length`] says (1,024 else); numbers beyond name the last.
+    pub const TABLE: Handle = Handle { texture: ConstantWord { bank: u8::MAX, offset: 0 }, sampler: None };
+}
+
 /// What a texture is, as its descriptor says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Texture {
@@ -181,6 +188,17 @@ pub struct GraphicsState {
     pub point_size: Option<f32>,
     /// The alpha test on target 0, and its reference.
     pub alpha_test: Option<(AlphaTest, f32)>,
+    /// Alpha to coverage dithers: fragments of target 0 are discarded by their alpha against a pattern of 2x2 pixels, where
+    /// the host does not do it.
+    pub alpha_to_coverage_dither: bool,
+    /// Targets 0 and 1 are the two sources of the blending of target 0.
+    pub dual_source_blend: bool,
+    /// Positions are in pixels of a window of this width and height, the viewport's transformation being off: only the last
+    /// stage before the rasteriser is to be told.
+    pub window_positions: Option<[f32; 2]>,
+    /// Three words of a constant bank are the draw's: base vertex, base instance and number. Vertex shaders take the
+    /// host's in place of what is there.
+    pub draw_constants: Option<ConstantWord>,
     /// Front and back colours differ: the fragment shader takes those of the side it sees.
     pub two_sided_colors: bool,
     /// First location of legacy attributes: colours, fog, texture coordinates.
@@ -200,6 +218,10 @@ impl Default for GraphicsState {
             y_down: false,
             point_size: None,
             alpha_test: None,
+            alpha_to_coverage_dither: false,
+            dual_source_blend: false,
+            window_positions: None,
+            draw_constants: None,
             two_sided_colors: false,
             legacy_location: 16,
         }
@@ -213,11 +235,36 @@ pub struct Host {
     pub nonuniform_indexing: bool,
     /// The number of the first instance can be read.
     pub draw_parameters: bool,
+    /// Vertex and tessellation shaders may write layer and viewport. Else they write them to
+    /// [`LAYER_LOCATION`](crate::lift::layout::LAYER_LOCATION) and the one after it, for a geometry shader that
+    /// [`layer_shader`](crate::lift::layer_shader) makes.
+    pub layer_from_vertex: bool,
+    /// Gathers of planes take the texels beside a coordinate on the edge between texels by another rule than the guest's:
+    /// coordinates move by 1/2^(n+1) texels, n being this.
+    pub gather_bias: Option<u8>,
 }
+
+/// What of a vertex is captured in a buffer of transform feedback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// Bytes of a vertex, a multiple of 4.
+    pub stride: u32,
+    /// For each word of a vertex, a quarter of the attribute's byte offset, as the machine's registers have it: 28 to 31 for
+    /// the position, `32 + 4 * location + component` for generic attributes. [`Captured::NOTHING`] leaves a word out.
+    pub words: Vec<u8>,
+}
+
+impl Captured {
+    /// A word that nothing is written to.
+    pub const NOTHING: u8 = 0xff;
+}
+
+/// Buffers of transform feedback.
+pub const CAPTURE_BUFFERS: u32 = 4;
 
 impl Default for Host {
     fn default() -> Host {
-        Host { nonuniform_indexing: true, draw_parameters: true }
+        Host { nonuniform_indexing: true, draw_parameters: true, layer_from_vertex: true, gather_bias: None }
     }
 }
 
@@ -246,6 +293,17 @@ pub trait GpuAccessor {
     /// What the components of a vertex attribute are.
     fn vertex_attribute(&self, _location: u32) -> Texel {
         Texel::Float
+    }
+
+    /// A vertex attribute of integers is one of floats to the program, as numbers of their values (scaled formats, which
+    /// hosts may lack). Asked of attributes of integers only.
+    fn scaled_attribute(&self, _location: u32) -> bool {
+        false
+    }
+
+    /// What of the last stage before the rasteriser is captured in a buffer below [`CAPTURE_BUFFERS`].
+    fn captured(&self, _buffer: u32) -> Option<Captured> {
+        None
     }
 
     /// What a colour target's components are.
@@ -314,6 +372,26 @@ pub trait GpuAccessor {
         self.state().alpha_test
     }
 
+    /// [`GraphicsState::alpha_to_coverage_dither`].
+    fn alpha_to_coverage_dither(&self) -> bool {
+        self.state().alpha_to_coverage_dither
+    }
+
+    /// [`GraphicsState::dual_source_blend`].
+    fn dual_source_blend(&self) -> bool {
+        self.state().dual_source_blend
+    }
+
+    /// [`GraphicsState::window_positions`].
+    fn window_positions(&self) -> Option<[f32; 2]> {
+        self.state().window_positions
+    }
+
+    /// [`GraphicsState::draw_constants`].
+    fn draw_constants(&self) -> Option<ConstantWord> {
+        self.state().draw_constants
+    }
+
     /// [`GraphicsState::two_sided_colors`].
     fn two_sided_colors(&self) -> bool {
         self.state().two_sided_colors
@@ -332,6 +410,16 @@ pub trait GpuAccessor {
     /// [`Host::draw_parameters`].
     fn draw_parameters(&self) -> bool {
         self.host().draw_parameters
+    }
+
+    /// [`Host::layer_from_vertex`].
+    fn layer_from_vertex(&self) -> bool {
+        self.host().layer_from_vertex
+    }
+
+    /// [`Host::gather_bias`].
+    fn gather_bias(&self) -> Option<u8> {
+        self.host().gather_bias
     }
 }
 

@@ -66,7 +66,7 @@ pub struct TextureBinding {
     pub handle: Handle,
     /// Binding in the descriptor set.
     pub binding: u32,
-    /// Handles in the array, 4 bytes apart; none of a single texture.
+    /// Handles in the array, 4 bytes apart, or elements of the table; none of a single texture.
     pub count: Option<u32>,
     /// Dimensions.
     #[serde(with = "dim")]
@@ -89,10 +89,13 @@ pub struct TextureBinding {
 /// An image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageBinding {
-    /// Where the program takes the handle from.
+    /// Where the program takes the handle from; of an array, the first.
     pub handle: Handle,
     /// Binding in the descriptor set.
     pub binding: u32,
+    /// Handles in the array, 4 bytes apart, or elements of the table; none of a single image.
+    #[serde(default)]
+    pub count: Option<u32>,
     /// Dimensions.
     #[serde(with = "dim")]
     pub dim: Dim,

@@ -55,6 +55,15 @@ impl Memory {
     }
 }
 
+/// Bytes of shared memory of a workgroup: what the file states, and behind it, aligned to 16 bytes, what the launch gives
+/// dynamically.
+pub fn shared_bytes(stated: u32, dynamic: u32) -> u32 {
+    match dynamic {
+        0 => stated,
+        _ => stated.checked_next_multiple_of(16).unwrap_or(u32::MAX).saturating_add(dynamic),
+    }
+}
+
 /// Places a cubin's global data in memory, each section a buffer, and gives the file linked for a kernel.
 ///
 /// # Errors

@@ -89,6 +89,7 @@ opcodes! {
     Iadd32i = "IADD32I"
     Icmp = "ICMP"
     Ide = "IDE"
+    Idp = "IDP"
     Imad = "IMAD"
     Imad32i = "IMAD32I"
     Imadsp = "IMADSP"

@@ -13,10 +13,11 @@ const BY_HAND: &[(u64, &str)] = &[
     (0xefa0_7000_0007_ff00, "AL2P: attributes at a register; uam unrolls the loops that would need it"),
     (0xe2c0_0000_0000_0000, "GETCRSPTR: the driver's, to save the call stack"),
     (0x2c00_0000_0007_0000, "HADD2_32I: compilers take the immediate form of three operands"),
+    (0x53f8_0000_0007_0000, "IDP: of SM61; `vectors/maxwell-2` has it"),
     (0xe230_0000_0000_0000, "PEXIT: the driver's, for handlers of exits"),
-    (0xe380_0000_0000_0000, "RAM: restores the active mask in trap handlers"),
+    (0xe380_0000_0000_0000, "RAM: restores the active mask; `vectors/maxwell-2` has it"),
     (0xe360_0000_0000_0000, "RTT: returns from trap handlers"),
-    (0xe370_0000_0000_0000, "SAM: sets the active mask in trap handlers"),
+    (0xe370_0000_0000_0000, "SAM: sets the active mask; `vectors/maxwell-2` has it"),
     (0xeea0_0000_0007_0000, "STP: not known to be used"),
 ];
 
@@ -53,6 +54,7 @@ fn is_lifted(word: u64) -> bool {
         shared_bytes: 64,
         local_bytes: 64,
         constants: &[],
+        functions: &[],
     };
     lift_compute_on(&kernel, &LiftOptions::default(), &DefaultGpu).is_ok()
 }

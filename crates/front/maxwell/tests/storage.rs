@@ -23,6 +23,7 @@ fn bound(program: &[(u64, &str)], alignment: u32) -> Lifted {
         shared_bytes: 0,
         local_bytes: 0,
         constants: &[],
+        functions: &[],
     };
     let options = LiftOptions::default();
     let mut lifted = lift_compute(&kernel, &options).unwrap();

@@ -25,6 +25,7 @@ fn lifted(word: u64, format: ImageFormat) -> Result<String, LiftError> {
         shared_bytes: 0,
         local_bytes: 0,
         constants: &[],
+        functions: &[],
     };
     let lifted = lift_compute_on(&kernel, &LiftOptions::default(), &Gpu(format))?;
     xenoglot_ir::verify(&lifted.module).unwrap_or_else(|e| panic!("{e}\n{}", lifted.module));

@@ -102,6 +102,8 @@ pub struct FloatControls {
 pub struct Limits {
     /// Invocations per subgroup by default; 0 below Vulkan 1.1.
     pub subgroup_size: u32,
+    /// Whether fragments exchange values within quads.
+    pub subgroup_quads: bool,
     /// Bytes of one uniform buffer.
     pub uniform_buffer_bytes: u32,
     /// Bytes of one storage buffer.
@@ -389,6 +391,8 @@ impl DeviceInfo {
                 .trim()
                 .to_owned();
         self.limits.subgroup_size = v11.subgroup_size;
+        self.limits.subgroup_quads = v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::FRAGMENT)
+            && v11.subgroup_supported_operations.contains(vk::SubgroupFeatureFlags::QUAD);
         self.limits.capture_buffers = feedback.max_transform_feedback_buffers;
         self.limits.capture_stride = feedback.max_transform_feedback_buffer_data_stride;
         let widths =

@@ -335,10 +335,10 @@ ops! {
     DdyFine "ddy.fine", same(1, Float), None, NO, CONV, (lane unsupported) in QUADS, "Difference along y, one per column of the quad.";
 
     // Subgroups. The guest's width is in the immediate; lowering maps it to the host's.
-    SgId "sg.id", Sig::Leaf(Some(Type::I32)), Subgroup, NO, CROSS, (-), "Lane number within the subgroup, `i32`.";
+    SgId "sg.id", Sig::Leaf(Some(Type::I32)), Subgroup, NO, CROSS, (-), "Lane number within the subgroup, `i32`; in a fragment shader, of width 4, within the quad: bit 0 along x, bit 1 along y.";
     SgSize "sg.size", Sig::Leaf(Some(Type::I32)), Subgroup, NO, CROSS, (-), "Lanes of the subgroup, `i32`.";
     SgElect "sg.elect", Sig::Leaf(Some(Type::BOOL)), Subgroup, NO, CROSS, (-), "True in the lowest active lane only.";
-    SgBallot "sg.ballot", Sig::Ballot, Subgroup, NO, CROSS, (-), "Mask of the active lanes whose operand is true: one `bool`, result `i32` (lanes 0 to 31) or `i64`.";
+    SgBallot "sg.ballot", Sig::Ballot, Subgroup, NO, CROSS, (-), "Mask of the active lanes whose operand is true: one `bool`, result `i32` (lanes 0 to 31), `i64`, or `i32x4`, the lowest lanes in the first word.";
     SgAll "sg.all", Sig::Vote, Subgroup, NO, CROSS, (-), "Whether the operand is true in every active lane.";
     SgAny "sg.any", Sig::Vote, Subgroup, NO, CROSS, (-), "Whether the operand is true in some active lane.";
     SgReadFirst "sg.read_first", same(1, Number), Subgroup, NO, CROSS, (-), "The lowest active lane's operand.";
@@ -349,8 +349,9 @@ ops! {
     SgShuffleXor "sg.shuffle_xor", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id ^ b`; otherwise as `sg.shuffle`.";
     SgShuffleUp "sg.shuffle_up", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id - b`, modulo 2^32; otherwise as `sg.shuffle`.";
     SgShuffleDown "sg.shuffle_down", Sig::FromLane, Subgroup, NO, CROSS, (-), "First operand of lane `id + b`, modulo 2^32; otherwise as `sg.shuffle`.";
-    SgQuadSwap "sg.quad_swap", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of the quad's neighbour: 0 across, 1 down, 2 diagonal.";
-    SgQuadBroadcast "sg.quad_broadcast", Sig::Open, Subgroup, NO, CROSS, (-), "The operand of lane 0 to 3 of the quad.";
+    SgQuadSwap "sg.quad_swap", Sig::FromLane, Subgroup, NO, CROSS, (-) in QUADS, "First operand of a lane of the quad, helpers included. Which, the second says, a constant: 0 the one along x, 1 along y, 2 both.";
+    SgQuadBroadcast "sg.quad_broadcast", Sig::FromLane, Subgroup, NO, CROSS, (-) in QUADS, "First operand of a lane of the quad, helpers included: that of number `b`, a constant from 0 to 3; bit 0 counts along x, bit 1 along y.";
+    SgQuadAdd "sg.quad_add", Sig::Fixed(&[Type::F32, Type::F32, Type::I32], Some(Type::F32)), Subgroup, FA, CROSS, (-) in FRAGMENT, "Sum of the first two operands as `fadd` makes it, each lane of the quad with signs of its own: the third is a constant, for lane `n` of which bits `6 - 2 * n` and above say 0 `a + b`, 1 `b - a`, 2 `a - b`, 3 `b` as it is.";
 
     // Barriers.
     Barrier "barrier", Sig::Effect, Barrier, NO, SYNC, (-), "Orders memory in the scope and, with `exec`, waits for all of it.";

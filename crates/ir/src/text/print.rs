@@ -163,12 +163,16 @@ impl Display for InstText<'_> {
 
 /// What the module says of its stage and its guest; defaults go without saying.
 fn write_facts(f: &mut dyn Write, m: &Module) -> fmt::Result {
-    let Pipeline { early_fragment_tests, depth, geometry, patch_vertices, tessellation, mesh } = m.pipeline;
+    let Pipeline { early_fragment_tests, depth, dual_source, geometry, patch_vertices, tessellation, mesh } =
+        m.pipeline;
     if early_fragment_tests {
         f.write_str("  early_tests\n")?;
     }
     if depth != Depth::Any {
         writeln!(f, "  depth {}", depth.name())?;
+    }
+    if dual_source {
+        f.write_str("  dual_source\n")?;
     }
     if let Some(Geometry { input_vertices, output_vertices, max_vertices, invocations }) = geometry {
         writeln!(

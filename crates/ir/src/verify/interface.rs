@@ -44,6 +44,7 @@ fn pipeline(sink: &mut Sink) {
     };
     owned("early tests", facts.early_fragment_tests, &[Stage::Fragment], &[]);
     owned("comparison of depth", facts.depth != Depth::Any, &[Stage::Fragment], &[]);
+    owned("second source of blending", facts.dual_source, &[Stage::Fragment], &[]);
     owned("geometry", facts.geometry.is_some(), &[Stage::Geometry], &[Stage::Geometry]);
     owned("patch", facts.patch_vertices.is_some(), &[Stage::TessControl], &[Stage::TessControl]);
     let tessellation = [Stage::TessControl, Stage::TessEval];

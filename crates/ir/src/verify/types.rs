@@ -294,8 +294,8 @@ impl<'m> Site<'m> {
                 self.takes(sink, 1)?;
                 let t = self.class(sink, 0, Class::Bool)?;
                 match self.one_result(sink)? {
-                    Type::I32 | Type::I64 if t.is_scalar() => Some(()),
-                    _ => fail!(sink, "a ballot is of one lane and gives i32 or i64"),
+                    Type::I32 | Type::I64 | Type::I32X4 if t.is_scalar() => Some(()),
+                    _ => fail!(sink, "a ballot is of one lane and gives i32, i64 or i32x4"),
                 }
             }
             Sig::Open => Some(()),

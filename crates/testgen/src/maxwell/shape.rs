@@ -32,10 +32,10 @@ const DEPTH: u32 = 4;
 const FUNCTIONS: u32 = 3;
 const FUNCTION_SIZE: u32 = 4;
 
-struct Writer<'a> {
-    rng: &'a mut Rng,
-    words: &'a Words,
-    asm: &'a mut Asm,
+pub(super) struct Writer<'a> {
+    pub(super) rng: &'a mut Rng,
+    pub(super) words: &'a Words,
+    pub(super) asm: &'a mut Asm,
     gotos: bool,
     /// Statements that may still be written.
     left: u32,
@@ -55,20 +55,8 @@ struct Writer<'a> {
 /// Writes a program.
 pub(super) fn write(rng: &mut Rng, words: &Words, asm: &mut Asm, category: Category, size: u32) {
     let end = asm.label();
-    let mut w = Writer {
-        rng,
-        words,
-        asm,
-        gotos: category == Category::Gotos,
-        left: size,
-        end,
-        callable: Vec::new(),
-        loops: Vec::new(),
-        in_function: false,
-        regions: Vec::new(),
-        next_region: 0,
-        open: Vec::new(),
-    };
+    let mut w = Writer::new(rng, words, asm, end, size);
+    w.gotos = category == Category::Gotos;
     w.prologue();
     match category {
         Category::Straight => w.straight_across(size),
@@ -77,16 +65,42 @@ pub(super) fn write(rng: &mut Rng, words: &Words, asm: &mut Asm, category: Categ
     }
 }
 
-fn inst(op: Opcode, src: Src, operands: &[(Role, Value)]) -> Option<Inst> {
+pub(super) fn inst(op: Opcode, src: Src, operands: &[(Role, Value)]) -> Option<Inst> {
     operands.iter().try_fold(Inst::of(8, op, src)?, |inst, &(role, value)| inst.with(role, value))
 }
 
-fn reg(n: u8) -> Value {
+pub(super) fn reg(n: u8) -> Value {
     Value::Reg(n)
 }
 
+impl<'a> Writer<'a> {
+    /// A writer of `size` statements before `end`.
+    pub(super) fn new(
+        rng: &'a mut Rng,
+        words: &'a Words,
+        asm: &'a mut Asm,
+        end: Label,
+        size: u32,
+    ) -> Writer<'a> {
+        Writer {
+            rng,
+            words,
+            asm,
+            gotos: false,
+            left: size,
+            end,
+            callable: Vec::new(),
+            loops: Vec::new(),
+            in_function: false,
+            regions: Vec::new(),
+            next_region: 0,
+            open: Vec::new(),
+        }
+    }
+}
+
 impl Writer<'_> {
-    fn put(&mut self, op: Opcode, src: Src, operands: &[(Role, Value)]) {
+    pub(super) fn put(&mut self, op: Opcode, src: Src, operands: &[(Role, Value)]) {
         self.asm.inst(inst(op, src, operands));
     }
 
@@ -162,7 +176,7 @@ impl Writer<'_> {
         self.epilogue();
     }
 
-    fn guard(&mut self) -> Guard {
+    pub(super) fn guard(&mut self) -> Guard {
         Guard { pred: self.rng.below(PREDS.into()) as u8, not: self.rng.percent(50) }
     }
 
@@ -172,7 +186,7 @@ impl Writer<'_> {
     }
 
     /// A word, and what makes a NaN it may have written the only one there is.
-    fn computing(&mut self, word: u64, guard: Guard) {
+    pub(super) fn computing(&mut self, word: u64, guard: Guard) {
         let Ok(made) = decode(8, word) else { return };
         self.asm.inst(if guard == ALWAYS { Some(made) } else { made.with_guard(guard) });
         let Some(dst) = made.operand(Role::Dst).and_then(|o| o.reg()) else { return };

@@ -27,6 +27,7 @@ pub(super) enum Nan {
 #[derive(Clone, Debug)]
 pub struct Words {
     alone: Vec<Vec<u64>>,
+    integers: Vec<Vec<u64>>,
     across: Vec<Vec<u64>>,
 }
 
@@ -41,10 +42,20 @@ const ALONE: &[Opcode] = {
     &[
         Bfe, Bfi, Cset, Csetp, Dadd, Dfma, Dmnmx, Dmul, Dset, Dsetp, F2f, F2i, Fadd, Fadd32i, Fchk, Fcmp,
         Ffma, Ffma32i, Flo, Fmnmx, Fmul, Fmul32i, Fset, Fsetp, Hadd2, Hadd2_32i, Hfma2, Hfma2_32i, Hmul2,
-        Hmul2_32i, Hset2, Hsetp2, I2f, I2i, Iadd, Iadd3, Iadd32i, Icmp, Imad, Imad32i, Imadsp, Imnmx, Imul,
-        Imul32i, Iscadd, Iscadd32i, Iset, Isetp, Lea, Lop, Lop3, Lop32i, Mov, Mov32i, Nop, P2r, Popc, Prmt,
-        Pset, Psetp, R2p, Sel, Shf, Shl, Shr, Vabsdiff, Vabsdiff4, Vadd, Vmad, Vmnmx, Vset, Vsetp, Vshl,
-        Vshr, Xmad,
+        Hmul2_32i, Hset2, Hsetp2, I2f, I2i, Iadd, Iadd3, Iadd32i, Icmp, Idp, Imad, Imad32i, Imadsp, Imnmx,
+        Imul, Imul32i, Iscadd, Iscadd32i, Iset, Isetp, Lea, Lop, Lop3, Lop32i, Mov, Mov32i, Nop, P2r, Popc,
+        Prmt, Pset, Psetp, R2p, Sel, Shf, Shl, Shr, Vabsdiff, Vabsdiff4, Vadd, Vmad, Vmnmx, Vset, Vsetp,
+        Vshl, Vshr, Xmad,
+    ]
+};
+
+/// Those of them that see no floats: in fragment shaders, renderers on the CPU take denormals for zeros.
+const INTEGERS: &[Opcode] = {
+    use Opcode::*;
+    &[
+        Bfe, Bfi, Cset, Csetp, Flo, I2i, Iadd, Iadd3, Iadd32i, Icmp, Idp, Imad, Imad32i, Imadsp, Imnmx, Imul,
+        Imul32i, Iscadd, Iscadd32i, Isetp, Lea, Lop, Lop3, Lop32i, Mov, Mov32i, P2r, Popc, Prmt, Psetp, R2p,
+        Sel, Shf, Shl, Shr, Vabsdiff, Vabsdiff4, Vadd, Vmad, Vmnmx, Vset, Vsetp, Vshl, Vshr, Xmad,
     ]
 };
 
@@ -57,7 +68,13 @@ impl Words {
         let mut of = |ops: &[Opcode]| -> Vec<Vec<u64>> {
             ops.iter().map(|&op| of_op(rng, op)).filter(|words| !words.is_empty()).collect()
         };
-        Words { alone: of(ALONE), across: of(ACROSS) }
+        let (alone, across) = (of(ALONE), of(ACROSS));
+        Words { alone, across, integers: of(INTEGERS) }
+    }
+
+    /// A word that computes in its lane, without floats.
+    pub(super) fn integer(&self, rng: &mut Rng) -> u64 {
+        pick(rng, &self.integers)
     }
 
     /// A word that computes in its lane.
@@ -149,6 +166,7 @@ fn is_lifted(inst: &Inst) -> bool {
         shared_bytes: 64,
         local_bytes: 64,
         constants: &[],
+        functions: &[],
     };
     lift_compute_on(&kernel, &LiftOptions::default(), &DefaultGpu).is_ok()
 }

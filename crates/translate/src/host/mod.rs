@@ -152,6 +152,7 @@ impl Host {
             location_components: is_by_naga
                 || matches!(self.language, Language::Glsl(Glsl::Gl330 | Glsl::Es310)),
             subgroups: Some(self.subgroups.width()),
+            quads: self.lacks_quads(),
         }
     }
 }
@@ -163,6 +164,13 @@ impl Host {
         let in_language =
             matches!(self.language, Language::Spirv(_) | Language::Glsl(Glsl::Vulkan450 | Glsl::Gl450));
         !in_language || self.lacks_capability(Capability::Int64)
+    }
+
+    /// Whether there are no exchanges within quads: naga reads none, and only GLSL 450 has them.
+    fn lacks_quads(&self) -> bool {
+        let in_language =
+            matches!(self.language, Language::Spirv(_) | Language::Glsl(Glsl::Vulkan450 | Glsl::Gl450));
+        !in_language || self.lacks_capability(Capability::GroupNonUniformQuad)
     }
 
     /// Whether there are no 64-bit floats.

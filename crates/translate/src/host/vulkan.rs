@@ -67,6 +67,7 @@ fn lacking(device: &DeviceInfo) -> Capabilities {
         (f.shader_storage_image_multisample, &[C::StorageImageMultisample]),
         (f.shader_subgroup_clock, &[C::ShaderClockKHR]),
         (f.shader_image_int64_atomics, &[C::Int64ImageEXT]),
+        (device.limits.subgroup_quads, &[C::GroupNonUniformQuad]),
     ];
     of_features.iter().filter(|(has, _)| !has).flat_map(|(_, capabilities)| *capabilities).copied().collect()
 }

@@ -8,7 +8,7 @@ use xenoglot::{Translator, dxil as d3d, maxwell as nvidia, pica as dmp};
 use xenoglot_ir::text::canonical;
 use xenoglot_ir::{Module, verify};
 use xenoglot_maxwell::disasm::listing;
-use xenoglot_maxwell::gpu::{AlphaTest, GraphicsState};
+use xenoglot_maxwell::gpu::{AlphaTest, ConstantWord, GraphicsState};
 use xenoglot_maxwell::sph::Sph;
 use xenoglot_pica_shader::asm;
 use xenoglot_pica_shader::disasm::{DisasmOptions, disassemble};
@@ -92,7 +92,8 @@ pub fn pica(case: &Case) -> Result<String, String> {
 /// words of a header, which makes the program a graphics shader, and a line `.bank N` words of a constant bank.
 ///
 /// Options: `workgroup=XxYxZ`, `shared=BYTES`, `local=BYTES`, `storage=ALIGNMENT`, `scale_textures`, `flatten_cubes`,
-/// `stages_to_compute`, `early_tests`, `per_sample`, `alpha_test`.
+/// `stages_to_compute`, `early_tests`, `per_sample`, `alpha_test`, `dither`, `dual_source`, `window`,
+/// `draw_constants=OFFSET`.
 pub fn maxwell(case: &Case) -> Result<String, String> {
     let mut options = nvidia::Options::default();
     let (mut shared_bytes, mut local_bytes, mut state) = (0, 0, GraphicsState::default());
@@ -110,6 +111,10 @@ pub fn maxwell(case: &Case) -> Result<String, String> {
             "stages_to_compute" => options.stages_to_compute = true,
             "early_tests" => state.early_fragment_tests = true,
             "per_sample" => state.per_sample = true,
+            "dither" => state.alpha_to_coverage_dither = true,
+            "dual_source" => state.dual_source_blend = true,
+            "window" => state.window_positions = Some([64.0, 32.0]),
+            "draw_constants" => state.draw_constants = Some(ConstantWord { bank: 0, offset: number(value)? }),
             "alpha_test" => state.alpha_test = Some((AlphaTest::GreaterEqual, 0.5)),
             _ => return None,
         }
@@ -146,6 +151,7 @@ pub fn maxwell(case: &Case) -> Result<String, String> {
         code: &code,
         entry: 0,
         registers: None,
+        functions: Vec::new(),
         banks: banks.iter().map(|(bank, data)| (*bank, data.as_slice())).collect(),
         unlinked: nvidia::Unlinked::default(),
         gpu: nvidia::FileGpu { state, ..nvidia::FileGpu::default() },

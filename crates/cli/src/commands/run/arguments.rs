@@ -50,11 +50,65 @@ pub enum Argument {
         /// Its contents.
         bytes: Vec<u8>,
     },
+    /// A structure: offsets of its members in bytes, and the members.
+    Structure(Vec<(usize, Member)>),
+}
+
+/// A member of a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Member {
+    /// A number's bytes.
+    Number(Vec<u8>),
+    /// A buffer, whose address the structure has.
+    Buffer {
+        /// What is in it.
+        element: Element,
+        /// Its contents.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Bytes of an address.
+const ADDRESS: usize = 8;
+
+/// Reads the members of a structure: `TYPE=NUMBER` or a buffer each, behind `OFFSET:` where it is not the next one that C
+/// would take.
+fn members(text: &str) -> Result<Vec<(usize, Member)>> {
+    let (mut all, mut next) = (Vec::new(), 0usize);
+    for text in text.split(';').map(str::trim).filter(|text| !text.is_empty()) {
+        let is_number = |offset: &str| offset.trim().bytes().all(|b| b.is_ascii_digit());
+        let (offset, text) = match text.split_once(':').filter(|(offset, _)| is_number(offset)) {
+            Some((offset, rest)) => {
+                let offset = offset.trim();
+                (Some(offset.parse().with_context(|| format!("{offset:?} is no offset"))?), rest.trim())
+            }
+            None => (None, text),
+        };
+        let (member, size) = match Argument::parse(text)? {
+            Argument::Buffer { element, bytes } => (Member::Buffer { element, bytes }, ADDRESS),
+            Argument::Number(text) => {
+                let (name, number) = text.split_once('=').context("expected TYPE=NUMBER or a buffer")?;
+                let element = Element::named(name.trim()).with_context(|| format!("{name:?} is no type"))?;
+                (Member::Number(element.encode(number.trim())?), element.bytes)
+            }
+            Argument::Structure(_) => bail!("a structure in a structure"),
+        };
+        let at = offset.unwrap_or(next.next_multiple_of(size));
+        next = at.checked_add(size).filter(|&end| end <= MAX_BUFFER).context("an offset that large")?;
+        all.push((at, member));
+    }
+    Ok(all)
 }
 
 impl Argument {
-    /// Reads `NUMBER`, `TYPE[COUNT]`, `TYPE[COUNT]=NUMBER,…` or `TYPE[COUNT]=@FILE`; what is given makes up for no count.
+    /// Reads `NUMBER`, `TYPE[COUNT]`, `TYPE[COUNT]=NUMBER,…` or `TYPE[COUNT]=@FILE`; what is given makes up for no count;
+    /// or `{MEMBER; …}`.
     pub fn parse(text: &str) -> Result<Argument> {
+        if let Some(inner) = text.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            // A brace inside would begin another structure.
+            anyhow::ensure!(!inner.contains('{'), "a structure in a structure");
+            return Ok(Argument::Structure(members(inner)?));
+        }
         let Some((name, rest)) = text.split_once('[') else { return Ok(Argument::Number(text.to_owned())) };
         let element = Element::named(name.trim()).with_context(|| format!("{name:?} is no type"))?;
         let (count, contents) = rest.split_once(']').context("expected TYPE[COUNT]")?;
@@ -223,7 +277,7 @@ mod tests {
     fn buffer(text: &str) -> (Element, Vec<u8>) {
         match Argument::parse(text).unwrap() {
             Argument::Buffer { element, bytes } => (element, bytes),
-            Argument::Number(number) => panic!("{number}"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -241,8 +295,26 @@ mod tests {
     }
 
     #[test]
+    fn structures_are_laid_out_as_c_does() {
+        let Argument::Structure(members) =
+            Argument::parse("{u8=1; f32=1; u32[2]=7; 40: i16=-2; u8=3}").unwrap()
+        else {
+            panic!("no structure")
+        };
+        assert_eq!(members.iter().map(|m| m.0).collect::<Vec<_>>(), [0, 4, 8, 40, 42]);
+        assert_eq!(members[3].1, Member::Number(vec![0xfe, 0xff]));
+        assert!(
+            matches!(&members[2].1, Member::Buffer { bytes, .. } if bytes[..] == [7, 0, 0, 0, 0, 0, 0, 0])
+        );
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for text in [
+            "{{u32=1}}",
+            "{5}",
+            "{x: u32=1}",
+            "{18446744073709551615: u32=1}",
             "u7[1]",
             "u8[",
             "u8[]",

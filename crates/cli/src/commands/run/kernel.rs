@@ -1,6 +1,6 @@
 //! Runs a kernel of a cubin: its buffers laid out in global memory, and what it leaves in them printed.
 
-use super::arguments::{Argument, Element, Number, encode, rows};
+use super::arguments::{Argument, Element, Member, Number, encode, rows};
 use super::{Args, Backend};
 use crate::failure::{self, usage};
 use crate::program::Select;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Module, Resource};
 use xenoglot_maxwell::container::{Cubin, Kernel};
-use xenoglot_maxwell::launch::{Launch, Memory, place_globals, put, stack_bytes};
+use xenoglot_maxwell::launch::{Launch, Memory, place_globals, put, shared_bytes, stack_bytes};
 use xenoglot_maxwell::lift::layout::{BANK_SIZE, GLOBAL_BINDING, bank_binding};
 use xenoglot_maxwell::lift::{self, ConstantBank, GlobalMemory, LiftOptions, lift_compute};
 
@@ -29,6 +29,8 @@ struct Run<'a> {
     kernel: &'a Kernel<'a>,
     grid: [u32; 3],
     workgroup: [u32; 3],
+    /// Bytes of shared memory beside what the file states.
+    dynamic_shared: u32,
     memory: Memory,
     /// Buffers of the module's global data, which come first.
     globals: usize,
@@ -97,6 +99,25 @@ impl<'a> Run<'a> {
                         buffers.push((n, element));
                         memory.add(&bytes).to_le_bytes().to_vec()
                     }
+                    Argument::Structure(members) => {
+                        let mut all = vec![0; param.size as usize];
+                        for (offset, member) in members {
+                            let bytes = match member {
+                                Member::Number(bytes) => bytes,
+                                Member::Buffer { element, bytes } => {
+                                    buffers.push((n, element));
+                                    memory.add(&bytes).to_le_bytes().to_vec()
+                                }
+                            };
+                            let place =
+                                offset.checked_add(bytes.len()).and_then(|end| all.get_mut(offset..end));
+                            let size = param.size;
+                            place
+                                .with_context(|| format!("the parameter has {size} bytes"))?
+                                .copy_from_slice(&bytes);
+                        }
+                        all
+                    }
                     Argument::Buffer { .. } => bail!("the parameter has {} bytes: no address", param.size),
                 })
             });
@@ -105,7 +126,8 @@ impl<'a> Run<'a> {
         }
         let others = kernel.banks.iter().map(|bank| (bank.bank, bank.data.to_vec()));
         let banks = std::iter::once((0, bank)).chain(others).collect();
-        Ok(Run { kernel, grid, workgroup, memory, globals, buffers, banks })
+        let dynamic_shared = args.shared_bytes;
+        Ok(Run { kernel, grid, workgroup, dynamic_shared, memory, globals, buffers, banks })
     }
 
     fn lift(&self) -> Result<Module> {
@@ -115,9 +137,10 @@ impl<'a> Run<'a> {
             code: self.kernel.code,
             entry: self.kernel.entry,
             workgroup: self.workgroup,
-            shared_bytes: self.kernel.shared_bytes,
+            shared_bytes: shared_bytes(self.kernel.shared_bytes, self.dynamic_shared),
             local_bytes: stack_bytes(self.kernel.local_bytes),
             constants: &constants,
+            functions: &self.kernel.functions,
         };
         let options = LiftOptions { global: GlobalMemory::Window { base: BASE }, ..LiftOptions::default() };
         let lifted = lift_compute(&program, &options).with_context(|| self.kernel.name.clone())?;

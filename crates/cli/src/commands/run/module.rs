@@ -90,7 +90,9 @@ fn bound(module: &Module, texts: &[String]) -> Result<Vec<Bound>> {
         }
         match Argument::parse(buffer).map_err(bad)? {
             Argument::Buffer { element, bytes } => all.push(Bound { resource, element, bytes }),
-            Argument::Number(_) => return Err(bad(anyhow!("expected TYPE[COUNT] behind the name"))),
+            Argument::Number(_) | Argument::Structure(_) => {
+                return Err(bad(anyhow!("expected TYPE[COUNT] behind the name")));
+            }
         }
     }
     for (resource, data) in module.resources.iter() {

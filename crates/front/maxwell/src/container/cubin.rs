@@ -13,8 +13,8 @@
 use super::link::LinkError;
 use super::{ContainerError, slice};
 use object::LittleEndian;
-use object::elf::{ELFDATA2LSB, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA};
-use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
+use object::elf::{ELFDATA2LSB, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC};
+use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::read::{SectionIndex, SymbolIndex};
 use serde::Serialize;
 
@@ -107,6 +107,9 @@ pub struct Kernel<'a> {
     pub code: &'a [u8],
     /// Byte offset of the first instruction's group in `code`.
     pub entry: u32,
+    /// Byte offsets in `code` of the functions that the file names there, the kernel itself left out: what a computed call
+    /// may go to. Pointers to functions are such offsets.
+    pub functions: Vec<u32>,
     /// Relocations write addresses to the code: it means nothing before [`super::link`](fn@super::link).
     pub relocated: bool,
     /// Byte offset of `code` in the file.
@@ -311,6 +314,22 @@ fn size32(section: Option<&Section>) -> Result<u32, ContainerError> {
     u32::try_from(section.sh_size(LittleEndian)).map_err(|_| malformed)
 }
 
+/// Most functions read.
+const MAX_FUNCTIONS: usize = 1 << 12;
+
+/// The functions of a file: section and offset there, sorted.
+fn functions(symbols: &SymbolTable<'_, Header>) -> Vec<(usize, u32)> {
+    let functions = symbols.iter().filter(|symbol| symbol.st_type() == STT_FUNC);
+    let place = |symbol: &object::elf::Sym64<LittleEndian>| {
+        let at = u32::try_from(symbol.st_value(LittleEndian)).ok()?;
+        Some((usize::from(symbol.st_shndx(LittleEndian).0), at))
+    };
+    let mut functions: Vec<(usize, u32)> = functions.filter_map(place).take(MAX_FUNCTIONS).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    functions
+}
+
 impl<'a> Cubin<'a> {
     /// Reads a cubin.
     ///
@@ -327,8 +346,9 @@ impl<'a> Cubin<'a> {
         }
         let sections = Sections::read(bytes, header)?;
         let symbols = sections.table.symbols(LittleEndian, bytes, object::elf::SHT_SYMTAB)?;
+        let functions = functions(&symbols);
         let mut kernels = Vec::new();
-        for (name, section, relocated) in sections.numbered() {
+        for (number, (name, section, relocated)) in sections.numbered().enumerate() {
             let Some(name) = name.strip_prefix(b".text.") else { continue };
             if kernels.len() == MAX_KERNELS {
                 return Err(ContainerError::Malformed { offset: 0, what: "number of kernels" });
@@ -344,6 +364,11 @@ impl<'a> Cubin<'a> {
                 name: String::from_utf8_lossy(name).into_owned(),
                 code,
                 entry: entry.ok_or(ContainerError::Malformed { offset: file_offset, what: "entry point" })?,
+                functions: functions
+                    .iter()
+                    .filter(|(section, at)| *section == number && u64::from(*at) != start)
+                    .map(|f| f.1)
+                    .collect(),
                 relocated,
                 file_offset,
                 registers,

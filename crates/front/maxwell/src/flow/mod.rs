@@ -34,6 +34,15 @@ pub struct ConstantBank<'a> {
     pub data: &'a [u8],
 }
 
+/// What is known beside the code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// Constant banks: where jump tables are read from.
+    pub constants: &'a [ConstantBank<'a>],
+    /// Byte offsets of functions in the code: where a computed branch without a table may go.
+    pub functions: &'a [u32],
+}
+
 /// Bounds on the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -225,7 +234,7 @@ pub fn is_flow(op: Opcode) -> bool {
 
 struct Explorer<'a> {
     code: &'a [u8],
-    constants: &'a [ConstantBank<'a>],
+    known: Known<'a>,
     limits: Limits,
     stacks: Stacks,
     ids: HashMap<(u32, StackId), u32, FxBuildHasher>,
@@ -239,18 +248,13 @@ struct Explorer<'a> {
 }
 
 /// Explores `code`, whose first word is a scheduling word, from byte address `entry` on.
-pub fn explore(
-    code: &[u8],
-    entry: u32,
-    constants: &[ConstantBank<'_>],
-    limits: Limits,
-) -> Result<Flow, FlowError> {
+pub fn explore(code: &[u8], entry: u32, known: Known<'_>, limits: Limits) -> Result<Flow, FlowError> {
     let run = |entries| {
         // Most instructions are come to in one context.
         let likely = (code.len() / WORD as usize).min(limits.max_nodes);
         let mut e = Explorer {
             code,
-            constants,
+            known,
             limits,
             stacks: Stacks::default(),
             ids: HashMap::with_capacity_and_hasher(likely, FxBuildHasher),
@@ -345,7 +349,8 @@ impl Explorer<'_> {
 
     fn table(&mut self, inst: &Inst, stack: StackId) -> Result<Exit, FlowError> {
         let from = inst.address;
-        let entries = table::recover(self.code, self.constants, inst);
+        let entries = table::recover(self.code, self.known.constants, inst);
+        let entries = entries.or_else(|| table::functions(self.known.functions, inst));
         let entries = entries.ok_or(FlowError::Indirect { address: from })?;
         self.cases += entries.len();
         if self.cases > self.limits.max_nodes {

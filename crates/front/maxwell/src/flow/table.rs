@@ -1,4 +1,5 @@
-//! Jump tables: `LDC Rn, c[b][Rm + t]` before `BRX Rn k`, the bank's data known at translation time.
+//! Jump tables: `LDC Rn, c[b][Rm + t]` before `BRX Rn k`, the bank's data known at translation time. A `BRX` on a pointer
+//! from memory is a call: of a function that the file names.
 
 use super::{ConstantBank, word};
 use crate::code::{WORD, is_control};
@@ -41,6 +42,14 @@ pub(super) fn recover(code: &[u8], constants: &[ConstantBank<'_>], branch: &Inst
     }
     entries.sort_unstable();
     entries.dedup();
+    (!entries.is_empty()).then_some(entries)
+}
+
+/// Values of the branch's register by which it is a call of one of the functions, and where they are; none if there is no
+/// function. The register has a pointer to a function: an offset in the code, to which the branch adds its own.
+pub(super) fn functions(functions: &[u32], branch: &Inst) -> Option<Vec<(u32, u32)>> {
+    let Value::Target(base) = branch.operand(Role::Target)?.value else { return None };
+    let entries: Vec<(u32, u32)> = functions.iter().map(|&at| (at.wrapping_sub(base), at)).collect();
     (!entries.is_empty()).then_some(entries)
 }
 

@@ -33,7 +33,7 @@ fn cal(from: u32, target: u32) -> u64 {
 /// Explores words at addresses; the others are EXITs, those of scheduling words zeros.
 fn flow(words: &[(u32, u64)]) -> Result<Flow, FlowError> {
     let limits = Limits { max_nodes: 1000, max_depth: 8 };
-    explore(&code(words), 0, &[], limits)
+    explore(&code(words), 0, Known::default(), limits)
 }
 
 fn code(words: &[(u32, u64)]) -> Vec<u8> {
@@ -115,7 +115,7 @@ fn a_pop_of_nothing_ends_the_invocation() {
     let f = flow(&[(0x08, pbk(0x08, 0x68)), (0x10, SYNC)]).unwrap();
     assert_eq!(f.nodes[1].exit, Exit::Always(Target::End));
     let limits = Limits { max_nodes: 1000, max_depth: 0 };
-    let f = explore(&code(&[(0x08, pbk(0x08, 0x68)), (0x10, SYNC)]), 0, &[], limits).unwrap();
+    let f = explore(&code(&[(0x08, pbk(0x08, 0x68)), (0x10, SYNC)]), 0, Known::default(), limits).unwrap();
     assert_eq!(f.nodes[2].exit, Exit::Always(Target::Pop(Kind::Sync)));
 }
 
@@ -147,7 +147,8 @@ fn jump_tables_are_bounded_by_the_index() {
     let data: Vec<u8> = [0x48u32, 0x68, 0x88, 0xa8].iter().flat_map(|v| v.to_le_bytes()).collect();
     let bank = ConstantBank { bank: 2, data: &data };
     let targets = |words: &[(u32, u64)]| {
-        let flow = explore(&code(words), 0, &[bank], Limits::default()).unwrap();
+        let flow = explore(&code(words), 0, Known { constants: &[bank], functions: &[] }, Limits::default())
+            .unwrap();
         let table = flow.nodes.iter().find_map(|n| match &n.exit {
             Exit::Table { cases, .. } => Some(cases.iter().map(|c| c.0).collect::<Vec<u32>>()),
             _ => None,
@@ -157,6 +158,6 @@ fn jump_tables_are_bounded_by_the_index() {
     assert_eq!(targets(&words), [0x48, 0x68]);
     let unbounded = [(0x08, NOP), words[1], words[2], words[3]];
     assert_eq!(targets(&unbounded), [0x48, 0x68, 0x88, 0xa8]);
-    let unknown = explore(&code(&words), 0, &[], Limits::default());
+    let unknown = explore(&code(&words), 0, Known::default(), Limits::default());
     assert_eq!(unknown.unwrap_err(), FlowError::Indirect { address: 0x28 });
 }

@@ -138,6 +138,19 @@ const IMUL_SIGNS: [ModSpec; 2] = operand_signs(f(40, 2));
 const IMAD32I_SIGNS: [ModSpec; 2] = operand_signs(f(54, 1).and(57, 1));
 const IMUL32I_SIGNS: [ModSpec; 2] = operand_signs(f(54, 2));
 
+/// Dot products, from SM61 on: of four bytes, or of two halves and the lower or upper two bytes.
+const IDP_BYTES: &[ModSpec] = &[
+    list(Mod::Operation, f(0, 0), &[(".4A", 0)]),
+    list(Mod::SignedA, f(49, 1), &[(".U8", 0), (".S8", 1)]),
+    list(Mod::SignedB, f(47, 1), &[(".U8", 0), (".S8", 1)]),
+];
+const IDP_HALVES: &[ModSpec] = &[
+    list(Mod::Operation, f(0, 0), &[(".2A", 1)]),
+    list(Mod::High, f(50, 1), &[(".LO", 0), (".HI", 1)]),
+    list(Mod::SignedA, f(49, 1), &[(".U16", 0), (".S16", 1)]),
+    list(Mod::SignedB, f(47, 1), &[(".U8", 0), (".S8", 1)]),
+];
+
 const fn high(bit: u8) -> ModSpec {
     flag(Mod::High, bit, ".HI")
 }
@@ -265,6 +278,10 @@ pub(super) const ROWS: &[Row] = &[
         &[IMAD32I_SIGNS[0], IMAD32I_SIGNS[1], high(53), plus_one(55), cc(52)],
         &[DST, A.neg(56).unless(55), IMM32, o(Role::C, Kind::Reg(0)).neg(55).unless(56)],
     ),
+    row(Idp, "0101 0011 1111 10-0", IDP_BYTES, &[DST, A, B, C]),
+    row(Idp, "0101 0011 1101 10-0", IDP_BYTES, &[DST, A, o(Role::B, Kind::Const), C]),
+    row(Idp, "0101 0011 1111 1--1", IDP_HALVES, &[DST, A, B, C]),
+    row(Idp, "0101 0011 1101 1--1", IDP_HALVES, &[DST, A, o(Role::B, Kind::Const), C]),
     alu(Imadsp, RCIC, "010 1", IMADSP, &[DST, A, BI, C]),
     alu(
         Xmad,

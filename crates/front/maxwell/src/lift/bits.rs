@@ -5,7 +5,7 @@ use super::cx::{Cx, Lift, immediate, operand};
 use super::int::is_signed;
 use super::regs::Flag;
 use crate::inst::{Inst, Role};
-use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType};
+use crate::modifier::{LogicOp, Mod, PredOp, PrmtMode, ShfType, ShiftX};
 use xenoglot_ir::{Op, Type, Value};
 
 impl Cx<'_> {
@@ -106,10 +106,13 @@ impl Cx<'_> {
             (self.int(inst, Role::A)?, self.int(inst, Role::B)?, self.int(inst, Role::C)?);
         let ty: ShfType = inst.get(Mod::ShfType)?;
         let left = !inst.has(Mod::ShiftRight);
-        if inst.has(Mod::ShiftX) {
+        let part: ShiftX = inst.get(Mod::ShiftX)?;
+        let v = if part == ShiftX::Hi && !left {
+            let signed = ty == ShfType::S64;
+            self.upper_shifted(inst, ty, signed, high, amount)
+        } else if part != ShiftX::None {
             return Err(Unsupported);
-        }
-        let v = if ty == ShfType::Bits32 {
+        } else if ty == ShfType::Bits32 {
             let op = if left { Op::FunnelL } else { Op::FunnelR };
             let v = self.op(op, &[high, low, amount]);
             let beyond = if left { low } else { high };
@@ -119,6 +122,21 @@ impl Cx<'_> {
         };
         self.set_logic_flags(inst, v);
         self.set_dst(inst, v)
+    }
+
+    /// SHF.R.HI: the upper word of the pair shifted to the right, which the lower one has no part in. uam makes it of
+    /// shifts of 64-bit numbers.
+    fn upper_shifted(&mut self, inst: &Inst, ty: ShfType, signed: bool, high: Value, amount: Value) -> Value {
+        let bits = if ty == ShfType::Bits32 { 32 } else { 64 };
+        let last = self.number(bits - 1);
+        let amount = if inst.has(Mod::Wrap) { self.op(Op::And, &[amount, last]) } else { amount };
+        if signed {
+            let most = self.number(31);
+            let amount = self.op(Op::Umin, &[amount, most]);
+            return self.op(Op::Sshr, &[high, amount]);
+        }
+        let (shifted, zero) = (self.op(Op::Ushr, &[high, amount]), self.zero());
+        self.below(amount, 32, shifted, zero)
     }
 
     /// SHF of 64 bits: below 32 a word of both, from 32 on one of the other word alone.

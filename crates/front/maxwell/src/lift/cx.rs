@@ -246,8 +246,25 @@ impl Cx<'_> {
         &mut self.known
     }
 
+    /// What of the draw a word of a constant bank is, if it is.
+    fn draw_constant(&self, bank: u8, offset: i32) -> Option<Builtin> {
+        if self.io.stage() != Some(crate::sph::Stage::Vertex) {
+            return None;
+        }
+        let first = self.io.gpu.draw_constants().filter(|word| word.bank == bank)?;
+        match u32::try_from(offset).ok()?.checked_sub(first.offset)? {
+            0 => Some(Builtin::BaseVertex),
+            4 => Some(Builtin::BaseInstance),
+            8 => Some(Builtin::DrawIndex),
+            _ => None,
+        }
+    }
+
     /// A word of a constant bank.
     pub fn constant(&mut self, bank: u8, offset: i32) -> Lift<Value> {
+        if let Some(builtin) = self.draw_constant(bank, offset) {
+            return Ok(self.builtin(builtin, Type::I32));
+        }
         if let Some(&known) = self.known_here().words.get(&(bank, offset)) {
             return Ok(known);
         }

@@ -216,6 +216,7 @@ impl Cx<'_> {
             let words: [Value; 4] = [0, 1, 2, 3].map(|i| self.reg(register + i));
             if target == 0 {
                 self.alpha_test(words[3]);
+                self.dither_alpha(words[3]);
             }
             self.put_color(target, words);
             register += TARGET_REGISTERS;
@@ -234,7 +235,8 @@ impl Cx<'_> {
     }
 
     fn put_color(&mut self, target: u8, words: [Value; 4]) {
-        let float = self.io.gpu.color_target(target.into()) == Texel::Float;
+        let blended = if target == 1 && self.module.pipeline.dual_source { 0 } else { target };
+        let float = self.io.gpu.color_target(blended.into()) == Texel::Float;
         let var = self.module.vars.push(VarData {
             name: format!("color{target}"),
             direction: Direction::Output,
@@ -262,6 +264,34 @@ impl Cx<'_> {
             AlphaTest::NotEqual => self.op(Op::FcmpUne, &[alpha, reference]),
             AlphaTest::GreaterEqual => self.op(Op::FcmpOle, &[reference, alpha]),
         };
+        let fails = self.not(passes);
+        self.b.inst(Op::DiscardIf, Flags::NONE, Imm::None, &[fails], &[]);
+        if let Some(graphics) = &mut self.info.graphics {
+            graphics.discards = true;
+        }
+    }
+
+    /// Discards by alpha against thresholds of 1/8, 3/8, 5/8 and 7/8, one for each of 2x2 pixels.
+    fn dither_alpha(&mut self, alpha: Value) {
+        if !self.io.gpu.alpha_to_coverage_dither() {
+            return;
+        }
+        let one = self.number(1);
+        let [x, y] = [0, 1].map(|lane| {
+            let v = self.frag_coord(lane);
+            let v = self.convert(Op::F2u, v, Type::I32);
+            self.op(Op::And, &[v, one])
+        });
+        // 0 and 2 above, 3 and 1 below.
+        let odd = self.op(Op::Xor, &[x, y]);
+        let odd = self.op(Op::Shl, &[odd, one]);
+        let order = self.op(Op::Or, &[odd, y]);
+        let order = self.convert(Op::U2f, order, Type::F32);
+        let (quarter, eighth) = (self.b.f32(0.25), self.b.f32(0.125));
+        let threshold = self.op(Op::Fmul, &[order, quarter]);
+        let threshold = self.op(Op::Fadd, &[threshold, eighth]);
+        let alpha = self.cast(alpha, Type::F32);
+        let passes = self.op(Op::FcmpOle, &[threshold, alpha]);
         let fails = self.not(passes);
         self.b.inst(Op::DiscardIf, Flags::NONE, Imm::None, &[fails], &[]);
         if let Some(graphics) = &mut self.info.graphics {

@@ -2,10 +2,12 @@
 
 use super::cx::Cx;
 use super::insts::needs_branch;
+use super::warp::quad_exchange;
 use super::{LiftError, Unsupported};
 use crate::flow::{Exit, Flow, Kind, Node, Target, is_flow};
 use crate::inst::{Guard, Inst, Role};
 use crate::opcode::Opcode;
+use crate::sph::Stage;
 use xenoglot_ir::imm::Scope;
 use xenoglot_ir::{Block, NO_GUEST, Op, Value};
 
@@ -75,8 +77,12 @@ impl Emitter<'_, '_> {
                 Ok(Some(next)) => id = next,
                 Ok(None) => return Ok(()),
                 Err(Unsupported) => {
-                    let text = node.inst.to_string();
-                    return Err(LiftError::Unsupported { address: node.inst.address, text });
+                    let (address, text) = (node.inst.address, node.inst.to_string());
+                    let is_shared = matches!(node.inst.op, Opcode::Lds | Opcode::Sts | Opcode::Atoms);
+                    if is_shared && self.cx.info.shared_bytes == 0 {
+                        return Err(LiftError::NoShared { address, text });
+                    }
+                    return Err(LiftError::Unsupported { address, text });
                 }
             }
         }
@@ -125,15 +131,17 @@ impl Emitter<'_, '_> {
     }
 
     /// An instruction that is not flow, under its guard: by selections, or in a block that instructions after it share
-    /// while their guard is the same.
+    /// while their guard is the same. Neighbours in a quad are asked by all of it, whoever then keeps the answer.
     fn compute(&mut self, inst: &Inst) -> Result<(), Unsupported> {
-        if self.open.is_some_and(|(guard, _)| guard != inst.guard) {
+        let in_fragments = self.cx.io.stage() == Some(Stage::Fragment);
+        let is_exchange = in_fragments && quad_exchange(inst).is_some();
+        if self.open.is_some_and(|(guard, _)| guard != inst.guard || is_exchange) {
             self.close();
         }
         if self.open.is_none() {
             let guard = self.cx.guard_value(inst.guard);
             match guard {
-                Some(guard) if needs_branch(inst) => {
+                Some(guard) if needs_branch(inst) && !is_exchange => {
                     let (then, join) = (self.cx.b.func.add_block(), self.cx.b.func.add_block());
                     self.cx.b.branch(guard, (then, &[]), (join, &[]));
                     self.cx.b.switch_to(then);

@@ -7,11 +7,11 @@ use super::texture::named_shapes;
 use super::value::Numbers;
 use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
 use crate::flow::{self, ConstantBank, Flow};
-use crate::gpu::GpuAccessor;
+use crate::gpu::{CAPTURE_BUFFERS, Captured, GpuAccessor};
 use crate::info::{GeometryInfo, GraphicsInfo, ShaderInfo, Varying};
 use crate::sph::{Sph, Stage, Topology};
 use std::collections::BTreeMap;
-use xenoglot_ir::module::{Direction, Interpolation, Semantic};
+use xenoglot_ir::module::{Builtin, Capture, Direction, Interpolation, Semantic};
 use xenoglot_ir::stage::{self, Pipeline};
 use xenoglot_ir::{Builder, Function, Module};
 
@@ -38,7 +38,8 @@ impl Shader<'_> {
     }
 
     fn flow(&self, options: &LiftOptions) -> Result<Flow, LiftError> {
-        Ok(flow::explore(self.code, self.entry, self.constants, options.limits)?)
+        let known = flow::Known { constants: self.constants, functions: &[] };
+        Ok(flow::explore(self.code, self.entry, known, options.limits)?)
     }
 }
 
@@ -127,6 +128,9 @@ pub fn lift_graphics(
     }
     let info = cx.finished_info();
     module.entry = Some(module.funcs.push(func)).into();
+    if matches!(shader.sph.stage, Stage::Vertex | Stage::TessEval | Stage::Geometry) {
+        module.captures = captures(&module, gpu)?;
+    }
     Ok(Lifted { module, info })
 }
 
@@ -152,6 +156,60 @@ fn threads(sph: &Sph) -> u32 {
     u32::from(sph.threads_per_primitive).max(1)
 }
 
+/// What transform feedback captures of a stage's outputs. What the program does not write is left out.
+fn captures(module: &Module, gpu: &dyn GpuAccessor) -> Result<Vec<Capture>, LiftError> {
+    /// Words of the position in the attribute space.
+    const POSITION: std::ops::Range<u8> = 28..32;
+    const POINT_SIZE: u8 = 27;
+    /// The first word of generic attributes, and the first behind them.
+    const GENERIC: std::ops::Range<u8> = 32..160;
+    let output = |semantic: Semantic| {
+        let mut vars = module.vars.iter();
+        vars.find(|(_, v)| v.direction == Direction::Output && v.semantic == semantic).map(|(var, _)| var)
+    };
+    let mut all: Vec<Capture> = Vec::new();
+    for buffer in 0..CAPTURE_BUFFERS {
+        let Some(captured) = gpu.captured(buffer) else { continue };
+        if captured.stride % 4 != 0 || captured.words.len() as u64 * 4 > captured.stride.into() {
+            return Err(LiftError::Stage("captured words have to fit into the stride, a multiple of 4"));
+        }
+        for (i, &word) in (0u32..).zip(&captured.words) {
+            let semantic = match word {
+                Captured::NOTHING => continue,
+                w if GENERIC.contains(&w) => {
+                    let n = w - GENERIC.start;
+                    Semantic::Location { location: u32::from(n / 4), component: n % 4 }
+                }
+                POINT_SIZE => Semantic::Builtin(Builtin::PointSize),
+                w if POSITION.contains(&w) => {
+                    let first = i.checked_sub(u32::from(w - POSITION.start));
+                    let at = first.map_or(usize::MAX, |first| first as usize);
+                    let whole = at.checked_add(4).and_then(|end| captured.words.get(at..end));
+                    if !whole.is_some_and(|words| words.iter().copied().eq(POSITION)) {
+                        return Err(LiftError::Stage("a position is captured as a whole"));
+                    }
+                    if w != POSITION.start {
+                        continue;
+                    }
+                    Semantic::Builtin(Builtin::Position)
+                }
+                _ => {
+                    return Err(LiftError::Stage(
+                        "positions, point sizes and generic attributes are captured",
+                    ));
+                }
+            };
+            let Some(var) = output(semantic) else { continue };
+            if all.iter().any(|c| c.var == var) {
+                return Err(LiftError::Stage("hosts capture an output once"));
+            }
+            all.push(Capture { var, buffer, offset: 4 * i, stride: captured.stride });
+        }
+    }
+    all.sort_unstable_by_key(|capture| capture.var);
+    Ok(all)
+}
+
 /// The fixed functions around a stage.
 fn pipeline(sph: &Sph, gpu: &dyn GpuAccessor, geometry: Option<GeometryInfo>) -> Result<Pipeline, LiftError> {
     let patch_vertices = (sph.stage == Stage::TessControl).then(|| threads(sph));
@@ -160,6 +218,7 @@ fn pipeline(sph: &Sph, gpu: &dyn GpuAccessor, geometry: Option<GeometryInfo>) ->
     }
     Ok(Pipeline {
         early_fragment_tests: sph.stage == Stage::Fragment && gpu.early_fragment_tests(),
+        dual_source: sph.stage == Stage::Fragment && gpu.dual_source_blend(),
         geometry: geometry.map(|g| stage::Geometry {
             input_vertices: g.input.vertices(),
             output_vertices: g.output_vertices,

@@ -1,10 +1,11 @@
 //! Where handles of textures and images come from, and the resources made of them.
 //!
 //! A bound instruction names a word of the bank of handles. One with the handle in a register is bound, too, if the
-//! register's value was loaded from a constant bank in the same block: from a word, from an array of words by an index,
-//! or combined of a texture's and a sampler's part.
+//! register's value was loaded from a constant bank: from a word, from an array of words by an index, or combined of a
+//! texture's and a sampler's part. Any other is the number of an element of a table.
 
 use super::Unsupported;
+use super::bindless::{Traced, masked_length, traced};
 use super::cx::{Cx, Lift, operand};
 use super::layout::{IMAGE_BINDING, MAX_RESOURCES, TEXTURE_BINDING};
 use crate::gpu::{ConstantWord, Handle, Shape};
@@ -12,13 +13,16 @@ use crate::info::{ImageBinding, TextureBinding};
 use crate::inst::{Inst, Role, Value as Named};
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
-use xenoglot_ir::{Flags, Imm, Kind, Op, Resource, Space, Type, Value};
+use xenoglot_ir::{Flags, Imm, Kind, Op, Resource, Type, Value};
 
 /// Most handles in an array whose length nobody tells.
-const DEFAULT_ARRAY: u32 = 16;
+pub(super) const DEFAULT_ARRAY: u32 = 16;
 
-/// Longest array of handles.
-const MAX_ARRAY: u32 = 1024;
+/// Longest array of handles, and the table's length where nobody tells it.
+pub(super) const MAX_ARRAY: u32 = 1024;
+
+/// The bits of a handle with the number of the texture's or image's descriptor. Above is the sampler's.
+const DESCRIPTOR: u32 = 0xf_ffff;
 
 /// A handle, or an element of an array of them.
 #[derive(Clone, Copy, Debug)]
@@ -62,82 +66,30 @@ impl Cx<'_> {
         }
     }
 
-    /// Where a handle in a register comes from.
+    /// Where a handle in a register comes from. One that is not seen to come from a constant bank names an element of a
+    /// table ([`Handle::TABLE`]); [`super::trace_handles`] looks again when all of the program is there.
     pub fn trace(&mut self, v: Value) -> Lift<Source> {
-        if let Some((Op::Or, args)) = self.definition(v)
-            && let [a, b] = args[..]
-        {
-            let (texture, sampler) = match (self.loaded_word(a), self.loaded_word(b)) {
-                (Some(a), Some(b)) => (a, b),
-                _ => return Err(Unsupported),
-            };
-            // The sampler's number is in the upper bits.
-            let swap = self.is_shifted(a);
-            let (texture, sampler) = if swap { (sampler, texture) } else { (texture, sampler) };
-            return Ok(Source { handle: Handle { texture, sampler: Some(sampler) }, element: None });
-        }
-        if let Some(texture) = self.loaded_word(v) {
-            return Ok(Source { handle: Handle { texture, sampler: None }, element: None });
-        }
-        let (bank, offset) = self.load_of(v).ok_or(Unsupported)?;
-        let Some((Op::Iadd, args)) = self.definition(offset) else { return Err(Unsupported) };
-        let [index, base] = args[..] else { return Err(Unsupported) };
-        let base = self.b.func.const_bits(base).ok_or(Unsupported)?.lane(0) as u32;
-        let handle = Handle { texture: ConstantWord { bank, offset: base }, sampler: None };
-        let length = self.io.gpu.array_length(handle).or_else(|| self.masked_length(index));
-        let count = length.unwrap_or(DEFAULT_ARRAY).clamp(1, MAX_ARRAY);
-        let (two, last) = (self.number(2), self.number(count - 1));
-        let element = self.op(Op::Ushr, &[index, two]);
-        let element = self.op(Op::Umin, &[element, last]);
-        Ok(Source { handle, element: Some((element, count)) })
-    }
-
-    fn definition(&self, v: Value) -> Option<(Op, smallvec::SmallVec<[Value; 4]>)> {
-        let inst = self.b.func.def_inst(v)?;
-        Some((self.b.func.insts[inst].op, self.b.func.args(inst).into()))
-    }
-
-    /// Bank and offset of a value that was loaded from a constant bank.
-    fn load_of(&self, v: Value) -> Option<(u8, Value)> {
-        let inst = self.b.func.def_inst(v)?;
-        let Imm::Mem(mem) = self.b.func.insts[inst].imm else { return None };
-        let resource = mem.resource.expand().filter(|_| mem.space == Space::Uniform)?;
-        let bank = self.banks.iter().position(|b| *b == Some(resource))?;
-        Some((bank as u8, *self.b.func.args(inst).first()?))
-    }
-
-    /// The word a value was loaded from, perhaps masked or shifted since.
-    fn loaded_word(&self, v: Value) -> Option<ConstantWord> {
-        let v = match self.definition(v) {
-            Some((Op::And | Op::Shl, args)) => *args.first()?,
-            _ => v,
+        let banks = &self.banks;
+        let bank_of = |resource| {
+            let bank = banks.iter().position(|b| *b == Some(resource))?;
+            u8::try_from(bank).ok()
         };
-        let (bank, offset) = self.load_of(v)?;
-        let offset = self.b.func.const_bits(offset)?.lane(0) as u32;
-        Some(ConstantWord { bank, offset })
-    }
-
-    fn is_shifted(&self, v: Value) -> bool {
-        matches!(self.definition(v), Some((Op::Shl, _)))
-    }
-
-    /// Elements of an array whose index is masked and then shifted to bytes.
-    fn masked_length(&self, index: Value) -> Option<u32> {
-        let mut v = index;
-        for _ in 0..4 {
-            let (op, args) = self.definition(v)?;
-            let known = args.iter().find_map(|&a| self.b.func.const_bits(a)).map(|b| b.lane(0) as u32);
-            match (op, known) {
-                (Op::And, Some(mask)) => {
-                    let mask = if v == index { mask >> 2 } else { mask };
-                    return mask.checked_add(1).filter(|n| n.is_power_of_two());
-                }
-                (Op::Select, _) => v = *args.get(1)?,
-                (Op::Shl, Some(_)) => v = *args.first()?,
-                _ => return None,
+        let (handle, index, length) = match traced(self.b.func, &bank_of, v) {
+            Some(Traced::One(handle)) => return Ok(Source { handle, element: None }),
+            Some(Traced::Array { handle, index }) => {
+                let two = self.number(2);
+                let length = masked_length(self.b.func, index).unwrap_or(DEFAULT_ARRAY);
+                (handle, self.op(Op::Ushr, &[index, two]), length)
             }
-        }
-        None
+            None => {
+                let number = self.number(DESCRIPTOR);
+                (Handle::TABLE, self.op(Op::And, &[v, number]), MAX_ARRAY)
+            }
+        };
+        let count = self.io.gpu.array_length(handle).unwrap_or(length).clamp(1, MAX_ARRAY);
+        let last = self.number(count - 1);
+        let element = self.op(Op::Umin, &[index, last]);
+        Ok(Source { handle, element: Some((element, count)) })
     }
 
     /// A handle of the IR for a texture.
@@ -191,11 +143,10 @@ impl Cx<'_> {
         format: ImageFormat,
         writes: bool,
     ) -> Lift<Value> {
-        if source.element.is_some() {
-            return Err(Unsupported);
-        }
+        let count = source.element.map(|(_, count)| count);
         let same = |i: &ImageBinding| {
-            i.handle == source.handle && (i.dim, i.arrayed, i.format) == (dim, arrayed, format)
+            i.handle == source.handle
+                && (i.dim, i.arrayed, i.format, i.count) == (dim, arrayed, format, count)
         };
         let known = self.bound.images.iter_mut().find(|(i, _)| same(i));
         let resource = match known {
@@ -219,13 +170,14 @@ impl Cx<'_> {
                     },
                     set: self.options.set,
                     binding: IMAGE_BINDING + n,
-                    count: Count::One,
+                    count: count.map_or(Count::One, Count::Fixed),
                     oob: OutOfBounds::Zero,
                 });
                 let handle = source.handle;
                 let binding = ImageBinding {
                     handle,
                     binding: IMAGE_BINDING + n,
+                    count,
                     dim,
                     arrayed,
                     format,

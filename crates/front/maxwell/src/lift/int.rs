@@ -1,7 +1,7 @@
 //! Integer sums, minima and selections.
 
 use super::Unsupported;
-use super::cx::{Cx, Lift, immediate, operand};
+use super::cx::{Cx, Lift, dst, immediate, operand};
 use super::regs::Flag;
 use crate::inst::{Inst, Role};
 use crate::modifier::{Iadd3Shift, MnmxMode, Mod};
@@ -216,10 +216,14 @@ impl Cx<'_> {
 
     /// MOV, MOV32I. A write mask other than all lanes is of older machines.
     pub fn mov(&mut self, inst: &Inst) -> Lift<()> {
-        if inst.operand(Role::Number).and_then(|o| o.imm()).is_some_and(|mask| mask != 15) {
-            return Err(Unsupported);
+        let mut v = self.int(inst, Role::B)?;
+        let mask = inst.operand(Role::Number).and_then(|o| o.imm()).filter(|mask| mask & 0xf != 0xf);
+        if let Some(mask) = mask {
+            // Lanes of the quad that move.
+            let old = self.reg(dst(inst)?);
+            let moves = self.is_in_quad_mask(mask & 0xf);
+            v = self.select(moves, v, old);
         }
-        let v = self.int(inst, Role::B)?;
         self.set_dst(inst, v)
     }
 }

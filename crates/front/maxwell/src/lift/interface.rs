@@ -7,6 +7,7 @@
 
 use super::Unsupported;
 use super::cx::{Cx, Lift};
+use super::layout::LAYER_LOCATION;
 use crate::gpu::GpuAccessor;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::Mod;
@@ -293,7 +294,14 @@ impl Cx<'_> {
                 let ty = if texel == Texel::Float { Type::F32 } else { Type::I32 };
                 let how = (ty, Interpolation::Flat, None);
                 let var = self.location(false, patch, location, component, how);
-                self.read(Op::Input, var, None)
+                let v = self.read(Op::Input, var, None);
+                let scaled =
+                    texel != Texel::Float && stage == Stage::Vertex && self.io.gpu.scaled_attribute(location);
+                match texel {
+                    Texel::Sint if scaled => self.convert(Op::S2f, v, Type::F32),
+                    Texel::Uint if scaled => self.convert(Op::U2f, v, Type::F32),
+                    _ => v,
+                }
             }
             Place::Location { location, component } => {
                 let how = (Type::F32, Interpolation::Smooth, Some(count));
@@ -462,7 +470,12 @@ impl Cx<'_> {
                     self.write(var, v, None);
                 }
                 Some(Place::Builtin(b @ (Builtin::Layer | Builtin::ViewportIndex), _)) => {
-                    let var = self.builtin_var(true, b, Type::I32, None);
+                    let var = if self.io.stage() == Some(Stage::Geometry) || self.io.gpu.layer_from_vertex() {
+                        self.builtin_var(true, b, Type::I32, None)
+                    } else {
+                        let location = LAYER_LOCATION + u32::from(b == Builtin::ViewportIndex);
+                        self.location(true, false, location, 0, (Type::I32, Interpolation::Flat, None))
+                    };
                     self.write(var, v, None);
                 }
                 Some(Place::Builtin(b @ Builtin::PrimitiveId, _))
@@ -492,6 +505,14 @@ impl Cx<'_> {
         }
         let defaults = [0.0, 0.0, 0.0, 1.0].map(|v| self.b.f32(v));
         let mut lanes: [Value; 4] = std::array::from_fn(|i| position[i].unwrap_or(defaults[i]));
+        if let Some(size) = self.io.gpu.window_positions() {
+            let minus_one = self.b.f32(-1.0);
+            for (lane, size) in lanes.iter_mut().zip(size) {
+                let scale = self.b.f32(2.0 / size);
+                let v = self.op(Op::Fmul, &[*lane, scale]);
+                *lane = self.op(Op::Fadd, &[v, minus_one]);
+            }
+        }
         if self.io.gpu.flip_y() {
             lanes[1] = self.op(Op::Fneg, &[lanes[1]]);
         }

@@ -32,6 +32,9 @@ pub const fn bank_binding(bank: u32) -> u32 {
     16 + bank
 }
 
+/// Where shaders put a vertex's layer out, and after it its viewport, on hosts where only geometry shaders have such outputs.
+pub const LAYER_LOCATION: u32 = 30;
+
 /// The first texture; others follow in the order of their first use.
 pub const TEXTURE_BINDING: u32 = 64;
 

@@ -9,6 +9,7 @@
 
 mod atomic;
 mod attribute;
+mod bindless;
 mod bits;
 mod compare;
 mod compute_stage;
@@ -17,6 +18,7 @@ mod cubes;
 mod cx;
 mod float;
 mod fragment;
+mod gradients;
 mod graph;
 mod graphics;
 mod half;
@@ -24,6 +26,7 @@ mod handle;
 mod insts;
 mod int;
 mod interface;
+mod layers;
 pub mod layout;
 mod memory;
 mod mul;
@@ -48,11 +51,14 @@ use crate::info::ShaderInfo;
 use crate::inst::Inst;
 use crate::modifier::{BarMode, Mod, Reserved};
 use crate::opcode::Opcode;
+pub use bindless::trace_handles;
 pub use compute_stage::{DRAW_BYTES, stage_to_compute};
 pub use cubes::flatten_integer_cubes;
 use cx::Cx;
+pub use gradients::join_gradients;
 pub use graphics::{Shader, lift_graphics};
 use interface::Io;
+pub use layers::layer_shader;
 pub use perspective::cancel_perspective;
 use regs::FlagSet;
 pub use scaling::{SCALE_BYTES, scale_textures};
@@ -76,6 +82,8 @@ pub struct Kernel<'a> {
     pub local_bytes: u32,
     /// Constant banks whose data is known: where jump tables are read from.
     pub constants: &'a [ConstantBank<'a>],
+    /// Byte offsets of functions in the code: where a computed call may go that no table is found for.
+    pub functions: &'a [u32],
 }
 
 /// Where global memory is.
@@ -125,6 +133,16 @@ pub enum LiftError {
     /// An instruction, or a form of it, that has no lifting yet.
     #[error("{address:#06x}: `{text}` is not supported")]
     Unsupported {
+        /// Byte address.
+        address: u32,
+        /// The instruction's text.
+        text: String,
+    },
+    /// An access to shared memory in a kernel that has none: it counts on what its launch gives it.
+    #[error(
+        "{address:#06x}: `{text}`: the kernel has no shared memory of its own, how much it gets dynamically has to be said"
+    )]
+    NoShared {
         /// Byte address.
         address: u32,
         /// The instruction's text.
@@ -193,7 +211,8 @@ pub fn lift_compute_on(
             return Err(LiftError::Memory(bytes));
         }
     }
-    let flow = flow::explore(kernel.code, kernel.entry, kernel.constants, options.limits)?;
+    let known = flow::Known { constants: kernel.constants, functions: kernel.functions };
+    let flow = flow::explore(kernel.code, kernel.entry, known, options.limits)?;
     let mut module = Module::new(Stage::Compute, "maxwell");
     module.workgroup = size;
     let reduces = flow.nodes.iter().any(|n| reduces(&n.inst));

@@ -44,6 +44,25 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
+    /// IDP: a dot product of four bytes, or of two halves and the lower or the upper two bytes of B, plus an addend.
+    pub fn idp(&mut self, inst: &Inst) -> Lift<()> {
+        let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
+        let mut sum = self.int(inst, Role::C)?;
+        let (signed_a, signed_b) = (inst.has(Mod::SignedA), inst.has(Mod::SignedB));
+        let of_halves = inst.modifier(Mod::Operation) != 0;
+        let (count, width, first) = match (of_halves, inst.has(Mod::High)) {
+            (false, _) => (4, 8, 0),
+            (true, high) => (2, 16, if high { 2 } else { 0 }),
+        };
+        for i in 0..count {
+            let x = self.field(a, width * i, width, signed_a);
+            let y = self.field(b, 8 * (first + i), 8, signed_b);
+            let product = self.op(Op::Imul, &[x, y]);
+            sum = self.op(Op::Iadd, &[sum, product]);
+        }
+        self.set_dst(inst, sum)
+    }
+
     /// IMADSP: a product of words, 24 bits or halves, plus an addend of such.
     pub fn imadsp(&mut self, inst: &Inst) -> Lift<()> {
         let formats = [(Role::A, Mod::MadA), (Role::B, Mod::MadB), (Role::C, Mod::MadC)];

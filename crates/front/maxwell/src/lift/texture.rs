@@ -61,6 +61,7 @@ impl Packed {
 }
 
 /// What an instruction asks of a texture, as it stands in registers.
+#[derive(Clone)]
 struct Request {
     source: Source,
     dim: TextureDim,

@@ -3,9 +3,11 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift, immediate, warp};
 use super::float::arithmetic;
-use crate::inst::{Inst, Role, Value as Named};
+use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::{BarMode, BarRed, MembarLevel, Mod, ShflMode, VoteMode};
-use xenoglot_ir::imm::{Order, Scope};
+use crate::opcode::Opcode;
+use crate::sph::Stage;
+use xenoglot_ir::imm::{Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::{Flags, Imm, MemInfo, Op, Space, Type, Value};
 
 /// B2R's `.RESULT`.
@@ -15,6 +17,11 @@ impl Cx<'_> {
     /// SHFL: the lane's value named by B within the segments that C makes, as PTX defines it: bits 0 to 4 of C clamp,
     /// bits 8 to 12 tell the segments.
     pub fn shfl(&mut self, inst: &Inst) -> Lift<()> {
+        if self.io.stage() == Some(Stage::Fragment)
+            && let Some(exchange) = quad_exchange(inst)
+        {
+            return self.exchange(inst, exchange);
+        }
         let (a, b, c) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?, self.int(inst, Role::C)?);
         let mode: ShflMode = inst.get(Mod::ShflMode)?;
         self.info.warp_operations = true;
@@ -45,14 +52,61 @@ impl Cx<'_> {
         self.set_dst(inst, v)
     }
 
+    /// An exchange within a quad: whichever lanes share a warp, those of a quad do.
+    fn exchange(&mut self, inst: &Inst, (op, which): (Op, u32)) -> Lift<()> {
+        let a = self.int(inst, Role::A)?;
+        let yes = self.truth(true);
+        self.set_dst_pred(inst, Role::DstPred, yes);
+        let v = match self.known_number(a) {
+            Some(_) => a,
+            None => {
+                let which = self.number(which);
+                self.b.op_imm(op, Flags::NONE, any_width(), &[a, which])
+            }
+        };
+        self.set_dst(inst, v)
+    }
+
+    /// SAM and RAM: all lanes of the quad run what is between, and then those again that did. Helpers run on all hosts, and
+    /// who is not in the same branch does not notice that it was.
+    pub fn quad_on(&mut self) -> Lift<()> {
+        if self.io.stage() == Some(Stage::Fragment) { Ok(()) } else { Err(Unsupported) }
+    }
+
+    /// Whether the lane is one of a mask of its quad's.
+    pub fn is_in_quad_mask(&mut self, mask: u32) -> Value {
+        let info = SubgroupInfo { width: 4, reduce: Reduce::Iadd, exclusive: false };
+        let lane = match self.io.stage() {
+            Some(Stage::Fragment) => self.b.op_imm(Op::SgId, Flags::NONE, Imm::Subgroup(info), &[]),
+            _ => {
+                self.info.warp_operations = true;
+                let (lane, quad) = (self.lane_id(), self.number(3));
+                self.op(Op::And, &[lane, quad])
+            }
+        };
+        if mask.is_power_of_two() {
+            let only = self.number(mask.trailing_zeros());
+            return self.op(Op::IcmpEq, &[lane, only]);
+        }
+        let [mask, one, zero] = [mask, 1, 0].map(|n| self.number(n));
+        let bit = self.op(Op::Ushr, &[mask, lane]);
+        let bit = self.op(Op::And, &[bit, one]);
+        self.op(Op::IcmpNe, &[bit, zero])
+    }
+
     /// FSWZADD: A plus B in singles, either negated by the lane's place in its quad: two bits for each, the first lane's
-    /// the highest, 1 negating A and 2 negating B.
+    /// the highest, 1 negating A, 2 negating B, 3 leaving A out. What `.NDV` changes is not known; compilers set it where
+    /// no change is wanted.
     pub fn fswzadd(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.float(inst, Role::A)?, self.float(inst, Role::B)?);
         let lanes = immediate(inst, Role::Number)?;
-        if (0..4).any(|lane| lanes >> (2 * lane) & 3 == 3) {
-            return Err(Unsupported);
+        if self.io.stage() == Some(Stage::Fragment) {
+            let lanes = self.number(lanes & 0xff);
+            let v = self.b.op_imm(Op::SgQuadAdd, arithmetic(inst)?, any_width(), &[a, b, lanes]);
+            return self.set_dst(inst, v);
         }
+        let alone =
+            (0..4).filter(|lane| lanes >> (2 * (3 - lane)) & 3 == 3).fold(0, |all, lane| all | 1 << lane);
         self.info.warp_operations = true;
         let (lane, quad) = (self.lane_id(), self.number(3));
         let lane = self.op(Op::And, &[lane, quad]);
@@ -66,7 +120,12 @@ impl Cx<'_> {
             let negative = self.op(Op::Fneg, &[v]);
             self.select(negates, negative, v)
         });
-        let v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
+        let mut v = self.b.op_flags(Op::Fadd, arithmetic(inst)?, &[a, b]);
+        if alone != 0 {
+            let own = self.float(inst, Role::B)?;
+            let alone = self.is_in_quad_mask(alone);
+            v = self.select(alone, own, v);
+        }
         self.set_dst(inst, v)
     }
 
@@ -79,18 +138,21 @@ impl Cx<'_> {
         self.info.warp_operations = true;
         let ballot = self.ballot(p);
         let zero = self.zero();
-        let all = self.truth(true);
-        let v = match inst.get(Mod::VoteMode)? {
+        let mode: VoteMode = inst.get(Mod::VoteMode)?;
+        let v = match mode {
             VoteMode::Any => self.op(Op::IcmpNe, &[ballot, zero]),
-            VoteMode::All => {
-                let active = self.ballot(all);
-                self.op(Op::IcmpEq, &[ballot, active])
-            }
-            VoteMode::Eq => {
-                let active = self.ballot(all);
-                let every = self.op(Op::IcmpEq, &[ballot, active]);
-                let none = self.op(Op::IcmpEq, &[ballot, zero]);
-                self.op(Op::Or, &[every, none])
+            VoteMode::All | VoteMode::Eq => {
+                // Those who say no are none. Hosts may count killed fragments in one ballot and not in another.
+                let no = self.not(p);
+                let no = self.ballot(no);
+                let every = self.op(Op::IcmpEq, &[no, zero]);
+                match mode {
+                    VoteMode::Eq => {
+                        let none = self.op(Op::IcmpEq, &[ballot, zero]);
+                        self.op(Op::Or, &[every, none])
+                    }
+                    _ => every,
+                }
             }
         };
         if let Some(n) = inst.operand(Role::Dst).and_then(|o| o.reg()) {
@@ -175,5 +237,28 @@ impl Cx<'_> {
         let p = self.op(Op::IcmpNe, &[v, zero]);
         self.set_dst_pred(inst, Role::DstPred, p);
         self.set_dst(inst, v)
+    }
+}
+
+/// Exchanges within a quad need no width.
+fn any_width() -> Imm {
+    Imm::Subgroup(SubgroupInfo { width: 0, reduce: Reduce::Iadd, exclusive: false })
+}
+
+/// The exchange within a quad that a SHFL is, if it says so in numbers: segments of four lanes (bits 8 to 12 of C) of which
+/// none is left out (bits 0 to 1).
+pub(super) fn quad_exchange(inst: &Inst) -> Option<(Op, u32)> {
+    let number = |role| {
+        let operand = inst.operand(role)?;
+        operand.imm().or((operand.reg() == Some(RZ)).then_some(0))
+    };
+    if inst.op != Opcode::Shfl || number(Role::C)? & 0x1f1f != 0x1c03 {
+        return None;
+    }
+    let b = number(Role::B)?;
+    match inst.get(Mod::ShflMode).ok()? {
+        ShflMode::Idx => Some((Op::SgQuadBroadcast, b & 3)),
+        ShflMode::Bfly => Some((Op::SgQuadSwap, (b & 0x1f).checked_sub(1).filter(|way| *way < 3)?)),
+        ShflMode::Up | ShflMode::Down => None,
     }
 }

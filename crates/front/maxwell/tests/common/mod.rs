@@ -39,6 +39,7 @@ pub fn lift(words: &[u64], max_depth: u32) -> Result<[Module; 2], LiftError> {
         shared_bytes: 256,
         local_bytes: 64,
         constants: &[ConstantBank { bank: 2, data: &table }],
+        functions: &[],
     };
     let options = LiftOptions { limits: Limits { max_nodes: 4096, max_depth }, ..LiftOptions::default() };
     let lifted = lift_compute(&kernel, &options)?.module;

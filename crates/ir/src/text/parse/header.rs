@@ -51,6 +51,10 @@ impl<'a> Parser<'a> {
                 self.module.pipeline.early_fragment_tests = true;
                 Ok(())
             }
+            "dual_source" => {
+                self.module.pipeline.dual_source = true;
+                Ok(())
+            }
             "depth" => {
                 self.module.pipeline.depth = self.known("how depth compares", Depth::parse)?;
                 Ok(())

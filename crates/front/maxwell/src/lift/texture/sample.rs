@@ -251,6 +251,30 @@ impl Cx<'_> {
         Ok(self.components(v))
     }
 
+    /// A gather of a plane, its coordinates moved as the host needs it.
+    fn biased(&mut self, request: &Request, texture: Texture, shape: Shape) -> Lift<Option<Request>> {
+        if shape.dim != Dim::D2 {
+            return Ok(None);
+        }
+        let Some(bits) = self.io.gpu.gather_bias() else { return Ok(None) };
+        let step = self.b.f32(0.5f32.powi(i32::from(bits) + 1));
+        let mut request = request.clone();
+        let level = self.zero();
+        let size = self.size(&request, (texture, shape), level)?;
+        for (i, v) in (0..2).zip(&mut request.coordinates) {
+            let step = if texture.normalized {
+                let extent = self.b.extract(size, i);
+                let extent = self.convert(Op::U2f, extent, Type::F32);
+                self.op(Op::Fdiv, &[step, extent])
+            } else {
+                step
+            };
+            let at = self.cast(*v, Type::F32);
+            *v = self.op(Op::Fadd, &[at, step]);
+        }
+        Ok(Some(request))
+    }
+
     /// A component of four texels.
     pub(super) fn gather(&mut self, request: &Request, component: u8) -> Lift<[Value; 4]> {
         let (texture, shape) = self.texture(request);
@@ -258,6 +282,8 @@ impl Cx<'_> {
             return Err(Unsupported);
         }
         let mut info = Self::info(shape, request.compare.is_some());
+        let biased = self.biased(request, texture, shape)?;
+        let request = biased.as_ref().unwrap_or(request);
         let coordinates = self.float_coordinates(request, texture, shape, false)?;
         let handle = self.declared(request, texture, shape)?;
         let mut args: SmallVec<[Value; 8]> = SmallVec::from_slice(&[handle, coordinates]);

@@ -1,0 +1,274 @@
+//! What shaders become by the state around them: each state of `docs/maxwell.md`, with it and without.
+
+use std::io::Read;
+use std::path::Path;
+use xenoglot_interp::{Bindings, Event, Interpreter, Limits};
+use xenoglot_ir::imm::Imm;
+use xenoglot_ir::module::{Builtin, Capture, Direction, Semantic, Texel};
+use xenoglot_ir::{Bits, Module, Op, Var, verify};
+use xenoglot_maxwell::GpuAccessor;
+use xenoglot_maxwell::container::Dksh;
+use xenoglot_maxwell::gpu::{Captured, ConstantWord, GraphicsState, Host, InputPrimitive};
+use xenoglot_maxwell::lift::layout::LAYER_LOCATION;
+use xenoglot_maxwell::lift::{LiftError, LiftOptions, Shader, layer_shader, lift_graphics};
+use xenoglot_opt::pipeline;
+
+/// A GPU whose state is what a test says; handles are in the driver's bank.
+#[derive(Default)]
+struct Gpu {
+    state: GraphicsState,
+    host: Host,
+    scaled: Option<Texel>,
+    captured: Vec<Captured>,
+}
+
+impl GpuAccessor for Gpu {
+    fn handle_bank(&self) -> u8 {
+        0
+    }
+
+    fn state(&self) -> GraphicsState {
+        self.state
+    }
+
+    fn host(&self) -> Host {
+        self.host
+    }
+
+    fn vertex_attribute(&self, _location: u32) -> Texel {
+        self.scaled.unwrap_or(Texel::Float)
+    }
+
+    fn scaled_attribute(&self, _location: u32) -> bool {
+        self.scaled.is_some()
+    }
+
+    fn captured(&self, buffer: u32) -> Option<Captured> {
+        self.captured.get(buffer as usize).cloned()
+    }
+}
+
+fn file(set: &str, name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors").join(set);
+    let bytes = std::fs::read(path.join("graphics/public.tar.xz")).unwrap();
+    let mut tar = Vec::new();
+    lzma_rust2::XzReader::new(bytes.as_slice(), false).read_to_end(&mut tar).unwrap();
+    for entry in tar::Archive::new(tar.as_slice()).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if entry.path().unwrap().ends_with(name) {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).unwrap();
+            return bytes;
+        }
+    }
+    panic!("{name} is not in the archive");
+}
+
+fn lift(set: &str, name: &str, gpu: &Gpu) -> Result<Module, LiftError> {
+    let bytes = file(set, &format!("{name}.dksh"));
+    let dksh = Dksh::parse(&bytes).unwrap();
+    let shader = Shader { sph: dksh.sph.unwrap(), code: dksh.code, entry: 0, constants: &[] };
+    let mut module = lift_graphics(&shader, None, &LiftOptions::default(), gpu)?.module;
+    verify(&module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+    pipeline::optimize(&mut module, &mut Default::default(), &Default::default(), &mut pipeline::Verify)
+        .unwrap();
+    Ok(module)
+}
+
+fn module(name: &str, gpu: &Gpu) -> Module {
+    lift("maxwell-2", name, gpu).unwrap()
+}
+
+fn vars(module: &Module, direction: Direction, semantic: impl Fn(Semantic) -> bool) -> Vec<Var> {
+    let vars = module.vars.iter().filter(|(_, v)| v.direction == direction && semantic(v.semantic));
+    vars.map(|(var, _)| var).collect()
+}
+
+fn builtin(module: &Module, direction: Direction, builtin: Builtin) -> Option<Var> {
+    vars(module, direction, |s| s == Semantic::Builtin(builtin)).first().copied()
+}
+
+/// Runs a shader with inputs by location and component, and builtins; constant banks are zero.
+fn run(
+    module: &Module,
+    locations: impl Fn(u32, u8) -> u32,
+    builtins: &[(Builtin, Bits)],
+) -> (Bindings, bool, Vec<Event>) {
+    let mut bindings = Bindings::new(module);
+    for (resource, _) in module.resources.iter() {
+        bindings.set_words(resource, &vec![0; 0x4000]);
+    }
+    for (var, data) in module.vars.iter().filter(|(_, v)| v.direction == Direction::Input) {
+        let bits = match data.semantic {
+            Semantic::Location { location, component } => Bits::scalar(locations(location, component).into()),
+            Semantic::Builtin(of) => builtins.iter().find(|(b, _)| *b == of).map_or(Bits::default(), |b| b.1),
+        };
+        let count = data.array.unwrap_or(1) as usize;
+        bindings.set_input_array(var, &vec![bits; count]);
+    }
+    let outcome = Interpreter::new(module).unwrap().run_entry(&mut bindings, &Limits::default()).unwrap();
+    (bindings, outcome.demoted, outcome.events)
+}
+
+fn float(v: f32) -> u32 {
+    v.to_bits()
+}
+
+fn position(module: &Module, bindings: &Bindings) -> [f32; 4] {
+    let var = builtin(module, Direction::Output, Builtin::Position).unwrap();
+    bindings.output(var)[0].words().map(f32::from_bits)
+}
+
+#[test]
+fn transform_feedback_captures_what_the_state_says() {
+    let words = |range: std::ops::Range<u8>| range.map(|n| 32 + n);
+    let nothing = [Captured::NOTHING];
+    let first = words(0..4).chain(words(4..7)).collect();
+    let second = Captured { stride: 16, words: words(8..12).collect() };
+    let third = Captured { stride: 20, words: nothing.into_iter().chain(28..32).collect() };
+    let captured = vec![Captured { stride: 32, words: first }, second, third];
+    let module = module("vs_xfb.vert", &Gpu { captured, ..Gpu::default() });
+    assert_eq!(module.captures.len(), 4 + 3 + 4 + 1);
+    for &Capture { var, buffer, offset, stride } in &module.captures {
+        let place = match module.vars[var].semantic {
+            Semantic::Location { location: 2, component } => (1, 4 * u32::from(component), 16),
+            Semantic::Location { location, component } => (0, 16 * location + 4 * u32::from(component), 32),
+            Semantic::Builtin(Builtin::Position) => (2, 4, 20),
+            Semantic::Builtin(other) => panic!("{other:?}"),
+        };
+        assert_eq!((buffer, offset, stride), place);
+    }
+    assert!(module_without("vs_xfb.vert").captures.is_empty());
+    // Half of a position, words behind the stride, an output in two buffers.
+    for captured in [
+        vec![Captured { stride: 8, words: vec![28, 29] }],
+        vec![Captured { stride: 4, words: vec![32, 33] }],
+        vec![Captured { stride: 4, words: vec![32] }, Captured { stride: 4, words: vec![32] }],
+    ] {
+        let error = lift("maxwell-2", "vs_xfb.vert", &Gpu { captured, ..Gpu::default() });
+        assert!(matches!(error, Err(LiftError::Stage(_))), "{error:?}");
+    }
+}
+
+fn module_without(name: &str) -> Module {
+    module(name, &Gpu::default())
+}
+
+#[test]
+fn the_second_source_of_blending_is_target_1() {
+    let state = GraphicsState { dual_source_blend: true, ..GraphicsState::default() };
+    let module = module("fs_dual.frag", &Gpu { state, ..Gpu::default() });
+    assert!(module.pipeline.dual_source);
+    assert!(!module_without("fs_dual.frag").pipeline.dual_source);
+    let text = module.to_string();
+    assert_eq!(xenoglot_ir::text::parse(&text, &Default::default()).unwrap().pipeline, module.pipeline);
+}
+
+#[test]
+fn alpha_dithers_where_the_host_does_not() {
+    let state = GraphicsState { alpha_to_coverage_dither: true, ..GraphicsState::default() };
+    let dithered = lift("maxwell", "fs_depth_mrt.frag", &Gpu { state, ..Gpu::default() }).unwrap();
+    let plain = lift("maxwell", "fs_depth_mrt.frag", &Gpu::default()).unwrap();
+    for (alpha, passing) in [(0.0, 0), (0.2, 1), (0.4, 2), (0.7, 3), (0.9, 4)] {
+        let mut passed = [0; 2];
+        for (x, y) in [(4.5, 6.5), (5.5, 6.5), (4.5, 7.5), (5.5, 7.5)] {
+            // 1/w is 1: colours are what comes in.
+            let place = [(Builtin::FragCoord, Bits::f32x4([x, y, 0.5, 1.0]))];
+            let color = |_, component| float(if component == 3 { alpha } else { 0.5 });
+            for (passed, module) in passed.iter_mut().zip([&dithered, &plain]) {
+                *passed += u32::from(!run(module, color, &place).1);
+            }
+        }
+        assert_eq!(passed, [passing, 4], "alpha {alpha}");
+    }
+}
+
+#[test]
+fn positions_in_pixels_become_clip_space() {
+    let state = GraphicsState { window_positions: Some([64.0, 32.0]), ..GraphicsState::default() };
+    let module = module("vs_draw.vert", &Gpu { state, ..Gpu::default() });
+    let at = |location, component| match (location, component) {
+        (0, 0) => float(48.0),
+        (0, 1) => float(8.0),
+        (0, 2) => float(0.25),
+        _ => float(1.0),
+    };
+    let (bindings, ..) = run(&module, at, &[]);
+    assert_eq!(position(&module, &bindings), [0.5, -0.5, 0.25, 1.0]);
+    let plain = module_without("vs_draw.vert");
+    let (bindings, ..) = run(&plain, at, &[]);
+    assert_eq!(position(&plain, &bindings), [48.0, 8.0, 0.25, 1.0]);
+}
+
+#[test]
+fn numbers_of_the_draw_are_the_hosts_in_place_of_constants() {
+    let first = ConstantWord { bank: 0, offset: 0 };
+    let state = GraphicsState { draw_constants: Some(first), ..GraphicsState::default() };
+    let module = module("vs_draw.vert", &Gpu { state, ..Gpu::default() });
+    let numbers = [
+        (Builtin::BaseVertex, Bits::scalar(5)),
+        (Builtin::BaseInstance, Bits::scalar(6)),
+        (Builtin::DrawIndex, Bits::scalar(7)),
+        (Builtin::InstanceIndex, Bits::scalar(9)),
+    ];
+    let given = |module: &Module| {
+        let (bindings, ..) = run(module, |_, _| 0, &numbers);
+        [0, 1, 2].map(|component| {
+            let is_it = |s| s == Semantic::Location { location: 1, component };
+            bindings.output(vars(module, Direction::Output, is_it)[0])[0].words()[0]
+        })
+    };
+    assert_eq!(given(&module), [5, 6, 7]);
+    // Else they are what the bank has.
+    assert_eq!(given(&module_without("vs_draw.vert")), [0; 3]);
+}
+
+#[test]
+fn scaled_attributes_are_numbers_of_integers() {
+    for (texel, value, want) in [(Texel::Sint, -3i32 as u32, -3.0), (Texel::Uint, 200, 200.0)] {
+        let module = module("vs_draw.vert", &Gpu { scaled: Some(texel), ..Gpu::default() });
+        let (bindings, ..) = run(&module, |_, _| value, &[]);
+        assert_eq!(position(&module, &bindings), [want; 4]);
+    }
+}
+
+#[test]
+fn layers_go_through_a_geometry_shader_where_vertex_shaders_have_none() {
+    let host = Host { layer_from_vertex: false, ..Host::default() };
+    let module = module("vs_layer.vert", &Gpu { host, ..Gpu::default() });
+    assert_eq!(builtin(&module, Direction::Output, Builtin::Layer), None);
+    let passed = vars(
+        &module,
+        Direction::Output,
+        |s| matches!(s, Semantic::Location { location, .. } if location >= LAYER_LOCATION),
+    );
+    assert!(!passed.is_empty());
+    assert!(builtin(&module_without("vs_layer.vert"), Direction::Output, Builtin::Layer).is_some());
+    for (input, count) in [
+        (InputPrimitive::Points, 1),
+        (InputPrimitive::Lines, 2),
+        (InputPrimitive::Triangles, 3),
+        (InputPrimitive::TrianglesAdjacency, 3),
+    ] {
+        let geometry = layer_shader(&module, input);
+        verify(&geometry).unwrap_or_else(|e| panic!("{e}\n{geometry}"));
+        let (bindings, _, events) =
+            run(&geometry, |location, _| if location == LAYER_LOCATION { 3 } else { 0 }, &[]);
+        let layer = builtin(&geometry, Direction::Output, Builtin::Layer).unwrap();
+        assert_eq!(bindings.output(layer)[0], Bits::scalar(3));
+        assert_eq!(events.len(), count + 1);
+    }
+}
+
+#[test]
+fn gathers_move_by_the_hosts_precision() {
+    let host = Host { gather_bias: Some(8), ..Host::default() };
+    let biased = module("fs_gather.frag", &Gpu { host, ..Gpu::default() });
+    let plain = module_without("fs_gather.frag");
+    let sizes = |module: &Module| {
+        let f = module.funcs.values().next().unwrap();
+        let insts = f.layout.iter().flat_map(|&b| &f.blocks[b].insts);
+        insts.filter(|&&i| f.insts[i].op == Op::TexQuerySize && matches!(f.insts[i].imm, Imm::Tex(_))).count()
+    };
+    assert!(sizes(&biased) > sizes(&plain));
+}
