@@ -6,6 +6,7 @@ use xenoglot_capture::{Block, Capture, Info, Limits};
 use xenoglot_dragon::checkpoint::{HOST, MACHINE, STATE, load, save};
 use xenoglot_dragon::command::{Command, Write, sig};
 use xenoglot_dragon::host::{Mesh, MeshLimits, load_gltf, load_obj};
+use xenoglot_dragon::params::Timing;
 use xenoglot_dragon::{Machine, Params};
 use xenoglot_ir::verify;
 use xenoglot_testgen::rng::Rng;
@@ -25,8 +26,8 @@ fn params(bits: u8) -> Params {
     let mut params = Params { bin_size: 8, tick_limit: TICKS, ..Params::default() };
     params.memory.bytes = MEMORY;
     (params.vpus, params.threads) = (1 + u32::from(bits & 3), 1 + u32::from(bits >> 2 & 7));
-    params.memory.contention = bits & 32 != 0;
-    params.memory.rows.enabled = bits & 64 != 0;
+    params.memory.timing = if bits & 32 != 0 { Timing::Timer } else { Timing::Sdram };
+    params.memory.sdram.refresh = if bits & 64 != 0 { 30 } else { 0 };
     params.number = if bits & 128 != 0 { Number::Float } else { Number::default() };
     params
 }
@@ -248,6 +249,6 @@ pub(crate) fn parameters() -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = (0..16)
         .map(|n| Params { vpus: 1 + n % 8, threads: 1 + n, ..params(n as u8 * 16) }.to_toml().into())
         .collect();
-    all.push(b"number = \"s20.12\"\n[memory.rows]\nbanks = 4\n".to_vec());
+    all.push(b"number = \"s20.12\"\n[memory.sdram]\nbanks = 8\n".to_vec());
     all
 }

@@ -43,6 +43,7 @@ pub mod host;
 mod machine;
 pub mod memory;
 pub mod params;
+mod sdram;
 mod unit;
 mod wait;
 

@@ -71,6 +71,13 @@ pub(crate) struct Shared {
     pub fragments: Option<Vec<FragmentStart>>,
 }
 
+impl Shared {
+    /// Starts an access of a unit; gives the tick in which it is done.
+    pub fn access(&mut self, unit: Unit, direction: Direction, address: u32, bytes: u32) -> u64 {
+        self.memory.access(unit, self.now, direction, address, bytes)
+    }
+}
+
 /// What a thread starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentStart {
@@ -123,12 +130,12 @@ impl Machine {
     pub fn new(params: Params) -> Result<Machine, ParamError> {
         params.check()?;
         let units = Units {
-            vpus: (0..params.vpus).map(|_| Vpu::new(&params)).collect(),
+            vpus: (0..params.vpus as u8).map(|n| Vpu::new(&params, n)).collect(),
             program_load: ProgramLoad::default(),
             draw: Draw::new(),
             raster: Raster::Own(Rasterizer::default()),
-            store: Transfer::new(Direction::Write),
-            load: Transfer::new(Direction::Read),
+            store: Transfer::new(Unit::Store),
+            load: Transfer::new(Unit::Load),
             fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
@@ -139,7 +146,7 @@ impl Machine {
             now: 0,
             sig: 0,
             faults: Faults::empty(),
-            memory: Sdram::new(&params.memory),
+            memory: Sdram::new(&params),
             tiles: Tiles::new(params.bin_size),
             program: Program::default(),
             globals: Default::default(),
@@ -303,7 +310,7 @@ impl Machine {
             // Only the draw coordinator asks it, and is busy until it has the answer.
             Unit::VertexCache => true,
             Unit::Raster => units.raster.is_idle(),
-            Unit::Texture => units.textures.is_idle(self.shared.now),
+            Unit::Texture => units.textures.is_idle(),
             Unit::Fill => units.fill.is_idle(),
             Unit::Store => units.store.is_idle(),
             Unit::Load => units.load.is_idle(),
@@ -333,7 +340,7 @@ impl Machine {
         note(Unit::Load as usize, units.load.tick(shared));
         note(Unit::WriteGlobal as usize, units.write_global.tick(shared));
         note(Unit::VertexCache as usize, units.vertex_cache.tick(shared));
-        note(Unit::Texture as usize, units.textures.tick(shared.now));
+        note(Unit::Texture as usize, units.textures.tick(shared, &mut units.vpus));
         note(Unit::Command as usize, self.control.tick(shared, units));
         if let Some(recorder) = &mut self.recorder {
             for (track, &event) in self.events.iter().enumerate() {
@@ -475,8 +482,8 @@ impl Machine {
 fn count(recorder: &mut Recorder, control: &Control, shared: &Shared, units: &Units) {
     recorder.count(0, control.depth() as i64);
     recorder.count(1, units.vpus.iter().map(|v| i64::from(v.threads())).sum());
-    recorder.count(2, shared.memory.moved[Direction::Read as usize] as i64);
-    recorder.count(3, shared.memory.moved[Direction::Write as usize] as i64);
+    recorder.count(2, shared.memory.moved(Direction::Read) as i64);
+    recorder.count(3, shared.memory.moved(Direction::Write) as i64);
     for (n, vpu) in units.vpus.iter().enumerate() {
         recorder.count(COUNTERS.len() + n, vpu.queue.len() as i64);
     }
