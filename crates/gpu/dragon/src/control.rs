@@ -184,6 +184,9 @@ impl Control {
             Command::ExecWriteVpuGlobal { global, sig } => units.write_global.start(global, r.global, sig),
             Command::ExecDrawTriangles { sig } => {
                 shared.targets = r.targets;
+                if let Some(profile) = &mut shared.profile {
+                    profile.begin(r.bin, &r.targets);
+                }
                 units.vertex_cache.begin(r.vertices, r.attributes);
                 units.draw.start(DrawJob {
                     setup: Setup {

@@ -52,6 +52,25 @@ pub struct Port {
     pub queued: u64,
 }
 
+impl Port {
+    /// Adds those of another machine.
+    pub(crate) fn add(&mut self, other: &Port) {
+        let Port { accesses, read, written, hits, closed, conflicts, ticks, queued } = *other;
+        for (a, b) in [
+            (&mut self.accesses, accesses),
+            (&mut self.read, read),
+            (&mut self.written, written),
+            (&mut self.hits, hits),
+            (&mut self.closed, closed),
+            (&mut self.conflicts, conflicts),
+            (&mut self.ticks, ticks),
+            (&mut self.queued, queued),
+        ] {
+            *a = a.saturating_add(b);
+        }
+    }
+}
+
 /// Upper bound, in ticks, on the backlog of accesses: far more than all threads together can cause.
 const HORIZON: u64 = 1 << 40;
 
@@ -173,12 +192,6 @@ impl Sdram {
         port.ticks += done - now;
         done
     }
-
-    /// Bytes that all units have moved in a direction.
-    pub(crate) fn moved(&self, direction: Direction) -> u64 {
-        let of = |p: &Port| if direction == Direction::Read { p.read } else { p.written };
-        self.ports.iter().map(of).sum()
-    }
 }
 
 #[cfg(test)]
@@ -196,7 +209,10 @@ mod tests {
         assert_eq!(memory.access(Unit::Draw, 100, Direction::Read, 0, 32), 120);
         assert_eq!(memory.access(Unit::Draw, 100, Direction::Read, 31, 2), 124);
         assert_eq!(memory.access(Unit::Store, 100, Direction::Write, 64, 128), 124);
-        assert_eq!((memory.moved(Direction::Read), memory.moved(Direction::Write)), (96, 128));
+        assert_eq!(
+            (memory.ports()[Unit::Draw as usize].read, memory.ports()[Unit::Store as usize].written),
+            (96, 128)
+        );
     }
 
     #[test]

@@ -54,6 +54,9 @@ impl Shared {
         let words: Vec<u32> =
             bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         self.program = Program::from_words(&words);
+        if let Some(profile) = &mut self.profile {
+            profile.load(&self.program);
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl TextureUnit {
             && self.requests.len() <= (params.vpus * params.threads) as usize
             && self.requests.iter().all(sound)
             && self.fetched <= MAX_LINES as u8
-            && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64)
+            && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64 / 400)
     }
 
     /// Forgets what is cached, when a texture is changed.

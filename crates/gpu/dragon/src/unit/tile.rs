@@ -112,6 +112,8 @@ struct TransferJob {
     row: u32,
     /// When it is done, if it is being moved.
     done: Option<u64>,
+    /// The tick in which the first row began.
+    start: Option<u64>,
 }
 
 impl Transfer {
@@ -133,8 +135,9 @@ impl Transfer {
     }
 
     /// Whether it is this unit, of tile buffers of this size.
-    pub fn is_sound(&self, unit: Unit, size: u32) -> bool {
-        self.unit() == unit && self.job.is_none_or(|job| job.row < size)
+    pub fn is_sound(&self, unit: Unit, size: u32, now: u64) -> bool {
+        self.unit() == unit
+            && self.job.is_none_or(|job| job.row < size && job.start.is_none_or(|start| start <= now))
     }
 
     pub fn describe(&self) -> String {
@@ -142,7 +145,7 @@ impl Transfer {
     }
 
     pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32) {
-        self.job = Some(TransferJob { tile, address, stride, sig, row: 0, done: None });
+        self.job = Some(TransferJob { tile, address, stride, sig, row: 0, done: None, start: None });
     }
 
     pub fn tick(&mut self, shared: &mut Shared) -> Activity {
@@ -152,6 +155,7 @@ impl Transfer {
             Direction::Write => Event::MemWrite,
         };
         while let Some(job) = &mut self.job {
+            let start = *job.start.get_or_insert(shared.now);
             let address = job.address.wrapping_add(job.row.wrapping_mul(job.stride));
             let done = match job.done {
                 Some(done) => done,
@@ -173,6 +177,10 @@ impl Transfer {
             job.done = None;
             if job.row == shared.tiles.size {
                 shared.sig |= job.sig;
+                if let Some(profile) = shared.profile.as_mut().filter(|_| self.direction == Direction::Write)
+                {
+                    profile.stored(job.tile, shared.now + 1 - start);
+                }
                 self.job = None;
                 return Activity::busy(event, shared.now);
             }

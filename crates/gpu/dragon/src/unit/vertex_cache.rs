@@ -44,6 +44,7 @@ impl VertexCache {
     /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         self.lines.len() == params.vertex_cache as usize
+            && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64 / 400)
             && (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes))
             && self.lines.iter().map(|(_, vertex)| vertex).chain(&self.answer).all(Vertex::is_sound)
     }

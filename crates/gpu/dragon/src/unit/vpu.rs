@@ -214,11 +214,20 @@ impl Vpu {
             thread: [self.number, n as u8],
             waits: false,
         };
-        match step(&mut slot.thread, &shared.program, shared.params.number, &mut around) {
+        let stepped = step(&mut slot.thread, &shared.program, shared.params.number, &mut around);
+        let waits = around.waits;
+        if let Some(profile) = &mut shared.profile {
+            let ticks = match stepped {
+                Step::Next(op) => latency(&shared.params.latency, op),
+                _ => 1,
+            };
+            profile.issue(self.number, slot.pixel, self.issued, ticks.into());
+        }
+        match stepped {
             Step::Next(op) => {
                 slot.sampling = op == Op::Tex;
                 let own = if shared.params.instant.vpu { 0 } else { latency(&shared.params.latency, op) };
-                slot.ready_at = if around.waits { NEVER } else { now + u64::from(own) };
+                slot.ready_at = if waits { NEVER } else { now + u64::from(own) };
             }
             end => {
                 if end == Step::Undefined {
