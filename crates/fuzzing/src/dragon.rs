@@ -151,7 +151,7 @@ pub fn gltf(data: &[u8]) {
 pub fn dragon_film(data: &[u8]) {
     let gpu = report::Limits { draws: 64, vertices: 2000, pixels: 20_000, ..report::Limits::default() };
     let replay = replay::Limits { fcram: 1 << 20, side: 64, operations: 512, bytes: 1 << 22, gpu };
-    let limits = FilmLimits { frames: 2, triangles: 200, textures: 4, replay };
+    let limits = FilmLimits { frames: 2, triangles: 200, textures: 4, replay, ..FilmLimits::default() };
     for bytes in [data.to_vec(), with_checksums(data)] {
         let Ok(capture) = Capture::from_bytes(&bytes, &Limits { bytes: 1 << 23 }) else { continue };
         let Ok(film) = load_capture(&capture, &limits) else { continue };

@@ -83,6 +83,11 @@ pub fn run(args: &Args) -> Result<bool> {
     }
     let stage = args.scene.stage()?;
     let mut results = Results::new(args, &stage);
+    if args.trace_every > 1 && results.streamed().is_none() {
+        return Err(usage(
+            "--trace-every is for one --trace of packets, without a report, timeline or checkpoint",
+        ));
+    }
     if args.checkpoint.is_some() || args.resume.is_some() {
         one_after_the_other(args, &stage, &mut results)?;
     } else {
@@ -243,11 +248,6 @@ impl<'a> Results<'a> {
 
     fn finish(mut self) -> Result<bool> {
         let args = self.args;
-        if args.trace_every > 1 && self.streamed().is_none() {
-            return Err(usage(
-                "--trace-every is for one --trace of packets, without a report, timeline or checkpoint",
-            ));
-        }
         if !self.faults.is_empty() {
             writeln!(self.out, "faults: {:?}", self.faults)?;
         }

@@ -3,11 +3,15 @@
 //! Only what a model of triangles needs is read. The `gltf` crate is not used: its validation indexes with numbers from
 //! the file and panics on some (`gltf-json` 1.4.1, `mesh.rs`, `primitive_validate_hook`).
 
+mod node;
+
+use self::node::{IDENTITY, Matrix, Node, mirrors, multiply, place};
 use super::image::Image;
 use super::mesh::{Files, Material, Mesh, MeshError, MeshLimits};
 use super::obj::within;
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -33,71 +37,6 @@ struct Buffer {
 struct SceneNode {
     #[serde(default)]
     nodes: Vec<usize>,
-}
-
-/// A node: a matrix by columns, or scale, then rotation (a quaternion), then translation.
-#[derive(Deserialize)]
-struct Node {
-    #[serde(default)]
-    children: Vec<usize>,
-    mesh: Option<usize>,
-    matrix: Option<[f32; 16]>,
-    #[serde(default)]
-    translation: [f32; 3],
-    #[serde(default = "no_turn")]
-    rotation: [f32; 4],
-    #[serde(default = "no_scale")]
-    scale: [f32; 3],
-}
-
-fn no_turn() -> [f32; 4] {
-    [0.0, 0.0, 0.0, 1.0]
-}
-
-fn no_scale() -> [f32; 3] {
-    [1.0; 3]
-}
-
-/// Three rows of four: where x, y, z and 1 go.
-type Matrix = [[f32; 4]; 3];
-
-const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-
-impl Node {
-    fn matrix(&self) -> Matrix {
-        if let Some(m) = self.matrix {
-            return std::array::from_fn(|row| std::array::from_fn(|column| m[4 * column + row]));
-        }
-        let [x, y, z, w] = self.rotation;
-        let turn = [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ];
-        std::array::from_fn(|row| {
-            let [a, b, c] = turn[row];
-            [a * self.scale[0], b * self.scale[1], c * self.scale[2], self.translation[row]]
-        })
-    }
-}
-
-fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
-    let at = |row: usize, column: usize| {
-        let own = if column == 3 { a[row][3] } else { 0.0 };
-        own + (0..3).map(|n| a[row][n] * b[n][column]).sum::<f32>()
-    };
-    std::array::from_fn(|row| std::array::from_fn(|column| at(row, column)))
-}
-
-fn place(m: &Matrix, p: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|row| m[row][0] * p[0] + m[row][1] * p[1] + m[row][2] * p[2] + m[row][3])
-}
-
-/// Whether what is mirrored is turned inside out.
-fn mirrors(m: &Matrix) -> bool {
-    let [a, b, c] = m;
-    let cross = [b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]];
-    a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2] < 0.0
 }
 
 #[derive(Deserialize)]
@@ -231,34 +170,45 @@ pub fn load_gltf(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<
     let buffers = document.buffers(blob, files, limits)?;
     // The first material is that of primitives without one.
     let mut mesh = Mesh { materials: vec![Material::default()], ..Mesh::default() };
-    let mut sources: Vec<usize> = Vec::new();
+    if document.materials.len() > limits.materials {
+        return Err(MeshError::Limit { what: "materials", limit: limits.materials });
+    }
+    // What became of the file's textures.
+    let mut sources: HashMap<usize, Option<usize>> = HashMap::new();
     for node in &document.materials {
         let index = node.pbr_metallic_roughness.base_color_texture.map(|t| t.index);
-        let texture = match index {
+        let texture = match index.map(|index| (index, sources.get(&index))) {
             None => None,
-            Some(index) => match sources.iter().position(|&s| s == index) {
-                Some(known) => Some(known),
-                None if sources.len() >= limits.textures => {
+            Some((_, Some(&known))) => known,
+            Some((index, None)) => {
+                if mesh.textures.len() >= limits.textures {
                     return Err(MeshError::Limit { what: "textures", limit: limits.textures });
                 }
-                None => match document.image(index, &buffers, files)? {
+                let texture = match document.image(index, &buffers, files)? {
                     Ok(image) => {
                         mesh.textures.push(image);
-                        sources.push(index);
-                        Some(sources.len() - 1)
+                        Some(mesh.textures.len() - 1)
                     }
                     Err(note) => {
                         mesh.notes.push(note);
                         None
                     }
-                },
-            },
+                };
+                sources.insert(index, texture);
+                texture
+            }
         };
         mesh.materials.push(Material { name: node.name.clone(), texture });
     }
+    let mut primitives = 0;
     for (number, matrix) in document.instances()? {
         let node = document.meshes.get(number).ok_or(MeshError::Outside("meshes"))?;
         for primitive in &node.primitives {
+            // Those without triangles are not bounded by the triangles.
+            primitives += 1;
+            if primitives > limits.triangles {
+                return Err(MeshError::Limit { what: "primitives", limit: limits.triangles });
+            }
             if primitive.mode == TRIANGLES {
                 document.add(&mut mesh, primitive, &matrix, &buffers, limits)?;
             } else {

@@ -2,7 +2,11 @@
 
 use super::image::Image;
 use super::mesh::{Files, Material, Mesh, MeshError, MeshLimits};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+/// Files of materials that are read; further ones are not.
+const MAX_LIBRARIES: u32 = 16;
 
 /// Loads an OBJ file: polygons are split; vertex colours (`v x y z r g b`) are kept, multiplied by the material's diffuse
 /// colour (`Kd`) and opacity (`d`); its diffuse picture (`map_Kd`) is the texture, a PNG. What cannot be read of materials is
@@ -17,9 +21,12 @@ pub fn load_obj(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<M
     };
     small(bytes)?;
     let options = tobj::LoadOptions { triangulate: true, single_index: true, ..tobj::LoadOptions::default() };
-    let notes = RefCell::new(Vec::new());
+    let (notes, loaded) = (RefCell::new(Vec::new()), Cell::new(0));
     let materials = |path: &std::path::Path| {
         let name = path.to_string_lossy();
+        if loaded.replace(loaded.get() + 1) >= MAX_LIBRARIES {
+            return Err(tobj::LoadError::GenericFailure);
+        }
         match files(&name).filter(|bytes| small(bytes).is_ok()) {
             Some(bytes) => tobj::load_mtl_buf(&mut bytes.as_slice()),
             None => {
@@ -40,30 +47,31 @@ pub fn load_obj(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<M
     });
     // The first material is that of faces without one.
     let mut mesh = Mesh { materials: vec![Material::default()], ..Mesh::default() };
-    let mut pictures: Vec<String> = Vec::new();
+    if materials.len() > limits.materials {
+        return Err(MeshError::Limit { what: "materials", limit: limits.materials });
+    }
+    // What became of the pictures that materials name.
+    let mut pictures: HashMap<&str, Option<usize>> = HashMap::new();
     for material in &materials {
-        let texture = material.diffuse_texture.as_ref().and_then(|name| {
-            if let Some(known) = pictures.iter().position(|p| p == name) {
-                return Some(known);
-            }
-            let image = match files(name).map(|bytes| Image::from_png(&bytes)) {
-                Some(Ok(image)) if mesh.textures.len() < limits.textures => image,
+        let texture = material.diffuse_texture.as_deref().and_then(|name| {
+            *pictures.entry(name).or_insert_with(|| match files(name).map(|bytes| Image::from_png(&bytes)) {
+                Some(Ok(image)) if mesh.textures.len() < limits.textures => {
+                    mesh.textures.push(image);
+                    Some(mesh.textures.len() - 1)
+                }
                 Some(Ok(_)) => {
                     notes.push(format!("{name}: more textures than {}", limits.textures));
-                    return None;
+                    None
                 }
                 Some(Err(e)) => {
                     notes.push(format!("{name}: no PNG: {e}"));
-                    return None;
+                    None
                 }
                 None => {
                     notes.push(format!("{name}: no such file"));
-                    return None;
+                    None
                 }
-            };
-            pictures.push(name.clone());
-            mesh.textures.push(image);
-            Some(pictures.len() - 1)
+            })
         });
         mesh.materials.push(Material { name: material.name.clone(), texture });
     }

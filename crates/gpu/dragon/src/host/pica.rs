@@ -34,15 +34,26 @@ pub struct FilmLimits {
     pub frames: usize,
     /// Triangles of a frame; those after are left out.
     pub triangles: usize,
+    /// Triangles of all frames; frames after those are left out.
+    pub all_triangles: usize,
     /// Textures of a frame; draws with others are drawn without.
     pub textures: usize,
+    /// Texels of the different textures of all frames, as they are kept; draws with further ones are drawn without.
+    pub texels: usize,
     /// What playing may take.
     pub replay: Limits,
 }
 
 impl Default for FilmLimits {
     fn default() -> FilmLimits {
-        FilmLimits { frames: 1000, triangles: 1 << 17, textures: 64, replay: Limits::default() }
+        FilmLimits {
+            frames: 1000,
+            triangles: 1 << 17,
+            all_triangles: 1 << 22,
+            textures: 64,
+            texels: 1 << 26,
+            replay: Limits::default(),
+        }
     }
 }
 
@@ -123,12 +134,22 @@ pub fn load_capture(capture: &Capture, limits: &FilmLimits) -> Result<Film, Film
     let frame = Rc::new(RefCell::new(Taken::default()));
     let taker = Taker { inner: Software::default(), frame: frame.clone(), limits: *limits };
     let mut player = Player::new(capture, taker, limits.replay)?;
+    let mut triangles = 0;
     while film.scenes.len() < limits.frames {
+        if triangles > limits.all_triangles {
+            film.notes.push(format!(
+                "more triangles than {}: frames after them are left out",
+                limits.all_triangles
+            ));
+            break;
+        }
         let Some(shown) = player.next_frame() else { break };
         let shown = shown?;
         let taken = frame.take();
+        triangles += taken.triangles;
         film.notes.extend_from_slice(&taken.notes);
         film.scenes.push(taken.scene(&programs, [shown.width, shown.height]));
+        frame.borrow_mut().library = taken.library;
         let rgb = shown.rgba.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
         film.shown.push(Picture { width: shown.width, height: shown.height, rgb });
     }
@@ -152,8 +173,10 @@ struct Taken {
     textures: Vec<Image>,
     /// Bytes of textures that were looked at.
     looked_at: u64,
-    /// Textures by what they are made of.
+    /// Textures of the frame by what they are made of.
     known: HashMap<u64, usize>,
+    /// Those of all frames, and how many texels they have.
+    library: (HashMap<u64, Image>, usize),
     notes: Vec<String>,
 }
 
@@ -246,7 +269,7 @@ impl Taken {
         let cutout = registers.bit(regs::ALPHA_TEST, 0);
         let sources = Sources::decode(registers);
         let texture = match sources.texture {
-            true => self.texture(registers, draw.memory, blended || cutout, limits.textures),
+            true => self.texture(registers, draw.memory, blended || cutout, limits),
             false => None,
         };
         let keep = registers.bits(regs::CULLING, 0, 2);
@@ -313,7 +336,7 @@ impl Taken {
         registers: &Registers,
         memory: &dyn Memory,
         alpha: bool,
-        most: usize,
+        limits: &FilmLimits,
     ) -> Option<usize> {
         let [size, parameters, address] = [regs::TEXTURE0 + 1, regs::TEXTURE0 + 2, regs::TEXTURE0 + 4];
         if !registers.bit(regs::TEXTURE_UNITS, 0) || registers.bits(parameters, 28, 3) != 0 {
@@ -339,28 +362,24 @@ impl Taken {
         if let Some(&known) = self.known.get(&key) {
             return Some(known);
         }
-        if self.textures.len() >= most {
-            self.note(format!("more textures than {most} in a frame"));
+        if self.textures.len() >= limits.textures {
+            self.note(format!("more textures than {} in a frame", limits.textures));
             return None;
         }
-        let mut cache = TileCache::default();
-        cache.start(texture.tiles());
-        let row = texture.tiles_per_row();
-        let mut texels = vec![0u32; (width * height) as usize];
-        for tile in 0..texture.tiles() {
-            let (left, top) = (tile % row * 8, tile / row * 8);
-            for (n, &texel) in (0..).zip(cache.tile(memory, &texture, 0, tile)) {
-                let (x, y) = (left + n % 8, top + n / 8);
-                if x < width && y < height {
-                    texels[(y * width + x) as usize] = texel;
-                }
+        let image = match self.library.0.get(&key) {
+            Some(image) => image.clone(),
+            None if self.library.1 > limits.texels => {
+                self.note(format!("more texels than {}", limits.texels));
+                return None;
             }
-        }
-        let pixel = |x: u32, y: u32| {
-            let [r, g, b, a] = texels.get((y * width + x) as usize).map_or([0; 4], |t| t.to_le_bytes());
-            [r, g, b, if alpha { a } else { 255 }]
+            None => {
+                let image = decode(&texture, memory, alpha);
+                self.library.1 += image.texels();
+                self.library.0.insert(key, image.clone());
+                image
+            }
         };
-        self.textures.push(Image::new(width, height, pixel));
+        self.textures.push(image);
         self.known.insert(key, self.textures.len() - 1);
         Some(self.textures.len() - 1)
     }
@@ -416,6 +435,29 @@ impl Taken {
         scene.vertices = vertices.all;
         scene
     }
+}
+
+/// A texture's picture, with its alpha or without.
+fn decode(texture: &Texture, memory: &dyn Memory, alpha: bool) -> Image {
+    let Texture { width, height, .. } = *texture;
+    let mut cache = TileCache::default();
+    cache.start(texture.tiles());
+    let row = texture.tiles_per_row();
+    let mut texels = vec![0u32; (width * height) as usize];
+    for tile in 0..texture.tiles() {
+        let (left, top) = (tile % row * 8, tile / row * 8);
+        for (n, &texel) in (0..).zip(cache.tile(memory, texture, 0, tile)) {
+            let (x, y) = (left + n % 8, top + n / 8);
+            if x < width && y < height {
+                texels[(y * width + x) as usize] = texel;
+            }
+        }
+    }
+    let pixel = |x: u32, y: u32| {
+        let [r, g, b, a] = texels.get((y * width + x) as usize).map_or([0; 4], |t| t.to_le_bytes());
+        [r, g, b, if alpha { a } else { 255 }]
+    };
+    Image::new(width, height, pixel)
 }
 
 impl Corner {
