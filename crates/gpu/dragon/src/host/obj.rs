@@ -28,7 +28,7 @@ pub fn load_obj(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<M
             return Err(tobj::LoadError::GenericFailure);
         }
         match files(&name).filter(|bytes| small(bytes).is_ok()) {
-            Some(bytes) => tobj::load_mtl_buf(&mut bytes.as_slice()),
+            Some(bytes) => Ok(read_materials(&bytes)),
             None => {
                 notes.borrow_mut().push(format!("{name}: no such file of materials"));
                 Err(tobj::LoadError::OpenFileFailed)
@@ -102,6 +102,32 @@ pub fn load_obj(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<M
     mesh.checked(limits)
 }
 
+/// What is used of a file of materials. `tobj::load_mtl_buf` is not: it panics where a colour has less than three numbers
+/// (`tobj` 4.0.5, `parse_float3`).
+fn read_materials(bytes: &[u8]) -> (Vec<tobj::Material>, HashMap<String, usize>) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut materials: Vec<tobj::Material> = Vec::new();
+    for line in text.lines() {
+        let (word, rest) = line.trim().split_once(char::is_whitespace).unwrap_or_default();
+        let rest = rest.trim();
+        let numbers: Vec<f32> = rest.split_whitespace().map_while(|n| n.parse().ok()).collect();
+        if word == "newmtl" {
+            materials.push(tobj::Material { name: rest.into(), ..tobj::Material::default() });
+        }
+        let Some(material) = materials.last_mut() else { continue };
+        match (word, numbers.as_slice()) {
+            ("Kd", &[r, g, b, ..]) => material.diffuse = Some([r, g, b]),
+            ("d", &[alpha, ..]) => material.dissolve = Some(alpha),
+            ("Tr", &[transparency, ..]) => material.dissolve = Some(1.0 - transparency),
+            // Options come before the name.
+            ("map_Kd", _) => material.diffuse_texture = rest.split_whitespace().last().map(str::to_owned),
+            _ => {}
+        }
+    }
+    let names = materials.iter().enumerate().map(|(n, m)| (m.name.clone(), n)).collect();
+    (materials, names)
+}
+
 /// A coordinate of a texture that repeats, from 0 to 1.
 pub(crate) fn within(v: f32) -> f32 {
     if (0.0..=1.0).contains(&v) { v } else { v - v.floor() }
@@ -145,6 +171,12 @@ mod tests {
         let text = "mtllib two.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nvt 0 0\nvt 1 0\nvt 1 0.25\n\
                     usemtl red\nf 1 2 3\nusemtl wood\nf 1/1 2/2 3/3\nusemtl lost\nf 1/1 2/2 3/3\n";
         let mesh = load_obj(text.as_bytes(), &files, &MeshLimits::default()).unwrap();
+        let (broken, _) = read_materials(
+            b"Kd 1\nnewmtl\nnewmtl a\nKd 1 2\nd\nmap_Kd\nnewmtl b\nTr 0.25\nmap_Kd -s 1 1 c.png",
+        );
+        assert_eq!(broken.len(), 2);
+        assert_eq!((broken[0].diffuse, broken[1].dissolve), (None, Some(0.75)));
+        assert_eq!(broken[1].diffuse_texture.as_deref(), Some("c.png"));
         let names: Vec<(&str, Option<usize>)> = mesh
             .surfaces
             .iter()

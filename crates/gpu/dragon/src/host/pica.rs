@@ -416,7 +416,8 @@ impl Taken {
                 });
                 t.map(|c| {
                     let [x, y] = match on_its_side {
-                        true => [c.y, c.x],
+                        // What is shown of it is turned to the left, and its rows count from below.
+                        true => [size[1] as f32 - c.y, size[0] as f32 - c.x],
                         false => [c.x, size[1] as f32 - c.y],
                     };
                     vertices.number(&vertex([x, y], &c, most, low, draw.texture.is_some()))
@@ -473,7 +474,7 @@ fn vertex([x, y]: [f32; 2], c: &Corner, most: f32, low: [f32; 2], textured: bool
     let mut out = ScreenVertex::default();
     [out[0], out[1]] = [signed(x * 16.0), signed(y * 16.0)];
     out[2] = unsigned(c.depth * 65535.0);
-    out[3] = unsigned((c.reciprocal / most) * 32768.0).max(1);
+    out[3] = unsigned((c.reciprocal / most * 32768.0).max(1.0));
     for (o, v) in out[4..8].iter_mut().zip(c.color) {
         *o = signed(v.clamp(0.0, 1.0) * 16384.0);
     }
