@@ -134,6 +134,8 @@ install_packages() {
         installed "$package" || missing+=("$package")
     done
     have astcenc || missing+=(astcenc)
+    # A unit of the Dragon GPU in Verilog.
+    have verilator || missing+=(verilator g++)
     # Caches that machines share.
     have redis-server || missing+=(redis-server)
     if [ ${#missing[@]} -eq 0 ] && new_enough "$(mesa_version)"; then

@@ -5,9 +5,14 @@ use crate::with_checksums;
 use xenoglot_capture::{Block, Capture, Info, Limits};
 use xenoglot_dragon::checkpoint::{HOST, MACHINE, STATE, load, save};
 use xenoglot_dragon::command::{Command, Write, sig};
-use xenoglot_dragon::host::{Mesh, MeshLimits, load_gltf, load_obj};
+use xenoglot_dragon::host::{
+    Animation, Files, FilmLimits, Mesh, MeshError, MeshLimits, load_capture, load_gltf, load_obj,
+};
+use xenoglot_dragon::params::Timing;
 use xenoglot_dragon::{Machine, Params};
 use xenoglot_ir::verify;
+use xenoglot_pica::{replay, report};
+use xenoglot_pica_scenes::SCENES;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_vpu::asm::assemble;
 use xenoglot_vpu::disasm::disassemble;
@@ -25,8 +30,8 @@ fn params(bits: u8) -> Params {
     let mut params = Params { bin_size: 8, tick_limit: TICKS, ..Params::default() };
     params.memory.bytes = MEMORY;
     (params.vpus, params.threads) = (1 + u32::from(bits & 3), 1 + u32::from(bits >> 2 & 7));
-    params.memory.contention = bits & 32 != 0;
-    params.memory.rows.enabled = bits & 64 != 0;
+    params.memory.timing = if bits & 32 != 0 { Timing::Timer } else { Timing::Sdram };
+    params.memory.sdram.refresh = if bits & 64 != 0 { 30 } else { 0 };
     params.number = if bits & 128 != 0 { Number::Float } else { Number::default() };
     params
 }
@@ -120,13 +125,49 @@ fn sound(mesh: Mesh) {
     assert_eq!(mesh.positions.len(), mesh.colors.len());
     assert!(mesh.triangles.iter().flatten().all(|&i| (i as usize) < mesh.positions.len()));
     assert!(mesh.positions.iter().flatten().all(|v| v.is_finite()));
+    assert!(mesh.surfaces.len() == mesh.triangles.len());
+    assert!(mesh.surfaces.iter().all(|&m| usize::from(m) < mesh.materials.len()));
+    assert!(mesh.materials.iter().all(|m| m.texture.is_none_or(|t| t < mesh.textures.len())));
     mesh.centred();
 }
 
-/// OBJ and glTF: models whose corners exist, or errors.
-pub fn model(data: &[u8]) {
-    let limits = MeshLimits::default();
-    load_obj(data, &limits).into_iter().chain(load_gltf(data, &limits)).for_each(sound);
+/// Every file that a model names is there, and is the model's own bytes.
+fn model(data: &[u8], load: impl Fn(&[u8], Files<'_>, &MeshLimits) -> Result<Mesh, MeshError>) {
+    let files = |name: &str| (!name.is_empty()).then(|| data.to_vec());
+    load(data, &files, &MeshLimits::default()).into_iter().for_each(sound);
+}
+
+/// OBJ, and what is read as its materials: models whose corners exist, or errors.
+pub fn obj(data: &[u8]) {
+    model(data, load_obj);
+}
+
+/// glTF: models whose corners exist, or errors.
+pub fn gltf(data: &[u8]) {
+    model(data, load_gltf);
+}
+
+/// Captures of the PICA200: frames that this machine draws, or errors.
+pub fn dragon_film(data: &[u8]) {
+    let gpu = report::Limits { draws: 64, vertices: 2000, pixels: 20_000, ..report::Limits::default() };
+    let replay = replay::Limits { fcram: 1 << 20, side: 64, operations: 512, bytes: 1 << 22, gpu };
+    let limits = FilmLimits { frames: 2, triangles: 200, textures: 4, replay, ..FilmLimits::default() };
+    for bytes in [data.to_vec(), with_checksums(data)] {
+        let Ok(capture) = Capture::from_bytes(&bytes, &Limits { bytes: 1 << 23 }) else { continue };
+        let Ok(film) = load_capture(&capture, &limits) else { continue };
+        assert!(film.scenes.len() <= limits.frames && film.scenes.len() == film.shown.len());
+        for n in 0..film.frames() {
+            let scene = film.scene(n);
+            let triangles = scene.parts.iter().flat_map(|p| &p.triangles);
+            assert!(triangles.clone().count() <= limits.triangles);
+            assert!(triangles.flatten().all(|&i| (i as usize) < scene.vertices.len()));
+            assert!(scene.parts.iter().all(|p| p.texture.is_none_or(|t| t < scene.textures.len())));
+            let params = Params { tick_limit: 20_000, ..Params::default() };
+            let Ok(mut machine) = Machine::new(params) else { continue };
+            let _ = scene.draw(&mut machine);
+            assert!(machine.faults().is_empty(), "{:?}", machine.faults());
+        }
+    }
 }
 
 /// Parameters: those that are read are possible, and are read back the same.
@@ -211,19 +252,30 @@ pub(crate) fn programs() -> Vec<Vec<u8>> {
     (0..16).map(program).collect()
 }
 
+/// A frame of each scene for the PICA200, its pictures apart.
+pub(crate) fn films() -> Vec<Vec<u8>> {
+    let params = xenoglot_pica_scenes::Params { frames: Some(1), count: Some(0) };
+    SCENES.iter().map(|scene| scene.build(params).to_bytes()).collect()
+}
+
 /// Small models.
 pub(crate) fn models() -> Vec<Vec<u8>> {
     let obj = |n: usize| {
         let mut text = String::new();
         (0..3 + n).for_each(|v| text.push_str(&format!("v {v} {} {} 1 0 0\n", v * v % 7, v % 3)));
         let corners: Vec<String> = (1..=3 + n).map(|v| v.to_string()).collect();
-        text + "f " + &corners.join(" ") + "\n"
+        text + "mtllib a\nnewmtl m\nKd 1 0.5 0\nmap_Kd b\nvt 0 0.5\nusemtl m\nf "
+            + &corners.join("/1 ")
+            + "\n"
     };
     let gltf = |n: usize| {
         let json = format!(
             "{{\"asset\":{{\"version\":\"2.0\"}},\"bufferViews\":[{{\"buffer\":0,\"byteStride\":{}}}],\"accessors\":\
-             [{{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}}],\"meshes\":[{{\"primitives\":\
-             [{{\"attributes\":{{\"POSITION\":0}}}}]}}]}}",
+             [{{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}}],\"nodes\":[{{\"mesh\":0,\
+             \"scale\":[1,2,1],\"children\":[1]}},{{\"mesh\":0,\"rotation\":[0,0,1,0]}}],\"materials\":[{{\"name\":\"m\",\
+             \"pbrMetallicRoughness\":{{\"baseColorTexture\":{{\"index\":0}}}}}}],\"textures\":[{{\"source\":0}}],\
+             \"images\":[{{\"uri\":\"a\"}}],\"meshes\":[{{\"primitives\":\
+             [{{\"attributes\":{{\"POSITION\":0,\"TEXCOORD_0\":0}},\"material\":0}}]}}]}}",
             12 + 4 * n
         );
         let data = [0x3f; 64];
@@ -248,6 +300,6 @@ pub(crate) fn parameters() -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = (0..16)
         .map(|n| Params { vpus: 1 + n % 8, threads: 1 + n, ..params(n as u8 * 16) }.to_toml().into())
         .collect();
-    all.push(b"number = \"s20.12\"\n[memory.rows]\nbanks = 4\n".to_vec());
+    all.push(b"number = \"s20.12\"\n[memory.sdram]\nbanks = 8\n".to_vec());
     all
 }

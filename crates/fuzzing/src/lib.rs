@@ -30,7 +30,7 @@ mod warp;
 mod yuv;
 
 pub use cache::{cache_entry, cache_pack, cache_store};
-pub use dragon::{dragon, dragon_checkpoint, dragon_params, model, vpu};
+pub use dragon::{dragon, dragon_checkpoint, dragon_film, dragon_params, gltf, obj, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::maxwell_container;
@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 38] = [
+pub const TARGETS: [Target; 40] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -107,7 +107,9 @@ pub const TARGETS: [Target; 38] = [
     Target { name: "dragon", run: dragon, seeds: dragon::frames },
     Target { name: "dragon_checkpoint", run: dragon_checkpoint, seeds: dragon::checkpoints },
     Target { name: "vpu", run: vpu, seeds: dragon::programs },
-    Target { name: "model", run: model, seeds: dragon::models },
+    Target { name: "obj", run: obj, seeds: dragon::models },
+    Target { name: "gltf", run: gltf, seeds: dragon::models },
+    Target { name: "dragon_film", run: dragon_film, seeds: dragon::films },
     Target { name: "dragon_params", run: dragon_params, seeds: dragon::parameters },
     Target { name: "mips_decode", run: mips_decode, seeds: mips::words },
     Target { name: "mips_elf", run: mips_elf, seeds: mips::files },

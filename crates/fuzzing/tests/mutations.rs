@@ -1,4 +1,5 @@
-//! Every target on its seeds, on mutations of them, and on any bytes. `XENOGLOT_LONG` runs a hundred times as many.
+//! Every target on its seeds, on mutations of them, and on any bytes. `XENOGLOT_LONG` runs a hundred times as many;
+//! `XENOGLOT_FUZZ_SECONDS` goes on for so long.
 
 use xenoglot_fuzzing::TARGETS;
 use xenoglot_testgen::property;
@@ -38,7 +39,10 @@ fn run(name: &str) {
     assert!(seeds.len() > 10);
     seeds.iter().for_each(|s| (target.run)(s));
     let mut rng = property::rng(1);
-    for round in 0..rounds {
+    let seconds = std::env::var("XENOGLOT_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut round = 0;
+    while round < rounds || std::time::Instant::now() < end {
         let mut data = match round % 8 {
             0 => (0..rng.below(400)).map(|_| rng.next_u32() as u8).collect(),
             _ => rng.pick(&seeds).cloned().unwrap_or_default(),
@@ -47,8 +51,9 @@ fn run(name: &str) {
         mutate(&mut rng, &mut data, &other);
         let result = std::panic::catch_unwind(|| (target.run)(&data));
         assert!(result.is_ok(), "{name}, round {round}: {:?}", String::from_utf8_lossy(&data));
+        round += 1;
     }
-    println!("{name}: {} seeds, {rounds} mutations", seeds.len());
+    println!("{name}: {} seeds, {round} mutations", seeds.len());
 }
 
 #[test]
@@ -202,8 +207,18 @@ fn vpu() {
 }
 
 #[test]
-fn model() {
-    run("model");
+fn obj() {
+    run("obj");
+}
+
+#[test]
+fn gltf() {
+    run("gltf");
+}
+
+#[test]
+fn dragon_film() {
+    run("dragon_film");
 }
 
 #[test]

@@ -23,12 +23,14 @@ pub enum ReadError {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
-    other_data: Other<Trace>,
+    other_data: Other<Trace, Value>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Other<T> {
+struct Other<T, M> {
     xenoglot: T,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    more: Option<M>,
 }
 
 /// Microseconds with the nanoseconds as decimals.
@@ -58,6 +60,14 @@ pub(crate) fn lanes(trace: &Trace) -> Vec<usize> {
 /// # Errors
 /// The writer's.
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+    write_with(trace, None::<()>, out)
+}
+
+/// As [`write`](fn@write), with something of the machine's own beside the trace.
+///
+/// # Errors
+/// The writer's.
+pub fn write_with(trace: &Trace, more: Option<impl Serialize>, out: &mut impl Write) -> io::Result<()> {
     const PID: u32 = 1;
     out.write_all(b"{\"traceEvents\":[\n")?;
     let named = |what: &str, tid: usize, name: &str| {
@@ -96,7 +106,7 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         }
     }
     out.write_all(b"\n],\"displayTimeUnit\":\"ns\",\"otherData\":")?;
-    serde_json::to_writer(&mut *out, &Other { xenoglot: trace })?;
+    serde_json::to_writer(&mut *out, &Other { xenoglot: trace, more })?;
     out.write_all(b"}\n")
 }
 
@@ -105,8 +115,16 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
 /// # Errors
 /// Anything else.
 pub fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
+    Ok(read_with(bytes)?.0)
+}
+
+/// As [`read`], with what [`write_with`] wrote beside the trace.
+///
+/// # Errors
+/// Anything else.
+pub fn read_with(bytes: &[u8]) -> Result<(Trace, Option<Value>), ReadError> {
     let file: File = serde_json::from_slice(bytes)?;
-    let trace = file.other_data.xenoglot;
+    let Other { xenoglot: trace, more } = file.other_data;
     trace.check()?;
-    Ok(trace)
+    Ok((trace, more))
 }

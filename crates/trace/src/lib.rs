@@ -216,6 +216,30 @@ impl Trace {
         });
     }
 
+    /// Moves all that happens `ticks` ticks later; nothing is recorded of the ticks before.
+    pub fn delay(&mut self, ticks: u64) {
+        self.ticks = self.ticks.saturating_add(ticks);
+        let spans = self.tracks.iter_mut().flat_map(|t| &mut t.spans).map(|s| &mut s.start);
+        let samples = self.counters.iter_mut().flat_map(|c| &mut c.samples).map(|s| &mut s.0);
+        let phases = self.phases.iter_mut().flat_map(|p| [&mut p.start, &mut p.end]);
+        for tick in spans.chain(samples).chain(phases) {
+            *tick = tick.saturating_add(ticks);
+        }
+    }
+
+    /// Adds what the same units did after this trace's last tick.
+    pub fn append(&mut self, later: Trace) {
+        for (track, more) in self.tracks.iter_mut().zip(later.tracks) {
+            track.spans.extend(more.spans);
+            track.idle += more.idle;
+        }
+        for (counter, more) in self.counters.iter_mut().zip(later.counters) {
+            counter.samples.extend(more.samples);
+        }
+        self.phases.extend(later.phases);
+        self.ticks = self.ticks.max(later.ticks);
+    }
+
     /// Nanoseconds from the start to the beginning of a tick, rounded down.
     pub fn nanoseconds(&self, tick: u64) -> u64 {
         let ns = u128::from(tick) * 1_000_000_000 / u128::from(self.clock_hz.max(1));
@@ -226,6 +250,21 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use crate::report::tests::sample;
+
+    #[test]
+    fn one_trace_follows_another() {
+        let mut twice = sample();
+        let mut later = sample();
+        later.delay(twice.ticks);
+        twice.append(later);
+        twice.check().unwrap();
+        assert_eq!(twice.ticks, 2 * sample().ticks);
+        for n in 0..twice.tracks.len() {
+            let once = sample().totals(n);
+            assert!(twice.totals(n).iter().zip(once).all(|(&twice, once)| twice == 2 * once));
+        }
+        assert_eq!(twice.phases[1].start, sample().ticks + sample().phases[0].start);
+    }
 
     #[test]
     fn a_window_cuts_what_reaches_out_of_it() {

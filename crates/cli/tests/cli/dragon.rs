@@ -106,3 +106,102 @@ fn runs_stop_and_go_on_from_checkpoints() {
     let failed = run(&["dragon", "step", "--resume", &path("broken.xgc")], 1);
     assert!(String::from_utf8_lossy(&failed.stderr).contains("early"));
 }
+
+/// The same frames whatever their number at a time; counters in all forms; heat maps.
+#[test]
+fn frames_are_drawn_side_by_side_and_counted() {
+    let folder = folder("dragon-counters");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let draw = |jobs: &str, name: &str| {
+        let (png, trace) = (path(&format!("{name}.png")), path(&format!("{name}.json")));
+        let counters = path(&format!("{name}-counters.json"));
+        let args = ["dragon", "run", "--model", "crate", "--frames", "3", "--jobs", jobs];
+        let outputs = ["-o", &png, "--trace", &trace, "--counters", &counters];
+        (text(&[&args[..], &outputs].concat()), [png, trace, counters].map(|path| fs::read(path).unwrap()))
+    };
+    assert!(draw("1", "one") == draw("3", "three"));
+    let counters: serde_json::Value =
+        serde_json::from_slice(&fs::read(path("one-counters.json")).unwrap()).unwrap();
+    assert!(counters["texture_cache"]["rate"].as_f64().unwrap() > 0.5, "{counters}");
+    assert_eq!(counters["hot"][0]["line"].as_u64().map(|line| line > 0), Some(true), "{counters}");
+    let report = text(&["dragon", "report", &path("one.json")]);
+    assert!(report.contains("hit rate") && report.contains("instruction"), "{report}");
+    let csv = text(&["dragon", "report", "--csv", &path("one.json")]);
+    assert!(csv.contains("\nvertex_cache_hit_rate,") && csv.contains("\nx,y,draw_ticks"), "{csv}");
+    let report = json(&["dragon", "report", "--json", &path("one.json")]);
+    assert_eq!(report["counters"], counters);
+    let heat = path("heat");
+    let printed = text(&["dragon", "run", "--model", "glass", "--heat", &heat, "--counters", &path("c.csv")]);
+    assert!(printed.contains("fragments of a pixel"), "{printed}");
+    for name in ["overdraw", "instructions", "bins", "tiles"] {
+        let ((width, height), pixels) = picture(&folder.join(format!("heat-{name}.png")));
+        assert_eq!((width, height), (320, 260), "{name}");
+        assert!(pixels.contains(&[255; 4]), "{name}");
+    }
+    let table = ["dragon", "sweep", "--axis", "vertex_cache=1,64", "--csv", &path("s.csv"), "--json"];
+    let rows = json(&table);
+    let rate = |n: usize| rows[n]["counters"]["vertex_cache"]["rate"].as_f64().unwrap();
+    assert!(rate(0) < rate(1), "{} {}", rate(0), rate(1));
+    assert_eq!(fs::read_to_string(path("s.csv")).unwrap().lines().count(), 3);
+}
+
+/// A model's materials lie beside it; what is not read of them is said.
+#[test]
+fn models_have_materials() {
+    let folder = folder("dragon-materials");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let quad = "mtllib quad.mtl\nv -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n";
+    fs::write(path("quad.obj"), format!("{quad}usemtl green\nf 1/1 2/2 3/3 4/4\n")).unwrap();
+    fs::write(path("quad.mtl"), "newmtl green\nKd 0 1 0\nmap_Kd ../secret.png\n").unwrap();
+    fs::write(path("red.vpu"), "imm r2.x, 1\nimm r2.yzw, 0\nstore tb0, r2\nexit\n").unwrap();
+    let draw = |more: &[&str], code: i32| {
+        let args = ["dragon", "run", "--model", &path("quad.obj"), "-o", &path("quad.png")];
+        let output = run(&[&args[..], more].concat(), code);
+        let pixel = |pixels: Vec<[u8; 4]>| pixels[120 * 320 + 160];
+        (String::from_utf8_lossy(&output.stderr).into_owned(), pixel(picture(&folder.join("quad.png")).1))
+    };
+    let (notes, pixel) = draw(&[], 0);
+    assert!(notes.contains("../secret.png: no such file"), "{notes}");
+    assert_eq!(pixel, [0, 255, 0, 255]);
+    let program = format!("green={}", path("red.vpu"));
+    assert_eq!(draw(&["--program", &program], 0).1, [255, 0, 0, 255]);
+    let (error, _) = draw(&["--program", &format!("blue={}", path("red.vpu"))], 2);
+    assert!(error.contains("no material \"blue\""), "{error}");
+}
+
+/// Peak signal-to-noise ratio where the first picture is not the background's grey.
+fn alike(dragon: &[[u8; 4]], pica: &[[u8; 4]]) -> (f64, usize) {
+    let (mut squares, mut drawn) = (0, 0);
+    for (d, p) in dragon.iter().zip(pica) {
+        let background = d[..3].iter().zip([0x39, 0x38, 0x39]).all(|(a, b)| a.abs_diff(b) <= 4);
+        if !background {
+            drawn += 1;
+            squares += d[..3].iter().zip(p).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).sum::<u64>();
+        }
+    }
+    let mean = squares as f64 / (3 * drawn.max(1)) as f64;
+    (10.0 * (255.0 * 255.0 / mean).log10(), drawn)
+}
+
+/// Frames of the PICA200 look as there, as far as the machine goes: cubes are lit there and not here, so that only where they
+/// are is compared.
+#[test]
+fn captures_of_the_pica200_are_drawn() {
+    let folder = folder("dragon-captures");
+    let path = |name: &str| folder.join(name).display().to_string();
+    run(&["scenes", "triangles", "cubes", "--frames", "2", "-o", &path("")], 0);
+    for (name, least) in [("triangles", 35.0), ("cubes", 0.0)] {
+        let (capture, dragon, pica) =
+            (path(&format!("{name}.xgc")), path(&format!("{name}-d.png")), path(&format!("{name}-p.png")));
+        run(&["dragon", "run", "--model", &capture, "--set", "memory.bytes=33554432", "-o", &dragon], 0);
+        run(&["render", &capture, "--frame", "0", "-o", &pica], 0);
+        let [a, b] = [&dragon, &pica].map(|path| picture(std::path::Path::new(path)));
+        assert_eq!(a.0, b.0, "{name}");
+        let (decibels, drawn) = alike(&a.1, &b.1);
+        let empty = |pixels: &[[u8; 4]]| pixels.iter().map(|p| *p == pixels[0]).collect::<Vec<bool>>();
+        let differ = empty(&a.1).iter().zip(empty(&b.1)).filter(|(a, b)| **a != *b).count();
+        println!("{name}: {drawn} pixels, {differ} here or there only, {decibels:.1} dB");
+        assert!(differ * 100 < drawn, "{name}: {differ} pixels are drawn by one only");
+        assert!(drawn > 2000 && decibels > least, "{name}: {drawn} pixels, {decibels} dB");
+    }
+}

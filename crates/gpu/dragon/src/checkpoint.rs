@@ -21,10 +21,9 @@
 use crate::control::Control;
 use crate::event::{Event, SCHEMA};
 use crate::machine::{Machine, Shared, Units};
-use crate::memory::Direction;
 use crate::params::ParamError;
-use crate::unit::UNITS;
 use crate::unit::vpu::Vpu;
+use crate::unit::{UNITS, Unit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -34,7 +33,7 @@ use xenoglot_trace::{Inconsistent, Recorder, Trace};
 /// The capture's machine.
 pub const MACHINE: [u8; 4] = *b"DRGN";
 /// Version of the state's layout. Others are refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Operation: version, then the state but for memory and trace.
 pub const STATE: u32 = FIRST_MACHINE_OP;
@@ -197,20 +196,20 @@ impl Machine {
         // The FIFO and the signals are the command processor's, memory and program the units'.
         let sound = [
             ("time", now <= MAX_NOW && self.skipped <= now),
-            ("the memory", sdram.restore(memory, &params.memory, now)),
+            ("the memory", sdram.restore(memory, params, now)),
             ("the tile buffers", tiles.is_sound(size)),
             ("the command processor", self.control.is_sound(params)),
             (
                 "the VPUs",
                 units.vpus.len() == params.vpus as usize
-                    && units.vpus.iter().all(|v| Vpu::is_sound(v, params)),
+                    && (0..).zip(&units.vpus).all(|(n, v)| Vpu::is_sound(v, params, n)),
             ),
             ("the draw coordinator", units.draw.is_sound(params, now)),
             ("the rasteriser", units.raster.is_sound(params)),
-            ("the tile buffer store", units.store.is_sound(Direction::Write, size)),
-            ("the tile buffer load", units.load.is_sound(Direction::Read, size)),
+            ("the tile buffer store", units.store.is_sound(Unit::Store, size, now)),
+            ("the tile buffer load", units.load.is_sound(Unit::Load, size, now)),
             ("the vertex cache", units.vertex_cache.is_sound(params)),
-            ("the texture unit", units.textures.is_sound(params, now)),
+            ("the texture unit", units.textures.is_sound(params)),
             ("the tracks", self.events.len() == UNITS.len() + units.vpus.len()),
         ];
         match sound.iter().find(|(_, sound)| !sound) {

@@ -171,19 +171,22 @@ impl Control {
                 *texture = Texture { address: texture.address, palette: texture.palette, ..format };
                 textures.flush();
             }
-            Command::ExecVpuProgramLoad { sig } => units.program_load.start(r.program, sig, shared),
+            Command::ExecVpuProgramLoad { sig } => units.program_load.start(r.program, sig),
             Command::ExecFillTileBuffer { tile, sig } => {
                 units.fill.start(tile, r.fill_values[index(tile)], sig, shared);
             }
             Command::ExecVpuTileStore { tile, sig } => {
-                units.store.start(tile, r.tile_addresses[index(tile)], r.stride, sig, shared);
+                units.store.start(tile, r.tile_addresses[index(tile)], r.stride, sig);
             }
             Command::ExecVpuTileLoad { tile, sig } => {
-                units.load.start(tile, r.tile_addresses[index(tile)], r.stride, sig, shared);
+                units.load.start(tile, r.tile_addresses[index(tile)], r.stride, sig);
             }
             Command::ExecWriteVpuGlobal { global, sig } => units.write_global.start(global, r.global, sig),
             Command::ExecDrawTriangles { sig } => {
                 shared.targets = r.targets;
+                if let Some(profile) = &mut shared.profile {
+                    profile.begin(r.bin, &r.targets);
+                }
                 units.vertex_cache.begin(r.vertices, r.attributes);
                 units.draw.start(DrawJob {
                     setup: Setup {

@@ -8,6 +8,7 @@
 //! * [`command`] is what a host writes, [`params`] what can be changed, [`memory`] the SDRAM.
 //! * `control` is the command processor, `unit` has the others, a file each.
 //! * [`checkpoint`] is a machine as bytes.
+//! * [`profile`] has counters that take time to keep.
 //! * [`cosim`] puts models from outside in the place of units.
 //! * [`debug`] has breakpoints.
 //! * [`host`] is what a program on the console's CPU does: models, binning, frames, pictures, sweeps.
@@ -43,6 +44,8 @@ pub mod host;
 mod machine;
 pub mod memory;
 pub mod params;
+pub mod profile;
+mod sdram;
 mod unit;
 mod wait;
 

@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::event::{Activity, Event, NEVER, SCHEMA};
 use crate::memory::{Direction, Sdram};
 use crate::params::{ParamError, Params};
+use crate::profile::Profile;
 use crate::unit::draw::Draw;
 use crate::unit::external::{Fill, Raster};
 use crate::unit::raster::Rasterizer;
@@ -69,6 +70,16 @@ pub(crate) struct Shared {
     /// Fragments that were queued, if they are wanted.
     #[serde(skip)]
     pub fragments: Option<Vec<FragmentStart>>,
+    /// Counters that take time to keep, if they are wanted.
+    #[serde(skip)]
+    pub profile: Option<Box<Profile>>,
+}
+
+impl Shared {
+    /// Starts an access of a unit; gives the tick in which it is done.
+    pub fn access(&mut self, unit: Unit, direction: Direction, address: u32, bytes: u32) -> u64 {
+        self.memory.access(unit, self.now, direction, address, bytes)
+    }
 }
 
 /// What a thread starts with.
@@ -97,8 +108,22 @@ pub(crate) struct Units {
     pub textures: TextureUnit,
 }
 
-/// Counters before the queues of the VPUs.
-const COUNTERS: [&str; 4] = ["FIFO depth", "active threads", "bytes read", "bytes written"];
+/// Counters before the queues of the VPUs. Rates are those of the run so far.
+const COUNTERS: [&str; 10] = [
+    "FIFO depth",
+    "active threads",
+    "vertex cache hits, %",
+    "texture cache hits, %",
+    "vpu_program_load bytes",
+    "triangle_draw bytes",
+    "vertex_cache bytes",
+    "texture bytes",
+    "tile_buffer_store bytes",
+    "tile_buffer_load bytes",
+];
+/// The units whose bytes are counted, in the order of their counters.
+const MOVERS: [Unit; 6] =
+    [Unit::ProgramLoad, Unit::Draw, Unit::VertexCache, Unit::Texture, Unit::Store, Unit::Load];
 
 /// The machine. It owns its memory; the host writes data there, pushes register writes and lets it run. Copies go on as the
 /// original would, but for models from outside ([`cosim`](crate::cosim)), which have to be attached anew.
@@ -123,12 +148,12 @@ impl Machine {
     pub fn new(params: Params) -> Result<Machine, ParamError> {
         params.check()?;
         let units = Units {
-            vpus: (0..params.vpus).map(|_| Vpu::new(&params)).collect(),
+            vpus: (0..params.vpus as u8).map(|n| Vpu::new(&params, n)).collect(),
             program_load: ProgramLoad::default(),
             draw: Draw::new(),
             raster: Raster::Own(Rasterizer::default()),
-            store: Transfer::new(Direction::Write),
-            load: Transfer::new(Direction::Read),
+            store: Transfer::new(Unit::Store),
+            load: Transfer::new(Unit::Load),
             fill: Fill::Own(tile::Fill::default()),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
@@ -139,12 +164,13 @@ impl Machine {
             now: 0,
             sig: 0,
             faults: Faults::empty(),
-            memory: Sdram::new(&params.memory),
+            memory: Sdram::new(&params),
             tiles: Tiles::new(params.bin_size),
             program: Program::default(),
             globals: Default::default(),
             targets: [0, 1, 2, 3],
             fragments: None,
+            profile: None,
             params,
         };
         let control = Control::new(shared.params.fifo);
@@ -216,6 +242,23 @@ impl Machine {
     /// What [`Machine::log_fragments`] kept; nothing is kept any more.
     pub fn take_fragments(&mut self) -> Vec<FragmentStart> {
         self.shared.fragments.take().unwrap_or_default()
+    }
+
+    /// Keeps counters that take time from now on. They are no part of checkpoints.
+    pub fn start_profile(&mut self) {
+        let (vpus, size) = (self.units.vpus.len(), self.shared.params.bin_size);
+        self.shared.profile = Some(Box::new(Profile::new(vpus, size, &self.shared.program)));
+    }
+
+    /// What was counted since [`Machine::start_profile`].
+    pub fn profile(&self) -> Option<&Profile> {
+        self.shared.profile.as_deref()
+    }
+
+    /// Hits and misses of the vertex cache, and of the texture cache.
+    pub fn cache_counts(&self) -> [[u64; 2]; 2] {
+        let Units { vertex_cache, textures, .. } = &self.units;
+        [[vertex_cache.hits, vertex_cache.misses], [textures.hits, textures.misses]]
     }
 
     /// Records what units do from the next tick on, in a trace whose tick 0 that is.
@@ -303,7 +346,7 @@ impl Machine {
             // Only the draw coordinator asks it, and is busy until it has the answer.
             Unit::VertexCache => true,
             Unit::Raster => units.raster.is_idle(),
-            Unit::Texture => units.textures.is_idle(self.shared.now),
+            Unit::Texture => units.textures.is_idle(),
             Unit::Fill => units.fill.is_idle(),
             Unit::Store => units.store.is_idle(),
             Unit::Load => units.load.is_idle(),
@@ -333,7 +376,7 @@ impl Machine {
         note(Unit::Load as usize, units.load.tick(shared));
         note(Unit::WriteGlobal as usize, units.write_global.tick(shared));
         note(Unit::VertexCache as usize, units.vertex_cache.tick(shared));
-        note(Unit::Texture as usize, units.textures.tick(shared.now));
+        note(Unit::Texture as usize, units.textures.tick(shared, &mut units.vpus));
         note(Unit::Command as usize, self.control.tick(shared, units));
         if let Some(recorder) = &mut self.recorder {
             for (track, &event) in self.events.iter().enumerate() {
@@ -344,6 +387,12 @@ impl Machine {
             if let Some(drawn) = drawn {
                 let start = recorder.now().saturating_sub(self.shared.now + 1 - drawn.start);
                 recorder.phase(format!("bin {},{}", drawn.bin[0], drawn.bin[1]), start);
+            }
+        }
+        if let Some(profile) = &mut self.shared.profile {
+            profile.pass(1, self.units.vpus.iter().map(Vpu::threads));
+            if let Some(drawn) = drawn {
+                profile.drawn(drawn.bin, self.shared.now + 1 - drawn.start);
             }
         }
         self.shared.now += 1;
@@ -359,6 +408,9 @@ impl Machine {
             // The host may have filled the FIFO since the last tick.
             count(recorder, &self.control, &self.shared, &self.units);
             recorder.advance(ticks);
+        }
+        if let Some(profile) = &mut self.shared.profile {
+            profile.pass(ticks, self.units.vpus.iter().map(Vpu::threads));
         }
         self.shared.now += ticks;
         self.skipped += ticks;
@@ -475,8 +527,18 @@ impl Machine {
 fn count(recorder: &mut Recorder, control: &Control, shared: &Shared, units: &Units) {
     recorder.count(0, control.depth() as i64);
     recorder.count(1, units.vpus.iter().map(|v| i64::from(v.threads())).sum());
-    recorder.count(2, shared.memory.moved[Direction::Read as usize] as i64);
-    recorder.count(3, shared.memory.moved[Direction::Write as usize] as i64);
+    let percent = |hits: u64, misses: u64| {
+        let all = hits + misses;
+        // Before anything is wanted nothing is missed.
+        (100 * hits).checked_div(all).unwrap_or(100) as i64
+    };
+    recorder.count(2, percent(units.vertex_cache.hits, units.vertex_cache.misses));
+    recorder.count(3, percent(units.textures.hits, units.textures.misses));
+    let ports = shared.memory.ports();
+    for (n, unit) in (4..).zip(MOVERS) {
+        let moved = ports.get(unit as usize).map_or(0, |port| port.read + port.written);
+        recorder.count(n, moved as i64);
+    }
     for (n, vpu) in units.vpus.iter().enumerate() {
         recorder.count(COUNTERS.len() + n, vpu.queue.len() as i64);
     }

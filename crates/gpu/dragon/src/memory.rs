@@ -1,7 +1,9 @@
-//! The SDRAM: bytes, and how long accesses take.
+//! The memory: bytes, how long accesses of units take, and what each unit has asked for.
 
 use crate::machine::Faults;
-use crate::params;
+use crate::params::{self, Timing};
+use crate::sdram::{Chips, Row};
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a burst.
@@ -23,38 +25,91 @@ pub struct Sdram {
     #[serde(skip)]
     bytes: Vec<u8>,
     timing: params::Memory,
-    /// When the bus is free.
-    free_at: u64,
-    open_rows: Vec<u32>,
-    /// Bytes moved by the machine: read, written.
-    pub(crate) moved: [u64; 2],
+    instant: params::Instant,
+    chips: Chips,
+    /// What each unit has asked for.
+    ports: Vec<Port>,
+}
+
+/// What a unit has asked memory for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Port {
+    /// Accesses.
+    pub accesses: u64,
+    /// Bytes of whole bursts, read.
+    pub read: u64,
+    /// Bytes of whole bursts, written.
+    pub written: u64,
+    /// Bursts that found their row open.
+    pub hits: u64,
+    /// Bursts that found no row open in their bank.
+    pub closed: u64,
+    /// Bursts that found another row open in their bank.
+    pub conflicts: u64,
+    /// Ticks from asking to having, of all accesses.
+    pub ticks: u64,
+    /// Ticks of those for which the bus was others'.
+    pub queued: u64,
+}
+
+impl Port {
+    /// Adds those of another machine.
+    pub(crate) fn add(&mut self, other: &Port) {
+        let Port { accesses, read, written, hits, closed, conflicts, ticks, queued } = *other;
+        for (a, b) in [
+            (&mut self.accesses, accesses),
+            (&mut self.read, read),
+            (&mut self.written, written),
+            (&mut self.hits, hits),
+            (&mut self.closed, closed),
+            (&mut self.conflicts, conflicts),
+            (&mut self.ticks, ticks),
+            (&mut self.queued, queued),
+        ] {
+            *a = a.saturating_add(b);
+        }
+    }
 }
 
 /// Upper bound, in ticks, on the backlog of accesses: far more than all threads together can cause.
-pub(crate) const HORIZON: u64 = 1 << 40;
-
-/// No row.
-const CLOSED: u32 = u32::MAX;
+const HORIZON: u64 = 1 << 40;
 
 impl Sdram {
-    pub(crate) fn new(params: &params::Memory) -> Sdram {
+    pub(crate) fn new(params: &params::Params) -> Sdram {
         Sdram {
-            bytes: vec![0; params.bytes as usize],
-            timing: params.clone(),
-            free_at: 0,
-            open_rows: vec![CLOSED; params.rows.banks as usize],
-            moved: [0; 2],
+            bytes: vec![0; params.memory.bytes as usize],
+            timing: params.memory.clone(),
+            instant: params.instant,
+            chips: Chips::new(&params.memory.sdram),
+            ports: vec![Port::default(); Unit::ALL.len()],
         }
     }
 
     /// Puts back the contents; whether this is then the memory of a machine with these parameters in tick `now`.
-    pub(crate) fn restore(&mut self, bytes: Vec<u8>, params: &params::Memory, now: u64) -> bool {
+    pub(crate) fn restore(&mut self, bytes: Vec<u8>, params: &params::Params, now: u64) -> bool {
         self.bytes = bytes;
-        self.timing == *params
-            && self.bytes.len() == params.bytes as usize
-            && self.open_rows.len() == params.rows.banks as usize
-            && self.free_at.saturating_sub(now) <= HORIZON
-            && self.moved.iter().all(|&n| n <= i64::MAX as u64)
+        let small = |p: &Port| {
+            let Port { accesses, read, written, hits, closed, conflicts, ticks, queued } = *p;
+            [accesses, read, written, hits, closed, conflicts, ticks, queued]
+                .iter()
+                .all(|&n| n <= i64::MAX as u64 / 16)
+        };
+        self.timing == params.memory
+            && self.instant == params.instant
+            && self.bytes.len() == params.memory.bytes as usize
+            && self.chips.is_sound(&params.memory.sdram, now.saturating_add(HORIZON))
+            && self.ports.len() == Unit::ALL.len()
+            && self.ports.iter().all(small)
+    }
+
+    /// What each unit has asked for, in the order of [`UNITS`](crate::UNITS).
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Refreshes that were made.
+    pub fn refreshes(&self) -> u64 {
+        self.chips.refreshes
     }
 
     /// All of it.
@@ -92,69 +147,93 @@ impl Sdram {
         }
     }
 
-    /// As [`access`](Self::access) of a unit that may be an [instant](params::Instant) one, which has what it asks for
-    /// at once and leaves bus and rows alone.
-    pub(crate) fn access_by(
+    /// Starts an access of a unit in tick `now`; gives the tick in which it is done, which is later unless the unit or
+    /// memory is an [instant](params::Instant) one: that leaves bus and rows alone.
+    pub(crate) fn access(
         &mut self,
-        instant: bool,
+        unit: Unit,
         now: u64,
         direction: Direction,
         address: u32,
         bytes: u32,
     ) -> u64 {
-        if instant {
-            self.count(direction, address, bytes);
+        let bursts = (address % BURST).saturating_add(bytes).div_ceil(BURST).max(1);
+        let port = &mut self.ports[unit as usize];
+        port.accesses += 1;
+        let moved = u64::from(bursts) * u64::from(BURST);
+        *(if direction == Direction::Read { &mut port.read } else { &mut port.written }) += moved;
+        if self.instant.has(unit) {
             return now;
         }
-        self.access(now, direction, address, bytes)
-    }
-
-    /// Counts the bytes of an access; gives its bursts.
-    fn count(&mut self, direction: Direction, address: u32, bytes: u32) -> u64 {
-        let bursts = u64::from((address % BURST).saturating_add(bytes).div_ceil(BURST).max(1));
-        self.moved[direction as usize] += bursts * u64::from(BURST);
-        bursts
-    }
-
-    /// Starts an access in tick `now`; gives the tick in which it is done, which is later.
-    pub(crate) fn access(&mut self, now: u64, direction: Direction, address: u32, bytes: u32) -> u64 {
-        let bursts = self.count(direction, address, bytes);
         let timing = &self.timing;
-        let start = if timing.contention { now.max(self.free_at) } else { now };
-        let latency = if timing.rows.enabled {
-            let row = address / timing.rows.bytes;
-            let bank = row as usize % self.open_rows.len();
-            let open = std::mem::replace(&mut self.open_rows[bank], row);
-            if open == row { timing.rows.hit } else { timing.rows.miss }
-        } else {
-            match direction {
-                Direction::Read => timing.read,
-                Direction::Write => timing.write,
+        let ticks = u64::from(timing.burst);
+        let done = match (timing.timing, direction) {
+            (Timing::Timer, Direction::Read) => now + u64::from(timing.read) + u64::from(bursts - 1) * ticks,
+            (Timing::Timer, Direction::Write) => {
+                now + u64::from(timing.write) + u64::from(bursts - 1) * ticks
+            }
+            (Timing::Sdram, _) => {
+                let at = now + u64::from(timing.sdram.controller);
+                port.queued += self.chips.free_at().saturating_sub(at);
+                let mut done = now + 1;
+                for burst in 0..bursts {
+                    let address = (address & !(BURST - 1)).wrapping_add(burst * BURST);
+                    let (end, row) = self.chips.burst(&timing.sdram, ticks, at, direction, address);
+                    done = done.max(end);
+                    match row {
+                        Row::Hit => port.hits += 1,
+                        Row::Closed => port.closed += 1,
+                        Row::Conflict => port.conflicts += 1,
+                    }
+                }
+                done
             }
         };
-        self.free_at = start + bursts * u64::from(timing.burst);
-        start + u64::from(latency) + (bursts - 1) * u64::from(timing.burst)
+        port.ticks += done - now;
+        done
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Params;
 
-    #[test]
-    fn accesses_take_their_latency_and_bursts() {
-        let mut memory = Sdram::new(&params::Memory::default());
-        assert_eq!(memory.access(100, Direction::Read, 0, 32), 120);
-        assert_eq!(memory.access(100, Direction::Read, 31, 2), 124);
-        assert_eq!(memory.access(100, Direction::Write, 64, 128), 124);
+    fn memory(toml: &str) -> Sdram {
+        Sdram::new(&Params::from_toml(toml).unwrap())
     }
 
     #[test]
-    fn open_rows_are_faster_and_a_bus_is_shared() {
-        let rows = params::Rows { enabled: true, ..params::Rows::default() };
-        let mut memory = Sdram::new(&params::Memory { contention: true, rows, ..params::Memory::default() });
-        assert_eq!(memory.access(0, Direction::Read, 0, 32), 20);
-        assert_eq!(memory.access(0, Direction::Read, 32, 32), 4 + 8);
-        assert_eq!(memory.access(50, Direction::Read, 2048 * 8, 32), 70);
+    fn with_the_timer_accesses_take_their_latency_and_bursts() {
+        let mut memory = memory("memory.timing = \"timer\"");
+        assert_eq!(memory.access(Unit::Draw, 100, Direction::Read, 0, 32), 120);
+        assert_eq!(memory.access(Unit::Draw, 100, Direction::Read, 31, 2), 124);
+        assert_eq!(memory.access(Unit::Store, 100, Direction::Write, 64, 128), 124);
+        assert_eq!(
+            (memory.ports()[Unit::Draw as usize].read, memory.ports()[Unit::Store as usize].written),
+            (96, 128)
+        );
+    }
+
+    #[test]
+    fn units_share_the_bus_and_are_told_apart() {
+        let mut memory = memory("memory.sdram.controller = 6");
+        // Controller 6, ACTIVE to data 4, a burst of 4.
+        assert_eq!(memory.access(Unit::Draw, 0, Direction::Read, 0, 32), 14);
+        // The row is open; the bus is free from 14 on.
+        assert_eq!(memory.access(Unit::VertexCache, 0, Direction::Read, 64, 64), 22);
+        assert_eq!(memory.access(Unit::Store, 50, Direction::Write, 0, 32), 60);
+        let [draw, cache, store] =
+            [Unit::Draw, Unit::VertexCache, Unit::Store].map(|u| memory.ports()[u as usize]);
+        assert_eq!((draw.closed, draw.hits, draw.queued, draw.ticks), (1, 0, 0, 14));
+        assert_eq!((cache.accesses, cache.hits, cache.queued, cache.ticks), (1, 2, 14 - 6, 22));
+        assert_eq!((store.written, store.read, store.hits), (32, 0, 1));
+    }
+
+    #[test]
+    fn instant_units_have_what_they_ask_for_at_once() {
+        let mut memory = memory("instant.vertex_cache = true");
+        assert_eq!(memory.access(Unit::VertexCache, 7, Direction::Read, 0, 99), 7);
+        assert_eq!(memory.access(Unit::Draw, 7, Direction::Read, 0, 32), 7 + 14);
     }
 }

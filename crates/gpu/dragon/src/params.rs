@@ -1,6 +1,7 @@
 //! Parameters of the machine. All of them are this project's decision but for the number of VPUs (4), of tile buffers
 //! (4, fixed) and the tick limit, which the original states.
 
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use thiserror::Error;
@@ -70,6 +71,23 @@ pub struct Instant {
     pub tile_buffer_store: bool,
     pub tile_buffer_load: bool,
     pub vpu: bool,
+    /// Memory, for all units.
+    pub memory: bool,
+}
+
+impl Instant {
+    /// Whether what a unit asks memory for is there at once.
+    pub(crate) fn has(self, unit: Unit) -> bool {
+        let of_unit = match unit {
+            Unit::Draw => self.triangle_draw,
+            Unit::VertexCache => self.vertex_cache,
+            Unit::Texture => self.texture,
+            Unit::Store => self.tile_buffer_store,
+            Unit::Load => self.tile_buffer_load,
+            _ => false,
+        };
+        of_unit || self.memory
+    }
 }
 
 /// The rasteriser and the triangle set-up before it.
@@ -98,38 +116,70 @@ pub struct Latencies {
     pub texture: u32,
 }
 
-/// Memory. An access of n bursts of 32 bytes takes its latency and, for all but the first burst, the ticks of a burst.
+/// Memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
     /// Size, a multiple of 32 up to 64 MiB.
     pub bytes: u32,
-    /// Latency of a read.
-    pub read: u32,
-    /// Latency of a write.
-    pub write: u32,
-    /// Ticks of a burst.
+    /// What says how long accesses take.
+    pub timing: Timing,
+    /// Ticks that a burst of 32 bytes has the bus: 4 of 64 bits.
     pub burst: u32,
-    /// Whether an access waits until those before it, of any unit, have left the bus.
-    pub contention: bool,
-    /// Whether latencies depend on the row that a bank has open.
-    pub rows: Rows,
+    /// With the timer, latency of a read.
+    pub read: u32,
+    /// With the timer, latency of a write.
+    pub write: u32,
+    /// The SDRAM.
+    pub sdram: Sdram,
 }
 
-/// Rows of memory banks.
+/// What says how long accesses take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// Banks, rows, refresh, and a bus that units have in the order in which they ask, those of one tick in the order of
+    /// the tick.
+    #[default]
+    Sdram,
+    /// The original's: an access of n bursts takes its latency and, for all but the first, the ticks of a burst, whatever
+    /// else happens.
+    Timer,
+}
+
+/// The SDRAM, times in ticks. The defaults are those of PC100 SDRAM at 100 MHz with a CAS latency of 2, 64 bits wide: 32 MiB of
+/// four chips of 64 Mbit (IBM13T4644MPE, sheet 45L7084, its serial presence detect: 4 banks, 12 row and 8 column address
+/// bits, tRP, tRRD and tRCD 20 ns, tRAS 50 ns, refresh every 15.625 µs; tRC and tRFC 70 ns, tWR 15 ns in sheets of the chips,
+/// such as MT48LC4M16A2-8E).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rows {
-    /// Latencies are `hit` and `miss` instead of the memory's `read` and `write`.
-    pub enabled: bool,
+pub struct Sdram {
+    /// From the unit to the chips and back, through crossbar and controller. Ours.
+    pub controller: u32,
     /// Banks, a power of two up to 16; rows are spread over them in turn.
     pub banks: u32,
-    /// Bytes of a row.
-    pub bytes: u32,
-    /// Latency of an access to an open row.
-    pub hit: u32,
-    /// Latency of any other.
-    pub miss: u32,
+    /// Bytes of a row of a bank: 256 columns of 64 bits.
+    pub row_bytes: u32,
+    /// CL: from a column command to the first data read.
+    pub cas: u32,
+    /// tRCD: from ACTIVE to a column command.
+    pub rcd: u32,
+    /// tRP: from PRECHARGE to ACTIVE.
+    pub rp: u32,
+    /// tRAS: from ACTIVE to PRECHARGE.
+    pub ras: u32,
+    /// tRC: from ACTIVE to ACTIVE of the same bank.
+    pub rc: u32,
+    /// tRRD: from ACTIVE to ACTIVE of another bank.
+    pub rrd: u32,
+    /// tWR: from the last data written to PRECHARGE.
+    pub wr: u32,
+    /// Between data of opposite directions.
+    pub turnaround: u32,
+    /// tRFC: a refresh.
+    pub rfc: u32,
+    /// Between refreshes; 0 for none.
+    pub refresh: u32,
 }
 
 impl Default for Params {
@@ -168,13 +218,28 @@ impl Default for Latencies {
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { bytes: 8 << 20, read: 20, write: 12, burst: 4, contention: false, rows: Rows::default() }
+        let (timing, sdram) = (Timing::default(), Sdram::default());
+        Memory { bytes: 8 << 20, timing, burst: 4, read: 20, write: 12, sdram }
     }
 }
 
-impl Default for Rows {
-    fn default() -> Rows {
-        Rows { enabled: false, banks: 8, bytes: 2048, hit: 8, miss: 20 }
+impl Default for Sdram {
+    fn default() -> Sdram {
+        Sdram {
+            controller: 6,
+            banks: 4,
+            row_bytes: 2048,
+            cas: 2,
+            rcd: 2,
+            rp: 2,
+            ras: 5,
+            rc: 7,
+            rrd: 2,
+            wr: 2,
+            turnaround: 1,
+            rfc: 7,
+            refresh: 1562,
+        }
     }
 }
 
@@ -240,9 +305,10 @@ impl Params {
     /// The first that is not possible.
     pub fn check(&self) -> Result<(), ParamError> {
         let Params { raster, latency, memory, .. } = self;
+        let sdram = &memory.sdram;
         range("clock_hz", self.clock_hz, 1000..=10_000_000_000)?;
         range("tick_limit", self.tick_limit, 1..=1 << 40)?;
-        let small: [(&'static str, u32, RangeInclusive<u64>); 21] = [
+        let small: [(&'static str, u32, RangeInclusive<u64>); 30] = [
             ("vpus", self.vpus, 1..=8),
             ("threads", self.threads, 1..=64),
             ("vpu_queue", self.vpu_queue, 1..=256),
@@ -262,8 +328,17 @@ impl Params {
             ("memory.read", memory.read, 1..=10_000),
             ("memory.write", memory.write, 1..=10_000),
             ("memory.burst", memory.burst, 1..=1000),
-            ("memory.rows.hit", memory.rows.hit, 1..=10_000),
-            ("memory.rows.miss", memory.rows.miss, 1..=10_000),
+            ("memory.sdram.controller", sdram.controller, 0..=1000),
+            ("memory.sdram.cas", sdram.cas, 1..=1000),
+            ("memory.sdram.rcd", sdram.rcd, 1..=1000),
+            ("memory.sdram.rp", sdram.rp, 1..=1000),
+            ("memory.sdram.ras", sdram.ras, 1..=1000),
+            ("memory.sdram.rc", sdram.rc, 1..=1000),
+            ("memory.sdram.rrd", sdram.rrd, 1..=1000),
+            ("memory.sdram.wr", sdram.wr, 0..=1000),
+            ("memory.sdram.turnaround", sdram.turnaround, 0..=1000),
+            ("memory.sdram.rfc", sdram.rfc, 1..=1000),
+            ("memory.sdram.refresh", sdram.refresh, 0..=1 << 24),
         ];
         for (name, value, allowed) in small {
             range(name, value.into(), allowed)?;
@@ -274,8 +349,8 @@ impl Params {
             if is { Ok(()) } else { Err(ParamError::Value { name, value: value.into(), allowed }) }
         };
         power("bin_size", self.bin_size, 8..=MAX_BIN_SIZE.into())?;
-        power("memory.rows.banks", memory.rows.banks, 1..=16)?;
-        power("memory.rows.bytes", memory.rows.bytes, 32..=1 << 20)?;
+        power("memory.sdram.banks", sdram.banks, 1..=16)?;
+        power("memory.sdram.row_bytes", sdram.row_bytes, 32..=1 << 20)?;
         if memory.bytes % 32 != 0 {
             let allowed = "a multiple of 32".into();
             return Err(ParamError::Value { name: "memory.bytes", value: memory.bytes.into(), allowed });
@@ -332,9 +407,9 @@ mod tests {
         let error = |text| Params::from_toml(text).unwrap_err().to_string();
         assert_eq!(error("vpus = 9"), "vpus = 9: it has to be from 1 to 8");
         assert_eq!(error("bin_size = 24"), "bin_size = 24: it has to be a power of two from 8 to 64");
-        let rows = Params::default().with(&["memory.rows.enabled = true".into(), "raster.pixels = 2".into()]);
+        let rows = Params::default().with(&["memory.sdram.banks = 8".into(), "raster.pixels = 2".into()]);
         let rows = rows.unwrap();
-        assert_eq!((rows.memory.rows.enabled, rows.memory.rows.banks, rows.raster.pixels), (true, 8, 2));
+        assert_eq!((rows.memory.timing, rows.memory.sdram.banks, rows.raster.pixels), (Timing::Sdram, 8, 2));
         assert!(error("vpu = 2").contains("unknown field"));
         let set = |text: &str| Params::default().with(&[text.to_owned()]).map_err(|e| e.to_string());
         assert_eq!(set("number = f32").map(|p| p.number), Ok(Number::Float));

@@ -38,7 +38,7 @@ fn begun(demo: &Demo, toml: &str, skip: bool) -> (Machine, Drawing) {
 #[test]
 fn a_restored_machine_goes_on_as_if_it_had_not_stopped() {
     let small = Demo { screen: [40, 40], ..demo() };
-    let slow = "vpus = 2\nthreads = 3\nfifo = 4\nnumber = \"f32\"\n[memory]\nbytes = 131072\ncontention = true\n[memory.rows]\nenabled = true";
+    let slow = "vpus = 2\nthreads = 3\nfifo = 4\nnumber = \"f32\"\n[memory]\nbytes = 131072\n[memory.sdram]\nrefresh = 100";
     for (demo, toml, step) in [
         (&small, "bin_size = 8\nmemory.bytes = 131072", 397),
         (&small, slow, 2011),

@@ -76,7 +76,10 @@ fn models_in_c_are_the_machines_own_units_to_the_tick() {
     for (demo, toml) in [
         (demo(), ""),
         (single, "vpus = 3\nvpu_queue = 1\nbin_size = 16\nfill_pixels = 7"),
-        (demo(), "threads = 1\n[raster]\nrow_skip = false\npixels = 16\n[memory]\nread = 200"),
+        (
+            demo(),
+            "threads = 1\n[raster]\nrow_skip = false\npixels = 16\n[memory]\ntiming = \"timer\"\nread = 200",
+        ),
     ] {
         let (machine, drawing) = begin(&demo, toml);
         let want = finish(machine, drawing);

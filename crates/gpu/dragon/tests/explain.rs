@@ -11,20 +11,14 @@ fn scenes() -> [(&'static str, Demo, &'static str, &'static str); 4] {
     let small = |demo: Demo| Demo { screen: [96, 80], ..demo };
     let ring = || small(Demo::new(torus(20, 10)).unwrap());
     [
-        ("memory", ring(), "", "memory.read"),
-        // About as many accesses hit the open row as miss it, so that neither latency alone is most of it: what is left to
-        // change is that the same vertices are fetched again.
-        (
-            "vertex cache",
-            ring(),
-            "vertex_cache = 1\n[memory.rows]\nenabled = true\nbanks = 1\nbytes = 512\nhit = 20\nmiss = 20",
-            "vertex_cache",
-        ),
+        // A crossbar of many stages before the SDRAM.
+        ("memory", ring(), "memory.sdram.controller = 40", "memory.sdram.controller"),
+        ("vertex cache", ring(), "vertex_cache = 1", "vertex_cache"),
         ("VPUs", small(Demo::new(wooden_crate()).unwrap()), "vpus = 1\nthreads = 64", "vpus"),
         (
             "tile store",
             small(Demo::new(torus(3, 3)).unwrap()),
-            "threads = 64\n[memory]\nread = 2\nwrite = 80",
+            "threads = 64\n[memory]\ntiming = \"timer\"\nread = 2\nwrite = 80",
             "memory.write",
         ),
     ]
@@ -74,7 +68,7 @@ fn paths_add_up_and_their_differences_do() {
         demo.frame(&mut machine, 3).unwrap();
         machine.take_trace().unwrap()
     };
-    let (before, after) = (traced(""), traced("[memory]\nread = 40"));
+    let (before, after) = (traced(""), traced("[memory.sdram]\ncontroller = 40"));
     let report = report(&before, &LINKS);
     assert_eq!(report.path.parts.iter().map(|p| p.ticks).sum::<u64>(), before.ticks);
     assert!(report.phases.len() > 4);

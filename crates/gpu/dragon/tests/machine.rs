@@ -29,7 +29,8 @@ fn pixels_are_the_same_for_all_unit_counts() {
             "fifo = 1",
             "[raster]\npixels = 1",
             "[raster]\nrow_skip = false",
-            "[memory]\ncontention = true\n[memory.rows]\nenabled = true",
+            "[memory]\ntiming = \"timer\"",
+            "[memory.sdram]\nbanks = 1\nrefresh = 40",
             "[latency]\nsimple = 7\ntile = 9",
             "vertex_cache = 1",
         ] {
@@ -148,8 +149,8 @@ fn skipping_known_waits_changes_nothing() {
     let single = Demo { buffering: Buffering::Single, ..demo() };
     for (demo, toml) in [
         (demo(), ""),
-        (single, "[memory]\nread = 300\nwrite = 200"),
-        (demo(), "vpus = 1\nthreads = 2\n[latency]\nsimple = 40\n[memory]\ncontention = true"),
+        (single, "[memory]\ntiming = \"timer\"\nread = 300\nwrite = 200"),
+        (demo(), "vpus = 1\nthreads = 2\n[latency]\nsimple = 40\n[memory.sdram]\nrefresh = 50\nbanks = 1"),
     ] {
         let (plain, plain_picture, none) = traced(&demo, toml, false);
         let (skipped, picture, ticks) = traced(&demo, toml, true);
@@ -175,8 +176,10 @@ fn every_track_has_an_event_for_each_tick() {
         assert_eq!(trace.totals(n).iter().sum::<u64>(), trace.ticks, "{}", trace.tracks[n].name);
     }
     assert_eq!(trace.phases.len(), 9);
-    assert_eq!(trace.counters.len(), 8);
-    assert!(trace.counters.iter().all(|c| c.samples.len() > 1));
+    assert_eq!(trace.counters.len(), 14);
+    // No texture is sampled, and no tile is loaded.
+    let still = ["texture cache hits, %", "texture bytes", "tile_buffer_load bytes"];
+    assert!(trace.counters.iter().all(|c| (c.samples.len() > 1) != still.contains(&c.name.as_str())));
 }
 
 #[test]

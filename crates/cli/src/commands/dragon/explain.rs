@@ -35,13 +35,16 @@ pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.plot {
         output::check_ending(path, "svg")?;
     }
-    let (demo, params) = (args.scene.demo()?, args.scene.params()?);
-    let options =
-        ExplainOptions { paired: args.pairs as usize, ..ExplainOptions::spread(args.frames, demo.frames) };
+    let (stage, params) = (args.scene.stage()?, args.scene.params()?);
+    let animation = stage.animation.as_ref();
+    let options = ExplainOptions {
+        paired: args.pairs as usize,
+        ..ExplainOptions::spread(args.frames, animation.frames())
+    };
     // How many runs there are is known with the first that is over.
     let progress = Progress::new(0);
     let total = std::sync::Once::new();
-    let explanation = explain(&demo, &params, &options, &|_, runs| {
+    let explanation = explain(animation, &params, &options, &|_, runs| {
         total.call_once(|| progress.add_total(runs));
         progress.step();
     })?;

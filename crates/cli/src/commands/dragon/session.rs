@@ -1,11 +1,12 @@
 //! A machine with the frame it draws: what checkpoints of the command line hold.
 
 use super::SceneArgs;
+use super::scene::Stage;
 use crate::output;
 use crate::source::{name, read};
 use anyhow::{Context, Result};
 use std::path::Path;
-use xenoglot_dragon::host::{Demo, Drawing};
+use xenoglot_dragon::host::Drawing;
 use xenoglot_dragon::{Machine, checkpoint};
 
 /// A machine that draws a frame.
@@ -17,11 +18,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Frame `frame` of a demo before its first tick, or what a checkpoint holds.
-    pub fn start(scene: &SceneArgs, demo: &Demo, frame: u32, resume: Option<&Path>) -> Result<Session> {
+    /// Frame `frame` before its first tick, or what a checkpoint holds.
+    pub fn start(scene: &SceneArgs, stage: &Stage, frame: u32, resume: Option<&Path>) -> Result<Session> {
         let Some(path) = resume else {
             let mut machine = Machine::new(scene.params()?)?;
-            let drawing = demo.begin(&mut machine, frame)?;
+            let drawing = stage.animation.scene(frame).begin(&mut machine)?;
             return Ok(Session { machine, frame, drawing });
         };
         let bytes = read(path)?;

@@ -57,8 +57,8 @@ pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.checkpoint {
         output::check_ending(path, "xgc")?;
     }
-    let demo = args.scene.demo()?;
-    let mut session = Session::start(&args.scene, &demo, args.frame, args.resume.as_deref())?;
+    let stage = args.scene.stage()?;
+    let mut session = Session::start(&args.scene, &stage, args.frame, args.resume.as_deref())?;
     let mut breakpoints = args.breakpoints.clone();
     if breakpoints.is_empty() {
         breakpoints.push(Breakpoint::Tick(session.machine.now() + u64::from(args.count)));

@@ -2,6 +2,7 @@
 
 use super::SceneArgs;
 use crate::failure::usage;
+use crate::progress::Progress;
 use crate::{output, print};
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
@@ -20,6 +21,12 @@ pub struct Args {
     /// The frame of the turn.
     #[arg(long, default_value_t = 0)]
     frame: u32,
+    /// Write the table with hit rates, bandwidth and occupancy, as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print JSON, with all counters.
+    #[arg(long)]
+    json: bool,
     /// Draw the ticks over the last axis, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -35,10 +42,27 @@ pub fn run(args: &Args) -> Result<bool> {
     if let Some(path) = &args.plot {
         output::check_ending(path, "svg")?;
     }
-    let rows = sweep(&args.scene.demo()?, &args.scene.params()?, &args.axes, args.frame)?;
+    let stage = args.scene.stage()?;
+    let params = args.scene.params()?;
+    // How many runs there are is known with the first that is over.
+    let progress = Progress::new(0);
+    let total = std::sync::Once::new();
+    let rows = sweep(stage.animation.as_ref(), &params, &args.axes, args.frame, &|_, runs| {
+        total.call_once(|| progress.add_total(runs));
+        progress.step();
+    })?;
+    drop(progress);
     let Some(first) = rows.first() else { return Err(usage("nothing to sweep")) };
     let names: Vec<&str> = args.axes.iter().map(|a| a.name.as_str()).collect();
-    let mut out = print::beside(args.plot.as_deref());
+    if let Some(path) = &args.csv {
+        output::write(path, csv(&rows, &args.axes).as_bytes())?;
+    }
+    let mut out = print::beside(args.plot.iter().chain(&args.csv).map(PathBuf::as_path));
+    if args.json {
+        let json: Vec<serde_json::Value> = rows.iter().map(|row| json(row, &args.axes)).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
+        return write_plot(args, &rows);
+    }
     writeln!(out, "{:<28} {:>10} {:>9} {:>8}  hangs most on", names.join(" "), "ticks", "ms", "dB")?;
     for row in &rows {
         let most = row.path.parts.first().map_or_else(String::new, |part| {
@@ -52,10 +76,56 @@ pub fn run(args: &Args) -> Result<bool> {
         let (values, ticks) = (row.values.join(" "), row.frame.ticks);
         writeln!(out, "{values:<28} {ticks:>10} {:>9.3} {difference:>8}  {most}", row.milliseconds)?;
     }
+    write_plot(args, &rows)
+}
+
+fn write_plot(args: &Args, rows: &[SweepRow]) -> Result<bool> {
     if let Some(path) = &args.plot {
-        output::write(path, plot(&rows, &args.axes).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
+        output::write(path, plot(rows, &args.axes).map_err(|e| anyhow!("{e}"))?.as_bytes())?;
     }
     Ok(true)
+}
+
+/// A line for each combination: its values, ticks, what it hangs on, hit rates and bandwidth.
+fn csv(rows: &[SweepRow], axes: &[Axis]) -> String {
+    let columns = rows.first().map(|row| row.counters.columns()).unwrap_or_default();
+    let names = axes
+        .iter()
+        .map(|a| a.name.clone())
+        .chain(["ticks", "ms", "unit", "event", "share"].map(String::from));
+    let names: Vec<String> = names.chain(columns.into_iter().map(|(name, _)| name)).collect();
+    let mut out = names.join(",") + "\n";
+    for row in rows {
+        let most = row.path.parts.first();
+        let share = most.map_or(0.0, |part| part.ticks as f64 / row.path.ticks.max(1) as f64);
+        let text = |pick: fn(&xenoglot_trace::path::Part) -> &str| most.map_or("", pick).to_owned();
+        let cells = row.values.iter().cloned().chain([
+            row.frame.ticks.to_string(),
+            format!("{:.6}", row.milliseconds),
+            text(|part| &part.unit),
+            text(|part| &part.event),
+            format!("{share:.4}"),
+        ]);
+        let counters = row.counters.columns().into_iter().map(|(_, value)| format!("{value:.6}"));
+        out += &(cells.chain(counters).collect::<Vec<_>>().join(",") + "\n");
+    }
+    out
+}
+
+fn json(row: &SweepRow, axes: &[Axis]) -> serde_json::Value {
+    let values: serde_json::Map<String, serde_json::Value> = axes
+        .iter()
+        .zip(&row.values)
+        .map(|(axis, value)| (axis.name.clone(), value.as_str().into()))
+        .collect();
+    serde_json::json!({
+        "values": values,
+        "ticks": row.frame.ticks,
+        "milliseconds": row.milliseconds,
+        "path": row.path,
+        "units": row.units,
+        "counters": row.counters,
+    })
 }
 
 /// Ticks over the values of the last axis, with a line for each combination of the others.

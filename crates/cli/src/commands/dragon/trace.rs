@@ -1,10 +1,10 @@
 //! Traces of runs: written while the machine runs where that can be done, so that a long animation takes little memory.
 
 use crate::output;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::io::BufWriter;
 use std::path::Path;
-use xenoglot_dragon::Machine;
+use xenoglot_dragon::host::Counters;
 use xenoglot_output::{Durability, Output};
 use xenoglot_trace::{Trace, chrome, perfetto};
 
@@ -42,31 +42,22 @@ pub fn streams(path: &Path) -> bool {
 }
 
 impl<'p> Stream<'p> {
-    /// Begins the file, and the machine's recording if it does not record yet.
-    pub fn start(path: &'p Path, machine: &mut Machine, window: Window) -> Result<Stream<'p>> {
-        if !machine.is_traced() {
-            machine.start_trace();
-        }
-        let part = machine.take_trace_part().context("the machine records nothing")?;
+    /// Begins the file; units and counters are those of a trace of the machine.
+    pub fn start(path: &'p Path, like: &Trace, window: Window) -> Result<Stream<'p>> {
         let out = BufWriter::new(output::create(path)?);
-        let mut writer = perfetto::Writer::new(out, &part)?;
-        writer.push(&window.clip(part))?;
-        Ok(Stream { path, writer, window })
+        Ok(Stream { path, writer: perfetto::Writer::new(out, like)?, window })
     }
 
     /// Adds what the machine did in a frame.
-    pub fn push(&mut self, machine: &mut Machine, frame: u32) -> Result<()> {
-        match machine.take_trace_part() {
-            Some(part) if self.window.has(frame) => Ok(self.writer.push(&self.window.clip(part))?),
-            _ => Ok(()),
+    pub fn push(&mut self, trace: Trace, frame: u32) -> Result<()> {
+        match self.window.has(frame) {
+            true => Ok(self.writer.push(&self.window.clip(trace))?),
+            false => Ok(()),
         }
     }
 
-    /// Adds the rest, and puts the file in its place.
-    pub fn finish(mut self, machine: &mut Machine, frame: u32) -> Result<()> {
-        if let Some(rest) = machine.take_trace().filter(|_| self.window.has(frame)) {
-            self.writer.push(&self.window.clip(rest))?;
-        }
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<()> {
         let out = self.writer.finish()?.into_inner().map_err(|e| e.into_error())?;
         out.finish(Durability::Cached)?;
         tracing::info!(file = %self.path.display(), "written");
@@ -74,11 +65,11 @@ impl<'p> Stream<'p> {
     }
 }
 
-/// Writes a whole trace in the format of its name.
-pub fn write(path: &Path, trace: &Trace) -> Result<()> {
+/// Writes a whole trace in the format of its name; JSON has the counters beside it.
+pub fn write(path: &Path, trace: &Trace, counters: Option<&Counters>) -> Result<()> {
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|e| e == "json") {
-        chrome::write(trace, &mut bytes)?;
+        chrome::write_with(trace, counters, &mut bytes)?;
     } else {
         perfetto::write(trace, &mut bytes)?;
     }

@@ -3,8 +3,8 @@
 //! Every lever ([`levers`]) is measured by simulation, not guessed from a table of stalls: units hide each other's
 //! waits, so that the unit that waits most is often not the one to change.
 
-use super::frame::{Demo, DemoError};
 use super::levers::{Kind, Lever, levers};
+use super::scene::{Animation, DemoError};
 use crate::machine::Machine;
 use crate::params::{ParamError, Params};
 use crate::unit::LINKS;
@@ -102,7 +102,7 @@ pub enum ExplainError {
 /// # Errors
 /// The first run that fails.
 pub fn explain(
-    demo: &Demo,
+    animation: &dyn Animation,
     params: &Params,
     options: &ExplainOptions,
     done: &(dyn Fn(usize, usize) + Sync),
@@ -121,7 +121,7 @@ pub fn explain(
         let error = |error| ExplainError::Demo { change: "as it is".into(), error };
         let mut machine = Machine::new(params.clone())?;
         machine.start_trace();
-        let ticks = demo.frame(&mut machine, frame).map_err(error)?.ticks;
+        let ticks = animation.scene(frame).draw(&mut machine).map_err(error)?.ticks;
         let path = machine.take_trace().map(|trace| path::critical(&trace, &LINKS, 0, u64::MAX));
         tell();
         Ok((ticks, path))
@@ -136,7 +136,7 @@ pub fn explain(
             let assignments: Vec<String> = sets[set].iter().map(Lever::assignment).collect();
             let error = |error| ExplainError::Demo { change: assignments.join(", "), error };
             let mut machine = Machine::new(params.with(&assignments)?)?;
-            let ticks = demo.frame(&mut machine, frame).map_err(error)?.ticks;
+            let ticks = animation.scene(frame).draw(&mut machine).map_err(error)?.ticks;
             tell();
             Ok(ticks)
         };

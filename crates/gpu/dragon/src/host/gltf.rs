@@ -1,21 +1,42 @@
-//! glTF 2.0 as GLB, or as JSON without buffers.
+//! glTF 2.0 as GLB or JSON.
 //!
 //! Only what a model of triangles needs is read. The `gltf` crate is not used: its validation indexes with numbers from
 //! the file and panics on some (`gltf-json` 1.4.1, `mesh.rs`, `primitive_validate_hook`).
 
+mod node;
+
+use self::node::{IDENTITY, Matrix, Node, mirrors, multiply, place};
 use super::image::Image;
-use super::mesh::{Mesh, MeshError, MeshLimits};
+use super::mesh::{Files, Material, Mesh, MeshError, MeshLimits};
+use super::obj::within;
 use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Document {
     accessors: Vec<Accessor>,
+    buffers: Vec<Buffer>,
     buffer_views: Vec<BufferView>,
+    scene: Option<usize>,
+    scenes: Vec<SceneNode>,
+    nodes: Vec<Node>,
     meshes: Vec<MeshNode>,
-    materials: Vec<Material>,
+    materials: Vec<MaterialNode>,
     textures: Vec<TextureNode>,
     images: Vec<ImageNode>,
+}
+
+#[derive(Deserialize)]
+struct Buffer {
+    uri: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct SceneNode {
+    #[serde(default)]
+    nodes: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +71,7 @@ struct TextureNode {
 #[serde(rename_all = "camelCase")]
 struct ImageNode {
     buffer_view: Option<usize>,
+    uri: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -78,7 +100,8 @@ struct Attributes {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Material {
+struct MaterialNode {
+    name: String,
     pbr_metallic_roughness: Roughness,
     alpha_mode: String,
 }
@@ -132,30 +155,156 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], &[u8]), MeshError> {
     Ok((json.ok_or_else(|| MeshError::Format("no JSON chunk".into()))?, binary.unwrap_or_default()))
 }
 
-/// Loads the triangles of all meshes of a glTF file as they are, without the nodes' transforms. Buffers have to be in
-/// the file (GLB). Of base colour textures the first is read, a PNG in a buffer; the materials of others have their
-/// colour only.
+/// Loads the triangles of a glTF file's scene: all nodes' meshes where the nodes put them, or all meshes as they are where
+/// there are no nodes. Buffers are the file's own (GLB) or others, which `files` finds. Base colours are those of vertices
+/// and materials, base colour textures PNGs. What cannot be read of materials is in [`Mesh::notes`].
 ///
 /// # Errors
 /// The file is not glTF, exceeds the limits, or has dangling references.
-pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
+pub fn load_gltf(bytes: &[u8], files: Files<'_>, limits: &MeshLimits) -> Result<Mesh, MeshError> {
     if bytes.len() > limits.bytes {
         return Err(MeshError::Limit { what: "bytes", limit: limits.bytes });
     }
     let (json, blob) = chunks(bytes)?;
     let document: Document = serde_json::from_slice(json).map_err(|e| MeshError::Format(e.to_string()))?;
-    let elements = |n: usize| document.elements(n, blob, limits);
-    let mut mesh = Mesh::default();
-    let mut textured = None;
-    for primitive in document.meshes.iter().flat_map(|m| &m.primitives).filter(|p| p.mode == TRIANGLES) {
-        let Some(positions) = primitive.attributes.position else { continue };
+    let buffers = document.buffers(blob, files, limits)?;
+    // The first material is that of primitives without one.
+    let mut mesh = Mesh { materials: vec![Material::default()], ..Mesh::default() };
+    if document.materials.len() > limits.materials {
+        return Err(MeshError::Limit { what: "materials", limit: limits.materials });
+    }
+    // What became of the file's textures.
+    let mut sources: HashMap<usize, Option<usize>> = HashMap::new();
+    for node in &document.materials {
+        let index = node.pbr_metallic_roughness.base_color_texture.map(|t| t.index);
+        let texture = match index.map(|index| (index, sources.get(&index))) {
+            None => None,
+            Some((_, Some(&known))) => known,
+            Some((index, None)) => {
+                if mesh.textures.len() >= limits.textures {
+                    return Err(MeshError::Limit { what: "textures", limit: limits.textures });
+                }
+                let texture = match document.image(index, &buffers, files)? {
+                    Ok(image) => {
+                        mesh.textures.push(image);
+                        Some(mesh.textures.len() - 1)
+                    }
+                    Err(note) => {
+                        mesh.notes.push(note);
+                        None
+                    }
+                };
+                sources.insert(index, texture);
+                texture
+            }
+        };
+        mesh.materials.push(Material { name: node.name.clone(), texture });
+    }
+    let mut primitives = 0;
+    for (number, matrix) in document.instances()? {
+        let node = document.meshes.get(number).ok_or(MeshError::Outside("meshes"))?;
+        for primitive in &node.primitives {
+            // Those without triangles are not bounded by the triangles.
+            primitives += 1;
+            if primitives > limits.triangles {
+                return Err(MeshError::Limit { what: "primitives", limit: limits.triangles });
+            }
+            if primitive.mode == TRIANGLES {
+                document.add(&mut mesh, primitive, &matrix, &buffers, limits)?;
+            } else {
+                let note = format!("a primitive of mode {}, not of triangles, is left out", primitive.mode);
+                // Once is enough.
+                if !mesh.notes.contains(&note) && mesh.notes.len() < limits.materials {
+                    mesh.notes.push(note);
+                }
+            }
+        }
+    }
+    mesh.checked(limits)
+}
+
+impl Document {
+    /// Meshes and where they are.
+    fn instances(&self) -> Result<Vec<(usize, Matrix)>, MeshError> {
+        if self.nodes.is_empty() {
+            return Ok((0..self.meshes.len()).map(|n| (n, IDENTITY)).collect());
+        }
+        let roots: Vec<usize> = match self.scenes.get(self.scene.unwrap_or(0)) {
+            Some(scene) => scene.nodes.clone(),
+            None => {
+                let mut root = vec![true; self.nodes.len()];
+                for &child in self.nodes.iter().flat_map(|node| &node.children) {
+                    if let Some(root) = root.get_mut(child) {
+                        *root = false;
+                    }
+                }
+                (0..self.nodes.len()).filter(|&n| root[n]).collect()
+            }
+        };
+        let mut open: Vec<(usize, Matrix)> = roots.into_iter().rev().map(|n| (n, IDENTITY)).collect();
+        // Nodes are trees: each is reached once.
+        let mut seen = vec![false; self.nodes.len()];
+        let mut found = Vec::new();
+        while let Some((n, above)) = open.pop() {
+            let node = self.nodes.get(n).ok_or(MeshError::Outside("nodes"))?;
+            if std::mem::replace(&mut seen[n], true) {
+                return Err(MeshError::Format(format!("node {n} has two parents, or is above itself")));
+            }
+            let matrix = multiply(&above, &node.matrix());
+            found.extend(node.mesh.map(|mesh| (mesh, matrix)));
+            open.extend(node.children.iter().rev().map(|&child| (child, matrix)));
+        }
+        Ok(found)
+    }
+
+    /// The buffers: the first one without a name is the file's own.
+    fn buffers<'b>(
+        &self,
+        blob: &'b [u8],
+        files: Files<'_>,
+        limits: &MeshLimits,
+    ) -> Result<Vec<Cow<'b, [u8]>>, MeshError> {
+        let mut left = limits.bytes;
+        let mut all: Vec<Cow<'b, [u8]>> = Vec::new();
+        for buffer in &self.buffers {
+            let bytes = match &buffer.uri {
+                None => Cow::Borrowed(blob),
+                Some(uri) => {
+                    let bytes = files(uri)
+                        .ok_or_else(|| MeshError::Format(format!("{}: no such buffer", short(uri))))?;
+                    let limit = MeshError::Limit { what: "bytes", limit: limits.bytes };
+                    left = left.checked_sub(bytes.len()).ok_or(limit)?;
+                    Cow::Owned(bytes)
+                }
+            };
+            all.push(bytes);
+        }
+        // A file that says nothing of its buffer has it all the same.
+        if all.is_empty() {
+            all.push(Cow::Borrowed(blob));
+        }
+        Ok(all)
+    }
+
+    /// Adds a primitive's triangles.
+    fn add(
+        &self,
+        mesh: &mut Mesh,
+        primitive: &Primitive,
+        matrix: &Matrix,
+        buffers: &[Cow<'_, [u8]>],
+        limits: &MeshLimits,
+    ) -> Result<(), MeshError> {
+        let elements = |n: usize| self.elements(n, buffers, limits);
+        let Some(positions) = primitive.attributes.position else { return Ok(()) };
         let first = mesh.positions.len();
         let positions = elements(positions)?;
         if first + positions.count > limits.vertices {
             return Err(MeshError::Limit { what: "vertices", limit: limits.vertices });
         }
-        mesh.positions.extend((0..positions.count).map(|n| std::array::from_fn(|c| positions.float(n, c))));
-        let material = primitive.material.and_then(|m| document.materials.get(m));
+        let position = |n: usize| place(matrix, std::array::from_fn(|c| positions.float(n, c)));
+        mesh.positions.extend((0..positions.count).map(position));
+        let material = primitive.material.and_then(|m| self.materials.get(m));
         let surface = material.map_or_else(Roughness::default, |m| m.pbr_metallic_roughness);
         let base = surface.base_color_factor;
         let opaque = material.is_none_or(|m| m.alpha_mode != "BLEND");
@@ -171,9 +320,9 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
             mesh.colors[first..].iter_mut().for_each(|c| c[3] = 1.0);
         }
         mesh.texcoords.resize(first, None);
-        if let Some(texture) = surface.base_color_texture
+        let number = if material.is_some() { primitive.material.map_or(0, |m| m + 1) } else { 0 };
+        if mesh.materials.get(number).is_some_and(|m| m.texture.is_some())
             && let Some(places) = primitive.attributes.texcoord
-            && *textured.get_or_insert(texture.index) == texture.index
         {
             let places = elements(places)?;
             let place = |n: usize| [places.place(n, 0), places.place(n, 1)];
@@ -190,12 +339,19 @@ pub fn load_gltf(bytes: &[u8], limits: &MeshLimits) -> Result<Mesh, MeshError> {
             return Err(MeshError::Limit { what: "triangles", limit: limits.triangles });
         }
         let corner = |i: u32| i.saturating_add(first as u32);
-        mesh.triangles.extend(corners.chunks_exact(3).map(|t| [corner(t[0]), corner(t[1]), corner(t[2])]));
+        let mirrored = mirrors(matrix);
+        mesh.triangles.extend(corners.chunks_exact(3).map(|t| {
+            let [a, b, c] = [corner(t[0]), corner(t[1]), corner(t[2])];
+            if mirrored { [a, c, b] } else { [a, b, c] }
+        }));
+        mesh.surfaces.resize(mesh.triangles.len(), u16::try_from(number).unwrap_or(u16::MAX));
+        Ok(())
     }
-    if let Some(index) = textured {
-        mesh.texture = Some(document.image(index, blob)?);
-    }
-    mesh.checked(limits)
+}
+
+/// The beginning of a name, which may hold a whole file.
+fn short(name: &str) -> String {
+    name.chars().take(60).collect()
 }
 
 /// The elements of an accessor, which lie in the bytes.
@@ -208,17 +364,39 @@ struct Elements<'b> {
 }
 
 impl Document {
-    fn image(&self, texture: usize, blob: &[u8]) -> Result<Image, MeshError> {
+    /// A texture's picture, or why it is none that is read.
+    fn image(
+        &self,
+        texture: usize,
+        buffers: &[Cow<'_, [u8]>],
+        files: Files<'_>,
+    ) -> Result<Result<Image, String>, MeshError> {
         let outside = || MeshError::Outside("textures");
-        let image =
-            self.textures.get(texture).and_then(|t| self.images.get(t.source?)).ok_or_else(outside)?;
-        let view = image.buffer_view.and_then(|v| self.buffer_views.get(v)).filter(|v| v.buffer == 0);
-        let view = view.ok_or_else(outside)?;
+        let texture = self.textures.get(texture).ok_or_else(outside)?;
+        // Others than PNG and JPEG are an extension's.
+        let Some(source) = texture.source else { return Ok(Err("a texture without a picture".into())) };
+        let image = self.images.get(source).ok_or_else(outside)?;
+        let png =
+            |name: &str, bytes: &[u8]| Image::from_png(bytes).map_err(|e| format!("{name}: no PNG: {e}"));
+        if let Some(uri) = &image.uri {
+            let name = short(uri);
+            return Ok(files(uri)
+                .ok_or(format!("{name}: no such file"))
+                .and_then(|bytes| png(&name, &bytes)));
+        }
+        let view = image.buffer_view.and_then(|v| self.buffer_views.get(v)).ok_or_else(outside)?;
         let end = view.byte_offset.checked_add(view.byte_length).ok_or_else(outside)?;
-        Image::from_png(blob.get(view.byte_offset..end).ok_or_else(outside)?)
+        let buffer = buffers.get(view.buffer).ok_or_else(outside)?;
+        let bytes = buffer.get(view.byte_offset..end).ok_or_else(outside)?;
+        Ok(png(&format!("image {source}"), bytes))
     }
 
-    fn elements<'b>(&self, n: usize, blob: &'b [u8], limits: &MeshLimits) -> Result<Elements<'b>, MeshError> {
+    fn elements<'b>(
+        &self,
+        n: usize,
+        buffers: &'b [Cow<'_, [u8]>],
+        limits: &MeshLimits,
+    ) -> Result<Elements<'b>, MeshError> {
         let outside = || MeshError::Outside("elements");
         let accessor = self.accessors.get(n).filter(|a| a.sparse.is_none()).ok_or_else(outside)?;
         let (count, component_type) = (accessor.count, accessor.component_type);
@@ -234,8 +412,8 @@ impl Document {
             other => return Err(MeshError::Format(format!("elements of type {other:?}"))),
         };
         let size = components * component_size(component_type);
-        let view = accessor.buffer_view.and_then(|v| self.buffer_views.get(v)).filter(|v| v.buffer == 0);
-        let view = view.ok_or_else(outside)?;
+        let view = accessor.buffer_view.and_then(|v| self.buffer_views.get(v)).ok_or_else(outside)?;
+        let blob = buffers.get(view.buffer).ok_or_else(outside)?;
         let stride = view.byte_stride.unwrap_or(size).max(1);
         let start = view.byte_offset.checked_add(accessor.byte_offset);
         let length = match count.checked_sub(1) {
@@ -276,7 +454,7 @@ impl Elements<'_> {
     /// A coordinate in a texture, moved to 0 to 1; the middle where there is none.
     fn place(&self, n: usize, component: usize) -> f32 {
         let v = if component < self.components { self.unit(n, component) } else { 0.5 };
-        if (0.0..=1.0).contains(&v) { v } else { v - v.floor() }
+        within(v)
     }
 
     /// A component from 0 to 1; 1 where the element has none.
@@ -303,6 +481,58 @@ impl Elements<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nothing(_: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Two meshes in three nodes, one below the other, with materials and pictures of their own; buffer and pictures in other
+    /// files.
+    #[test]
+    fn nodes_place_meshes_with_their_materials() {
+        let floats = [0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+        let data: Vec<u8> = floats.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let picture = |grey: u8| {
+            let mut png = Vec::new();
+            let mut encoder = png::Encoder::new(&mut png, 8, 8);
+            encoder.set_color(png::ColorType::Grayscale);
+            encoder.write_header().unwrap().write_image_data(&[grey; 64]).unwrap();
+            png
+        };
+        let files = |name: &str| match name {
+            "data.bin" => Some(data.clone()),
+            "a.png" => Some(picture(10)),
+            "b.png" => Some(picture(20)),
+            _ => None,
+        };
+        let json = r#"{"buffers":[{"uri":"data.bin","byteLength":36}],"bufferViews":[{"buffer":0,"byteLength":36}],
+            "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"},{"bufferView":0,"componentType":5126,"count":3,"type":"VEC2"}],
+            "images":[{"uri":"a.png"},{"uri":"b.png"},{"uri":"c.jpg"}],"textures":[{"source":0},{"source":1},{"source":2}],
+            "materials":[{"name":"one","pbrMetallicRoughness":{"baseColorTexture":{"index":0}}},
+                {"name":"two","pbrMetallicRoughness":{"baseColorTexture":{"index":1}}},
+                {"name":"three","pbrMetallicRoughness":{"baseColorTexture":{"index":2}}}],
+            "meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0},{"attributes":{"POSITION":0},"mode":1}]},
+                {"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":1},{"attributes":{"POSITION":0},"material":2}]}],
+            "nodes":[{"translation":[10,0,0],"children":[1]},{"mesh":0,"scale":[2,2,2],"rotation":[0,0,0.70710678,0.70710678]},
+                {"mesh":1,"matrix":[-1,0,0,0,0,1,0,0,0,0,1,0,0,0,5,1]},{"mesh":0}],
+            "scenes":[{"nodes":[0,2]}]}"#;
+        let mesh = load_gltf(json.as_bytes(), &files, &MeshLimits::default()).unwrap();
+        // Node 3 is in no scene.
+        assert_eq!(mesh.triangles.len(), 3);
+        let near = |a: [f32; 3], b: [f32; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(near(mesh.positions[1], [10.0, 2.0, 0.0]), "{:?}", mesh.positions);
+        assert!(near(mesh.positions[4], [-1.0, 0.0, 5.0]), "{:?}", mesh.positions);
+        // Mirrored triangles stay the right side out.
+        assert_eq!((mesh.triangles[0], mesh.triangles[1]), ([0, 1, 2], [3, 5, 4]));
+        assert_eq!(mesh.surfaces, [1, 2, 3]);
+        let textures: Vec<Option<usize>> = mesh.materials.iter().map(|m| m.texture).collect();
+        assert_eq!(textures, [None, Some(0), Some(1), None]);
+        assert_eq!(mesh.textures[1], Image::new(8, 8, |_, _| [20, 20, 20, 255]));
+        assert!(mesh.notes[0].contains("c.jpg") && mesh.notes[1].contains("mode 1"), "{:?}", mesh.notes);
+        let circle = json.replace("\"children\":[1]", "\"children\":[0]");
+        assert!(load_gltf(circle.as_bytes(), &files, &MeshLimits::default()).is_err());
+        assert!(load_gltf(json.as_bytes(), &nothing, &MeshLimits::default()).is_err());
+    }
 
     /// A GLB of one triangle: positions as f32, colours as bytes, indices as u16.
     pub(crate) fn triangle() -> Vec<u8> {
@@ -340,28 +570,28 @@ mod tests {
             "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"TEXCOORD_0":1}},"material":0}},{{"attributes":{{"POSITION":0}},"material":1}}]}}]}}"#,
             png.len()
         );
-        let mesh = load_gltf(&glb(&json, &data), &MeshLimits::default()).unwrap();
-        assert_eq!(mesh.texture, Some(Image::new(8, 8, |_, _| [200, 200, 200, 255])));
+        let mesh = load_gltf(&glb(&json, &data), &nothing, &MeshLimits::default()).unwrap();
+        assert_eq!(mesh.textures, [Image::new(8, 8, |_, _| [200, 200, 200, 255])]);
         assert_eq!(mesh.texcoords[1..4], [Some([1.0, 0.0]), Some([0.25, 0.75]), None]);
         assert_eq!((mesh.colors[0][3], mesh.colors[3][3]), (0.5, 1.0));
         let broken = json.replace("\"source\":0", "\"source\":9");
-        assert!(load_gltf(&glb(&broken, &data), &MeshLimits::default()).is_err());
+        assert!(load_gltf(&glb(&broken, &data), &nothing, &MeshLimits::default()).is_err());
     }
 
     #[test]
     fn a_triangle_is_read_and_nothing_outside_of_the_file() {
         let glb = triangle();
-        let mesh = load_gltf(&glb, &MeshLimits::default()).unwrap();
+        let mesh = load_gltf(&glb, &nothing, &MeshLimits::default()).unwrap();
         assert_eq!(mesh.positions[1], [1.0, 0.0, 0.0]);
         assert_eq!(mesh.colors[2], [0.0, 0.0, 1.0, 1.0]);
         assert_eq!(mesh.triangles, [[0, 1, 2]]);
         let text = String::from_utf8_lossy(&glb).replace("\"byteOffset\":48", "\"byteOffset\":53");
-        assert!(load_gltf(text.as_bytes(), &MeshLimits::default()).is_err());
+        assert!(load_gltf(text.as_bytes(), &nothing, &MeshLimits::default()).is_err());
         for at in 0..glb.len() {
             for byte in [0, 1, 0x39, 0xff] {
                 let mut broken = glb.clone();
                 broken[at] = byte;
-                let _ = load_gltf(&broken, &MeshLimits::default());
+                let _ = load_gltf(&broken, &nothing, &MeshLimits::default());
             }
         }
     }

@@ -2,15 +2,16 @@
 
 use super::mesh::MeshError;
 use std::io::Cursor;
+use std::sync::Arc;
 use xenoglot_vpu::Texture;
 use xenoglot_vpu::texture::TexelFormat;
 
-/// A picture to put on a model, with sides that textures can have.
+/// A picture to put on a model, with sides that textures can have. Copies share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     log2_size: [u8; 2],
     /// Red, green, blue and alpha, row by row.
-    texels: Vec<[u8; 4]>,
+    texels: Arc<[[u8; 4]]>,
 }
 
 /// Longest side, as its binary logarithm.
@@ -60,6 +61,12 @@ impl Image {
         Ok(Image::new(width, height, pixel))
     }
 
+    /// How many texels it has.
+    #[cfg(feature = "pica")]
+    pub(crate) fn texels(&self) -> usize {
+        self.texels.len()
+    }
+
     /// How it lies in memory, without an address.
     pub(crate) fn texture(&self) -> Texture {
         let format = TexelFormat::Rgba5551;
@@ -71,7 +78,7 @@ impl Image {
         let texture = self.texture();
         let mut bytes = vec![0; texture.size() as usize];
         let width = 1 << self.log2_size[0];
-        for (n, texel) in (0u32..).zip(&self.texels) {
+        for (n, texel) in (0u32..).zip(self.texels.iter()) {
             let at = 2 * texture.index(n % width, n / width) as usize;
             if let Some(place) = bytes.get_mut(at..at + 2) {
                 place.copy_from_slice(&texture.format.pack(*texel).to_le_bytes());

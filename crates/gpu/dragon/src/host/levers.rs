@@ -1,7 +1,7 @@
 //! What a designer can change of the machine, one thing at a time: each parameter taken to its limit, and each unit made to
 //! take no time.
 
-use crate::params::{Instant, Params};
+use crate::params::{Instant, Params, Sdram, Timing};
 use serde::Serialize;
 
 /// What kind of change a lever is.
@@ -71,12 +71,33 @@ pub fn levers(params: &Params) -> Vec<Lever> {
     ] {
         lever(Kind::Latency, name, from, 1);
     }
-    // Without rows a read and a write have one latency each, with them a hit and a miss.
-    let access = match memory.rows.enabled {
-        false => [("memory.read", memory.read), ("memory.write", memory.write)],
-        true => [("memory.rows.hit", memory.rows.hit), ("memory.rows.miss", memory.rows.miss)],
-    };
-    access.into_iter().for_each(|(name, from)| lever(Kind::Latency, name, from, 1));
+    let Sdram { controller, banks, cas, rcd, rp, ras, rc, rrd, wr, turnaround, rfc, refresh, .. } =
+        memory.sdram;
+    match memory.timing {
+        Timing::Timer => {
+            lever(Kind::Latency, "memory.read", memory.read, 1);
+            lever(Kind::Latency, "memory.write", memory.write, 1);
+        }
+        Timing::Sdram => {
+            for (name, from) in [
+                ("memory.sdram.controller", controller),
+                ("memory.sdram.cas", cas),
+                ("memory.sdram.rcd", rcd),
+                ("memory.sdram.rp", rp),
+                ("memory.sdram.ras", ras),
+                ("memory.sdram.rc", rc),
+                ("memory.sdram.rrd", rrd),
+                ("memory.sdram.wr", wr),
+                ("memory.sdram.turnaround", turnaround),
+                ("memory.sdram.rfc", rfc),
+            ] {
+                // What is already nothing stays so.
+                lever(Kind::Latency, name, from, from.min(1));
+            }
+            lever(Kind::Count, "memory.sdram.banks", banks, (banks * 2).min(16));
+            lever(Kind::Capacity, "memory.sdram.refresh", refresh, 0);
+        }
+    }
     for (name, from, limit) in [
         ("vpu_queue", params.vpu_queue, 256),
         ("fifo", params.fifo, 65536),
@@ -93,15 +114,7 @@ pub fn levers(params: &Params) -> Vec<Lever> {
     ] {
         lever(Kind::Count, name, from, from.saturating_mul(2).min(limit));
     }
-    if memory.rows.enabled {
-        lever(Kind::Count, "memory.rows.banks", memory.rows.banks, (memory.rows.banks * 2).min(16));
-    }
-    let mut switch = |kind: Kind, name: String, from: bool, to: bool| {
-        if from != to {
-            all.push(Lever { name, from: from.to_string(), to: to.to_string(), kind });
-        }
-    };
-    switch(Kind::Capacity, "memory.contention".into(), memory.contention, false);
+
     let Instant {
         triangle_draw,
         vertex_cache,
@@ -111,6 +124,7 @@ pub fn levers(params: &Params) -> Vec<Lever> {
         tile_buffer_store,
         tile_buffer_load,
         vpu,
+        memory,
     } = *instant;
     for (unit, from) in [
         ("triangle_draw", triangle_draw),
@@ -121,8 +135,12 @@ pub fn levers(params: &Params) -> Vec<Lever> {
         ("tile_buffer_store", tile_buffer_store),
         ("tile_buffer_load", tile_buffer_load),
         ("vpu", vpu),
+        ("memory", memory),
     ] {
-        switch(Kind::Instant, format!("instant.{unit}"), from, true);
+        if !from {
+            let name = format!("instant.{unit}");
+            all.push(Lever { name, from: "false".into(), to: "true".into(), kind: Kind::Instant });
+        }
     }
     all
 }
@@ -133,9 +151,9 @@ mod tests {
 
     #[test]
     fn every_lever_is_a_change_that_parameters_take() {
-        let mut rows = Params::default();
-        (rows.memory.rows.enabled, rows.memory.contention) = (true, true);
-        for params in [Params::default(), rows] {
+        let mut timer = Params::default();
+        timer.memory.timing = Timing::Timer;
+        for params in [Params::default(), timer] {
             let levers = levers(&params);
             assert!(levers.len() > 20);
             for lever in levers {

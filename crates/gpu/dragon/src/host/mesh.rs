@@ -3,7 +3,7 @@
 use super::image::Image;
 use thiserror::Error;
 
-/// Triangles with a colour at each vertex, and perhaps a texture.
+/// Triangles with a colour at each vertex, and perhaps textures.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Mesh {
     /// Positions.
@@ -13,11 +13,29 @@ pub struct Mesh {
     /// Each position's place in the texture, 0 to 1 from left to right and from top to bottom; none where there is no
     /// texture.
     pub texcoords: Vec<Option<[f32; 2]>>,
-    /// The texture; colours are multiplied by it.
-    pub texture: Option<Image>,
     /// Corners, each below the number of positions; counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Each triangle's material; those that follow the last one have the first material.
+    pub surfaces: Vec<u16>,
+    /// Materials.
+    pub materials: Vec<Material>,
+    /// Textures; colours are multiplied by them.
+    pub textures: Vec<Image>,
+    /// What of the file is not in the model, for people.
+    pub notes: Vec<String>,
 }
+
+/// What a surface is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Material {
+    /// Its name in the file; may be empty.
+    pub name: String,
+    /// Number of its texture.
+    pub texture: Option<usize>,
+}
+
+/// Finds the files that a model names: its materials, textures and buffers.
+pub type Files<'f> = &'f dyn Fn(&str) -> Option<Vec<u8>>;
 
 /// Bounds on a loaded model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +46,21 @@ pub struct MeshLimits {
     pub vertices: usize,
     /// Triangles.
     pub triangles: usize,
+    /// Materials; at most 65536.
+    pub materials: usize,
+    /// Textures.
+    pub textures: usize,
 }
 
 impl Default for MeshLimits {
     fn default() -> MeshLimits {
-        MeshLimits { bytes: 16 << 20, vertices: 1 << 16, triangles: 1 << 16 }
+        MeshLimits {
+            bytes: 16 << 20,
+            vertices: 1 << 16,
+            triangles: 1 << 16,
+            materials: 1 << 10,
+            textures: 64,
+        }
     }
 }
 
@@ -65,6 +93,18 @@ impl Mesh {
         over("triangles", self.triangles.len(), limits.triangles)?;
         self.colors.resize(self.positions.len(), [1.0; 4]);
         self.texcoords.resize(self.positions.len(), None);
+        if self.materials.is_empty() {
+            self.materials.push(Material::default());
+        }
+        self.surfaces.resize(self.triangles.len(), 0);
+        over("materials", self.materials.len(), limits.materials)?;
+        over("textures", self.textures.len(), limits.textures)?;
+        if self.surfaces.iter().any(|&m| usize::from(m) >= self.materials.len()) {
+            return Err(MeshError::Outside("materials"));
+        }
+        if self.materials.iter().filter_map(|m| m.texture).any(|t| t >= self.textures.len()) {
+            return Err(MeshError::Outside("textures"));
+        }
         let n = self.positions.len();
         if self.triangles.iter().flatten().any(|&i| i as usize >= n) {
             return Err(MeshError::Outside("indices"));
@@ -81,14 +121,33 @@ impl Mesh {
         triangle.iter().any(|&i| self.colors.get(i as usize).is_some_and(|c| c[3] < 1.0))
     }
 
-    /// Both models, with the first one's texture.
-    pub(crate) fn join(mut self, other: Mesh) -> Mesh {
+    /// The model with a texture on all of it.
+    pub fn textured(mut self, image: Image) -> Mesh {
+        self.textures = vec![image];
+        self.materials = vec![Material { texture: Some(0), ..Material::default() }];
+        self.surfaces = vec![0; self.triangles.len()];
+        self
+    }
+
+    /// Both models.
+    pub(crate) fn join(mut self, mut other: Mesh) -> Mesh {
+        for mesh in [&mut self, &mut other] {
+            if mesh.materials.is_empty() {
+                mesh.materials.push(Material::default());
+            }
+            mesh.surfaces.resize(mesh.triangles.len(), 0);
+            mesh.texcoords.resize(mesh.positions.len(), None);
+        }
         let first = self.positions.len() as u32;
+        let [materials, textures] = [self.materials.len(), self.textures.len()];
         self.positions.extend(other.positions);
         self.colors.extend(other.colors);
-        self.texcoords.resize(first as usize, None);
-        self.texcoords.resize(self.positions.len(), None);
+        self.texcoords.extend(other.texcoords);
         self.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + first)));
+        self.surfaces.extend(other.surfaces.iter().map(|m| m.saturating_add(materials as u16)));
+        let moved = |m: Material| Material { texture: m.texture.map(|t| t + textures), ..m };
+        self.materials.extend(other.materials.into_iter().map(moved));
+        self.textures.extend(other.textures);
         self
     }
 

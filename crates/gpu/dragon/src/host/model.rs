@@ -64,7 +64,7 @@ fn boards() -> Image {
 
 /// A crate of boards, textured, each side as light as it lies.
 pub fn wooden_crate() -> Mesh {
-    let mut mesh = Mesh { texture: Some(boards()), ..Mesh::default() };
+    let mut mesh = Mesh::default();
     let side = 1.0 / 3f32.sqrt();
     for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
         let light = [[0.8, 0.55], [1.0, 0.3], [0.9, 0.65]][axis][usize::from(sign < 0.0)];
@@ -80,7 +80,7 @@ pub fn wooden_crate() -> Mesh {
         }
         mesh.triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
     }
-    mesh
+    mesh.textured(boards())
 }
 
 /// The crate in a ring of glass.

@@ -1,10 +1,12 @@
 //! Runs of one frame with different parameters, in parallel.
 
-use super::frame::{Demo, DemoError, Frame};
+use super::counters::Counters;
+use super::scene::{Animation, DemoError, Frame, Scene};
 use crate::machine::Machine;
 use crate::params::{ParamError, Params};
 use crate::unit::LINKS;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
 use xenoglot_trace::path::{Path, critical};
 use xenoglot_trace::report::{Unit, units};
@@ -31,6 +33,8 @@ pub struct SweepRow {
     pub units: Vec<Unit>,
     /// What the frame hung on.
     pub path: Path,
+    /// Hit rates, bandwidth and occupancy.
+    pub counters: Counters,
 }
 
 /// Why a sweep does not run.
@@ -57,10 +61,17 @@ pub const MAX_COMBINATIONS: usize = 4096;
 
 /// Draws one frame for each combination of the axes' values over the base parameters, the last axis changing fastest. The
 /// frames have no checkerboard, which would follow the size of bins: pictures differ where the model does.
+/// `done` is told how many of how many runs are over.
 ///
 /// # Errors
 /// The first combination that cannot be run.
-pub fn sweep(demo: &Demo, base: &Params, axes: &[Axis], frame: u32) -> Result<Vec<SweepRow>, SweepError> {
+pub fn sweep(
+    animation: &dyn Animation,
+    base: &Params,
+    axes: &[Axis],
+    frame: u32,
+    done: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<SweepRow>, SweepError> {
     let mut combinations: Vec<Vec<String>> = vec![Vec::new()];
     for axis in axes {
         if combinations.len().saturating_mul(axis.values.len()) > MAX_COMBINATIONS {
@@ -71,27 +82,29 @@ pub fn sweep(demo: &Demo, base: &Params, axes: &[Axis], frame: u32) -> Result<Ve
         };
         combinations = combinations.iter().flat_map(longer).collect();
     }
-    let demo = &Demo { checkerboard: false, ..demo.clone() };
-    combinations.into_par_iter().map(|values| run(demo, base, axes, values, frame)).collect()
+    let scene = Scene { checkerboard: false, ..animation.scene(frame) };
+    let (runs, over) = (combinations.len(), AtomicUsize::new(0));
+    let run = |values| {
+        let row = run(&scene, base, axes, values)?;
+        done(1 + over.fetch_add(1, Ordering::Relaxed), runs);
+        Ok(row)
+    };
+    combinations.into_par_iter().map(run).collect()
 }
 
-fn run(
-    demo: &Demo,
-    base: &Params,
-    axes: &[Axis],
-    values: Vec<String>,
-    frame: u32,
-) -> Result<SweepRow, SweepError> {
+fn run(scene: &Scene, base: &Params, axes: &[Axis], values: Vec<String>) -> Result<SweepRow, SweepError> {
     let assignments: Vec<String> =
         axes.iter().zip(&values).map(|(a, v)| format!("{} = {v}", a.name)).collect();
     let wrong = |error| SweepError::Param { combination: assignments.join(", "), error };
     let params = base.with(&assignments).map_err(wrong)?;
     let mut machine = Machine::new(params).map_err(wrong)?;
     machine.start_trace();
-    let frame = demo.frame(&mut machine, frame)?;
+    machine.start_profile();
+    let frame = scene.draw(&mut machine)?;
     let milliseconds = 1000.0 * frame.ticks as f64 / machine.params().clock_hz as f64;
     let trace = machine.take_trace();
     let units = trace.as_ref().map(units).unwrap_or_default();
     let path = trace.map(|trace| critical(&trace, &LINKS, 0, u64::MAX)).unwrap_or_default();
-    Ok(SweepRow { values, frame, milliseconds, units, path })
+    let counters = Counters::of(&machine);
+    Ok(SweepRow { values, frame, milliseconds, units, path, counters })
 }

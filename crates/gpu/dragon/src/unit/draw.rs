@@ -9,6 +9,7 @@ use crate::event::{Activity, Event, NEVER};
 use crate::machine::Shared;
 use crate::memory::{BURST, Direction};
 use crate::params::Params;
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 /// What a draw is told.
@@ -146,7 +147,7 @@ impl Draw {
                     return Activity::busy(Event::Tick, now);
                 }
                 let burst = address & !(BURST - 1);
-                let done = shared.memory.access_by(instant, now, Direction::Read, burst, BURST);
+                let done = shared.access(Unit::Draw, Direction::Read, burst, BURST);
                 self.state = State::Fetch { done };
                 Activity::busy(Event::MemRead, now)
             }

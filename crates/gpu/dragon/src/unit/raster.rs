@@ -163,6 +163,9 @@ fn begin(fragment: &mut Fragment, triangle: &Triangle, at: [u32; 2], edges: [i64
     fragment.registers = Default::default();
     let [_, e1, e2] = edges;
     triangle.registers(at, e1, e2, &mut fragment.registers);
+    if let Some(profile) = &mut shared.profile {
+        profile.fragment(fragment.pixel);
+    }
     if let Some(log) = &mut shared.fragments {
         log.push(FragmentStart { x, y, registers: fragment.registers });
     }

@@ -3,6 +3,7 @@
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{MAX_PROGRAM_WORDS, Program};
@@ -10,7 +11,15 @@ use xenoglot_vpu::{MAX_PROGRAM_WORDS, Program};
 /// Loads whole programs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ProgramLoad {
-    job: Option<(u32, u32, u64)>,
+    job: Option<LoadJob>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct LoadJob {
+    address: u32,
+    sig: u32,
+    /// When the access is done, once it has begun.
+    done: Option<u64>,
 }
 
 const PROGRAM_BYTES: usize = 4 * MAX_PROGRAM_WORDS;
@@ -20,23 +29,34 @@ impl ProgramLoad {
         self.job.is_none()
     }
 
-    pub fn start(&mut self, address: u32, sig: u32, shared: &mut Shared) {
-        let done = shared.memory.access(shared.now, Direction::Read, address, PROGRAM_BYTES as u32);
-        self.job = Some((address, sig, done));
+    pub fn start(&mut self, address: u32, sig: u32) {
+        self.job = Some(LoadJob { address, sig, done: None });
     }
 
     pub fn tick(&mut self, shared: &mut Shared) -> Activity {
-        let Some((address, sig, done)) = self.job else { return Activity::IDLE };
+        let Some(job) = &mut self.job else { return Activity::IDLE };
+        let begin = || shared.access(Unit::ProgramLoad, Direction::Read, job.address, PROGRAM_BYTES as u32);
+        let done = *job.done.get_or_insert_with(begin);
         if shared.now < done {
             return Activity::until(Event::MemRead, done);
         }
-        let bytes: [u8; PROGRAM_BYTES] = shared.memory.read(address, &mut shared.faults);
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        shared.program = Program::from_words(&words);
-        shared.sig |= sig;
+        shared.load_program(job.address);
+        shared.sig |= job.sig;
         self.job = None;
         Activity::busy(Event::Tick, shared.now)
+    }
+}
+
+impl Shared {
+    /// What memory holds at an address becomes the program.
+    fn load_program(&mut self, address: u32) {
+        let bytes: [u8; PROGRAM_BYTES] = self.memory.read(address, &mut self.faults);
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        self.program = Program::from_words(&words);
+        if let Some(profile) = &mut self.profile {
+            profile.load(&self.program);
+        }
     }
 }
 

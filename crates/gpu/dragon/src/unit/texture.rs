@@ -1,12 +1,39 @@
 //! The texture unit all VPUs share: one sample at a time, a cache of lines of 32 bytes.
 
 use crate::event::{Activity, Event};
-use crate::machine::Faults;
-use crate::memory::{BURST, Direction, HORIZON, Sdram};
+use crate::machine::{Faults, Shared};
+use crate::memory::{BURST, Direction, Sdram};
 use crate::params::Params;
+use crate::unit::Unit;
+use crate::unit::vpu::Vpu;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, TEXTURES, Texture};
+
+/// Words of a sample: four texels, each with its colour in a palette.
+pub(crate) const MAX_LINES: usize = 8;
+
+/// A sample that a thread waits for.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// VPU and slot of the thread.
+    thread: [u8; 2],
+    /// Lines of memory that it needs, in order; some may be the same.
+    lines: [u32; MAX_LINES],
+    count: u8,
+}
+
+impl Request {
+    fn add(&mut self, line: u32) {
+        let count = usize::from(self.count);
+        let known = self.lines.iter().take(count).any(|&l| l == line);
+        if let Some(place) = self.lines.get_mut(count).filter(|_| !known) {
+            *place = line;
+            self.count += 1;
+        }
+    }
+}
 
 /// Samples in the order of the requests. The cache has tags only: what is sampled is what memory holds when the sample
 /// is asked for.
@@ -16,10 +43,14 @@ pub(crate) struct TextureUnit {
     tags: Vec<u32>,
     /// Whether samples take no time.
     instant: bool,
-    /// When it can begin the next sample.
-    free_at: u64,
-    /// Until when it waits for memory.
-    missing_until: u64,
+    requests: VecDeque<Request>,
+    /// Lines of the first request that are there.
+    fetched: u8,
+    /// When the line after those is there, if it is being fetched.
+    fetch: Option<u64>,
+    /// Lines that were wanted and were there, and those that were not.
+    pub hits: u64,
+    pub misses: u64,
 }
 
 /// No line: lines are addresses divided by 32.
@@ -27,16 +58,27 @@ const EMPTY: u32 = u32::MAX;
 
 impl TextureUnit {
     pub fn new(params: &Params) -> TextureUnit {
-        let tags = vec![EMPTY; params.texture_cache as usize];
-        let instant = params.instant.texture;
-        TextureUnit { textures: Default::default(), tags, instant, free_at: 0, missing_until: 0 }
+        TextureUnit {
+            textures: Default::default(),
+            tags: vec![EMPTY; params.texture_cache as usize],
+            instant: params.instant.texture,
+            requests: VecDeque::new(),
+            fetched: 0,
+            fetch: None,
+            hits: 0,
+            misses: 0,
+        }
     }
 
-    /// Whether this state is valid for `params` in tick `now`.
-    pub fn is_sound(&self, params: &Params, now: u64) -> bool {
+    /// Whether this state is valid for `params`.
+    pub fn is_sound(&self, params: &Params) -> bool {
+        let sound = |r: &Request| usize::from(r.count) <= MAX_LINES && u32::from(r.thread[0]) < params.vpus;
         self.tags.len() == params.texture_cache as usize
             && self.instant == params.instant.texture
-            && self.free_at.saturating_sub(now) <= HORIZON
+            && self.requests.len() <= (params.vpus * params.threads) as usize
+            && self.requests.iter().all(sound)
+            && self.fetched <= MAX_LINES as u8
+            && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64 / 400)
     }
 
     /// Forgets what is cached, when a texture is changed.
@@ -44,52 +86,65 @@ impl TextureUnit {
         self.tags.fill(EMPTY);
     }
 
-    /// Samples; gives the tick in which the sample leaves the unit's queue and cache, its latency apart.
+    /// Samples for a thread; whether it has to wait until it is [told](Vpu::sampled) that the sample is there.
     pub fn sample(
         &mut self,
-        now: u64,
+        thread: [u8; 2],
         number: Number,
         unit: u8,
         uv: &Lanes,
-        memory: &mut Sdram,
+        memory: &Sdram,
         faults: &mut Faults,
-    ) -> (Lanes, u64) {
-        let instant = self.instant;
-        let texture = self.textures[usize::from(unit) % TEXTURES];
-        let start = if instant { now } else { now.max(self.free_at) };
-        let mut at = start;
-        let tags = &mut self.tags;
+    ) -> (Lanes, bool) {
+        let mut request = Request { thread, ..Request::default() };
         let mut word = |address: u32| {
-            let line = address / BURST;
-            let slot = line as usize % tags.len();
-            if tags[slot] != line {
-                tags[slot] = line;
-                at = memory.access_by(instant, at, Direction::Read, line * BURST, BURST);
-            }
+            request.add(address / BURST);
             u32::from_le_bytes(memory.read(address, faults))
         };
-        let v = texture.sample(number, uv, &mut word);
-        if instant {
-            return (v, now);
+        let v = self.textures[usize::from(unit) % TEXTURES].sample(number, uv, &mut word);
+        if !self.instant {
+            self.requests.push_back(request);
         }
-        if at > start {
-            self.missing_until = at;
-        }
-        self.free_at = at.max(start + 1);
-        (v, at)
+        (v, !self.instant)
     }
 
-    pub fn is_idle(&self, now: u64) -> bool {
-        now >= self.free_at
+    pub fn is_idle(&self) -> bool {
+        self.requests.is_empty()
     }
 
-    pub fn tick(&self, now: u64) -> Activity {
-        if now < self.missing_until {
-            Activity::until(Event::MemRead, self.missing_until)
-        } else if now < self.free_at {
-            Activity::until(Event::Tick, self.free_at)
-        } else {
-            Activity::IDLE
+    pub fn tick(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
+        let Some(request) = self.requests.front() else { return Activity::IDLE };
+        if let Some(done) = self.fetch {
+            if shared.now < done {
+                return Activity::until(Event::MemRead, done);
+            }
+            self.fetch = None;
+            self.fetched += 1;
         }
+        let wanted = request.lines.iter().take(usize::from(request.count));
+        for &line in wanted.skip(usize::from(self.fetched)) {
+            let slot = line as usize % self.tags.len();
+            if self.tags[slot] == line {
+                self.hits += 1;
+                self.fetched += 1;
+                continue;
+            }
+            self.tags[slot] = line;
+            self.misses += 1;
+            let done = shared.access(Unit::Texture, Direction::Read, line * BURST, BURST);
+            if shared.now < done {
+                self.fetch = Some(done);
+                return Activity::until(Event::MemRead, done);
+            }
+            self.fetched += 1;
+        }
+        let [vpu, slot] = request.thread.map(usize::from);
+        self.requests.pop_front();
+        self.fetched = 0;
+        let latency = if shared.params.instant.vpu { 0 } else { shared.params.latency.texture };
+        if let Some(vpu) = vpus.get_mut(vpu) {
+            vpu.sampled(slot, shared.now + u64::from(latency));
+        }
+        Activity::busy(Event::Tick, shared.now)
     }
 }

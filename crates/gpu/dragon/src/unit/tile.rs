@@ -3,6 +3,7 @@
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 use xenoglot_vpu::{TILE_BUFFERS, TileFormat};
 
@@ -107,99 +108,114 @@ struct TransferJob {
     address: u32,
     stride: u32,
     sig: u32,
-    /// The row that is moved.
+    /// The row that is moved, or comes next.
     row: u32,
-    /// When it is done.
-    done: u64,
+    /// When it is done, if it is being moved.
+    done: Option<u64>,
+    /// The tick in which the first row began.
+    start: Option<u64>,
 }
 
 impl Transfer {
-    pub fn new(direction: Direction) -> Transfer {
+    /// The unit that stores tile buffers, or the one that loads them.
+    pub fn new(unit: Unit) -> Transfer {
+        let direction = if unit == Unit::Store { Direction::Write } else { Direction::Read };
         Transfer { direction, job: None }
+    }
+
+    fn unit(&self) -> Unit {
+        match self.direction {
+            Direction::Write => Unit::Store,
+            Direction::Read => Unit::Load,
+        }
     }
 
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
     }
 
-    /// Whether it is a transfer of this direction, of tile buffers of this size.
-    pub fn is_sound(&self, direction: Direction, size: u32) -> bool {
-        self.direction == direction && self.job.is_none_or(|job| job.row < size)
+    /// Whether it is this unit, of tile buffers of this size.
+    pub fn is_sound(&self, unit: Unit, size: u32, now: u64) -> bool {
+        self.unit() == unit
+            && self.job.is_none_or(|job| job.row < size && job.start.is_none_or(|start| start <= now))
     }
 
     pub fn describe(&self) -> String {
         self.job.map_or_else(|| "idle".into(), |job| format!("row {} of tile buffer {}", job.row, job.tile))
     }
 
-    pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32, shared: &mut Shared) {
-        let mut job = TransferJob { tile, address, stride, sig, row: 0, done: 0 };
-        self.begin_row(&mut job, shared);
-        self.job = Some(job);
-    }
-
-    fn begin_row(&self, job: &mut TransferJob, shared: &mut Shared) {
-        let address = row_address(job);
-        let bytes = shared.tiles.formats[usize::from(job.tile) % TILE_BUFFERS].bytes();
-        if self.direction == Direction::Write {
-            let row = shared.tiles.row(job.tile, job.row);
-            for (n, &word) in (0..).zip(row.iter()) {
-                let at = address.wrapping_add(n * bytes);
-                shared.memory.put(at, &word.to_le_bytes()[..bytes as usize], &mut shared.faults);
-            }
-        }
-        let bytes = shared.tiles.size * bytes;
-        job.done =
-            shared.memory.access_by(self.is_instant(shared), shared.now, self.direction, address, bytes);
-    }
-
-    fn is_instant(&self, shared: &Shared) -> bool {
-        match self.direction {
-            Direction::Read => shared.params.instant.tile_buffer_load,
-            Direction::Write => shared.params.instant.tile_buffer_store,
-        }
+    pub fn start(&mut self, tile: u8, address: u32, stride: u32, sig: u32) {
+        self.job = Some(TransferJob { tile, address, stride, sig, row: 0, done: None, start: None });
     }
 
     pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+        let unit = self.unit();
         let event = match self.direction {
             Direction::Read => Event::MemRead,
             Direction::Write => Event::MemWrite,
         };
-        loop {
-            let Some(job) = self.job else { return Activity::IDLE };
-            if shared.now < job.done {
-                return Activity::until(event, job.done);
+        while let Some(job) = &mut self.job {
+            let start = *job.start.get_or_insert(shared.now);
+            let address = job.address.wrapping_add(job.row.wrapping_mul(job.stride));
+            let done = match job.done {
+                Some(done) => done,
+                None => {
+                    if self.direction == Direction::Write {
+                        shared.store_row(job.tile, job.row, address);
+                    }
+                    let bytes = shared.tiles.row_bytes(job.tile);
+                    *job.done.insert(shared.access(unit, self.direction, address, bytes))
+                }
+            };
+            if shared.now < done {
+                return Activity::until(event, done);
             }
-            self.end_row(job, shared);
-            if self.job.is_none() || !self.is_instant(shared) {
+            if self.direction == Direction::Read {
+                shared.load_row(job.tile, job.row, address);
+            }
+            job.row += 1;
+            job.done = None;
+            if job.row == shared.tiles.size {
+                shared.sig |= job.sig;
+                if let Some(profile) = shared.profile.as_mut().filter(|_| self.direction == Direction::Write)
+                {
+                    profile.stored(job.tile, shared.now + 1 - start);
+                }
+                self.job = None;
                 return Activity::busy(event, shared.now);
             }
+            // The next row's access begins in the tick in which this one's ends.
         }
-    }
-
-    /// Ends the access of a row and begins that of the next one.
-    fn end_row(&mut self, mut job: TransferJob, shared: &mut Shared) {
-        if self.direction == Direction::Read {
-            let bytes = shared.tiles.formats[usize::from(job.tile) % TILE_BUFFERS].bytes();
-            let address = row_address(&job);
-            for (n, word) in (0..).zip(shared.tiles.row(job.tile, job.row)) {
-                let at = address.wrapping_add(n * bytes);
-                *word = match bytes {
-                    4 => u32::from_le_bytes(shared.memory.read(at, &mut shared.faults)),
-                    _ => u16::from_le_bytes(shared.memory.read(at, &mut shared.faults)).into(),
-                };
-            }
-        }
-        job.row += 1;
-        if job.row < shared.tiles.size {
-            self.begin_row(&mut job, shared);
-            self.job = Some(job);
-        } else {
-            shared.sig |= job.sig;
-            self.job = None;
-        }
+        Activity::IDLE
     }
 }
 
-fn row_address(job: &TransferJob) -> u32 {
-    job.address.wrapping_add(job.row.wrapping_mul(job.stride))
+impl Tiles {
+    /// Bytes of a row of a tile buffer in memory.
+    pub fn row_bytes(&self, tile: u8) -> u32 {
+        self.size * self.formats[usize::from(tile) % TILE_BUFFERS].bytes()
+    }
+}
+
+impl Shared {
+    /// Writes a row of a tile buffer to memory.
+    pub fn store_row(&mut self, tile: u8, row: u32, address: u32) {
+        let bytes = self.tiles.formats[usize::from(tile) % TILE_BUFFERS].bytes();
+        for (n, &word) in (0..).zip(self.tiles.row(tile, row).iter()) {
+            let at = address.wrapping_add(n * bytes);
+            self.memory.put(at, &word.to_le_bytes()[..bytes as usize], &mut self.faults);
+        }
+    }
+
+    /// Reads a row of a tile buffer from memory.
+    pub fn load_row(&mut self, tile: u8, row: u32, address: u32) {
+        let bytes = self.tiles.formats[usize::from(tile) % TILE_BUFFERS].bytes();
+        for (n, word) in (0..).zip(self.tiles.row(tile, row)) {
+            let at = address.wrapping_add(n * bytes);
+            *word = match bytes {
+                4 => u32::from_le_bytes(self.memory.read(at, &mut self.faults)),
+                _ => u16::from_le_bytes(self.memory.read(at, &mut self.faults)).into(),
+            };
+        }
+    }
 }

@@ -5,6 +5,7 @@ use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
 use crate::params::Params;
+use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 const LONGEST: usize = (MAX_ATTRIBUTES + 1) * ATTRIBUTE_BYTES as usize;
@@ -20,17 +21,30 @@ pub(crate) struct VertexCache {
     /// The fetch under way: when it is done.
     fetch: Option<u64>,
     answer: Option<Vertex>,
+    /// Vertices that were asked for and were there, and those that were not.
+    pub hits: u64,
+    pub misses: u64,
 }
 
 impl VertexCache {
     pub fn new(lines: u32) -> VertexCache {
         let lines = vec![(None, Vertex::default()); lines as usize];
-        VertexCache { lines, address: 0, attributes: 1, request: None, fetch: None, answer: None }
+        VertexCache {
+            lines,
+            address: 0,
+            attributes: 1,
+            request: None,
+            fetch: None,
+            answer: None,
+            hits: 0,
+            misses: 0,
+        }
     }
 
     /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         self.lines.len() == params.vertex_cache as usize
+            && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64 / 400)
             && (1..=MAX_ATTRIBUTES).contains(&usize::from(self.attributes))
             && self.lines.iter().map(|(_, vertex)| vertex).chain(&self.answer).all(Vertex::is_sound)
     }
@@ -59,7 +73,8 @@ impl VertexCache {
         let address = self.address.wrapping_add(u32::from(index) * bytes);
         let instant = shared.params.instant.vertex_cache;
         if self.fetch.is_none() && self.lines[line].0 != Some(index) {
-            self.fetch = Some(shared.memory.access_by(instant, shared.now, Direction::Read, address, bytes));
+            self.fetch = Some(shared.access(Unit::VertexCache, Direction::Read, address, bytes));
+            self.misses += 1;
             if !instant {
                 return Activity::busy(Event::VtxMiss, shared.now);
             }
@@ -80,6 +95,7 @@ impl VertexCache {
             None => {
                 self.answer = Some(self.lines[line].1);
                 self.request = None;
+                self.hits += 1;
             }
         }
         Activity::busy(Event::VtxHit, shared.now)

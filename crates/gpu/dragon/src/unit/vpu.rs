@@ -31,6 +31,8 @@ struct Slot {
 /// pixel sees its fragments one after the other, in the order of the triangles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Vpu {
+    /// Its number.
+    number: u8,
     pub queue: Queue,
     slots: Vec<Slot>,
     /// Bit n: slot n has a thread.
@@ -46,8 +48,9 @@ pub(crate) struct Vpu {
 }
 
 impl Vpu {
-    pub fn new(params: &Params) -> Vpu {
+    pub fn new(params: &Params, number: u8) -> Vpu {
         Vpu {
+            number,
             queue: Queue::new(params.vpu_queue),
             slots: vec![Slot::default(); params.threads as usize],
             active: 0,
@@ -74,11 +77,12 @@ impl Vpu {
     }
 
     /// Whether this state is valid for `params`.
-    pub fn is_sound(&self, params: &Params) -> bool {
+    pub fn is_sound(&self, params: &Params, number: u8) -> bool {
         let pixels = params.bin_size * params.bin_size;
         let threads = self.slots.len();
-        let mut marks = Vpu { pixels: vec![0; self.pixels.len()], ..Vpu::new(params) };
-        threads == params.threads as usize
+        let mut marks = Vpu { pixels: vec![0; self.pixels.len()], ..Vpu::new(params, self.number) };
+        self.number == number
+            && threads == params.threads as usize
             && self.pixels.len() == (pixels as usize).div_ceil(64)
             && self.next < threads
             && self.active.checked_shr(threads as u32).unwrap_or(0) == 0
@@ -170,6 +174,14 @@ impl Vpu {
         })
     }
 
+    /// The sample that the thread of a slot waits for is there, and can be used from a tick on.
+    pub fn sampled(&mut self, slot: usize, ready_at: u64) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.ready_at = ready_at;
+            self.wake = self.wake.min(ready_at);
+        }
+    }
+
     /// The first thread that can issue; without one, notes when there will be one.
     fn ready(&mut self, now: u64) -> Option<usize> {
         self.wake = NEVER;
@@ -191,22 +203,31 @@ impl Vpu {
         self.issued = slot.thread.pc;
         let now = shared.now;
         let mut around = Around {
-            now,
             pixel: slot.pixel,
             number: shared.params.number,
             globals: &shared.globals,
             targets: shared.targets,
             tiles: &mut shared.tiles,
-            memory: &mut shared.memory,
+            memory: &shared.memory,
             faults: &mut shared.faults,
             textures,
-            sampled_at: now,
+            thread: [self.number, n as u8],
+            waits: false,
         };
-        match step(&mut slot.thread, &shared.program, shared.params.number, &mut around) {
+        let stepped = step(&mut slot.thread, &shared.program, shared.params.number, &mut around);
+        let waits = around.waits;
+        if let Some(profile) = &mut shared.profile {
+            let ticks = match stepped {
+                Step::Next(op) => latency(&shared.params.latency, op),
+                _ => 1,
+            };
+            profile.issue(self.number, slot.pixel, self.issued, ticks.into());
+        }
+        match stepped {
             Step::Next(op) => {
                 slot.sampling = op == Op::Tex;
                 let own = if shared.params.instant.vpu { 0 } else { latency(&shared.params.latency, op) };
-                slot.ready_at = around.sampled_at + u64::from(own);
+                slot.ready_at = if waits { NEVER } else { now + u64::from(own) };
             }
             end => {
                 if end == Step::Undefined {
@@ -220,7 +241,7 @@ impl Vpu {
     }
 }
 
-fn latency(latencies: &Latencies, op: Op) -> u32 {
+pub(crate) fn latency(latencies: &Latencies, op: Op) -> u32 {
     match op.info().latency {
         Latency::Simple => latencies.simple,
         Latency::Multiply => latencies.multiply,
@@ -233,17 +254,18 @@ fn latency(latencies: &Latencies, op: Op) -> u32 {
 
 /// The machine around a thread.
 struct Around<'a> {
-    now: u64,
     pixel: u16,
     number: Number,
     globals: &'a [Lanes; REGISTERS],
     targets: [u8; TILE_BUFFERS],
     tiles: &'a mut Tiles,
-    memory: &'a mut Sdram,
+    memory: &'a Sdram,
     faults: &'a mut Faults,
     textures: &'a mut TextureUnit,
-    /// When the texture unit is done with the sample, its latency apart.
-    sampled_at: u64,
+    /// The thread's VPU and slot.
+    thread: [u8; 2],
+    /// Whether it waits for the texture unit.
+    waits: bool,
 }
 
 impl Around<'_> {
@@ -269,8 +291,8 @@ impl Surroundings for Around<'_> {
     }
 
     fn sample(&mut self, n: u8, uv: &Lanes) -> Lanes {
-        let (v, at) = self.textures.sample(self.now, self.number, n, uv, self.memory, self.faults);
-        self.sampled_at = at;
+        let (v, waits) = self.textures.sample(self.thread, self.number, n, uv, self.memory, self.faults);
+        self.waits = waits;
         v
     }
 }

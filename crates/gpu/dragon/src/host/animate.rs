@@ -1,0 +1,99 @@
+//! Frames drawn side by side, each on a machine of its own.
+
+use super::scene::{Animation, DemoError, Frame};
+use crate::machine::{Faults, Machine};
+use crate::params::{ParamError, Params};
+use rayon::prelude::*;
+use std::ops::Range;
+use thiserror::Error;
+use xenoglot_trace::Trace;
+
+/// What of frames is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnimateOptions {
+    /// Whether what units do is recorded.
+    pub traced: bool,
+    /// Whether counters are kept that take time ([`Machine::start_profile`]).
+    pub profiled: bool,
+    /// Frames that are drawn at a time; 0 for as many as there are cores.
+    pub jobs: usize,
+}
+
+/// A frame that is drawn, and the machine that drew it.
+#[derive(Debug)]
+pub struct Drawn {
+    /// Its number.
+    pub number: u32,
+    /// Picture and ticks.
+    pub frame: Frame,
+    /// What went wrong.
+    pub faults: Faults,
+    /// What units did; from tick 0 of the frame.
+    pub trace: Option<Trace>,
+    /// The machine after the frame.
+    pub machine: Machine,
+}
+
+/// Why frames are not drawn.
+#[derive(Debug, Error)]
+pub enum AnimateError<E> {
+    /// Parameters that are not possible.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// A frame that cannot be drawn.
+    #[error("frame {number}: {error}")]
+    Demo {
+        /// The frame.
+        number: u32,
+        /// What is wrong.
+        error: DemoError,
+    },
+    /// No threads to draw with.
+    #[error(transparent)]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Of who is told.
+    #[error("{0}")]
+    Other(E),
+}
+
+/// Draws frames side by side and hands them over in order; at most twice as many are in memory as are drawn at a time. A frame takes what it takes on a machine that was just switched on, however many are drawn.
+///
+/// # Errors
+/// The first that `each` gives, or a frame that cannot be drawn.
+pub fn animate<E: Send>(
+    animation: &dyn Animation,
+    params: &Params,
+    frames: Range<u32>,
+    options: AnimateOptions,
+    mut each: impl FnMut(Drawn) -> Result<(), E>,
+) -> Result<(), AnimateError<E>> {
+    params.check()?;
+    let draw = |number: u32| -> Result<Drawn, AnimateError<E>> {
+        let mut machine = Machine::new(params.clone())?;
+        if options.traced {
+            machine.start_trace();
+        }
+        if options.profiled {
+            machine.start_profile();
+        }
+        let frame = animation
+            .scene(number)
+            .draw(&mut machine)
+            .map_err(|error| AnimateError::Demo { number, error })?;
+        let (faults, trace) = (machine.faults(), machine.take_trace());
+        Ok(Drawn { number, frame, faults, trace, machine })
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let batch = 2 * pool.current_num_threads() as u32;
+    let mut next = frames.start;
+    while next < frames.end {
+        let end = next.saturating_add(batch).min(frames.end);
+        let all = || (next..end).into_par_iter().with_max_len(1).map(draw).collect();
+        let drawn: Vec<Result<Drawn, AnimateError<E>>> = pool.install(all);
+        for drawn in drawn {
+            each(drawn?).map_err(AnimateError::Other)?;
+        }
+        next = end;
+    }
+    Ok(())
+}
