@@ -137,7 +137,7 @@ pub enum Error {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: xenoglot_nds::whole::WholeError,
+        source: xenoglot_nds::container::ContainerError,
     },
     /// A field has an impossible value.
     #[error("{offset:#x}: bad {what}")]

@@ -47,8 +47,8 @@ fn difference(scene: &Scene) -> Option<String> {
         other => return Some(format!("{other:?}")),
     }
     let complaints = player.take_report().messages.iter().map(ToString::to_string).collect();
-    let memory: &dyn Memory = player.memory();
     let interrupts = player.gpu().interrupts();
+    let memory: &dyn Memory = player.memory();
     // The triangles on the way are the other tests' concern.
     let without_triangles = Scene { triangles: Vec::new(), ..scene.clone() };
     let observed = Observed { triangles: &[], interrupts, memory, complaints, detours: 0 };

@@ -20,6 +20,7 @@ mod mips;
 mod native;
 mod nds;
 mod nds_video;
+mod pica_surfaces;
 mod picagpu;
 pub mod raster;
 pub mod seeds;
@@ -37,7 +38,8 @@ pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
 pub use nds::{nds, ndsf};
 pub use nds_video::{n2d, nds_bus, nds_state};
-pub use picagpu::picagpu;
+pub use pica_surfaces::pica_surfaces;
+pub use picagpu::{pica_state, picagpu};
 pub use raster::raster;
 pub use texture::{texture, texture_file};
 pub use translate::translate;
@@ -70,7 +72,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 37] = [
+pub const TARGETS: [Target; 39] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -81,6 +83,8 @@ pub const TARGETS: [Target; 37] = [
     Target { name: "cache_store", run: cache_store, seeds: cache::stores },
     Target { name: "capture", run: capture, seeds: seeds::captures },
     Target { name: "picagpu", run: picagpu, seeds: seeds::lists },
+    Target { name: "pica_surfaces", run: pica_surfaces, seeds: pica_surfaces::steps },
+    Target { name: "pica_state", run: pica_state, seeds: picagpu::state_changes },
     Target { name: "raster", run: raster, seeds: seeds::draws },
     Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
     Target { name: "dxbc", run: dxbc, seeds: dxbc::containers },

@@ -1,13 +1,16 @@
 //! The PICA200 GPU up to the clipper, and its transfers.
 
 use crate::bytes::Bytes;
+use std::sync::OnceLock;
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::regs::{DRAW_ARRAYS, TABLE, VERTEX_CODE_DATA};
 use xenoglot_pica::renderer::{NullRenderer, Recorder};
 use xenoglot_pica::report::Limits;
+use xenoglot_pica::state;
 use xenoglot_pica::transfer::{DisplayTransfer, Fill, TextureCopy};
 use xenoglot_pica_shader::decode::decode;
+use xenoglot_testgen::rng::Rng;
 
 const MEMORY: u32 = 1 << 14;
 const LIMITS: Limits =
@@ -79,4 +82,64 @@ pub fn picagpu(data: &[u8]) {
         (triangles, gpu.registers().clone(), memory.tail(VRAM).map(<[u8]>::to_vec))
     };
     assert!(run() == run(), "two runs differ");
+}
+
+/// Bytes of a state before what its checksum is of.
+const STATE_HEAD: usize = 12;
+
+/// A state in which something is begun everywhere: what [`pica_state`] changes.
+fn begun() -> &'static [u8] {
+    static STATE: OnceLock<Vec<u8>> = OnceLock::new();
+    STATE.get_or_init(|| {
+        let mut memory = Regions::new();
+        let mut gpu = Gpu::new(NullRenderer);
+        gpu.set_limits(LIMITS);
+        let mut rng = Rng::new(1);
+        for row in TABLE {
+            for register in (row.first..).take((row.count * row.stride) as usize) {
+                gpu.write_register(&mut memory, register, rng.next_u32());
+            }
+        }
+        gpu.save_state(&mut memory)
+    })
+}
+
+/// States with changes that their checksum does not show are refused or go on, through draws, and are written and read back
+/// to the same.
+pub fn pica_state(data: &[u8]) {
+    let mut bytes = Bytes::new(data);
+    let mut state = begun().to_vec();
+    for _ in 0..bytes.u8() {
+        let at = STATE_HEAD + bytes.u32() as usize % (state.len() - STATE_HEAD);
+        if let Some(byte) = state.get_mut(at) {
+            *byte = bytes.u8();
+        }
+    }
+    let checksum = crc32fast::hash(&state[STATE_HEAD..]);
+    state[8..STATE_HEAD].copy_from_slice(&checksum.to_le_bytes());
+    assert!(state.starts_with(&state::MAGIC));
+    let mut memory = Regions::new();
+    memory.add(VRAM, vec![0; MEMORY as usize]);
+    memory.add(FCRAM, (0..MEMORY).map(|i| i as u8).collect());
+    let mut gpu = Gpu::new(NullRenderer);
+    gpu.set_limits(LIMITS);
+    if gpu.load_state(&state).is_err() {
+        return;
+    }
+    let again = gpu.save_state(&mut memory);
+    gpu.load_state(&again).expect("its own state");
+    assert!(gpu.save_state(&mut memory) == again, "a state is read to another");
+    gpu.write_register(&mut memory, DRAW_ARRAYS, 1);
+    let list = list(&mut bytes);
+    let len = list.len() as u32;
+    if let Some(place) = memory.bytes_mut(FCRAM, len) {
+        place.copy_from_slice(&list);
+    }
+    gpu.run_command_list(&mut memory, FCRAM, len);
+}
+
+/// Changes of a state to start from: none, and some anywhere, with lists behind them.
+pub fn state_changes() -> Vec<Vec<u8>> {
+    let mut rng = Rng::new(2);
+    (0..16u8).map(|n| std::iter::once(n).chain((0..200).map(|_| rng.next_u32() as u8)).collect()).collect()
 }

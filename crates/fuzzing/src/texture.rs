@@ -2,7 +2,10 @@
 
 use crate::bytes::Bytes;
 use xenoglot_texture::container::{Error as FileError, Image, Limits, Texture, read, write_ktx2};
-use xenoglot_texture::{Error, Extent, Format, decode_into, decode_into_parallel};
+use xenoglot_texture::{
+    EncodeError, Error, Extent, Format, Quality, decode_into, decode_into_parallel, encode_into,
+    transcode_into,
+};
 
 const MAGICS: [&[u8]; 6] = [
     b"\xabKTX 11\xbb\r\n\x1a\n",
@@ -83,6 +86,23 @@ pub fn texture(data: &[u8]) {
         assert_eq!(result, Err(Error::Data { needed, given: blocks.len() }));
     } else {
         assert_eq!(result, Ok(()));
+        transcoded(format, extent, blocks, &serial);
+    }
+}
+
+/// Makes blocks of another format of blocks, and of their texels: the same, unless texels are no bytes.
+fn transcoded(from: Format, extent: Extent, blocks: &[u8], texels: &[u8]) {
+    let choice = blocks.iter().fold(0usize, |sum, byte| sum.wrapping_add(usize::from(*byte)));
+    let formats: Vec<Format> = Format::BC_ETC.into_iter().filter(|format| format.has_encoder()).collect();
+    let (to, quality) = (formats[choice % formats.len()], Quality::ALL[choice / formats.len() % 3]);
+    let Some(needed) = to.data_bytes(extent) else { return };
+    let (mut out, mut expected) = (vec![0; needed], vec![0; needed]);
+    match transcode_into(from, extent, blocks, to, quality, &mut out) {
+        Ok(()) => {
+            assert_eq!(encode_into(to, extent, texels, quality, &mut expected), Ok(()));
+            assert_eq!(out, expected);
+        }
+        Err(e) => assert_eq!(e, EncodeError::Source(from)),
     }
 }
 

@@ -107,6 +107,16 @@ fn picagpu() {
 }
 
 #[test]
+fn pica_surfaces() {
+    run("pica_surfaces");
+}
+
+#[test]
+fn pica_state() {
+    run("pica_state");
+}
+
+#[test]
 fn raster() {
     run("raster");
 }

@@ -63,23 +63,6 @@ pub(crate) fn load(bindings: &mut Bindings, op: Op, handle: Bits, index: Bits) -
     Ok(out)
 }
 
-/// An atomic on memory that does what one on an image does.
-fn of_memory(op: Op) -> Option<Op> {
-    Some(match op {
-        Op::ImgAtomicAdd => Op::AtomicAdd,
-        Op::ImgAtomicAnd => Op::AtomicAnd,
-        Op::ImgAtomicOr => Op::AtomicOr,
-        Op::ImgAtomicXor => Op::AtomicXor,
-        Op::ImgAtomicXchg => Op::AtomicXchg,
-        Op::ImgAtomicCmpxchg => Op::AtomicCmpxchg,
-        Op::ImgAtomicUmin => Op::AtomicUmin,
-        Op::ImgAtomicUmax => Op::AtomicUmax,
-        Op::ImgAtomicSmin => Op::AtomicSmin,
-        Op::ImgAtomicSmax => Op::AtomicSmax,
-        _ => return None,
-    })
-}
-
 /// Changes a texel of one component, and gives what it was: 0 outside, where nothing is changed.
 pub(crate) fn atomic(
     bindings: &mut Bindings,
@@ -90,7 +73,7 @@ pub(crate) fn atomic(
     operands: [u64; 2],
 ) -> Result<Bits, Cause> {
     let Texels { bytes, components, width, .. } = bound(bindings, op, handle)?;
-    let of_memory = of_memory(op).filter(|_| components == 1 && ty.bytes() == Some(width as u32));
+    let of_memory = op.atomic_on_memory().filter(|_| components == 1 && ty.bytes() == Some(width as u32));
     let of_memory = of_memory.ok_or(Cause::Unsupported { op })?;
     let Some(texel) = bytes.chunks_exact_mut(width).nth(index.0[0] as usize) else {
         return Ok(Bits::default());

@@ -210,6 +210,23 @@ impl Op {
         self.info().sig == Sig::Open
     }
 
+    /// The atomic on memory that does what this one on an image does; `None` for ops that are no atomics on images.
+    pub fn atomic_on_memory(self) -> Option<Op> {
+        Some(match self {
+            Op::ImgAtomicAdd => Op::AtomicAdd,
+            Op::ImgAtomicAnd => Op::AtomicAnd,
+            Op::ImgAtomicOr => Op::AtomicOr,
+            Op::ImgAtomicXor => Op::AtomicXor,
+            Op::ImgAtomicXchg => Op::AtomicXchg,
+            Op::ImgAtomicCmpxchg => Op::AtomicCmpxchg,
+            Op::ImgAtomicUmin => Op::AtomicUmin,
+            Op::ImgAtomicUmax => Op::AtomicUmax,
+            Op::ImgAtomicSmin => Op::AtomicSmin,
+            Op::ImgAtomicSmax => Op::AtomicSmax,
+            _ => return None,
+        })
+    }
+
     /// Whether the op's value is a function of its operands, lane by lane, so that it can be split into scalar
     /// ops.
     pub fn is_lanewise(self) -> bool {

@@ -143,6 +143,26 @@ impl Replaced {
     }
 }
 
+/// Takes variables that nothing reads or writes any more out of a module's interface; captured ones stay.
+pub(crate) fn drop_vars(module: &mut Module, is_dropped: impl Fn(Var) -> bool) {
+    let mut kept: SecondaryMap<Var, PackedOption<Var>> = SecondaryMap::new();
+    let old = std::mem::take(&mut module.vars);
+    for (var, data) in old {
+        if !is_dropped(var) || module.captures.iter().any(|c| c.var == var) {
+            kept[var] = module.vars.push(data).into();
+        }
+    }
+    let renumber = |var: &mut Var| *var = kept[*var].expand().unwrap_or(*var);
+    module.captures.iter_mut().for_each(|c| renumber(&mut c.var));
+    for f in module.funcs.values_mut() {
+        for data in f.insts.values_mut() {
+            if let Imm::Var(var) = &mut data.imm {
+                renumber(var);
+            }
+        }
+    }
+}
+
 /// Makes `inst` another op; its result stays.
 pub(crate) fn rewrite(f: &mut Function, inst: Inst, op: Op, flags: Flags, imm: Imm, args: &[Value]) {
     let Function { insts, pool, .. } = f;

@@ -51,7 +51,7 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     for f in module.funcs.values_mut() {
         rewrite(f, &module.vars, &places);
     }
-    drop_joined(module, &places);
+    edit::drop_vars(module, |var| places[var].joined.is_some());
     Changed::INSTS
 }
 
@@ -180,24 +180,4 @@ fn write(f: &mut Function, block: Block, inst: Inst, (joined, slot): (Var, Slot)
     }
     b.slot_set(slot, whole);
     b.output(joined, whole);
-}
-
-/// Takes joined variables out of the interface.
-fn drop_joined(module: &mut Module, places: &SecondaryMap<Var, Place>) {
-    let mut kept: SecondaryMap<Var, PackedOption<Var>> = SecondaryMap::new();
-    let old = std::mem::take(&mut module.vars);
-    for (var, data) in old {
-        if places[var].joined.is_none() {
-            kept[var] = module.vars.push(data).into();
-        }
-    }
-    for f in module.funcs.values_mut() {
-        for data in f.insts.values_mut() {
-            if let Imm::Var(var) = &mut data.imm
-                && let Some(new) = kept[*var].expand()
-            {
-                *var = new;
-            }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! What a host lacks.
 
-use crate::{legalize, lower_floats, lower_narrow};
+use crate::{legalize, lower_absent, lower_floats, lower_narrow};
 
 /// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -19,12 +19,18 @@ pub struct Lacks {
     pub int64: bool,
     /// Vertex shaders that write no position.
     pub vertex_without_position: bool,
+    /// Features without a substitute that the shader can do without.
+    pub absent: lower_absent::Options,
+    /// The base vertex, the first instance and the index of a draw: read from a uniform buffer.
+    pub draw_parameters: bool,
     /// Textures that come with their sampler.
     pub combined_samplers: bool,
     /// Textures that have no sampler of their own.
     pub separate_samplers: bool,
     /// Buffers of texels: made of storage buffers.
     pub texel_buffers: bool,
+    /// Textures and images of one dimension: made of two-dimensional ones of height 1.
+    pub texture_lines: bool,
     /// Arrays of buffers: made of so many single ones. `None`, or 0, leaves them as they are.
     pub buffer_arrays: Option<u32>,
     /// Arrays of textures, samplers and images without bound: they get as many elements as those of buffers.
@@ -55,9 +61,12 @@ impl Lacks {
         arithmetic: legalize::Options::ALL,
         int64: true,
         vertex_without_position: true,
+        absent: lower_absent::Options::ALL,
+        draw_parameters: true,
         combined_samplers: true,
         separate_samplers: false,
         texel_buffers: true,
+        texture_lines: true,
         buffer_arrays: Some(8),
         unbounded_arrays: true,
         location_components: true,

@@ -1,7 +1,7 @@
 //! Optimisation passes over the IR, one file each, and the pass list.
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
-//! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_floats`],
+//! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_draw_parameters`], [`lower_floats`],
 //! [`lower_float64`], [`lower_int64`], [`lower_narrow`], [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
@@ -49,6 +49,8 @@ pub mod join_components;
 mod lacks;
 pub mod legalize;
 pub mod licm;
+pub mod lower_absent;
+pub mod lower_draw_parameters;
 pub mod lower_float64;
 pub mod lower_floats;
 pub mod lower_int64;
@@ -56,6 +58,7 @@ pub mod lower_memory;
 pub mod lower_narrow;
 pub mod lower_subgroups;
 pub mod lower_texel_buffers;
+pub mod lower_texture_lines;
 pub mod lower_wide_atomics;
 pub mod pipeline;
 pub mod promote;
@@ -75,4 +78,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 10;

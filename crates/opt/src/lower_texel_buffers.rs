@@ -96,24 +96,7 @@ fn is_lowered(f: &Function, resource: Resource) -> bool {
 
 fn is_access(op: Op) -> bool {
     matches!(op, Op::TexFetch | Op::TexQuerySize | Op::ImgLoad | Op::ImgStore | Op::ImgQuery)
-        || atomic(op).is_some()
-}
-
-/// The atomic of memory for one of images.
-fn atomic(op: Op) -> Option<Op> {
-    Some(match op {
-        Op::ImgAtomicAdd => Op::AtomicAdd,
-        Op::ImgAtomicAnd => Op::AtomicAnd,
-        Op::ImgAtomicOr => Op::AtomicOr,
-        Op::ImgAtomicXor => Op::AtomicXor,
-        Op::ImgAtomicXchg => Op::AtomicXchg,
-        Op::ImgAtomicCmpxchg => Op::AtomicCmpxchg,
-        Op::ImgAtomicUmin => Op::AtomicUmin,
-        Op::ImgAtomicUmax => Op::AtomicUmax,
-        Op::ImgAtomicSmin => Op::AtomicSmin,
-        Op::ImgAtomicSmax => Op::AtomicSmax,
-        _ => return None,
-    })
+        || op.atomic_on_memory().is_some()
 }
 
 fn function(f: &mut Function, sizes: &Sizes) {
@@ -228,7 +211,7 @@ impl Texels {
                 let mut values: SmallVec<[Value; 4]> = args.iter().skip(1).copied().collect();
                 let coordinate = values.first_mut()?;
                 *coordinate = self.place(b, *coordinate);
-                self.inst(b, atomic(op)?, true, &values, &[result?])
+                self.inst(b, op.atomic_on_memory()?, true, &values, &[result?])
             }
         }
     }

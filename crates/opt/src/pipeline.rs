@@ -6,9 +6,10 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
-    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_float64, lower_floats,
-    lower_int64, lower_memory, lower_narrow, lower_subgroups, lower_texel_buffers, lower_wide_atomics,
-    promote, relax, scalarize, separate_samplers, simplify, split_arrays,
+    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_absent, lower_draw_parameters,
+    lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow, lower_subgroups,
+    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, relax, scalarize,
+    separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -67,11 +68,14 @@ passes! {
     dead_code 1 Function "what nobody needs goes",
     scalarize 1 Function "vector ops become scalar ops",
     lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",
-    join_components 1 Module "variables at one location become one vector",
+    join_components 2 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
     combine_samplers 1 Module "textures without a sampler get the one that they are sampled with",
-    lower_texel_buffers 1 Module "buffers of texels become storage buffers",
+    lower_absent 2 Module "features that the host does not have at all are what devices without them have",
+    lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
+    lower_texel_buffers 2 Module "buffers of texels become storage buffers",
+    lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
     lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
@@ -263,6 +267,12 @@ pub fn optimize<O: Observer>(
     if lacks.vertex_without_position {
         run_module(module, "add_position", lacks, observer)?;
     }
+    if lacks.absent.any() {
+        run_module(module, "lower_absent", lacks, observer)?;
+    }
+    if lacks.draw_parameters {
+        run_module(module, "lower_draw_parameters", lacks, observer)?;
+    }
     if lacks.combined_samplers {
         run_module(module, "separate_samplers", lacks, observer)?;
     }
@@ -271,6 +281,9 @@ pub fn optimize<O: Observer>(
     }
     if lacks.texel_buffers {
         run_module(module, "lower_texel_buffers", lacks, observer)?;
+    }
+    if lacks.texture_lines {
+        run_module(module, "lower_texture_lines", lacks, observer)?;
     }
     if lacks.buffer_arrays.is_some() {
         run_module(module, "split_arrays", lacks, observer)?;

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod mips;
 pub mod pica;
 pub mod pica_ref;
+pub mod pictures;
 pub mod property;
 pub mod rng;
 pub mod skip;

@@ -207,3 +207,33 @@ fn what_naga_does_not_say_is_made_of_what_it_says() {
     compile(&mut capture, &Host::default(), &Options::default()).unwrap();
     assert_eq!(capture.vars.len(), 1, "Vulkan needs no position");
 }
+
+/// A host that flushes denormals by itself gets the code of a guest that has them; the others flush.
+#[test]
+fn nothing_is_written_for_hosts_that_flush() {
+    let sum = |flag: &str| {
+        module(&format!(
+            r#"module fragment "sum" {{
+  input %a = location 0 : f32x2
+  output %o = location 0 : f32
+  entry func @main() {{
+  block0:
+    v0 : f32x2 = input %a
+    v1 : f32 = extract 0, v0
+    v2 : f32 = extract 1, v0
+    v3 : f32 = fadd{flag} v1, v2
+    output %o, v3
+    return
+  }}
+}}"#
+        ))
+    };
+    for (name, host) in named() {
+        let mut flushing = host.clone();
+        flushing.floats.flushes = true;
+        let code =
+            |host: &Host, flag| format!("{:?}", compile(&mut sum(flag), host, &Options::default()).unwrap());
+        assert_eq!(code(&flushing, ".ftz"), code(&flushing, ""), "{name}");
+        assert_ne!(code(&host, ".ftz"), code(&flushing, ".ftz"), "{name}");
+    }
+}

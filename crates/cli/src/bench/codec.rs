@@ -1,5 +1,6 @@
-//! What the codecs do in a second: texels on one core, on all, and on the host's GPU; samples of each engine of the tone
-//! filter. Next to ASTC what the command `astcenc` does, where it is installed.
+//! What the codecs do in a second: texels on one core, on all, and on the host's GPU; of encoders and transcoders on one
+//! core, with what they keep of pictures; samples of each engine of the tone filter. Next to ASTC what the command
+//! `astcenc` does, where it is installed.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -8,9 +9,12 @@ use std::process::Command;
 use std::time::Instant;
 #[cfg(feature = "gpu")]
 use xenoglot_host::Commands;
+use xenoglot_testgen::pictures;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_texture::astc::Footprint;
-use xenoglot_texture::{Extent, Format, Profile, decode_into, decode_into_parallel};
+use xenoglot_texture::{
+    Extent, Format, Profile, Quality, decode_into, decode_into_parallel, encode_into, transcode_into,
+};
 use xenoglot_tone::{Engine, ToneFilter};
 
 /// The report.
@@ -21,7 +25,29 @@ pub struct Report {
     /// Billions of bytes a second that it reads and writes when it copies a buffer.
     copied: Option<f64>,
     textures: Vec<Texture>,
+    encoders: Vec<Encoder>,
+    transcoders: Vec<Transcoder>,
     tone: Vec<Tone>,
+}
+
+/// One core.
+#[derive(Serialize)]
+struct Encoder {
+    format: String,
+    quality: String,
+    /// Millions of texels a second.
+    rate: f64,
+    /// PSNR in dB of each picture, of the components that the format has.
+    psnr: Vec<(&'static str, f64)>,
+}
+
+/// Random blocks on one core.
+#[derive(Serialize)]
+struct Transcoder {
+    from: String,
+    to: String,
+    /// Millions of texels a second.
+    rate: f64,
 }
 
 /// Millions of texels a second.
@@ -78,6 +104,7 @@ pub fn run(quick: bool) -> Result<Report> {
         let astcenc = astcenc(rounds, format, extent, &data);
         textures.push(Texture { format: name, one_core, all_cores, compute, of_memory, astcenc });
     }
+    let (encoders, transcoders) = (encoders(quick, rounds)?, transcoders(rounds, extent)?);
     let mut rng = Rng::new(2);
     let input: Vec<f32> = (0..1 << 18).map(|_| rng.next_u32() as i32 as f32 / 2f32.powi(31)).collect();
     let mut output = vec![0.0; input.len()];
@@ -90,7 +117,77 @@ pub fn run(quick: bool) -> Result<Report> {
         })?;
         tone.push(Tone { engine: engine.name(), samples });
     }
-    Ok(Report { device: gpu.map(|gpu| gpu.name()), copied, textures, tone })
+    Ok(Report { device: gpu.map(|gpu| gpu.name()), copied, textures, encoders, transcoders, tone })
+}
+
+/// Encoders of each format at each quality, on the same pictures.
+fn encoders(quick: bool, rounds: u32) -> Result<Vec<Encoder>> {
+    let side = if quick { 256 } else { 1024 };
+    let extent = Extent::flat(side, side);
+    let pictures = pictures::ALL.map(|(name, picture)| (name, picture(side as usize)));
+    let formats = [
+        Format::Bc1Rgb,
+        Format::Bc3,
+        Format::Bc4Unorm,
+        Format::Bc5Unorm,
+        Format::Bc7,
+        Format::Etc1,
+        Format::Etc2Rgb,
+        Format::Etc2Rgba8,
+        Format::EacR11Unorm,
+    ];
+    let mut out = Vec::new();
+    for (format, quality) in formats.into_iter().flat_map(|f| Quality::ALL.map(|q| (f, q))) {
+        let mut blocks = vec![0; format.data_bytes(extent).unwrap_or(0)];
+        let mut decoded = vec![0; format.output_bytes(extent).unwrap_or(0)];
+        let (mut seconds, mut psnr) = (0.0, Vec::new());
+        for (name, texels) in &pictures {
+            let rate = rate(rounds, 1.0, || Ok(encode_into(format, extent, texels, quality, &mut blocks)?))?;
+            seconds += 1.0 / rate;
+            decode_into(format, extent, &blocks, &mut decoded)?;
+            psnr.push((*name, kept(format, texels, &decoded)));
+        }
+        let texels = f64::from(side) * f64::from(side) * pictures.len() as f64;
+        let (format, quality) = (format.to_string(), format!("{quality:?}").to_lowercase());
+        out.push(Encoder { format, quality, rate: texels / seconds, psnr });
+    }
+    Ok(out)
+}
+
+/// PSNR in dB of the components that a format has; of alpha where the picture is not opaque.
+fn kept(format: Format, texels: &[u8], decoded: &[u8]) -> f64 {
+    let is_opaque = texels.iter().skip(3).step_by(4).all(|alpha| *alpha == 255);
+    let count = (format.channels().count() as usize).min(if is_opaque { 3 } else { 4 });
+    let wanted = texels.chunks(4).flat_map(|texel| texel.iter().take(count).map(|c| f64::from(*c)));
+    let squares = |found: &mut dyn Iterator<Item = f64>| {
+        let mut all = 0.0;
+        let sum: f64 = found.zip(wanted).map(|(a, b)| (a - b).powi(2)).inspect(|_| all += 1.0).sum();
+        sum / all
+    };
+    let mean = if format.texel().bytes() == 4 && format.channels().count() > 2 {
+        squares(&mut decoded.chunks(4).flat_map(|texel| texel.iter().take(count).map(|c| f64::from(*c))))
+    } else {
+        squares(&mut decoded.as_chunks().0.iter().map(|word| f64::from(u16::from_le_bytes(*word)) / 257.0))
+    };
+    10.0 * (65025.0 / mean).log10()
+}
+
+/// From block to block.
+fn transcoders(rounds: u32, extent: Extent) -> Result<Vec<Transcoder>> {
+    let astc = [4, 6, 8].into_iter().filter_map(|n| Footprint::new(n, n, 1));
+    let from = astc.map(|footprint| Format::Astc(footprint, Profile::LdrUnorm8));
+    let pairs = from.chain([Format::Uastc]).flat_map(|from| [(from, Format::Bc7), (from, Format::Bc1Rgb)]);
+    let texels = f64::from(extent.width) * f64::from(extent.height);
+    pairs
+        .map(|(from, to)| {
+            let data = blocks(from, extent);
+            let mut out = vec![0; to.data_bytes(extent).unwrap_or(0)];
+            let rate = rate(rounds, texels, || {
+                Ok(transcode_into(from, extent, &data, to, Quality::Fast, &mut out)?)
+            })?;
+            Ok(Transcoder { from: from.to_string(), to: to.to_string(), rate })
+        })
+        .collect()
 }
 
 /// Millions of `items` a second in the best round.
@@ -260,6 +357,18 @@ impl fmt::Display for Report {
             let of_memory = of_memory.map_or_else(|| "-".to_owned(), |part| format!("{:.1}%", 100.0 * part));
             write!(f, "{format:<16} {one_core:>10.0} {all_cores:>10.0} {compute:>10} {of_memory:>10}")?;
             writeln!(f, " {astcenc:>10}")?;
+        }
+        writeln!(f, "\n{:<16} {:<8} {:>10}  PSNR in dB", "encoder", "quality", "Mtexel/s")?;
+        for Encoder { format, quality, rate, psnr } in &self.encoders {
+            write!(f, "{format:<16} {quality:<8} {rate:>10.0} ")?;
+            for (name, psnr) in psnr {
+                write!(f, " {name} {psnr:.2}")?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(f, "\n{:<16} {:<16} {:>10}", "from", "to", "Mtexel/s")?;
+        for Transcoder { from, to, rate } in &self.transcoders {
+            writeln!(f, "{from:<16} {to:<16} {rate:>10.0}")?;
         }
         writeln!(f, "\n{:<16} {:>10}", "tone filter", "Msample/s")?;
         for Tone { engine, samples } in &self.tone {

@@ -11,12 +11,10 @@ use xenoglot_cache::translate::present;
 use xenoglot_cache::{Cache, Guest, Options, Refill, Versions};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::host::{HostRenderer, Programs, guest_of_pixels, translate_again};
-use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::{COLOR_WRITE, DEPTH_TEST, FRAGMENT_MODE, Registers};
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Limits, Player};
-use xenoglot_pica::report::Report;
 use xenoglot_pica_scenes::{Params, Scene};
 
 /// New pixel states of a run.
@@ -65,6 +63,11 @@ impl Host {
     /// A renderer whose programs are those of all such renderers.
     pub fn renderer(&self) -> Result<HostRenderer> {
         Ok(HostRenderer::new(Arc::clone(&self.programs))?)
+    }
+
+    /// The device's name.
+    pub fn name(&self) -> &str {
+        self.device.name()
     }
 
     /// Runs with new pixel states: on the CPU, with programs that compile in the background, and with waiting for them.
@@ -272,9 +275,7 @@ impl<R: Renderer> Renderer for Varied<R> {
         self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels })
     }
 
-    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
-        self.inner.finish(memory, report);
-    }
+    xenoglot_pica::forward_renderer!(inner);
 }
 
 impl fmt::Display for Stutter {

@@ -13,5 +13,7 @@ pub mod mips;
 pub mod nds;
 pub mod pica;
 mod shaders;
+#[cfg(feature = "gpu")]
+mod traffic;
 pub mod translate;
 pub mod warp;

@@ -1,8 +1,8 @@
 //! What the emulated PICA200 costs: frames of three scenes of growing size with each vertex engine, and shaders alone.
 
-#[cfg(feature = "gpu")]
-use super::host;
 use super::shaders::{self, Generated, SHADED, Shaded, Stutter};
+#[cfg(feature = "gpu")]
+use super::{host, traffic};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
@@ -60,6 +60,9 @@ pub struct Report {
     /// The same before a cache on disk.
     #[cfg(feature = "gpu")]
     pub cached: Vec<host::Cached>,
+    /// What crosses between the processor and the host's GPU, if there is one.
+    #[cfg(feature = "gpu")]
+    pub traffic: Option<traffic::Report>,
 }
 
 /// A scene of growing size.
@@ -115,6 +118,9 @@ pub fn run(options: &Options) -> Result<Report> {
     progress.say("a cache on disk");
     #[cfg(feature = "gpu")]
     let cached = if gpu.0.is_some() { host::cached(options.quick)? } else { Vec::new() };
+    progress.say("frames that stay on the GPU");
+    #[cfg(feature = "gpu")]
+    let traffic = gpu.0.as_ref().map(|host| traffic::measure(host, options.quick)).transpose()?;
     drop(progress);
     if let Some(folder) = options.plots {
         for experiment in &experiments {
@@ -130,6 +136,8 @@ pub fn run(options: &Options) -> Result<Report> {
         pixel_stutter,
         #[cfg(feature = "gpu")]
         cached,
+        #[cfg(feature = "gpu")]
+        traffic,
     })
 }
 
@@ -279,6 +287,10 @@ impl fmt::Display for Report {
         }
         #[cfg(feature = "gpu")]
         host::print_cached(f, &self.cached)?;
+        #[cfg(feature = "gpu")]
+        if let Some(traffic) = &self.traffic {
+            writeln!(f, "\n{traffic}")?;
+        }
         Ok(())
     }
 }

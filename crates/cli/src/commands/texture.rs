@@ -1,5 +1,6 @@
 //! `xenoglot texture`: textures in containers, decoded, described and compared.
 
+mod encode;
 mod shown;
 
 use crate::batch::{self, Artifact, BatchArgs};
@@ -44,6 +45,19 @@ enum What {
         /// The level to decode, 0 the largest; if not given 0, or all for KTX 2.
         #[arg(long)]
         level: Option<u32>,
+        #[command(flatten)]
+        memory: Memory,
+    },
+    /// PNG and texture files to blocks of another format, in KTX 2: BC, ETC2, EAC.
+    Encode {
+        #[command(flatten)]
+        batch: BatchArgs,
+        /// What is made. The texels of textures must be bytes: no floats, no volumes of ASTC's blocks with depth.
+        #[arg(long, value_enum, default_value = "bc7")]
+        format: encode::To,
+        /// How long is searched.
+        #[arg(long, value_enum, default_value_t)]
+        quality: encode::Effort,
         #[command(flatten)]
         memory: Memory,
     },
@@ -128,6 +142,21 @@ pub fn run(args: &Args) -> Result<bool> {
                         To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level, &limits)]),
                         _ => pictures(&engine, &texture, *to, level.unwrap_or(0), &limits),
                     }
+                },
+            )
+        }
+        What::Encode { batch, format, quality, memory } => {
+            let limits = memory.limits();
+            batch::run(
+                batch,
+                || (),
+                |(), _, bytes| {
+                    let artifact = if bytes.starts_with(PNG) {
+                        encode::picture(&read_png(bytes)?, *format, *quality)
+                    } else {
+                        encode::texture(&open_texture(bytes, &limits)?, *format, *quality, &limits)
+                    };
+                    Ok(vec![artifact])
                 },
             )
         }
@@ -292,26 +321,34 @@ fn decoded<'t>(
 fn load(path: &Path, limits: &Limits) -> Result<Picture> {
     let context = || source::name(path);
     let bytes = source::read(path)?;
-    if !bytes.starts_with(b"\x89PNG") {
+    if !bytes.starts_with(PNG) {
         let texture = open_texture(&bytes, limits).with_context(context)?;
         let image = texture.images.first().with_context(context)?;
         let (engine, mut budget) = (open(EngineName::Cpu)?, Budget::new(limits, &texture));
         let shown = decoded(&engine, &texture, image, &mut budget).with_context(context)?;
         return shown.picture(&mut budget).with_context(context);
     }
+    read_png(&bytes).with_context(context)
+}
+
+/// The first bytes of a PNG.
+const PNG: &[u8] = b"\x89PNG";
+
+/// The picture of a PNG.
+fn read_png(bytes: &[u8]) -> Result<Picture> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().with_context(context)?;
-    let size = reader.output_buffer_size().context("the picture is too large").with_context(context)?;
+    let mut reader = decoder.read_info()?;
+    let size = reader.output_buffer_size().context("the picture is too large")?;
     let mut pixels = vec![0; size];
-    let info = reader.next_frame(&mut pixels).with_context(context)?;
+    let info = reader.next_frame(&mut pixels)?;
     pixels.truncate(info.buffer_size());
     let rgba = match info.color_type {
         png::ColorType::Rgba => pixels,
         png::ColorType::GrayscaleAlpha => {
             pixels.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect()
         }
-        other => bail!("{}: {other:?} is not supported", path.display()),
+        other => bail!("{other:?} is not supported"),
     };
     Ok(Picture { width: info.width, height: info.height, rgba, srgb: false })
 }

@@ -28,6 +28,7 @@ pub mod console;
 #[cfg(feature = "containers")]
 pub mod container;
 mod decode;
+mod encode;
 mod etc;
 mod format;
 mod half;
@@ -38,4 +39,7 @@ mod rows;
 mod simd;
 
 pub use decode::{Error, decode_into, decode_into_parallel};
+pub use encode::{
+    EncodeError, Quality, encode_into, encode_into_parallel, transcode_into, transcode_into_parallel,
+};
 pub use format::{Channels, Extent, Format, Profile, Texel};

@@ -32,6 +32,7 @@ pub fn run<R: Renderer, T>(
     look: impl FnOnce(&Observed) -> T,
 ) -> T {
     let mut memory = Regions::console(FCRAM_BYTES);
+    memory.set_tracked(true);
     for (address, bytes) in &scene.memory {
         if let Some(place) = memory.bytes_mut(*address, bytes.len() as u32) {
             place.copy_from_slice(bytes);
@@ -50,6 +51,7 @@ pub fn run<R: Renderer, T>(
             Operation::Copy(copy) => gpu.texture_copy(&mut memory, copy),
         }
     }
+    gpu.flush(&mut memory);
     // An engine or a renderer for some draws only is no cause for complaint.
     let expected = |error: &report::Error| {
         matches!(

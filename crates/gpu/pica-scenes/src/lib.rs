@@ -17,12 +17,14 @@
 //! | `builder` | memory, command lists and state of a scene's frames |
 //! | `mesh`, `texture`, `luts`, `math` | what is drawn |
 //! | `scenes` | one file per scene |
+//! | [`random`] | frames in which everything is used as something else soon, for tests |
 #![deny(missing_docs)]
 
 mod builder;
 mod luts;
 mod math;
 mod mesh;
+pub mod random;
 mod scenes;
 mod texture;
 

@@ -31,14 +31,14 @@ impl Topology {
 /// The primitive buffer. What a draw leaves in it goes into the triangles of the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
-    topology: Topology,
-    slots: [Vertex; 2],
+    pub(crate) topology: Topology,
+    pub(crate) slots: [Vertex; 2],
     /// Where the next vertex goes; a list's triangle is complete where it would be 2.
-    next: usize,
+    pub(crate) next: usize,
     /// Whether a strip or fan has both slots filled.
-    ready: bool,
+    pub(crate) ready: bool,
     /// Whether the next triangle of the geometry unit is reversed.
-    reversed: bool,
+    pub(crate) reversed: bool,
 }
 
 impl Assembly {

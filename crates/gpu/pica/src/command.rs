@@ -65,6 +65,11 @@ impl List {
         List { at: address, left: bytes & !7, entry: 0, header: 0, parameter: 1, parameter_at: 0 }
     }
 
+    /// Address and bytes of what is left of it.
+    pub(crate) fn span(&self) -> (u32, u32) {
+        (self.at, self.left)
+    }
+
     /// The next write; nothing at the end of the list.
     pub fn next(&mut self, memory: &dyn Memory) -> Result<Option<Write>, ListError> {
         if self.parameter <= self.extra() {

@@ -11,7 +11,7 @@ use crate::shader::{
     Program, Row, Served, Shader, Unit,
 };
 use crate::vertex::{OutputMap, Triangle, Vertex};
-use crate::vertex_loader::{Loader, attribute_base};
+use crate::vertex_loader::{Loader, Source, attribute_base};
 use std::sync::Arc;
 
 /// Vertices of a draw that are handled together: few enough that they stay in a core's cache from stage to stage, enough
@@ -77,7 +77,7 @@ pub(crate) struct Stages {
     pub engines: Engines,
     pub assembly: Assembly,
     pub collector: Collector,
-    geometry_unit: GeometryUnit,
+    pub geometry_unit: GeometryUnit,
     seen: Seen,
     // Kept for their allocations.
     vertices: Vec<u32>,
@@ -357,6 +357,46 @@ impl Stages {
             self.corners.clear();
         }
     }
+}
+
+/// Address and bytes of a draw's index array.
+pub(crate) fn index_span(regs: &Registers) -> (u32, u32) {
+    let size = if regs.bit(INDEX_ARRAY, 31) { 2 } else { 1 };
+    let address = attribute_base(regs).wrapping_add(regs.bits(INDEX_ARRAY, 0, 28));
+    (address, regs.get(VERTEX_COUNT).saturating_mul(size))
+}
+
+/// Addresses and bytes of the vertices that a draw reads. Index arrays are read as they are in memory; of one that is not
+/// all memory nothing is drawn.
+pub(crate) fn vertex_spans(
+    regs: &Registers,
+    fixed: &Bank,
+    memory: &dyn Memory,
+    indexed: bool,
+) -> Vec<(u32, u32)> {
+    let (first, last) = if indexed {
+        let (address, len) = index_span(regs);
+        let bytes = memory.bytes(address, len).unwrap_or_default();
+        let size = if regs.bit(INDEX_ARRAY, 31) { 2 } else { 1 };
+        let indices = bytes.chunks_exact(size).map(|index| match *index {
+            [low, high] => u32::from(u16::from_le_bytes([low, high])),
+            [low] => low.into(),
+            _ => 0,
+        });
+        indices.fold((u32::MAX, 0), |(first, last), index| (first.min(index), last.max(index)))
+    } else {
+        let first = regs.get(FIRST_VERTEX);
+        (first, first.saturating_add(regs.get(VERTEX_COUNT).saturating_sub(1)))
+    };
+    let loader = Loader::new(regs, fixed);
+    let spans = loader.sources(u16::MAX).filter_map(|source| match source {
+        // Addresses that wrap may be anywhere.
+        Source::Array(array) => {
+            Some(array.range(first, last).map_or((0, u32::MAX), |r| (r.start, r.end - r.start)))
+        }
+        _ => None,
+    });
+    spans.collect()
 }
 
 /// Adds a triangle's corners, each copied once.

@@ -64,13 +64,13 @@ fn packed(mask: u16, outputs: Row, count: usize) -> impl Iterator<Item = [f32; 4
 /// Gathers vertices for the next invocation.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
-    feed: Feed,
+    pub(crate) feed: Feed,
     /// Attributes (point) or vertices (otherwise) the invocation has so far.
-    have: u32,
+    pub(crate) have: u32,
     /// Variable: vertices of the primitive; nothing if its count comes next.
-    total: Option<u32>,
+    pub(crate) total: Option<u32>,
     /// Variable and fixed: the uniform the next attribute goes to.
-    next: u32,
+    pub(crate) next: u32,
 }
 
 impl Collector {

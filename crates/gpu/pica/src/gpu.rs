@@ -2,15 +2,17 @@
 
 use crate::assembly::Topology;
 use crate::command::{List, Write};
-use crate::draw::{Account, Sink, Stages};
+use crate::draw::{Account, Sink, Stages, index_span, vertex_spans};
 use crate::immediate::Immediate;
-use crate::memory::Memory;
+use crate::lcd::{Frame, FrameError, Image};
+use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::regs::*;
 use crate::renderer::{Draw, Renderer};
 use crate::report::{Budget, Error, Limits, Report};
 use crate::shader::{Engines, Kind, UniformPort};
+use crate::state::{self, Parts, StateError};
 use crate::tables::Tables;
-use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
+use crate::transfer::{DisplayTransfer, Fill, Job, TextureCopy, TransferError};
 
 /// Immediate vertices that are drawn together.
 const IMMEDIATE_BATCH: usize = 4096;
@@ -101,7 +103,58 @@ impl<R: Renderer> Gpu<R> {
 
     /// What was done and what went wrong since the last call.
     pub fn take_report(&mut self) -> Report {
+        self.renderer.report(&mut self.report);
         std::mem::take(&mut self.report)
+    }
+
+    /// All that lasts from one call to the next, as bytes: registers, tables, shader units, attributes, what is begun of
+    /// vertices and primitives. Guest memory is not in it: what was drawn is brought there first, and the embedder saves
+    /// it. The renderer, the engines, the limits and the report are not in it either: any renderer goes on from a state.
+    pub fn save_state(&mut self, memory: &mut dyn Memory) -> Vec<u8> {
+        self.flush(memory);
+        state::save(&self.parts())
+    }
+
+    /// Goes on from a state that [`Gpu::save_state`] made. Guest memory must be that of the same moment from the next call
+    /// on: what the renderer has kept of the present one is forgotten.
+    ///
+    /// # Errors
+    /// If it is none, of another version, damaged or impossible; then nothing has changed.
+    pub fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let parts = state::load(state)?;
+        self.renderer.forget();
+        let Parts {
+            regs,
+            tables,
+            units: [geometry, vertex],
+            ports,
+            unit,
+            immediate,
+            assembly,
+            collector,
+            interrupts,
+        } = parts;
+        (self.regs, self.tables, self.ports, self.immediate) = (regs, tables, ports, immediate);
+        self.interrupts = interrupts;
+        let stages = &mut self.stages;
+        (stages.vertex, stages.geometry, stages.geometry_unit) = (vertex, geometry, unit);
+        (stages.assembly, stages.collector) = (assembly, collector);
+        Ok(())
+    }
+
+    fn parts(&self) -> Parts {
+        let Gpu { regs, tables, stages, ports, immediate, interrupts, .. } = self;
+        Parts {
+            regs: regs.clone(),
+            tables: tables.clone(),
+            units: [stages.geometry.clone(), stages.vertex.clone()],
+            ports: *ports,
+            unit: stages.geometry_unit.clone(),
+            immediate: immediate.clone(),
+            assembly: stages.assembly.clone(),
+            collector: stages.collector.clone(),
+            interrupts: *interrupts,
+        }
     }
 
     /// Writes a register from outside a list. A jump runs the list it goes to.
@@ -115,8 +168,8 @@ impl<R: Renderer> Gpu<R> {
         match self.write(memory, Write::new(register, value, mask.into()), &mut budget) {
             Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut budget),
             Next::Go | Next::Stop => {
-                self.flush(memory, &mut budget);
-                self.renderer.finish(memory, &mut self.report);
+                self.draw_immediate(memory, &mut budget);
+                self.renderer.finish(memory);
             }
         }
         self.report.instructions += budget.instructions();
@@ -131,20 +184,67 @@ impl<R: Renderer> Gpu<R> {
 
     /// Fills memory.
     pub fn fill(&mut self, memory: &mut dyn Memory, fill: &Fill) {
-        let done = fill.run(memory);
-        self.note(done.map_err(Error::from));
+        self.transfer(memory, Ok(fill.job()));
     }
 
     /// Transfers an image.
     pub fn display_transfer(&mut self, memory: &mut dyn Memory, transfer: &DisplayTransfer) {
-        let done = transfer.run(memory);
-        self.note(done.map_err(Error::from));
+        self.transfer(memory, transfer.job());
     }
 
     /// Copies memory.
     pub fn texture_copy(&mut self, memory: &mut dyn Memory, copy: &TextureCopy) {
-        let done = copy.run(memory);
+        self.transfer(memory, Ok(copy.job()));
+    }
+
+    fn transfer(&mut self, memory: &mut dyn Memory, job: Result<Option<Job>, TransferError>) {
+        let done = job.and_then(|job| job.map_or(Ok(()), |job| self.transfer_job(memory, &job)));
+        self.renderer.finish(memory);
         self.note(done.map_err(Error::from));
+    }
+
+    fn transfer_job(&mut self, memory: &mut dyn Memory, job: &Job) -> Result<(), TransferError> {
+        job.check(memory)?;
+        if self.renderer.transfer(memory, job) {
+            return Ok(());
+        }
+        let to = job.destination().range();
+        for range in job.source().map(|span| span.range()).iter().chain([&to]) {
+            self.renderer.flush_region(memory, range);
+        }
+        job.run(memory)?;
+        self.renderer.invalidate_region(&to);
+        Ok(())
+    }
+
+    /// Guest memory is about to be read, or written in part: what the renderer has of these bytes is brought there. Needed
+    /// for memory that [is tracked](Memory::is_tracked) only; it costs little where the renderer has nothing.
+    pub fn flush_region(&mut self, memory: &mut dyn Memory, address: u32, len: u32) {
+        for range in ranges(address, len.into()) {
+            self.renderer.flush_region(memory, &range);
+        }
+    }
+
+    /// Guest memory was written by somebody else: what the renderer has of these bytes counts no longer.
+    pub fn invalidate_region(&mut self, address: u32, len: u32) {
+        for range in ranges(address, len.into()) {
+            self.renderer.invalidate_region(&range);
+        }
+    }
+
+    /// Brings all that was drawn to guest memory.
+    pub fn flush(&mut self, memory: &mut dyn Memory) {
+        self.renderer.flush_region(memory, &ADDRESSES);
+    }
+
+    /// The picture of a frame, by way of guest memory: for pictures that stay on the host's GPU there is the renderer's own
+    /// call.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn show(&mut self, memory: &mut dyn Memory, frame: &Frame) -> Result<Image, FrameError> {
+        self.flush_region(memory, frame.address, u32::try_from(frame.bytes()).unwrap_or(u32::MAX));
+        frame.read(memory)
     }
 
     fn note(&mut self, done: Result<(), Error>) {
@@ -154,6 +254,7 @@ impl<R: Renderer> Gpu<R> {
     }
 
     fn run(&mut self, memory: &mut dyn Memory, mut list: List, budget: &mut Budget) {
+        self.bring(memory, list.span());
         loop {
             let next = match list.next(memory) {
                 Ok(Some(write)) => self.write(memory, write, budget),
@@ -166,11 +267,21 @@ impl<R: Renderer> Gpu<R> {
             match next {
                 Next::Go => {}
                 Next::Stop => break,
-                Next::Jump(address, bytes) => list = List::new(address, bytes),
+                Next::Jump(address, bytes) => {
+                    list = List::new(address, bytes);
+                    self.bring(memory, list.span());
+                }
             }
         }
-        self.flush(memory, budget);
-        self.renderer.finish(memory, &mut self.report);
+        self.draw_immediate(memory, budget);
+        self.renderer.finish(memory);
+    }
+
+    /// Brings what the GPU itself is about to read to guest memory.
+    fn bring(&mut self, memory: &mut dyn Memory, (address, len): (u32, u32)) {
+        if self.renderer.owns(&ADDRESSES) {
+            self.flush_region(memory, address, len);
+        }
     }
 
     /// One register write with all it causes.
@@ -187,7 +298,7 @@ impl<R: Renderer> Gpu<R> {
         let is_attribute = register.wrapping_sub(FIXED_ATTRIBUTE_DATA) < 3;
         if !is_attribute || self.immediate.pending.len() >= IMMEDIATE_BATCH {
             // What comes may change how the vertices so far are drawn.
-            self.flush(memory, budget);
+            self.draw_immediate(memory, budget);
         }
         let old = self.regs.get(register);
         self.regs.set(register, old & !mask | value & mask);
@@ -239,6 +350,14 @@ impl<R: Renderer> Gpu<R> {
     }
 
     fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, budget: &mut Budget) {
+        if self.renderer.owns(&ADDRESSES) {
+            if indexed {
+                self.bring(memory, index_span(&self.regs));
+            }
+            for span in vertex_spans(&self.regs, &self.immediate.fixed, memory, indexed) {
+                self.bring(memory, span);
+            }
+        }
         let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
         let mut account = Account { budget, report };
         let sink: &mut Sink =
@@ -247,7 +366,7 @@ impl<R: Renderer> Gpu<R> {
     }
 
     /// Draws the immediate vertices there are.
-    fn flush(&mut self, memory: &mut dyn Memory, budget: &mut Budget) {
+    fn draw_immediate(&mut self, memory: &mut dyn Memory, budget: &mut Budget) {
         if self.immediate.pending.is_empty() {
             return;
         }

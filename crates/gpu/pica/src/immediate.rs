@@ -9,13 +9,14 @@ const IMMEDIATE: u32 = 15;
 /// What the port has been given.
 #[derive(Clone, Debug, Default)]
 pub struct Immediate {
-    words: [u32; 3],
-    len: usize,
+    /// Words of the attribute that is under way, and how many there are: less than three between writes.
+    pub(crate) words: [u32; 3],
+    pub(crate) len: usize,
     /// Values of the fixed attributes.
     pub fixed: Bank,
     /// The vertex that is under way, and how many attributes it has.
-    vertex: Bank,
-    attributes: usize,
+    pub(crate) vertex: Bank,
+    pub(crate) attributes: usize,
     /// Input registers of complete vertices that were not drawn yet.
     pub pending: Vec<Bank>,
 }

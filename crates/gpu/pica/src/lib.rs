@@ -33,9 +33,11 @@
 //! | [`raster`] | clipper to framebuffer on the CPU |
 //! | [`fragment`] | the same stages as fragment programs for a host GPU |
 //! | `host` | the renderer on the host's GPU (feature `host`) |
+//! | [`lcd`] | what the screens show |
 //! | [`tables`] | look-up tables filled through data ports |
 //! | [`texture`] | texture formats, tiling, decoding |
 //! | [`transfer`] | memory fill, display transfer, texture copy |
+//! | [`state`] | save states |
 //! | `replay` | captures: what was given to a GPU, played and recorded (feature `capture`) |
 #![deny(missing_docs)]
 
@@ -48,6 +50,7 @@ pub mod gpu;
 #[cfg(feature = "host")]
 pub mod host;
 mod immediate;
+pub mod lcd;
 pub mod memory;
 pub mod raster;
 pub mod regs;
@@ -56,6 +59,7 @@ pub mod renderer;
 pub mod replay;
 pub mod report;
 pub mod shader;
+pub mod state;
 pub mod tables;
 pub mod texture;
 pub mod transfer;

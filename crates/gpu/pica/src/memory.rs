@@ -1,5 +1,7 @@
 //! Guest memory as the GPU sees it: physical addresses.
 
+use std::ops::Range;
+
 /// Start of video memory.
 pub const VRAM: u32 = 0x1800_0000;
 /// Start of main memory.
@@ -15,12 +17,37 @@ pub trait Memory {
     fn tail(&self, address: u32) -> Option<&[u8]>;
     /// As [`Memory::tail`], to write.
     fn tail_mut(&mut self, address: u32) -> Option<&mut [u8]>;
+
+    /// Whether whoever else accesses guest memory says so: [`Gpu::flush_region`](crate::gpu::Gpu::flush_region) before it
+    /// reads or writes [`Mark::Dirty`] pages, [`Gpu::invalidate_region`](crate::gpu::Gpu::invalidate_region) after it wrote
+    /// marked ones. Then a renderer may keep what it draws to itself from call to call; otherwise guest memory is up to date at
+    /// the end of each call, and may have changed when the next one begins.
+    fn is_tracked(&self) -> bool {
+        false
+    }
+
+    /// Pages are another's concern from now on, or no longer. The range is of whole pages of [`PAGE`] bytes, or reaches to the
+    /// last address. Only called if [`Memory::is_tracked`]; pages are not marked at first.
+    fn mark(&mut self, _address: u32, _len: u32, _mark: Mark) {}
+}
+
+/// Bytes of a page in [`Memory::mark`].
+pub const PAGE: u32 = 1 << 12;
+
+/// What a renderer has of a page of guest memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mark {
+    /// A copy of some of it: whoever writes to the page says so afterwards.
+    Cached,
+    /// What belongs there: the page is flushed before anybody reads or writes it.
+    Dirty,
 }
 
 /// Memory as a few regions.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
     regions: Vec<Region>,
+    tracked: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +68,11 @@ impl Regions {
         regions.add(VRAM, vec![0; 6 << 20]);
         regions.add(FCRAM, vec![0; fcram as usize]);
         regions
+    }
+
+    /// Says that accesses are told of: see [`Memory::is_tracked`].
+    pub fn set_tracked(&mut self, tracked: bool) {
+        self.tracked = tracked;
     }
 
     /// Adds memory. Regions are looked up in the order they were added.
@@ -74,4 +106,17 @@ impl Memory for Regions {
         let (index, offset) = self.find(address)?;
         self.regions.get_mut(index)?.bytes.get_mut(offset..)
     }
+
+    fn is_tracked(&self) -> bool {
+        self.tracked
+    }
+}
+
+/// All addresses.
+pub(crate) const ADDRESSES: Range<u64> = 0..1 << 32;
+
+/// A range of addresses from its start and length. It goes on at 0 where addresses end: the second part is not empty then.
+pub(crate) fn ranges(address: u32, len: u64) -> [Range<u64>; 2] {
+    let (start, end) = (u64::from(address), u64::from(address) + len.min(ADDRESSES.end));
+    [start..end.min(ADDRESSES.end), 0..end.saturating_sub(ADDRESSES.end)]
 }

@@ -4,7 +4,9 @@ use crate::memory::Memory;
 use crate::regs::Registers;
 use crate::report::Report;
 use crate::tables::Tables;
+use crate::transfer::Job;
 use crate::vertex::Triangle;
+use std::ops::Range;
 use thiserror::Error;
 
 /// A renderer left triangles out because it may not draw more pixels.
@@ -42,9 +44,81 @@ pub trait Renderer {
     /// Triangles from one on were left out because nothing is left of the pixels.
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels>;
 
-    /// Brings all that was drawn to guest memory, and says what went otherwise than it should. Guest memory may have
-    /// changed when the next draw comes.
-    fn finish(&mut self, _memory: &mut dyn Memory, _report: &mut Report) {}
+    /// A call ends. Unless memory [is tracked](Memory::is_tracked), all that was drawn is in guest memory then, and guest
+    /// memory may have changed when the next draw comes.
+    fn finish(&mut self, _memory: &mut dyn Memory) {}
+
+    /// Adds to a report what was done and what went otherwise than it should since the last time.
+    fn report(&mut self, _report: &mut Report) {}
+
+    /// Does a fill, transfer or copy whose ranges are memory; or leaves it to the caller, who does it in guest memory.
+    fn transfer(&mut self, _memory: &mut dyn Memory, _job: &Job) -> bool {
+        false
+    }
+
+    /// Whether it has what belongs into guest memory in this range of addresses.
+    fn owns(&self, _range: &Range<u64>) -> bool {
+        false
+    }
+
+    /// Brings what belongs into this range of guest memory there.
+    fn flush_region(&mut self, _memory: &mut dyn Memory, _range: &Range<u64>) {}
+
+    /// This range of guest memory was written: what it has of it counts no longer.
+    fn invalidate_region(&mut self, _range: &Range<u64>) {}
+
+    /// Forgets all that it keeps of guest memory, without bringing it there: guest memory is another one from now on.
+    fn forget(&mut self) {}
+}
+
+/// All of [`Renderer`] but [`Renderer::draw`], by the renderer in a field: for renderers that look at draws, or change them, on
+/// their way to another.
+///
+/// ```
+/// use xenoglot_pica::renderer::{Draw, NullRenderer, OutOfPixels, Renderer};
+///
+/// struct Counted(u64, NullRenderer);
+///
+/// impl Renderer for Counted {
+///     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+///         self.0 += draw.triangles.len() as u64;
+///         self.1.draw(draw)
+///     }
+///
+///     xenoglot_pica::forward_renderer!(1);
+/// }
+/// ```
+#[macro_export]
+macro_rules! forward_renderer {
+    ($inner:tt) => {
+        fn finish(&mut self, memory: &mut dyn $crate::memory::Memory) {
+            self.$inner.finish(memory);
+        }
+
+        fn report(&mut self, report: &mut $crate::report::Report) {
+            self.$inner.report(report);
+        }
+
+        fn transfer(&mut self, memory: &mut dyn $crate::memory::Memory, job: &$crate::transfer::Job) -> bool {
+            self.$inner.transfer(memory, job)
+        }
+
+        fn owns(&self, range: &::std::ops::Range<u64>) -> bool {
+            self.$inner.owns(range)
+        }
+
+        fn flush_region(&mut self, memory: &mut dyn $crate::memory::Memory, range: &::std::ops::Range<u64>) {
+            self.$inner.flush_region(memory, range);
+        }
+
+        fn invalidate_region(&mut self, range: &::std::ops::Range<u64>) {
+            self.$inner.invalidate_region(range);
+        }
+
+        fn forget(&mut self) {
+            self.$inner.forget();
+        }
+    };
 }
 
 /// Why a renderer on the host's GPU had the CPU renderer draw. Nothing is missing.
@@ -56,6 +130,9 @@ pub enum Detour {
     /// The draw's program is being compiled.
     #[error("its program is being compiled")]
     Compiling,
+    /// The tiles that are drawn to are not all memory.
+    #[error("its buffers are not all memory")]
+    Unmapped,
     /// The draw has no program.
     #[error("{0}")]
     NoProgram(String),
@@ -92,7 +169,5 @@ impl<R: Renderer> Renderer for Recorder<R> {
         self.inner.draw(draw)
     }
 
-    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
-        self.inner.finish(memory, report);
-    }
+    crate::forward_renderer!(inner);
 }

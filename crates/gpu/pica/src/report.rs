@@ -171,6 +171,32 @@ pub struct Share {
     pub invocations: u64,
 }
 
+/// What a renderer on the host's GPU moved, and how often it waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes of guest memory that went to the device.
+    pub uploaded: u64,
+    /// Bytes that came back.
+    pub downloaded: u64,
+    /// Bytes of triangles, lists and parameters of commands; of uploads the bytes that were in them.
+    pub commands: u64,
+    /// Command buffers handed to the device.
+    pub submissions: u64,
+    /// Times that the processor waited for the device.
+    pub waits: u64,
+}
+
+impl Traffic {
+    /// Adds what a later count has.
+    pub fn merge(&mut self, later: Traffic) {
+        self.uploaded += later.uploaded;
+        self.downloaded += later.downloaded;
+        self.commands += later.commands;
+        self.submissions += later.submissions;
+        self.waits += later.waits;
+    }
+}
+
 /// Counts since the last [`Gpu::take_report`](crate::gpu::Gpu::take_report).
 #[derive(Debug, Default)]
 pub struct Report {
@@ -198,6 +224,8 @@ pub struct Report {
     pub fallbacks: u64,
     /// Draws that a renderer had the CPU renderer draw.
     pub detours: u64,
+    /// What a renderer on the host's GPU moved.
+    pub traffic: Traffic,
     /// Errors after which something is missing.
     pub errors: u64,
     /// The first errors, fall-backs and detours.
@@ -225,6 +253,7 @@ impl Report {
         self.deferred += later.deferred;
         self.fallbacks += later.fallbacks;
         self.detours += later.detours;
+        self.traffic.merge(later.traffic);
         self.errors += later.errors;
         let room = KEPT.saturating_sub(self.messages.len());
         self.messages.extend(later.messages.into_iter().take(room));

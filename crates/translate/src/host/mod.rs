@@ -30,7 +30,7 @@ pub use named::UnknownHost;
 
 use serde::{Deserialize, Serialize};
 use xenoglot_glsl::Target as Glsl;
-use xenoglot_opt::{Lacks, legalize, lower_floats, lower_narrow};
+use xenoglot_opt::{Lacks, legalize, lower_absent, lower_floats, lower_narrow};
 use xenoglot_spirv::Capability;
 
 /// What runs the code.
@@ -136,9 +136,17 @@ impl Host {
             arithmetic: self.lacks_arithmetic(),
             int64: self.lacks_int64(),
             vertex_without_position: is_by_naga,
+            absent: lower_absent::Options {
+                point_size: matches!(self.language, Language::Wgsl | Language::Hlsl(..)),
+                shading_rate: is_by_naga || is_glsl,
+                fragment_targets: is_by_naga,
+                residency: is_by_naga || is_glsl,
+            },
+            draw_parameters: is_by_naga,
             combined_samplers: is_by_naga,
             separate_samplers: is_glsl,
             texel_buffers: is_by_naga || matches!(self.language, Language::Glsl(Glsl::Es310)),
+            texture_lines: matches!(self.language, Language::Wgsl | Language::Msl(..)),
             buffer_arrays: (is_by_naga || is_glsl).then_some(self.array_elements),
             unbounded_arrays: is_glsl,
             location_components: is_by_naga

@@ -127,10 +127,22 @@ const BY_BITS: [u8; 128] = {
 pub struct Pattern {
     pub subsets: u32,
     pub astc: u16,
+    /// A bit for the first texel of each subset, whose weight lacks the highest bit.
+    anchors: u16,
 }
 
 const fn pattern(subsets: u32, astc: u16) -> Pattern {
-    Pattern { subsets, astc }
+    let (mut anchors, mut seen) = (0, 0u32);
+    let mut texel = 0;
+    while texel < 16 {
+        let subset = 1 << (subsets >> (2 * texel) & 3);
+        if seen & subset == 0 {
+            anchors |= 1 << texel;
+        }
+        seen |= subset;
+        texel += 1;
+    }
+    Pattern { subsets, astc, anchors }
 }
 
 /// Of modes 2, 4, 9 and 16.
@@ -214,19 +226,6 @@ impl Pattern {
     pub const fn subset(&self, texel: usize) -> usize {
         (self.subsets >> (2 * texel) & 3) as usize
     }
-
-    /// Whether a texel is the first of its subset, whose weight lacks the highest bit.
-    #[inline(always)]
-    const fn is_anchor(&self, texel: usize) -> bool {
-        let mut i = 0;
-        while i < texel {
-            if self.subset(i) == self.subset(texel) {
-                return false;
-            }
-            i += 1;
-        }
-        true
-    }
 }
 
 /// A block taken apart.
@@ -297,7 +296,7 @@ impl Block {
         let width = u32::from(mode.weight_bits);
         let [first_plane, second_plane] = &mut weights;
         for (texel, (first, second)) in first_plane.iter_mut().zip(second_plane).enumerate() {
-            let width = width - u32::from(pattern.is_anchor(texel));
+            let width = width - u32::from(pattern.anchors >> texel & 1);
             *first = bits.take(width) as u8;
             if mode.dual {
                 *second = bits.take(width) as u8;
@@ -353,16 +352,31 @@ impl Interpolated {
     /// RGBA of texels, row by row.
     fn texels(&self) -> [[u8; 4]; 16] {
         let weights = &ise::WEIGHTS[self.weight_row()];
-        let endpoints = self.endpoints();
-        std::array::from_fn(|texel| {
-            let [low, high] = endpoints[self.pattern.subset(texel)];
-            std::array::from_fn(|component| {
-                let plane = usize::from(self.second == Some(component as u8));
-                let weight = u32::from(weights[usize::from(self.weights[plane][texel])]);
-                let [low, high] = [low, high].map(|end| u32::from(end[component]) * 257);
-                ((low * (64 - weight) + high * weight + 32) >> 14) as u8
-            })
-        })
+        let ends = self.endpoints();
+        // Low ends, and the ways to high ones, of all texels at once; 257 times eight bits are sixteen.
+        let (mut low, mut way, mut share) = ([[0i32; 4]; 16], [[0i32; 4]; 16], [[0i32; 4]; 16]);
+        for texel in 0..16 {
+            let [from, to] = &ends[self.pattern.subset(texel) % 3];
+            let first = i32::from(weights[usize::from(self.weights[0][texel])]);
+            share[texel] = [first; 4];
+            for c in 0..4 {
+                low[texel][c] = i32::from(from[c]);
+                way[texel][c] = i32::from(to[c]) - i32::from(from[c]);
+            }
+        }
+        if let Some(second) = self.second {
+            for (share, at) in share.iter_mut().zip(self.weights[1]) {
+                share[usize::from(second) % 4] = i32::from(weights[usize::from(at)]);
+            }
+        }
+        let mut out = [[0; 4]; 16];
+        for texel in 0..16 {
+            for c in 0..4 {
+                let sum = (low[texel][c] * 64 + way[texel][c] * share[texel][c]) * 257 + 32;
+                out[texel][c] = (sum >> 14) as u8;
+            }
+        }
+        out
     }
 
     /// The row of [`ise::LEVELS`] that weights are of.

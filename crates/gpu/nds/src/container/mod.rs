@@ -3,7 +3,7 @@
 //! The layout is that of `vectors/nds/FORMAT.md`: chunks of a tag, a length and a payload. This is the file unpacked;
 //! the crate does not compress.
 
-mod read;
+pub(crate) mod read;
 mod write;
 
 use crate::raster::Profile;
@@ -32,12 +32,12 @@ impl Default for Limits {
     }
 }
 
-/// What is wrong with a file.
+/// What is wrong with a file of chunks: a scene, or one of [whole pictures](crate::whole).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Problem {
-    /// It is not a scene.
-    #[error("not a scene: no NDSF chunk")]
-    Magic,
+    /// It is none: it does not begin with this chunk.
+    #[error("not a scene: no {} chunk", .0.escape_ascii())]
+    Magic([u8; 4]),
     /// Written by a later version.
     #[error("version {0} of the format; this reads {VERSION}")]
     Version(u32),

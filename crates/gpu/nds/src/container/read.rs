@@ -3,23 +3,23 @@
 use super::{ContainerError, Expectation, FIRST, Limits, Problem, Scene, VERSION};
 use crate::registers::{REGISTER_BYTES, Registers};
 
-type Result<T> = std::result::Result<T, ContainerError>;
+pub(crate) type Result<T> = std::result::Result<T, ContainerError>;
 
-fn error<T>(offset: usize, problem: Problem) -> Result<T> {
+pub(crate) fn error<T>(offset: usize, problem: Problem) -> Result<T> {
     Err(ContainerError { offset, problem })
 }
 
 /// A chunk of a file.
-struct Chunk<'a> {
-    tag: [u8; 4],
+pub(crate) struct Chunk<'a> {
+    pub(crate) tag: [u8; 4],
     /// Where its payload starts.
-    offset: usize,
-    payload: &'a [u8],
+    pub(crate) offset: usize,
+    pub(crate) payload: &'a [u8],
 }
 
 impl<'a> Chunk<'a> {
     /// The chunk at `at`, which lies within the file.
-    fn read(bytes: &'a [u8], at: usize) -> Result<Chunk<'a>> {
+    pub(crate) fn read(bytes: &'a [u8], at: usize) -> Result<Chunk<'a>> {
         let rest = bytes.get(at..).unwrap_or_default();
         let Some((head, rest)) = rest.split_first_chunk::<8>() else {
             return error(at, Problem::Truncated(8 - rest.len()));
@@ -71,7 +71,7 @@ impl Scene {
     /// With the offset in `bytes`, if it is not a scene, is damaged or exceeds `limits`.
     pub fn from_bytes(bytes: &[u8], limits: &Limits) -> Result<Scene> {
         if !bytes.starts_with(&FIRST) {
-            return error(0, Problem::Magic);
+            return error(0, Problem::Magic(FIRST));
         }
         if bytes.len() > limits.bytes {
             return error(limits.bytes, Problem::Limit { what: "bytes", limit: limits.bytes });
@@ -163,7 +163,7 @@ mod tests {
     fn errors_have_offsets() {
         let bytes = scene().to_bytes();
         let read = |bytes: &[u8]| Scene::from_bytes(bytes, &Limits::default()).unwrap_err();
-        assert_eq!(read(b"XXXX").problem, Problem::Magic);
+        assert_eq!(read(b"XXXX").problem, Problem::Magic(FIRST));
         let cut = read(&bytes[..bytes.len() - 1]);
         assert_eq!((cut.offset, cut.problem), (bytes.len() - 2, Problem::Truncated(1)));
         let mut later = bytes.clone();

@@ -9,8 +9,6 @@ mod results;
 
 pub use play::{PlayError, Player};
 
-use thiserror::Error;
-
 /// First chunk of every file.
 pub const FIRST: [u8; 4] = *b"ND2D";
 /// Version of the layout.
@@ -31,54 +29,6 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits { bytes: 64 << 20, chunks: 4096, frames: 4096 }
     }
-}
-
-/// What is wrong with a file.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum Problem {
-    /// It is not a scene of whole pictures.
-    #[error("not a scene of whole pictures: no ND2D chunk")]
-    Magic,
-    /// Written by a later version.
-    #[error("version {0} of the format; this reads {VERSION}")]
-    Version(u32),
-    /// It ends early.
-    #[error("the file ends {0} bytes early")]
-    Truncated(usize),
-    /// A chunk has an impossible length.
-    #[error("chunk {} of {length} bytes", tag.escape_ascii())]
-    Length {
-        /// The chunk.
-        tag: [u8; 4],
-        /// Its length.
-        length: usize,
-    },
-    /// A chunk has impossible contents.
-    #[error("chunk {}: {what}", tag.escape_ascii())]
-    Contents {
-        /// The chunk.
-        tag: [u8; 4],
-        /// What is impossible.
-        what: &'static str,
-    },
-    /// More than [`Limits`] allow.
-    #[error("more {what} than the limit of {limit}")]
-    Limit {
-        /// Of what.
-        what: &'static str,
-        /// The limit.
-        limit: usize,
-    },
-}
-
-/// Why a file could not be read.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{offset:#x}: {problem}")]
-pub struct WholeError {
-    /// Where in the unpacked file.
-    pub offset: usize,
-    /// What is wrong.
-    pub problem: Problem,
 }
 
 /// Memory that a scene starts with.

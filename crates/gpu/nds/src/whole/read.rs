@@ -1,17 +1,11 @@
 //! Reading scenes of whole pictures.
 
-use super::{
-    Expected, FIRST, Limits, LineWrite, Piece, Problem, Region, Source, VERSION, Whole, WholeError, Write,
-};
-
-type Result<T> = std::result::Result<T, WholeError>;
+use super::{Expected, FIRST, Limits, LineWrite, Piece, Region, Source, VERSION, Whole, Write};
+use crate::container::Problem;
+use crate::container::read::{self, Result, error};
 
 /// Pixels of a picture.
 const PIXELS: usize = 256 * 192;
-
-fn error<T>(offset: usize, problem: Problem) -> Result<T> {
-    Err(WholeError { offset, problem })
-}
 
 /// What is left of a chunk's payload.
 struct Chunk<'a> {
@@ -103,7 +97,7 @@ impl Whole {
     /// With the offset in `bytes`, if it is not a scene of whole pictures, is damaged or exceeds `limits`.
     pub fn from_bytes(bytes: &[u8], limits: &Limits) -> Result<Whole> {
         if !bytes.starts_with(&FIRST) {
-            return error(0, Problem::Magic);
+            return error(0, Problem::Magic(FIRST));
         }
         if bytes.len() > limits.bytes {
             return error(limits.bytes, Problem::Limit { what: "bytes", limit: limits.bytes });
@@ -111,22 +105,13 @@ impl Whole {
         let mut whole = Whole::default();
         let (mut at, mut chunks) = (0, 0);
         while at < bytes.len() {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let Some((head, rest)) = rest.split_first_chunk::<8>() else {
-                return error(at, Problem::Truncated(8 - rest.len()));
-            };
-            let [t0, t1, t2, t3, length @ ..] = *head;
-            let length = u32::from_le_bytes(length) as usize;
-            let Some(payload) = rest.get(..length) else {
-                return error(at + 8, Problem::Truncated(length - rest.len()));
-            };
+            let read::Chunk { tag, offset, payload } = read::Chunk::read(bytes, at)?;
             chunks += 1;
             if chunks > limits.chunks {
                 return error(at, Problem::Limit { what: "chunks", limit: limits.chunks });
             }
-            let mut chunk = Chunk { tag: [t0, t1, t2, t3], offset: at + 8, rest: payload };
-            whole.take(&mut chunk, limits)?;
-            at += 8 + length;
+            whole.take(&mut Chunk { tag, offset, rest: payload }, limits)?;
+            at = offset + payload.len();
         }
         Ok(whole)
     }
@@ -284,6 +269,6 @@ mod tests {
             Problem::Contents { tag: [b'M', ..], .. }
         ));
         assert!(matches!(problem(&[chunk(b"META", b"frames=5000")]).problem, Problem::Limit { .. }));
-        assert_eq!(Whole::from_bytes(b"ND2", &Limits::default()).unwrap_err().problem, Problem::Magic);
+        assert_eq!(Whole::from_bytes(b"ND2", &Limits::default()).unwrap_err().problem, Problem::Magic(FIRST));
     }
 }

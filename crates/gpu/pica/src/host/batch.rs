@@ -1,14 +1,20 @@
-//! Draws that wait to be handed to the device together.
+//! Work that waits to be handed to the device together: draws, and what moves their pixels and texels.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
-use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program};
+use xenoglot_host::{
+    Access, Argument, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program, Texture,
+};
 
+use super::kernels::{Kernels, PARAMS, groups};
 use crate::fragment::layout::{
     BIN_BINDING, DEPTH_BINDING, DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, TRIANGLE_BINDING,
     TRIANGLES_SIZE, UNIFORM_BINDING, UNIFORM_SIZE, Uniforms,
 };
+use crate::report::Traffic;
 
-/// Words of bins and triangles after which a batch is handed over: 16 MiB.
+/// Words of lists and uniforms after which a batch is handed over: 16 MiB.
 pub const WORDS: usize = 1 << 22;
 
 /// The buffers of tile programs.
@@ -40,14 +46,33 @@ pub struct Buffers {
     pub depth: Buffer,
 }
 
-/// Draws in order.
+/// Where a step reads words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// In [`Batch::lists`].
+    Lists,
+    /// In a buffer.
+    Buffer(Buffer),
+}
+
+/// Steps in order.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Bins of all draws.
-    pub bins: Vec<u32>,
-    /// What uniform buffers have of all draws.
+    /// Bins of all draws, and bytes of guest memory on their way to the device.
+    pub lists: Vec<u32>,
+    /// What uniform buffers have of all steps.
     uniforms: Vec<u32>,
-    draws: Vec<Draw>,
+    steps: Vec<Step>,
+    /// Whether a step is a draw.
+    draws: bool,
+}
+
+#[derive(Debug)]
+enum Step {
+    Draw(Draw),
+    Kernel(Kernel),
+    Copy { from: Source, part: Range<u64>, to: Buffer, at: u64 },
+    Present { from: Source, levels: Buffer, picture: Texture, offset: u32, groups: u32 },
 }
 
 #[derive(Debug)]
@@ -59,14 +84,32 @@ struct Draw {
     bins: u32,
 }
 
+#[derive(Debug)]
+struct Kernel {
+    program: Program,
+    from: Source,
+    to: Buffer,
+    /// Of its parameters, in bytes.
+    offset: u32,
+    groups: u32,
+}
+
 impl Batch {
     /// Words that wait.
     pub fn words(&self) -> usize {
-        self.bins.len() + self.uniforms.len()
+        self.lists.len() + self.uniforms.len()
     }
 
-    /// Adds a draw whose bins are in [`Batch::bins`].
-    pub fn push(
+    fn place(&mut self, device: &Device, words: &[u32]) -> u32 {
+        let alignment = (device.uniform_alignment() as usize / 4).max(1);
+        let at = self.uniforms.len().next_multiple_of(alignment);
+        self.uniforms.resize(at, 0);
+        self.uniforms.extend_from_slice(words);
+        at as u32 * 4
+    }
+
+    /// Adds a draw whose bins are in [`Batch::lists`].
+    pub fn draw(
         &mut self,
         device: &Device,
         program: Program,
@@ -75,40 +118,131 @@ impl Batch {
         triangles: &[u32],
         bins: u32,
     ) {
-        let alignment = (device.uniform_alignment() as usize / 4).max(1);
-        let offsets = [uniforms.as_slice(), triangles].map(|words| {
-            let at = self.uniforms.len().next_multiple_of(alignment);
-            self.uniforms.resize(at, 0);
-            self.uniforms.extend_from_slice(words);
-            at as u32 * 4
-        });
-        self.draws.push(Draw { program, buffers, offsets, bins });
+        let offsets = [uniforms.as_slice(), triangles].map(|words| self.place(device, words));
+        self.steps.push(Step::Draw(Draw { program, buffers, offsets, bins }));
+        self.draws = true;
     }
 
-    /// Turns the draws into commands, and forgets them.
-    pub fn record(&mut self, device: &Device, layout: &Layout, commands: &mut Commands) -> Result<(), Error> {
-        let Batch { bins, mut uniforms, draws } = std::mem::take(self);
-        if draws.is_empty() {
+    /// Adds a program of [`Kernels`] with so many invocations.
+    pub fn kernel(
+        &mut self,
+        device: &Device,
+        program: &Program,
+        from: Source,
+        to: &Buffer,
+        params: &[u32; PARAMS],
+        invocations: u32,
+    ) {
+        let offset = self.place(device, params);
+        let groups = groups(invocations);
+        self.steps.push(Step::Kernel(Kernel {
+            program: program.clone(),
+            from,
+            to: to.clone(),
+            offset,
+            groups,
+        }));
+    }
+
+    /// Adds the program that shows a frame, by its parameters; `levels` are of 256 words.
+    pub fn present(
+        &mut self,
+        device: &Device,
+        from: Source,
+        levels: &Buffer,
+        picture: &Texture,
+        params: &[u32; PARAMS],
+    ) {
+        let offset = self.place(device, params);
+        let [width, height, _] = picture.size();
+        let (levels, picture) = (levels.clone(), picture.clone());
+        self.steps.push(Step::Present { from, levels, picture, offset, groups: groups(width * height) });
+    }
+
+    /// Adds a copy of bytes; multiples of 4.
+    pub fn copy(&mut self, from: Source, part: Range<u64>, to: &Buffer, at: u64) {
+        self.steps.push(Step::Copy { from, part, to: to.clone(), at });
+    }
+
+    /// Adds bytes to [`Batch::lists`]: the word where they start.
+    pub fn upload(&mut self, bytes: &[u8]) -> u32 {
+        let at = self.lists.len();
+        let (words, rest) = bytes.as_chunks::<4>();
+        self.lists.extend(words.iter().map(|&word| u32::from_le_bytes(word)));
+        let mut last = [0; 4];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        self.lists.push(u32::from_le_bytes(last));
+        self.lists.resize(self.lists.len().next_multiple_of(4), 0);
+        at as u32
+    }
+
+    /// Turns the steps into commands, and forgets them.
+    pub fn record(
+        &mut self,
+        device: &Device,
+        layout: &Layout,
+        kernels: Option<&Kernels>,
+        commands: &mut Commands,
+        traffic: &mut Traffic,
+    ) -> Result<(), Error> {
+        let Batch { lists, mut uniforms, steps, draws } = std::mem::take(self);
+        if steps.is_empty() {
             return Ok(());
         }
-        // The last triangles are bound as if their buffer was full.
-        uniforms.resize(uniforms.len() + TRIANGLES_SIZE as usize / 4, 0);
-        let (lists, uniforms) = (device.buffer_of(&bins)?, device.buffer_of(&uniforms)?);
+        // The last triangles and parameters are bound as if their buffer was full.
+        let behind = if draws { TRIANGLES_SIZE as usize / 4 } else { PARAMS };
+        traffic.commands += 4 * (lists.len() + uniforms.len()) as u64;
+        uniforms.resize(uniforms.len() + behind, 0);
+        let (lists, uniforms) = (device.buffer_of(&lists)?, device.buffer_of(&uniforms)?);
         // Buffers are compared and hashed by identity.
         #[allow(clippy::mutable_key_type)]
-        let mut known: FxHashMap<&Buffers, Arguments> = FxHashMap::default();
-        for Draw { program, buffers, offsets, bins } in &draws {
-            let arguments = match known.get(buffers) {
-                Some(arguments) => arguments.clone(),
-                None => {
-                    let Buffers { tables, textures: [a, b, c], color, depth } = buffers;
-                    let list = [&uniforms, tables, a, b, c, color, depth, &uniforms, &lists];
-                    let arguments = Arguments::new(device, layout, &list)?;
-                    known.insert(buffers, arguments.clone());
-                    arguments
+        let mut of_draws: FxHashMap<&Buffers, Arguments> = FxHashMap::default();
+        #[allow(clippy::mutable_key_type)]
+        let mut of_kernels: FxHashMap<(&Source, &Buffer), Arguments> = FxHashMap::default();
+        let buffer = |source: &Source| match source {
+            Source::Lists => lists.clone(),
+            Source::Buffer(buffer) => buffer.clone(),
+        };
+        for step in &steps {
+            match step {
+                Step::Draw(Draw { program, buffers, offsets, bins }) => {
+                    let arguments = match of_draws.get(buffers) {
+                        Some(arguments) => arguments.clone(),
+                        None => {
+                            let Buffers { tables, textures: [a, b, c], color, depth } = buffers;
+                            let list = [&uniforms, tables, a, b, c, color, depth, &uniforms, &lists];
+                            let arguments = Arguments::new(device, layout, &list)?;
+                            of_draws.insert(buffers, arguments.clone());
+                            arguments
+                        }
+                    };
+                    commands.dispatch(program, &arguments, offsets, [*bins, 1, 1]);
                 }
-            };
-            commands.dispatch(program, &arguments, offsets, [*bins, 1, 1]);
+                Step::Kernel(Kernel { program, from, to, offset, groups }) => {
+                    let Some(kernels) = kernels else { continue };
+                    let arguments = match of_kernels.get(&(from, to)) {
+                        Some(arguments) => arguments.clone(),
+                        None => {
+                            let source = buffer(from);
+                            let arguments =
+                                Arguments::new(device, &kernels.layout, &[&uniforms, &source, to])?;
+                            of_kernels.insert((from, to), arguments.clone());
+                            arguments
+                        }
+                    };
+                    commands.dispatch(program, &arguments, &[*offset], [*groups, 1, 1]);
+                }
+                Step::Present { from, levels, picture, offset, groups } => {
+                    let Some(kernels) = kernels else { continue };
+                    let buffers =
+                        [&uniforms, &buffer(from), levels].map(|buffer| Argument::Buffer(buffer.clone()));
+                    let all: Vec<Argument> =
+                        buffers.into_iter().chain([Argument::Texture(picture.clone())]).collect();
+                    let arguments = Arguments::of(device, &kernels.present_layout, &all)?;
+                    commands.dispatch(&kernels.present, &arguments, &[*offset], [*groups, 1, 1]);
+                }
+                Step::Copy { from, part, to, at } => commands.copy(&buffer(from), part.clone(), to, *at),
+            }
         }
         Ok(())
     }

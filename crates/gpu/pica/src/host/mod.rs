@@ -8,50 +8,66 @@
 //! ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
 //! draws are the CPU renderer's, as are draws that a program cannot do ([`Detour`]).
 //!
-//! Colour and depth buffers stay on the device from draw to draw. They are brought to guest memory before something
-//! else of the renderer reads it there: a texture, a draw on the CPU, a buffer that overlaps them; and at the end of
-//! each call of [`crate::gpu::Gpu`], so that transfers, copies and the emulator find them. Within one call only the renderer
-//! sees pending pixels: command lists and vertex data read from a buffer being drawn to see the old bytes.
+//! Colour and depth buffers stay on the device ([`cache`]), and so do what is made of them: textures are decoded, and fills,
+//! display transfers and texture copies done there. Guest memory that [is tracked](Memory::is_tracked) is written when somebody
+//! reads it; other memory at the end of each call of [`crate::gpu::Gpu`].
 //!
 //! | room | what it is for |
 //! |---|---|
 //! | `bins` | triangles as programs read them |
-//! | `batch` | draws that wait |
+//! | `batch` | work that waits |
+//! | `cache` | guest memory on the device |
+//! | `kernels` | programs that move and decode it |
+//! | `present` | frames to pictures on the device |
 //! | `guests` | what a cache on disk keeps of the guest |
-//! | `surfaces` | colour and depth buffers |
 //! | `textures` | textures |
+//! | `custom` | textures from elsewhere |
+//! | `transfers` | fills, transfers and copies |
 
 mod batch;
 mod bins;
+mod cache;
+mod custom;
 mod guests;
-mod surfaces;
+mod kernels;
+mod present;
 #[cfg(test)]
 mod tests;
 mod textures;
+mod transfers;
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use xenoglot_host::{
     Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
 };
 
-use crate::fragment::layout::{FIRST_BIN, OUTSIDE, STENCIL, TILES, set, tables as table_words, uniforms};
+use crate::fragment::layout::{
+    FIRST_BIN, OUTSIDE, STENCIL, TILES, UNIT_STRIDE, UNITS, set, tables as table_words, uniforms,
+};
 use crate::fragment::tile::TileKey;
-use crate::memory::Memory;
+use crate::lcd::Gamma;
+use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::state::{State as DrawState, Target};
 use crate::raster::{self, Chip};
 use crate::regs::Registers;
 use crate::renderer::{Detour, Draw, OutOfPixels, Renderer};
-use crate::report::{Error, Report};
+use crate::report::{Error, Report, Traffic};
 use crate::tables::Tables;
+use crate::texture::tiling::TILE;
+use crate::transfer::Job;
 use batch::{Batch, Buffers};
 use bins::{Bins, NotFinite};
+use cache::{Cache, Context};
+pub use custom::{CustomTextures, GuestTexture, Replacement};
 use guests::PixelState;
 pub(crate) use guests::remember;
 pub use guests::{guest_of_pixels, translate_again};
-use surfaces::Surfaces;
+use kernels::Kernels;
+pub use present::PresentError;
 use textures::Textures;
 
 /// Tile programs of a device. Renderers may share them. Where the device's cache is on disk, it keeps pixel states, too:
@@ -60,6 +76,8 @@ pub struct Programs {
     device: Device,
     layout: Layout,
     table: Table<PixelState>,
+    /// Compiled when they are needed first.
+    kernels: OnceLock<Result<Kernels, HostError>>,
 }
 
 impl Programs {
@@ -69,12 +87,16 @@ impl Programs {
         let cache = Arc::clone(device.cache());
         let translate = move |state: &PixelState| Ok(state.generate(&cache));
         let table = Table::new(device, &layout, compilation, translate);
-        Programs { device: device.clone(), layout, table }
+        Programs { device: device.clone(), layout, table, kernels: OnceLock::new() }
     }
 
     /// Programs by state: ready, compiling, refused.
     pub fn counts(&self) -> [usize; 3] {
         self.table.counts()
+    }
+
+    fn kernels(&self) -> Result<&Kernels, HostError> {
+        self.kernels.get_or_init(|| Kernels::new(&self.device)).as_ref().map_err(Clone::clone)
     }
 
     /// How long draws have been looking up programs so far: see [`Table::waited`].
@@ -90,12 +112,15 @@ pub struct HostRenderer {
     bins: Bins,
     batch: Batch,
     commands: Commands,
-    surfaces: Surfaces,
+    cache: Cache,
     textures: Textures,
     tables: Option<(Tables, Buffer)>,
+    /// Colour look-up table of the frame that was shown last.
+    levels: Option<(Arc<Gamma>, Buffer)>,
     /// Dummy buffers for draws without one: read, colour, depth.
     none: [Buffer; 3],
     detours: Vec<Detour>,
+    traffic: Traffic,
     /// Pixels that could not be read back.
     lost: Option<HostError>,
     /// Why the device failed, once: all is the CPU renderer's then.
@@ -122,14 +147,22 @@ impl HostRenderer {
             bins: Bins::default(),
             batch: Batch::default(),
             commands: Commands::default(),
-            surfaces: Surfaces::default(),
+            cache: Cache::default(),
             textures: Textures::default(),
             tables: None,
+            levels: None,
             none,
             detours: Vec::new(),
+            traffic: Traffic::default(),
             lost: None,
             broken: None,
         })
+    }
+
+    /// Hands out textures as they are decoded, and takes others in their place: see [`GuestTexture`]. The CPU renderer, which
+    /// does [detours](Detour), draws with the guest's.
+    pub fn set_custom_textures(&mut self, custom: Option<Box<CustomTextures>>) {
+        self.textures.set_custom(custom);
     }
 
     /// The programs.
@@ -137,16 +170,48 @@ impl HostRenderer {
         &self.programs
     }
 
-    /// Brings what was drawn to guest memory.
-    fn flush(&mut self, memory: &mut dyn Memory) {
-        let Programs { device, layout, .. } = &*self.programs;
-        let recorded = self.batch.record(device, layout, &mut self.commands);
-        let flushed = recorded.and_then(|()| self.surfaces.flush(device, &mut self.commands, memory));
-        if let Err(error) = flushed {
-            self.broken = Some(Detour::Device(error.to_string()));
-            self.lost.get_or_insert(error);
+    /// The parts that work on guest memory on the device, and what they work with.
+    fn parts<'a>(
+        &'a mut self,
+        programs: &'a Programs,
+    ) -> Result<(Context<'a>, &'a mut Cache, &'a mut Textures), HostError> {
+        let cx = Context {
+            device: &programs.device,
+            kernels: programs.kernels()?,
+            layout: &programs.layout,
+            batch: &mut self.batch,
+            commands: &mut self.commands,
+            traffic: &mut self.traffic,
+        };
+        Ok((cx, &mut self.cache, &mut self.textures))
+    }
+
+    /// Does something on the device. If the device fails, what was on it is lost and all is the CPU renderer's.
+    fn attempt<T>(
+        &mut self,
+        action: impl FnOnce(&mut Context, &mut Cache, &mut Textures) -> Result<T, HostError>,
+    ) -> Result<T, Detour> {
+        let programs = Arc::clone(&self.programs);
+        let done =
+            self.parts(&programs).and_then(|(mut cx, cache, textures)| action(&mut cx, cache, textures));
+        done.map_err(|error| {
+            let detour = Detour::Device(error.to_string());
+            self.broken = Some(detour.clone());
+            if self.cache.owns(&ADDRESSES) {
+                self.lost.get_or_insert(error);
+            }
+            self.forget();
+            detour
+        })
+    }
+
+    /// Brings ranges to guest memory.
+    fn bring(&mut self, memory: &mut dyn Memory, ranges: &[Range<u64>]) {
+        if ranges.iter().any(|range| self.cache.is_dirty(range)) {
+            // A failure is noted, and nothing is owned then.
+            let _ = self
+                .attempt(|cx, cache, _| ranges.iter().try_for_each(|range| cache.flush(cx, memory, range)));
         }
-        self.textures.invalidate();
     }
 
     /// Draws on the device, or says why not; then nothing has been drawn.
@@ -169,7 +234,7 @@ impl HostRenderer {
         let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
         if !self.bins.is_empty() {
             let prepared = Prepared { key, state: &state, program };
-            self.record(regs, tables, memory, prepared).map_err(|e| Detour::Device(e.to_string()))?;
+            self.record(regs, tables, memory, prepared)?;
         }
         *pixels = left;
         Ok(done)
@@ -181,55 +246,63 @@ impl HostRenderer {
         tables: &Tables,
         memory: &mut dyn Memory,
         Prepared { key, state, program }: Prepared,
-    ) -> Result<(), HostError> {
+    ) -> Result<(), Detour> {
         let pixels = state.size.pixels();
-        let places = [color_buffer(&state.target), state.depth_stencil.as_ref().map(|tests| tests.buffer)];
-        let units = state.shading.iter().flat_map(|shading| &shading.units);
-        let textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
-        let has_room = |&place: &PixelBuffer| self.surfaces.has_room(place, pixels);
-        if self.surfaces.is_drawn(textures) || !places.iter().flatten().all(has_room) {
-            self.flush(memory);
-        }
-        if self.batch.words() + self.bins.words() > batch::WORDS {
-            self.submit()?;
-        }
-
-        let device = &self.programs.device;
-        let mut texels = [0; 3].map(|_: u32| self.none[0].clone());
-        for (unit, texels) in
-            texels.iter_mut().enumerate().filter(|(unit, _)| key.fragment().reads_texture(*unit))
-        {
-            if let Some(buffer) = self.textures.get(device, regs, unit, memory)? {
-                *texels = buffer;
-            }
-        }
         let tiles = self.bins.tiles();
-        let mut surface = |place: Option<PixelBuffer>, none: &Buffer| match place {
-            Some(place) => self.surfaces.get(device, memory, place, pixels, tiles),
-            None => Ok(none.clone()),
+        let places = places(state).map(|place| place.map(|place| (place, tile_range(place, tiles))));
+        let is_memory = |(place, range): &(PixelBuffer, Range<u64>)| {
+            let start = place.address.checked_add(tiles.0.saturating_mul(TILE as u32 * place.bytes));
+            range.end <= ADDRESSES.end
+                && start.is_some_and(|start| memory.bytes(start, (range.end - range.start) as u32).is_some())
         };
-        let [color, depth] = [surface(places[0], &self.none[1])?, surface(places[1], &self.none[2])?];
-        let tables =
-            if key.fragment().reads_tables() { self.table_buffer(tables)? } else { self.none[0].clone() };
+        if !places.iter().flatten().all(is_memory) {
+            return Err(Detour::Unmapped);
+        }
+        let tables = if key.fragment().reads_tables() {
+            self.table_buffer(tables).map_err(|e| Detour::Device(e.to_string()))?
+        } else {
+            self.none[0].clone()
+        };
+        let too_much = self.batch.words() + self.bins.words() > batch::WORDS;
+        let none = self.none.clone();
+        let (buffers, scales) = self.attempt(|cx, cache, textures| {
+            if too_much {
+                cx.submit()?;
+            }
+            let mut texels = [0; 3].map(|_: u32| none[0].clone());
+            let mut scales = [1; 3];
+            let units = texels.iter_mut().zip(&mut scales).enumerate();
+            for (unit, (texels, scale)) in units.filter(|(unit, _)| key.fragment().reads_texture(*unit)) {
+                if let Some(found) = textures.get(cx, cache, regs, unit, memory)? {
+                    (*texels, *scale) = (found.buffer, found.scale);
+                }
+            }
+            let mut surface = |place: &Option<(PixelBuffer, Range<u64>)>, none: &Buffer| match place {
+                Some((place, range)) => {
+                    let (id, buffer) = cache.pixels(cx, memory, *place, pixels, range)?;
+                    cache.own(memory, id, range);
+                    Ok(buffer)
+                }
+                None => Ok(none.clone()),
+            };
+            let [color, depth] = [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
+            Ok((Buffers { tables, textures: texels, color, depth }, scales))
+        })?;
 
         let mut uniforms = draw_uniforms(regs, state);
-        let buffers = Buffers { tables, textures: texels, color, depth };
+        for (scale, at) in scales.into_iter().zip((UNITS as usize / 4..).step_by(UNIT_STRIDE as usize / 4)) {
+            // Width and height.
+            uniforms.iter_mut().skip(at).take(2).for_each(|size| *size *= scale);
+        }
         for chunk in 0..self.bins.chunks() {
-            set(&mut uniforms, FIRST_BIN, [self.batch.bins.len() as u32 * 4]);
-            let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.bins);
+            set(&mut uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
+            let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.lists);
             if bins != 0 {
                 let device = &self.programs.device;
-                self.batch.push(device, program.clone(), buffers.clone(), &uniforms, triangles, bins);
+                self.batch.draw(device, program.clone(), buffers.clone(), &uniforms, triangles, bins);
             }
         }
         Ok(())
-    }
-
-    /// Hands the draws so far to the device.
-    fn submit(&mut self) -> Result<(), HostError> {
-        let Programs { device, layout, .. } = &*self.programs;
-        self.batch.record(device, layout, &mut self.commands)?;
-        self.commands.submit(device)
     }
 
     fn table_buffer(&mut self, tables: &Tables) -> Result<Buffer, HostError> {
@@ -250,6 +323,18 @@ fn color_buffer(target: &Target) -> Option<PixelBuffer> {
         Target::Color(output) => Some(output.buffer.buffer),
         Target::Shadow(map) => Some(map.buffer),
     }
+}
+
+/// Colour and depth buffer.
+fn places(state: &DrawState) -> [Option<PixelBuffer>; 2] {
+    [color_buffer(&state.target), state.depth_stencil.as_ref().map(|tests| tests.buffer)]
+}
+
+/// Addresses of a buffer's tiles, first and last.
+fn tile_range(place: PixelBuffer, (first, last): (u32, u32)) -> Range<u64> {
+    let bytes = u64::from(place.bytes) * TILE as u64;
+    let start = u64::from(place.address);
+    start + u64::from(first) * bytes..start + (u64::from(last) + 1) * bytes
 }
 
 /// The uniform buffer of a draw.
@@ -276,19 +361,67 @@ impl Renderer for HostRenderer {
             Ok(done) => return done,
             Err(detour) => self.detours.push(detour),
         }
-        self.flush(draw.memory);
+        let Some(state) = DrawState::decode(draw.regs, draw.tables, Chip::default()) else { return Ok(()) };
+        let pixels = u64::from(state.size.pixels());
+        let spans = places(&state).into_iter().flatten().map(|p| (p.address, pixels * u64::from(p.bytes)));
+        let written: Vec<Range<u64>> = spans.flat_map(|(address, len)| ranges(address, len)).collect();
+        let units = state.shading.iter().flat_map(|shading| &shading.units);
+        let textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
+        let read = textures.flat_map(|(address, len)| ranges(address, len.into()));
+        let touched: Vec<Range<u64>> = read.chain(written.iter().cloned()).collect();
+        self.bring(draw.memory, &touched);
         let done = self.cpu.draw(draw);
-        self.textures.invalidate();
+        written.iter().for_each(|range| self.cache.invalidate(range));
         done
     }
 
-    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
-        self.flush(memory);
+    fn finish(&mut self, memory: &mut dyn Memory) {
+        if !memory.is_tracked() {
+            self.bring(memory, &[ADDRESSES]);
+            self.cache.forget();
+            self.textures.invalidate();
+        } else if self.broken.is_none() {
+            // A failure is noted.
+            let _ = self.attempt(|cx, cache, _| {
+                cx.submit()?;
+                cache.tidy(cx, memory)
+            });
+        }
+    }
+
+    fn report(&mut self, report: &mut Report) {
         for detour in self.detours.drain(..) {
             report.add(Error::Detour(detour));
         }
         if let Some(error) = self.lost.take() {
             report.add(Error::Lost(error.to_string()));
         }
+        report.traffic.merge(std::mem::take(&mut self.traffic));
+    }
+
+    fn transfer(&mut self, memory: &mut dyn Memory, job: &Job) -> bool {
+        memory.is_tracked()
+            && self.broken.is_none()
+            && transfers::is_possible(job, &self.cache)
+            && self.attempt(|cx, cache, _| transfers::run(cx, cache, memory, job)).is_ok()
+    }
+
+    fn owns(&self, range: &Range<u64>) -> bool {
+        self.cache.owns(range)
+    }
+
+    fn flush_region(&mut self, memory: &mut dyn Memory, range: &Range<u64>) {
+        self.bring(memory, std::slice::from_ref(range));
+    }
+
+    fn invalidate_region(&mut self, range: &Range<u64>) {
+        self.cache.invalidate(range);
+    }
+
+    fn forget(&mut self) {
+        self.batch = Batch::default();
+        self.commands = Commands::default();
+        self.cache.forget();
+        self.textures.invalidate();
     }
 }

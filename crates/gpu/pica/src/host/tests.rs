@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::verify;
 
-use super::surfaces::{load, store};
 use super::*;
 use crate::fragment::{layout, tile};
 use crate::memory::{FCRAM, Regions};
@@ -16,6 +15,21 @@ const DEPTH: u32 = FCRAM + 0x1000;
 const MEMORY: u32 = 0x2000;
 /// Columns and rows of the buffers: the last tiles are not whole.
 const SIZE: [u32; 2] = [20, 13];
+
+/// The words of a buffer's pixels.
+fn load(memory: &Regions, place: PixelBuffer, pixels: u32) -> Vec<u32> {
+    let bytes = memory.bytes(place.address, pixels * place.bytes).unwrap();
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    bytes.chunks(place.bytes as usize).map(word).collect()
+}
+
+/// Puts words of pixels back.
+fn store(memory: &mut Regions, place: PixelBuffer, words: &[u32]) {
+    let bytes = memory.bytes_mut(place.address, words.len() as u32 * place.bytes).unwrap();
+    for (to, word) in bytes.chunks_mut(place.bytes as usize).zip(words) {
+        to.iter_mut().zip(word.to_le_bytes()).for_each(|(to, from)| *to = from);
+    }
+}
 
 /// Draws as [`HostRenderer`] does, but programs run on the interpreter.
 fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
@@ -60,7 +74,7 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
                 _ => None,
             };
             if let Some(place) = place {
-                store(memory, place, 0, &bindings.words(resource));
+                store(memory, place, &bindings.words(resource));
             }
         }
     }

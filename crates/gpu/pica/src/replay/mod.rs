@@ -29,7 +29,8 @@ mod op;
 mod player;
 mod record;
 
+pub use crate::lcd::Image;
 pub use list::CommandList;
-pub use op::{MACHINE, OpError, Operation, Shown};
-pub use player::{Error, Image, Limits, Player};
+pub use op::{MACHINE, OpError, Operation, Shown, Unmapped};
+pub use player::{Error, Limits, Player};
 pub use record::Recorder;

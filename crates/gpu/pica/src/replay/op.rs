@@ -1,6 +1,10 @@
 //! The container's operations and their types.
 
-use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
+use crate::gpu::Gpu;
+use crate::lcd::Frame;
+use crate::memory::Memory;
+use crate::renderer::Renderer;
+use crate::transfer::{DisplayTransfer, Fill, Pixel, TextureCopy};
 use thiserror::Error;
 use xenoglot_capture::{FRAME_END, MEMORY_WRITE, Op, Stream};
 
@@ -26,6 +30,16 @@ pub struct Shown {
     pub format: u32,
     /// The picture lies on its side, like the console's screens: a quarter turn to the left makes it upright.
     pub on_its_side: bool,
+}
+
+impl Shown {
+    /// Where its pixels are; rows follow each other.
+    pub fn frame(&self) -> Frame {
+        let Shown { address, width, height, format, on_its_side } = *self;
+        let bytes = Pixel::of(format).map_or(0, Pixel::bytes);
+        let bytes_per_row = width.wrapping_mul(bytes);
+        Frame { address, width, height, bytes_per_row, format, on_its_side, gamma: None }
+    }
 }
 
 /// Something that happens to a PICA200.
@@ -78,6 +92,16 @@ pub enum OpError {
         /// Bytes of the payload.
         bytes: usize,
     },
+}
+
+/// Bytes that are not all memory.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("{bytes} bytes at {address:#010x} are not all memory")]
+pub struct Unmapped {
+    /// Physical address.
+    pub address: u32,
+    /// Bytes from there on.
+    pub bytes: u64,
 }
 
 /// A payload of exactly `N` words.
@@ -154,6 +178,33 @@ impl<'a> Operation<'a> {
                 stream.push_words(COPY, &[src, dst, bytes, in_line, out_line, flags]);
             }
         }
+    }
+
+    /// Does the operation: what the guest's processor or the GPU does. Nothing happens at the end of a frame.
+    ///
+    /// # Errors
+    /// A memory write outside memory does nothing.
+    pub fn run<R: Renderer>(&self, gpu: &mut Gpu<R>, memory: &mut dyn Memory) -> Result<(), Unmapped> {
+        match *self {
+            Operation::Frame(_) => {}
+            Operation::Memory { address, bytes } => {
+                let error = Unmapped { address, bytes: bytes.len() as u64 };
+                let len = u32::try_from(bytes.len()).map_err(|_| error)?;
+                if len != 0 {
+                    gpu.flush_region(memory, address, len);
+                    memory.bytes_mut(address, len).ok_or(error)?.copy_from_slice(bytes);
+                    gpu.invalidate_region(address, len);
+                }
+            }
+            Operation::Register { register, value, mask } => {
+                gpu.write_register_bytes(memory, register, value, mask);
+            }
+            Operation::List { address, bytes } => gpu.run_command_list(memory, address, bytes),
+            Operation::Fill(fill) => gpu.fill(memory, &fill),
+            Operation::Display(transfer) => gpu.display_transfer(memory, &transfer),
+            Operation::Copy(copy) => gpu.texture_copy(memory, &copy),
+        }
+        Ok(())
     }
 
     /// Bytes of memory that the operation itself touches, for limits; those a command list draws are not among them.

@@ -1,12 +1,12 @@
 //! Captures being played.
 
-use super::op::{MACHINE, OpError, Operation, Shown};
+use super::op::{MACHINE, OpError, Operation, Shown, Unmapped};
 use crate::gpu::Gpu;
+use crate::lcd::{FrameError, Image};
 use crate::memory::{Memory, Regions};
 use crate::renderer::Renderer;
 use crate::report::{self, Report};
 use crate::shader::Engines;
-use crate::transfer::Pixel;
 use thiserror::Error;
 use xenoglot_capture::{Capture, Op};
 
@@ -101,17 +101,6 @@ pub enum Error {
     },
 }
 
-/// A picture: red, green, blue and alpha of each pixel, rows from top to bottom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// Pixels of a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// `4 * width * height` bytes.
-    pub rgba: Vec<u8>,
-}
-
 /// A GPU with its memory and the operations still to play.
 pub struct Player<'c, R> {
     gpu: Gpu<R>,
@@ -158,6 +147,7 @@ impl<'c, R: Renderer> Player<'c, R> {
             return Err(Error::Machine(capture.machine));
         }
         let mut memory = Regions::console(limits.fcram);
+        memory.set_tracked(true);
         for (block, content) in capture.memory.iter().enumerate() {
             let (address, bytes) = (content.address, content.bytes.len());
             write(&mut memory, address, &content.bytes).ok_or(Error::Block { block, address, bytes })?;
@@ -210,25 +200,12 @@ impl<'c, R: Renderer> Player<'c, R> {
         self.spent.operations += 1;
         self.spent.bytes = self.spent.bytes.saturating_add(operation.bytes());
         self.check(number)?;
-        let memory = &mut self.memory;
-        match *operation {
-            Operation::Frame(shown) => return self.show(number, shown).map(Some),
-            Operation::Memory { address, bytes } => {
-                let error = Error::Unmapped { op: number, address, bytes: bytes.len() as u64 };
-                write(memory, address, bytes).ok_or(error)?;
-            }
-            Operation::Register { register, value, mask } => {
-                self.gpu.set_limits(left(&self.limits.gpu, &self.spent.gpu));
-                self.gpu.write_register_bytes(memory, register, value, mask);
-            }
-            Operation::List { address, bytes } => {
-                self.gpu.set_limits(left(&self.limits.gpu, &self.spent.gpu));
-                self.gpu.run_command_list(memory, address, bytes);
-            }
-            Operation::Fill(fill) => self.gpu.fill(memory, &fill),
-            Operation::Display(transfer) => self.gpu.display_transfer(memory, &transfer),
-            Operation::Copy(copy) => self.gpu.texture_copy(memory, &copy),
+        if let Operation::Frame(shown) = *operation {
+            return self.show(number, shown).map(Some);
         }
+        self.gpu.set_limits(left(&self.limits.gpu, &self.spent.gpu));
+        let done = operation.run(&mut self.gpu, &mut self.memory);
+        done.map_err(|Unmapped { address, bytes }| Error::Unmapped { op: number, address, bytes })?;
         let report = self.gpu.take_report();
         self.spent.gpu.writes += report.writes;
         self.spent.gpu.draws += report.draws;
@@ -258,28 +235,16 @@ impl<'c, R: Renderer> Player<'c, R> {
         }
     }
 
-    fn show(&self, op: u64, shown: Shown) -> Result<Image, Error> {
-        let Shown { address, width, height, format, on_its_side } = shown;
-        let side = 1..=self.limits.side;
-        let pixel = Pixel::of(format).ok().filter(|_| side.contains(&width) && side.contains(&height));
-        let pixel = pixel.ok_or(Error::Shown { op, width, height, format })?;
-        let bytes = u64::from(width) * u64::from(height) * u64::from(pixel.bytes());
-        let len = u32::try_from(bytes).ok();
-        let rows = len.and_then(|len| self.memory.bytes(address, len));
-        let rows = rows.ok_or(Error::Unmapped { op, address, bytes })?;
-        let mut rgba = Vec::with_capacity(width as usize * height as usize * 4);
-        let size = pixel.bytes() as usize;
-        if on_its_side {
-            // The right column becomes the top row.
-            for x in (0..width as usize).rev() {
-                let column =
-                    rows.chunks_exact(width as usize * size).filter_map(|row| row.chunks_exact(size).nth(x));
-                column.for_each(|bytes| rgba.extend(pixel.decode(bytes)));
-            }
-            return Ok(Image { width: height, height: width, rgba });
+    fn show(&mut self, op: u64, shown: Shown) -> Result<Image, Error> {
+        let Shown { width, height, .. } = shown;
+        let frame = shown.frame();
+        if width > self.limits.side || height > self.limits.side {
+            return Err(Error::Shown { op, width, height, format: shown.format });
         }
-        rows.chunks_exact(size).for_each(|bytes| rgba.extend(pixel.decode(bytes)));
-        Ok(Image { width, height, rgba })
+        self.gpu.show(&mut self.memory, &frame).map_err(|error| match error {
+            FrameError::Shape { width, height, format } => Error::Shown { op, width, height, format },
+            FrameError::Unmapped { address, bytes } => Error::Unmapped { op, address, bytes },
+        })
     }
 
     /// Number of the next operation, from 0; nothing after an error.
@@ -297,8 +262,9 @@ impl<'c, R: Renderer> Player<'c, R> {
         &self.gpu
     }
 
-    /// Its memory.
-    pub fn memory(&self) -> &Regions {
+    /// Its memory, after what was drawn is brought there.
+    pub fn memory(&mut self) -> &Regions {
+        self.gpu.flush(&mut self.memory);
         &self.memory
     }
 }

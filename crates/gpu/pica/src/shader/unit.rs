@@ -208,6 +208,18 @@ pub struct UniformPort {
 }
 
 impl UniformPort {
+    /// The words that have come of a vector that is not whole yet, at most three.
+    pub(crate) fn begun(&self) -> &[u32] {
+        self.words.get(..self.len).unwrap_or_default()
+    }
+
+    /// A port that words have come to; nothing if they are more than three.
+    pub(crate) fn resume(begun: &[u32]) -> Option<UniformPort> {
+        let mut words = [0; 4];
+        words.get_mut(..3)?.get_mut(..begun.len())?.copy_from_slice(begun);
+        Some(UniformPort { words, len: begun.len() })
+    }
+
     /// Takes a word; the vector when it is whole.
     fn push(&mut self, word: u32, singles: bool) -> Option<Words> {
         let [a, b, c, d] = &mut self.words;

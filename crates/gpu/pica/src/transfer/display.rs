@@ -1,7 +1,7 @@
 //! Display transfer: conversion of formats and tiling, scaling, flipping.
 
 use super::pixel::Pixel;
-use super::{TransferError, region};
+use super::{Job, Span, TransferError, Work};
 use crate::memory::Memory;
 use crate::texture::tiling::Z_ORDER;
 
@@ -22,11 +22,11 @@ pub struct DisplayTransfer {
 }
 
 /// How the pixels of an image follow each other.
-#[derive(Clone, Copy)]
-struct Image {
-    tiled: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Image {
+    pub tiled: bool,
     /// Pixels per row.
-    stride: u64,
+    pub stride: u64,
 }
 
 impl Image {
@@ -61,45 +61,85 @@ impl DisplayTransfer {
     /// # Errors
     /// Any [`TransferError`].
     pub fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
-        let (from, to) = (Pixel::of(self.flags >> 8 & 7)?, Pixel::of(self.flags >> 12 & 7)?);
-        let (in_bytes, out_bytes) = (u64::from(from.bytes()), u64::from(to.bytes()));
-        // Log2 of the scale along x and y.
-        let (scale_x, scale_y) = match self.flags >> 24 & 3 {
-            0 => (0, 0),
-            1 => (1, 0),
-            _ => (1, 1),
+        self.job()?.map_or(Ok(()), |job| job.run(memory))
+    }
+
+    /// What there is to do, if anything.
+    ///
+    /// # Errors
+    /// [`TransferError::Format`].
+    pub fn job(&self) -> Result<Option<Job>, TransferError> {
+        let (from_format, to_format) = (Pixel::of(self.flags >> 8 & 7)?, Pixel::of(self.flags >> 12 & 7)?);
+        let scale = match self.flags >> 24 & 3 {
+            0 => [0, 0],
+            1 => [1, 0],
+            _ => [1, 1],
         };
+        let [scale_x, scale_y] = scale;
         let (in_width, out_width) = (self.in_size & 0xffff, self.out_size & 0xffff);
         let (width, height) = (u64::from(out_width >> scale_x), u64::from(self.out_size >> 16 >> scale_y));
+        if width == 0 || height == 0 {
+            return Ok(None);
+        }
         let (linear, as_is) = (self.flag(1), self.flag(5));
         let input = Image { tiled: !linear, stride: in_width.into() };
         let output = Image { tiled: linear != as_is, stride: width };
-
         let mut dst = self.dst;
         if self.flag(0) && self.flag(2) {
             let skew = in_width.wrapping_sub(out_width).wrapping_mul((self.out_size >> 16).wrapping_sub(1));
-            dst = dst.wrapping_add(skew.wrapping_mul(to.bytes()));
-        }
-        if width == 0 || height == 0 {
-            return Ok(());
+            dst = dst.wrapping_add(skew.wrapping_mul(to_format.bytes()));
         }
         let samples = 1 << (scale_x + scale_y);
         let in_end = input.end(((width - 1) << scale_x) + 1, ((height - 1) << scale_y) + 1)
             // The texels that are averaged with the last one; in a tile they are counted already.
             + if input.tiled { 0 } else { samples - 1 };
-        let source = region(memory, self.src, in_end * in_bytes)?.to_vec();
-        let target = region(memory, dst, output.end(width, height) * out_bytes)?;
+        let out_end = output.end(width, height);
+        let span =
+            |address, pixels: u64, format: Pixel| Span { address, bytes: pixels * u64::from(format.bytes()) };
+        let (from, to) = (span(self.src, in_end, from_format), span(dst, out_end, to_format));
+        let flip = self.flag(0);
+        let job = DisplayJob { from, to, from_format, to_format, input, output, width, height, scale, flip };
+        Ok(Some(Job(Work::Display(job))))
+    }
+}
+
+/// A display transfer that is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DisplayJob {
+    pub from: Span,
+    pub to: Span,
+    pub from_format: Pixel,
+    pub to_format: Pixel,
+    pub input: Image,
+    pub output: Image,
+    /// Of the output, in pixels, not 0.
+    pub width: u64,
+    pub height: u64,
+    /// Log2 of the scale along x and y.
+    pub scale: [u32; 2],
+    /// Whether the rows of the output are turned round.
+    pub flip: bool,
+}
+
+impl DisplayJob {
+    pub(super) fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
+        let DisplayJob { width, height, input, output, .. } = *self;
+        let [scale_x, scale_y] = self.scale;
+        let samples = 1usize << (scale_x + scale_y);
+        let (in_bytes, out_bytes) = (u64::from(self.from_format.bytes()), u64::from(self.to_format.bytes()));
+        let source = self.from.of(memory)?.to_vec();
+        let target = self.to.of(memory)?;
         for y in 0..height {
-            let row = if self.flag(0) { height - 1 - y } else { y };
+            let row = if self.flip { height - 1 - y } else { y };
             for x in 0..width {
                 let at = input.place(x << scale_x, y << scale_y) * in_bytes;
                 let texels = source.get(at as usize..).unwrap_or_default().chunks_exact(in_bytes as usize);
                 let mut sum = [0u32; 4];
-                for texel in texels.take(samples as usize) {
-                    let texel = from.decode(texel);
+                for texel in texels.take(samples) {
+                    let texel = self.from_format.decode(texel);
                     sum.iter_mut().zip(texel).for_each(|(s, c)| *s += u32::from(c));
                 }
-                let pixel = to.encode(sum.map(|s| (s >> (scale_x + scale_y)) as u8));
+                let pixel = self.to_format.encode(sum.map(|s| (s >> (scale_x + scale_y)) as u8));
                 let place = output.place(x, row) * out_bytes;
                 let place = target.get_mut(place as usize..).unwrap_or_default();
                 place.iter_mut().zip(pixel).take(out_bytes as usize).for_each(|(p, b)| *p = b);

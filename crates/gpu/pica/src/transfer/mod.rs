@@ -6,11 +6,12 @@
 mod display;
 mod pixel;
 
+pub(crate) use display::DisplayJob;
 pub use display::DisplayTransfer;
-#[cfg(feature = "capture")]
 pub(crate) use pixel::Pixel;
 
 use crate::memory::Memory;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Why a transfer did nothing.
@@ -29,10 +30,83 @@ pub enum TransferError {
     Format(u32),
 }
 
-/// The first `bytes` bytes at an address.
-fn region(memory: &mut dyn Memory, address: u32, bytes: u64) -> Result<&mut [u8], TransferError> {
-    let len = u32::try_from(bytes).ok();
-    len.and_then(|len| memory.bytes_mut(address, len)).ok_or(TransferError::Unmapped { address, bytes })
+/// Bytes of guest memory from an address on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Physical address.
+    pub address: u32,
+    /// How many; not 0.
+    pub bytes: u64,
+}
+
+impl Span {
+    /// The addresses, as if there were more than 2³² of them.
+    pub fn range(&self) -> Range<u64> {
+        u64::from(self.address)..u64::from(self.address) + self.bytes
+    }
+
+    /// The bytes.
+    fn of<'m>(&self, memory: &'m mut dyn Memory) -> Result<&'m mut [u8], TransferError> {
+        let Span { address, bytes } = *self;
+        let len = u32::try_from(bytes).ok();
+        len.and_then(|len| memory.bytes_mut(address, len)).ok_or(TransferError::Unmapped { address, bytes })
+    }
+}
+
+/// A fill, transfer or copy that makes sense and does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job(pub(crate) Work);
+
+/// What a [`Job`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Fill(FillJob),
+    Display(DisplayJob),
+    Copy(CopyJob),
+}
+
+impl Job {
+    /// What it reads; nothing for a fill.
+    pub fn source(&self) -> Option<Span> {
+        match &self.0 {
+            Work::Fill(_) => None,
+            Work::Display(job) => Some(job.from),
+            Work::Copy(job) => Some(job.from),
+        }
+    }
+
+    /// What it writes, and perhaps gaps between.
+    pub fn destination(&self) -> Span {
+        match &self.0 {
+            Work::Fill(job) => job.to,
+            Work::Display(job) => job.to,
+            Work::Copy(job) => job.to,
+        }
+    }
+
+    /// Whether all of it is memory.
+    ///
+    /// # Errors
+    /// [`TransferError::Unmapped`].
+    pub fn check(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
+        if let Some(source) = self.source() {
+            source.of(memory)?;
+        }
+        self.destination().of(memory).map(drop)
+    }
+
+    /// Does it in guest memory.
+    ///
+    /// # Errors
+    /// [`TransferError::Unmapped`]; nothing has changed then.
+    pub fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
+        self.check(memory)?;
+        match &self.0 {
+            Work::Fill(job) => job.run(memory),
+            Work::Display(job) => job.run(memory),
+            Work::Copy(job) => job.run(memory),
+        }
+    }
 }
 
 /// A memory fill.
@@ -54,18 +128,36 @@ impl Fill {
     /// # Errors
     /// [`TransferError::Unmapped`].
     pub fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
+        self.job().map_or(Ok(()), |job| job.run(memory))
+    }
+
+    /// What there is to do, if anything.
+    pub fn job(&self) -> Option<Job> {
         let span = u64::from(self.end.saturating_sub(self.start));
-        let (size, whole) = match self.control >> 8 & 3 {
+        let (size, bytes) = match self.control >> 8 & 3 {
             0 => (2, span.next_multiple_of(2)),
             1 | 3 => (3, span.next_multiple_of(3)),
             _ => (4, span & !3),
         };
-        if whole == 0 {
-            return Ok(());
-        }
+        let to = Span { address: self.start, bytes };
+        (bytes != 0).then_some(Job(Work::Fill(FillJob { to, size, value: self.value })))
+    }
+}
+
+/// A fill that is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FillJob {
+    pub to: Span,
+    /// Bytes of a value.
+    pub size: u32,
+    pub value: u32,
+}
+
+impl FillJob {
+    fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
         let value = self.value.to_le_bytes();
-        let pattern = value.get(..size).unwrap_or_default();
-        for chunk in region(memory, self.start, whole)?.chunks_exact_mut(size) {
+        let pattern = value.get(..self.size as usize).unwrap_or_default();
+        for chunk in self.to.of(memory)?.chunks_exact_mut(pattern.len().max(1)) {
             chunk.copy_from_slice(pattern);
         }
         Ok(())
@@ -90,10 +182,12 @@ pub struct TextureCopy {
 }
 
 /// How bytes that follow each other lie in memory.
-#[derive(Clone, Copy)]
-struct Lines {
-    width: u64,
-    gap: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lines {
+    /// Bytes of a line, not 0.
+    pub width: u64,
+    /// Bytes to the next one.
+    pub gap: u64,
 }
 
 impl Lines {
@@ -120,21 +214,45 @@ impl TextureCopy {
     /// # Errors
     /// [`TransferError::Unmapped`].
     pub fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
+        self.job().map_or(Ok(()), |job| job.run(memory))
+    }
+
+    /// What there is to do, if anything.
+    pub fn job(&self) -> Option<Job> {
         let total = u64::from(self.bytes & !15);
-        if total == 0 {
-            return Ok(());
-        }
-        let (from, to) = (Lines::new(self.in_line, total), Lines::new(self.out_line, total));
-        region(memory, self.src, from.place(total - 1) + 1)?;
-        region(memory, self.dst, to.place(total - 1) + 1)?;
+        let last = total.checked_sub(1)?;
+        let (from_lines, to_lines) = (Lines::new(self.in_line, total), Lines::new(self.out_line, total));
+        let span = |address, lines: Lines| Span { address, bytes: lines.place(last) + 1 };
+        let (from, to) = (span(self.src, from_lines), span(self.dst, to_lines));
+        Some(Job(Work::Copy(CopyJob { from, to, from_lines, to_lines, total })))
+    }
+}
+
+/// A texture copy that is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyJob {
+    pub from: Span,
+    pub to: Span,
+    pub from_lines: Lines,
+    pub to_lines: Lines,
+    /// Bytes that are copied, a multiple of 16.
+    pub total: u64,
+}
+
+impl CopyJob {
+    fn run(&self, memory: &mut dyn Memory) -> Result<(), TransferError> {
         let mut line = Vec::new();
         let mut at = 0;
-        while at < total {
-            let len = from.rest(at).min(to.rest(at)).min(total - at);
+        while at < self.total {
+            let bytes = self.from_lines.rest(at).min(self.to_lines.rest(at)).min(self.total - at);
+            let part = |span: Span, lines: Lines| Span {
+                address: span.address.wrapping_add(lines.place(at) as u32),
+                bytes,
+            };
             line.clear();
-            line.extend_from_slice(region(memory, self.src.wrapping_add(from.place(at) as u32), len)?);
-            region(memory, self.dst.wrapping_add(to.place(at) as u32), len)?.copy_from_slice(&line);
-            at += len;
+            line.extend_from_slice(part(self.from, self.from_lines).of(memory)?);
+            part(self.to, self.to_lines).of(memory)?.copy_from_slice(&line);
+            at += bytes;
         }
         Ok(())
     }

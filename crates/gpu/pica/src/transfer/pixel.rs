@@ -35,6 +35,12 @@ impl Pixel {
         }
     }
 
+    /// Its number, as [`Pixel::of`] has it.
+    #[cfg(feature = "host")]
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
     pub fn bytes(self) -> u32 {
         match self {
             Pixel::Rgba8 => 4,

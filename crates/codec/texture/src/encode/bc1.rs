@@ -1,0 +1,289 @@
+//! BC1's colours, which BC3 has too: ends of 5:6:5 bits, and two or one between them.
+//!
+//! From Microsoft's description of the format: a line through the texels by principal components, then least squares
+//! for the levels that the texels have on it (as in van Waveren, "Real-Time DXT Compression", and Castaño, "High Quality
+//! DXT Compression Using OpenCL"), then steps of the ends along single components.
+
+use super::Quality;
+use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
+use super::line::{Ends, Least, Moments, Part, Some, Whole};
+use fearless_simd::prelude::*;
+use std::sync::LazyLock;
+
+/// How alpha is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Alpha {
+    /// It is not: all blocks are of four colours.
+    None,
+    /// Texels of less than a half are transparent.
+    Bit,
+}
+
+/// The greatest codes of the components.
+const TOPS: [f32; 3] = [31.0, 63.0, 31.0];
+
+/// The two words of each block.
+#[inline(never)]
+pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, alpha: Alpha, quality: Quality) -> [[u32; LANES]; 2] {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let moments = Moments::of::<3>(simd, blocks, Whole);
+            let mut best = fit::<S, 3>(simd, blocks, Whole, &moments, quality);
+            flat(simd, blocks, &moments, &mut best);
+            let [mut colors, mut indices] = best.four_colors(simd);
+            if alpha == Alpha::Bit && !blocks.opaque {
+                let mut weights = [splat(simd, 1.0); 16];
+                let mut seen = splat(simd, 16.0);
+                let one = splat(simd, 1.0);
+                for i in 0..16 {
+                    weights[i] = blocks.texels[3][i].simd_ge(128.0).select(one, splat(simd, 0.0));
+                    seen -= one - weights[i];
+                }
+                let has_hole = seen.simd_lt(15.5);
+                if has_hole.any_true() {
+                    let part = Some(&weights);
+                    let moments = Moments::of::<3>(simd, blocks, part);
+                    let best = fit::<S, 2>(simd, blocks, part, &moments, quality);
+                    let [holed, kept] = best.three_colors(simd, &weights);
+                    colors = has_hole.select(holed, colors);
+                    indices = has_hole.select(kept, indices);
+                }
+            }
+            [colors.to_array(), indices.to_array()]
+        },
+    )
+}
+
+/// Ends in codes and in eight bits, the levels of texels between them, and their error, which the fastest search does
+/// not ask for.
+struct Fitted<S: Simd> {
+    codes: [[F<S>; 3]; 2],
+    exact: Ends<S>,
+    levels: [F<S>; 16],
+    error: F<S>,
+}
+
+/// The best codes for levels, and the ends in eight bits that they stand for: of each component the first end rounded
+/// either way, and the second that is best with it.
+#[inline(always)]
+fn quantized<S: Simd>(simd: S, least: &Least<S>) -> ([[F<S>; 3]; 2], Ends<S>) {
+    let mut codes = [[splat(simd, 0.0); 3]; 2];
+    let mut exact = least.ends;
+    for c in 0..3 {
+        let (top, unit) = (splat(simd, TOPS[c]), 255.0 / TOPS[c]);
+        let below = level(least.ends.from[c] * (1.0 / unit) - 0.5, top);
+        let mut cost = splat(simd, f32::MAX);
+        for first in [below, (below + 1.0).min(top)] {
+            let second = level(least.to(c, first * unit) * (1.0 / unit), top);
+            let own = least.cost(c, first * unit, second * unit);
+            let better = own.simd_lt(cost);
+            cost = cost.min(own);
+            codes[0][c] = better.select(first, codes[0][c]);
+            codes[1][c] = better.select(second, codes[1][c]);
+        }
+        exact.from[c] = codes[0][c] * unit;
+        exact.to[c] = codes[1][c] * unit;
+    }
+    (codes, exact)
+}
+
+/// The best ends found for `TOP` + 1 levels.
+#[inline(never)]
+fn fit<S: Simd, const TOP: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    part: impl Part<S>,
+    moments: &Moments<S>,
+    quality: Quality,
+) -> Fitted<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let top = TOP as f32;
+            let ends = Ends::principal::<3>(simd, blocks, part, moments);
+            let levels = ends.levels::<3>(simd, blocks, top);
+            let mut best = once::<S, TOP>(simd, blocks, part, moments, &ends, &levels);
+            if quality == Quality::Fast {
+                return best;
+            }
+            best.error = best.exact.error::<3>(simd, blocks, part, &best.levels, top);
+            let mut last = (best.exact, best.levels);
+            for _ in 0..if quality == Quality::Normal { 2 } else { 3 } {
+                let mut next = once::<S, TOP>(simd, blocks, part, moments, &last.0, &last.1);
+                next.error = next.exact.error::<3>(simd, blocks, part, &next.levels, top);
+                last = (next.exact, next.levels);
+                best.improve(&next);
+            }
+            if quality == Quality::High {
+                best.descend::<TOP>(simd, blocks, part);
+            }
+            best
+        },
+    )
+}
+
+/// The best ends for levels, and the best levels for those.
+#[inline(always)]
+fn once<S: Simd, const TOP: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    part: impl Part<S>,
+    moments: &Moments<S>,
+    ends: &Ends<S>,
+    levels: &[F<S>; 16],
+) -> Fitted<S> {
+    let least = ends.regression::<3>(simd, blocks, part, moments, levels, TOP as f32);
+    let (codes, exact) = quantized(simd, &least);
+    let levels = exact.levels::<3>(simd, blocks, TOP as f32);
+    Fitted { codes, exact, levels, error: splat(simd, 0.0) }
+}
+
+/// For each value of eight bits the codes of which the third colour is nearest to it, of five and of six bits.
+static NEAREST: LazyLock<[[[u8; 2]; 256]; 2]> = LazyLock::new(|| [nearest(31), nearest(63)]);
+
+fn nearest(top: u32) -> [[u8; 2]; 256] {
+    // Parts of 3 * top, as the colours are.
+    let mut out = [[0; 2]; 256];
+    for (value, out) in out.iter_mut().enumerate() {
+        let wanted = value as u32 * 3 * top;
+        let pairs = (0..=top).flat_map(|a| (0..=top).map(move |b| (a, b)));
+        // Ends near each other, so that it does not matter how a decoder rounds.
+        let best = pairs.min_by_key(|&(a, b)| {
+            let off = (255 * (2 * a + b)).abs_diff(wanted);
+            off * 4 + a.abs_diff(b)
+        });
+        *out = best.map_or([0; 2], |(a, b)| [a as u8, b as u8]);
+    }
+    out
+}
+
+/// Blocks of a single colour have the third colour everywhere.
+#[inline(never)]
+fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, moments: &Moments<S>, best: &mut Fitted<S>) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let scatter = moments.scatter::<3>();
+            let spread = scatter[0][0] + scatter[1][1] + scatter[2][2];
+            let is_flat = spread.simd_lt(0.5);
+            if !is_flat.any_true() {
+                return;
+            }
+            for c in 0..3 {
+                let values = blocks.texels[c][0].to_array();
+                let [mut from, mut to] = [[0.0; LANES]; 2];
+                for lane in 0..LANES {
+                    let [a, b] = NEAREST[usize::from(c == 1)][values[lane] as usize & 255];
+                    (from[lane], to[lane]) = (f32::from(a), f32::from(b));
+                }
+                best.codes[0][c] = is_flat.select(F::load_array(simd, from), best.codes[0][c]);
+                best.codes[1][c] = is_flat.select(F::load_array(simd, to), best.codes[1][c]);
+            }
+            for level in &mut best.levels {
+                *level = is_flat.select(splat(simd, 1.0), *level);
+            }
+        },
+    )
+}
+
+impl<S: Simd> Fitted<S> {
+    /// Takes another where it is better, and says whether it is anywhere.
+    #[inline(always)]
+    fn improve(&mut self, other: &Fitted<S>) -> bool {
+        let better = other.error.simd_lt(self.error);
+        if !better.any_true() {
+            return false;
+        }
+        for end in 0..2 {
+            for c in 0..3 {
+                self.codes[end][c] = better.select(other.codes[end][c], self.codes[end][c]);
+            }
+        }
+        self.exact = other.exact.select(better, self.exact);
+        for i in 0..16 {
+            self.levels[i] = better.select(other.levels[i], self.levels[i]);
+        }
+        self.error = self.error.min(other.error);
+        true
+    }
+
+    /// Steps of one code of one end, as long as they help.
+    #[inline(never)]
+    fn descend<const TOP: usize>(&mut self, simd: S, blocks: &Blocks<S>, part: impl Part<S>) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                const ROUNDS: usize = 2;
+                let top = TOP as f32;
+                for _ in 0..ROUNDS {
+                    let mut improved = false;
+                    for c in 0..3 {
+                        for [a, b] in [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]] {
+                            let (mut codes, mut exact) = (self.codes, self.exact);
+                            let (limit, unit) = (splat(simd, TOPS[c]), 255.0 / TOPS[c]);
+                            codes[0][c] = level(codes[0][c] + a, limit);
+                            codes[1][c] = level(codes[1][c] + b, limit);
+                            exact.from[c] = codes[0][c] * unit;
+                            exact.to[c] = codes[1][c] * unit;
+                            let levels = exact.levels::<3>(simd, blocks, top);
+                            let error = exact.error::<3>(simd, blocks, part, &levels, top);
+                            improved |= self.improve(&Fitted { codes, exact, levels, error });
+                        }
+                    }
+                    if !improved {
+                        break;
+                    }
+                }
+            },
+        )
+    }
+
+    /// The ends as they are stored.
+    #[inline(always)]
+    fn colors(&self) -> [U<S>; 2] {
+        let packed = |[r, g, b]: [F<S>; 3]| rounded(r) << 11 | rounded(g) << 5 | rounded(b);
+        [packed(self.codes[0]), packed(self.codes[1])]
+    }
+
+    /// Levels of two bits each.
+    #[inline(always)]
+    fn packed_levels(&self, simd: S) -> U<S> {
+        let mut out = words(simd, 0);
+        for (i, at) in self.levels.iter().enumerate() {
+            out |= rounded(*at) << (2 * i as u32);
+        }
+        out
+    }
+
+    /// A block of four colours: the first end is the greater.
+    #[inline(always)]
+    fn four_colors(&self, simd: S) -> [U<S>; 2] {
+        let [from, to] = self.colors();
+        let levels = self.packed_levels(simd);
+        let swapped = from.simd_lt(to);
+        let levels = swapped.select(!levels, levels);
+        let (low, high) = (levels & 0x5555_5555, levels >> 1 & 0x5555_5555);
+        // Levels 0 to 3 are indices 0, 2, 3, 1.
+        let indices = (low ^ high) << 1 | high;
+        // Of equal ends there are three colours, of which the first two are these.
+        let indices = from.simd_eq(to).select(words(simd, 0), indices);
+        [from.max(to) | from.min(to) << 16, indices]
+    }
+
+    /// A block of three colours: the first end is not the greater. Texels of the weight 0 are the fourth.
+    #[inline(always)]
+    fn three_colors(&self, simd: S, weights: &[F<S>; 16]) -> [U<S>; 2] {
+        let [from, to] = self.colors();
+        let swapped = from.simd_gt(to);
+        let mut indices = words(simd, 0);
+        for i in 0..16 {
+            let level = swapped.select(2.0 - self.levels[i], self.levels[i]);
+            // Levels 0 to 2 are indices 0, 2, 1.
+            let index = level.simd_gt(1.5).select(splat(simd, 1.0), level * 2.0);
+            let index = weights[i].simd_gt(0.5).select(index, splat(simd, 3.0));
+            indices |= rounded(index) << (2 * i as u32);
+        }
+        [from.min(to) | from.max(to) << 16, indices]
+    }
+}

@@ -1,0 +1,701 @@
+//! BC7, from Microsoft's description of the format.
+//!
+//! Mode 6 is tried for all blocks. Better qualities try two and three subsets, whose partitions are chosen by what lines
+//! through the subsets' texels leave beside them, and modes that have indices of their own for a component.
+
+use super::Quality;
+use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
+use super::line::{Ends, Least, Moments, Part, Some, Whole};
+use crate::bc::bc7::MODES;
+use crate::bc::partition::{ANCHOR_OF_TWO, ANCHORS_OF_THREE, THREE, TWO};
+use fearless_simd::prelude::*;
+
+/// The four words of each block.
+pub type Words = [[u32; LANES]; 4];
+
+/// The best blocks so far.
+struct Best<S: Simd> {
+    error: F<S>,
+    words: Words,
+}
+
+/// How much is tried.
+struct Effort {
+    /// Rounds of least squares.
+    rounds: usize,
+    /// Partitions that are looked at.
+    partitions: usize,
+    /// Partitions of two subsets that are tried.
+    tried: usize,
+    /// Whether three subsets are tried.
+    three: bool,
+    /// Whether any component may have indices of its own; else alpha only.
+    rotations: bool,
+}
+
+#[inline(never)]
+pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let effort = match quality {
+                Quality::Fast => {
+                    Effort { rounds: 1, partitions: 0, tried: 0, three: false, rotations: false }
+                }
+                Quality::Normal => {
+                    Effort { rounds: 2, partitions: 16, tried: 1, three: false, rotations: false }
+                }
+                Quality::High => Effort { rounds: 3, partitions: 64, tried: 4, three: true, rotations: true },
+            };
+            if blocks.opaque {
+                let mut best = one_line::<S, 3>(simd, blocks, &effort);
+                if effort.tried > 0 {
+                    several::<S, 1, 3, 2>(simd, blocks, &effort, &mut best);
+                }
+                finish(simd, blocks, &effort, &mut best);
+                flat(simd, blocks, &mut best);
+                best.words
+            } else {
+                let mut best = one_line::<S, 4>(simd, blocks, &effort);
+                separate::<S, 5>(simd, blocks, 3, false, &mut best);
+                if effort.tried > 0 {
+                    several::<S, 7, 4, 2>(simd, blocks, &effort, &mut best);
+                }
+                finish(simd, blocks, &effort, &mut best);
+                flat(simd, blocks, &mut best);
+                best.words
+            }
+        },
+    )
+}
+
+/// For each value of eight bits the codes of seven of which mode 5's second colour is that value: 43 parts of the one and 21
+/// of the other, of 64.
+const SOLID: [[u8; 2]; 256] = {
+    let mut out = [[0; 2]; 256];
+    let mut from = 0usize;
+    while from < 128 {
+        // Ends next to each other reach all values.
+        let mut to = from.saturating_sub(2);
+        while to < 128 && to <= from + 2 {
+            let value = ((from << 1 | from >> 6) * 43 + (to << 1 | to >> 6) * 21 + 32) >> 6;
+            out[value] = [from as u8, to as u8];
+            to += 1;
+        }
+        from += 1;
+    }
+    out
+};
+
+/// Blocks of a single colour keep it: mode 5 with the second colour everywhere.
+#[inline(never)]
+fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, best: &mut Best<S>) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mut other = splat(simd, 0.0);
+            for texels in &blocks.texels {
+                for texel in texels {
+                    other = other.max((*texel - texels[0]).abs());
+                }
+            }
+            let mut lanes = other.simd_lt(0.5).to_bitmask();
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize % LANES;
+                lanes &= lanes - 1;
+                let mut fields = Fields::of(5);
+                fields.put(0, 2);
+                for c in 0..3 {
+                    let [from, to] = SOLID[blocks.texels[c][0].as_slice()[lane] as usize & 255];
+                    fields.put(from.into(), 7);
+                    fields.put(to.into(), 7);
+                }
+                let alpha = blocks.texels[3][0].as_slice()[lane] as u32;
+                fields.put(alpha, 8);
+                fields.put(alpha, 8);
+                fields.put_indices(0x5555_5555, 2, &[0]);
+                fields.put_indices(0, 2, &[0]);
+                fields.store(&mut best.words, lane);
+            }
+        },
+    )
+}
+
+/// What only the best quality tries.
+#[inline(always)]
+fn finish<S: Simd>(simd: S, blocks: &Blocks<S>, effort: &Effort, best: &mut Best<S>) {
+    if effort.three {
+        several::<S, 3, 3, 2>(simd, blocks, effort, best);
+        several::<S, 0, 3, 3>(simd, blocks, effort, best);
+        several::<S, 2, 3, 3>(simd, blocks, effort, best);
+        if !blocks.opaque {
+            several::<S, 1, 3, 2>(simd, blocks, effort, best);
+        }
+    }
+    if effort.rotations {
+        for component in 0..4 {
+            separate::<S, 5>(simd, blocks, component, false, best);
+            separate::<S, 4>(simd, blocks, component, false, best);
+            separate::<S, 4>(simd, blocks, component, true, best);
+        }
+    }
+}
+
+/// Ends as they are stored, their lowest bits, and what they stand for.
+struct Stored<S: Simd> {
+    codes: [[F<S>; 4]; 2],
+    lowest: [F<S>; 2],
+    exact: Ends<S>,
+}
+
+/// The best codes for levels, of the first `C` components: of each the first end rounded either way, and the second that is
+/// best with it; all that for each choice of lowest bits.
+#[inline(never)]
+fn stored<S: Simd, const M: usize, const C: usize>(simd: S, least: &Least<S>, opaque: bool) -> Stored<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mode = const { &MODES[M] };
+            let zero = splat(simd, 0.0);
+            let mut best = Stored { codes: [[zero; 4]; 2], lowest: [zero; 2], exact: least.ends };
+            let mut cost = splat(simd, f32::MAX);
+            // Alpha of 255 is odd.
+            let is_odd = M == 6 && opaque;
+            for bits in [[1, 1], [0, 0], [0, 1], [1, 0]] {
+                let is_left_out = match (mode.own_lowest, mode.shared_lowest) {
+                    (true, _) => is_odd && bits != [1, 1],
+                    (false, true) => bits[0] != bits[1],
+                    (false, false) => bits != [0, 0],
+                };
+                if is_left_out {
+                    continue;
+                }
+                let lowest = bits.map(|bit| (mode.own_lowest || mode.shared_lowest).then_some(bit as f32));
+                let mut tried = Stored { codes: [[zero; 4]; 2], lowest: [zero; 2], exact: least.ends };
+                let mut sum = zero;
+                for c in 0..C {
+                    let width = if c == 3 { mode.alpha } else { mode.color };
+                    let top = splat(simd, ((1u32 << width) - 1) as f32);
+                    let below = (code(least.ends.from[c], width, lowest[0]) - 0.5).round_ties_even();
+                    let mut own = splat(simd, f32::MAX);
+                    for first in [below, below + 1.0] {
+                        let first = level(first, top);
+                        let from = value(first, width, lowest[0]);
+                        let second = level(code(least.to(c, from), width, lowest[1]), top);
+                        let to = value(second, width, lowest[1]);
+                        let each = least.cost(c, from, to);
+                        let better = each.simd_lt(own);
+                        own = own.min(each);
+                        tried.codes[0][c] = better.select(first, tried.codes[0][c]);
+                        tried.codes[1][c] = better.select(second, tried.codes[1][c]);
+                        tried.exact.from[c] = better.select(from, tried.exact.from[c]);
+                        tried.exact.to[c] = better.select(to, tried.exact.to[c]);
+                    }
+                    sum += own;
+                }
+                let better = sum.simd_lt(cost);
+                cost = cost.min(sum);
+                for end in 0..2 {
+                    best.lowest[end] = better.select(splat(simd, bits[end] as f32), best.lowest[end]);
+                    for c in 0..C {
+                        best.codes[end][c] = better.select(tried.codes[end][c], best.codes[end][c]);
+                    }
+                }
+                best.exact = tried.exact.select(better, best.exact);
+            }
+            best
+        },
+    )
+}
+
+/// The code of a value, not rounded.
+#[inline(always)]
+fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
+    let scale = ((1u32 << (bits + u32::from(lowest.is_some()))) - 1) as f32 / 255.0;
+    match lowest {
+        Option::Some(lowest) => value * (scale * 0.5) - lowest * 0.5,
+        None => value * scale,
+    }
+}
+
+/// The value of a code in eight bits: its bits repeated.
+#[inline(always)]
+fn value<S: Simd>(code: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
+    let all = bits + u32::from(lowest.is_some());
+    let whole = lowest.map_or(code, |lowest| code * 2.0 + lowest);
+    if all == 8 {
+        return whole;
+    }
+    let whole: U<S> = whole.to_int();
+    (whole << (8 - all) | whole >> (2 * all - 8)).to_float()
+}
+
+/// Ends, the levels of texels between them, and their error.
+struct Fitted<S: Simd> {
+    stored: Stored<S>,
+    levels: [F<S>; 16],
+    error: F<S>,
+}
+
+/// The highest level of a mode.
+const fn top<const M: usize>() -> f32 {
+    ((1u32 << MODES[M].index) - 1) as f32
+}
+
+/// The best ends for levels, and the best levels for those.
+#[inline(always)]
+fn once<S: Simd, const M: usize, const C: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    part: impl Part<S>,
+    moments: &Moments<S>,
+    ends: &Ends<S>,
+    levels: &[F<S>; 16],
+) -> Fitted<S> {
+    let top = const { top::<M>() };
+    let least = ends.regression::<C>(simd, blocks, part, moments, levels, top);
+    let stored = stored::<S, M, C>(simd, &least, blocks.opaque);
+    let levels = stored.exact.levels::<C>(simd, blocks, top);
+    let error = stored.exact.error::<C>(simd, blocks, part, &levels, top);
+    Fitted { stored, levels, error }
+}
+
+/// Some rounds of least squares, quantization and choice of levels.
+#[inline(never)]
+fn fitted<S: Simd, const M: usize, const C: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    part: impl Part<S>,
+    rounds: usize,
+) -> Fitted<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let top = const { top::<M>() };
+            let moments = Moments::of::<C>(simd, blocks, part);
+            let ends = Ends::principal::<C>(simd, blocks, part, &moments);
+            let levels = ends.levels::<C>(simd, blocks, top);
+            let mut best = once::<S, M, C>(simd, blocks, part, &moments, &ends, &levels);
+            let mut last = (best.stored.exact, best.levels);
+            for _ in 1..rounds {
+                let next = once::<S, M, C>(simd, blocks, part, &moments, &last.0, &last.1);
+                last = (next.stored.exact, next.levels);
+                best.improve(&next);
+            }
+            best
+        },
+    )
+}
+
+impl<S: Simd> Fitted<S> {
+    /// Takes another where it is better.
+    #[inline(always)]
+    fn improve(&mut self, other: &Fitted<S>) {
+        let better = other.error.simd_lt(self.error);
+        for end in 0..2 {
+            for c in 0..4 {
+                self.stored.codes[end][c] =
+                    better.select(other.stored.codes[end][c], self.stored.codes[end][c]);
+            }
+            self.stored.lowest[end] = better.select(other.stored.lowest[end], self.stored.lowest[end]);
+        }
+        self.stored.exact = other.stored.exact.select(better, self.stored.exact);
+        for i in 0..16 {
+            self.levels[i] = better.select(other.levels[i], self.levels[i]);
+        }
+        self.error = self.error.min(other.error);
+    }
+}
+
+/// Mode 6 for all blocks: a line, of `C` components, and sixteen levels.
+#[inline(never)]
+fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effort) -> Best<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let Fitted { mut stored, levels, error } = fitted::<S, 6, C>(simd, blocks, Whole, effort.rounds);
+            if C == 3 {
+                for end in 0..2 {
+                    stored.codes[end][3] = splat(simd, 127.0);
+                }
+            }
+            Best { error, words: mode_6(simd, &stored, &levels) }
+        },
+    )
+}
+
+/// The words of blocks of mode 6.
+#[inline(never)]
+fn mode_6<S: Simd>(simd: S, stored: &Stored<S>, levels: &[F<S>; 16]) -> Words {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mut halves = [words(simd, 0); 2];
+            for (i, at) in levels.iter().enumerate() {
+                halves[i / 8] |= rounded(*at) << (4 * (i as u32 % 8));
+            }
+            let [low, high] = halves;
+            // The first index has no highest bit: where it would be set, the ends change places.
+            let swapped = (low & 8).simd_ne(words(simd, 0));
+            let (low, high) = (swapped.select(!low, low), swapped.select(!high, high));
+            let code = |end: usize, c: usize| {
+                rounded(swapped.select(stored.codes[1 - end][c], stored.codes[end][c]))
+            };
+            let lowest = |end: usize| rounded(swapped.select(stored.lowest[1 - end], stored.lowest[end]));
+            let green = code(1, 1);
+            let first = code(0, 0) << 7 | code(1, 0) << 14 | code(0, 1) << 21 | green << 28 | 0x40;
+            let second = green >> 4
+                | code(0, 2) << 3
+                | code(1, 2) << 10
+                | code(0, 3) << 17
+                | code(1, 3) << 24
+                | lowest(0) << 31;
+            let third = low & !0xf | (low & 7) << 1 | lowest(1);
+            [first.to_array(), second.to_array(), third.to_array(), high.to_array()]
+        },
+    )
+}
+
+/// Fields of a block from its lowest bit on.
+struct Fields {
+    bits: u128,
+    at: u32,
+}
+
+impl Fields {
+    fn of(mode: usize) -> Fields {
+        Fields { bits: 1 << mode, at: mode as u32 + 1 }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, value: u32, bits: u32) {
+        self.bits |= u128::from(value) << self.at;
+        self.at += bits;
+    }
+
+    /// Sixteen indices of `bits` bits, without the highest bit of those of `anchors`, which rise.
+    #[inline(always)]
+    fn put_indices(&mut self, mut indices: u64, bits: u32, anchors: &[u8]) {
+        for &anchor in anchors.iter().rev() {
+            let below = (1u64 << (u32::from(anchor) * bits + bits - 1)) - 1;
+            indices = indices & below | indices >> 1 & !below;
+        }
+        self.bits |= u128::from(indices) << self.at;
+        self.at += 16 * bits - anchors.len() as u32;
+    }
+
+    #[inline(always)]
+    fn store(&self, words: &mut Words, lane: usize) {
+        for (i, word) in words.iter_mut().enumerate() {
+            word[lane] = (self.bits >> (32 * i)) as u32;
+        }
+    }
+}
+
+/// Numbers of sixteen blocks.
+type Lane = [u32; LANES];
+
+/// Blocks of `N` subsets, of mode `M` with `C` components, where they are better.
+#[inline(always)]
+fn several<S: Simd, const M: usize, const C: usize, const N: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    effort: &Effort,
+    best: &mut Best<S>,
+) {
+    let count = (1 << const { MODES[M].partition }).min(effort.partitions);
+    let chosen = partitions::<S, C, N>(simd, blocks, count);
+    for partition in chosen.iter().take(effort.tried) {
+        subsets::<S, M, C, N>(simd, blocks, effort, partition, best);
+    }
+}
+
+/// The most partitions that are tried for a block.
+const TRIED: usize = 4;
+
+/// Of the first `count` partitions those that lines fit best, the best first.
+#[inline(never)]
+fn partitions<S: Simd, const C: usize, const N: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    count: usize,
+) -> [Lane; TRIED] {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let far = splat(simd, f32::MAX);
+            let (mut errors, mut found) = ([far; TRIED], [words(simd, 0); TRIED]);
+            let whole = Moments::of::<C>(simd, blocks, Whole);
+            let patterns = if N == 2 { &TWO } else { &THREE };
+            for (partition, &pattern) in patterns.iter().enumerate().take(count) {
+                let mut error = splat(simd, 0.0);
+                let mut rest = Moments { count: whole.count, sums: whole.sums, products: whole.products };
+                let mut left = 16;
+                for subset in 1..N {
+                    let mut moments = Moments {
+                        count: [splat(simd, 0.0); 2],
+                        sums: [splat(simd, 0.0); 4],
+                        products: [[splat(simd, 0.0); 4]; 4],
+                    };
+                    let mut members = 0;
+                    for i in 0..16 {
+                        if (pattern >> (2 * i) & 3) as usize != subset {
+                            continue;
+                        }
+                        members += 1;
+                        for a in 0..C {
+                            moments.sums[a] += blocks.texels[a][i];
+                            for b in a..C {
+                                moments.products[a][b] =
+                                    blocks.texels[a][i].mul_add(blocks.texels[b][i], moments.products[a][b]);
+                            }
+                        }
+                    }
+                    left -= members;
+                    moments.count = [splat(simd, members as f32), splat(simd, 1.0 / members as f32)];
+                    for a in 0..C {
+                        rest.sums[a] -= moments.sums[a];
+                        for b in a..C {
+                            rest.products[a][b] -= moments.products[a][b];
+                        }
+                    }
+                    error += moments.beside::<C, 1>(simd);
+                }
+                rest.count = [splat(simd, left as f32), splat(simd, 1.0 / left as f32)];
+                error += rest.beside::<C, 1>(simd);
+                let mut candidate = words(simd, partition as u32);
+                for (old, at) in errors.iter_mut().zip(&mut found) {
+                    let better = error.simd_lt(*old);
+                    let (worse, displaced) = (better.select(*old, error), better.select(*at, candidate));
+                    *old = old.min(error);
+                    *at = better.select(candidate, *at);
+                    (error, candidate) = (worse, displaced);
+                }
+            }
+            let mut out = [[0; LANES]; TRIED];
+            for (out, found) in out.iter_mut().zip(found) {
+                *out = found.to_array();
+            }
+            out
+        },
+    )
+}
+
+/// Blocks by given partitions.
+#[inline(never)]
+fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    effort: &Effort,
+    partition: &Lane,
+    best: &mut Best<S>,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mode = const { &MODES[M] };
+            let patterns = if N == 2 { &TWO } else { &THREE };
+            let mut pattern = [0; LANES];
+            for (pattern, at) in pattern.iter_mut().zip(partition) {
+                *pattern = patterns[*at as usize % 64];
+            }
+            let pattern = U::load_array(simd, pattern);
+            let (zero, one) = (splat(simd, 0.0), splat(simd, 1.0));
+            let mut error = zero;
+            if C == 3 && !blocks.opaque {
+                for alpha in &blocks.texels[3] {
+                    error += (255.0 - *alpha) * (255.0 - *alpha);
+                }
+            }
+            let mut halves = [words(simd, 0); 2];
+            let mut codes = [[[[0; LANES]; 4]; 2]; N];
+            let mut lowest = [[[0; LANES]; 2]; N];
+            for subset in 0..N {
+                let mut weights = [zero; 16];
+                for (i, weight) in weights.iter_mut().enumerate() {
+                    let is_member = (pattern >> (2 * i as u32) & 3).simd_eq(words(simd, subset as u32));
+                    *weight = is_member.select(one, zero);
+                }
+                let part = Some(&weights);
+                let Fitted { stored, levels, error: own } =
+                    fitted::<S, M, C>(simd, blocks, part, effort.rounds);
+                error += own;
+                for i in 0..16 {
+                    halves[i / 8] |= rounded(part.weighted(i, levels[i])) << (mode.index * (i as u32 % 8));
+                }
+                for end in 0..2 {
+                    for c in 0..C {
+                        codes[subset][end][c] = rounded(stored.codes[end][c]).to_array();
+                    }
+                    lowest[subset][end] = rounded(stored.lowest[end]).to_array();
+                }
+            }
+            let better = error.simd_lt(best.error);
+            let mut lanes = better.to_bitmask();
+            if lanes == 0 {
+                return;
+            }
+            best.error = best.error.min(error);
+            let (low, high, pattern) = (halves[0].to_array(), halves[1].to_array(), pattern.to_array());
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize % LANES;
+                lanes &= lanes - 1;
+                let mut indices = u64::from(low[lane]) | u64::from(high[lane]) << (8 * mode.index);
+                let at = partition[lane] as usize % 64;
+                let two = [0, ANCHOR_OF_TWO[at]];
+                let [second, third] = ANCHORS_OF_THREE[at];
+                let three = [0, second, third];
+                let anchors: &[u8] = if N == 2 { &two } else { &three };
+                // Ends change places where an anchor's index has its highest bit.
+                let mut swapped = [0; N];
+                for &anchor in anchors {
+                    let subset = (pattern[lane] >> (2 * u32::from(anchor)) & 3) as usize % N;
+                    swapped[subset] =
+                        (indices >> (u32::from(anchor) * mode.index + mode.index - 1) & 1) as usize;
+                }
+                for i in 0..16u32 {
+                    let subset = (pattern[lane] >> (2 * i) & 3) as usize % N;
+                    indices ^= (swapped[subset] as u64 * ((1 << mode.index) - 1)) << (i * mode.index);
+                }
+                let mut fields = Fields::of(M);
+                fields.put(partition[lane], mode.partition);
+                for c in 0..C {
+                    for subset in 0..N {
+                        for end in 0..2 {
+                            let bits = if c == 3 { mode.alpha } else { mode.color };
+                            fields.put(codes[subset][end ^ swapped[subset]][c][lane], bits);
+                        }
+                    }
+                }
+                for subset in 0..N {
+                    if mode.own_lowest {
+                        fields.put(lowest[subset][swapped[subset]][lane], 1);
+                        fields.put(lowest[subset][1 ^ swapped[subset]][lane], 1);
+                    } else if mode.shared_lowest {
+                        fields.put(lowest[subset][0][lane], 1);
+                    }
+                }
+                fields.put_indices(indices, mode.index, anchors);
+                fields.store(&mut best.words, lane);
+            }
+        },
+    )
+}
+
+/// Blocks of mode 4 or 5 where they are better: `alone` is the component with indices of its own, which are the finer ones
+/// of mode 4 unless `swapped`.
+#[inline(never)]
+fn separate<S: Simd, const M: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    alone: usize,
+    swapped: bool,
+    best: &mut Best<S>,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let mode = const { &MODES[M] };
+            // Bits of indices of colour and of the component alone.
+            let (color_bits, alone_bits) =
+                if swapped { (mode.second_index, mode.index) } else { (mode.index, mode.second_index) };
+            let (color_top, alone_top) =
+                (((1u32 << color_bits) - 1) as f32, ((1u32 << alone_bits) - 1) as f32);
+            let mut texels = blocks.texels;
+            texels.swap(alone, 3);
+            let turned = Blocks { texels, opaque: false };
+            let moments = Moments::of::<3>(simd, &turned, Whole);
+            let ends = Ends::principal::<3>(simd, &turned, Whole, &moments);
+            let levels = ends.levels::<3>(simd, &turned, color_top);
+            let least = ends.regression::<3>(simd, &turned, Whole, &moments, &levels, color_top);
+            let color = stored::<S, M, 3>(simd, &least, false);
+            let levels = color.exact.levels::<3>(simd, &turned, color_top);
+            let mut error = color.exact.error::<3>(simd, &turned, Whole, &levels, color_top);
+
+            // The component alone, as a line of one component.
+            let zero = splat(simd, 0.0);
+            let single =
+                Blocks { texels: [turned.texels[3], [zero; 16], [zero; 16], [zero; 16]], opaque: false };
+            let moments = Moments::of::<1>(simd, &single, Whole);
+            let (mut least, mut most) = (single.texels[0][0], single.texels[0][0]);
+            for value in &single.texels[0] {
+                (least, most) = (least.min(*value), most.max(*value));
+            }
+            let ends = Ends { from: [least, zero, zero, zero], to: [most, zero, zero, zero] };
+            let own = ends.levels::<1>(simd, &single, alone_top);
+            let refined = ends.regression::<1>(simd, &single, Whole, &moments, &own, alone_top).ends;
+            let mut exact = [ends; 2];
+            let mut codes = [[zero; 2]; 2];
+            let mut errors = [zero; 2];
+            let mut places = [own; 2];
+            for (i, ends) in [ends, refined].into_iter().enumerate() {
+                for end in 0..2 {
+                    let wanted = if end == 0 { ends.from[0] } else { ends.to[0] };
+                    let code =
+                        level(code(wanted, mode.alpha, None), splat(simd, ((1u32 << mode.alpha) - 1) as f32));
+                    let whole = value(code, mode.alpha, None);
+                    codes[i][end] = code;
+                    *(if end == 0 { &mut exact[i].from[0] } else { &mut exact[i].to[0] }) = whole;
+                }
+                places[i] = exact[i].levels::<1>(simd, &single, alone_top);
+                errors[i] = exact[i].error::<1>(simd, &single, Whole, &places[i], alone_top);
+            }
+            let refined = errors[1].simd_lt(errors[0]);
+            error += errors[0].min(errors[1]);
+            let better = error.simd_lt(best.error);
+            let mut lanes = better.to_bitmask();
+            if lanes == 0 {
+                return;
+            }
+            best.error = best.error.min(error);
+            let mut alone_codes = [[0; LANES]; 2];
+            for (end, out) in alone_codes.iter_mut().enumerate() {
+                *out = rounded(refined.select(codes[1][end], codes[0][end])).to_array();
+            }
+            let mut color_codes = [[[0; LANES]; 3]; 2];
+            for (end, out) in color_codes.iter_mut().enumerate() {
+                for (c, out) in out.iter_mut().enumerate() {
+                    *out = rounded(color.codes[end][c]).to_array();
+                }
+            }
+            let mut color_levels = [words(simd, 0); 2];
+            let mut alone_levels = [words(simd, 0); 2];
+            for i in 0..16 {
+                let own = refined.select(places[1][i], places[0][i]);
+                color_levels[i / 8] |= rounded(levels[i]) << (color_bits * (i as u32 % 8));
+                alone_levels[i / 8] |= rounded(own) << (alone_bits * (i as u32 % 8));
+            }
+            let color_levels = [color_levels[0].to_array(), color_levels[1].to_array()];
+            let alone_levels = [alone_levels[0].to_array(), alone_levels[1].to_array()];
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize % LANES;
+                lanes &= lanes - 1;
+                let joined = |levels: &[Lane; 2], bits: u32| {
+                    let indices = u64::from(levels[0][lane]) | u64::from(levels[1][lane]) << (8 * bits);
+                    // All bits of all indices, where ends change places.
+                    let flip = indices >> (bits - 1) & 1;
+                    (indices ^ (flip.wrapping_neg() & (u64::MAX >> (64 - 16 * bits))), flip as usize)
+                };
+                let (colors, color_flip) = joined(&color_levels, color_bits);
+                let (alones, alone_flip) = joined(&alone_levels, alone_bits);
+                let mut fields = Fields::of(M);
+                fields.put((alone as u32 + 1) % 4, mode.rotation);
+                fields.put(swapped.into(), mode.selector);
+                for c in 0..3 {
+                    fields.put(color_codes[color_flip][c][lane], mode.color);
+                    fields.put(color_codes[1 - color_flip][c][lane], mode.color);
+                }
+                fields.put(alone_codes[alone_flip][lane], mode.alpha);
+                fields.put(alone_codes[1 - alone_flip][lane], mode.alpha);
+                if swapped {
+                    fields.put_indices(alones, mode.index, &[0]);
+                    fields.put_indices(colors, mode.second_index, &[0]);
+                } else {
+                    fields.put_indices(colors, mode.index, &[0]);
+                    fields.put_indices(alones, mode.second_index, &[0]);
+                }
+                fields.store(&mut best.words, lane);
+            }
+        },
+    )
+}

@@ -1,0 +1,120 @@
+//! Frames to pictures that stay on the device.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+use xenoglot_host::{Buffer, Error as HostError, Texture, TextureShape};
+
+use super::HostRenderer;
+use super::batch::Source;
+use super::kernels::{PICTURE, params};
+use crate::lcd::{Frame, FrameError, Gamma, Image};
+use crate::memory::Memory;
+use crate::raster::framebuffer::PixelBuffer;
+use crate::renderer::Detour;
+
+/// Why a frame is not shown.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum PresentError {
+    /// It cannot be shown by anybody.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// The device failed; [`crate::gpu::Gpu::show`] still shows frames.
+    #[error("{0}")]
+    Device(Detour),
+}
+
+impl HostRenderer {
+    /// The picture of a frame, upright, as a texture of the device that programs may sample and wgpu has
+    /// ([`Texture::wgpu`]). Nothing comes back to the processor, and nobody waits. The texture of an earlier frame is written
+    /// over if it is given and of the same size.
+    ///
+    /// # Errors
+    /// [`PresentError`].
+    pub fn present(
+        &mut self,
+        memory: &mut dyn Memory,
+        frame: &Frame,
+        old: Option<Texture>,
+    ) -> Result<Texture, PresentError> {
+        let pixel = frame.pixel()?;
+        let bytes = frame.bytes();
+        let Frame { address, width, height, bytes_per_row, format, on_its_side, .. } = *frame;
+        let unmapped = FrameError::Unmapped { address, bytes };
+        let len = u32::try_from(bytes).map_err(|_| unmapped)?;
+        memory.bytes(address, len).ok_or(unmapped)?;
+        if let Some(detour) = &self.broken {
+            return Err(PresentError::Device(detour.clone()));
+        }
+        let range = u64::from(address)..u64::from(address) + bytes;
+        // Rows that are not of whole pixels are made by the processor.
+        let image = if bytes_per_row % pixel.bytes() == 0 {
+            None
+        } else {
+            self.bring(memory, std::slice::from_ref(&range));
+            Some(frame.read(memory)?)
+        };
+        let size = if on_its_side { [height, width, 1] } else { [width, height, 1] };
+        let gamma = frame.gamma.clone().filter(|_| image.is_none());
+        let levels = self.levels(gamma.as_ref()).map_err(device)?;
+        let shown = self.attempt(|cx, cache, _| {
+            let old = old.filter(|old| old.size() == size && old.format() == PICTURE);
+            let picture = old.map_or_else(|| cx.device.texture(PICTURE, TextureShape::Layers, size), Ok)?;
+            let (source, words) = match &image {
+                Some(image) => {
+                    let first = cx.batch.upload(&reversed(image));
+                    (Source::Lists, [size[0], size[1], size[0], 0, 0, 0, 0, first])
+                }
+                None => {
+                    let place = PixelBuffer { address, bytes: pixel.bytes() };
+                    let pixels = (bytes / u64::from(pixel.bytes())) as u32;
+                    let (_, source) = cache.pixels(cx, memory, place, pixels, &range)?;
+                    let row = bytes_per_row / pixel.bytes();
+                    let flags = [on_its_side.into(), width, gamma.is_some().into(), 0];
+                    let [side, width, looked_up, first] = flags;
+                    (Source::Buffer(source), [size[0], size[1], row, format, side, width, looked_up, first])
+                }
+            };
+            cx.batch.present(cx.device, source, &levels, &picture, &params(&words));
+            cx.submit()?;
+            Ok(picture)
+        });
+        shown.map_err(PresentError::Device)
+    }
+
+    /// Waits for the device and brings a picture to the processor: a screenshot.
+    ///
+    /// # Errors
+    /// [`PresentError::Device`].
+    pub fn screenshot(&mut self, picture: &Texture) -> Result<Image, PresentError> {
+        let [width, height, _] = picture.size();
+        let rgba = self.programs.device.read_texture(picture).map_err(device)?;
+        self.traffic.downloaded += rgba.len() as u64;
+        self.traffic.submissions += 2;
+        self.traffic.waits += 1;
+        Ok(Image { width, height, rgba })
+    }
+
+    /// The table of levels as words, r in the lowest byte; any buffer if there is none.
+    fn levels(&mut self, gamma: Option<&Arc<Gamma>>) -> Result<Buffer, HostError> {
+        let Some(gamma) = gamma else { return Ok(self.none[0].clone()) };
+        if let Some((known, buffer)) = &self.levels
+            && known == gamma
+        {
+            return Ok(buffer.clone());
+        }
+        let words = gamma.map(|[r, g, b]| u32::from_le_bytes([r, g, b, 0]));
+        let buffer = self.programs.device.buffer_of(&words)?;
+        self.levels = Some((Arc::clone(gamma), buffer.clone()));
+        Ok(buffer)
+    }
+}
+
+fn device(error: HostError) -> PresentError {
+    PresentError::Device(Detour::Device(error.to_string()))
+}
+
+/// A picture as pixels in RGBA8, whose bytes are a, b, g, r.
+fn reversed(image: &Image) -> Vec<u8> {
+    image.rgba.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, a]| [a, b, g, r]).collect()
+}

@@ -1,0 +1,464 @@
+//! Save states: what a GPU keeps from one call to the next, as bytes.
+//!
+//! A state is [`MAGIC`], [`VERSION`] and a CRC-32 (that of zlib) of the rest, then the parts in postcard's encoding. Guest
+//! memory is not in it. States may come from anywhere: what a GPU cannot be in is refused.
+//!
+//! ```
+//! use xenoglot_pica::gpu::Gpu;
+//! use xenoglot_pica::memory::{FCRAM, Regions};
+//! use xenoglot_pica::raster::Renderer;
+//! use xenoglot_pica::regs::FOG_COLOR;
+//!
+//! let mut memory = Regions::console(1 << 20);
+//! let mut gpu = Gpu::new(Renderer::default());
+//! gpu.write_register(&mut memory, FOG_COLOR, 0x80_4020);
+//! let state = gpu.save_state(&mut memory);
+//! // Another GPU, perhaps with another renderer and other engines, goes on with a copy of the memory.
+//! let mut other = Gpu::new(Renderer::default());
+//! other.load_state(&state)?;
+//! assert_eq!(other.registers(), gpu.registers());
+//! # Ok::<(), xenoglot_pica::state::StateError>(())
+//! ```
+
+use crate::assembly::{Assembly, Topology};
+use crate::geometry::Collector;
+use crate::immediate::Immediate;
+use crate::regs::{COUNT, Registers};
+use crate::shader::{
+    Bank, FLOAT_UNIFORMS, Feed, GeometryState, GeometryUnit, UniformPort, Uniforms, Unit, Upload, Words,
+};
+use crate::tables::Tables;
+use crate::vertex::Vertex;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use xenoglot_pica_shader::lift::layout::{STATE_SETEMIT, UNIFORM_FLOATS, UNIFORM_INTS};
+use xenoglot_pica_shader::program::{MAX_CODE_WORDS, MAX_DESCRIPTORS};
+
+/// First bytes of a state.
+pub const MAGIC: [u8; 4] = *b"XPIC";
+/// Version of the layout: another one is refused.
+pub const VERSION: u32 = 1;
+
+/// Bytes of magic, version and checksum.
+const HEAD: usize = 12;
+/// More than any state has: about 30,000 words of five bytes.
+const MAX_BYTES: usize = 1 << 19;
+
+/// Why a state was not taken.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum StateError {
+    /// It is none.
+    #[error("not a state of a PICA200: it does not start with {}", MAGIC.escape_ascii())]
+    Magic,
+    /// Of another version.
+    #[error("version {0} of the layout; this reads {VERSION}")]
+    Version(u32),
+    /// More bytes than a state has.
+    #[error("{0} bytes are too many for a state")]
+    Size(usize),
+    /// It was changed.
+    #[error("its checksum is {got:08x}, not {wanted:08x}")]
+    Checksum {
+        /// Of its bytes.
+        got: u32,
+        /// As it says.
+        wanted: u32,
+    },
+    /// It ends early, goes on after its end or is not encoded as a state.
+    #[error("at byte {offset:#x}: {reason}")]
+    Encoding {
+        /// Where in the state: nothing before it is wrong.
+        offset: usize,
+        /// What is wrong.
+        reason: postcard::Error,
+    },
+    /// A part that a GPU cannot have.
+    #[error("the state of {0} is impossible")]
+    Contents(&'static str),
+}
+
+/// All that lasts from one call to the next.
+pub(crate) struct Parts {
+    pub regs: Registers,
+    pub tables: Tables,
+    /// Geometry and vertex unit.
+    pub units: [Unit; 2],
+    pub ports: [UniformPort; 2],
+    pub unit: GeometryUnit,
+    pub immediate: Immediate,
+    pub assembly: Assembly,
+    pub collector: Collector,
+    pub interrupts: u64,
+}
+
+/// [`Parts`] as they are encoded. Floats are bits, so that numbers that are none stay what they are.
+#[derive(Serialize, Deserialize)]
+struct Encoded {
+    registers: Vec<u32>,
+    tables: Vec<u32>,
+    units: [EncodedUnit; 2],
+    geometry: EncodedGeometry,
+    immediate: EncodedImmediate,
+    assembly: EncodedAssembly,
+    collector: EncodedCollector,
+    interrupts: u64,
+}
+
+/// A shader unit and its uniform port.
+#[derive(Serialize, Deserialize)]
+struct EncodedUnit {
+    code: Vec<u32>,
+    descriptors: Vec<u32>,
+    floats: Vec<Words>,
+    /// x, y, z, w from the lowest byte.
+    ints: [u32; 4],
+    bools: u16,
+    /// Words of the uniform that is under way.
+    begun: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EncodedGeometry {
+    record: Vec<u8>,
+    inputs: [Words; 16],
+}
+
+#[derive(Serialize, Deserialize)]
+struct EncodedImmediate {
+    begun: Vec<u32>,
+    fixed: [Words; 16],
+    vertex: [Words; 16],
+    attributes: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EncodedAssembly {
+    topology: u32,
+    slots: [[u32; 24]; 2],
+    next: u32,
+    ready: bool,
+    reversed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EncodedCollector {
+    inputs: Vec<(u32, Words)>,
+    uniforms: Vec<(u32, Words)>,
+    have: u32,
+    total: Option<u32>,
+    next: u32,
+}
+
+/// The state of these parts.
+pub(crate) fn save(parts: &Parts) -> Vec<u8> {
+    let [geometry, vertex] = &parts.units;
+    let [geometry_port, vertex_port] = &parts.ports;
+    let encoded = Encoded {
+        registers: (0..COUNT as u32).map(|n| parts.regs.get(n)).collect(),
+        tables: slices(&parts.tables).concat(),
+        units: [EncodedUnit::new(geometry, geometry_port), EncodedUnit::new(vertex, vertex_port)],
+        geometry: EncodedGeometry {
+            record: parts.unit.state.record.clone(),
+            inputs: bits(&parts.unit.inputs),
+        },
+        immediate: EncodedImmediate::new(&parts.immediate),
+        assembly: EncodedAssembly::new(&parts.assembly),
+        collector: EncodedCollector::new(&parts.collector),
+        interrupts: parts.interrupts,
+    };
+    // A vector takes all that is written, and all lengths are known.
+    let payload = postcard::to_stdvec(&encoded).unwrap_or_default();
+    let head = [VERSION.to_le_bytes(), crc32fast::hash(&payload).to_le_bytes()];
+    [MAGIC.as_slice(), head.as_flattened(), &payload].concat()
+}
+
+/// The parts of a state.
+pub(crate) fn load(state: &[u8]) -> Result<Parts, StateError> {
+    if state.len() > MAX_BYTES {
+        return Err(StateError::Size(state.len()));
+    }
+    let (head, payload) = state.split_first_chunk::<HEAD>().ok_or(StateError::Magic)?;
+    let &[a, b, c, d, e, f, g, h, i, j, k, l] = head;
+    if [a, b, c, d] != MAGIC {
+        return Err(StateError::Magic);
+    }
+    let version = u32::from_le_bytes([e, f, g, h]);
+    if version != VERSION {
+        return Err(StateError::Version(version));
+    }
+    let (got, wanted) = (crc32fast::hash(payload), u32::from_le_bytes([i, j, k, l]));
+    if got != wanted {
+        return Err(StateError::Checksum { got, wanted });
+    }
+    let bad = |offset, reason| StateError::Encoding { offset, reason };
+    let (encoded, rest) = postcard::take_from_bytes::<Encoded>(payload).map_err(|e| bad(HEAD, e))?;
+    if !rest.is_empty() {
+        return Err(bad(state.len() - rest.len(), postcard::Error::DeserializeBadEncoding));
+    }
+    encoded.parts()
+}
+
+impl Encoded {
+    fn parts(self) -> Result<Parts, StateError> {
+        let [geometry, vertex] = self.units;
+        let (geometry, geometry_port) = geometry.parts().ok_or(StateError::Contents("the geometry unit"))?;
+        let (vertex, vertex_port) = vertex.parts().ok_or(StateError::Contents("the vertex unit"))?;
+        Ok(Parts {
+            regs: registers(&self.registers).ok_or(StateError::Contents("the registers"))?,
+            tables: tables(&self.tables).ok_or(StateError::Contents("the tables"))?,
+            units: [geometry, vertex],
+            ports: [geometry_port, vertex_port],
+            unit: self.geometry.parts().ok_or(StateError::Contents("the geometry unit's registers"))?,
+            immediate: self.immediate.parts().ok_or(StateError::Contents("immediate mode"))?,
+            assembly: self.assembly.parts().ok_or(StateError::Contents("primitive assembly"))?,
+            collector: self.collector.parts().ok_or(StateError::Contents("the geometry stage"))?,
+            interrupts: self.interrupts,
+        })
+    }
+}
+
+fn bits<const N: usize>(bank: &[[f32; 4]; N]) -> [Words; N] {
+    bank.map(|register| register.map(f32::to_bits))
+}
+
+fn floats<const N: usize>(words: &[Words; N]) -> [[f32; 4]; N] {
+    words.map(|register| register.map(f32::from_bits))
+}
+
+fn registers(words: &[u32]) -> Option<Registers> {
+    let mut regs = Registers::default();
+    (words.len() == COUNT).then(|| (0..).zip(words).for_each(|(n, &word)| regs.set(n, word)))?;
+    Some(regs)
+}
+
+/// All tables, one after the other.
+fn slices(tables: &Tables) -> [&[u32]; 7] {
+    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences } = tables;
+    [lighting.as_flattened(), fog, noise, color_map, alpha_map, colors, color_differences]
+}
+
+fn tables(words: &[u32]) -> Option<Tables> {
+    let mut all = Tables::default();
+    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences } = &mut all;
+    let mut rest = words;
+    for table in [lighting.as_flattened_mut(), fog, noise, color_map, alpha_map, colors, color_differences] {
+        let (words, tail) = rest.split_at_checked(table.len())?;
+        table.copy_from_slice(words);
+        rest = tail;
+    }
+    rest.is_empty().then_some(all)
+}
+
+impl EncodedUnit {
+    fn new(unit: &Unit, port: &UniformPort) -> EncodedUnit {
+        let program = unit.clone().source();
+        let word = |at: u32| {
+            let bytes = unit.uniforms.bytes().get(at as usize..).and_then(|bytes| bytes.first_chunk());
+            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+        };
+        let vector = |at: u32| [0, 4, 8, 12].map(|lane| word(at + lane));
+        EncodedUnit {
+            code: program.program.code.clone(),
+            descriptors: program.program.descriptors.clone(),
+            floats: (0..FLOAT_UNIFORMS).map(|n| vector(UNIFORM_FLOATS + n * 16)).collect(),
+            ints: [0, 1, 2, 3].map(|n| {
+                // Components are words of a byte each.
+                u32::from_le_bytes(vector(UNIFORM_INTS + n * 16).map(|component| component as u8))
+            }),
+            bools: unit.uniforms.bools(),
+            begun: port.begun().to_vec(),
+        }
+    }
+
+    fn parts(&self) -> Option<(Unit, UniformPort)> {
+        let fits = self.code.len() <= MAX_CODE_WORDS
+            && self.descriptors.len() <= MAX_DESCRIPTORS
+            && self.floats.len() == FLOAT_UNIFORMS as usize;
+        let mut uniforms = Uniforms::default();
+        (0..).zip(&self.floats).for_each(|(n, &value)| uniforms.set_float(n, value));
+        (0..).zip(self.ints).for_each(|(n, value)| uniforms.set_int(n, value));
+        uniforms.set_bools(self.bools);
+        let mut unit = Unit::default();
+        unit.uniforms = uniforms;
+        (0..).zip(&self.code).for_each(|(n, &word)| unit.take(Upload::Code(n, word)));
+        (0..).zip(&self.descriptors).for_each(|(n, &word)| unit.take(Upload::Descriptor(n, word)));
+        Some((unit, UniformPort::resume(&self.begun)?)).filter(|_| fits)
+    }
+}
+
+impl EncodedGeometry {
+    fn parts(self) -> Option<GeometryUnit> {
+        let usual = GeometryState::default().record.len();
+        let emitter = self.record.get(STATE_SETEMIT as usize..)?.as_chunks::<4>().0;
+        let [vertex, primitive, winding] = emitter.first_chunk()?.map(u32::from_le_bytes);
+        let is_possible = self.record.len() == usual && vertex <= 3 && primitive <= 1 && winding <= 1;
+        let state = GeometryState { record: self.record };
+        is_possible.then(|| GeometryUnit { state, inputs: floats(&self.inputs) })
+    }
+}
+
+impl EncodedImmediate {
+    fn new(immediate: &Immediate) -> EncodedImmediate {
+        // Vertices do not wait from one call to the next.
+        let Immediate { words, len, fixed, vertex, attributes, pending: _ } = immediate;
+        EncodedImmediate {
+            begun: words.get(..*len).unwrap_or_default().to_vec(),
+            fixed: bits(fixed),
+            vertex: bits(vertex),
+            attributes: *attributes as u32,
+        }
+    }
+
+    fn parts(&self) -> Option<Immediate> {
+        let mut words = [0; 3];
+        words.get_mut(..self.begun.len())?.copy_from_slice(&self.begun);
+        let is_possible = self.begun.len() < words.len() && self.attributes < 16;
+        is_possible.then(|| Immediate {
+            words,
+            len: self.begun.len(),
+            fixed: floats(&self.fixed),
+            vertex: floats(&self.vertex),
+            attributes: self.attributes as usize,
+            pending: Vec::new(),
+        })
+    }
+}
+
+impl EncodedAssembly {
+    fn new(assembly: &Assembly) -> EncodedAssembly {
+        let Assembly { topology, slots, next, ready, reversed } = assembly;
+        EncodedAssembly {
+            topology: *topology as u32,
+            slots: slots.map(|vertex| vertex.values.map(f32::to_bits)),
+            next: *next as u32,
+            ready: *ready,
+            reversed: *reversed,
+        }
+    }
+
+    fn parts(&self) -> Option<Assembly> {
+        let topology = Topology::of(self.topology);
+        (topology as u32 == self.topology && self.next <= 2).then(|| Assembly {
+            topology,
+            slots: self.slots.map(|values| Vertex { values: values.map(f32::from_bits) }),
+            next: self.next as usize,
+            ready: self.ready,
+            reversed: self.reversed,
+        })
+    }
+}
+
+impl EncodedCollector {
+    fn new(collector: &Collector) -> EncodedCollector {
+        let Collector { feed: Feed { inputs, uniforms }, have, total, next } = collector;
+        let words = |value: &[f32; 4]| value.map(f32::to_bits);
+        EncodedCollector {
+            inputs: inputs.iter().map(|(register, value)| (*register as u32, words(value))).collect(),
+            uniforms: uniforms.iter().map(|(register, value)| (*register, words(value))).collect(),
+            have: *have,
+            total: *total,
+            next: *next,
+        }
+    }
+
+    fn parts(&self) -> Option<Collector> {
+        let registers = Bank::default().len();
+        let is_possible = self.inputs.len() <= registers
+            && self.inputs.iter().all(|&(register, _)| (register as usize) < registers)
+            && self.uniforms.iter().all(|&(register, _)| register < FLOAT_UNIFORMS);
+        let value = |words: &Words| words.map(f32::from_bits);
+        is_possible.then(|| Collector {
+            feed: Feed {
+                inputs: self
+                    .inputs
+                    .iter()
+                    .map(|(register, words)| (*register as usize, value(words)))
+                    .collect(),
+                uniforms: self.uniforms.iter().map(|(register, words)| (*register, value(words))).collect(),
+            },
+            have: self.have,
+            total: self.total,
+            next: self.next,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parts() -> Parts {
+        let mut geometry = Unit::default();
+        geometry.take(Upload::Code(4095, 7));
+        geometry.take(Upload::Int(2, 0x0403_0201));
+        let mut unit = GeometryUnit::default();
+        unit.inputs[3] = [f32::from_bits(0x7fc0_1234); 4];
+        let mut collector = Collector::default();
+        collector.count(3);
+        Parts {
+            regs: Registers::default(),
+            tables: Tables { fog: [9; 128], ..Tables::default() },
+            units: [geometry, Unit::default()],
+            ports: [UniformPort::resume(&[1, 2]).unwrap(), UniformPort::default()],
+            unit,
+            immediate: Immediate { len: 2, words: [5, 6, 0], ..Immediate::default() },
+            assembly: Assembly { next: 2, topology: Topology::Fan, ..Assembly::default() },
+            collector,
+            interrupts: 3,
+        }
+    }
+
+    /// The same state with a payload of one's own, and its checksum.
+    fn seal(payload: &[u8]) -> Vec<u8> {
+        let head = [VERSION.to_le_bytes(), crc32fast::hash(payload).to_le_bytes()];
+        [MAGIC.as_slice(), head.as_flattened(), payload].concat()
+    }
+
+    #[test]
+    fn a_state_is_read_to_the_same() {
+        let state = save(&parts());
+        let again = load(&state).unwrap();
+        assert_eq!(save(&again), state);
+        assert_eq!(again.tables.fog, [9; 128]);
+        assert_eq!(again.unit.inputs[3][0].to_bits(), 0x7fc0_1234);
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused() {
+        let state = save(&parts());
+        let error = |state: &[u8]| load(state).err().unwrap();
+        assert_eq!(error(&[]), StateError::Magic);
+        assert_eq!(error(&[b"NDS0", &state[4..]].concat()), StateError::Magic);
+        assert_eq!(error(&[&state[..4], &[9, 0, 0, 0], &state[8..]].concat()), StateError::Version(9));
+        let mut damaged = state.clone();
+        *damaged.last_mut().unwrap() ^= 1;
+        assert!(matches!(error(&damaged), StateError::Checksum { .. }));
+        let payload = &state[HEAD..];
+        let longer = seal(&[payload, &[0]].concat());
+        assert!(matches!(error(&longer), StateError::Encoding { offset, .. } if offset == longer.len() - 1));
+        assert!(matches!(error(&seal(&payload[..100])), StateError::Encoding { .. }));
+        assert_eq!(error(&vec![0; MAX_BYTES + 1]), StateError::Size(MAX_BYTES + 1));
+        let mut wrong = parts();
+        wrong.assembly.next = 3;
+        assert_eq!(error(&save(&wrong)), StateError::Contents("primitive assembly"));
+    }
+
+    proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(256))]
+
+        #[test]
+        fn any_payload_is_read_or_refused(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8)) {
+            let state = save(&parts());
+            let mut payload = state[HEAD..].to_vec();
+            for (at, byte) in changes {
+                let at = at.index(payload.len());
+                payload[at] = byte;
+            }
+            if let Ok(parts) = load(&seal(&payload)) {
+                let state = save(&parts);
+                prop_assert_eq!(save(&load(&state).unwrap()), state);
+            }
+        }
+    }
+}

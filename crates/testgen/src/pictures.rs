@@ -1,0 +1,96 @@
+//! Pictures to be encoded, RGBA8: made by a rule, the same every time, and unlike each other.
+
+use crate::rng::Rng;
+
+/// A picture of so many texels along each side.
+pub type Picture = fn(usize) -> Vec<u8>;
+
+/// All of them with their names.
+pub const ALL: [(&str, Picture); 3] = [("smooth", smooth), ("detail", detail), ("sprite", sprite)];
+
+/// Noise of a value at each corner of a grid, smooth between them.
+struct Noise {
+    values: Vec<f32>,
+    side: usize,
+}
+
+impl Noise {
+    fn new(rng: &mut Rng, side: usize) -> Noise {
+        Noise { values: (0..side * side).map(|_| rng.below(4096) as f32 / 4095.0).collect(), side }
+    }
+
+    /// At a place, of which 1 is a round trip.
+    fn at(&self, x: f32, y: f32) -> f32 {
+        let (x, y) = (x * self.side as f32, y * self.side as f32);
+        let corner = |x: f32, y: f32| {
+            let wrapped = |v: f32| v.rem_euclid(self.side as f32) as usize % self.side;
+            self.values[wrapped(y) * self.side + wrapped(x)]
+        };
+        let ease = |t: f32| t * t * (3.0 - 2.0 * t);
+        let (left, top) = (x.floor(), y.floor());
+        let (a, b) = (ease(x - left), ease(y - top));
+        let upper = corner(left, top) * (1.0 - a) + corner(left + 1.0, top) * a;
+        let lower = corner(left, top + 1.0) * (1.0 - a) + corner(left + 1.0, top + 1.0) * a;
+        upper * (1.0 - b) + lower * b
+    }
+}
+
+fn painted(side: usize, mut texel: impl FnMut(f32, f32) -> [f32; 4]) -> Vec<u8> {
+    let at = |i: usize| (i as f32 + 0.5) / side as f32;
+    let places = (0..side).flat_map(|y| (0..side).map(move |x| (x, y)));
+    places.flat_map(|(x, y)| texel(at(x), at(y)).map(|c| (c.clamp(0.0, 1.0) * 255.0 + 0.5) as u8)).collect()
+}
+
+/// Slow changes of colour, with discs that are lit from a side.
+pub fn smooth(side: usize) -> Vec<u8> {
+    let mut rng = Rng::new(101);
+    let noises = [0; 3].map(|_| Noise::new(&mut rng, 6));
+    let mut unit = || rng.below(1000) as f32 / 1000.0;
+    let discs: Vec<[f32; 6]> =
+        (0..24).map(|_| [unit(), unit(), 0.02 + 0.08 * unit(), unit(), unit(), unit()]).collect();
+    painted(side, |x, y| {
+        let mut color = noises.each_ref().map(|noise| noise.at(x, y));
+        for [cx, cy, radius, disc @ ..] in &discs {
+            let (dx, dy) = ((x - cx) / radius, (y - cy) / radius);
+            let square = dx * dx + dy * dy;
+            if square < 1.0 {
+                let light = 0.25 + 0.75 * (0.5 * dx - 0.5 * dy + 0.7 * (1.0 - square).sqrt()).max(0.0);
+                color = disc.map(|c| c * light);
+            }
+        }
+        let [r, g, b] = color;
+        [r, g, b, 1.0]
+    })
+}
+
+/// Noise of ten octaves under stripes.
+pub fn detail(side: usize) -> Vec<u8> {
+    let mut rng = Rng::new(102);
+    let octaves: Vec<[Noise; 2]> = (1..=10).map(|i| [0; 2].map(|_| Noise::new(&mut rng, 1 << i))).collect();
+    painted(side, |x, y| {
+        let (mut light, mut tint, mut weight) = (0.0, 0.0, 0.5);
+        for [lights, tints] in &octaves {
+            light += weight * lights.at(x, y);
+            tint += weight * tints.at(x, y);
+            weight *= 0.5;
+        }
+        let stripe = 0.06 * ((x * 3.0 + y * 5.0 + tint) * 40.0).sin();
+        let light = light + stripe;
+        [light * (0.8 + 0.3 * tint), light, light * (1.2 - 0.4 * tint), 1.0]
+    })
+}
+
+/// Soft edges of alpha over colours of which some are turned over.
+pub fn sprite(side: usize) -> Vec<u8> {
+    let mut rng = Rng::new(103);
+    let noises = [0; 4].map(|_| Noise::new(&mut rng, 12));
+    painted(side, |x, y| {
+        let [r, g, b, a] = noises.each_ref().map(|noise| noise.at(x, y));
+        let alpha = (a - 0.4) * 8.0;
+        if (x * 8.0) as u32 % 2 == (y * 8.0) as u32 % 2 {
+            [r, g, b, alpha]
+        } else {
+            [1.0 - r, g, 1.0 - b, alpha]
+        }
+    })
+}
