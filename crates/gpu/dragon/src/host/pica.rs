@@ -21,7 +21,6 @@ use xenoglot_pica::raster::Renderer as Software;
 use xenoglot_pica::regs::{self, Registers};
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Error as ReplayError, Limits, Player};
-use xenoglot_pica::report::Report;
 use xenoglot_pica::texture::{Format, Texture, TileCache};
 use xenoglot_pica::vertex::{Triangle, Vertex};
 use xenoglot_pica_shader::float::F24;
@@ -205,9 +204,7 @@ impl Renderer for Taker {
         self.inner.draw(draw.again())
     }
 
-    fn finish(&mut self, memory: &mut dyn Memory, report: &mut Report) {
-        self.inner.finish(memory, report);
-    }
+    xenoglot_pica::forward_renderer!(inner);
 }
 
 /// Bytes of textures that are looked at in a frame: each draw's texture may have changed since the last.
