@@ -1,0 +1,39 @@
+//! Blocks as bits.
+
+use super::Words;
+
+/// Fields of a block from its lowest bit on.
+pub(super) struct Fields {
+    bits: u128,
+    at: u32,
+}
+
+impl Fields {
+    pub(super) fn of(mode: usize) -> Fields {
+        Fields { bits: 1 << mode, at: mode as u32 + 1 }
+    }
+
+    #[inline(always)]
+    pub(super) fn put(&mut self, value: u32, bits: u32) {
+        self.bits |= u128::from(value) << self.at;
+        self.at += bits;
+    }
+
+    /// Sixteen indices of `bits` bits, without the highest bit of those of `anchors`, which rise.
+    #[inline(always)]
+    pub(super) fn put_indices(&mut self, mut indices: u64, bits: u32, anchors: &[u8]) {
+        for &anchor in anchors.iter().rev() {
+            let below = (1u64 << (u32::from(anchor) * bits + bits - 1)) - 1;
+            indices = indices & below | indices >> 1 & !below;
+        }
+        self.bits |= u128::from(indices) << self.at;
+        self.at += 16 * bits - anchors.len() as u32;
+    }
+
+    #[inline(always)]
+    pub(super) fn store(&self, words: &mut Words, lane: usize) {
+        for (i, word) in words.iter_mut().enumerate() {
+            word[lane] = (self.bits >> (32 * i)) as u32;
+        }
+    }
+}
