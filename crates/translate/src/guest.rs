@@ -215,6 +215,7 @@ pub(crate) fn entry<T>(list: &[T], index: usize) -> Result<&T, Error> {
 }
 
 /// What tells entry `index` of `count` from the others; nothing where it is alone.
+#[cfg(any(feature = "dxil", feature = "maxwell", feature = "mips", feature = "pica"))]
 pub(crate) fn suffix(index: usize, count: usize) -> String {
     if count > 1 { format!(".{index}") } else { String::new() }
 }

@@ -3,7 +3,7 @@
 use super::arguments::{Argument, Element, Number, rows};
 use super::{Args, Backend};
 use crate::failure::{self, usage};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use xenoglot::guest::Guest;
@@ -252,7 +252,7 @@ fn vulkan(module: &mut Module, bound: &[Bound], groups: [u32; 3], device: Option
         runs: vec![ComputeRun { buffers, push_constants, groups }],
     };
     let outputs = isolated.run(&Job::Compute(job))?;
-    let results = outputs.into_iter().next().context("results are missing")?.buffers;
+    let results = outputs.into_iter().next().ok_or_else(|| anyhow!("results are missing"))?.buffers;
     let mut left = Left { buffers: bound.iter().map(|b| b.bytes.clone()).collect(), ..Left::default() };
     for (place, bytes) in places.into_iter().zip(results) {
         left.buffers[place] = bytes;
