@@ -6,7 +6,7 @@
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
-use super::line::{Ends, Least, Moments, Part, Some, Whole};
+use super::line::{Ends, Least, Moments, Part, Weighted, Whole};
 use fearless_simd::prelude::*;
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, alpha: Alpha, quality: Quali
                 }
                 let has_hole = seen.simd_lt(15.5);
                 if has_hole.any_true() {
-                    let part = Some(&weights);
+                    let part = Weighted(&weights);
                     let moments = Moments::of::<3>(simd, blocks, part);
                     let best = fit::<S, 2>(simd, blocks, part, &moments, quality);
                     let [holed, kept] = best.three_colors(simd, &weights);

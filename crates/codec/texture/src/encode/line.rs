@@ -41,9 +41,9 @@ impl<S: Simd> Part<S> for Whole {
 
 /// Some of them.
 #[derive(Clone, Copy)]
-pub struct Some<'a, S: Simd>(pub &'a [F<S>; 16]);
+pub struct Weighted<'a, S: Simd>(pub &'a [F<S>; 16]);
 
-impl<S: Simd> Part<S> for Some<'_, S> {
+impl<S: Simd> Part<S> for Weighted<'_, S> {
     #[inline(always)]
     fn only(self, texel: usize, value: F<S>, otherwise: F<S>) -> F<S> {
         self.0[texel].simd_gt(0.5).select(value, otherwise)

@@ -81,7 +81,7 @@ pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
 pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
     let scale = ((1u32 << (bits + u32::from(lowest.is_some()))) - 1) as f32 / 255.0;
     match lowest {
-        Option::Some(lowest) => value * (scale * 0.5) - lowest * 0.5,
+        Some(lowest) => value * (scale * 0.5) - lowest * 0.5,
         None => value * scale,
     }
 }

@@ -8,7 +8,7 @@ mod fields;
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
-use super::line::{Ends, Moments, Part, Some, Whole};
+use super::line::{Ends, Moments, Part, Weighted, Whole};
 use crate::bc::bc7::MODES;
 use crate::bc::partition::{ANCHOR_OF_TWO, ANCHORS_OF_THREE, THREE, TWO};
 use ends::{Fitted, Stored, code, fitted, stored, value};
@@ -319,7 +319,7 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
                     let is_member = (pattern >> (2 * i as u32) & 3).simd_eq(words(simd, subset as u32));
                     *weight = is_member.select(one, zero);
                 }
-                let part = Some(&weights);
+                let part = Weighted(&weights);
                 let Fitted { stored, levels, error: own } =
                     fitted::<S, M, C>(simd, blocks, part, effort.rounds);
                 error += own;
