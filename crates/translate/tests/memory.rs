@@ -56,14 +56,18 @@ fn maxwell_takes_as_much_for_each_instruction() {
     let mut rng = property::rng(4);
     let words = Words::new(&mut rng);
     let mut held = Vec::new();
-    for size in [500, 2_000, 8_000, 20_000] {
-        let sample = program(&mut rng, &words, Category::Structured, size);
-        let bytes = peak(|| {
-            let mut lifted = sample.lift(&MaxwellOptions::default()).unwrap();
-            compiled(&mut lifted.module);
-        });
-        // A word in four is for the schedule.
-        let insts = sample.code.len() / 8 * 3 / 4;
+    // Programs differ more than sizes do: as many instructions of each size, in more programs the smaller they are.
+    for (size, count) in [(500, 40), (2_000, 10), (8_000, 3), (20_000, 1)] {
+        let (mut bytes, mut insts) = (0, 0);
+        for _ in 0..count {
+            let sample = program(&mut rng, &words, Category::Structured, size);
+            bytes += peak(|| {
+                let mut lifted = sample.lift(&MaxwellOptions::default()).unwrap();
+                compiled(&mut lifted.module);
+            });
+            // A word in four is for the schedule.
+            insts += sample.code.len() / 8 * 3 / 4;
+        }
         println!("{insts} instructions: {} bytes for each", bytes / insts);
         held.push(bytes / insts);
     }

@@ -85,8 +85,9 @@ fn vectors(from: &Path, to: &Path, readme: &str) {
     ] {
         thin(&from.join(suite), &to.join(suite), every, readme);
     }
-    symlink(from.join("maxwell"), to.join("maxwell")).unwrap();
-    symlink(from.join("mips"), to.join("mips")).unwrap();
+    for suite in ["maxwell", "maxwell-2", "mips"] {
+        symlink(from.join(suite), to.join(suite)).unwrap();
+    }
     fs::create_dir_all(to.join("pica")).unwrap();
     let programs = thin_programs(&fs::read(from.join("pica/picavec-public.bin.zst")).unwrap(), 20);
     fs::write(to.join("pica/picavec-public.bin"), programs).unwrap();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use xenoglot_testgen::pictures;
-use xenoglot_testgen::property::config;
+use xenoglot_testgen::property;
 use xenoglot_texture::astc::Footprint;
 use xenoglot_texture::{
     EncodeError, Extent, Format, Profile, Quality, Texel, decode_into, encode_into, encode_into_parallel,
@@ -176,7 +176,7 @@ fn what_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(config(64))]
+    #![proptest_config(property::config(64))]
 
     /// Any texels of any size: all blocks are written, threads change nothing, and nothing behind them is.
     #[test]

@@ -8,7 +8,7 @@
 //! ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
 //! draws are the CPU renderer's, as are draws that a program cannot do ([`Detour`]).
 //!
-//! Colour and depth buffers stay on the device ([`cache`]), and so do what is made of them: textures are decoded, and fills,
+//! Colour and depth buffers stay on the device (`cache`), and so do what is made of them: textures are decoded, and fills,
 //! display transfers and texture copies done there. Guest memory that [is tracked](Memory::is_tracked) is written when somebody
 //! reads it; other memory at the end of each call of [`crate::gpu::Gpu`].
 //!
