@@ -3,7 +3,7 @@
 //! and without. Long runs have many more.
 
 use xenoglot::host::{Capabilities, Host, Subgroups};
-use xenoglot::{Options, Translator};
+use xenoglot::{Code, Options, Translator};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::module::{Builtin, Direction, Semantic};
 use xenoglot_ir::{Bits, Module, Var, verify};
@@ -13,7 +13,19 @@ use xenoglot_spirv::Capability;
 use xenoglot_testgen::maxwell::{Fragments, Words, fragments};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
-use xenoglot_vulkan::spread;
+use xenoglot_testgen::skip::skip;
+use xenoglot_vulkan::glslang::{self, Stage};
+use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
+use xenoglot_vulkan::{
+    Contents, DescriptorKind, DescriptorSlot, Device, Job, PipelineJob, PipelineStage, RenderJob,
+    StageModule, Topology, spread,
+};
+
+/// Not a test: what the others start as a worker process.
+#[test]
+fn vulkan_worker() {
+    serve_if_worker();
+}
 
 /// Pixels of the target along each side.
 const SIZE: u32 = 16;
@@ -137,5 +149,92 @@ fn fragments_are_the_same_on_hosts_of_every_width() {
         }
         failures.push(format!("seed {seed}: {e}"));
     }
+    assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A triangle that covers the target.
+const VERTEX: &str = "#version 450\nvoid main() { vec2 p = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1); \
+    gl_Position = vec4(p * 4.0 - 1.0, 0.5, 1.0); }";
+
+struct Drawer {
+    device: Isolated,
+    host: Host,
+    translator: Translator,
+    vertex: Vec<u32>,
+}
+
+/// What a device draws, row by row.
+fn draw(drawer: &mut Drawer, sample: &Fragments, module: &Module) -> Result<Vec<Pixel>, String> {
+    let mut module = module.clone();
+    let options = Options::default();
+    drawer.translator.prepare(&mut module, &drawer.host, &options, &mut Named).map_err(|e| e.to_string())?;
+    let code = drawer.translator.write(&module, &drawer.host, &options).map_err(|e| e.to_string())?;
+    let Code::Words(spirv) = code else { return Err("not SPIR-V".into()) };
+    let uniform = |binding, set| DescriptorSlot { set, binding, kind: DescriptorKind::Uniform, count: 1 };
+    let descriptors: Vec<_> = module.resources.values().map(|r| uniform(r.binding, r.set)).collect();
+    let mut block = sample.constants.clone();
+    block.resize(1 << 16, 0);
+    let contents = descriptors.iter().map(|_| vec![Contents::Buffer(block.clone())]).collect();
+    let stages = vec![
+        StageModule { stage: PipelineStage::Vertex, spirv: drawer.vertex.clone() },
+        StageModule { stage: PipelineStage::Fragment, spirv },
+    ];
+    let pipeline = PipelineJob {
+        stages,
+        descriptors,
+        inputs: Vec::new(),
+        targets: vec![true],
+        topology: Topology::Triangles,
+        patch_vertices: 3,
+    };
+    let job = RenderJob {
+        pipeline,
+        contents,
+        inputs: Vec::new(),
+        vertices: 3,
+        instances: 1,
+        size: SIZE,
+        layers: 1,
+    };
+    let drawn = drawer.device.run(&Job::Render(job)).map_err(|e| e.to_string())?.remove(0).buffers.remove(0);
+    let words: Vec<u32> = drawn.as_chunks().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
+    Ok(words.as_chunks().0.to_vec())
+}
+
+#[test]
+fn a_device_draws_what_the_interpreter_does() {
+    let Some(info) = Device::list().ok().and_then(|devices| devices.into_iter().min_by_key(|d| d.kind))
+    else {
+        return skip("no Vulkan device");
+    };
+    if !glslang::available() {
+        return skip("no glslangValidator");
+    }
+    let vertex = glslang::compile(VERTEX, Stage::Vertex).unwrap();
+    let words = Words::new(&mut Rng::new(0));
+    let seeds: Vec<u64> = property::seeds(property::budget(200, 4000)).collect();
+    let host = Host::of_vulkan(&info);
+    let start = || {
+        let command = WorkerCommand::this_test("vulkan_worker").unwrap();
+        let device = Isolated::new(command, IsolatedOptions::default());
+        Ok::<_, ()>(Drawer {
+            device,
+            host: host.clone(),
+            translator: Translator::new(),
+            vertex: vertex.clone(),
+        })
+    };
+    let results = spread(&seeds, start, |drawer, &seed| {
+        let sample = sample(&words, seed);
+        let module = sample.lift(&LiftOptions::default()).map_err(|e| e.to_string())?.module;
+        let want = interpret(&sample, &module, WARP)?;
+        agree("device", &want, &draw(drawer, &sample, &module)?)
+    })
+    .unwrap();
+    let failures: Vec<String> = seeds
+        .iter()
+        .zip(results)
+        .filter_map(|(seed, r)| Some(format!("seed {seed}: {}", r.err()?)))
+        .collect();
     assert!(failures.is_empty(), "{} fail:\n{}", failures.len(), failures.join("\n"));
 }

@@ -245,20 +245,26 @@ fn any_width() -> Imm {
     Imm::Subgroup(SubgroupInfo { width: 0, reduce: Reduce::Iadd, exclusive: false })
 }
 
-/// The exchange within a quad that a SHFL is, if it says so in numbers: segments of four lanes (bits 8 to 12 of C) of which
-/// none is left out (bits 0 to 1).
+/// The exchange within a quad that a SHFL is, if it says so in numbers. Bits 8 to 12 of C are those of a lane's number that
+/// stay; of the others, bits 0 to 4 are the most that a lane read from has.
 pub(super) fn quad_exchange(inst: &Inst) -> Option<(Op, u32)> {
     let number = |role| {
         let operand = inst.operand(role)?;
         operand.imm().or((operand.reg() == Some(RZ)).then_some(0))
     };
-    if inst.op != Opcode::Shfl || number(Role::C)? & 0x1f1f != 0x1c03 {
+    if inst.op != Opcode::Shfl {
         return None;
     }
-    let b = number(Role::B)?;
+    let (b, c) = (number(Role::B)? & 0x1f, number(Role::C)?);
+    let (stay, most) = (c >> 8 & 0x1f, c & 0x1f);
+    // Every lane of the own quad is in reach.
+    if stay & 3 != 0 || most & 3 != 3 || (stay | most) & 0x1c != 0x1c {
+        return None;
+    }
     match inst.get(Mod::ShflMode).ok()? {
-        ShflMode::Idx => Some((Op::SgQuadBroadcast, b & 3)),
-        ShflMode::Bfly => Some((Op::SgQuadSwap, (b & 0x1f).checked_sub(1).filter(|way| *way < 3)?)),
-        ShflMode::Up | ShflMode::Down => None,
+        ShflMode::Idx if stay == 0x1c => Some((Op::SgQuadBroadcast, b & 3)),
+        // Others than the last two bits of the number stay as they are, whatever the segments.
+        ShflMode::Bfly => Some((Op::SgQuadSwap, b.checked_sub(1).filter(|way| *way < 3)?)),
+        _ => None,
     }
 }
