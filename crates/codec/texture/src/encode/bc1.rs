@@ -1,8 +1,9 @@
-//! BC1's colours, which BC3 has too: ends of 5:6:5 bits, and two or one between them.
+//! Colour blocks of BC1 and BC3: end points of 5:6:5 bits and two colours between them, or in BC1 one and transparent black.
+//! The format is from Microsoft's description of it.
 //!
-//! From Microsoft's description of the format: a line through the texels by principal components, then least squares
-//! for the levels that the texels have on it (as in van Waveren, "Real-Time DXT Compression", and Castaño, "High Quality
-//! DXT Compression Using OpenCL"), then steps of the ends along single components.
+//! The end points are those of a line by principal components, then of least squares for the levels that texels have on it
+//! (as in van Waveren, "Real-Time DXT Compression", and Castaño, "High Quality DXT Compression Using OpenCL"). At the highest
+//! quality single components of the end points are then varied by one.
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
@@ -10,12 +11,12 @@ use super::line::{Ends, Least, Moments, Part, Weighted, Whole};
 use fearless_simd::prelude::*;
 use std::sync::LazyLock;
 
-/// How alpha is kept.
+/// How alpha is encoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Alpha {
-    /// It is not: all blocks are of four colours.
+    /// It is dropped; all blocks have four colours.
     None,
-    /// Texels of less than a half are transparent.
+    /// Texels with alpha below 128 are transparent.
     Bit,
 }
 
@@ -55,8 +56,8 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, alpha: Alpha, quality: Quali
     )
 }
 
-/// Ends in codes and in eight bits, the levels of texels between them, and their error, which the fastest search does
-/// not ask for.
+/// End points as codes and in eight bits, the level of each texel between them, and the squared error, which
+/// [`Quality::Fast`] does not compute.
 struct Fitted<S: Simd> {
     codes: [[F<S>; 3]; 2],
     exact: Ends<S>,
@@ -64,8 +65,8 @@ struct Fitted<S: Simd> {
     error: F<S>,
 }
 
-/// The best codes for levels, and the ends in eight bits that they stand for: of each component the first end rounded
-/// either way, and the second that is best with it.
+/// The best codes for fixed levels, and their values in eight bits. Each component of the first end is rounded down and up,
+/// and the second end is the best one for it.
 #[inline(always)]
 fn quantized<S: Simd>(simd: S, least: &Least<S>) -> ([[F<S>; 3]; 2], Ends<S>) {
     let mut codes = [[splat(simd, 0.0); 3]; 2];
@@ -88,7 +89,7 @@ fn quantized<S: Simd>(simd: S, least: &Least<S>) -> ([[F<S>; 3]; 2], Ends<S>) {
     (codes, exact)
 }
 
-/// The best ends found for `TOP` + 1 levels.
+/// Searches the end points for `TOP` + 1 levels.
 #[inline(never)]
 fn fit<S: Simd, const TOP: usize>(
     simd: S,
@@ -123,7 +124,7 @@ fn fit<S: Simd, const TOP: usize>(
     )
 }
 
-/// The best ends for levels, and the best levels for those.
+/// One round: the best end points for the levels, then the best levels for those.
 #[inline(always)]
 fn once<S: Simd, const TOP: usize>(
     simd: S,
@@ -139,7 +140,8 @@ fn once<S: Simd, const TOP: usize>(
     Fitted { codes, exact, levels, error: splat(simd, 0.0) }
 }
 
-/// For each value of eight bits the codes of which the third colour is nearest to it, of five and of six bits.
+/// For each value of eight bits the pair of codes, of five and of six bits, for which the colour at a third of the way is
+/// nearest to it.
 static NEAREST: LazyLock<[[[u8; 2]; 256]; 2]> = LazyLock::new(|| [nearest(31), nearest(63)]);
 
 fn nearest(top: u32) -> [[u8; 2]; 256] {
@@ -148,7 +150,7 @@ fn nearest(top: u32) -> [[u8; 2]; 256] {
     for (value, out) in out.iter_mut().enumerate() {
         let wanted = value as u32 * 3 * top;
         let pairs = (0..=top).flat_map(|a| (0..=top).map(move |b| (a, b)));
-        // Ends near each other, so that it does not matter how a decoder rounds.
+        // Of equally good pairs the closer one: decoders round what lies between ends differently.
         let best = pairs.min_by_key(|&(a, b)| {
             let off = (255 * (2 * a + b)).abs_diff(wanted);
             off * 4 + a.abs_diff(b)
@@ -158,7 +160,8 @@ fn nearest(top: u32) -> [[u8; 2]; 256] {
     out
 }
 
-/// Blocks of a single colour have the third colour everywhere.
+/// Encodes blocks of a single colour: all texels have the colour at a third of the way, which is nearer to most values than
+/// an end point.
 #[inline(never)]
 fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, moments: &Moments<S>, best: &mut Fitted<S>) {
     simd.vectorize(
@@ -188,7 +191,7 @@ fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, moments: &Moments<S>, best: &mut F
 }
 
 impl<S: Simd> Fitted<S> {
-    /// Takes another where it is better, and says whether it is anywhere.
+    /// Replaces this by `other` in the lanes where that is better; gives whether there are any.
     #[inline(always)]
     fn improve(&mut self, other: &Fitted<S>) -> bool {
         let better = other.error.simd_lt(self.error);
@@ -208,7 +211,7 @@ impl<S: Simd> Fitted<S> {
         true
     }
 
-    /// Steps of one code of one end, as long as they help.
+    /// Varies single codes of one end by one, as long as the error falls.
     #[inline(never)]
     fn descend<const TOP: usize>(&mut self, simd: S, blocks: &Blocks<S>, part: impl Part<S>) {
         simd.vectorize(
@@ -239,14 +242,14 @@ impl<S: Simd> Fitted<S> {
         )
     }
 
-    /// The ends as they are stored.
+    /// The end points as 5:6:5 bits.
     #[inline(always)]
     fn colors(&self) -> [U<S>; 2] {
         let packed = |[r, g, b]: [F<S>; 3]| rounded(r) << 11 | rounded(g) << 5 | rounded(b);
         [packed(self.codes[0]), packed(self.codes[1])]
     }
 
-    /// Levels of two bits each.
+    /// The levels, two bits each.
     #[inline(always)]
     fn packed_levels(&self, simd: S) -> U<S> {
         let mut out = words(simd, 0);
@@ -256,7 +259,7 @@ impl<S: Simd> Fitted<S> {
         out
     }
 
-    /// A block of four colours: the first end is the greater.
+    /// A block of four colours, for which the first end is the greater.
     #[inline(always)]
     fn four_colors(&self, simd: S) -> [U<S>; 2] {
         let [from, to] = self.colors();
@@ -266,12 +269,12 @@ impl<S: Simd> Fitted<S> {
         let (low, high) = (levels & 0x5555_5555, levels >> 1 & 0x5555_5555);
         // Levels 0 to 3 are indices 0, 2, 3, 1.
         let indices = (low ^ high) << 1 | high;
-        // Of equal ends there are three colours, of which the first two are these.
+        // Equal ends select the mode of three colours, where index 0 is still this colour.
         let indices = from.simd_eq(to).select(words(simd, 0), indices);
         [from.max(to) | from.min(to) << 16, indices]
     }
 
-    /// A block of three colours: the first end is not the greater. Texels of the weight 0 are the fourth.
+    /// A block of three colours, for which the first end is not the greater. Texels of weight 0 have the fourth, transparent.
     #[inline(always)]
     fn three_colors(&self, simd: S, weights: &[F<S>; 16]) -> [U<S>; 2] {
         let [from, to] = self.colors();

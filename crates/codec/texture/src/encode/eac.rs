@@ -1,18 +1,18 @@
-//! Single components as EAC has them: a base, a multiplier and a table of modifiers, from the Khronos Data Format
-//! specification 1.4.
+//! EAC blocks of one component: a base, a multiplier and a table of modifiers, from the Khronos Data Format specification
+//! 1.4.
 //!
-//! The upper four modifiers of a table are the lower four, turned over and one less: with half a multiplier taken from the
-//! base, values lie at four distances above and below.
+//! A table has four modifiers m of 0 and above, and -m - 1 for each. Measured from half a multiplier below the base, a block's
+//! values therefore lie at four distances on both sides.
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
 use crate::etc::eac::MODIFIERS;
 use fearless_simd::prelude::*;
 
-/// Tables that the fastest search looks at: with steps like a ramp's, with a far value, and with one that is 0.
+/// The tables that [`Quality::Fast`] tries: ones with even steps, with a far value, and with modifiers near 0.
 const FEW: [usize; 4] = [0, 3, 10, 13];
 
-/// What is tried around the multiplier and the base that reach over all values.
+/// Changes to the multiplier and the base that are tried, from those whose values just span the block's.
 const NEAR: [[f32; 2]; 9] = [
     [0.0, 0.0],
     [1.0, 0.0],
@@ -25,13 +25,13 @@ const NEAR: [[f32; 2]; 9] = [
     [0.0, 2.0],
 ];
 
-/// The distances of a table's values from the middle between them, the least index first.
+/// The four distances of a table's values from their middle, in multipliers, in the order of indices.
 fn distances(table: usize) -> [f32; 4] {
     let [_, _, _, _, a, b, c, d] = MODIFIERS[table];
     [a, b, c, d].map(|modifier| f32::from(modifier) + 0.5)
 }
 
-/// The two words of each block: of eight bits, or of 11 where `ELEVEN`.
+/// The two words of each block: of alpha with eight bits, or of R11 if `ELEVEN`.
 #[inline(never)]
 pub fn encode<S: Simd, const ELEVEN: bool>(
     simd: S,
@@ -42,7 +42,8 @@ pub fn encode<S: Simd, const ELEVEN: bool>(
     simd.vectorize(
         #[inline(always)]
         || {
-            // Eleven bits as eighths of the base's unit, less the half unit that is added to it.
+            // R11's values are 8 * base + 4 + 8 * multiplier * modifier, so that a base of eight bits is tried for an eighth
+            // of the value less a half.
             let mut values = blocks.texels[component];
             if ELEVEN {
                 for value in &mut values {
@@ -98,7 +99,7 @@ pub fn encode<S: Simd, const ELEVEN: bool>(
             let start = base - multiplier * 0.5;
             let mut halves = [words(simd, 0); 2];
             for i in 0..16 {
-                // Texels go down columns.
+                // Indices are stored column by column.
                 let value = values[i % 4 * 4 + i / 4];
                 let away = value - start;
                 let far = away.abs();
@@ -118,7 +119,7 @@ pub fn encode<S: Simd, const ELEVEN: bool>(
     )
 }
 
-/// Words of which the first is the higher, in the order of their bytes.
+/// The upper and the lower word of a block of big-endian bytes.
 #[inline(always)]
 pub fn big_endian<S: Simd>([high, low]: [U<S>; 2]) -> [[u32; LANES]; 2] {
     let mut out = [high.to_array(), low.to_array()];

@@ -1,8 +1,9 @@
-//! The colours of ETC1 and ETC2, from the Khronos Data Format specification 1.4: halves of a block with a base and a table
-//! of modifiers each, and of ETC2 the plane. The modes T and H are not made.
+//! Colour blocks of ETC1 and ETC2, from the Khronos Data Format specification 1.4: two halves with a base colour and a table
+//! of modifiers each, and ETC2's planar mode. ETC2's modes T and H are not encoded.
 //!
-//! A modifier m moves a texel by m along grey. Where nothing is clamped, it changes the squared error of a texel by
-//! 3m² - 2md, d being the sum of what the base lacks: so only |d| matters.
+//! A modifier m is added to all three components. If nothing is clamped, it changes the squared error of a texel by
+//! 3m² - 2md, where d is the sum of the texel's components less that of the base. Tables have m and -m, so the best table
+//! depends on |d| alone.
 
 use super::Quality;
 use super::eac::big_endian;
@@ -17,18 +18,18 @@ pub enum Version {
     Two,
 }
 
-/// A colour for each half.
+/// A colour of each half.
 type Colors<S> = [[F<S>; 3]; 2];
 
-/// What is known of the texels of half a block.
+/// Sums over the texels of half a block.
 struct Half<S: Simd> {
-    /// Sums of components of each texel.
+    /// The sum of the components of each texel.
     lights: [F<S>; 8],
     sums: [F<S>; 3],
     squares: F<S>,
 }
 
-/// A base and a table.
+/// The base and the table of a half.
 #[derive(Clone, Copy)]
 struct Chosen<S: Simd> {
     codes: [F<S>; 3],
@@ -50,7 +51,7 @@ struct Pair<S: Simd> {
     flipped: F<S>,
 }
 
-/// The texels of a half, rows after rows.
+/// The numbers of a half's texels; texels are counted row by row.
 const fn members(flipped: bool, half: usize) -> [usize; 8] {
     let mut out = [0; 8];
     let (mut i, mut n) = (0, 0);
@@ -158,7 +159,8 @@ fn half<S: Simd>(simd: S, blocks: &Blocks<S>, members: &[usize; 8]) -> Half<S> {
     )
 }
 
-/// Codes of both bases, and their values in eight bits: of five bits, the second near the first, or of four.
+/// The codes of both bases, and their values in eight bits. Differential codes have five bits, and the second is at most 4
+/// below and 3 above the first; others have four bits.
 #[inline(always)]
 fn bases<S: Simd>(simd: S, wanted: &Colors<S>, differential: bool) -> (Colors<S>, Colors<S>) {
     let (mut codes, mut values) = (*wanted, *wanted);
@@ -179,7 +181,7 @@ fn bases<S: Simd>(simd: S, wanted: &Colors<S>, differential: bool) -> (Colors<S>
     (codes, values)
 }
 
-/// A code of five or four bits in eight.
+/// A code of five or four bits, expanded to eight by repeating its bits.
 #[inline(always)]
 fn widened<S: Simd>(code: F<S>, differential: bool) -> F<S> {
     if differential { code * 8.0 + (code * 0.25).floor() } else { code * 17.0 }
@@ -197,7 +199,7 @@ fn tried<S: Simd>(simd: S, halves: &[Half<S>; 2], wanted: &Colors<S>, differenti
     }
 }
 
-/// Steps of single codes, and of all three, as long as they help.
+/// Varies single codes of each base by one, and all three together, and keeps what is better.
 #[inline(never)]
 fn around<S: Simd>(simd: S, halves: &[Half<S>; 2], differential: bool, found: &mut Pair<S>) {
     simd.vectorize(
@@ -274,7 +276,7 @@ impl<S: Simd> Half<S> {
         )
     }
 
-    /// The mean of what texels' modifiers are.
+    /// The mean of the modifiers that the texels choose. A base lower by it lets the mean of the half be met.
     #[inline(never)]
     fn drift(&self, simd: S, chosen: &Chosen<S>) -> F<S> {
         simd.vectorize(
@@ -295,7 +297,7 @@ impl<S: Simd> Half<S> {
 }
 
 impl<S: Simd> Chosen<S> {
-    /// This where the mask says so, else the other.
+    /// This where the mask is set, else the other.
     #[inline(always)]
     fn select(self, mask: Mask<S>, mut other: Chosen<S>) -> Chosen<S> {
         for c in 0..3 {
@@ -312,7 +314,7 @@ impl<S: Simd> Chosen<S> {
 }
 
 impl<S: Simd> Pair<S> {
-    /// This where the mask says so, else the other.
+    /// This where the mask is set, else the other.
     #[inline(always)]
     fn select(self, mask: Mask<S>, other: Pair<S>) -> Pair<S> {
         Pair {
@@ -326,7 +328,7 @@ impl<S: Simd> Pair<S> {
         }
     }
 
-    /// The high and the low word.
+    /// The upper and the lower word.
     #[inline(never)]
     fn bits(&self, simd: S, blocks: &Blocks<S>, quality: Quality) -> [U<S>; 2] {
         simd.vectorize(
@@ -346,7 +348,7 @@ impl<S: Simd> Pair<S> {
                 let mut low = words(simd, 0);
                 for i in 0..16 {
                     let (x, y) = (i % 4, i / 4);
-                    // Where the texel is of the second half.
+                    // Whether the texel is in the second half.
                     let in_second = match (x / 2, y / 2) {
                         (0, 0) => splat(simd, 0.0).simd_gt(0.5),
                         (1, 1) => splat(simd, 1.0).simd_gt(0.5),
@@ -400,7 +402,7 @@ fn nearest<S: Simd>(
     (is_large, is_below)
 }
 
-/// The plane of least squares: both words, and what it leaves.
+/// Planar mode by least squares: both words, and the squared error.
 #[inline(never)]
 fn plane<S: Simd>(simd: S, blocks: &Blocks<S>) -> ([U<S>; 2], F<S>) {
     simd.vectorize(
@@ -410,7 +412,7 @@ fn plane<S: Simd>(simd: S, blocks: &Blocks<S>) -> ([U<S>; 2], F<S>) {
             let zero = splat(simd, 0.0);
             let limit = splat(simd, 255.0);
             let mut error = zero;
-            // Origin, right, below.
+            // Codes of the colours O (origin), H (right) and V (below).
             let mut codes = [[words(simd, 0); 3]; 3];
             for c in 0..3 {
                 let (mut sum, mut right, mut below) = (zero, zero, zero);
@@ -420,7 +422,7 @@ fn plane<S: Simd>(simd: S, blocks: &Blocks<S>) -> ([U<S>; 2], F<S>) {
                     right = value.mul_add(splat(simd, (i % 4) as f32 - 1.5), right);
                     below = value.mul_add(splat(simd, (i / 4) as f32 - 1.5), below);
                 }
-                // Squares of the distances from the middle add up to 20.
+                // The squared distances of the sixteen texels from the middle add up to 20 along each axis.
                 let (right, below) = (right * (1.0 / 20.0), below * (1.0 / 20.0));
                 let origin = sum * (1.0 / 16.0) - (right + below) * 1.5;
                 let mut exact = [zero; 3];
@@ -447,9 +449,10 @@ fn plane<S: Simd>(simd: S, blocks: &Blocks<S>) -> ([U<S>; 2], F<S>) {
             let mut high = r << 25 | g >> 6 << 24 | (g & 0x3f) << 17 | b >> 5 << 16;
             high |= (b >> 3 & 3) << 11 | (b & 7) << 7 | (r_right >> 1) << 2 | 2 | r_right & 1;
             let low = g_right << 25 | b_right << 19 | r_below << 13 | g_below << 6 | b_below;
-            // Red and green stay within range, as the sign of their differences is the highest bit of their bases.
+            // Planar mode is signalled by an overflow of differential blue, and of blue only. Red and green do not overflow: the
+            // free bit before each is set where the difference is negative.
             high |= (high >> 26 & 1) << 31 | (high >> 18 & 1) << 23;
-            // Blue leaves it: above where base and difference are large, else below.
+            // Blue's free bits make it overflow: upwards where base and difference are large, else downwards.
             let is_above = ((high >> 11 & 3) + (high >> 8 & 3)).simd_ge(words(simd, 4));
             high |= is_above.select(words(simd, 7 << 13), words(simd, 1 << 10));
             ([high, low], error)

@@ -1,7 +1,7 @@
 //! Sixteen blocks of 4x4 texels at a time, one in each lane.
 //!
-//! What is not inlined is not compiled for the instruction set: functions that take a token are `inline(always)`, and
-//! arrays are filled by loops.
+//! A function that is not inlined into `vectorize` is compiled for the baseline instruction set. So functions that take a
+//! token are `inline(always)`, and arrays are filled by loops, as closures may stay calls.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f32x16, mask32x16, u32x16};
@@ -9,20 +9,20 @@ use fearless_simd::{f32x16, mask32x16, u32x16};
 /// Blocks encoded together.
 pub const LANES: usize = 16;
 
-/// Singles of sixteen blocks.
+/// A float for each of sixteen blocks.
 pub type F<S> = f32x16<S>;
-/// Words of sixteen blocks.
+/// A word for each of sixteen blocks.
 pub type U<S> = u32x16<S>;
-/// Which of sixteen blocks.
+/// A truth for each of sixteen blocks.
 pub type Mask<S> = mask32x16<S>;
 
 /// Four rows of the texels of sixteen adjacent blocks, RGBA8 in words.
 pub type Rows = [[u32; 4 * LANES]; 4];
 
-/// Components of the texels of sixteen blocks, 0 to 255: a component, then a texel, rows after rows.
+/// Components of the texels of sixteen blocks, 0 to 255, indexed by component and then by texel, row by row.
 pub struct Blocks<S: Simd> {
     pub texels: [[F<S>; 16]; 4],
-    /// Whether alpha is 255 everywhere.
+    /// Whether alpha is 255 in all texels of all blocks.
     pub opaque: bool,
 }
 
@@ -36,13 +36,13 @@ pub fn words<S: Simd>(simd: S, value: u32) -> U<S> {
     U::splat(simd, value)
 }
 
-/// The nearest integer, of numbers that are none below 0.
+/// The nearest integer to a number that is not negative.
 #[inline(always)]
 pub fn rounded<S: Simd>(value: F<S>) -> U<S> {
     (value + 0.5).to_int()
 }
 
-/// A number between 0 and `top`, rounded to an integer.
+/// A number clamped to 0 to `top` and rounded to an integer.
 #[inline(always)]
 pub fn level<S: Simd>(value: F<S>, top: F<S>) -> F<S> {
     value.max(splat(value.simd, 0.0)).min(top).round_ties_even()

@@ -1,20 +1,20 @@
-//! Lines through the colours of a block: where they run, and which of the levels on them is nearest to each texel.
+//! Lines through the colours of a block: their end points, and the level between those that is nearest to each texel.
 
 use super::lanes::{Blocks, F, Mask, level, splat};
 use fearless_simd::prelude::*;
 
-/// What is divided by is at least this.
+/// The least divisor; smaller ones are replaced by it.
 const LEAST: f32 = 1e-4;
 
-/// Texels that belong together: all, or those with the weight 1, others have 0.
+/// The texels that share a line: all of a block, or one subset.
 pub trait Part<S: Simd>: Copy {
-    /// `value` where the texel belongs to it, else `otherwise`.
+    /// `value` where the texel is in the part, else `otherwise`.
     fn only(self, texel: usize, value: F<S>, otherwise: F<S>) -> F<S>;
 
-    /// `value`, or 0.
+    /// `value` where the texel is in the part, else 0.
     fn weighted(self, texel: usize, value: F<S>) -> F<S>;
 
-    /// How many they are, and 1 over that.
+    /// The number of texels in the part, and its reciprocal.
     fn count(self, simd: S) -> [F<S>; 2];
 }
 
@@ -39,7 +39,7 @@ impl<S: Simd> Part<S> for Whole {
     }
 }
 
-/// Some of them.
+/// The texels with weight 1; others have weight 0.
 #[derive(Clone, Copy)]
 pub struct Weighted<'a, S: Simd>(pub &'a [F<S>; 16]);
 
@@ -64,8 +64,9 @@ impl<S: Simd> Part<S> for Weighted<'_, S> {
     }
 }
 
-/// Sums over texels: exact, as components are integers.
+/// Sums over the texels of a part. They are exact, as components are integers.
 pub struct Moments<S: Simd> {
+    /// The number of texels and its reciprocal.
     pub count: [F<S>; 2],
     pub sums: [F<S>; 4],
     /// Sums of products of two components, the second not before the first.
@@ -102,7 +103,7 @@ impl<S: Simd> Moments<S> {
         )
     }
 
-    /// The covariances times the count; both halves.
+    /// The symmetric matrix of covariances, times the number of texels.
     #[inline(always)]
     pub fn scatter<const C: usize>(&self) -> [[F<S>; 4]; 4] {
         let mut out = self.products;
@@ -116,8 +117,8 @@ impl<S: Simd> Moments<S> {
         out
     }
 
-    /// The direction along which texels differ most, of any length: the scatter's power 2 to the `SQUARES` applied to
-    /// the axis with the greatest variance. Zero for a single colour.
+    /// The direction along which texels differ most, of any length; zero for a single colour. The scatter matrix is squared
+    /// `SQUARES` times, which makes of its row with the greatest diagonal that many doublings of power iteration.
     #[inline(always)]
     pub fn axis<const C: usize, const SQUARES: usize>(&self, simd: S) -> [F<S>; 4] {
         let mut matrix = self.scatter::<C>();
@@ -147,7 +148,7 @@ impl<S: Simd> Moments<S> {
         axis
     }
 
-    /// What is left of the sum of squares beside a line along `axis`.
+    /// The sum of squared distances from the best line, which runs along [`axis`](Self::axis) through the mean.
     #[inline(always)]
     pub fn beside<const C: usize, const SQUARES: usize>(&self, simd: S) -> F<S> {
         let axis = self.axis::<C, SQUARES>(simd);
@@ -166,7 +167,7 @@ impl<S: Simd> Moments<S> {
     }
 }
 
-/// Scaled so that the diagonal adds up to 1.
+/// Scales a matrix to a trace of 1.
 #[inline(always)]
 fn normalize<S: Simd, const C: usize>(simd: S, matrix: &mut [[F<S>; 4]; 4]) {
     let mut trace = splat(simd, 1e-20);
@@ -182,7 +183,7 @@ fn normalize<S: Simd, const C: usize>(simd: S, matrix: &mut [[F<S>; 4]; 4]) {
 }
 
 impl<S: Simd> Ends<S> {
-    /// The shortest piece of the line of least squares that all texels project to.
+    /// The ends of the shortest segment of the principal line that has the projections of all texels.
     #[inline(never)]
     pub fn principal<const C: usize>(
         simd: S,
@@ -223,7 +224,7 @@ impl<S: Simd> Ends<S> {
         )
     }
 
-    /// Of `top` + 1 levels from the one end to the other, the nearest to each texel.
+    /// The nearest to each texel of the `top` + 1 levels from one end to the other.
     #[inline(never)]
     pub fn levels<const C: usize>(&self, simd: S, blocks: &Blocks<S>, top: f32) -> [F<S>; 16] {
         simd.vectorize(
@@ -244,7 +245,7 @@ impl<S: Simd> Ends<S> {
         )
     }
 
-    /// Factors of components and what is added, so that the one end is at 0 and the other at `top`.
+    /// The projection onto the line, as a factor for each component and an offset: `from` goes to 0 and `to` to `top`.
     #[inline(always)]
     fn projection<const C: usize>(&self, simd: S, top: f32) -> ([F<S>; 4], F<S>) {
         let mut way = [splat(simd, 0.0); 4];
@@ -262,7 +263,7 @@ impl<S: Simd> Ends<S> {
         (way, start)
     }
 
-    /// The squared distances of texels from their levels.
+    /// The sum of squared distances of texels from their levels.
     #[inline(never)]
     pub fn error<const C: usize>(
         &self,
@@ -293,7 +294,7 @@ impl<S: Simd> Ends<S> {
         )
     }
 
-    /// The ends with the least squares for texels at these levels; where all texels are at one, the ends as they are.
+    /// The ends of least squares for texels at these levels. Where all texels are at one level, the ends stay as they are.
     #[inline(never)]
     pub fn regression<const C: usize>(
         &self,
@@ -346,7 +347,7 @@ impl<S: Simd> Ends<S> {
         )
     }
 
-    /// These where the mask says so, else the others.
+    /// These ends where the mask is set, else the others.
     #[inline(always)]
     pub fn select(self, mask: Mask<S>, mut otherwise: Ends<S>) -> Ends<S> {
         for c in 0..4 {
@@ -357,20 +358,24 @@ impl<S: Simd> Ends<S> {
     }
 }
 
-/// The ends of least squares, and what other ends cost: sums over texels of products of the shares that each end has in
-/// them.
+/// The ends of least squares, and the quadratic form that gives the error of any other ends. A texel at level l of `top` is
+/// `from` with the weight 1 - l / `top` and `to` with the weight l / `top`.
 pub struct Least<S: Simd> {
     pub ends: Ends<S>,
+    /// Sum of the squares of `from`'s weights.
     near: F<S>,
+    /// Sum of the products of both weights.
     both: F<S>,
+    /// Sum of the squares of `to`'s weights.
     far: F<S>,
-    /// Sums of components times the share of the one end, and of the other.
+    /// Sums of each component times `from`'s weight.
     with_near: [F<S>; 4],
+    /// Sums of each component times `to`'s weight.
     with_far: [F<S>; 4],
 }
 
 impl<S: Simd> Least<S> {
-    /// The squared error of a component, less what does not depend on the ends.
+    /// The squared error of a component, without the term that does not depend on the ends.
     #[inline(always)]
     pub fn cost(&self, component: usize, from: F<S>, to: F<S>) -> F<S> {
         let own = self.near * from + (self.both * to - self.with_near[component]) * 2.0;

@@ -1,8 +1,8 @@
 //! Encoders.
 //!
-//! [`encode_into`] makes blocks of RGBA8 texels, [`transcode_into`] of another format's blocks, sixteen blocks at a time, so
-//! that texels between two formats stay in the cache. The blocks depend on the processor's instruction set: products and
-//! sums may be rounded once or twice.
+//! [`encode_into`] encodes RGBA8 texels, [`transcode_into`] blocks of another format. Both encode sixteen blocks at a time,
+//! one in each SIMD lane. A transcoder decodes a strip of texels and encodes it while it is in the cache. The resulting bytes
+//! depend on the processor's instruction set, as some have fused multiply-add, which rounds once, and others round twice.
 
 #![allow(clippy::needless_range_loop, reason = "lanes are filled by loops over places of several arrays")]
 
@@ -23,15 +23,15 @@ use lanes::{Blocks, LANES, Rows};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// How long blocks are searched for.
+/// How much time is spent on the search for the best blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Quality {
-    /// A line through the texels and least squares, once: for textures that are made while a frame is.
+    /// A line through the texels and one round of least squares: for textures that are encoded within a frame.
     Fast,
-    /// What costs little and helps much: more rounds, more modes.
+    /// More rounds and more modes, where they gain much for little time.
     #[default]
     Normal,
-    /// Many modes, partitions and steps of ends: for files.
+    /// Many modes, partitions and steps of the end points: for files that are encoded ahead of time.
     High,
 }
 
@@ -40,22 +40,22 @@ impl Quality {
     pub const ALL: [Quality; 3] = [Quality::Fast, Quality::Normal, Quality::High];
 }
 
-/// Why nothing was encoded.
+/// Why an encoder refused its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EncodeError {
     /// There is no encoder for the format.
     #[error("{0} is not encoded")]
     Format(Format),
-    /// Texels of the format are not RGBA8, which encoders take.
-    #[error("{0} is not transcoded: its texels are no bytes")]
+    /// The format does not decode to RGBA8, which is what encoders take.
+    #[error("{0} is not transcoded: it does not decode to RGBA8")]
     Source(Format),
-    /// The texels or blocks given, or the room for blocks.
+    /// The input or the output is too short for the extent, or the extent is too large.
     #[error(transparent)]
     Size(#[from] Error),
 }
 
 impl Format {
-    /// Whether [`encode_into`] makes it.
+    /// Whether [`encode_into`] has an encoder for the format.
     pub const fn has_encoder(self) -> bool {
         matches!(
             self,
@@ -74,12 +74,12 @@ impl Format {
     }
 }
 
-/// Encodes RGBA8 texels, rows of slices without padding, to blocks of `format`, which lie in rows of slices, at the start
-/// of `out`. Components that the format does not have are left out. Blocks that hang over an edge repeat the last texels.
-/// Nothing is allocated.
+/// Encodes RGBA8 texels to blocks of `format`. `texels` has slices of rows without padding; blocks are written to the start
+/// of `out` in the same order. Components that the format does not have are dropped. A block that reaches over the right or
+/// the lower edge repeats the last column or row. Nothing is allocated.
 ///
 /// # Errors
-/// When there is no encoder for the format, or `texels` or `out` is too short for `extent`; `out` is not touched then.
+/// When there is no encoder for the format, or `texels` or `out` is too short for `extent`; `out` is then unchanged.
 pub fn encode_into(
     format: Format,
     extent: Extent,
@@ -104,11 +104,12 @@ pub fn encode_into_parallel(
     transcode_into_parallel(Format::Plain(Texel::Rgba8), extent, texels, format, quality, out)
 }
 
-/// Makes blocks of `to` of blocks of `from`, which lie as [`decode_into`](crate::decode_into) wants them, at the start of
-/// `out`. Blocks of [`Format::Etc1s`] become ETC1 and ETC2 as they are. Nothing is allocated.
+/// Transcodes blocks of `from` to blocks of `to`. `data` has the layout that [`decode_into`](crate::decode_into) takes;
+/// blocks are written to the start of `out`. From [`Format::Etc1s`] to ETC1 and ETC2 RGB, blocks are copied, as those formats
+/// contain it. Nothing is allocated.
 ///
 /// # Errors
-/// When texels of `from` are not RGBA8, and as [`encode_into`].
+/// When `from` does not decode to RGBA8, and as [`encode_into`].
 pub fn transcode_into(
     from: Format,
     extent: Extent,
@@ -146,16 +147,17 @@ pub fn transcode_into_parallel(
     Ok(())
 }
 
-/// Texels of sixteen blocks along a row.
+/// Texels along a row of sixteen blocks.
 const BATCH: usize = 4 * LANES;
 
-/// The least texels of a strip.
+/// Texels across that a strip has at least, if they fit into [`STRIP_BYTES`].
 const STRIP: usize = 256;
 
-/// The texels of a strip of any format's: a width that blocks of 4 and of the format divide, for each axis.
+/// Bytes of the buffer for a decoded strip. ASTC 10x10 needs most: 320x20 texels, as the width is a multiple of 10 and of
+/// [`BATCH`], and the height one of 10 and of 4.
 const STRIP_BYTES: usize = 4 * 320 * 20;
 
-/// A picture whose slices are cut into bands of whole blocks of both formats, and those into strips.
+/// A checked call. Slices are cut into bands, which have whole rows of blocks of both formats, and bands into strips.
 #[derive(Clone, Copy)]
 struct Job {
     from: Format,
@@ -169,15 +171,15 @@ struct Job {
     strip: usize,
     /// Bytes of a slice's data and output.
     slice: [usize; 2],
-    /// Bytes of a band's.
+    /// Bytes of a band's data and output.
     band: [usize; 2],
 }
 
-/// A job, and the parts of data and output that it takes.
+/// A job with its input and output, cut to the bytes that it uses.
 type Work<'a> = (Job, &'a [u8], &'a mut [u8]);
 
 impl Job {
-    /// Checks everything. Nothing if there is nothing to do.
+    /// Checks the arguments. `None` if the extent is empty.
     fn new<'a>(
         from: Format,
         to: Format,
@@ -208,7 +210,7 @@ impl Job {
         }
         let bytes = |extent| [from.data_bytes(extent), to.data_bytes(extent)].map(Option::unwrap_or_default);
         let slice = bytes(Extent { depth: 1, ..extent });
-        // Whole rows of blocks, though the picture may have fewer.
+        // The last band may have fewer rows.
         let band = bytes(Extent { height: rows as u32, depth: 1, ..extent });
         if band.contains(&0) {
             return Err(too_large.into());
@@ -243,17 +245,16 @@ impl Job {
                 let extent = Extent::flat(width as u32, block_height.min(height - top) as u32);
                 let blocks = blocks.get(first..first + count).unwrap_or_default();
                 let texels = texels.get_mut(top * row..).unwrap_or_default();
-                // All sizes fit, as they do for the whole picture.
+                // This cannot fail: sizes were checked for the whole picture.
                 let _ = decode::decode_into(self.from, extent, blocks, texels);
             }
             self.blocks(&texels, width, height, [left, width], out);
         }
     }
 
-    /// Makes blocks of `height` rows of texels of `pitch`, for the columns that begin at the first of `columns` and are
-    /// as many as the second.
-    fn blocks(&self, texels: &[u8], pitch: usize, height: usize, columns: [usize; 2], out: &mut [u8]) {
-        let [left, width] = columns;
+    /// Encodes `height` rows of `texels`, `pitch` texels apart, into a band: `[left, width]` are the first column that they
+    /// have in the picture, and their number.
+    fn blocks(&self, texels: &[u8], pitch: usize, height: usize, [left, width]: [usize; 2], out: &mut [u8]) {
         let bytes = self.to.block_bytes();
         let row_bytes = self.width.div_ceil(4) * bytes;
         let words = texels.as_chunks::<4>().0;
@@ -278,7 +279,7 @@ impl Job {
     }
 }
 
-/// The least number that both divide, of which the second is a power of two.
+/// The least common multiple of `size` and a power of two.
 const fn multiple(size: usize, power: usize) -> usize {
     let mut out = size;
     while !out.is_multiple_of(power) {
@@ -287,7 +288,7 @@ const fn multiple(size: usize, power: usize) -> usize {
     out
 }
 
-/// What makes the words of blocks.
+/// The encoder of a block. The formats of two components, and those with alpha, have two.
 #[derive(Clone, Copy)]
 enum Coder {
     Bc1(Alpha),
@@ -301,19 +302,19 @@ enum Coder {
     EacTwo,
 }
 
-/// Rows of texels.
+/// A picture, or a strip of one, from which rows of blocks are taken.
 #[derive(Clone, Copy)]
 struct Texels<'a> {
     words: &'a [[u8; 4]],
     pitch: usize,
     width: usize,
     height: usize,
-    /// The first of the rows that a block needs.
+    /// The first of the four rows of the next blocks.
     top: usize,
 }
 
 impl Texels<'_> {
-    /// Four rows of sixteen blocks; the last texels are repeated.
+    /// Loads the texels of sixteen blocks. Beyond the edges the last column and row are repeated.
     #[inline(always)]
     fn rows(&self, left: usize, rows: &mut Rows) {
         for (y, out) in rows.iter_mut().enumerate() {
@@ -329,7 +330,7 @@ impl Texels<'_> {
         }
     }
 
-    /// Blocks of a row of them.
+    /// Encodes one row of blocks of `B` bytes.
     fn each<const B: usize>(&self, out: &mut [u8], coder: Coder, quality: Quality) {
         let blocks = out.as_chunks_mut::<B>().0;
         let needed = self.width.div_ceil(4);
@@ -349,7 +350,7 @@ impl Texels<'_> {
 }
 
 impl Coder {
-    /// As [`Coder::words`] by the best of three instruction sets; more of them would take long to compile and gain little.
+    /// As [`Coder::words`], compiled for the best of three instruction sets. A fourth would cost compile time and gain little.
     #[cfg(target_arch = "x86_64")]
     fn words_at(self, level: Level, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
         if let Some(simd) = level.as_avx512() {
@@ -361,13 +362,13 @@ impl Coder {
         }
     }
 
-    /// As [`Coder::words`] by what the processor has.
+    /// As [`Coder::words`], compiled for the instruction set of the processor.
     #[cfg(not(target_arch = "x86_64"))]
     fn words_at(self, level: Level, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
         fearless_simd::dispatch!(level, simd => self.words(simd, rows, quality))
     }
 
-    /// The words of sixteen blocks; of blocks of eight bytes there are two.
+    /// The words of sixteen blocks. Blocks of eight bytes have two, and the others are 0.
     #[inline(always)]
     fn words<S: Simd>(self, simd: S, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
         let blocks = simd.vectorize(

@@ -1,4 +1,5 @@
-//! Single components as BC4 has them: two values of eight bits, and six or four between them.
+//! BC4 blocks of one component, also BC3's alpha and BC5's halves: two values of eight bits with six values between them, or
+//! with four and 0 and 255.
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
@@ -18,7 +19,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, component: usize, quality: Q
             let mut best = Ramp::of::<7>(simd, values, most, least);
             if quality != Quality::Fast {
                 best.regress::<7>(simd, values);
-                // Six values, and 0 and 255 beside them.
+                // The other mode, with six values, 0 and 255.
                 let (mut inner_least, mut inner_most) = (splat(simd, 255.0), splat(simd, 0.0));
                 for value in values {
                     let inner = value.simd_gt(0.5) & value.simd_lt(254.5);
@@ -46,11 +47,11 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, component: usize, quality: Q
     )
 }
 
-/// A ramp of `TOP` steps from the first value to the second; of five steps there are 0 and 255 beside it.
+/// A ramp of `TOP` steps from the first value to the second. Beside one of five steps there are the values 0 and 255.
 struct Ramp<S: Simd> {
     from: F<S>,
     to: F<S>,
-    /// Texels' places on the ramp; -1 and `TOP` + 1 are the values beside it.
+    /// The step of each texel; -1 stands for the value 0 and `TOP` + 1 for 255.
     levels: [F<S>; 16],
     error: F<S>,
 }
@@ -86,7 +87,7 @@ impl<S: Simd> Ramp<S> {
         )
     }
 
-    /// Tries the values of least squares for the levels.
+    /// Tries the end values of least squares for the levels.
     #[inline(never)]
     fn regress<const TOP: usize>(&mut self, simd: S, values: &[F<S>; 16]) {
         simd.vectorize(
@@ -116,7 +117,8 @@ impl<S: Simd> Ramp<S> {
         )
     }
 
-    /// Takes other values where they are better, and in the order that says how many there are between them.
+    /// Takes other end values in the lanes where they are better and in the order that selects this mode; gives whether
+    /// there are any.
     #[inline(always)]
     fn try_ends<const TOP: usize>(&mut self, simd: S, values: &[F<S>; 16], from: F<S>, to: F<S>) -> bool {
         let other = Ramp::of::<TOP>(simd, values, from, to);
@@ -134,7 +136,7 @@ impl<S: Simd> Ramp<S> {
         true
     }
 
-    /// Steps of the values as long as they help.
+    /// Varies the end values by small steps, as long as the error falls.
     #[inline(never)]
     fn descend<const TOP: usize>(&mut self, simd: S, values: &[F<S>; 16]) {
         simd.vectorize(
@@ -174,7 +176,7 @@ impl<S: Simd> Ramp<S> {
                 let one = splat(simd, 1.0);
                 let mut halves = [words(simd, 0); 2];
                 for i in 0..16 {
-                    // Indices are 0 and 1 for the values, 2 and up for those between; of six, 6 and 7 for those beside.
+                    // Indices are 0 and 1 for the end values and from 2 on for those between; 6 is 0 and 7 is 255.
                     let at = self.levels[i];
                     let mut index = at.simd_gt(0.5).select(at + 1.0, at);
                     index = at.simd_gt(TOP as f32 - 0.5).select(one, index);
@@ -186,7 +188,7 @@ impl<S: Simd> Ramp<S> {
                 }
                 let [low, high] = halves;
                 let ends = rounded(self.from) | rounded(self.to) << 8;
-                // Equal values are read as a ramp of six, whose first is the same.
+                // Equal values select the other mode, where index 0 is still this value.
                 let (low, high) = if TOP == 7 {
                     let is_flat = self.from.simd_eq(self.to);
                     let none = words(simd, 0);

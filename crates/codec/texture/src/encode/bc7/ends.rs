@@ -1,19 +1,19 @@
-//! Ends of lines as the modes store them, and the levels of texels between them.
+//! End points as the modes store them, and the levels of texels between them.
 
 use super::super::lanes::{Blocks, F, U, level, splat};
 use super::super::line::{Ends, Least, Moments, Part};
 use crate::bc::bc7::MODES;
 use fearless_simd::prelude::*;
 
-/// Ends as they are stored, their lowest bits, and what they stand for.
+/// End points as codes and their lowest bits (p-bits), and their values in eight bits.
 pub(super) struct Stored<S: Simd> {
     pub(super) codes: [[F<S>; 4]; 2],
     pub(super) lowest: [F<S>; 2],
     pub(super) exact: Ends<S>,
 }
 
-/// The best codes for levels, of the first `C` components: of each the first end rounded either way, and the second that is
-/// best with it; all that for each choice of lowest bits.
+/// The best codes of the first `C` components for fixed levels. For each choice of lowest bits, each component of the first
+/// end is rounded down and up, and the second end is the best one for it.
 #[inline(never)]
 pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
     simd: S,
@@ -27,7 +27,7 @@ pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
             let zero = splat(simd, 0.0);
             let mut best = Stored { codes: [[zero; 4]; 2], lowest: [zero; 2], exact: least.ends };
             let mut cost = splat(simd, f32::MAX);
-            // Alpha of 255 is odd.
+            // An alpha of 255 needs lowest bits of 1.
             let is_odd = M == 6 && opaque;
             for bits in [[1, 1], [0, 0], [0, 1], [1, 0]] {
                 let is_left_out = match (mode.own_lowest, mode.shared_lowest) {
@@ -76,7 +76,7 @@ pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
     )
 }
 
-/// The code of a value, not rounded.
+/// The code of a value of eight bits, not rounded.
 #[inline(always)]
 pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
     let scale = ((1u32 << (bits + u32::from(lowest.is_some()))) - 1) as f32 / 255.0;
@@ -86,7 +86,7 @@ pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S>
     }
 }
 
-/// The value of a code in eight bits: its bits repeated.
+/// The value of a code in eight bits, whose bits are repeated.
 #[inline(always)]
 pub(super) fn value<S: Simd>(code: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
     let all = bits + u32::from(lowest.is_some());
@@ -98,7 +98,7 @@ pub(super) fn value<S: Simd>(code: F<S>, bits: u32, lowest: Option<f32>) -> F<S>
     (whole << (8 - all) | whole >> (2 * all - 8)).to_float()
 }
 
-/// Ends, the levels of texels between them, and their error.
+/// End points, the levels of texels between them, and the squared error.
 pub(super) struct Fitted<S: Simd> {
     pub(super) stored: Stored<S>,
     pub(super) levels: [F<S>; 16],
@@ -110,7 +110,7 @@ pub(super) const fn top<const M: usize>() -> f32 {
     ((1u32 << MODES[M].index) - 1) as f32
 }
 
-/// The best ends for levels, and the best levels for those.
+/// One round: the best end points for the levels, then the best levels for those.
 #[inline(always)]
 pub(super) fn once<S: Simd, const M: usize, const C: usize>(
     simd: S,
@@ -128,7 +128,7 @@ pub(super) fn once<S: Simd, const M: usize, const C: usize>(
     Fitted { stored, levels, error }
 }
 
-/// Some rounds of least squares, quantization and choice of levels.
+/// The best of some [rounds](once), from the principal line on.
 #[inline(never)]
 pub(super) fn fitted<S: Simd, const M: usize, const C: usize>(
     simd: S,
@@ -156,7 +156,7 @@ pub(super) fn fitted<S: Simd, const M: usize, const C: usize>(
 }
 
 impl<S: Simd> Fitted<S> {
-    /// Takes another where it is better.
+    /// Replaces this by `other` in the lanes where that is better.
     #[inline(always)]
     pub(super) fn improve(&mut self, other: &Fitted<S>) {
         let better = other.error.simd_lt(self.error);

@@ -1,8 +1,8 @@
-//! Blocks as bits.
+//! Bit fields of blocks.
 
 use super::Words;
 
-/// Fields of a block from its lowest bit on.
+/// A block that is filled from its lowest bit on.
 pub(super) struct Fields {
     bits: u128,
     at: u32,
@@ -19,7 +19,7 @@ impl Fields {
         self.at += bits;
     }
 
-    /// Sixteen indices of `bits` bits, without the highest bit of those of `anchors`, which rise.
+    /// Sixteen indices of `bits` bits. The texels of `anchors`, in rising order, have no highest bit.
     #[inline(always)]
     pub(super) fn put_indices(&mut self, mut indices: u64, bits: u32, anchors: &[u8]) {
         for &anchor in anchors.iter().rev() {

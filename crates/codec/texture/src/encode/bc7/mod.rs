@@ -1,7 +1,7 @@
 //! BC7, from Microsoft's description of the format.
 //!
-//! Mode 6 is tried for all blocks. Better qualities try two and three subsets, whose partitions are chosen by what lines
-//! through the subsets' texels leave beside them, and modes that have indices of their own for a component.
+//! Mode 6 is tried for all blocks. Better qualities also try modes of two and three subsets, with the partitions for which
+//! lines through the subsets leave the least squared distances, and modes with separate indices for one component.
 
 mod ends;
 mod fields;
@@ -24,17 +24,17 @@ struct Best<S: Simd> {
     words: Words,
 }
 
-/// How much is tried.
+/// How much is tried at a quality.
 struct Effort {
     /// Rounds of least squares.
     rounds: usize,
-    /// Partitions that are looked at.
+    /// Partitions of which the squared distances from lines are estimated.
     partitions: usize,
-    /// Partitions of two subsets that are tried.
+    /// Partitions, of the best estimates, that are encoded.
     tried: usize,
     /// Whether three subsets are tried.
     three: bool,
-    /// Whether any component may have indices of its own; else alpha only.
+    /// Whether the component with separate indices may be any; else it is alpha.
     rotations: bool,
 }
 
@@ -74,13 +74,13 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
     )
 }
 
-/// For each value of eight bits the codes of seven of which mode 5's second colour is that value: 43 parts of the one and 21
-/// of the other, of 64.
+/// For each value of eight bits two codes of seven bits between which mode 5's second colour, (43 a + 21 b + 32) / 64, is that
+/// value.
 const SOLID: [[u8; 2]; 256] = {
     let mut out = [[0; 2]; 256];
     let mut from = 0usize;
     while from < 128 {
-        // Ends next to each other reach all values.
+        // Codes at most 2 apart reach all values.
         let mut to = from.saturating_sub(2);
         while to < 128 && to <= from + 2 {
             let value = ((from << 1 | from >> 6) * 43 + (to << 1 | to >> 6) * 21 + 32) >> 6;
@@ -92,7 +92,7 @@ const SOLID: [[u8; 2]; 256] = {
     out
 };
 
-/// Blocks of a single colour keep it: mode 5 with the second colour everywhere.
+/// Encodes blocks of a single colour without error, in mode 5, where all texels have the second colour.
 #[inline(never)]
 fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, best: &mut Best<S>) {
     simd.vectorize(
@@ -126,7 +126,7 @@ fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, best: &mut Best<S>) {
     )
 }
 
-/// What only the best quality tries.
+/// Tries what [`Quality::High`] has beyond the others.
 #[inline(always)]
 fn finish<S: Simd>(simd: S, blocks: &Blocks<S>, effort: &Effort, best: &mut Best<S>) {
     if effort.three {
@@ -146,7 +146,7 @@ fn finish<S: Simd>(simd: S, blocks: &Blocks<S>, effort: &Effort, best: &mut Best
     }
 }
 
-/// Mode 6 for all blocks: a line, of `C` components, and sixteen levels.
+/// Encodes all blocks in mode 6, with one line of `C` components and sixteen levels.
 #[inline(never)]
 fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effort) -> Best<S> {
     simd.vectorize(
@@ -174,7 +174,7 @@ fn mode_6<S: Simd>(simd: S, stored: &Stored<S>, levels: &[F<S>; 16]) -> Words {
                 halves[i / 8] |= rounded(*at) << (4 * (i as u32 % 8));
             }
             let [low, high] = halves;
-            // The first index has no highest bit: where it would be set, the ends change places.
+            // The highest bit of the first index is not stored, and is 0. Where it would be set, the ends change places.
             let swapped = (low & 8).simd_ne(words(simd, 0));
             let (low, high) = (swapped.select(!low, low), swapped.select(!high, high));
             let code = |end: usize, c: usize| {
@@ -195,10 +195,10 @@ fn mode_6<S: Simd>(simd: S, stored: &Stored<S>, levels: &[F<S>; 16]) -> Words {
     )
 }
 
-/// Numbers of sixteen blocks.
+/// A number for each of sixteen blocks.
 type Lane = [u32; LANES];
 
-/// Blocks of `N` subsets, of mode `M` with `C` components, where they are better.
+/// Encodes blocks in mode `M`, which has `N` subsets and `C` components, and keeps them where they are better.
 #[inline(always)]
 fn several<S: Simd, const M: usize, const C: usize, const N: usize>(
     simd: S,
@@ -216,7 +216,7 @@ fn several<S: Simd, const M: usize, const C: usize, const N: usize>(
 /// The most partitions that are tried for a block.
 const TRIED: usize = 4;
 
-/// Of the first `count` partitions those that lines fit best, the best first.
+/// The partitions, of the first `count`, that lines fit best; the best comes first.
 #[inline(never)]
 fn partitions<S: Simd, const C: usize, const N: usize>(
     simd: S,
@@ -284,7 +284,7 @@ fn partitions<S: Simd, const C: usize, const N: usize>(
     )
 }
 
-/// Blocks by given partitions.
+/// Encodes blocks with a given partition each, and keeps them where they are better.
 #[inline(never)]
 fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
     simd: S,
@@ -385,8 +385,8 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
     )
 }
 
-/// Blocks of mode 4 or 5 where they are better: `alone` is the component with indices of its own, which are the finer ones
-/// of mode 4 unless `swapped`.
+/// Encodes blocks in mode 4 or 5 and keeps them where they are better. `alone` is the component with separate indices. In mode
+/// 4 these have three bits and those of colour two, or the reverse if `swapped`.
 #[inline(never)]
 fn separate<S: Simd, const M: usize>(
     simd: S,
@@ -399,7 +399,7 @@ fn separate<S: Simd, const M: usize>(
         #[inline(always)]
         || {
             let mode = const { &MODES[M] };
-            // Bits of indices of colour and of the component alone.
+            // Bits of an index of colour, and of one of the component alone.
             let (color_bits, alone_bits) =
                 if swapped { (mode.second_index, mode.index) } else { (mode.index, mode.second_index) };
             let (color_top, alone_top) =
@@ -475,7 +475,7 @@ fn separate<S: Simd, const M: usize>(
                 lanes &= lanes - 1;
                 let joined = |levels: &[Lane; 2], bits: u32| {
                     let indices = u64::from(levels[0][lane]) | u64::from(levels[1][lane]) << (8 * bits);
-                    // All bits of all indices, where ends change places.
+                    // All bits of all indices are inverted where the ends change places.
                     let flip = indices >> (bits - 1) & 1;
                     (indices ^ (flip.wrapping_neg() & (u64::MAX >> (64 - 16 * bits))), flip as usize)
                 };
