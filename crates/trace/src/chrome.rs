@@ -63,7 +63,7 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     write_with(trace, None::<()>, out)
 }
 
-/// As [`write`](fn@write), with something of the machine's own beside the trace.
+/// As [`write`](fn@write), with a value of the machine's own beside the trace, such as its counters.
 ///
 /// # Errors
 /// The writer's.

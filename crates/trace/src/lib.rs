@@ -216,7 +216,7 @@ impl Trace {
         });
     }
 
-    /// Moves all that happens `ticks` ticks later; nothing is recorded of the ticks before.
+    /// Moves everything `ticks` ticks later, for a trace that follows another one; the ticks before it are empty.
     pub fn delay(&mut self, ticks: u64) {
         self.ticks = self.ticks.saturating_add(ticks);
         let spans = self.tracks.iter_mut().flat_map(|t| &mut t.spans).map(|s| &mut s.start);
@@ -227,7 +227,8 @@ impl Trace {
         }
     }
 
-    /// Adds what the same units did after this trace's last tick.
+    /// Appends a later trace of the same units. Its ticks count from the same tick 0 as this trace's
+    /// ([`delay`](Self::delay) moves them).
     pub fn append(&mut self, later: Trace) {
         for (track, more) in self.tracks.iter_mut().zip(later.tracks) {
             track.spans.extend(more.spans);

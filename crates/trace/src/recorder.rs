@@ -214,15 +214,7 @@ mod tests {
             let mut all = parts.remove(0);
             for part in parts {
                 part.check().unwrap();
-                for (track, more) in all.tracks.iter_mut().zip(part.tracks) {
-                    track.spans.extend(more.spans);
-                    track.idle += more.idle;
-                }
-                for (counter, more) in all.counters.iter_mut().zip(part.counters) {
-                    counter.samples.extend(more.samples);
-                }
-                all.phases.extend(part.phases);
-                all.ticks = part.ticks;
+                all.append(part);
             }
             assert_eq!(all, whole, "{every}");
         }
