@@ -1,8 +1,8 @@
 //! The `lanes` engine: program words on the engine that serves draws until there is native code.
 //!
 //! Programs run as invocations of a geometry unit, whose state record shows all registers. Vertex programs are also shaded
-//! as vertices, the inputs of all sets in one batch under the uniforms of each, and what they write is held against the
-//! record.
+//! as vertices: for each set, the inputs of all sets as one batch under its uniforms. The outputs of its own vertex must be
+//! those of the record.
 
 use super::compare::Observed;
 use super::format::{Set, TestProgram};
@@ -10,7 +10,7 @@ use super::interp::FUEL;
 use super::kernel;
 use std::sync::Arc;
 use xenoglot_pica::shader::{
-    Bank, Batch, Engine, GeometryState, Lanes, Packed, Program, Shader, Source, Uniforms,
+    Bank, Batch, Engine, EngineError, GeometryState, Lanes, Packed, Program, Shader, Source, Uniforms,
 };
 
 /// Runs every set of a program.
@@ -21,10 +21,12 @@ pub fn run(p: &TestProgram) -> Vec<Result<Observed, String>> {
         Program::new(&shader).map(Arc::new).map_err(|e| e.to_string())
     };
     let mut lanes = Lanes::new();
+    let invocations = program(Some(p.output_mask));
+    let vertices = (!p.geometry).then(|| program(None));
     let mut one = |number: usize, set: &Set| {
-        let observed = invoke(p, &mut lanes, &program(Some(p.output_mask))?, set)?;
-        if !p.geometry {
-            shade(p, &mut lanes, &program(None)?, number, &observed)?;
+        let observed = invoke(p, &mut lanes, invocations.as_ref().map_err(String::clone)?, set)?;
+        if let Some(vertices) = &vertices {
+            shade(p, &mut lanes, vertices.as_ref().map_err(String::clone)?, number, &observed)?;
         }
         Ok(observed)
     };
@@ -83,9 +85,11 @@ fn shade(
         outputs: &mut outputs,
         fuel: &mut fuel,
     };
-    if lanes.shade(batch).is_err() {
+    match lanes.shade(batch) {
+        Ok(()) => {}
         // Another set's inputs may loop for ever under these uniforms.
-        return Ok(());
+        Err(EngineError::Fuel) => return Ok(()),
+        Err(error) => return Err(error.to_string()),
     }
     for n in named(program.outputs) {
         let got = outputs.vertex(number).get(n).map(f32::to_bits);

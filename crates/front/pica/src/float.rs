@@ -97,7 +97,8 @@ impl Format {
     pub fn truncate_f32(self, value: f32) -> u32 {
         let nearest = self.from_f32(value, Denormals::Keep);
         let grew = value.is_finite() && self.to_f32(nearest).abs() > value.abs();
-        // Only what lies beyond the largest number by a whole step of it is too large.
+        // From the first power of two beyond the format on, values become infinity; what is below it, and was rounded up
+        // to infinity, becomes the largest number.
         let least_infinite = 2.0 * self.to_f32(self.infinity() - (1 << self.mantissa_bits));
         if grew && value.abs() < least_infinite { nearest - 1 } else { nearest }
     }

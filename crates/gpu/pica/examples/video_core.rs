@@ -37,14 +37,6 @@ impl Bus {
 }
 
 impl Memory for Bus {
-    fn bytes(&self, address: u32, len: u32) -> Option<&[u8]> {
-        self.regions.bytes(address, len)
-    }
-
-    fn bytes_mut(&mut self, address: u32, len: u32) -> Option<&mut [u8]> {
-        self.regions.bytes_mut(address, len)
-    }
-
     fn tail(&self, address: u32) -> Option<&[u8]> {
         self.regions.tail(address)
     }

@@ -193,18 +193,11 @@ impl Stages {
         count: u32,
         counts: &mut Counts,
     ) -> Result<(), Error> {
-        let wide = regs.bit(INDEX_ARRAY, 31);
-        let size = if wide { 2 } else { 1 };
-        let base = attribute_base(regs).wrapping_add(regs.bits(INDEX_ARRAY, 0, 28));
+        let (base, size) = index_array(regs);
         let address = base.wrapping_add(first.wrapping_mul(size));
         let bytes = memory.bytes(address, count * size).ok_or(Error::Indices { address, count })?;
         self.seen.start();
-        for index in bytes.chunks_exact(size as usize) {
-            let index = match *index {
-                [low, high] => u16::from_le_bytes([low, high]),
-                [low] => low.into(),
-                _ => 0,
-            };
+        for index in index_values(bytes, size) {
             self.items.push(if counts.is_count(index) {
                 Item::Count(index.into())
             } else {
@@ -359,38 +352,48 @@ impl Stages {
     }
 }
 
-/// Address and bytes of a draw's index array.
-pub(crate) fn index_span(regs: &Registers) -> (u32, u32) {
-    let size = if regs.bit(INDEX_ARRAY, 31) { 2 } else { 1 };
+/// Address of a draw's index array, and bytes of an index.
+fn index_array(regs: &Registers) -> (u32, u32) {
     let address = attribute_base(regs).wrapping_add(regs.bits(INDEX_ARRAY, 0, 28));
-    (address, regs.get(VERTEX_COUNT).saturating_mul(size))
+    (address, if regs.bit(INDEX_ARRAY, 31) { 2 } else { 1 })
 }
 
-/// Addresses and bytes of the vertices that a draw reads. Index arrays are read as they are in memory; of one that is not
-/// all memory nothing is drawn.
+/// The indices in an array, of one or two bytes each.
+fn index_values(bytes: &[u8], size: u32) -> impl Iterator<Item = u16> {
+    bytes.chunks_exact(size as usize).map(|index| match *index {
+        [low, high] => u16::from_le_bytes([low, high]),
+        [low] => low.into(),
+        _ => 0,
+    })
+}
+
+/// Address and bytes of the first `count` indices of a draw.
+pub(crate) fn index_span(regs: &Registers, count: u32) -> (u32, u32) {
+    let (address, size) = index_array(regs);
+    (address, count.saturating_mul(size))
+}
+
+/// Addresses and bytes of the first `count` vertices that a draw reads. Index arrays are read as they are in memory; where one
+/// is not all memory, its vertices may be anywhere.
 pub(crate) fn vertex_spans(
     regs: &Registers,
     fixed: &Bank,
     memory: &dyn Memory,
     indexed: bool,
+    count: u32,
 ) -> Vec<(u32, u32)> {
     let (first, last) = if indexed {
-        let (address, len) = index_span(regs);
-        let bytes = memory.bytes(address, len).unwrap_or_default();
-        let size = if regs.bit(INDEX_ARRAY, 31) { 2 } else { 1 };
-        let indices = bytes.chunks_exact(size).map(|index| match *index {
-            [low, high] => u32::from(u16::from_le_bytes([low, high])),
-            [low] => low.into(),
-            _ => 0,
-        });
+        let (address, size) = index_array(regs);
+        let bytes = memory.bytes(address, count.saturating_mul(size)).unwrap_or_default();
+        let indices = index_values(bytes, size).map(u32::from);
         indices.fold((u32::MAX, 0), |(first, last), index| (first.min(index), last.max(index)))
     } else {
         let first = regs.get(FIRST_VERTEX);
-        (first, first.saturating_add(regs.get(VERTEX_COUNT).saturating_sub(1)))
+        (first, first.saturating_add(count.saturating_sub(1)))
     };
     let loader = Loader::new(regs, fixed);
     let spans = loader.sources(u16::MAX).filter_map(|source| match source {
-        // Addresses that wrap may be anywhere.
+        // An array whose addresses wrap, or that no index is known of, may be anywhere.
         Source::Array(array) => {
             Some(array.range(first, last).map_or((0, u32::MAX), |r| (r.start, r.end - r.start)))
         }

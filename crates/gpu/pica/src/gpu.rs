@@ -107,19 +107,19 @@ impl<R: Renderer> Gpu<R> {
         std::mem::take(&mut self.report)
     }
 
-    /// All that lasts from one call to the next, as bytes: registers, tables, shader units, attributes, what is begun of
-    /// vertices and primitives. Guest memory is not in it: what was drawn is brought there first, and the embedder saves
-    /// it. The renderer, the engines, the limits and the report are not in it either: any renderer goes on from a state.
+    /// The state that lasts from one call to the next, as bytes: registers, tables, shader units, attributes, incomplete
+    /// vertices and primitives. Guest memory is not in it: pixels drawn so far are brought there first, and the embedder saves
+    /// it. Nor are the renderer, the engines, the limits and the report: any renderer can continue from a state.
     pub fn save_state(&mut self, memory: &mut dyn Memory) -> Vec<u8> {
         self.flush(memory);
         state::save(&self.parts())
     }
 
-    /// Goes on from a state that [`Gpu::save_state`] made. Guest memory must be that of the same moment from the next call
-    /// on: what the renderer has kept of the present one is forgotten.
+    /// Continues from a state that [`Gpu::save_state`] made. The embedder puts guest memory of the same moment in place before
+    /// the next call: what the renderer has kept of the present memory is dropped.
     ///
     /// # Errors
-    /// If it is none, of another version, damaged or impossible; then nothing has changed.
+    /// If the bytes are not a state, or one of another version, damaged or impossible. Nothing has changed then.
     pub fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> {
         let parts = state::load(state)?;
         self.renderer.forget();
@@ -217,15 +217,15 @@ impl<R: Renderer> Gpu<R> {
         Ok(())
     }
 
-    /// Guest memory is about to be read, or written in part: what the renderer has of these bytes is brought there. Needed
-    /// for memory that [is tracked](Memory::is_tracked) only; it costs little where the renderer has nothing.
+    /// Brings the renderer's bytes of a range to guest memory, for an access that is about to read it or to write some of it.
+    /// Needed only for memory that [is tracked](Memory::is_tracked); cheap where the renderer has nothing.
     pub fn flush_region(&mut self, memory: &mut dyn Memory, address: u32, len: u32) {
         for range in ranges(address, len.into()) {
             self.renderer.flush_region(memory, &range);
         }
     }
 
-    /// Guest memory was written by somebody else: what the renderer has of these bytes counts no longer.
+    /// Drops the renderer's bytes of a range, after the embedder has written to guest memory there.
     pub fn invalidate_region(&mut self, address: u32, len: u32) {
         for range in ranges(address, len.into()) {
             self.renderer.invalidate_region(&range);
@@ -237,8 +237,7 @@ impl<R: Renderer> Gpu<R> {
         self.renderer.flush_region(memory, &ADDRESSES);
     }
 
-    /// The picture of a frame, by way of guest memory: for pictures that stay on the host's GPU there is the renderer's own
-    /// call.
+    /// The picture of a frame, by way of guest memory. For pictures that stay on the host's GPU, renderers have their own call.
     ///
     /// # Errors
     /// [`FrameError`].
@@ -350,11 +349,13 @@ impl<R: Renderer> Gpu<R> {
     }
 
     fn draw(&mut self, memory: &mut dyn Memory, indexed: bool, budget: &mut Budget) {
-        if self.renderer.owns(&ADDRESSES) {
+        // Not more than the draw may read: indices are looked at to know which vertices these are.
+        let count = budget.allowed(self.regs.get(VERTEX_COUNT));
+        if count != 0 && self.renderer.owns(&ADDRESSES) {
             if indexed {
-                self.bring(memory, index_span(&self.regs));
+                self.bring(memory, index_span(&self.regs, count));
             }
-            for span in vertex_spans(&self.regs, &self.immediate.fixed, memory, indexed) {
+            for span in vertex_spans(&self.regs, &self.immediate.fixed, memory, indexed, count) {
                 self.bring(memory, span);
             }
         }

@@ -85,7 +85,7 @@ struct Registers {
     select: u32,
     bytes_per_row: u32,
     gamma_index: u8,
-    /// What was written to the table; without it levels are shown as they are.
+    /// The gamma table once something was written to it; until then levels are shown as they are.
     gamma: Option<Arc<Gamma>>,
 }
 
@@ -115,14 +115,14 @@ pub struct Frame {
     pub format: u32,
     /// The picture lies on its side, like the console's screens: a quarter turn to the left makes it upright.
     pub on_its_side: bool,
-    /// What levels are shown as.
+    /// The table that gives the shown level of each stored one; without it they are the same.
     pub gamma: Option<Arc<Gamma>>,
 }
 
 /// Why a frame cannot be shown.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum FrameError {
-    /// A format that there is not, or no pixels, or too many.
+    /// An unknown format, or a side of 0 or more than [`SIDE`] pixels.
     #[error("a frame of {width}x{height} pixels in format {format} cannot be shown")]
     Shape {
         /// Pixels of a row.
@@ -154,7 +154,7 @@ pub struct Image {
 }
 
 impl Lcd {
-    /// Takes a write to a physical address; whether there is a register of the screens. Others are ignored.
+    /// Takes a write to a physical address. Returns whether it is one of the screens' registers; other writes are ignored.
     pub fn write(&mut self, address: u32, value: u32) -> bool {
         for (screen, fill) in self.screens.iter_mut().zip(FILL) {
             if address == fill {
@@ -167,7 +167,7 @@ impl Lcd {
         screen.is_some_and(|screen| screen.write(offset % SETUP_STRIDE, value))
     }
 
-    /// What a screen shows an eye: the right one sees what the left one does unless there are two pictures.
+    /// What a screen shows an eye. Without a picture for each eye, both see the left one.
     pub fn picture(&self, screen: Screen, eye: Eye) -> Picture {
         let [top, bottom] = &self.screens;
         match screen {
@@ -301,15 +301,14 @@ impl Image {
 
     /// Both eyes' pictures side by side, the left one first. The result is as high as the lower one.
     pub fn side_by_side(left: &Image, right: &Image) -> Image {
-        let rows =
-            |image: &Image| image.rgba.chunks(image.width.max(1) as usize * 4).map(<[u8]>::to_vec).collect();
-        let (left_rows, right_rows): (Vec<Vec<u8>>, Vec<Vec<u8>>) = (rows(left), rows(right));
-        let rgba =
-            left_rows.into_iter().zip(right_rows).flat_map(|(left, right)| left.into_iter().chain(right));
-        Image { width: left.width + right.width, height: left.height.min(right.height), rgba: rgba.collect() }
+        let row = |image: &Image| image.width.max(1) as usize * 4;
+        let pairs = left.rgba.chunks(row(left)).zip(right.rgba.chunks(row(right)));
+        let rgba = pairs.flat_map(|(left, right)| left.iter().chain(right)).copied().collect();
+        let width = left.width.saturating_add(right.width);
+        Image { width, height: left.height.min(right.height), rgba }
     }
 
-    /// Both eyes' pictures for glasses of red and cyan: the left one's red, the right one's green and blue.
+    /// Both eyes' pictures, of one size, for glasses of red and cyan: the left one's red, the right one's green and blue.
     pub fn anaglyph(left: &Image, right: &Image) -> Image {
         let pairs = left.rgba.as_chunks::<4>().0.iter().zip(right.rgba.as_chunks::<4>().0);
         let rgba = pairs.flat_map(|([r, _, _, a], [_, g, b, _])| [*r, *g, *b, *a]).collect();

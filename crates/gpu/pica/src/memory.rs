@@ -10,24 +10,29 @@ pub const FCRAM: u32 = 0x2000_0000;
 /// Memory of the emulated machine. Addresses come from the guest: any value may be asked for.
 pub trait Memory {
     /// The `len` bytes from `address` on, or nothing if not all of them are memory.
-    fn bytes(&self, address: u32, len: u32) -> Option<&[u8]>;
+    fn bytes(&self, address: u32, len: u32) -> Option<&[u8]> {
+        self.tail(address)?.get(..len as usize)
+    }
     /// As [`Memory::bytes`], to write.
-    fn bytes_mut(&mut self, address: u32, len: u32) -> Option<&mut [u8]>;
+    fn bytes_mut(&mut self, address: u32, len: u32) -> Option<&mut [u8]> {
+        self.tail_mut(address)?.get_mut(..len as usize)
+    }
     /// The bytes from `address` to the end of the memory it lies in.
     fn tail(&self, address: u32) -> Option<&[u8]>;
     /// As [`Memory::tail`], to write.
     fn tail_mut(&mut self, address: u32) -> Option<&mut [u8]>;
 
-    /// Whether whoever else accesses guest memory says so: [`Gpu::flush_region`](crate::gpu::Gpu::flush_region) before it
-    /// reads or writes [`Mark::Dirty`] pages, [`Gpu::invalidate_region`](crate::gpu::Gpu::invalidate_region) after it wrote
-    /// marked ones. Then a renderer may keep what it draws to itself from call to call; otherwise guest memory is up to date at
-    /// the end of each call, and may have changed when the next one begins.
+    /// Whether the embedder reports other accesses to guest memory: it calls
+    /// [`Gpu::flush_region`](crate::gpu::Gpu::flush_region) before a read or write of [`Mark::Dirty`] pages, and
+    /// [`Gpu::invalidate_region`](crate::gpu::Gpu::invalidate_region) after a write to marked ones. A renderer may then keep
+    /// what it draws from call to call. Otherwise guest memory is up to date at the end of each call, and may have changed
+    /// when the next one begins.
     fn is_tracked(&self) -> bool {
         false
     }
 
-    /// Pages are another's concern from now on, or no longer. The range is of whole pages of [`PAGE`] bytes, or reaches to the
-    /// last address. Only called if [`Memory::is_tracked`]; pages are not marked at first.
+    /// Sets the mark of the pages of a range: whole pages of [`PAGE`] bytes, or up to the last address. Called only if
+    /// [`Memory::is_tracked`]; pages have no mark at first.
     fn mark(&mut self, _address: u32, _len: u32, _mark: Mark) {}
 }
 
@@ -37,9 +42,9 @@ pub const PAGE: u32 = 1 << 12;
 /// What a renderer has of a page of guest memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// A copy of some of it: whoever writes to the page says so afterwards.
+    /// A copy of some of its bytes: the page is invalidated after each write by others.
     Cached,
-    /// What belongs there: the page is flushed before anybody reads or writes it.
+    /// Bytes that are newer than guest memory's: the page is flushed before others read or write it.
     Dirty,
 }
 
@@ -70,7 +75,7 @@ impl Regions {
         regions
     }
 
-    /// Says that accesses are told of: see [`Memory::is_tracked`].
+    /// Sets whether other accesses are reported: see [`Memory::is_tracked`].
     pub fn set_tracked(&mut self, tracked: bool) {
         self.tracked = tracked;
     }
@@ -89,14 +94,6 @@ impl Regions {
 }
 
 impl Memory for Regions {
-    fn bytes(&self, address: u32, len: u32) -> Option<&[u8]> {
-        self.tail(address)?.get(..len as usize)
-    }
-
-    fn bytes_mut(&mut self, address: u32, len: u32) -> Option<&mut [u8]> {
-        self.tail_mut(address)?.get_mut(..len as usize)
-    }
-
     fn tail(&self, address: u32) -> Option<&[u8]> {
         let (index, offset) = self.find(address)?;
         self.regions.get(index)?.bytes.get(offset..)

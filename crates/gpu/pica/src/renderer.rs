@@ -44,35 +44,35 @@ pub trait Renderer {
     /// Triangles from one on were left out because nothing is left of the pixels.
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels>;
 
-    /// A call ends. Unless memory [is tracked](Memory::is_tracked), all that was drawn is in guest memory then, and guest
-    /// memory may have changed when the next draw comes.
+    /// Ends a call of [`Gpu`](crate::gpu::Gpu). Unless memory [is tracked](Memory::is_tracked), it brings all that was drawn to
+    /// guest memory, which may have changed before the next draw.
     fn finish(&mut self, _memory: &mut dyn Memory) {}
 
-    /// Adds to a report what was done and what went otherwise than it should since the last time.
+    /// Adds counts and errors since the last report.
     fn report(&mut self, _report: &mut Report) {}
 
-    /// Does a fill, transfer or copy whose ranges are memory; or leaves it to the caller, who does it in guest memory.
+    /// Does a fill, transfer or copy whose ranges are all memory. If it returns false, the caller does it in guest memory.
     fn transfer(&mut self, _memory: &mut dyn Memory, _job: &Job) -> bool {
         false
     }
 
-    /// Whether it has what belongs into guest memory in this range of addresses.
+    /// Whether it has bytes of this range of addresses that are newer than guest memory's.
     fn owns(&self, _range: &Range<u64>) -> bool {
         false
     }
 
-    /// Brings what belongs into this range of guest memory there.
+    /// Brings its newer bytes of this range to guest memory.
     fn flush_region(&mut self, _memory: &mut dyn Memory, _range: &Range<u64>) {}
 
-    /// This range of guest memory was written: what it has of it counts no longer.
+    /// Drops its bytes of this range: guest memory was written there.
     fn invalidate_region(&mut self, _range: &Range<u64>) {}
 
-    /// Forgets all that it keeps of guest memory, without bringing it there: guest memory is another one from now on.
+    /// Drops all that it keeps of guest memory, without bringing it there: the memory is about to be replaced.
     fn forget(&mut self) {}
 }
 
-/// All of [`Renderer`] but [`Renderer::draw`], by the renderer in a field: for renderers that look at draws, or change them, on
-/// their way to another.
+/// Forwards all functions of [`Renderer`] except [`Renderer::draw`] to the renderer in a field: for renderers that observe or
+/// change draws before they pass them on.
 ///
 /// ```
 /// use xenoglot_pica::renderer::{Draw, NullRenderer, OutOfPixels, Renderer};

@@ -57,6 +57,11 @@ impl Budget {
         if take(&mut self.left.draws) { Ok(()) } else { Err(Error::Draws(self.limits.draws)) }
     }
 
+    /// As many of `count` vertices as a draw that begins now may have.
+    pub fn allowed(&self, count: u32) -> u32 {
+        if self.left.draws == 0 { 0 } else { u64::from(count).min(self.left.vertices) as u32 }
+    }
+
     /// As many of `count` vertices as there is room for, and what to say if these are not all.
     pub fn vertices(&mut self, count: u32) -> (u32, Option<Error>) {
         let allowed = u64::from(count).min(self.left.vertices);
@@ -178,7 +183,7 @@ pub struct Traffic {
     pub uploaded: u64,
     /// Bytes that came back.
     pub downloaded: u64,
-    /// Bytes of triangles, lists and parameters of commands; of uploads the bytes that were in them.
+    /// Bytes of triangles, lists and parameters of commands, and of uploads that went along with them.
     pub commands: u64,
     /// Command buffers handed to the device.
     pub submissions: u64,

@@ -1,7 +1,7 @@
 //! Save states: what a GPU keeps from one call to the next, as bytes.
 //!
 //! A state is [`MAGIC`], [`VERSION`] and a CRC-32 (that of zlib) of the rest, then the parts in postcard's encoding. Guest
-//! memory is not in it. States may come from anywhere: what a GPU cannot be in is refused.
+//! memory is not in it. States are not trusted: one that no GPU can be in is refused.
 //!
 //! ```
 //! use xenoglot_pica::gpu::Gpu;
@@ -31,7 +31,7 @@ use crate::tables::Tables;
 use crate::vertex::Vertex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use xenoglot_pica_shader::lift::layout::{STATE_SETEMIT, UNIFORM_FLOATS, UNIFORM_INTS};
+use xenoglot_pica_shader::lift::layout::STATE_SETEMIT;
 use xenoglot_pica_shader::program::{MAX_CODE_WORDS, MAX_DESCRIPTORS};
 
 /// First bytes of a state.
@@ -41,13 +41,13 @@ pub const VERSION: u32 = 1;
 
 /// Bytes of magic, version and checksum.
 const HEAD: usize = 12;
-/// More than any state has: about 30,000 words of five bytes.
+/// Limit on the bytes of a state; the largest has about 30,000 words of up to five bytes.
 const MAX_BYTES: usize = 1 << 19;
 
 /// Why a state was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum StateError {
-    /// It is none.
+    /// The bytes do not start as a state does.
     #[error("not a state of a PICA200: it does not start with {}", MAGIC.escape_ascii())]
     Magic,
     /// Of another version.
@@ -56,18 +56,18 @@ pub enum StateError {
     /// More bytes than a state has.
     #[error("{0} bytes are too many for a state")]
     Size(usize),
-    /// It was changed.
+    /// The checksum does not match: the state is damaged.
     #[error("its checksum is {got:08x}, not {wanted:08x}")]
     Checksum {
-        /// Of its bytes.
+        /// The checksum of its bytes.
         got: u32,
-        /// As it says.
+        /// The checksum that it states.
         wanted: u32,
     },
     /// It ends early, goes on after its end or is not encoded as a state.
     #[error("at byte {offset:#x}: {reason}")]
     Encoding {
-        /// Where in the state: nothing before it is wrong.
+        /// Offset in the state from which on it could not be read.
         offset: usize,
         /// What is wrong.
         reason: postcard::Error,
@@ -91,7 +91,7 @@ pub(crate) struct Parts {
     pub interrupts: u64,
 }
 
-/// [`Parts`] as they are encoded. Floats are bits, so that numbers that are none stay what they are.
+/// [`Parts`] as they are encoded. Floats are stored as bits, so that NaNs keep their payloads.
 #[derive(Serialize, Deserialize)]
 struct Encoded {
     registers: Vec<u32>,
@@ -166,7 +166,7 @@ pub(crate) fn save(parts: &Parts) -> Vec<u8> {
         collector: EncodedCollector::new(&parts.collector),
         interrupts: parts.interrupts,
     };
-    // A vector takes all that is written, and all lengths are known.
+    // This cannot fail: a vector grows as needed, and all sequences know their lengths.
     let payload = postcard::to_stdvec(&encoded).unwrap_or_default();
     let head = [VERSION.to_le_bytes(), crc32fast::hash(&payload).to_le_bytes()];
     [MAGIC.as_slice(), head.as_flattened(), &payload].concat()
@@ -252,19 +252,12 @@ fn tables(words: &[u32]) -> Option<Tables> {
 impl EncodedUnit {
     fn new(unit: &Unit, port: &UniformPort) -> EncodedUnit {
         let program = unit.clone().source();
-        let word = |at: u32| {
-            let bytes = unit.uniforms.bytes().get(at as usize..).and_then(|bytes| bytes.first_chunk());
-            bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-        };
-        let vector = |at: u32| [0, 4, 8, 12].map(|lane| word(at + lane));
         EncodedUnit {
             code: program.program.code.clone(),
             descriptors: program.program.descriptors.clone(),
-            floats: (0..FLOAT_UNIFORMS).map(|n| vector(UNIFORM_FLOATS + n * 16)).collect(),
-            ints: [0, 1, 2, 3].map(|n| {
-                // Components are words of a byte each.
-                u32::from_le_bytes(vector(UNIFORM_INTS + n * 16).map(|component| component as u8))
-            }),
+            floats: (0..FLOAT_UNIFORMS).map(|n| unit.uniforms.float(n).map(f32::to_bits)).collect(),
+            // Components are bytes.
+            ints: [0, 1, 2, 3].map(|n| u32::from_le_bytes(unit.uniforms.int(n).map(|c| c as u8))),
             bools: unit.uniforms.bools(),
             begun: port.begun().to_vec(),
         }

@@ -418,9 +418,12 @@ fn constants_are_expressions_and_rounded_as_asked() {
         let text = format!(".constf k({wrong}, 0, 0, 0)\n.proc main\nend\n.end");
         assert!(assemble(&text).is_err(), "{wrong}");
     }
-    let deep =
-        format!(".constf k({}1{}, 0, 0, 0)\n.proc main\nend\n.end", "(".repeat(100_000), ")".repeat(100_000));
-    assert!(assemble(&deep).is_ok());
+    // Deep nesting, also behind many signs, takes time in proportion.
+    for signs in [0, 200_000] {
+        let (open, close) = ("-".repeat(signs) + &"(".repeat(100_000), ")".repeat(100_000));
+        let deep = format!(".constf k({open}1{close}, 0, 0, 0)\n.proc main\nend\n.end");
+        assert!(assemble(&deep).is_ok());
+    }
 }
 
 #[test]

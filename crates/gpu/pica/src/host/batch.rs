@@ -60,10 +60,10 @@ pub enum Source {
 pub struct Batch {
     /// Bins of all draws, and bytes of guest memory on their way to the device.
     pub lists: Vec<u32>,
-    /// What uniform buffers have of all steps.
+    /// Contents of the uniform buffers of all steps.
     uniforms: Vec<u32>,
     steps: Vec<Step>,
-    /// Whether a step is a draw.
+    /// Whether there is a draw among the steps.
     draws: bool,
 }
 
@@ -164,7 +164,7 @@ impl Batch {
         self.steps.push(Step::Copy { from, part, to: to.clone(), at });
     }
 
-    /// Adds bytes to [`Batch::lists`]: the word where they start.
+    /// Adds bytes to [`Batch::lists`]; gives the word at which they start.
     pub fn upload(&mut self, bytes: &[u8]) -> u32 {
         let at = self.lists.len();
         let (words, rest) = bytes.as_chunks::<4>();
@@ -181,7 +181,7 @@ impl Batch {
         &mut self,
         device: &Device,
         layout: &Layout,
-        kernels: Option<&Kernels>,
+        kernels: &Kernels,
         commands: &mut Commands,
         traffic: &mut Traffic,
     ) -> Result<(), Error> {
@@ -189,7 +189,7 @@ impl Batch {
         if steps.is_empty() {
             return Ok(());
         }
-        // The last triangles and parameters are bound as if their buffer was full.
+        // Bindings have a fixed size, so the last triangles or parameters need padding behind them.
         let behind = if draws { TRIANGLES_SIZE as usize / 4 } else { PARAMS };
         traffic.commands += 4 * (lists.len() + uniforms.len()) as u64;
         uniforms.resize(uniforms.len() + behind, 0);
@@ -219,7 +219,6 @@ impl Batch {
                     commands.dispatch(program, &arguments, offsets, [*bins, 1, 1]);
                 }
                 Step::Kernel(Kernel { program, from, to, offset, groups }) => {
-                    let Some(kernels) = kernels else { continue };
                     let arguments = match of_kernels.get(&(from, to)) {
                         Some(arguments) => arguments.clone(),
                         None => {
@@ -233,7 +232,6 @@ impl Batch {
                     commands.dispatch(program, &arguments, &[*offset], [*groups, 1, 1]);
                 }
                 Step::Present { from, levels, picture, offset, groups } => {
-                    let Some(kernels) = kernels else { continue };
                     let buffers =
                         [&uniforms, &buffer(from), levels].map(|buffer| Argument::Buffer(buffer.clone()));
                     let all: Vec<Argument> =

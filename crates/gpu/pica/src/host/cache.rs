@@ -2,12 +2,12 @@
 //!
 //! A [`Cache`] has copies of ranges of guest memory, each as pixels of some size, a word per pixel: what tile programs draw to
 //! and what textures are decoded from. Copies may overlap. Of each byte of guest memory it is known who has its newest
-//! value: guest memory itself, or one of the copies, which *owns* it then; and of each copy, which of its bytes are *valid*,
-//! that is, have that value. What is owned is valid. Bytes are brought to a copy before they are read from it, from whoever
-//! has them, whatever the size of its pixels: so a colour buffer of one format is a texture of another, byte for byte as in
-//! guest memory.
+//! value: guest memory itself, or one of the copies, its *owner*; and of each copy, which of its bytes are *valid*, that is,
+//! have that value. Owned bytes are valid. Before bytes are read from a copy, those that are not valid are brought there from
+//! their owner or from guest memory. Pixels of the two may differ in size: a colour buffer of one format is read as a texture
+//! of another, byte for byte as in guest memory.
 //!
-//! A memory fill is a copy of one pixel that repeats. It costs nothing until somebody reads it.
+//! A memory fill is a copy of one pixel that repeats. It does nothing on the device until its bytes are read.
 
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ use crate::memory::{ADDRESSES, Mark, Memory, PAGE};
 use crate::raster::framebuffer::PixelBuffer;
 use crate::report::Traffic;
 
-/// Copies that are kept, and their bytes on the device: beyond, those that were not used for the longest time go.
+/// Limits on the copies and on their bytes on the device: beyond either, the least recently used copies are dropped.
 const COPIES: usize = 128;
 const BYTES: u64 = 512 << 20;
-/// Stamps of writes that are told apart.
+/// Limit on the ranges whose last write is remembered.
 const STAMPS: usize = 4096;
 
 /// Which copy.
@@ -50,7 +50,7 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Hands all that waits to the device.
     pub fn submit(&mut self) -> Result<(), Error> {
-        self.batch.record(self.device, self.layout, Some(self.kernels), self.commands, self.traffic)?;
+        self.batch.record(self.device, self.layout, self.kernels, self.commands, self.traffic)?;
         self.traffic.submissions += u64::from(!self.commands.is_empty());
         self.commands.submit(self.device)
     }
@@ -92,13 +92,13 @@ impl Copy {
 pub struct Cache {
     copies: FxHashMap<Id, Copy>,
     next: u32,
-    /// Who has bytes that guest memory has not.
+    /// The owners of bytes that are newer than guest memory's.
     owners: RangeMap<u64, Id>,
     /// Pages that are marked dirty: at least those of what is owned.
     dirty: RangeSet<u64>,
-    /// When bytes were written.
+    /// When bytes were written last.
     writes: RangeMap<u64, u64>,
-    /// All bytes may have been written before.
+    /// Writes before this moment are not remembered: any byte may have been written.
     forgotten: u64,
     clock: u64,
 }
@@ -114,7 +114,7 @@ fn pages(range: &Range<u64>) -> Range<u64> {
     range.start & !(page - 1)..range.end.next_multiple_of(page).min(ADDRESSES.end)
 }
 
-/// Tells guest memory who else has its pages.
+/// Marks the pages of a range in guest memory, if it is tracked.
 fn mark(memory: &mut dyn Memory, range: &Range<u64>, state: Mark) {
     if !memory.is_tracked() {
         return;
@@ -124,7 +124,7 @@ fn mark(memory: &mut dyn Memory, range: &Range<u64>, state: Mark) {
 }
 
 impl Cache {
-    /// Whether some of a range is not in guest memory.
+    /// Whether a copy owns some of a range.
     pub fn owns(&self, range: &Range<u64>) -> bool {
         !range.is_empty() && self.owners.overlaps(range)
     }
@@ -134,7 +134,7 @@ impl Cache {
         !range.is_empty() && self.dirty.overlaps(range)
     }
 
-    /// The moment.
+    /// The present moment, to compare writes with.
     pub fn now(&self) -> u64 {
         self.clock
     }
@@ -154,7 +154,7 @@ impl Cache {
         self.writes.insert(range.clone(), self.clock);
     }
 
-    /// A range as pixels: those at `place`, the number of them. Its bytes in `needed` are valid.
+    /// The copy of `pixels` pixels at `place`, which is made if there is none. Its bytes in `needed` are valid then.
     pub fn pixels(
         &mut self,
         cx: &mut Context,
@@ -174,7 +174,7 @@ impl Cache {
                 let content = Content::Words(cx.device.buffer(u64::from(pixels) * 4)?);
                 let id = self.add(place, pixels, content);
                 if let Some((old, _)) = smaller {
-                    // All that the smaller one owns moves.
+                    // The larger copy takes over what the smaller one owns.
                     let owned: Vec<Range<u64>> = self
                         .owners
                         .iter()
@@ -210,7 +210,7 @@ impl Cache {
         id
     }
 
-    /// Somebody has a copy of what guest memory has in a range. Pages that are dirty by other bytes stay so.
+    /// Marks the pages of a range as cached, except those that are dirty because of other bytes.
     pub fn mark_cached(&self, memory: &mut dyn Memory, range: &Range<u64>) {
         if range.is_empty() {
             return;
@@ -220,7 +220,7 @@ impl Cache {
         }
     }
 
-    /// Brings bytes to a copy that has no newest value of them.
+    /// Brings the bytes of a range to a copy, as far as they are not valid there.
     fn validate(
         &mut self,
         cx: &mut Context,
@@ -249,7 +249,7 @@ impl Cache {
         Ok(())
     }
 
-    /// A copy was written to: it has these bytes, and nobody else.
+    /// A copy was written to: it owns these bytes, and all others have old ones.
     pub fn own(&mut self, memory: &mut dyn Memory, id: Id, range: &Range<u64>) {
         if range.is_empty() {
             return;
@@ -332,7 +332,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Guest memory was written: what it has in a range is the newest.
+    /// Guest memory was written: no copy's bytes in a range are valid or owned any more.
     pub fn invalidate(&mut self, range: &Range<u64>) {
         if range.is_empty() {
             return;
@@ -342,20 +342,20 @@ impl Cache {
         self.copies.values_mut().for_each(|copy| copy.valid.remove(range.clone()));
     }
 
-    /// Forgets all copies. What is marked dirty stays so until it is flushed, of which nothing comes then.
+    /// Drops all copies with what they own. Pages stay marked dirty until they are flushed, which then writes nothing.
     pub fn forget(&mut self) {
         let (next, clock) = (self.next, self.clock + 1);
         let dirty = std::mem::take(&mut self.dirty);
         *self = Cache { next, clock, forgotten: clock, dirty, ..Cache::default() };
     }
 
-    /// Lets copies go that were not used for long, if there are too many.
+    /// Drops the least recently used copies if there are too many, after it has brought what they own to guest memory.
     pub fn tidy(&mut self, cx: &mut Context, memory: &mut dyn Memory) -> Result<(), Error> {
         let bytes = |copies: &FxHashMap<Id, Copy>| copies.values().map(Copy::bytes).sum::<u64>();
         if self.copies.len() <= COPIES && bytes(&self.copies) <= BYTES {
             return Ok(());
         }
-        // Fills that others have drawn over, first.
+        // Fills that own nothing any more go first.
         let mut is_owner: FxHashMap<Id, Vec<Range<u64>>> = FxHashMap::default();
         self.owners.iter().for_each(|(range, owner)| is_owner.entry(*owner).or_default().push(range.clone()));
         self.copies.retain(|id, copy| is_owner.contains_key(id) || matches!(copy.content, Content::Words(_)));
@@ -385,7 +385,7 @@ fn convert(cx: &mut Context, from: &Copy, to: &Copy, range: &Range<u64>) {
     convert_from(cx, source, [from.place.bytes, 0, delta], fill, (to.place, target), range);
 }
 
-/// The same from words: bytes of a pixel, the first word, and what is added to places.
+/// The same for any source: its bytes per pixel, its first word, and the difference to add to the target's byte offsets.
 fn convert_from(
     cx: &mut Context,
     source: Source,

@@ -1,7 +1,8 @@
-//! Textures from elsewhere in place of the guest's.
+//! Custom textures: dumps and replacements.
 //!
-//! A texture is known by its bytes in guest memory. It is handed out once as it was decoded, which is a dump, and may be
-//! replaced by one of the same shape with more texels. What was drawn on the device, cubes and shadow maps are not replaced.
+//! A texture is identified by a hash of its bytes in guest memory. The embedder's function gets each decoded texture once (a
+//! dump), and may return a replacement with more texels of the same shape. Textures that were drawn on the device, cubes and
+//! shadow maps are not replaced.
 
 use crate::texture::Format;
 
@@ -42,9 +43,9 @@ pub struct Replacement {
 pub type CustomTextures = dyn FnMut(&GuestTexture<'_>) -> Option<Replacement> + Send;
 
 impl Replacement {
-    /// Whether it has the texels of a texture.
+    /// Whether the scale is one that is taken, and the texels are as many as it asks for.
     pub(super) fn fits(&self, texture: &GuestTexture<'_>) -> bool {
-        let texels = texture.texels.len() * (self.scale * self.scale) as usize;
-        matches!(self.scale, 1 | 2 | 4 | 8) && self.texels.len() == texels
+        matches!(self.scale, 1 | 2 | 4 | 8)
+            && self.texels.len() == texture.texels.len() * (self.scale * self.scale) as usize
     }
 }

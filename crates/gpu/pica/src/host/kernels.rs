@@ -1,5 +1,5 @@
-//! What happens to bytes of guest memory on the device, besides drawing: programs in WGSL, of integers but for what is
-//! written to pictures.
+//! The programs that move and decode guest memory on the device, in WGSL. They compute in integers, except for the colours that
+//! are written to pictures.
 
 use xenoglot_host::{Access, Binding, Device, Error, Layout, Program, TextureFormat, TextureShape};
 

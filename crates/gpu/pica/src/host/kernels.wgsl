@@ -1,5 +1,5 @@
-// What happens to bytes of guest memory on the device, besides drawing. A buffer holds pixels of some bytes each, a word per
-// pixel, in the order of guest memory; pixels of four bytes are guest memory itself.
+// Programs that move and decode guest memory on the device. A buffer holds pixels of 2, 3 or 4 bytes, a word per pixel, in the
+// order of guest memory; the words of pixels of four bytes are those of guest memory.
 
 @group(0) @binding(0) var<uniform> params: array<vec4<u32>, 4>;
 @group(0) @binding(1) var<storage, read> source: array<u32>;

@@ -8,9 +8,9 @@
 //! ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
 //! draws are the CPU renderer's, as are draws that a program cannot do ([`Detour`]).
 //!
-//! Colour and depth buffers stay on the device (`cache`), and so do what is made of them: textures are decoded, and fills,
-//! display transfers and texture copies done there. Guest memory that [is tracked](Memory::is_tracked) is written when somebody
-//! reads it; other memory at the end of each call of [`crate::gpu::Gpu`].
+//! Colour and depth buffers stay on the device (`cache`): textures are decoded from them there, and fills, display transfers
+//! and texture copies are done there. Guest memory that [is tracked](Memory::is_tracked) is written when it is about to be
+//! read; other memory at the end of each call of [`crate::gpu::Gpu`].
 //!
 //! | room | what it is for |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | `present` | frames to pictures on the device |
 //! | `guests` | what a cache on disk keeps of the guest |
 //! | `textures` | textures |
-//! | `custom` | textures from elsewhere |
+//! | `custom` | dumps and replacements of textures |
 //! | `transfers` | fills, transfers and copies |
 
 mod batch;
@@ -159,8 +159,8 @@ impl HostRenderer {
         })
     }
 
-    /// Hands out textures as they are decoded, and takes others in their place: see [`GuestTexture`]. The CPU renderer, which
-    /// does [detours](Detour), draws with the guest's.
+    /// Sets a function that gets each texture when it is decoded and may replace it: see [`GuestTexture`]. Draws that take a
+    /// [detour](Detour) to the CPU renderer have the guest's textures.
     pub fn set_custom_textures(&mut self, custom: Option<Box<CustomTextures>>) {
         self.textures.set_custom(custom);
     }
@@ -186,7 +186,7 @@ impl HostRenderer {
         Ok((cx, &mut self.cache, &mut self.textures))
     }
 
-    /// Does something on the device. If the device fails, what was on it is lost and all is the CPU renderer's.
+    /// Does something on the device. If the device fails, what only it had is lost, and the CPU renderer does all from then on.
     fn attempt<T>(
         &mut self,
         action: impl FnOnce(&mut Context, &mut Cache, &mut Textures) -> Result<T, HostError>,
@@ -208,7 +208,7 @@ impl HostRenderer {
     /// Brings ranges to guest memory.
     fn bring(&mut self, memory: &mut dyn Memory, ranges: &[Range<u64>]) {
         if ranges.iter().any(|range| self.cache.is_dirty(range)) {
-            // A failure is noted, and nothing is owned then.
+            // `attempt` records a failure.
             let _ = self
                 .attempt(|cx, cache, _| ranges.iter().try_for_each(|range| cache.flush(cx, memory, range)));
         }
@@ -269,6 +269,8 @@ impl HostRenderer {
             if too_much {
                 cx.submit()?;
             }
+            // A command list may name any number of buffers, and the call ends only after all of them.
+            cache.tidy(cx, memory)?;
             let mut texels = [0; 3].map(|_: u32| none[0].clone());
             let mut scales = [1; 3];
             let units = texels.iter_mut().zip(&mut scales).enumerate();
@@ -381,7 +383,7 @@ impl Renderer for HostRenderer {
             self.cache.forget();
             self.textures.invalidate();
         } else if self.broken.is_none() {
-            // A failure is noted.
+            // `attempt` records a failure.
             let _ = self.attempt(|cx, cache, _| {
                 cx.submit()?;
                 cache.tidy(cx, memory)

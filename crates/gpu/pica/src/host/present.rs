@@ -8,6 +8,7 @@ use xenoglot_host::{Buffer, Error as HostError, Texture, TextureShape};
 use super::HostRenderer;
 use super::batch::Source;
 use super::kernels::{PICTURE, params};
+use super::transfers::MOST;
 use crate::lcd::{Frame, FrameError, Gamma, Image};
 use crate::memory::Memory;
 use crate::raster::framebuffer::PixelBuffer;
@@ -16,7 +17,7 @@ use crate::renderer::Detour;
 /// Why a frame is not shown.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PresentError {
-    /// It cannot be shown by anybody.
+    /// The frame itself cannot be shown.
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// The device failed; [`crate::gpu::Gpu::show`] still shows frames.
@@ -25,9 +26,9 @@ pub enum PresentError {
 }
 
 impl HostRenderer {
-    /// The picture of a frame, upright, as a texture of the device that programs may sample and wgpu has
-    /// ([`Texture::wgpu`]). Nothing comes back to the processor, and nobody waits. The texture of an earlier frame is written
-    /// over if it is given and of the same size.
+    /// The picture of a frame, upright, as a texture on the device, which programs may sample ([`Texture::wgpu`] gives wgpu's).
+    /// Nothing comes back to the processor, and the call does not wait for the device. `old`, the texture of an earlier frame,
+    /// is overwritten and returned if it has the same size.
     ///
     /// # Errors
     /// [`PresentError`].
@@ -47,8 +48,10 @@ impl HostRenderer {
             return Err(PresentError::Device(detour.clone()));
         }
         let range = u64::from(address)..u64::from(address) + bytes;
-        // Rows that are not of whole pixels are made by the processor.
-        let image = if bytes_per_row % pixel.bytes() == 0 {
+        // The processor makes pictures whose rows are not whole pixels apart, or so far apart that a buffer of all pixels
+        // between them may be more than the device has.
+        let pixels = bytes / u64::from(pixel.bytes());
+        let image = if bytes_per_row % pixel.bytes() == 0 && pixels <= MOST {
             None
         } else {
             self.bring(memory, std::slice::from_ref(&range));
@@ -63,16 +66,15 @@ impl HostRenderer {
             let (source, words) = match &image {
                 Some(image) => {
                     let first = cx.batch.upload(&reversed(image));
+                    cx.traffic.uploaded += image.rgba.len() as u64;
                     (Source::Lists, [size[0], size[1], size[0], 0, 0, 0, 0, first])
                 }
                 None => {
                     let place = PixelBuffer { address, bytes: pixel.bytes() };
-                    let pixels = (bytes / u64::from(pixel.bytes())) as u32;
-                    let (_, source) = cache.pixels(cx, memory, place, pixels, &range)?;
+                    let (_, source) = cache.pixels(cx, memory, place, pixels as u32, &range)?;
                     let row = bytes_per_row / pixel.bytes();
-                    let flags = [on_its_side.into(), width, gamma.is_some().into(), 0];
-                    let [side, width, looked_up, first] = flags;
-                    (Source::Buffer(source), [size[0], size[1], row, format, side, width, looked_up, first])
+                    let (side, looked_up) = (on_its_side.into(), gamma.is_some().into());
+                    (Source::Buffer(source), [size[0], size[1], row, format, side, width, looked_up, 0])
                 }
             };
             cx.batch.present(cx.device, source, &levels, &picture, &params(&words));
@@ -95,7 +97,7 @@ impl HostRenderer {
         Ok(Image { width, height, rgba })
     }
 
-    /// The table of levels as words, r in the lowest byte; any buffer if there is none.
+    /// The gamma table as words, r in the lowest byte; a dummy buffer if there is none.
     fn levels(&mut self, gamma: Option<&Arc<Gamma>>) -> Result<Buffer, HostError> {
         let Some(gamma) = gamma else { return Ok(self.none[0].clone()) };
         if let Some((known, buffer)) = &self.levels

@@ -50,12 +50,12 @@ struct Images {
 
 #[derive(Debug)]
 struct Known {
-    /// What guest memory had; nothing if the texels are those of copies on the device.
+    /// The bytes in guest memory that the texels were decoded from; nothing if they were decoded from a copy on the device.
     bytes: Option<Vec<u8>>,
     texels: Texels,
     /// When the bytes were last compared.
     generation: u64,
-    /// When the texels were those of the newest bytes.
+    /// The last moment at which the texels were up to date.
     moment: u64,
 }
 
@@ -65,7 +65,7 @@ impl Textures {
         self.generation += 1;
     }
 
-    /// Replaces textures from now on.
+    /// Sets the function that may replace textures, and drops all that are known.
     pub fn set_custom(&mut self, custom: Option<Box<CustomTextures>>) {
         self.custom = custom;
         self.known.clear();
@@ -119,7 +119,7 @@ impl Textures {
         Ok(Some(texels))
     }
 
-    /// What takes the place of a texture.
+    /// The embedder's replacement of a texture, if any.
     fn replace(&mut self, image: &Image, bytes: &[u8], texels: &[u32]) -> Option<Replacement> {
         let custom = self.custom.as_mut().filter(|_| !image.kind.is_cube() && !image.kind.is_shadow())?;
         let mut hash = [0; 16];
@@ -142,7 +142,7 @@ impl Textures {
         }
     }
 
-    /// Decodes on the device what is not all in guest memory.
+    /// Decodes a texture on the device, from pixels of `bytes` bytes, some of which are newer than guest memory.
     fn decode(
         &mut self,
         cx: &mut Context,
@@ -174,14 +174,15 @@ impl Textures {
     }
 }
 
-/// Bytes of the pixels that a texture is decoded from on the device; nothing if it is not, or not all of it is memory.
+/// Bytes of a pixel of the copy that a texture is decoded from on the device; nothing if the CPU decodes its format, or it is
+/// not all memory.
 fn pixels_of(image: &Image, memory: &dyn Memory) -> Option<u32> {
     let bytes = match image.texture.format {
         Format::Rgba8 => 4,
         Format::Rgb8 => 3,
         Format::Rgb5A1 | Format::Rgb565 | Format::Rgba4 | Format::Ia8 | Format::Rg8 => 2,
         Format::I8 | Format::A8 | Format::Ia4 | Format::I4 | Format::A4 => 4,
-        // What is drawn is hardly ever read as this: it is brought to guest memory.
+        // Drawn pixels are hardly ever read as ETC1: they are brought to guest memory.
         Format::Etc1 | Format::Etc1A4 => return None,
     };
     image.ranges().all(|(address, len)| memory.bytes(address, len).is_some()).then_some(bytes)

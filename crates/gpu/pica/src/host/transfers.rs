@@ -1,6 +1,6 @@
 //! Fills, display transfers and texture copies on the device.
 //!
-//! What reads guest memory only is done there. The others are as in `crate::transfer`, of which these are the programs.
+//! Transfers whose source is all in guest memory are done there instead, by `crate::transfer`, which also defines the results.
 
 use xenoglot_host::Error;
 
@@ -11,15 +11,15 @@ use crate::memory::Memory;
 use crate::raster::framebuffer::PixelBuffer;
 use crate::transfer::{CopyJob, DisplayJob, Job, Work};
 
-/// Pixels, or words, of what is done on the device: enough for all of video memory.
-const MOST: u64 = 1 << 22;
+/// Limit on the pixels or words of a job on the device: enough for all of video memory, and no more than devices take.
+pub(super) const MOST: u64 = 1 << 22;
 
-/// Whether a job is for the device, all of whose bytes are memory.
+/// Whether a job whose ranges are all memory is done on the device.
 pub fn is_possible(job: &Job, cache: &Cache) -> bool {
     let Some(source) = job.source().map(|span| span.range()) else { return true };
     let to = job.destination().range();
     let apart = source.end <= to.start || to.end <= source.start;
-    // Where tiles are not whole, those of one row lie in those of the next.
+    // Tiles that stick out of the image would overlap those of the next row.
     let whole = match &job.0 {
         Work::Display(DisplayJob { width, height, output, .. }) => {
             !output.tiled || width % 8 == 0 && height % 8 == 0
@@ -30,7 +30,7 @@ pub fn is_possible(job: &Job, cache: &Cache) -> bool {
     cache.owns(&source) && apart && whole && is_small
 }
 
-/// Does a job that is possible.
+/// Does a job for which [`is_possible`] holds.
 pub fn run(cx: &mut Context, cache: &mut Cache, memory: &mut dyn Memory, job: &Job) -> Result<(), Error> {
     match &job.0 {
         Work::Fill(fill) => {
@@ -82,7 +82,7 @@ fn copy(cx: &mut Context, cache: &mut Cache, memory: &mut dyn Memory, job: &Copy
     let words = |bytes: u64| (bytes / 4) as u32;
     let place = |address| PixelBuffer { address, bytes: 4 };
     let (_, source) = cache.pixels(cx, memory, place(from.address), words(from.bytes), &from.range())?;
-    // What lies in gaps stays.
+    // The bytes in gaps keep their values, so they must be valid.
     let kept = if to_lines.gap == 0 { 0..0 } else { to.range() };
     let (id, target) = cache.pixels(cx, memory, place(to.address), words(to.bytes), &kept)?;
     let lines = params(&[

@@ -5,6 +5,7 @@
 //! textures) at the start are not in the format: draws that use one before a list has filled it find zeros.
 
 use super::op::{MACHINE, Operation, Shown};
+use crate::lcd::{Eye, Frame, Lcd, Picture, Screen};
 use crate::memory::{FCRAM, VRAM};
 use crate::regs::*;
 use crate::transfer::{DisplayTransfer, Fill, TextureCopy};
@@ -21,16 +22,15 @@ const ELEMENT: usize = 20;
 const FRAME: u32 = 0xe1;
 const MEMORY: u32 = 0xe2;
 const REGISTER: u32 = 0xe3;
-/// What older recordings have between the address and the value of a register write: its width.
+/// The width of a register write, which older recordings have between the address and the value.
 const WIDTHS: std::ops::RangeInclusive<u32> = 0xd1..=0xd4;
 
 /// Physical and virtual address of the GPU's registers; those of the PICA200 proper come after 4 KiB of others.
 const WINDOWS: [u32; 2] = [0x1040_0000, 0x1ef0_0000];
 const WINDOW: u32 = 0x2000;
 const OTHERS: usize = 0x400;
-/// Offsets in the window: memory fills, the upper screen, transfers (3dbrew, "GPU/External Registers").
+/// Offsets in the window: memory fills and transfers (3dbrew, "GPU/External Registers").
 const FILLS: [usize; 2] = [0x10, 0x20];
-const SCREEN: usize = 0x400;
 const TRANSFER: usize = 0xc00;
 /// Bit of a transfer's flags: a texture copy.
 const AS_COPY: u32 = 1 << 3;
@@ -51,16 +51,16 @@ impl Default for ImportLimits {
     }
 }
 
-/// Why a file is no recording.
+/// Why a file was not imported.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ImportError {
-    /// It starts with something else.
+    /// The file does not start as a recording does.
     #[error("not a CiTrace recording: the file does not start with \"CiTr\"")]
     Magic,
     /// Another version.
     #[error("version {0} of CiTrace; only 1 is known")]
     Version(u32),
-    /// A part that is not all in the file.
+    /// A part reaches beyond the end of the file.
     #[error("{what} at {offset:#x}: {bytes} bytes are not all in the file")]
     Truncated {
         /// Which part.
@@ -70,7 +70,7 @@ pub enum ImportError {
         /// How long it is said to be.
         bytes: u64,
     },
-    /// An element of a kind that there is not.
+    /// An element of an unknown kind.
     #[error("element at {offset:#x}: there is no kind {kind:#x}")]
     Kind {
         /// Where it is in the file.
@@ -78,7 +78,7 @@ pub enum ImportError {
         /// The kind.
         kind: u32,
     },
-    /// Memory that the machine has not.
+    /// A memory load outside the machine's memory.
     #[error("element at {offset:#x}: {bytes} bytes at {address:#010x} are not all memory")]
     Unmapped {
         /// Where the element is in the file.
@@ -118,6 +118,7 @@ pub fn import(file: &[u8], info: Info, limits: &ImportLimits) -> Result<Imported
     let mut import = Import {
         capture: Capture::new(MACHINE, info),
         others: [0; OTHERS],
+        lcd: Lcd::default(),
         lists: [[0; 2]; 2],
         shown: None,
         frames: 0,
@@ -229,11 +230,12 @@ fn packed(x: u32, y: u32, z: u32, w: u32) -> [u32; 3] {
 const VERTEX_PORTS: [u32; 3] = [VERTEX_CODE_PORT, VERTEX_DESCRIPTOR_PORT, VERTEX_UNIFORM_PORT];
 const GEOMETRY_PORTS: [u32; 3] = [GEOMETRY_CODE_PORT, GEOMETRY_DESCRIPTOR_PORT, GEOMETRY_UNIFORM_PORT];
 
-/// A recording on its way.
+/// An import in progress.
 struct Import {
     capture: Capture,
     /// The registers before those of the PICA200.
     others: [u32; OTHERS],
+    lcd: Lcd,
     /// Size and address of the two list channels.
     lists: [[u32; 2]; 2],
     /// What the last display transfer wrote.
@@ -251,14 +253,17 @@ impl Import {
         self.push(&Operation::Register { register, value, mask: 0xf });
     }
 
-    /// The state at the start: registers as such, what was uploaded as writes to the ports.
+    /// The state at the start: registers as they are, uploads as writes to the data ports.
     fn start(&mut self, file: &[u8], header: &Header) -> Result<(), ImportError> {
         let registers = header.words(file, Part::Registers, "registers")?;
         // Azahar has the whole window in this part, Citra the PICA200's registers only, and the others before.
         let (_, count) = header.parts.get(Part::Registers as usize).copied().unwrap_or_default();
         let whole = count as usize > COUNT.max(OTHERS);
         let others = header.words(file, if whole { Part::Registers } else { Part::Others }, "registers")?;
-        self.others.iter_mut().zip(others).for_each(|(place, value)| *place = value);
+        for ((place, value), address) in self.others.iter_mut().zip(others).zip((WINDOWS[0]..).step_by(4)) {
+            *place = value;
+            self.lcd.write(address, value);
+        }
         let mut initial = [0; COUNT];
         let registers = registers.skip(if whole { OTHERS } else { 0 });
         initial.iter_mut().zip(registers).for_each(|(place, value)| *place = value);
@@ -329,6 +334,7 @@ impl Import {
         };
         if let Some(place) = self.others.get_mut(offset as usize / 4) {
             *place = value;
+            self.lcd.write(WINDOWS[0] + (offset & !3), value);
             return self.trigger(offset as usize & !3, value);
         }
         let register = offset / 4 - OTHERS as u32;
@@ -384,39 +390,30 @@ impl Import {
                 return;
             }
             let (out_size, in_size) = (at(8), at(0xc));
-            self.push(&Operation::Display(DisplayTransfer { src, dst, out_size, in_size, flags }));
-            let [x, y] = match flags >> 24 & 3 {
-                0 => [0, 0],
-                1 => [1, 0],
-                _ => [1, 1],
-            };
+            let transfer = DisplayTransfer { src, dst, out_size, in_size, flags };
+            self.push(&Operation::Display(transfer));
+            let [x, y] = transfer.scale();
             let (width, height) = ((out_size & 0xffff) >> x, out_size >> 16 >> y);
             let format = flags >> 12 & 7;
             self.shown = Some(Shown { address: dst, width, height, format, on_its_side: true });
         }
     }
 
-    /// The frame that the upper screen shows; where its registers name none, what was transferred last.
+    /// Ends a frame with what the upper screen shows: the framebuffer of its registers or, if there is none, the output of the
+    /// last display transfer.
     fn frame(&mut self, limits: &ImportLimits) {
-        let at = |offset| self.other(SCREEN + offset);
-        let size = at(0x5c);
-        let screen = Shown {
-            address: if at(0x78) & 1 == 0 { at(0x68) } else { at(0x6c) },
-            width: size & 0xffff,
-            height: size >> 16,
-            format: at(0x70) & 7,
-            on_its_side: true,
+        let screen = match self.lcd.picture(Screen::Top, Eye::Left) {
+            Picture::Frame(Frame { address, width, height, format, on_its_side, .. }) => {
+                Some(Shown { address, width, height, format, on_its_side })
+            }
+            Picture::Off | Picture::Color(_) => None,
         };
         let blank = Shown { address: VRAM, width: 240, height: 400, format: 0, on_its_side: true };
         let shows = |shown: &Shown| {
-            let pixels = u64::from(shown.width) * u64::from(shown.height);
-            let sides = 1..=2048;
-            sides.contains(&shown.width)
-                && sides.contains(&shown.height)
-                && shown.format <= 4
-                && is_memory(limits, shown.address, pixels * 4)
+            let frame = shown.frame();
+            frame.pixel().is_ok() && is_memory(limits, shown.address, frame.bytes())
         };
-        let shown = [Some(screen), self.shown].into_iter().flatten().find(shows).unwrap_or(blank);
+        let shown = [screen, self.shown].into_iter().flatten().find(shows).unwrap_or(blank);
         self.push(&Operation::Frame(shown));
         self.frames += 1;
     }

@@ -108,8 +108,10 @@ pub trait Engine: Send {
     /// What it is thought to cost.
     fn cost(&self) -> Cost;
 
-    /// How far it is with the program.
-    fn readiness(&mut self, program: &Arc<Program>) -> Readiness;
+    /// Whether the program is translated. An engine without translation is always ready.
+    fn readiness(&mut self, _program: &Arc<Program>) -> Readiness {
+        Readiness::Ready
+    }
 
     /// Begins to translate the program in the background. An engine that cannot does nothing.
     fn prepare(&mut self, _program: &Arc<Program>) {}

@@ -1,7 +1,7 @@
 //! The reference engine: lifted programs on the IR interpreter.
 
 use super::engine::{
-    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
+    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, keep,
 };
 use super::program::Program;
 use super::unit::Uniforms;
@@ -78,10 +78,6 @@ impl Engine for Interp {
 
     fn cost(&self) -> Cost {
         Cost { batch: 2e-5, inst: 3e-8, translation: 0.0 }
-    }
-
-    fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
-        Readiness::Ready
     }
 
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {

@@ -63,18 +63,10 @@ impl Uniforms {
         }
     }
 
-    fn vector(&self, at: u32) -> Words {
-        let bytes = self.bytes.get(at as usize..).and_then(|b| b.first_chunk::<16>());
-        let words = bytes.map(|b| b.as_chunks::<4>().0);
-        std::array::from_fn(|n| {
-            words.and_then(|words| words.get(n)).map_or(0, |word| u32::from_le_bytes(*word))
-        })
-    }
-
     /// c `index`; zero from 96 on.
     pub fn float(&self, index: u32) -> [f32; 4] {
         if index < FLOAT_UNIFORMS {
-            self.vector(UNIFORM_FLOATS + index * 16).map(f32::from_bits)
+            vector(self.bytes(), UNIFORM_FLOATS + index * 16).map(f32::from_bits)
         } else {
             [0.0; 4]
         }
@@ -82,7 +74,7 @@ impl Uniforms {
 
     /// i `index` (0 to 3): x, y, z, w.
     pub fn int(&self, index: u32) -> Words {
-        self.vector(UNIFORM_INTS + (index & 3) * 16)
+        vector(self.bytes(), UNIFORM_INTS + (index & 3) * 16)
     }
 
     /// Sets i `index` (0 to 3) from its bytes x, y, z, w, x lowest.
@@ -101,6 +93,14 @@ impl Uniforms {
     pub fn bools(&self) -> u16 {
         self.word(UNIFORM_BOOLS) as u16
     }
+}
+
+/// The four words at an offset of a buffer or record; zero where it ends before them.
+pub(super) fn vector(bytes: &[u8], at: u32) -> Words {
+    let bytes = bytes.get(at as usize..).and_then(|rest| rest.first_chunk::<16>());
+    let words =
+        bytes.map_or([[0; 4]; 4], |bytes| std::array::from_fn(|n| [0, 1, 2, 3].map(|i| bytes[4 * n + i])));
+    words.map(u32::from_le_bytes)
 }
 
 /// A program as uploaded, with a hash so that tables of programs need not look at all of it.
@@ -230,12 +230,12 @@ pub struct UniformPort {
 }
 
 impl UniformPort {
-    /// The words that have come of a vector that is not whole yet, at most three.
+    /// The words so far of an incomplete vector, at most three.
     pub(crate) fn begun(&self) -> &[u32] {
         self.words.get(..self.len).unwrap_or_default()
     }
 
-    /// A port that words have come to; nothing if they are more than three.
+    /// A port with the words so far of an incomplete vector; nothing if there are more than three.
     pub(crate) fn resume(begun: &[u32]) -> Option<UniformPort> {
         let mut words = [0; 4];
         words.get_mut(..3)?.get_mut(..begun.len())?.copy_from_slice(begun);

@@ -64,17 +64,22 @@ impl DisplayTransfer {
         self.job()?.map_or(Ok(()), |job| job.run(memory))
     }
 
+    /// Log2 of the pixels that become one, along x and y.
+    pub(crate) fn scale(&self) -> [u32; 2] {
+        match self.flags >> 24 & 3 {
+            0 => [0, 0],
+            1 => [1, 0],
+            _ => [1, 1],
+        }
+    }
+
     /// What there is to do, if anything.
     ///
     /// # Errors
     /// [`TransferError::Format`].
     pub fn job(&self) -> Result<Option<Job>, TransferError> {
         let (from_format, to_format) = (Pixel::of(self.flags >> 8 & 7)?, Pixel::of(self.flags >> 12 & 7)?);
-        let scale = match self.flags >> 24 & 3 {
-            0 => [0, 0],
-            1 => [1, 0],
-            _ => [1, 1],
-        };
+        let scale = self.scale();
         let [scale_x, scale_y] = scale;
         let (in_width, out_width) = (self.in_size & 0xffff, self.out_size & 0xffff);
         let (width, height) = (u64::from(out_width >> scale_x), u64::from(self.out_size >> 16 >> scale_y));
@@ -117,7 +122,7 @@ pub(crate) struct DisplayJob {
     pub height: u64,
     /// Log2 of the scale along x and y.
     pub scale: [u32; 2],
-    /// Whether the rows of the output are turned round.
+    /// Whether the output is flipped: its last row first.
     pub flip: bool,
 }
 

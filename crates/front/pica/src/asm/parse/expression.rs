@@ -1,13 +1,13 @@
 //! Constant expressions of floats: sums, differences, products and quotients, with parentheses.
 //!
-//! Parentheses are kept on a stack of their own, so that no text is too deep for the program's.
+//! Open parentheses and pending operators are on a stack on the heap, so that deep nesting cannot overflow the call stack.
 
 use super::{Parser, Result};
 use crate::asm::Reason;
 use crate::asm::ast::FloatValue;
 use crate::asm::lex::Kind;
 
-/// What waits for its second operand, or a parenthesis for its end.
+/// An operator that waits for its last operand, or an open parenthesis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pending {
     Open,
@@ -19,7 +19,7 @@ enum Pending {
 }
 
 impl Pending {
-    /// What binds tighter is done first, and what is equally tight from the left.
+    /// Precedence: operators that bind tighter are applied first, equally tight ones from left to right.
     fn tightness(self) -> u8 {
         match self {
             Pending::Open => 0,
@@ -29,7 +29,7 @@ impl Pending {
         }
     }
 
-    /// Does it to the operands on top of the stack.
+    /// Applies the operator to the operands on top of the stack.
     fn apply(self, values: &mut Vec<f64>) {
         let Some(b) = values.pop() else { return };
         let value = if self == Pending::Negate {
@@ -47,7 +47,7 @@ impl Pending {
     }
 }
 
-/// Does what is waiting and binds at least so tightly.
+/// Applies the pending operators, newest first, down to the first that binds less tightly.
 fn settle(pending: &mut Vec<Pending>, values: &mut Vec<f64>, tightness: u8) {
     while let Some(&top) = pending.last()
         && top.tightness() >= tightness
@@ -67,7 +67,7 @@ impl Parser<'_> {
             self.want(')', "')'")?;
             return Ok(FloatValue::Raw(bits as u32));
         }
-        // A single number is read as it is, without a detour that could round it twice.
+        // A single number is parsed in single precision: by way of a double it could be rounded twice.
         if let (Some(value), true) = (self.number_at(0)?, self.ends_at(1)) {
             self.next += 1;
             return Ok(FloatValue::Value(value.1));
@@ -79,12 +79,12 @@ impl Parser<'_> {
         self.expression().map(|value| FloatValue::Value(value as f32))
     }
 
-    /// Whether the token so far ahead ends a component.
+    /// Whether the token `ahead` of the next one ends a component.
     fn ends_at(&self, ahead: usize) -> bool {
         matches!(self.peek_at(ahead), Kind::Punct(',' | ')') | Kind::End)
     }
 
-    /// The number that a token is, in both precisions.
+    /// The number at the token `ahead` of the next one, in double and in single precision; nothing for other tokens.
     fn number_at(&self, ahead: usize) -> Result<Option<(f64, f32)>> {
         let malformed = |text: &str| (self.at(), Reason::Number(text.to_owned()));
         Ok(match self.peek_at(ahead) {
@@ -109,10 +109,13 @@ impl Parser<'_> {
 
     fn expression(&mut self) -> Result<f64> {
         let (mut pending, mut values) = (Vec::new(), Vec::new());
+        // Parentheses among what is pending.
+        let mut open = 0u32;
         loop {
             // An operand, behind any signs and opening parentheses.
             if self.take('(') {
                 pending.push(Pending::Open);
+                open += 1;
                 continue;
             }
             if self.take('-') {
@@ -122,11 +125,11 @@ impl Parser<'_> {
             let Some((value, _)) = self.number_at(0)? else { return self.expected("a number") };
             self.next += 1;
             values.push(value);
-            // Closing parentheses, then what comes between operands.
-            while self.is_punct(')') && pending.contains(&Pending::Open) {
+            // Closing parentheses, then the operator before the next operand.
+            while open != 0 && self.take(')') {
                 settle(&mut pending, &mut values, Pending::Add.tightness());
                 pending.pop();
-                self.next += 1;
+                open -= 1;
             }
             let between = match self.peek() {
                 Kind::Punct('+') => Pending::Add,

@@ -1,7 +1,7 @@
 //! Program words to the steps that the engine executes.
 //!
-//! A step names columns: a column has one component of a register, or of a uniform, for each vertex of a group. What a
-//! descriptor selects is therefore settled here, and costs nothing later.
+//! A step names columns: a column has one component of a register, or of a uniform, for each vertex of a group. Swizzles are
+//! resolved here and cost nothing when steps are executed.
 
 use xenoglot_pica_shader::Program;
 use xenoglot_pica_shader::desc::{Descriptor, Modifier};
@@ -23,9 +23,9 @@ pub(super) const TEMPS: Column = 128;
 pub(super) const OTHER_BANK: Column = 192;
 /// c0 to c95.
 pub(super) const CONSTANTS: Column = 256;
-/// The register that an index found.
+/// The register that a gather fetches into.
 const GATHERED: Column = 640;
-/// A result whose registers are read again before all of it is there.
+/// A temporary result, for instructions that would overwrite components they still read.
 const RESULT: Column = 644;
 /// 1, and behind it -1, which negation makes 1: w of the first source of DPH.
 pub(super) const ONES: Column = 648;
@@ -73,8 +73,8 @@ pub(super) struct Step {
     pub op: Op,
     /// Components written, bit 0 for x.
     pub mask: u8,
-    /// Whether flow is looked at after it: it is the last of its word, and either that is a flow instruction, or a scope
-    /// may end after it, or other ways lead to the next word.
+    /// Whether control flow is evaluated after it: it is the last step of its word, and the word is a flow instruction, or a
+    /// scope may end after it, or the next word is a target of jumps.
     pub boundary: bool,
     /// The word's address.
     pub pc: u16,
@@ -117,7 +117,7 @@ pub(super) struct Code {
     pub outputs: u16,
     /// Whether uniforms are indexed.
     pub gathers: bool,
-    /// Where words are left out from on.
+    /// The address from which on words are left out.
     bound: u32,
 }
 

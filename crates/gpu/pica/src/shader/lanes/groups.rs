@@ -1,7 +1,7 @@
-//! Control: groups of vertices that are at the same word with the same scopes.
+//! Control flow: groups of vertices that are at the same word with the same scopes.
 //!
-//! A group runs until its vertices part; then there are two, and the one that is farther behind goes on. Groups that
-//! meet again are joined. Scopes end by address, as vectors/pica/FORMAT.md has it, section 4.
+//! Where the vertices of a group take different branches it is split, and the group at the lowest address runs next. Groups
+//! at the same place with the same scopes are joined. Scopes end by address (vectors/pica/FORMAT.md, section 4).
 
 use super::code::{Code, Op, Place, Step};
 use super::registers::{Registers, Set};
@@ -41,7 +41,8 @@ struct Scopes {
 }
 
 impl Scopes {
-    /// Takes a way from the word at `pc`, then ends what scopes end after it. Where control goes on; nothing at END.
+    /// Takes a way from the word at `pc`, then closes the scopes that end after it. Gives where control goes on; nothing at
+    /// END.
     fn take(&mut self, pc: u32, way: Way, uniforms: &Uniforms) -> Option<u32> {
         let after = pc + 1;
         let mut to = after;
@@ -130,7 +131,7 @@ impl<const N: usize> Emitter<N> for NoEmitter {
 pub(super) struct Run<'r> {
     pub code: &'r Code,
     pub uniforms: &'r Uniforms,
-    /// Steps that may be executed, times vertices; what was is taken off.
+    /// Steps times vertices that may be executed; those that were are subtracted.
     pub fuel: &'r mut u64,
     /// Where the program starts, and aL there.
     pub entry: u32,
@@ -189,7 +190,7 @@ impl Run<'_> {
         }
     }
 
-    /// Executes steps up to the next boundary, where the group is left.
+    /// Executes steps up to the next boundary, and leaves the group at that step.
     fn straight<const N: usize>(
         &mut self,
         group: &mut Group,
@@ -223,7 +224,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets a group go its way from the word at `pc`. Whether it has not come to the end.
+    /// Moves a group along a way from the word at `pc`. False at the program's end.
     fn follow(&self, group: &mut Group, pc: u32, way: Way) -> Result<bool, Stop> {
         let Some(to) = group.scopes.take(pc, way, self.uniforms) else { return Ok(false) };
         let Some(at) = self.step_at(to)? else { return Ok(false) };
@@ -242,7 +243,7 @@ impl Run<'_> {
     }
 }
 
-/// Takes out the group that is farthest behind, joined with those at the same place.
+/// Takes out the group at the lowest address, joined with those at the same place.
 fn hindmost(waiting: &mut Vec<Group>) -> Option<Group> {
     let at = waiting.iter().enumerate().min_by_key(|(_, g)| g.at)?.0;
     let mut group = waiting.swap_remove(at);

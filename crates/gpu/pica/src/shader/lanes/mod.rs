@@ -1,19 +1,19 @@
 //! The first tier: an interpreter over registers that executes the program's words on sixteen vertices at once.
 //!
 //! It is ready in microseconds, some ten times slower than machine code and some tens of times faster than the IR
-//! interpreter, whose results it has bit for bit (NaNs may have other signs): it serves draws while machine code is compiled, and those too small to
-//! be worth it. [`code`] turns words into steps whose operands are settled, [`registers`] executes them, [`groups`]
-//! follows control.
+//! interpreter. Its results are that interpreter's bit for bit, but for the signs of NaNs. It serves draws while machine code
+//! is compiled, and draws too small to compile for. [`code`] turns words into steps with resolved operands, [`registers`]
+//! executes them, [`groups`] follows control flow.
 
 mod code;
 mod groups;
 mod registers;
 
 use super::engine::{
-    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, Readiness, keep,
+    Bank, Batch, Cost, EMIT_CAPACITY, Engine, EngineError, GeometryState, Invocations, keep,
 };
 use super::program::{PROGRAMS, Program, Shader};
-use super::unit::Uniforms;
+use super::unit::{Uniforms, Words, vector};
 use code::{Code, Column, OTHER_BANK, OUTPUTS, Op, Step, TEMPS};
 use groups::{Emitter, NoEmitter, Run, Stop};
 use registers::Registers;
@@ -58,7 +58,7 @@ fn whole(program: &Program) -> Code {
     Code::whole(&program.shader.source.program, program.shader.entry)
 }
 
-/// What a run that was stopped says; it takes the fuel that it ran out of.
+/// The error of a run that stopped early. One that ran out of fuel leaves none.
 fn error(stop: Stop, fuel: &mut u64) -> EngineError {
     if stop == Stop::Fuel {
         *fuel = 0;
@@ -76,11 +76,11 @@ fn batch_on(registers: &mut Registers<WIDTH>, code: &Code, batch: &mut Batch<'_>
     let (reads, writes) = (inputs.registers(), outputs.registers());
     registers.set_uniforms(uniforms, &code.constants, code.gathers);
     for first in (0..vertices).step_by(WIDTH) {
-        registers.clear(OUTPUTS, program.outputs);
-        registers.clear(TEMPS, code.temps);
+        registers.clear(OUTPUTS, members(program.outputs));
+        registers.clear(TEMPS, members(code.temps));
         registers.a0 = Default::default();
         registers.flags = [0; 2];
-        // The places that no vertex is left for have the last one, too: they go wherever it goes.
+        // Lanes beyond the last vertex repeat it, so that they never part from it.
         let count = WIDTH.min(vertices - first);
         for lane in 0..WIDTH {
             let at = (first + lane.min(count - 1)) * reads;
@@ -115,10 +115,6 @@ impl Engine for Lanes {
         Cost { batch: 1e-6, inst: 1e-9, translation: 0.0 }
     }
 
-    fn readiness(&mut self, _: &Arc<Program>) -> Readiness {
-        Readiness::Ready
-    }
-
     fn shade(&mut self, mut batch: Batch<'_>) -> Result<(), EngineError> {
         let program = batch.program;
         let code = self.code(program);
@@ -150,9 +146,9 @@ struct Geometry<'e> {
 /// The emitter of an invocation.
 #[derive(Default)]
 struct Buffers {
-    /// What EMIT copies.
+    /// The outputs that EMIT copies.
     mask: u16,
-    /// The outputs that have two banks.
+    /// The outputs that are kept in two banks, which EMIT exchanges.
     banks: u16,
     kept: [[[f32; 4]; 16]; 3],
     vertex: u32,
@@ -198,15 +194,11 @@ impl Emitter<1> for Buffers {
 struct Record<'r>(&'r mut [u8]);
 
 impl Record<'_> {
-    fn load(&self, at: u32) -> [u32; 4] {
-        let words = self.0.get(at as usize..).and_then(|rest| rest.first_chunk::<16>());
-        words.map_or([0; 4], |bytes| {
-            let (words, _) = bytes.as_chunks::<4>();
-            std::array::from_fn(|n| words.get(n).map_or(0, |w| u32::from_le_bytes(*w)))
-        })
+    fn load(&self, at: u32) -> Words {
+        vector(self.0, at)
     }
 
-    fn store(&mut self, at: u32, words: [u32; 4]) {
+    fn store(&mut self, at: u32, words: Words) {
         if let Some(place) = self.0.get_mut(at as usize..).and_then(|rest| rest.first_chunk_mut::<16>()) {
             place.copy_from_slice(words.map(u32::to_le_bytes).as_flattened());
         }
@@ -214,7 +206,7 @@ impl Record<'_> {
 }
 
 impl Geometry<'_> {
-    /// The registers that a run has to do with: file, offset in the record, set.
+    /// The registers that a run loads and stores: file, offset in the record, set.
     fn files(&self, banks: u16) -> [(Column, u32, u16); 3] {
         [
             (OUTPUTS, STATE_OUTPUTS, banks),
@@ -266,7 +258,7 @@ impl Geometry<'_> {
 }
 
 impl Geometry<'_> {
-    /// Runs from a state record, which is left as it is: aL at the end, and what was sent.
+    /// Runs from a state record, which is not changed; gives aL at the end, and the emitter with what was sent.
     fn invoke(
         &mut self,
         uniforms: &Uniforms,

@@ -26,7 +26,7 @@ pub(super) struct Registers<const N: usize> {
     pub a0: [[i32; N]; 2],
     /// The condition flags.
     pub flags: [Set; 2],
-    /// What an index can find: the uniforms, then ones.
+    /// What indexed sources read: the uniforms, then ones.
     table: Box<[[f32; 4]; 128]>,
 }
 
@@ -67,7 +67,7 @@ fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// A value as MOVA stores it: what an `i32` cannot hold is the least one, which no index is in range with.
+/// A value as MOVA stores it. What an `i32` cannot hold becomes the least one, which is out of the range of indices.
 fn address(v: f32) -> i32 {
     if v.abs() < 2_147_483_648.0 { v as i32 } else { i32::MIN }
 }
@@ -99,9 +99,9 @@ impl<const N: usize> Registers<N> {
         }
     }
 
-    /// Zeroes the registers of a set from the file that starts at a column.
-    pub fn clear(&mut self, file: Column, set: u16) {
-        for n in (0..16).filter(|n| set >> n & 1 != 0) {
+    /// Zeroes registers of the file that starts at a column.
+    pub fn clear(&mut self, file: Column, registers: impl Iterator<Item = u16>) {
+        for n in registers {
             for c in 0..4 {
                 *self.column_mut(file + 4 * n + c) = [0.0; N];
             }
@@ -140,8 +140,7 @@ impl<const N: usize> Registers<N> {
         }
     }
 
-    /// Does what a step does to the vertices of `set`. What is of geometry units is
-    /// not done here.
+    /// Executes a step on the vertices of `set`. EMIT and SETEMIT do nothing here: they are the emitter's.
     #[inline]
     pub fn execute(&mut self, step: &Step, set: Set, al: i32) {
         if set == Self::ALL {
@@ -291,7 +290,7 @@ impl<const N: usize> Registers<N> {
     }
 
     fn mova(&mut self, step: &Step, set: Set) {
-        // Both are read before one is written: the source's index may be one of them; it was gathered before.
+        // An indexed source was gathered in a step of its own, so writing a0.x cannot change what a0.y gets.
         for (c, register) in self.a0.iter_mut().enumerate() {
             if step.mask >> c & 1 == 0 {
                 continue;
