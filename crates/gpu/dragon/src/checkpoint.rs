@@ -33,7 +33,7 @@ use xenoglot_trace::{Inconsistent, Recorder, Trace};
 /// The capture's machine.
 pub const MACHINE: [u8; 4] = *b"DRGN";
 /// Version of the state's layout. Others are refused.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Operation: version, then the state but for memory and trace.
 pub const STATE: u32 = FIRST_MACHINE_OP;
@@ -118,8 +118,7 @@ struct StateRef<'a> {
 /// A model from outside that cannot be saved, or what the host gives cannot be.
 pub fn save(machine: &Machine, host: &impl Serialize) -> Result<Vec<u8>, CheckpointError> {
     let Machine { shared, control, units, events, recorder, skip, skipped } = machine;
-    let savable = [("rasterizer", units.raster.is_savable()), ("tile_buffer_fill", units.fill.is_savable())];
-    if let Some((unit, _)) = savable.iter().find(|(_, savable)| !savable) {
+    if let Some(unit) = machine.unsavable() {
         return Err(CheckpointError::Model(unit));
     }
     let state = StateRef { shared, control, units, events, skip: *skip, skipped: *skipped };

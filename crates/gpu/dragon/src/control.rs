@@ -2,8 +2,9 @@
 //! tick.
 
 use crate::command::{Command, Cull, Write};
+use crate::cosim::{CommandInput, CommandOutput, Outcome, Replaceable, Seam, busy};
 use crate::event::{Activity, Event};
-use crate::machine::{Shared, Units};
+use crate::machine::{Faults, Shared, Units};
 use crate::params::Params;
 use crate::unit::draw::DrawJob;
 use crate::unit::triangle::{MAX_ATTRIBUTES, Setup};
@@ -60,6 +61,7 @@ pub(crate) struct Control {
     waiting: Option<u32>,
     /// What was taken last.
     taken: Write,
+    seam: Seam<CommandInput, CommandOutput>,
 }
 
 impl Control {
@@ -71,6 +73,7 @@ impl Control {
             registers: Registers::default(),
             waiting: None,
             taken: Write::default(),
+            seam: Seam::default(),
         }
     }
 
@@ -110,31 +113,12 @@ impl Control {
     }
 
     pub fn describe(&self) -> String {
-        match (self.waiting, self.fifo.front()) {
+        let state = match (self.waiting, self.fifo.front()) {
             (Some(mask), _) => format!("waits for {mask:#x}, {} commands behind", self.fifo.len()),
             (None, Some(next)) => format!("next is {:02x} = {:#x}", next.register, next.value),
             (None, None) => "idle".into(),
-        }
-    }
-
-    pub fn tick(&mut self, shared: &mut Shared, units: &mut Units) -> Activity {
-        if let Some(mask) = self.waiting {
-            if shared.sig & mask != mask {
-                return Activity::blocked(Event::GPUWait);
-            }
-            shared.sig &= !mask;
-            self.waiting = None;
-            return Activity::busy(Event::GPUWait, shared.now);
-        }
-        let Some(&write) = self.fifo.front() else { return Activity::IDLE };
-        match Command::decode(write) {
-            Ok(command) if !is_free(&command, units) => return Activity::blocked(Event::UnitBusy),
-            Ok(command) => self.execute(command, shared, units),
-            Err(fault) => shared.faults |= fault,
-        }
-        self.fifo.pop_front();
-        self.taken = write;
-        Activity::busy(Event::GPUProcessCommand, shared.now)
+        };
+        state + self.seam.describe()
     }
 
     fn execute(&mut self, command: Command, shared: &mut Shared, units: &mut Units) {
@@ -205,6 +189,98 @@ impl Control {
             }
         }
     }
+}
+
+impl Replaceable for Control {
+    type Input = CommandInput;
+    type Output = CommandOutput;
+    type Others<'a> = Units;
+
+    fn seam(&self) -> &Seam<CommandInput, CommandOutput> {
+        &self.seam
+    }
+
+    fn seam_mut(&mut self) -> &mut Seam<CommandInput, CommandOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, units: &mut Units) -> Activity {
+        if let Some(mask) = self.waiting {
+            if shared.sig & mask != mask {
+                return Activity::blocked(Event::GPUWait);
+            }
+            shared.sig &= !mask;
+            self.waiting = None;
+            return Activity::busy(Event::GPUWait, shared.now);
+        }
+        let Some(&write) = self.fifo.front() else { return Activity::IDLE };
+        match Command::decode(write) {
+            Ok(command) if !is_free(&command, units) => return Activity::blocked(Event::UnitBusy),
+            Ok(command) => self.execute(command, shared, units),
+            Err(fault) => shared.faults |= fault,
+        }
+        self.fifo.pop_front();
+        self.taken = write;
+        Activity::busy(Event::GPUProcessCommand, shared.now)
+    }
+
+    fn input(&mut self, shared: &mut Shared, units: &mut Units) -> (CommandInput, bool) {
+        let first = self.fifo.front().copied().unwrap_or_default();
+        let input = CommandInput {
+            now: shared.now,
+            signals: shared.sig,
+            busy: busy_units(units),
+            depth: self.fifo.len() as u32,
+            reg: first.register.into(),
+            value: first.value,
+            reserved: 0,
+        };
+        (input, false)
+    }
+
+    fn carry_out(&mut self, output: &CommandOutput, shared: &mut Shared, units: &mut Units) -> Outcome {
+        let mut sound = true;
+        if output.take != 0 {
+            match self.fifo.pop_front() {
+                Some(write) => self.taken = write,
+                None => sound = false,
+            }
+        }
+        if output.write != 0 {
+            let register = u8::try_from(output.reg).map_err(|_| Faults::REGISTER);
+            let write = register.map(|register| Write { register, value: output.value });
+            match write.and_then(Command::decode) {
+                Ok(Command::SigWait(_)) => sound = false,
+                Ok(command) if !is_free(&command, units) => sound = false,
+                Ok(command) => self.execute(command, shared, units),
+                Err(fault) => shared.faults |= fault,
+            }
+        }
+        shared.sig &= !output.clear;
+        let waiting = (output.waits != 0).then_some(output.mask);
+        let handed = output.take != 0 || output.write != 0 || output.clear != 0 || waiting != self.waiting;
+        self.waiting = waiting;
+        Outcome { sound, handed }
+    }
+}
+
+/// The units that have something under way, as bits.
+fn busy_units(units: &Units) -> u32 {
+    [
+        (units.program_load.is_idle(), busy::PROGRAM_LOAD),
+        (units.draw.is_idle(), busy::DRAW),
+        (units.fill.is_idle(), busy::FILL),
+        (units.store.is_idle(), busy::STORE),
+        (units.load.is_idle(), busy::LOAD),
+        (units.write_global.is_idle(), busy::WRITE_GLOBAL),
+    ]
+    .iter()
+    .map(|&(idle, bit)| if idle { 0 } else { bit })
+    .sum()
 }
 
 /// Whether the unit a command starts has nothing to do.

@@ -2,16 +2,16 @@
 
 use crate::command::Write;
 use crate::control::Control;
+use crate::cosim::Replaceable;
 use crate::event::{Activity, Event, NEVER, SCHEMA};
 use crate::memory::{Direction, Sdram};
 use crate::params::{ParamError, Params};
 use crate::profile::Profile;
-use crate::unit::draw::Draw;
-use crate::unit::external::{Fill, Raster};
+use crate::unit::draw::{Draw, DrawOthers};
 use crate::unit::raster::Rasterizer;
 use crate::unit::simple::{ProgramLoad, WriteGlobal};
 use crate::unit::texture::TextureUnit;
-use crate::unit::tile::{self, Tiles, Transfer};
+use crate::unit::tile::{Fill, Tiles, Transfer};
 use crate::unit::vertex_cache::VertexCache;
 use crate::unit::vpu::Vpu;
 use crate::unit::{QUEUE_NAMES, UNITS, Unit, VPU_NAMES};
@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     pub memory: Sdram,
     pub tiles: Tiles,
     pub program: Program,
+    /// Programs that were loaded so far, modulo 2 to the 32.
+    pub loads: u32,
     pub globals: [Lanes; REGISTERS],
     /// Which tile buffers programs mean.
     pub targets: [u8; TILE_BUFFERS],
@@ -99,7 +101,7 @@ pub(crate) struct Units {
     pub vpus: Vec<Vpu>,
     pub program_load: ProgramLoad,
     pub draw: Draw,
-    pub raster: Raster,
+    pub raster: Rasterizer,
     pub store: Transfer,
     pub load: Transfer,
     pub fill: Fill,
@@ -151,10 +153,10 @@ impl Machine {
             vpus: (0..params.vpus as u8).map(|n| Vpu::new(&params, n)).collect(),
             program_load: ProgramLoad::default(),
             draw: Draw::new(),
-            raster: Raster::Own(Rasterizer::default()),
+            raster: Rasterizer::default(),
             store: Transfer::new(Unit::Store),
             load: Transfer::new(Unit::Load),
-            fill: Fill::Own(tile::Fill::default()),
+            fill: Fill::default(),
             write_global: WriteGlobal::default(),
             vertex_cache: VertexCache::new(params.vertex_cache),
             textures: TextureUnit::new(&params),
@@ -167,6 +169,7 @@ impl Machine {
             memory: Sdram::new(&params),
             tiles: Tiles::new(params.bin_size),
             program: Program::default(),
+            loads: 0,
             globals: Default::default(),
             targets: [0, 1, 2, 3],
             fragments: None,
@@ -366,16 +369,17 @@ impl Machine {
         for (n, vpu) in units.vpus.iter_mut().enumerate() {
             note(UNITS.len() + n, vpu.tick(shared, &mut units.textures));
         }
-        note(Unit::ProgramLoad as usize, units.program_load.tick(shared));
-        let (activity, drawn) =
-            units.draw.tick(shared, &mut units.vertex_cache, &mut units.raster, &units.vpus);
-        note(Unit::Draw as usize, activity);
+        note(Unit::ProgramLoad as usize, units.program_load.tick(shared, &mut ()));
+        let Units { vertex_cache: cache, raster, vpus, .. } = units;
+        let mut others = DrawOthers { cache, raster, vpus, drawn: None };
+        note(Unit::Draw as usize, units.draw.tick(shared, &mut others));
+        let drawn = others.drawn;
         note(Unit::Raster as usize, units.raster.tick(shared, &mut units.vpus));
-        note(Unit::Store as usize, units.store.tick(shared));
-        note(Unit::Fill as usize, units.fill.tick(shared));
-        note(Unit::Load as usize, units.load.tick(shared));
-        note(Unit::WriteGlobal as usize, units.write_global.tick(shared));
-        note(Unit::VertexCache as usize, units.vertex_cache.tick(shared));
+        note(Unit::Store as usize, units.store.tick(shared, &mut ()));
+        note(Unit::Fill as usize, units.fill.tick(shared, &mut ()));
+        note(Unit::Load as usize, units.load.tick(shared, &mut ()));
+        note(Unit::WriteGlobal as usize, units.write_global.tick(shared, &mut ()));
+        note(Unit::VertexCache as usize, units.vertex_cache.tick(shared, &mut ()));
         note(Unit::Texture as usize, units.textures.tick(shared, &mut units.vpus));
         note(Unit::Command as usize, self.control.tick(shared, units));
         if let Some(recorder) = &mut self.recorder {

@@ -1,5 +1,7 @@
 //! The memory: bytes, how long accesses of units take, and what each unit has asked for.
 
+use crate::cosim::{MemoryInput, MemoryOutput, Seam};
+use crate::event::NEVER;
 use crate::machine::Faults;
 use crate::params::{self, Timing};
 use crate::sdram::{Chips, Row};
@@ -29,6 +31,9 @@ pub struct Sdram {
     chips: Chips,
     /// What each unit has asked for.
     ports: Vec<Port>,
+    pub(crate) seam: Seam<MemoryInput, MemoryOutput>,
+    /// Refreshes that a model has made.
+    refreshes: u64,
 }
 
 /// What a unit has asked memory for.
@@ -82,6 +87,8 @@ impl Sdram {
             instant: params.instant,
             chips: Chips::new(&params.memory.sdram),
             ports: vec![Port::default(); Unit::ALL.len()],
+            seam: Seam::default(),
+            refreshes: 0,
         }
     }
 
@@ -100,6 +107,7 @@ impl Sdram {
             && self.chips.is_sound(&params.memory.sdram, now.saturating_add(HORIZON))
             && self.ports.len() == Unit::ALL.len()
             && self.ports.iter().all(small)
+            && self.refreshes <= i64::MAX as u64
     }
 
     /// What each unit has asked for, in the order of [`UNITS`](crate::UNITS).
@@ -109,7 +117,7 @@ impl Sdram {
 
     /// Refreshes that were made.
     pub fn refreshes(&self) -> u64 {
-        self.chips.refreshes
+        self.chips.refreshes + self.refreshes
     }
 
     /// All of it.
@@ -164,6 +172,20 @@ impl Sdram {
         *(if direction == Direction::Read { &mut port.read } else { &mut port.written }) += moved;
         if self.instant.has(unit) {
             return now;
+        }
+        if self.seam.is_external() {
+            let write = (direction == Direction::Write).into();
+            let asked = self.seam.ask(&MemoryInput { now, unit: unit as u32, write, address, bytes });
+            // Without its model memory never answers.
+            let Some(output) = asked else { return NEVER };
+            let done = output.done.clamp(now + 1, now + HORIZON);
+            port.ticks += done - now;
+            port.queued += output.queued.min(HORIZON);
+            port.hits += u64::from(output.hits);
+            port.closed += u64::from(output.closed);
+            port.conflicts += u64::from(output.conflicts);
+            self.refreshes += u64::from(output.refreshes);
+            return done;
         }
         let timing = &self.timing;
         let ticks = u64::from(timing.burst);

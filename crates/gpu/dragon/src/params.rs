@@ -270,9 +270,7 @@ impl Params {
         if text.len() > MAX_TOML_BYTES {
             return Err(ParamError::Toml(format!("more than {MAX_TOML_BYTES} bytes")));
         }
-        let params: Params = toml::from_str(text).map_err(|e| ParamError::Toml(e.to_string()))?;
-        params.check()?;
-        Ok(params)
+        checked(toml::from_str(text))
     }
 
     /// These parameters with assignments in TOML's syntax, such as `raster.row_skip = false`. Strings need no quotes:
@@ -288,9 +286,7 @@ impl Params {
                 text.parse().or_else(|e: toml::de::Error| unquoted(text).ok_or_else(|| toml(&e)))?;
             merge(&mut all, changes, 2);
         }
-        let params: Params = all.try_into().map_err(|e: toml::de::Error| toml(&e))?;
-        params.check()?;
-        Ok(params)
+        checked(all.try_into())
     }
 
     /// The parameters as TOML.
@@ -357,6 +353,13 @@ impl Params {
         }
         Ok(())
     }
+}
+
+/// Parameters that were read, if they are possible.
+fn checked(read: Result<Params, toml::de::Error>) -> Result<Params, ParamError> {
+    let params = read.map_err(|e| ParamError::Toml(e.to_string()))?;
+    params.check()?;
+    Ok(params)
 }
 
 /// An assignment whose value is a string without its quotes.

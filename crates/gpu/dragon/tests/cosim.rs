@@ -86,8 +86,8 @@ fn models_in_c_are_the_machines_own_units_to_the_tick() {
         for skipping in [true, false] {
             let (mut machine, drawing) = begin(&demo, toml);
             machine.set_skipping(skipping);
-            machine.attach_rasterizer(model(library, "new_rasterizer")).unwrap();
-            machine.attach_fill(model(library, "new_fill")).unwrap();
+            machine.attach(UnitModel::Rasterizer(model(library, "new_rasterizer"))).unwrap();
+            machine.attach(UnitModel::Fill(model(library, "new_fill"))).unwrap();
             let got = finish(machine, drawing);
             assert!(got.0 == want.0, "{toml}: pixels");
             for (got, want) in got.1.tracks.iter().zip(&want.1.tracks) {
@@ -107,23 +107,23 @@ fn a_model_goes_on_from_a_checkpoint_and_from_a_copy() {
     let (machine, drawing) = begin(&demo(), "");
     let want = finish(machine, drawing);
     let (mut machine, mut drawing) = begin(&demo(), "");
-    machine.attach_rasterizer(model(library, "new_rasterizer")).unwrap();
+    machine.attach(UnitModel::Rasterizer(model(library, "new_rasterizer"))).unwrap();
     for pause in [9_000, 11_111, 13_003] {
         assert!(!drawing.run_until(&mut machine, pause, |_| false).unwrap());
         let bytes = save(&machine, &drawing).unwrap();
         let mut copy = machine.clone();
-        copy.attach_rasterizer(model(library, "new_rasterizer")).unwrap();
+        copy.attach(UnitModel::Rasterizer(model(library, "new_rasterizer"))).unwrap();
         assert!(finish(copy, drawing.clone()) == want, "the copy at {pause}");
         (machine, drawing) = load(&bytes).unwrap();
         // Without its model the rasteriser is stuck.
         let alone = drawing.clone().finish(&mut machine.clone()).unwrap_err().to_string();
         assert!(alone.contains("triangles, no model"), "{alone}");
-        machine.attach_rasterizer(model(library, "new_rasterizer")).unwrap();
+        machine.attach(UnitModel::Rasterizer(model(library, "new_rasterizer"))).unwrap();
     }
     assert!(finish(machine, drawing) == want);
 
     let (mut machine, _) = begin(&demo(), "");
-    machine.attach_fill(model(library, "new_fill")).unwrap();
+    machine.attach(UnitModel::Fill(model(library, "new_fill"))).unwrap();
     let error = save(&machine, &()).unwrap_err();
     assert!(matches!(error, CheckpointError::Model("tile_buffer_fill")), "{error}");
 }
@@ -133,7 +133,10 @@ fn a_busy_unit_is_not_replaced() {
     let (mut machine, mut drawing) = begin(&demo(), "");
     let busy = |machine: &Machine| machine.activity().any(|(_, event)| event == Event::Raster);
     drawing.run_until(&mut machine, u64::MAX, busy).unwrap();
-    assert_eq!(machine.attach_rasterizer(Box::new(Rude::default())), Err(AttachError::Busy));
+    assert_eq!(
+        machine.attach(UnitModel::Rasterizer(Box::new(Rude::<RasterOutput>::default()))),
+        Err(AttachError::Busy)
+    );
     assert_eq!(drawing.finish(&mut machine).unwrap(), frame_two());
 }
 
@@ -142,28 +145,90 @@ fn frame_two() -> xenoglot_dragon::host::Frame {
 }
 
 /// Answers what it is told to, over and over.
-#[derive(Default)]
-struct Rude(VecDeque<RasterOutput>);
+struct Rude<O>(VecDeque<O>);
 
-impl Model<RasterInput, RasterOutput> for Rude {
+impl<O> Default for Rude<O> {
+    fn default() -> Self {
+        Rude(VecDeque::new())
+    }
+}
+
+impl<I, O: Copy + Default + Send> Model<I, O> for Rude<O> {
     fn reset(&mut self, _: &Config) {}
 
-    fn tick(&mut self, _: &RasterInput) -> RasterOutput {
-        self.0.rotate_left(1);
+    fn tick(&mut self, _: &I) -> O {
+        if !self.0.is_empty() {
+            self.0.rotate_left(1);
+        }
         self.0.front().copied().unwrap_or_default()
     }
 }
 
-#[derive(Default)]
-struct RudeFill(VecDeque<FillOutput>);
+/// Answers of any kind from words: what they are made of is integers in the order of the structure.
+trait Anything: Copy + Default + Send {
+    fn of(words: &mut dyn FnMut() -> u32) -> Self;
+}
 
-impl Model<FillInput, FillOutput> for RudeFill {
-    fn reset(&mut self, _: &Config) {}
+macro_rules! anything {
+    ($($output:ident: $($field:ident)*;)*) => {
+        $(impl Anything for $output {
+            fn of(word: &mut dyn FnMut() -> u32) -> Self {
+                let until = if word() % 2 == 0 { u64::MAX } else { word().into() };
+                let request = Request { valid: word() % 2, address: word(), bytes: word(), reserved: 0 };
+                #[allow(clippy::needless_update, reason = "some have no more")]
+                let out = $output { until, $($field: word(),)* ..Default::default() };
+                out.asking(request)
+            }
+        })*
+    };
+}
 
-    fn tick(&mut self, _: &FillInput) -> FillOutput {
-        self.0.rotate_left(1);
-        self.0.front().copied().unwrap_or_default()
+/// Outputs that may ask for memory.
+trait Asking: Sized {
+    fn asking(self, _: Request) -> Self {
+        self
     }
+}
+
+macro_rules! asking {
+    ($($output:ident)*) => {
+        $(impl Asking for $output {
+            fn asking(mut self, request: Request) -> Self {
+                self.request = request;
+                self
+            }
+        })*
+    };
+}
+
+asking! { ProgramLoadOutput DrawOutput VertexCacheOutput TextureOutput TransferOutput }
+impl Asking for CommandOutput {}
+impl Asking for FillOutput {}
+impl Asking for WriteGlobalOutput {}
+impl Asking for VpuOutput {}
+
+anything! {
+    CommandOutput: event take write reg value clear waits mask;
+    ProgramLoadOutput: event finished;
+    DrawOutput: event finished ask index triangle;
+    VertexCacheOutput: event hit miss answer;
+    TextureOutput: event finished hits misses;
+    FillOutput: event finished first count;
+    TransferOutput: event finished moved row address;
+    WriteGlobalOutput: event finished global;
+    VpuOutput: event take threads issue pc pixel ticks undefined access unit slot;
+}
+
+impl Anything for MemoryOutput {
+    fn of(word: &mut dyn FnMut() -> u32) -> Self {
+        let done = if word() % 4 == 0 { u64::MAX } else { word().into() };
+        let [hits, closed, conflicts, refreshes] = std::array::from_fn(|_| word());
+        MemoryOutput { done, queued: word().into(), hits, closed, conflicts, refreshes }
+    }
+}
+
+fn rude<O: Anything>(word: &mut dyn FnMut() -> u32) -> Box<Rude<O>> {
+    Box::new(Rude((0..5).map(|_| O::of(word)).collect()))
 }
 
 fn raster_output() -> impl Strategy<Value = RasterOutput> {
@@ -182,26 +247,49 @@ fn raster_output() -> impl Strategy<Value = RasterOutput> {
     )
 }
 
-fn fill_output() -> impl Strategy<Value = FillOutput> {
-    let small = || prop_oneof![0u32..3, 0u32..2000, any::<u32>()];
-    (any::<u64>(), small(), small(), small(), small()).prop_map(|(until, event, finished, first, count)| {
-        FillOutput { until, event, finished, first, count }
-    })
-}
-
 proptest! {
     #![proptest_config(xenoglot_testgen::property::config(200))]
     #[test]
     fn whatever_models_answer_a_run_ends(
         raster in prop::collection::vec(raster_output(), 1..8),
-        fill in prop::collection::vec(fill_output(), 1..8),
+        seed in any::<u64>(),
+        units in 0u32..1 << 12,
     ) {
         let params = Params { tick_limit: 5000, ..Params::default() };
         let run = |skip| {
             let mut machine = Machine::new(params.clone()).unwrap();
             machine.set_skipping(skip);
-            machine.attach_rasterizer(Box::new(Rude(raster.clone().into()))).unwrap();
-            machine.attach_fill(Box::new(RudeFill(fill.clone().into()))).unwrap();
+            let mut rng = xenoglot_testgen::rng::Rng::new(seed);
+            // Most words are small: counts, flags, numbers of units.
+            let mut word = || {
+                let word = rng.next_u32();
+                match rng.below(8) {
+                    0 => word,
+                    1 => word & 0xffff,
+                    2 | 3 => word & 31,
+                    _ => word & 1,
+                }
+            };
+            let word = &mut word;
+            let models = [
+                UnitModel::Rasterizer(Box::new(Rude(raster.clone().into()))),
+                UnitModel::Command(rude(word)),
+                UnitModel::ProgramLoad(rude(word)),
+                UnitModel::Draw(rude(word)),
+                UnitModel::VertexCache(rude(word)),
+                UnitModel::Texture(rude(word)),
+                UnitModel::Fill(rude(word)),
+                UnitModel::Store(rude(word)),
+                UnitModel::Load(rude(word)),
+                UnitModel::WriteGlobal(rude(word)),
+                UnitModel::Memory(rude(word)),
+                UnitModel::Vpu(1, rude(word)),
+            ];
+            for (n, model) in models.into_iter().enumerate() {
+                if units >> n & 1 != 0 {
+                    machine.attach(model).unwrap();
+                }
+            }
             let _ = Demo { screen: [40, 40], ..demo() }.frame(&mut machine, 0);
             machine.take_trace();
             machine.faults()
@@ -228,15 +316,46 @@ fn the_header_has_our_structures() {
         };
     }
     let claims = check! {
-        "xenoglot_dragon_config" Config: bin_size vpus raster_pixels row_skip fill_pixels;
+        "xenoglot_dragon_config" Config: bin_size vpus raster_pixels row_skip fill_pixels setup vertex_cache texture_cache fraction threads latency memory;
+        "xenoglot_dragon_memory_config" MemoryConfig: bytes timer burst read write controller banks row_bytes cas rcd rp ras rc rrd wr turnaround rfc refresh;
+        "xenoglot_dragon_request" Request: valid address bytes reserved;
+        "xenoglot_dragon_reply" Reply: done valid reserved;
         "xenoglot_dragon_edge" Edge: value dx dy bias;
-        "xenoglot_dragon_raster_input" RasterInput: now valid first last reserved edges room;
         "xenoglot_dragon_pixel" Pixel: x y;
+        "xenoglot_dragon_sample" Sample: vpu slot count lines;
+        "xenoglot_dragon_command_input" CommandInput: now signals busy depth reg value reserved;
+        "xenoglot_dragon_command_output" CommandOutput: until event take write reg value clear waits mask;
+        "xenoglot_dragon_command_model" Table<CommandInput, CommandOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_program_load_input" ProgramLoadInput: now memory valid address;
+        "xenoglot_dragon_program_load_output" ProgramLoadOutput: until event finished request;
+        "xenoglot_dragon_program_load_model" Table<ProgramLoadInput, ProgramLoadOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_draw_input" DrawInput: now memory valid indices triangles cull bin vertex place room drained reserved data;
+        "xenoglot_dragon_draw_output" DrawOutput: until event finished ask index request triangle reserved first last edges;
+        "xenoglot_dragon_draw_model" Table<DrawInput, DrawOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_vertex_cache_input" VertexCacheInput: now memory flush address bytes valid index reserved data;
+        "xenoglot_dragon_vertex_cache_output" VertexCacheOutput: until event hit miss answer request data;
+        "xenoglot_dragon_vertex_cache_model" Table<VertexCacheInput, VertexCacheOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_raster_input" RasterInput: now valid first last reserved edges room;
         "xenoglot_dragon_raster_output" RasterOutput: until event ready finished count pixels;
+        "xenoglot_dragon_raster_model" Table<RasterInput, RasterOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_texture_input" TextureInput: now memory flush count samples;
+        "xenoglot_dragon_texture_output" TextureOutput: until event finished hits misses request;
+        "xenoglot_dragon_texture_model" Table<TextureInput, TextureOutput>: abi reserved user reset tick save load destroy;
         "xenoglot_dragon_fill_input" FillInput: now valid pixels;
         "xenoglot_dragon_fill_output" FillOutput: until event finished first count;
-        "xenoglot_dragon_raster_model" Table<RasterInput, RasterOutput>: abi reserved user reset tick save load destroy;
         "xenoglot_dragon_fill_model" Table<FillInput, FillOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_transfer_input" TransferInput: now memory valid address stride rows row_bytes reserved;
+        "xenoglot_dragon_transfer_output" TransferOutput: until event finished moved row address reserved request;
+        "xenoglot_dragon_transfer_model" Table<TransferInput, TransferOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_write_global_input" WriteGlobalInput: now valid global value;
+        "xenoglot_dragon_write_global_output" WriteGlobalOutput: until event finished global reserved value;
+        "xenoglot_dragon_write_global_model" Table<WriteGlobalInput, WriteGlobalOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_vpu_input" VpuInput: now sampled_at sampled slot fragment pixel registers value globals loads words program;
+        "xenoglot_dragon_vpu_output" VpuOutput: until event take threads issue pc pixel ticks undefined access unit slot reserved value;
+        "xenoglot_dragon_vpu_model" Table<VpuInput, VpuOutput>: abi reserved user reset tick save load destroy;
+        "xenoglot_dragon_memory_input" MemoryInput: now unit write address bytes;
+        "xenoglot_dragon_memory_output" MemoryOutput: done queued hits closed conflicts refreshes;
+        "xenoglot_dragon_memory_model" Table<MemoryInput, MemoryOutput>: abi reserved user reset tick save load destroy;
     };
     let event = |name: &str, event: Event| {
         format!("_Static_assert(XENOGLOT_DRAGON_{name} == {}, \"{name}\");\n", event as u16)
@@ -244,16 +363,45 @@ fn the_header_has_our_structures() {
     let events = [
         ("GENERIC_IDLE", Event::GenericIdle),
         ("TICK", Event::Tick),
+        ("PROCESS_COMMAND", Event::GPUProcessCommand),
+        ("WAIT", Event::GPUWait),
         ("MEM_READ", Event::MemRead),
         ("MEM_WRITE", Event::MemWrite),
         ("QUEUE_FULL", Event::QueueFull),
+        ("EXEC", Event::Exec),
+        ("LATENCY", Event::Latency),
+        ("TEX_WAIT", Event::TexWait),
         ("RASTER", Event::Raster),
+        ("SETUP_TRI", Event::SetupTri),
+        ("VTX_HIT", Event::VtxHit),
+        ("VTX_MISS", Event::VtxMiss),
+        ("VTX_WAIT", Event::VtxWait),
+        ("DRAIN", Event::Drain),
+        ("UNIT_BUSY", Event::UnitBusy),
     ];
+    assert_eq!(events.len(), Event::ALL.len());
     let events: String = events.map(|(name, e)| event(name, e)).concat();
-    let numbers = format!(
-        "_Static_assert(XENOGLOT_DRAGON_ABI == {ABI}, \"ABI\");\n\
-         _Static_assert(XENOGLOT_DRAGON_MAX_PIXELS == {MAX_PIXELS}, \"MAX_PIXELS\");\n"
-    );
+    let numbers: String = [
+        ("ABI", ABI as usize),
+        ("MAX_PIXELS", MAX_PIXELS),
+        ("MAX_SAMPLES", MAX_SAMPLES),
+        ("MAX_LINES", MAX_LINES),
+        ("BURST_BYTES", BURST_BYTES),
+        ("VERTEX_BYTES", VERTEX_BYTES),
+        ("BUSY_PROGRAM_LOAD", busy::PROGRAM_LOAD as usize),
+        ("BUSY_DRAW", busy::DRAW as usize),
+        ("BUSY_FILL", busy::FILL as usize),
+        ("BUSY_STORE", busy::STORE as usize),
+        ("BUSY_LOAD", busy::LOAD as usize),
+        ("BUSY_WRITE_GLOBAL", busy::WRITE_GLOBAL as usize),
+        ("ACCESS_NONE", access::NONE as usize),
+        ("ACCESS_LOAD", access::LOAD as usize),
+        ("ACCESS_STORE", access::STORE as usize),
+        ("ACCESS_SAMPLE", access::SAMPLE as usize),
+        ("PROGRAM_WORDS", xenoglot_vpu::MAX_PROGRAM_WORDS),
+    ]
+    .map(|(name, value)| format!("_Static_assert(XENOGLOT_DRAGON_{name} == {value}, \"{name}\");\n"))
+    .concat();
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("header.c");
     std::fs::write(&source, format!("#include \"xenoglot_dragon.h\"\n{claims}{events}{numbers}")).unwrap();

@@ -6,7 +6,7 @@ use common::*;
 use libloading::Library;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xenoglot_dragon::cosim::{CModel, RasterInput, RasterOutput, Table};
+use xenoglot_dragon::cosim::{CModel, RasterInput, RasterOutput, Table, UnitModel};
 use xenoglot_dragon::host::{Buffering, Demo};
 use xenoglot_dragon::{Faults, Machine};
 use xenoglot_testgen::skip::skip;
@@ -92,7 +92,7 @@ fn ten_frames_in_verilog_are_the_machines_own() {
         for skipping in [true, false] {
             let mut machine = machine(toml);
             machine.set_skipping(skipping);
-            machine.attach_rasterizer(model(library)).unwrap();
+            machine.attach(UnitModel::Rasterizer(model(library))).unwrap();
             let got = drawn(demo, frame, machine);
             assert!(got.0 == picture, "frame {frame}, {toml}: pixels");
             for (got, want) in got.1.tracks.iter().zip(&trace.tracks) {

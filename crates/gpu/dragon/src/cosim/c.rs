@@ -6,13 +6,12 @@ use std::ptr;
 use thiserror::Error;
 
 /// Version of the ABI, which changes with every structure and meaning in `include/xenoglot_dragon.h`.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 
 /// Bytes of a state that a model can have.
 const MAX_STATE: usize = 64 << 20;
 
-/// A model as a table of functions; `xenoglot_dragon_raster_model` and `xenoglot_dragon_fill_model` of the header. All
-/// functions get `user` as their first argument.
+/// A model as a table of functions; `xenoglot_dragon_raster_model` and so on in the header. All functions get `user` as their first argument.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Table<I, O> {

@@ -3,8 +3,9 @@
 use super::scene::{Animation, DemoError, Frame};
 use crate::machine::{Faults, Machine};
 use crate::params::{ParamError, Params};
-use rayon::prelude::*;
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::mpsc;
 use thiserror::Error;
 use xenoglot_trace::Trace;
 
@@ -56,7 +57,8 @@ pub enum AnimateError<E> {
     Other(E),
 }
 
-/// Draws frames side by side and hands them over in order; at most twice as many are in memory as are drawn at a time. A frame takes what it takes on a machine that was just switched on, however many are drawn.
+/// Draws frames side by side and hands them over in order, while others are drawn; at most twice as many are in memory as are
+/// drawn at a time, and of those that are traced as many. A frame takes what it takes on a machine that was just switched on, however many are drawn.
 ///
 /// # Errors
 /// The first that `each` gives, or a frame that cannot be drawn.
@@ -84,16 +86,26 @@ pub fn animate<E: Send>(
         Ok(Drawn { number, frame, faults, trace, machine })
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
-    let batch = 2 * pool.current_num_threads() as u32;
-    let mut next = frames.start;
-    while next < frames.end {
-        let end = next.saturating_add(batch).min(frames.end);
-        let all = || (next..end).into_par_iter().with_max_len(1).map(draw).collect();
-        let drawn: Vec<Result<Drawn, AnimateError<E>>> = pool.install(all);
-        for drawn in drawn {
+    // A recording takes tens of megabytes, so that no more are kept than have to be.
+    let threads = pool.current_num_threads();
+    let window = if options.traced { threads } else { 2 * threads };
+    let mut waiting: VecDeque<mpsc::Receiver<_>> = VecDeque::new();
+    pool.in_place_scope(|scope| {
+        let start = |number| {
+            let (sender, receiver) = mpsc::channel();
+            let draw = &draw;
+            // Nobody waits for it any more if a frame before has failed.
+            scope.spawn(move |_| drop(sender.send(draw(number))));
+            receiver
+        };
+        let mut next = frames.map(start);
+        waiting.extend(next.by_ref().take(window));
+        // Without an answer the thread has panicked, which the scope passes on.
+        while let Some(Ok(drawn)) = waiting.front().map(mpsc::Receiver::recv) {
             each(drawn?).map_err(AnimateError::Other)?;
+            waiting.pop_front();
+            waiting.extend(next.next());
         }
-        next = end;
-    }
-    Ok(())
+        Ok(())
+    })
 }

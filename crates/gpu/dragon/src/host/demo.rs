@@ -42,13 +42,10 @@ pub const DEPTH_PROGRAM: &str = "\
     exit
 ";
 
-/// Draws what is nearer than what tb1 holds, coloured by a texture where there is one and blended by its alpha over what
-/// is there. Only what is opaque hides what comes later.
-pub const TEXTURE_PROGRAM: &str = "\
-    ldt   r4, tb1           ; depth so far
-    swz   r5, r0.zzzz
-    sub   r6.x, r4, r5
-    kill  r6
+/// Puts into tb0 what a texture colours where there is one, blended by its alpha over what is there. The alpha stays in r7.
+macro_rules! shade {
+    () => {
+        "\
     tex   r3, r2, t0
     swz   r6, r2.zzzz       ; has it a place in the texture?
     mul   r3, r3, r1
@@ -58,12 +55,32 @@ pub const TEXTURE_PROGRAM: &str = "\
     sub   r9, r1, r8
     mad   r8, r9, r7, r8
     store tb0, r8
+"
+    };
+}
+
+/// Draws what is nearer than what tb1 holds, coloured by a texture where there is one and blended by its alpha over what
+/// is there. Only what is opaque hides what comes later.
+pub const TEXTURE_PROGRAM: &str = concat!(
+    "\
+    ldt   r4, tb1           ; depth so far
+    swz   r5, r0.zzzz
+    sub   r6.x, r4, r5
+    kill  r6
+",
+    shade!(),
+    "\
     imm   r9, 0.9375
     sge   r9, r7, r9        ; is it opaque?
     sel   r4, r5, r4, r9
     store tb1, r4
     exit
-";
+"
+);
+
+/// As [`TEXTURE_PROGRAM`], whatever depth says.
+#[cfg(feature = "pica")]
+pub(super) const UNTESTED_PROGRAM: &str = concat!(shade!(), "    exit\n");
 
 /// Distance of the eye from the model's middle, and of the picture plane from the eye in half screens.
 const EYE: f32 = 3.0;

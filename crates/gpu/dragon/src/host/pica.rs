@@ -5,7 +5,7 @@
 //! reads it; triangles are clipped to the viewport, culled, and drawn in the capture's order, opaque or blended by alpha.
 //! The rest of the PICA's fragment stages (further textures, lighting, fog, stencil) has no counterpart here.
 
-use super::demo::TEXTURE_PROGRAM;
+use super::demo::{TEXTURE_PROGRAM, UNTESTED_PROGRAM};
 use super::image::Image;
 use super::picture::Picture;
 use super::scene::{Animation, Buffering, Part, Scene, ScreenVertex};
@@ -108,20 +108,6 @@ fn empty(screen: [u16; 2], programs: Vec<Vec<u32>>) -> Scene {
         checkerboard: false,
     }
 }
-
-/// As [`TEXTURE_PROGRAM`], whatever depth says.
-const UNTESTED_PROGRAM: &str = "\
-    tex   r3, r2, t0
-    swz   r6, r2.zzzz       ; has it a place in the texture?
-    mul   r3, r3, r1
-    sel   r1, r3, r1, r6
-    swz   r7, r1.wwww       ; blended over what is there
-    ldt   r8, tb0
-    sub   r9, r1, r8
-    mad   r8, r9, r7, r8
-    store tb0, r8
-    exit
-";
 
 /// Plays a capture and takes its frames.
 ///

@@ -1,7 +1,6 @@
 //! The units, a file each: what a unit does in a tick. A unit sees nothing of the others but its arguments.
 
 pub(crate) mod draw;
-pub(crate) mod external;
 pub(crate) mod fragment;
 pub(crate) mod raster;
 pub(crate) mod simple;

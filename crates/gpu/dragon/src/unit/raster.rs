@@ -3,10 +3,15 @@
 use super::fragment::Fragment;
 use super::triangle::Triangle;
 use super::vpu::Vpu;
+use crate::cosim::{MAX_PIXELS, Outcome, RasterInput, RasterOutput, Replaceable, Seam};
 use crate::event::{Activity, Event};
 use crate::machine::{FragmentStart, Shared};
 use crate::params::Params;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Triangles that a model can have at a time.
+const MAX_TRIANGLES: usize = 64;
 
 /// Tests some pixels of a row each tick and queues covered ones at the VPU of their place, `(x/2 + y/2) mod n`: a quad
 /// stays together, and a pixel always goes to the same VPU.
@@ -14,6 +19,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Rasterizer {
     input: Option<Triangle>,
     current: Option<Walk>,
+    seam: Seam<RasterInput, RasterOutput>,
+    /// Triangles that a model has, the oldest first.
+    held: VecDeque<Triangle>,
+    /// Whether a model takes no other one.
+    full: bool,
 }
 
 /// Where in a triangle it is. Serialised without what follows from the place.
@@ -86,10 +96,15 @@ impl Rasterizer {
     /// Whether this state is valid for `params`.
     pub fn is_sound(&self, params: &Params) -> bool {
         let current = self.current.iter().map(|walk| &walk.triangle);
-        self.input.iter().chain(current).all(|t| t.setup.is_sound(params))
+        let mut all = self.input.iter().chain(current).chain(&self.held);
+        self.held.len() <= MAX_TRIANGLES && all.all(|t| t.setup.is_sound(params))
     }
 
     pub fn describe(&self) -> String {
+        if self.seam.is_external() {
+            let triangles = self.held.len() + usize::from(self.input.is_some());
+            return format!("{triangles} triangles{}", self.seam.describe());
+        }
         let place = match &self.current {
             None => "idle".to_owned(),
             Some(walk) => format!("at {},{}", walk.x, walk.y),
@@ -97,20 +112,68 @@ impl Rasterizer {
         if self.input.is_some() { place + ", another triangle waits" } else { place }
     }
 
-    pub fn is_idle(&self) -> bool {
-        self.input.is_none() && self.current.is_none()
+    /// Whether there is room for a triangle that waits.
+    pub fn has_room(&self) -> bool {
+        self.input.is_none() && !self.full
     }
 
     /// Takes a triangle, if there is room for one that waits.
     pub fn offer(&mut self, triangle: &mut Option<Triangle>) -> bool {
-        if self.input.is_some() {
-            return false;
+        let room = self.has_room();
+        if room {
+            self.input = triangle.take();
         }
-        self.input = triangle.take();
-        true
+        room
+    }
+}
+
+impl Replaceable for Rasterizer {
+    type Input = RasterInput;
+    type Output = RasterOutput;
+    type Others<'a> = [Vpu];
+
+    fn seam(&self) -> &Seam<RasterInput, RasterOutput> {
+        &self.seam
     }
 
-    pub fn tick(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
+    fn seam_mut(&mut self) -> &mut Seam<RasterInput, RasterOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
+        self.input.is_none() && self.current.is_none() && self.held.is_empty()
+    }
+
+    fn input(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> (RasterInput, bool) {
+        let mut input = RasterInput { now: shared.now, ..RasterInput::default() };
+        let new = self.input.take();
+        if let Some(triangle) = &new {
+            input.valid = 1;
+            (input.first, input.last) = (triangle.first, triangle.last);
+            input.edges = triangle.edges;
+        }
+        self.held.extend(new);
+        input.room.iter_mut().zip(vpus.iter()).for_each(|(room, vpu)| *room = vpu.queue.room());
+        (input, input.valid != 0)
+    }
+
+    fn carry_out(&mut self, output: &RasterOutput, shared: &mut Shared, vpus: &mut [Vpu]) -> Outcome {
+        let count = output.count as usize;
+        let mut sound = count <= MAX_PIXELS;
+        for pixel in &output.pixels[..count.min(MAX_PIXELS)] {
+            let at = [pixel.x.into(), pixel.y.into()];
+            sound &= self.held.front().is_some_and(|t| hand_on(t, at, shared, vpus));
+        }
+        if output.finished != 0 {
+            sound &= self.held.pop_front().is_some();
+        }
+        let full = output.ready == 0 || self.held.len() >= MAX_TRIANGLES;
+        let handed = count != 0 || output.finished != 0 || full != self.full;
+        self.full = full;
+        Outcome { sound, handed }
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
         // Taking a triangle makes room for the next one, whatever becomes of its pixels.
         let taken = self.current.is_none();
         let walk = match &mut self.current {
@@ -172,7 +235,7 @@ fn begin(fragment: &mut Fragment, triangle: &Triangle, at: [u32; 2], edges: [i64
 }
 
 /// Queues a pixel of a triangle; whether it lies in the triangle or on its edges, and there was room.
-pub(crate) fn hand_on(triangle: &Triangle, at: [u32; 2], shared: &mut Shared, vpus: &mut [Vpu]) -> bool {
+fn hand_on(triangle: &Triangle, at: [u32; 2], shared: &mut Shared, vpus: &mut [Vpu]) -> bool {
     let [x, y] = at;
     let inside = (0..2).all(|n| (triangle.first[n]..=triangle.last[n]).contains(&at[n]));
     let edges = triangle.edges_at(x, y);

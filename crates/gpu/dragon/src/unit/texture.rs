@@ -1,5 +1,6 @@
 //! The texture unit all VPUs share: one sample at a time, a cache of lines of 32 bytes.
 
+use crate::cosim::{MAX_LINES, MAX_SAMPLES, Outcome, Replaceable, Sample, Seam, TextureInput, TextureOutput};
 use crate::event::{Activity, Event};
 use crate::machine::{Faults, Shared};
 use crate::memory::{BURST, Direction, Sdram};
@@ -10,9 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use xenoglot_vpu::number::Lanes;
 use xenoglot_vpu::{Number, TEXTURES, Texture};
-
-/// Words of a sample: four texels, each with its colour in a palette.
-pub(crate) const MAX_LINES: usize = 8;
 
 /// A sample that a thread waits for.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -51,6 +49,11 @@ pub(crate) struct TextureUnit {
     /// Lines that were wanted and were there, and those that were not.
     pub hits: u64,
     pub misses: u64,
+    seam: Seam<TextureInput, TextureOutput>,
+    /// Whether a model is to forget what it has cached.
+    flush: bool,
+    /// Requests that a model was handed.
+    handed: usize,
 }
 
 /// No line: lines are addresses divided by 32.
@@ -67,6 +70,9 @@ impl TextureUnit {
             fetch: None,
             hits: 0,
             misses: 0,
+            seam: Seam::default(),
+            flush: false,
+            handed: 0,
         }
     }
 
@@ -77,6 +83,7 @@ impl TextureUnit {
             && self.instant == params.instant.texture
             && self.requests.len() <= (params.vpus * params.threads) as usize
             && self.requests.iter().all(sound)
+            && self.handed <= self.requests.len()
             && self.fetched <= MAX_LINES as u8
             && [self.hits, self.misses].iter().all(|&n| n <= i64::MAX as u64 / 400)
     }
@@ -84,6 +91,7 @@ impl TextureUnit {
     /// Forgets what is cached, when a texture is changed.
     pub fn flush(&mut self) {
         self.tags.fill(EMPTY);
+        self.flush = true;
     }
 
     /// Samples for a thread; whether it has to wait until it is [told](Vpu::sampled) that the sample is there.
@@ -108,11 +116,66 @@ impl TextureUnit {
         (v, !self.instant)
     }
 
-    pub fn is_idle(&self) -> bool {
+    /// The first request's sample is there.
+    fn finish(&mut self, shared: &Shared, vpus: &mut [Vpu]) -> bool {
+        let Some(request) = self.requests.pop_front() else { return false };
+        let [vpu, slot] = request.thread.map(usize::from);
+        let latency = if shared.params.instant.vpu { 0 } else { shared.params.latency.texture };
+        if let Some(vpu) = vpus.get_mut(vpu) {
+            vpu.sampled(slot, shared.now + u64::from(latency));
+        }
+        true
+    }
+}
+
+impl Replaceable for TextureUnit {
+    type Input = TextureInput;
+    type Output = TextureOutput;
+    type Others<'a> = [Vpu];
+
+    fn seam(&self) -> &Seam<TextureInput, TextureOutput> {
+        &self.seam
+    }
+
+    fn seam_mut(&mut self) -> &mut Seam<TextureInput, TextureOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
         self.requests.is_empty()
     }
 
-    pub fn tick(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
+    fn input(&mut self, shared: &mut Shared, _: &mut [Vpu]) -> (TextureInput, bool) {
+        let (memory, _) = self.seam.reply(shared.now);
+        let flush = std::mem::take(&mut self.flush);
+        let mut input = TextureInput { now: shared.now, memory, flush: flush.into(), ..Default::default() };
+        let new = self.requests.iter().skip(self.handed).take(MAX_SAMPLES);
+        for (sample, request) in input.samples.iter_mut().zip(new) {
+            let [vpu, slot] = request.thread.map(u32::from);
+            *sample = Sample { vpu, slot, count: request.count.into(), lines: request.lines };
+            input.count += 1;
+        }
+        self.handed += input.count as usize;
+        (input, flush || memory.valid != 0 || input.count != 0)
+    }
+
+    fn carry_out(&mut self, output: &TextureOutput, shared: &mut Shared, vpus: &mut [Vpu]) -> Outcome {
+        let mut sound = self.seam.request(Unit::Texture, Direction::Read, &output.request, shared);
+        let most = MAX_LINES as u32;
+        sound &= output.hits <= most && output.misses <= most;
+        self.hits += u64::from(output.hits.min(most));
+        self.misses += u64::from(output.misses.min(most));
+        if output.finished != 0 {
+            let known = self.handed > 0;
+            if known {
+                self.handed -= 1;
+            }
+            sound &= known && self.finish(shared, vpus);
+        }
+        Outcome { sound, handed: output.finished != 0 || output.request.valid != 0 }
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, vpus: &mut [Vpu]) -> Activity {
         let Some(request) = self.requests.front() else { return Activity::IDLE };
         if let Some(done) = self.fetch {
             if shared.now < done {
@@ -138,13 +201,8 @@ impl TextureUnit {
             }
             self.fetched += 1;
         }
-        let [vpu, slot] = request.thread.map(usize::from);
-        self.requests.pop_front();
+        self.finish(shared, vpus);
         self.fetched = 0;
-        let latency = if shared.params.instant.vpu { 0 } else { shared.params.latency.texture };
-        if let Some(vpu) = vpus.get_mut(vpu) {
-            vpu.sampled(slot, shared.now + u64::from(latency));
-        }
         Activity::busy(Event::Tick, shared.now)
     }
 }

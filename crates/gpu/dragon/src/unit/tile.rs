@@ -1,5 +1,6 @@
 //! Tile buffers, and the units that fill, store and load them.
 
+use crate::cosim::{FillInput, FillOutput, Outcome, Replaceable, Seam, TransferInput, TransferOutput};
 use crate::event::{Activity, Event};
 use crate::machine::Shared;
 use crate::memory::Direction;
@@ -53,6 +54,7 @@ impl Tiles {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Fill {
     job: Option<FillJob>,
+    seam: Seam<FillInput, FillOutput>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -64,12 +66,9 @@ struct FillJob {
 }
 
 impl Fill {
-    pub fn is_idle(&self) -> bool {
-        self.job.is_none()
-    }
-
     pub fn describe(&self) -> String {
-        self.job.map_or_else(|| "idle".into(), |job| format!("tile buffer {}", job.tile))
+        let job = self.job.map_or_else(|| "idle".into(), |job| format!("tile buffer {}", job.tile));
+        job + self.seam.describe()
     }
 
     pub fn start(&mut self, tile: u8, value: u32, sig: u32, shared: &Shared) {
@@ -81,8 +80,44 @@ impl Fill {
         let done = shared.now + u64::from(ticks);
         self.job = Some(FillJob { tile, value, sig, done });
     }
+}
 
-    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+impl Replaceable for Fill {
+    type Input = FillInput;
+    type Output = FillOutput;
+    type Others<'a> = ();
+
+    fn seam(&self) -> &Seam<FillInput, FillOutput> {
+        &self.seam
+    }
+
+    fn seam_mut(&mut self) -> &mut Seam<FillInput, FillOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    fn input(&mut self, shared: &mut Shared, (): &mut ()) -> (FillInput, bool) {
+        let valid = self.seam.tell(self.job.is_some());
+        let pixels = shared.tiles.size * shared.tiles.size;
+        (FillInput { now: shared.now, valid: valid.into(), pixels }, valid)
+    }
+
+    fn carry_out(&mut self, output: &FillOutput, shared: &mut Shared, (): &mut ()) -> Outcome {
+        let handed = output.count != 0 || output.finished != 0;
+        let Some(job) = self.job else { return Outcome { sound: !handed, handed } };
+        let sound = shared.tiles.fill(job.tile, output.first, output.count, job.value);
+        if output.finished != 0 {
+            shared.sig |= job.sig;
+            self.job = None;
+            self.seam.finish();
+        }
+        Outcome { sound, handed }
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, (): &mut ()) -> Activity {
         let Some(job) = self.job else { return Activity::IDLE };
         if shared.now < job.done {
             return Activity::until(Event::Tick, job.done);
@@ -100,6 +135,7 @@ impl Fill {
 pub(crate) struct Transfer {
     direction: Direction,
     job: Option<TransferJob>,
+    seam: Seam<TransferInput, TransferOutput>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -120,7 +156,7 @@ impl Transfer {
     /// The unit that stores tile buffers, or the one that loads them.
     pub fn new(unit: Unit) -> Transfer {
         let direction = if unit == Unit::Store { Direction::Write } else { Direction::Read };
-        Transfer { direction, job: None }
+        Transfer { direction, job: None, seam: Seam::default() }
     }
 
     fn unit(&self) -> Unit {
@@ -128,10 +164,6 @@ impl Transfer {
             Direction::Write => Unit::Store,
             Direction::Read => Unit::Load,
         }
-    }
-
-    pub fn is_idle(&self) -> bool {
-        self.job.is_none()
     }
 
     /// Whether it is this unit, of tile buffers of this size.
@@ -148,14 +180,73 @@ impl Transfer {
         self.job = Some(TransferJob { tile, address, stride, sig, row: 0, done: None, start: None });
     }
 
-    pub fn tick(&mut self, shared: &mut Shared) -> Activity {
+    /// The tile buffer that is stored or loaded is whole.
+    fn finish(&mut self, shared: &mut Shared) {
+        let Some(job) = self.job.take() else { return };
+        shared.sig |= job.sig;
+        if let Some(profile) = shared.profile.as_mut().filter(|_| self.direction == Direction::Write) {
+            profile.stored(job.tile, shared.now + 1 - job.start.unwrap_or(shared.now));
+        }
+    }
+}
+
+impl Replaceable for Transfer {
+    type Input = TransferInput;
+    type Output = TransferOutput;
+    type Others<'a> = ();
+
+    fn seam(&self) -> &Seam<TransferInput, TransferOutput> {
+        &self.seam
+    }
+
+    fn seam_mut(&mut self) -> &mut Seam<TransferInput, TransferOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
+        self.job.is_none()
+    }
+
+    fn input(&mut self, shared: &mut Shared, (): &mut ()) -> (TransferInput, bool) {
+        let valid = self.seam.tell(self.job.is_some());
+        let (memory, _) = self.seam.reply(shared.now);
+        let mut input = TransferInput { now: shared.now, memory, valid: valid.into(), ..Default::default() };
+        if let Some(job) = &mut self.job {
+            job.start.get_or_insert(shared.now);
+            (input.address, input.stride) = (job.address, job.stride);
+            (input.rows, input.row_bytes) = (shared.tiles.size, shared.tiles.row_bytes(job.tile));
+        }
+        (input, valid || memory.valid != 0)
+    }
+
+    fn carry_out(&mut self, output: &TransferOutput, shared: &mut Shared, (): &mut ()) -> Outcome {
+        let mut sound = self.seam.request(self.unit(), self.direction, &output.request, shared);
+        if output.moved != 0 {
+            match self.job {
+                Some(job) if output.row < shared.tiles.size => match self.direction {
+                    Direction::Write => shared.store_row(job.tile, output.row, output.address),
+                    Direction::Read => shared.load_row(job.tile, output.row, output.address),
+                },
+                _ => sound = false,
+            }
+        }
+        if output.finished != 0 {
+            sound &= self.job.is_some();
+            self.finish(shared);
+            self.seam.finish();
+        }
+        let handed = output.moved != 0 || output.finished != 0 || output.request.valid != 0;
+        Outcome { sound, handed }
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, (): &mut ()) -> Activity {
         let unit = self.unit();
         let event = match self.direction {
             Direction::Read => Event::MemRead,
             Direction::Write => Event::MemWrite,
         };
         while let Some(job) = &mut self.job {
-            let start = *job.start.get_or_insert(shared.now);
+            job.start.get_or_insert(shared.now);
             let address = job.address.wrapping_add(job.row.wrapping_mul(job.stride));
             let done = match job.done {
                 Some(done) => done,
@@ -176,12 +267,7 @@ impl Transfer {
             job.row += 1;
             job.done = None;
             if job.row == shared.tiles.size {
-                shared.sig |= job.sig;
-                if let Some(profile) = shared.profile.as_mut().filter(|_| self.direction == Direction::Write)
-                {
-                    profile.stored(job.tile, shared.now + 1 - start);
-                }
-                self.job = None;
+                self.finish(shared);
                 return Activity::busy(event, shared.now);
             }
             // The next row's access begins in the tick in which this one's ends.

@@ -2,6 +2,7 @@
 
 use super::fragment::Queue;
 use super::texture::TextureUnit;
+use crate::cosim::{Outcome, Replaceable, Seam, VpuInput, VpuOutput, access};
 use crate::event::{Activity, Event, NEVER};
 use crate::machine::{Faults, Shared};
 use crate::memory::Sdram;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use xenoglot_vpu::exec::{Step, Surroundings, Thread, step};
 use xenoglot_vpu::isa::Latency;
 use xenoglot_vpu::number::Lanes;
-use xenoglot_vpu::{Number, Op, REGISTERS, TILE_BUFFERS};
+use xenoglot_vpu::{Number, Op, Program, REGISTERS, TILE_BUFFERS};
 
 /// Instructions that an instant VPU issues in a tick at most.
 const MAX_ISSUED: u32 = 1 << 16;
@@ -45,6 +46,20 @@ pub(crate) struct Vpu {
     wake: u64,
     /// The word of the last instruction.
     pub issued: u16,
+    seam: Seam<VpuInput, VpuOutput>,
+    outside: Outside,
+}
+
+/// What the machine keeps for a model.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Outside {
+    threads: u32,
+    /// What it loaded or sampled last.
+    value: Lanes,
+    /// The slot whose sample is there, and when it can be used.
+    sampled: Option<(u32, u64)>,
+    /// Bit n: the thread of slot n waits for the texture unit.
+    sampling: u64,
 }
 
 impl Vpu {
@@ -58,14 +73,16 @@ impl Vpu {
             next: 0,
             wake: NEVER,
             issued: 0,
+            seam: Seam::default(),
+            outside: Outside::default(),
         }
     }
 
-    pub fn is_idle(&self) -> bool {
-        self.active == 0 && self.queue.len() == 0
-    }
-
     pub fn describe(&self) -> String {
+        if self.seam.is_external() {
+            let (threads, model) = (self.threads(), self.seam.describe());
+            return format!("{threads} threads, {} fragments wait{model}", self.queue.len());
+        }
         let words: Vec<String> =
             self.threads_in_order().map(|n| self.slots[n].thread.pc.to_string()).collect();
         let at = if words.is_empty() { String::new() } else { format!(" at {}", words.join(" ")) };
@@ -73,7 +90,7 @@ impl Vpu {
     }
 
     pub fn threads(&self) -> u32 {
-        self.active.count_ones()
+        self.active.count_ones() + self.outside.threads
     }
 
     /// Whether this state is valid for `params`.
@@ -88,6 +105,8 @@ impl Vpu {
             && self.active.checked_shr(threads as u32).unwrap_or(0) == 0
             && self.slots.iter().all(|s| u32::from(s.pixel) < pixels)
             && self.queue.is_sound(params.vpu_queue, pixels)
+            && self.outside.threads <= params.threads
+            && self.outside.sampling.checked_shr(threads as u32).unwrap_or(0) == 0
             && {
                 self.threads_in_order().for_each(|n| marks.mark(self.slots[n].pixel, true));
                 marks.pixels == self.pixels
@@ -119,28 +138,6 @@ impl Vpu {
         self.mark(fragment.pixel, true);
         self.wake = now;
         true
-    }
-
-    pub fn tick(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
-        if shared.params.instant.vpu {
-            return self.tick_instantly(shared, textures);
-        }
-        let now = shared.now;
-        let dispatched = self.queue.len() > 0 && self.dispatch(now);
-        if now >= self.wake
-            && let Some(n) = self.ready(now)
-        {
-            self.issue(n, shared, textures);
-            return Activity::busy(Event::Exec, now);
-        }
-        if dispatched {
-            return Activity::busy(Event::Tick, now);
-        }
-        if self.active == 0 {
-            return Activity::IDLE;
-        }
-        let sampling = self.threads_in_order().all(|n| self.slots[n].sampling);
-        Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
     }
 
     /// Starts and runs threads until none is left that does not wait for the texture unit.
@@ -176,6 +173,11 @@ impl Vpu {
 
     /// The sample that the thread of a slot waits for is there, and can be used from a tick on.
     pub fn sampled(&mut self, slot: usize, ready_at: u64) {
+        if self.seam.is_external() {
+            self.outside.sampled = Some((slot as u32, ready_at));
+            self.outside.sampling &= !1u64.checked_shl(slot as u32).unwrap_or(0);
+            return;
+        }
         if let Some(slot) = self.slots.get_mut(slot) {
             slot.ready_at = ready_at;
             self.wake = self.wake.min(ready_at);
@@ -202,19 +204,9 @@ impl Vpu {
         let slot = &mut self.slots[n];
         self.issued = slot.thread.pc;
         let now = shared.now;
-        let mut around = Around {
-            pixel: slot.pixel,
-            number: shared.params.number,
-            globals: &shared.globals,
-            targets: shared.targets,
-            tiles: &mut shared.tiles,
-            memory: &shared.memory,
-            faults: &mut shared.faults,
-            textures,
-            thread: [self.number, n as u8],
-            waits: false,
-        };
-        let stepped = step(&mut slot.thread, &shared.program, shared.params.number, &mut around);
+        let number = shared.params.number;
+        let (mut around, program) = Around::new(shared, textures, slot.pixel, [self.number, n as u8]);
+        let stepped = step(&mut slot.thread, program, number, &mut around);
         let waits = around.waits;
         if let Some(profile) = &mut shared.profile {
             let ticks = match stepped {
@@ -238,6 +230,111 @@ impl Vpu {
                 self.mark(pixel, false);
             }
         }
+    }
+}
+
+impl Replaceable for Vpu {
+    type Input = VpuInput;
+    type Output = VpuOutput;
+    type Others<'a> = TextureUnit;
+
+    fn seam(&self) -> &Seam<VpuInput, VpuOutput> {
+        &self.seam
+    }
+
+    fn seam_mut(&mut self) -> &mut Seam<VpuInput, VpuOutput> {
+        &mut self.seam
+    }
+
+    fn is_idle(&self) -> bool {
+        self.threads() == 0 && self.queue.len() == 0
+    }
+
+    fn tick_own(&mut self, shared: &mut Shared, textures: &mut TextureUnit) -> Activity {
+        if shared.params.instant.vpu {
+            return self.tick_instantly(shared, textures);
+        }
+        let now = shared.now;
+        let dispatched = self.queue.len() > 0 && self.dispatch(now);
+        if now >= self.wake
+            && let Some(n) = self.ready(now)
+        {
+            self.issue(n, shared, textures);
+            return Activity::busy(Event::Exec, now);
+        }
+        if dispatched {
+            return Activity::busy(Event::Tick, now);
+        }
+        if self.active == 0 {
+            return Activity::IDLE;
+        }
+        let sampling = self.threads_in_order().all(|n| self.slots[n].sampling);
+        Activity::until(if sampling { Event::TexWait } else { Event::Latency }, self.wake)
+    }
+
+    fn input(&mut self, shared: &mut Shared, _: &mut TextureUnit) -> (VpuInput, bool) {
+        let mut input = VpuInput { now: shared.now, value: self.outside.value, ..VpuInput::default() };
+        let sampled = self.outside.sampled.take();
+        if let Some((slot, at)) = sampled {
+            (input.sampled, input.slot, input.sampled_at) = (1, slot, at);
+        }
+        if let Some(fragment) = self.queue.front() {
+            (input.fragment, input.pixel, input.registers) = (1, fragment.pixel.into(), fragment.registers);
+        }
+        (input.globals, input.loads) = (shared.globals, shared.loads);
+        let words = shared.program.words();
+        input.words = words.len() as u32;
+        input.program.iter_mut().zip(words).for_each(|(a, b)| *a = b);
+        (input, sampled.is_some())
+    }
+
+    fn carry_out(&mut self, output: &VpuOutput, shared: &mut Shared, textures: &mut TextureUnit) -> Outcome {
+        let threads = output.threads.min(shared.params.threads);
+        let mut sound = threads == output.threads;
+        if output.take != 0 {
+            sound &= self.queue.front().is_some();
+            self.queue.pop();
+        }
+        let handed = output.take != 0 || output.access != access::NONE || threads != self.outside.threads;
+        self.outside.threads = threads;
+        if output.undefined != 0 {
+            shared.faults |= Faults::INSTRUCTION;
+        }
+        if output.issue == 0 && output.access == access::NONE {
+            return Outcome { sound, handed };
+        }
+        let pixels = shared.tiles.size * shared.tiles.size;
+        let Some(pixel) = u16::try_from(output.pixel).ok().filter(|_| output.pixel < pixels) else {
+            return Outcome { sound: false, handed };
+        };
+        if output.issue != 0 {
+            self.issued = output.pc as u16;
+            if let Some(profile) = &mut shared.profile {
+                profile.issue(self.number, pixel, self.issued, output.ticks.into());
+            }
+        }
+        let latency = u64::from(if shared.params.instant.vpu { 0 } else { shared.params.latency.texture });
+        let now = shared.now;
+        let slots = self.slots.len() as u32;
+        let (mut around, _) = Around::new(shared, textures, pixel, [self.number, output.slot as u8]);
+        let unit = (output.unit as usize % TILE_BUFFERS) as u8;
+        match output.access {
+            access::NONE => (),
+            access::LOAD => self.outside.value = around.load_tile(unit),
+            access::STORE => around.store_tile(unit, &output.value),
+            // A thread has one sample at a time.
+            access::SAMPLE if output.slot < slots && self.outside.sampling >> output.slot & 1 == 0 => {
+                self.outside.value = around.sample(unit, &output.value);
+                let waits = around.waits;
+                if waits {
+                    self.outside.sampling |= 1 << output.slot;
+                } else {
+                    self.sampled(output.slot as usize, now + latency);
+                }
+            }
+            _ => sound = false,
+        }
+        Outcome { sound, handed }
     }
 }
 
@@ -268,7 +365,29 @@ struct Around<'a> {
     waits: bool,
 }
 
-impl Around<'_> {
+impl<'a> Around<'a> {
+    /// The surroundings of a thread at a pixel, and its program.
+    fn new(
+        shared: &'a mut Shared,
+        textures: &'a mut TextureUnit,
+        pixel: u16,
+        thread: [u8; 2],
+    ) -> (Around<'a>, &'a Program) {
+        let around = Around {
+            pixel,
+            number: shared.params.number,
+            globals: &shared.globals,
+            targets: shared.targets,
+            tiles: &mut shared.tiles,
+            memory: &shared.memory,
+            faults: &mut shared.faults,
+            textures,
+            thread,
+            waits: false,
+        };
+        (around, &shared.program)
+    }
+
     fn tile(&self, n: u8) -> u8 {
         self.targets[usize::from(n) % TILE_BUFFERS] % TILE_BUFFERS as u8
     }
