@@ -65,7 +65,7 @@ enum xenoglot_dragon_access {
 /* In all structures: flags are 0 or 1; `now` is the tick; `until` is the tick before which the unit does nothing by itself, 0 to
  * be ticked in the next one, which always comes after a tick in which something was handed over; `reserved` is not used. */
 
-/* Parameters of memory, in ticks but for the first two and what has another unit. */
+/* Parameters of memory. Times are in ticks. */
 typedef struct {
     /* Bytes. */
     uint32_t bytes;
@@ -140,7 +140,8 @@ typedef struct {
     uint32_t reserved;
 } xenoglot_dragon_reply;
 
-/* An edge function: `value + x * dx + y * dy`, in 1/256 of a pixel's area. A pixel is covered where it is at least `bias` for all three edges. */
+/* An edge function: `value + x * dx + y * dy`, in 1/256 of a pixel's area. A pixel is covered where it is at least
+ * `bias` for all three edges. */
 typedef struct {
     /* At the centre of the tile buffer's first pixel. */
     int64_t value;

@@ -173,7 +173,7 @@ macro_rules! anything {
     ($($output:ident: $($field:ident)*;)*) => {
         $(impl Anything for $output {
             fn of(word: &mut dyn FnMut() -> u32) -> Self {
-                let until = if word() % 2 == 0 { u64::MAX } else { word().into() };
+                let until = if word().is_multiple_of(2) { u64::MAX } else { word().into() };
                 let request = Request { valid: word() % 2, address: word(), bytes: word(), reserved: 0 };
                 #[allow(clippy::needless_update, reason = "some have no more")]
                 let out = $output { until, $($field: word(),)* ..Default::default() };
@@ -221,7 +221,7 @@ anything! {
 
 impl Anything for MemoryOutput {
     fn of(word: &mut dyn FnMut() -> u32) -> Self {
-        let done = if word() % 4 == 0 { u64::MAX } else { word().into() };
+        let done = if word().is_multiple_of(4) { u64::MAX } else { word().into() };
         let [hits, closed, conflicts, refreshes] = std::array::from_fn(|_| word());
         MemoryOutput { done, queued: word().into(), hits, closed, conflicts, refreshes }
     }

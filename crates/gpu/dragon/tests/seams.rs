@@ -43,7 +43,7 @@ type Attach = fn(&mut Machine, &Arc<AtomicU64>);
 /// A unit's name and what puts a model in its place.
 const UNITS: [(&str, Attach); 12] = [
     ("command", |m, n| attach(m, UnitModel::Command(counted(CommandModel::default(), n)))),
-    ("vpu_program_load", |m, n| attach(m, UnitModel::ProgramLoad(counted(LoaderModel::default(), n)))),
+    ("vpu_program_load", |m, n| attach(m, UnitModel::ProgramLoad(counted(LoaderModel, n)))),
     ("triangle_draw", |m, n| attach(m, UnitModel::Draw(counted(DrawModel::default(), n)))),
     ("vertex_cache", |m, n| attach(m, UnitModel::VertexCache(counted(CacheModel::default(), n)))),
     ("rasterizer", |m, n| attach(m, UnitModel::Rasterizer(counted(RasterModel::default(), n)))),

@@ -36,7 +36,7 @@ pub struct Config {
     pub memory: MemoryConfig,
 }
 
-/// Parameters of memory, in ticks but for the first two and what has another unit.
+/// Parameters of memory. Times are in ticks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "named after the parameters")]

@@ -65,7 +65,6 @@ impl Model<CommandInput, CommandOutput> for CommandModel {
 }
 
 /// The program loader: 256 words in one access.
-#[derive(Default)]
 pub struct LoaderModel;
 
 impl Model<ProgramLoadInput, ProgramLoadOutput> for LoaderModel {
