@@ -68,16 +68,18 @@ pub(crate) fn containers() -> Vec<Vec<u8>> {
     [seeds::maxwell_programs(), cubins()].concat()
 }
 
-/// Fat binaries of a cubin and PTX, stored in each way, alone and in a library.
+/// Fat binaries of cubins with PTX, stored in each way, alone and in a library.
 pub(crate) fn fat_binaries() -> Vec<Vec<u8>> {
-    let cubins = cubins();
-    let seed = |compression| {
-        let contents = cubins.first().map_or(&b""[..], Vec::as_slice);
-        let ptx = Member { kind: Kind::Ptx, sm: 90, contents: b".version 8.8\n.target sm_90\n", compression };
-        written(&[Member { kind: Kind::Cubin, sm: 53, contents, compression }, ptx])
-    };
-    let plain = [None, Some(Compression::Lz4), Some(Compression::Zstd)].map(seed);
-    plain.iter().cloned().chain(plain.iter().map(|file| in_library(file))).collect()
+    let mut files = Vec::new();
+    for contents in cubins().iter().take(2) {
+        for compression in [None, Some(Compression::Lz4), Some(Compression::Zstd)] {
+            let ptx = b".version 8.8\n.target sm_90\n";
+            let ptx = Member { kind: Kind::Ptx, sm: 90, contents: ptx, compression };
+            let file = written(&[Member { kind: Kind::Cubin, sm: 53, contents, compression }, ptx]);
+            files.extend([in_library(&file), file]);
+        }
+    }
+    files
 }
 
 /// Programs in any bytes are listed, and lifted to sound modules, which passes keep sound and back ends take, or refused.
