@@ -86,7 +86,11 @@ pub fn read<'a>(
         container: Container::Bntx,
         format,
         transfer,
-        extent: Extent { width, height, depth: if kind == VOLUME { depth } else { 1 } },
+        extent: Extent {
+            width,
+            height: if LINES.contains(&kind) { 1 } else { height },
+            depth: if kind == VOLUME { depth } else { 1 },
+        },
         dimensions: match kind {
             VOLUME => 3,
             _ if LINES.contains(&kind) => 1,

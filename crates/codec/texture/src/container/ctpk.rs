@@ -47,7 +47,7 @@ pub fn read<'a>(
         container: Container::Ctpk,
         format: format.ok_or_else(|| Error::Format(format!("PICA200 {number}")))?,
         transfer: Transfer::Unknown,
-        extent: Extent::flat(width.into(), height.into()),
+        extent: Extent::flat(width.into(), if kind == LINE { 1 } else { height.into() }),
         dimensions,
         levels: levels.max(1).into(),
         layers: 0,
