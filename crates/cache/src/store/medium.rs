@@ -61,6 +61,7 @@ impl<E: Into<RedbError>> From<E> for Fault {
     fn from(error: E) -> Fault {
         match error.into() {
             RedbError::WouldBlock => Fault::Busy,
+            RedbError::Io(error) if error.kind() == io::ErrorKind::WouldBlock => Fault::Busy,
             error => Fault::Redb(error),
         }
     }

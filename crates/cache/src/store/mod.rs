@@ -14,6 +14,7 @@
 //! opened for writing, which takes a tenth of a second for 100 MB. What goes wrong later, or in a file that is only read,
 //! and panics, is caught here and counts as damage.
 
+mod backend;
 mod contents;
 mod medium;
 pub mod pack;
@@ -154,7 +155,7 @@ impl Store {
     /// The folder or file cannot be made or read, or another program excludes us. Damage is no error: a damaged file is set
     /// aside.
     pub fn open(path: &Path, options: Options) -> Result<Store, StoreError> {
-        Store::at(Box::new(FilePlace::new(path)), options)
+        Store::at(Box::new(FilePlace::new(path, options.patience)), options)
     }
 
     pub(crate) fn at(place: Box<dyn Place>, options: Options) -> Result<Store, StoreError> {
@@ -308,25 +309,17 @@ impl Store {
                 guard(self.path(), || medium.write(&changes, &uses, &self.options))
             }
         };
-        let result = match written {
-            Ok(tally) => {
-                self.counters.commits.fetch_add(tally.commits, Ordering::Relaxed);
-                self.counters.evicted.fetch_add(tally.evicted, Ordering::Relaxed);
-                let renewed = {
-                    let mut medium = self.medium_mut();
-                    guard(self.path(), || medium.renew())
-                };
-                renewed.inspect_err(|error| self.failed(error.clone(), generation))
-            }
-            Err(error @ StoreError::Held { .. }) => {
-                self.put_back(&changes, uses);
-                Err(error)
-            }
-            Err(error) => {
-                self.failed(error.clone(), generation);
-                Err(error)
-            }
-        };
+        let seen = written.and_then(|tally| {
+            self.counters.commits.fetch_add(tally.commits, Ordering::Relaxed);
+            self.counters.evicted.fetch_add(tally.evicted, Ordering::Relaxed);
+            let mut medium = self.medium_mut();
+            guard(self.path(), || medium.renew())
+        });
+        let result = seen.inspect_err(|error| match error {
+            // Written or not, look-ups do not see it yet.
+            StoreError::Held { .. } => self.put_back(&changes, uses),
+            error => self.failed(error.clone(), generation),
+        });
         self.pending().in_flight = Arc::default();
         result
     }

@@ -1,10 +1,12 @@
 //! Where a store's file is: on a disk, or for tests in memory behind a disk that fails.
 
+use super::backend::PatientFile;
 use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Whether a name still stands for the file that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +42,15 @@ pub(crate) trait Place: Send + Sync {
 /// A file of a file system.
 pub(crate) struct FilePlace {
     path: PathBuf,
+    /// How long locks of other processes are waited for.
+    patience: Duration,
     /// What identifies the file that was opened last.
     opened: Mutex<Option<(u64, u64)>>,
 }
 
 impl FilePlace {
-    pub(crate) fn new(path: &Path) -> FilePlace {
-        FilePlace { path: path.into(), opened: Mutex::new(None) }
+    pub(crate) fn new(path: &Path, patience: Duration) -> FilePlace {
+        FilePlace { path: path.into(), patience, opened: Mutex::new(None) }
     }
 
     fn with_ending(&self, ending: &str) -> PathBuf {
@@ -89,7 +93,8 @@ impl Place for FilePlace {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        let database = builder.create(&self.path)?;
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+        let database = builder.create_with_backend(PatientFile::new(file, self.patience)?)?;
         self.remember();
         Ok(database)
     }
