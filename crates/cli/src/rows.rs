@@ -113,16 +113,23 @@ pub fn causes<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(String, usize)> {
     counts
 }
 
-/// A row's cause without its numbers.
+/// A row's cause without its numbers, mangled names of C++ and operands of quoted instructions.
 fn general(row: &Row) -> String {
     let mut text = format!("{}: ", row.outcome);
     let mut word = String::new();
     let finish = |word: &mut String, text: &mut String| {
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        text.push_str(if is_number { "#" } else { word });
+        let is_mangled = word.starts_with("_Z");
+        text.push_str(if is_number || is_mangled { "#" } else { word });
         word.clear();
     };
+    let (mut quoted, mut operands) = (false, false);
     for c in row.cause.chars() {
+        quoted ^= c == '`';
+        operands = quoted && (operands || c == ' ');
+        if operands {
+            continue;
+        }
         if c.is_alphanumeric() || c == '_' {
             word.push(c);
         } else {
@@ -179,7 +186,10 @@ mod tests {
             row("a", "0x10: `f2i` is not supported"),
             row("b", "0x28: `f2i` is not supported"),
             row("c", ""),
+            row("d", "_Z3addPf: 0x98: `STS.64 [R3], R4`: no shared memory"),
+            row("e", "_Z3subPf: 0x90: `STS.64 [R2], R8`: no shared memory"),
         ];
-        assert_eq!(causes(rows.iter()), [("refused: #: `f2i` is not supported".to_owned(), 2)]);
+        let wanted = ["refused: #: #: `STS.#`: no shared memory", "refused: #: `f2i` is not supported"];
+        assert_eq!(causes(rows.iter()), wanted.map(|cause| (cause.to_owned(), 2)));
     }
 }

@@ -33,7 +33,7 @@ pub use cache::{cache_entry, cache_pack, cache_store};
 pub use dragon::{dragon, dragon_checkpoint, dragon_film, dragon_params, gltf, obj, vpu};
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
-pub use maxwell::maxwell_container;
+pub use maxwell::{fat_binary, maxwell_container};
 pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
 pub use nds::{nds, ndsf};
@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 40] = [
+pub const TARGETS: [Target; 41] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -91,7 +91,8 @@ pub const TARGETS: [Target; 40] = [
     Target { name: "pica_surfaces", run: pica_surfaces, seeds: pica_surfaces::steps },
     Target { name: "pica_state", run: pica_state, seeds: picagpu::state_changes },
     Target { name: "raster", run: raster, seeds: seeds::draws },
-    Target { name: "maxwell_container", run: maxwell_container, seeds: seeds::maxwell_programs },
+    Target { name: "maxwell_container", run: maxwell_container, seeds: maxwell::containers },
+    Target { name: "fat_binary", run: fat_binary, seeds: maxwell::fat_binaries },
     Target { name: "dxbc", run: dxbc, seeds: dxbc::containers },
     Target { name: "root_signature", run: root_signature, seeds: dxbc::root_signatures },
     Target { name: "structure", run: structure, seeds: seeds::graphs },

@@ -1,7 +1,7 @@
 //! Texture codecs and containers.
 
 use crate::bytes::Bytes;
-use xenoglot_texture::container::{Error as FileError, Image, Limits, Texture, read, write_ktx2};
+use xenoglot_texture::container::{Error as FileError, Image, Limits, Texture, read, read_all, write_ktx2};
 use xenoglot_texture::{
     EncodeError, Error, Extent, Format, Quality, decode_into, decode_into_parallel, encode_into,
     transcode_into,
@@ -19,12 +19,23 @@ const MAGICS: [&[u8]; 6] = [
 /// Texture files: images whose bytes decode, within the limits; what is written as KTX 2 is read to the same.
 pub fn texture_file(data: &[u8]) {
     let limits = Limits { bytes: 1 << 20, images: 256 };
-    let Ok(texture) = read(data, &limits) else { return };
-    assert!(texture.held_bytes() <= limits.bytes);
+    let first = read(data, &limits).ok();
+    let Ok(textures) = read_all(data, &limits) else { return };
+    if let Some(first) = first {
+        assert_eq!(textures.first(), Some(&Ok(first)));
+    }
+    let textures: Vec<_> = textures.into_iter().flatten().collect();
+    assert!(textures.iter().map(Texture::held_bytes).sum::<usize>() <= limits.bytes);
+    assert!(textures.iter().map(|texture| texture.images.len()).sum::<usize>() <= limits.images);
+    textures.iter().for_each(|texture| whole(texture, &limits));
+}
+
+/// A texture with all its levels, which decodes and is written, unless it takes more than the limits.
+fn whole(texture: &Texture<'_>, limits: &Limits) {
     for level in 0..texture.levels {
         assert!(texture.level(level).is_some_and(|level| !level.images.is_empty()));
     }
-    match texture.decode(&limits) {
+    match texture.decode(limits) {
         Ok(decoded) => {
             assert!(texture.held_bytes() + decoded.held_bytes() <= limits.bytes);
             written(&decoded);
@@ -32,7 +43,7 @@ pub fn texture_file(data: &[u8]) {
         Err(e) => assert!(matches!(e, FileError::Memory { .. } | FileError::TooLarge), "{e}"),
     }
     if texture.format.vulkan(false).is_some() {
-        written(&texture);
+        written(texture);
     }
 }
 
@@ -162,5 +173,64 @@ pub fn texture_files() -> Vec<Vec<u8>> {
             seeds.push([MAGICS[1], &header, &level, &descriptor, &pair, &data].concat());
         }
     }
+    seeds.extend(consoles());
     seeds
+}
+
+/// Small files of consoles.
+fn consoles() -> [Vec<u8>; 4] {
+    let word = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    // CTPK with a texture of I8 with a level, and one of ETC1.
+    let mut ctpk = [b"CTPK\x01\0\x02\0".to_vec(), word(&[0x60, 96, 0, 0, 0, 0])].concat();
+    ctpk.extend(word(&[0x5c, 64, 0, 7, 8 | 8 << 16, 1 | 2 << 8, 0, 0]));
+    ctpk.extend(word(&[0x5c, 32, 64, 12, 8 | 8 << 16, 1 | 2 << 8, 0, 0]));
+    ctpk.truncate(0x5c);
+    ctpk.extend(b"abc\0");
+    ctpk.extend(body(96));
+    // BCLIM of 12 x 4 in a texture of 16 x 8.
+    let mut bclim: Vec<u8> = body(128).collect();
+    bclim.extend(b"CLIM\xff\xfe\x14\0");
+    bclim.extend(word(&[0x0202_0000, 168, 1]));
+    bclim.extend(b"imag");
+    bclim.extend(word(&[16, 12 | 4 << 16, 0, 128]));
+    // NSBTX with a texture of 8 x 8 of 16 colours and its palette.
+    let dictionary = |entry: &[u32], unit: u32| {
+        let head = [1 << 8 | (40 + unit) << 16, 8 | 16 << 16, 0, 0, unit | (4 + unit) << 16];
+        [word(&head), word(entry), b"a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec()].concat()
+    };
+    let (textures, palettes) = (dictionary(&[3 << 26, 0], 8), dictionary(&[0], 4));
+    let at = 0x3c + textures.len() as u32;
+    let data = at + palettes.len() as u32;
+    let mut nsbtx = b"BTX0\xff\xfe\x01\0".to_vec();
+    nsbtx.extend(word(&[20 + data + 64, 16 | 1 << 16, 20]));
+    nsbtx.extend(b"TEX0");
+    let dictionaries = [0x3c << 16, 0, data, 0, 0x3c << 16, 0, data, data, 0, 0, at, data + 32];
+    nsbtx.extend(word(&[data + 64, 0]));
+    nsbtx.extend(word(&dictionaries));
+    nsbtx.extend([textures, palettes, body(64).collect()].concat());
+    // BNTX with a block-linear texture of 4 x 4 of BC1.
+    let mut bntx = b"BNTX\0\0\0\0\0\0\x04\0\xff\xfe\x0c\x40".to_vec();
+    bntx.extend(word(&[0, 0, 0, 0]));
+    bntx.extend(b"NX  ");
+    bntx.extend(word(&[1, 0x40, 0, 0, 0, 0, 0, 0x48, 0]));
+    bntx.extend(b"BRTI");
+    bntx.extend(word(&[0, 0, 0, 2 << 8, 1 << 16, 1, 0x1a01, 0x20, 4, 4, 1, 1, 0, 0, 0, 0, 0, 0, 0]));
+    bntx.extend(word(&[512, 512, 0x0504_0302, 1, 0, 0, 0, 0, 0xc0, 0]));
+    bntx.resize(0xc0, 0);
+    bntx.extend(word(&[0xc8, 0]));
+    bntx.extend(body(512));
+    [ctpk, bclim, nsbtx, bntx]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_to_start_from_are_read() {
+        for file in consoles() {
+            let textures = read_all(&file, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+            assert!(!textures.is_empty() && textures.iter().all(Result::is_ok), "{textures:?}");
+        }
+    }
 }

@@ -132,6 +132,11 @@ fn maxwell_container() {
 }
 
 #[test]
+fn fat_binary() {
+    run("fat_binary");
+}
+
+#[test]
 fn dxbc() {
     run("dxbc");
 }

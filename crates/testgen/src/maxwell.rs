@@ -6,6 +6,7 @@
 //! whose control never parts talk across lanes.
 
 mod asm;
+pub mod fatbin;
 mod fragments;
 mod shape;
 mod words;

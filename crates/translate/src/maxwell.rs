@@ -1,11 +1,16 @@
 //! NVIDIA Maxwell and Pascal programs: from files to modules.
 
+mod fat;
+
+pub use fat::{MAX_FAT_BYTES, cubin_with};
+
 use crate::Error;
-use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
+use crate::guest::{self, Guest, Image, Style, Unit, suffix};
+use fat::Loaded;
 use xenoglot_ir::module::ListingLine;
 use xenoglot_ir::{Module, Stage};
 use xenoglot_maxwell::code::Instructions;
-use xenoglot_maxwell::container::{self, Cubin, Dksh, Format, Graphics, dksh};
+use xenoglot_maxwell::container::{self, Cubin, Dksh, FatBinary, Format, Graphics, dksh};
 use xenoglot_maxwell::disasm;
 use xenoglot_maxwell::gpu::{
     DefaultGpu, GpuAccessor, GraphicsState, Handle, TessDomain, TessSpacing, Tessellator,
@@ -139,7 +144,7 @@ impl FileGpu {
 /// The programs in a file.
 ///
 /// # Errors
-/// [`Error::UnknownFormat`] if the file has none; the reader's error.
+/// [`Error::UnknownFormat`] if the file has none; the reader's error. A fat binary has files inside: [`File`] loads them.
 pub fn load(bytes: &[u8]) -> Result<Vec<Program<'_>>, Error> {
     Ok(match container::detect(bytes).ok_or(Error::UnknownFormat)? {
         Format::Cubin => Cubin::parse(bytes)?.kernels.into_iter().map(kernel).collect(),
@@ -347,31 +352,69 @@ impl Guest for Maxwell {
     }
 
     fn detect(&self, bytes: &[u8]) -> Option<&'static str> {
-        container::detect(bytes).map(Format::name)
+        if FatBinary::is_one(bytes) {
+            Some("NVIDIA fat binary")
+        } else {
+            container::detect(bytes).map(Format::name)
+        }
     }
 
     fn options(&self) -> guest::LiftOptions {
         guest::LiftOptions::Maxwell(Options::default())
     }
 
+    fn detect_inside(&self, bytes: &[u8]) -> Option<&'static str> {
+        FatBinary::is_inside(bytes).then_some("program or library with NVIDIA kernels (fat binary)")
+    }
+
     fn load<'a>(&self, bytes: &'a [u8]) -> Result<Box<dyn Image + 'a>, Error> {
-        let code = load(bytes)?;
+        Ok(Box::new(File::load(bytes)?))
+    }
+}
+
+/// The programs of a file, or of the cubins for SM50 to SM62 in a fat binary, which may be inside a program or library.
+pub struct File<'a> {
+    code: Vec<Program<'a>>,
+    /// Of a fat binary, cubins with their kernels, and the suffix of their architecture.
+    members: Vec<(Loaded, String)>,
+    units: Vec<Unit>,
+    programs: Vec<guest::Program>,
+}
+
+impl<'a> File<'a> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`load`]. Of a fat binary with more than [`MAX_FAT_BYTES`] of cubins, or with none of these architectures, the reader's.
+    pub fn load(bytes: &'a [u8]) -> Result<File<'a>, Error> {
+        let (code, members) = match fat::is_fat(bytes) {
+            true => (Vec::new(), fat::members(bytes)?),
+            false => (load(bytes)?, Vec::new()),
+        };
+        let inside = members.iter();
+        let inside =
+            inside.flat_map(|(cell, of)| cell.borrow_dependent().iter().map(move |p| (p, of.as_str())));
+        let all: Vec<(&Program, &str)> = code.iter().map(|p| (p, "")).chain(inside).collect();
         let (mut units, mut programs) = (Vec::new(), Vec::new());
-        for (number, program) in code.iter().enumerate() {
-            let (name, suffix) = (program.name.clone(), suffix(number, code.len()));
+        for (number, (program, of)) in all.iter().enumerate() {
+            let (name, suffix) = (program.name.clone(), format!("{of}{}", suffix(number, all.len())));
             let unit =
                 Unit { name: Some(name.clone()), offset: None, suffix: suffix.clone(), extension: "sass" };
             units.push(unit);
             programs.push(guest::Program { name, stage: program.kind.name(), unit: number, number, suffix });
         }
-        Ok(Box::new(File { code, units, programs }))
+        Ok(File { code, members, units, programs })
     }
-}
 
-struct File<'a> {
-    code: Vec<Program<'a>>,
-    units: Vec<Unit>,
-    programs: Vec<guest::Program>,
+    /// A program by its number.
+    ///
+    /// # Errors
+    /// [`Error::NoExecutable`].
+    pub fn program(&self, index: usize) -> Result<&Program<'_>, Error> {
+        let inside = self.members.iter().flat_map(|(cell, _)| cell.borrow_dependent());
+        let program = self.code.iter().chain(inside).nth(index);
+        program.ok_or(Error::NoExecutable { index, count: self.programs.len() })
+    }
 }
 
 impl Image for File<'_> {
@@ -384,16 +427,16 @@ impl Image for File<'_> {
     }
 
     fn disassemble(&self, unit: usize, _: Style) -> Result<String, Error> {
-        Ok(disasm::listing(&words(entry(&self.code, unit)?.code)).to_string())
+        Ok(disasm::listing(&words(self.program(unit)?.code)).to_string())
     }
 
     fn lift(&self, program: usize, options: &guest::LiftOptions) -> Result<Module, Error> {
         let guest::LiftOptions::Maxwell(options) = options else { return Err(options.foreign("maxwell")) };
-        Ok(lift(entry(&self.code, program)?, options)?.module)
+        Ok(lift(self.program(program)?, options)?.module)
     }
 
     fn listing(&self, program: usize) -> Vec<ListingLine> {
-        let Ok(program) = entry(&self.code, program) else { return Vec::new() };
+        let Ok(program) = self.program(program) else { return Vec::new() };
         let line = |(address, _, inst): (u32, _, Result<Inst, _>)| {
             Some(ListingLine { address, text: inst.ok()?.to_string() })
         };

@@ -67,7 +67,7 @@ fn guest_facts(guest: &dyn Guest, bytes: &[u8], select: &Select) -> Result<Map<S
 }
 
 fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
-    let chosen = select.programs(&*maxwell::Maxwell.load(bytes)?)?;
+    let file = maxwell::File::load(bytes)?;
     let facts = |program: &maxwell::Program| {
         let mut facts = json!({
             "name": program.name,
@@ -97,8 +97,8 @@ fn maxwell_facts(bytes: &[u8], select: &Select) -> Result<Map<String, Value>> {
         }
         facts
     };
-    let programs = maxwell::load(bytes)?;
-    let programs: Vec<Value> = chosen.iter().filter_map(|&n| programs.get(n)).map(facts).collect();
+    let chosen = select.programs(&file)?.into_iter();
+    let programs: Vec<Value> = chosen.map(|n| file.program(n).map(facts)).collect::<Result<_, _>>()?;
     Ok(Map::from_iter([("programs".into(), programs.into())]))
 }
 

@@ -14,6 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use xenoglot::pica::{Options, Shape, lift_executable};
 use xenoglot_ir::Module;
+use xenoglot_maxwell::container::{self, FatBinary, Format};
 use xenoglot_pica_shader::container::Dvle;
 use xenoglot_pica_shader::names::Names;
 
@@ -157,11 +158,13 @@ fn read_and_run(args: &Args, source: &Source) -> Result<()> {
     if args.guest.is_given() {
         return Err(usage("arguments behind -- and the options of guests are for MIPS programs"));
     }
-    let is_cubin =
-        xenoglot_maxwell::container::detect(&bytes) == Some(xenoglot_maxwell::container::Format::Cubin);
+    let is_kernel = match container::detect(&bytes) {
+        Some(format) => format == Format::Cubin,
+        None => FatBinary::is_one(&bytes) || FatBinary::is_inside(&bytes),
+    };
     let text = match program.name() {
         "pica" => shader(args, source, &bytes)?,
-        "maxwell" if is_cubin => kernel::run(args, &source.name, &bytes)?,
+        "maxwell" if is_kernel => kernel::run(args, &source.name, &bytes)?,
         _ => module::run(args, &source.name, program, &bytes)?,
     };
     Ok(print::stdout().write_all(text.as_bytes())?)

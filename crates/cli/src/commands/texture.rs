@@ -15,7 +15,7 @@ use shown::{Budget, Shown};
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use xenoglot_texture::container::{Image, Limits, Texture, Transfer, read, write_ktx2};
+use xenoglot_texture::container::{Image, Limits, Texture, Transfer, raw, read, read_all, write_ktx2};
 use xenoglot_texture::plain::Numeric;
 use xenoglot_texture::{Extent, Format, Profile, decode_into_parallel};
 
@@ -28,10 +28,13 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// KTX, KTX 2, DDS, PVR, PKM, .astc and .basis files to texels.
+    /// KTX, KTX 2, DDS, PVR, PKM, .astc, .basis, CTPK, BCLIM, BFLIM, NSBTX and BNTX files, and raw blocks, to texels. Of several
+    /// textures in a file each is a result of its own.
     Decode {
         #[command(flatten)]
         batch: BatchArgs,
+        #[command(flatten)]
+        raw: Raw,
         /// What to write: PNG clamps to 0..=1 and rounds to eight bits, the others keep all bits. PNG and OpenEXR are
         /// upright, OpenEXR is linear; KTX 2 has texels as they are, and says how they are meant.
         #[arg(long, value_enum, default_value_t)]
@@ -66,6 +69,8 @@ enum What {
         #[command(flatten)]
         batch: BatchArgs,
         #[command(flatten)]
+        raw: Raw,
+        #[command(flatten)]
         memory: Memory,
     },
     /// How far two pictures of the same size are apart.
@@ -80,6 +85,90 @@ enum What {
         #[command(flatten)]
         memory: Memory,
     },
+}
+
+/// What files without a header hold.
+#[derive(clap::Args)]
+struct Raw {
+    /// The inputs are blocks or texels of this format without a header: BC7, ASTC_6x6_SRGB, PICA200_ETC1A4, R8G8B8A8_UNORM, or
+    /// any other name that `texture info` prints or Vulkan has.
+    #[arg(long, value_name = "NAME", value_parser = format_named, requires = "size")]
+    format: Option<(Format, bool)>,
+    /// Their size in texels: 256x128, or 16x16x16 of a volume.
+    #[arg(long, value_name = "WxH", value_parser = extent_of, requires = "format")]
+    size: Option<Extent>,
+}
+
+fn format_named(name: &str) -> Result<(Format, bool), String> {
+    Format::from_name(name).ok_or_else(|| "no such format".into())
+}
+
+fn extent_of(text: &str) -> Result<Extent, String> {
+    let sizes: Vec<u32> = text.split('x').map_while(|size| size.parse().ok()).collect();
+    let parts = text.split('x').count();
+    match *sizes.as_slice() {
+        [width, height] if parts == 2 => Ok(Extent::flat(width, height)),
+        [width, height, depth] if parts == 3 => Ok(Extent { width, height, depth }),
+        _ => Err("a size is WxH or WxHxD".into()),
+    }
+}
+
+impl Raw {
+    /// All textures of a file.
+    fn open<'a>(&self, bytes: &'a [u8], limits: &Limits) -> Result<Vec<Result<Texture<'a>>>> {
+        let (Some((format, srgb)), Some(extent)) = (self.format, self.size) else {
+            let textures = read_all(bytes, limits).map_err(shown::explained)?;
+            return Ok(textures.into_iter().map(|texture| texture.map_err(shown::explained)).collect());
+        };
+        let mut texture = raw(bytes, format, extent, limits).map_err(shown::explained)?;
+        if srgb {
+            texture.transfer = Transfer::Srgb;
+        }
+        Ok(vec![Ok(texture)])
+    }
+
+    /// What `work` makes of all textures of a file, each with the limits that the others leave. Where there are several, their
+    /// numbers and names are in those of results.
+    fn each(
+        &self,
+        bytes: &[u8],
+        limits: &Limits,
+        mut work: impl FnMut(Texture<'_>, &Limits) -> batch::Outcome,
+    ) -> batch::Outcome {
+        let textures = self.open(bytes, limits)?;
+        let (several, mut results) = (textures.len() > 1, Vec::new());
+        let held: usize = textures.iter().flatten().map(Texture::held_bytes).sum();
+        for (index, texture) in textures.into_iter().enumerate() {
+            let name = texture.as_ref().ok().and_then(|texture| file_name(texture.name.as_deref()?));
+            let name = name.map_or_else(|| index.to_string(), |name| format!("{index}.{name}"));
+            let made = texture.and_then(|texture| {
+                let others = held - texture.held_bytes();
+                work(texture, &Limits { bytes: limits.bytes.saturating_sub(others), ..*limits })
+            });
+            match made {
+                Ok(made) if several => results.extend(made.into_iter().map(|artifact| {
+                    artifact.map(|artifact| Artifact {
+                        suffix: format!(".{name}{}", artifact.suffix),
+                        ..artifact
+                    })
+                })),
+                Ok(made) => results.extend(made),
+                Err(error) if several => results.push(Err(error.context(name))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(results)
+    }
+}
+
+/// A texture's name as a part of a file's: letters, digits and `-_.` only, and nothing before a slash. Nothing if nothing is
+/// left.
+fn file_name(name: &str) -> Option<String> {
+    const LONGEST: usize = 64;
+    let last = name.rsplit(['/', '\\']).next()?;
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let kept: String = last.chars().filter(kept).take(LONGEST).collect();
+    (!kept.trim_matches('.').is_empty()).then_some(kept)
 }
 
 /// How much of memory a file may take.
@@ -130,18 +219,19 @@ impl ProfileName {
 /// Does what is asked.
 pub fn run(args: &Args) -> Result<bool> {
     match &args.what {
-        What::Decode { batch, to, engine, profile, level, memory } => {
+        What::Decode { batch, raw, to, engine, profile, level, memory } => {
             let (engine, limits) = (open(*engine)?, memory.limits());
             batch::run(
                 batch,
                 || (),
                 |(), _, bytes| {
-                    let mut texture = open_texture(bytes, &limits)?;
-                    set_profile(&mut texture, *profile);
-                    match to {
-                        To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level, &limits)]),
-                        _ => pictures(&engine, &texture, *to, level.unwrap_or(0), &limits),
-                    }
+                    raw.each(bytes, &limits, |mut texture, limits| {
+                        set_profile(&mut texture, *profile);
+                        match to {
+                            To::Ktx2 => Ok(vec![ktx2(&engine, &texture, *level, limits)]),
+                            _ => pictures(&engine, &texture, *to, level.unwrap_or(0), limits),
+                        }
+                    })
                 },
             )
         }
@@ -160,21 +250,22 @@ pub fn run(args: &Args) -> Result<bool> {
                 },
             )
         }
-        What::Info { batch, memory } => batch::run(
+        What::Info { batch, raw, memory } => batch::run(
             batch,
             || (),
             |(), _, bytes| {
-                let texture = open_texture(bytes, &memory.limits())?;
-                let facts = facts(&texture);
-                let lines = facts.iter().map(|(name, value)| match value {
-                    Value::String(text) => format!("{name}: {text}\n"),
-                    Value::Null => format!("{name}: not given\n"),
-                    _ => format!("{name}: {value}\n"),
-                });
-                let artifact = Artifact::text(".txt", lines.collect());
-                Ok(vec![Ok(facts
-                    .into_iter()
-                    .fold(artifact, |artifact, (name, value)| artifact.fact(name, value)))])
+                raw.each(bytes, &memory.limits(), |texture, _| {
+                    let facts = facts(&texture);
+                    let lines = facts.iter().map(|(name, value)| match value {
+                        Value::String(text) => format!("{name}: {text}\n"),
+                        Value::Null => format!("{name}: not given\n"),
+                        _ => format!("{name}: {value}\n"),
+                    });
+                    let artifact = Artifact::text(".txt", lines.collect());
+                    Ok(vec![Ok(facts
+                        .into_iter()
+                        .fold(artifact, |artifact, (name, value)| artifact.fact(name, value)))])
+                })
             },
         ),
         What::Compare { first, second, difference, memory } => {
@@ -254,7 +345,8 @@ fn ktx2(engine: &Engine, texture: &Texture<'_>, level: Option<u32>, limits: &Lim
 
 fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
     let Extent { width, height, depth } = texture.extent;
-    vec![
+    let name = texture.name.as_deref().map(|name| ("name", name.into()));
+    let facts = vec![
         ("container", texture.container.to_string().into()),
         ("format", texture.format.to_string().into()),
         ("size", json!([width, height, depth])),
@@ -270,7 +362,8 @@ fn facts(texture: &Texture<'_>) -> Vec<(&'static str, Value)> {
         ("layers", texture.layers.into()),
         ("faces", texture.faces.into()),
         ("bytes", texture.images.iter().map(|image| image.data.len()).sum::<usize>().into()),
-    ]
+    ];
+    facts.into_iter().chain(name).collect()
 }
 
 /// Reads ASTC blocks otherwise than the file says.

@@ -27,6 +27,36 @@ fn dds() -> Vec<u8> {
     file
 }
 
+/// Blocks without a header, and a CTPK of two pictures of 8x8 intensities.
+#[test]
+fn raw_blocks_and_archives() {
+    let folder = folder("consoles");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    fs::write(folder.join("red.bin"), &dds()[128..]).unwrap();
+    let raw = ["texture", "decode", &path("red.bin"), "--format", "bc1_rgba_srgb", "--size", "8x8"];
+    run(&[&raw[..], &["-o", &path("red.png")]].concat(), 0);
+    assert!(picture(&folder.join("red.png")).1.iter().all(|&p| p == [255, 0, 0, 255]));
+    // Both, and a size that is none.
+    run(&raw[..5], 2);
+    run(&[&raw[..6], &["8"]].concat(), 2);
+    run(&["texture", "decode", &path("red.bin"), "-o", &path("none.png")], 1);
+    let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = [b"CTPK\x01\0\x02\0".to_vec(), words(&[0x80, 128, 0, 0, 0, 0])].concat();
+    for (name, data) in [(0x60, 0), (0x6c, 64)] {
+        file.extend(words(&[name, 64, data, 7, 8 | 8 << 16, 1 | 2 << 8, 0, 0]));
+    }
+    file.extend(b"tex/one.tga\0../two\0");
+    file.resize(0x80, 0);
+    file.extend([[10; 64], [20; 64]].concat());
+    fs::write(folder.join("a.ctpk"), file).unwrap();
+    run(&["texture", "decode", &path("a.ctpk"), "-o", &path("out")], 0);
+    for (name, value) in [("a.0.one.tga.png", 10), ("a.1.two.png", 20)] {
+        let (size, pixels) = picture(&folder.join("out").join(name));
+        assert_eq!(size, (8, 8));
+        assert!(pixels.iter().all(|&p| p == [value, value, value, 255]), "{name}");
+    }
+}
+
 #[test]
 fn textures_become_pictures() {
     let folder = folder("textures");

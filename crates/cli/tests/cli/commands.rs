@@ -4,6 +4,8 @@ use crate::common::{folder, json, run, run_with, shader, shaders, text};
 use std::fs;
 #[cfg(feature = "vulkan")]
 use std::path::Path;
+use xenoglot_maxwell::container::fatbin::{Compression, Kind};
+use xenoglot_testgen::maxwell::fatbin::{Member, fat_binary, in_library};
 
 #[test]
 fn help_names_commands_and_exit_codes() {
@@ -398,6 +400,33 @@ fn run_takes_arguments_of_kernels() {
         run(&[&["run", &kernel][..], args].concat(), code);
     }
     run(&["run", &shader("basic.v.pica"), "--args", "1"], 2);
+}
+
+/// Kernels of a library are listed, extracted, disassembled and run as those of a file of their own.
+#[test]
+fn kernels_of_fat_binaries_are_programs() {
+    let cubin = concat!(env!("CARGO_MANIFEST_DIR"), "/demo/reduce_shared.cubin");
+    let (alone, contents) = (text(&["disasm", cubin]), fs::read(cubin).unwrap());
+    for compression in [None, Some(Compression::Lz4), Some(Compression::Zstd)] {
+        let member = |kind, sm, contents| Member { kind, sm, contents, compression };
+        let ptx = &b".version 8.8  "[..];
+        let file = fat_binary(&[member(Kind::Ptx, 90, ptx), member(Kind::Cubin, 53, &contents)]);
+        let path = folder(&format!("fat {compression:?}")).join("library.so");
+        fs::write(&path, in_library(&file)).unwrap();
+        let library = path.to_str().unwrap();
+        assert!(text(&["info", library]).contains("fat binary"));
+        assert_eq!(text(&["disasm", library]), alone);
+        let list = text(&["extract", library]);
+        assert!(list.contains("sm_53   cubin") && list.contains("sm_90   ptx"), "{list}");
+        let out = folder(&format!("fat out {compression:?}"));
+        run(&["extract", library, "-o", &format!("{}/", out.display())], 0);
+        let cubins: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let extracted = cubins.iter().find(|path| path.extension().is_some_and(|ending| ending == "cubin"));
+        assert_eq!(fs::read(extracted.unwrap()).unwrap()[..contents.len()], contents);
+        let launch = ["--kernel", "reduce_shared", "--workgroup", "64", "--args", "u32[64]", "u32[1]"];
+        let ran = |file| text(&[&["run", file], &launch[..]].concat());
+        assert_eq!(ran(library), ran(cubin));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! only ASTC decodes sRGB to other bytes, so that only it has a format for it.
 
 use crate::astc::Footprint;
-use crate::format::{Format, Profile};
+use crate::format::{Format, Profile, Texel};
 use crate::plain::{Field, Layout, Numeric};
 
 /// Footprints before this one in [`Footprint::ALL`] are flat.
@@ -32,6 +32,24 @@ impl Format {
     /// The `VkFormat` of the format; that of sRGB if `srgb` is set and there is one.
     pub fn vulkan(self, srgb: bool) -> Option<u32> {
         vulkan_number(self, srgb)
+    }
+
+    /// The format of a name, and whether that is of sRGB: as [`Format`] is shown (`BC7`, `ASTC_6x6_SRGB`, `PICA200_ETC1A4`), or
+    /// Vulkan's (`VK_FORMAT_BC7_SRGB_BLOCK`). Upper and lower case are alike.
+    pub fn from_name(name: &str) -> Option<(Format, bool)> {
+        let upper = name.to_ascii_uppercase().replace('-', "_");
+        let name = upper.strip_prefix("VK_FORMAT_").unwrap_or(&upper);
+        let name = name.strip_suffix("_BLOCK").unwrap_or(name);
+        let find = |name: &str| {
+            let others = [Format::Etc1s, Format::Etc1sAlpha, Format::Uastc];
+            let plain = (1..=184).chain(LATE).filter_map(|number| Some(vulkan(number)?.0));
+            let texels = Texel::ALL.map(Format::Plain);
+            let mut all = Format::compressed().chain(others).chain(texels).chain(plain);
+            all.find(|format| format.to_string().eq_ignore_ascii_case(name))
+        };
+        let bare = |suffix| name.strip_suffix(suffix).and_then(find);
+        let own = find(name).map(|format| (format, matches!(format, Format::Astc(_, Profile::Srgb))));
+        own.or_else(|| Some((bare("_UNORM")?, false))).or_else(|| Some((bare("_SRGB")?, true)))
     }
 
     /// The format of a `DXGI_FORMAT`, and whether that is of sRGB. Numbers without a type stand for those of numbers from

@@ -119,6 +119,8 @@ struct Plan<'a> {
     /// RGB of sums of Cr, of codes of luma and sums of Cb, and what is added.
     matrix: [[f32; 3]; 3],
     offset: [f32; 3],
+    /// Whether luma has the same part in all components, and red and blue have no part of the other's chroma.
+    is_luma_shared: bool,
 }
 
 fn rows<T: Texel>(frame: &Frame<'_>, conversion: &Conversion, out: &mut [T]) -> Result<(), Error> {
@@ -131,11 +133,14 @@ fn rows<T: Texel>(frame: &Frame<'_>, conversion: &Conversion, out: &mut [T]) -> 
     }
     let Affine { matrix, offset } = conversion.affine(frame.format);
     let sixteenths = f32::from(QUARTERS * QUARTERS);
+    let matrix = matrix.map(|[r, g, b]| [r / sixteenths, g, b / sixteenths].map(|c| c * T::ONE));
+    let [[_, in_red, rb], [_, in_green, _], [br, in_blue, _]] = matrix;
     let plan = Plan {
         frame,
         conversion,
         across: across(frame, conversion),
-        matrix: matrix.map(|[r, g, b]| [r / sixteenths, g, b / sixteenths].map(|c| c * T::ONE)),
+        matrix,
+        is_luma_shared: in_red == in_green && in_green == in_blue && rb == 0.0 && br == 0.0,
         offset: offset.map(|c| c * T::ONE),
     };
     let arch = Arch::new();
@@ -166,11 +171,47 @@ impl<T: Texel> NullaryFnOnce for Work<'_, T> {
 
     #[inline(always)]
     fn call(self) {
+        match self.plan.frame.format.bits {
+            8..=12 => self.rows_of::<u16>(),
+            _ => self.rows_of::<u32>(),
+        }
+    }
+}
+
+impl<T: Texel> Work<'_, T> {
+    #[inline(always)]
+    fn rows_of<S: Sum>(self) {
+        let mut room = Room::<S>::new();
         for (y, row) in (self.first..).zip(self.rows.chunks_mut(self.width)) {
-            match self.plan.frame.format.bits {
-                8..=12 => self.plan.row::<u16, T>(y, row),
-                _ => self.plan.row::<u32, T>(y, row),
+            for (i, texels) in row.chunks_mut(TILE).enumerate() {
+                self.plan.tile::<S, T>([i * TILE, y], texels, &mut room);
             }
+        }
+    }
+}
+
+/// What a tile is made in. One serves all tiles of a thread's rows: clearing it takes as long as a good part of the work.
+struct Room<S> {
+    /// Codes of luma, of the rows of chroma around it, and chroma between these.
+    lumas: [u16; ROOM],
+    codes: [[u16; ROOM]; 2],
+    crs: Quarters<S>,
+    cbs: Quarters<S>,
+    /// Chroma at luma's places.
+    red: [S; TILE],
+    blue: [S; TILE],
+}
+
+impl<S: Sum> Room<S> {
+    fn new() -> Room<S> {
+        let none = S::default();
+        Room {
+            lumas: [0; ROOM],
+            codes: [[0; ROOM]; 2],
+            crs: [none; ROOM],
+            cbs: [none; ROOM],
+            red: [none; TILE],
+            blue: [none; TILE],
         }
     }
 }
@@ -219,44 +260,45 @@ type Quarters<S> = [S; ROOM];
 
 impl Plan<'_> {
     #[inline(always)]
-    fn row<S: Sum, T: Texel>(&self, y: usize, row: &mut [T]) {
-        for (i, texels) in row.chunks_mut(TILE).enumerate() {
-            self.tile::<S, T>([i * TILE, y], texels);
-        }
-    }
-
-    #[inline(always)]
-    fn tile<S: Sum, T: Texel>(&self, [x, y]: [usize; 2], texels: &mut [T]) {
+    fn tile<S: Sum, T: Texel>(&self, [x, y]: [usize; 2], texels: &mut [T], room: &mut Room<S>) {
         let [cr, luma, cb] = &self.frame.channels;
-        let mut lumas = [0; ROOM];
-        self.load(luma, y, x, texels.len(), &mut lumas);
+        self.load(luma, y, x, texels.len(), &mut room.lumas);
         // A texel behind the last may be made of a pair, and left out.
-        let lumas: &[u16; TILE] = lumas[1..].first_chunk().unwrap_or(&[0; TILE]);
         let factor = if self.across == Across::All { 1 } else { 2 };
         let count = texels.len().div_ceil(factor);
-        let crs = self.quarters::<S>(cr, y, x / factor, count);
-        let cbs = self.quarters::<S>(cb, y, x / factor, count);
-        if texels.len() == TILE {
-            self.paint(&crs, lumas, &cbs, texels);
+        let Room { codes, crs, cbs, red, blue, .. } = room;
+        self.quarters(cr, y, x / factor, count, codes, crs);
+        self.quarters(cb, y, x / factor, count, codes, cbs);
+        self.spread_out(crs, red);
+        self.spread_out(cbs, blue);
+        if let Some(whole) = texels.as_chunks_mut().0.first_mut() {
+            self.paint(room, whole);
         } else {
-            let mut room = [T::default(); TILE];
-            self.paint(&crs, lumas, &cbs, &mut room);
-            texels.copy_from_slice(&room[..texels.len()]);
+            let mut tile = [T::default(); TILE];
+            self.paint(room, &mut tile);
+            texels.copy_from_slice(&tile[..texels.len()]);
         }
     }
 
     /// Chroma of a row at the places of chroma samples: from both rows it lies between.
     #[inline(always)]
-    fn quarters<S: Sum>(&self, channel: &Channel<'_>, y: usize, first: usize, count: usize) -> Quarters<S> {
+    fn quarters<S: Sum>(
+        &self,
+        channel: &Channel<'_>,
+        y: usize,
+        first: usize,
+        count: usize,
+        [above, below]: &mut [[u16; ROOM]; 2],
+        out: &mut Quarters<S>,
+    ) {
         let is_halved = self.frame.format.subsampling.factors()[1] == 2;
         let ([upper, lower], weights) = down(y, channel.size[1], is_halved, self.conversion);
-        let mut codes = [[0; ROOM]; 2];
-        self.load(channel, upper, first, count, &mut codes[0]);
+        self.load(channel, upper, first, count, above);
         if weights[1] == 0 {
-            return blended(&codes[0], &codes[0], weights);
+            return blend_rows(above, above, weights, count + 2, out);
         }
-        self.load(channel, lower, first, count, &mut codes[1]);
-        blended(&codes[0], &codes[1], weights)
+        self.load(channel, lower, first, count, below);
+        blend_rows(above, below, weights, count + 2, out);
     }
 
     /// `count` codes of a row from `first` on, with the codes before and behind them, or those at the edges again.
@@ -290,67 +332,70 @@ impl Plan<'_> {
         }
     }
 
-    /// RGB of a tile.
+    /// RGB of a tile: each texel alike, without exceptions among them, so that compilers make vectors of it.
     #[inline(always)]
-    fn paint<S: Sum, T: Texel>(
-        &self,
-        crs: &Quarters<S>,
-        lumas: &[u16; TILE],
-        cbs: &Quarters<S>,
-        texels: &mut [T],
-    ) {
+    fn paint<S: Sum, T: Texel>(&self, room: &Room<S>, texels: &mut [T; TILE]) {
+        let Room { red, blue, lumas, .. } = room;
+        let lumas: &[u16; TILE] = lumas[1..].first_chunk().unwrap_or(&[0; TILE]);
         let [[rr, rg, rb], [gr, gg, gb], [br, bg, bb]] = self.matrix;
         let [r0, g0, b0] = self.offset;
-        // What chroma adds to red, green and blue.
-        let chroma = |cr: S, cb: S| {
-            let (cr, cb) = (cr.single(), cb.single());
-            [cr * rr + (cb * rb + r0), cr * gr + (cb * gb + g0), cr * br + (cb * bb + b0)]
-        };
-        let texel = |luma: u16, [r, g, b]: [f32; 3]| {
-            let luma = f32::from(luma);
-            T::of([luma * rg + r, luma * gg + g, luma * bg + b])
-        };
-        let whole = |quarters: S| S::blend(quarters, S::default(), [QUARTERS, 0]);
-        let pairs = texels.as_chunks_mut::<2>().0.iter_mut().zip(lumas.as_chunks::<2>().0);
+        if self.is_luma_shared {
+            // Of models of luma and chroma luma has one part in all components, Cb none in red, and Cr none in blue.
+            for i in 0..TILE {
+                let (cr, luma, cb) = (red[i].single(), f32::from(lumas[i]) * rg, blue[i].single());
+                texels[i] =
+                    T::of([luma + (cr * rr + r0), luma + (cr * gr + (cb * gb + g0)), luma + (cb * bb + b0)]);
+            }
+        } else {
+            for i in 0..TILE {
+                let (cr, luma, cb) = (red[i].single(), f32::from(lumas[i]), blue[i].single());
+                texels[i] = T::of([
+                    luma * rg + (cr * rr + (cb * rb + r0)),
+                    luma * gg + (cr * gr + (cb * gb + g0)),
+                    luma * bg + (cr * br + (cb * bb + b0)),
+                ]);
+            }
+        }
+    }
+
+    /// Sums of chroma at luma's places, of those at its own.
+    #[inline(always)]
+    fn spread_out<S: Sum>(&self, quarters: &Quarters<S>, out: &mut [S; TILE]) {
+        let whole = |sum: S| S::blend(sum, S::default(), [QUARTERS, 0]);
         match self.across {
             Across::All => {
-                let sums = crs[1..].iter().zip(&cbs[1..]);
-                for ((out, &luma), (&cr, &cb)) in texels.iter_mut().zip(lumas).zip(sums) {
-                    *out = texel(luma, chroma(whole(cr), whole(cb)));
+                for i in 0..TILE {
+                    out[i] = whole(quarters[i + 1]);
                 }
             }
             Across::Shared => {
-                let sums = crs[1..].iter().zip(&cbs[1..]);
-                for ((out, [even, odd]), (&cr, &cb)) in pairs.zip(sums) {
-                    let chroma = chroma(whole(cr), whole(cb));
-                    *out = [texel(*even, chroma), texel(*odd, chroma)];
+                for i in 0..TILE / 2 {
+                    out[2 * i] = whole(quarters[i + 1]);
+                    out[2 * i + 1] = whole(quarters[i + 1]);
                 }
             }
-            Across::Pairs(at_even, at_odd) => {
-                for ((out, [even, odd]), (cr, cb)) in pairs.zip(crs.windows(3).zip(cbs.windows(3))) {
-                    let ([r0, r1, r2], [b0, b1, b2]) = (three(cr), three(cb));
-                    let first = chroma(S::blend(r0, r1, at_even), S::blend(b0, b1, at_even));
-                    let second = chroma(S::blend(r1, r2, at_odd), S::blend(b1, b2, at_odd));
-                    *out = [texel(*even, first), texel(*odd, second)];
+            Across::Pairs(even, odd) => {
+                for i in 0..TILE / 2 {
+                    out[2 * i] = S::blend(quarters[i], quarters[i + 1], even);
+                    out[2 * i + 1] = S::blend(quarters[i + 1], quarters[i + 2], odd);
                 }
             }
         }
     }
 }
 
-/// Two rows of codes by their weights.
+/// The first `count` of two rows of codes by their weights.
 #[inline(always)]
-fn blended<S: Sum>(upper: &[u16; ROOM], lower: &[u16; ROOM], weights: [u16; 2]) -> Quarters<S> {
-    let mut out = [S::default(); ROOM];
-    for ((out, &upper), &lower) in out.iter_mut().zip(upper).zip(lower) {
+fn blend_rows<S: Sum>(
+    upper: &[u16; ROOM],
+    lower: &[u16; ROOM],
+    weights: [u16; 2],
+    count: usize,
+    out: &mut Quarters<S>,
+) {
+    for ((out, &upper), &lower) in out.iter_mut().zip(upper).zip(lower).take(count) {
         *out = S::blend(S::of(upper), S::of(lower), weights);
     }
-    out
-}
-
-#[inline(always)]
-fn three<S: Sum>(window: &[S]) -> [S; 3] {
-    window.first_chunk().copied().unwrap_or_default()
 }
 
 /// Codes of `BYTES` bytes at every `STEP`th.

@@ -147,6 +147,7 @@ fn metadata(entry: &Entry, texture: &Texture<'_>) -> Result<(), String> {
         Container::Pvr => "PVR3",
         Container::Pkm => "PKM",
         Container::Basis => "BASIS",
+        other => return Err(format!("container: {other}, expected {}", entry.container)),
     };
     let transfer = match texture.transfer {
         Transfer::Unknown => "unknown",

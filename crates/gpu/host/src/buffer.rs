@@ -23,6 +23,11 @@ impl Buffer {
     pub fn size(&self) -> u64 {
         self.raw.size()
     }
+
+    /// What wgpu has.
+    pub fn wgpu(&self) -> &wgpu::Buffer {
+        &self.raw
+    }
 }
 
 impl Device {

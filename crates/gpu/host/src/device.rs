@@ -120,6 +120,29 @@ impl Device {
         Ok(Device { raw, queue, name, native, host, software, timeout_s, failure, cache, pipelines })
     }
 
+    /// A device that the caller has opened, with the limits and features that it was opened with. Its errors go to scopes of ours
+    /// or to the caller's handler; modules are translated by naga, and programs are not kept from run to run.
+    pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue) -> Device {
+        let info = device.adapter_info();
+        Device {
+            raw: device.clone(),
+            queue: queue.clone(),
+            name: info.name.into(),
+            native: false,
+            host: Arc::new(Host { language: Language::SpirvForNaga, ..Host::of(Language::Wgsl) }),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+            timeout_s: DeviceOptions::default().timeout_s,
+            failure: Arc::new(Mutex::new(None)),
+            cache: Arc::new(Cache::with_memory(MEMORY, xenoglot_cache::translate::present())),
+            pipelines: None,
+        }
+    }
+
+    /// What wgpu has.
+    pub fn wgpu(&self) -> (&wgpu::Device, &wgpu::Queue) {
+        (&self.raw, &self.queue)
+    }
+
     /// The same device opened once more, with a queue of its own, if its driver compiles in the queue.
     pub(crate) fn twin(&self) -> Result<Option<Device>, Error> {
         let options = DeviceOptions { selector: Some(self.name.to_string()), timeout_s: self.timeout_s };
@@ -182,8 +205,11 @@ impl Device {
         }
     }
 
-    /// Does something that may fail and says how it did.
-    pub(crate) fn attempt<T>(&self, action: impl FnOnce() -> T) -> Result<T, String> {
+    /// Does something with wgpu that may fail, and says how it did.
+    ///
+    /// # Errors
+    /// What wgpu says of the first failure.
+    pub fn attempt<T>(&self, action: impl FnOnce() -> T) -> Result<T, String> {
         let scopes =
             [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
                 .map(|filter| self.raw.push_error_scope(filter));

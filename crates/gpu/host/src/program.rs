@@ -205,7 +205,7 @@ fn entry(binding: &Binding) -> wgpu::BindGroupLayoutEntry {
         Access::ReadWrite => storage(false),
         Access::WriteTexture { format, shape } => wgpu::BindingType::StorageTexture {
             access: wgpu::StorageTextureAccess::WriteOnly,
-            format: format.raw(),
+            format: format.wgpu(),
             view_dimension: shape.raw(),
         },
     };

@@ -37,7 +37,8 @@ impl TextureFormat {
         }
     }
 
-    pub(crate) fn raw(self) -> wgpu::TextureFormat {
+    /// What wgpu calls it.
+    pub fn wgpu(self) -> wgpu::TextureFormat {
         match self {
             TextureFormat::Rgba8Unorm => wgpu::TextureFormat::Rgba8Unorm,
             TextureFormat::Rgba16Float => wgpu::TextureFormat::Rgba16Float,
@@ -125,7 +126,7 @@ impl Device {
                 TextureShape::Layers => wgpu::TextureDimension::D2,
                 TextureShape::Volume => wgpu::TextureDimension::D3,
             },
-            format: format.raw(),
+            format: format.wgpu(),
             usage: wgpu::TextureUsages::STORAGE_BINDING
                 | wgpu::TextureUsages::TEXTURE_BINDING
                 | wgpu::TextureUsages::COPY_SRC,

@@ -93,7 +93,7 @@ impl Renderer for Enlarged {
                     address
                 }
             };
-            regs.set(first + 1, height * self.scale | width * self.scale << 16);
+            regs.set(first + 1, (height * self.scale) | ((width * self.scale) << 16));
             regs.set(first + 4, larger / 8);
             regs.set(format, Format::Rgba8 as u32);
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::{Module, Resource};
-use xenoglot_maxwell::container::{Cubin, Kernel};
+use xenoglot_maxwell::container::{self, Cubin, Format, Kernel};
 use xenoglot_maxwell::launch::{Launch, Memory, place_globals, put, shared_bytes, stack_bytes};
 use xenoglot_maxwell::lift::layout::{BANK_SIZE, GLOBAL_BINDING, bank_binding};
 use xenoglot_maxwell::lift::{self, ConstantBank, GlobalMemory, LiftOptions, lift_compute};
@@ -46,6 +46,8 @@ pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
     if !args.input.is_empty() || !args.uniform.is_empty() || !args.bind.is_empty() || others.contains(&true) {
         return Err(usage("a kernel takes --args; inputs, bindings, --numeric and --trace are of shaders"));
     }
+    let unpacked = unpack(args, bytes)?;
+    let bytes = unpacked.as_deref().unwrap_or(bytes);
     let name_inside = choose(&Cubin::parse(bytes)?, &args.select)?.name.clone();
     let mut memory = Memory::new(BASE);
     let linked = place_globals(bytes, &name_inside, &mut memory)?;
@@ -58,6 +60,18 @@ pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
         Backend::Vulkan => run.vulkan(module, args.device.as_deref())?,
     };
     Ok(if args.json { format!("{:#}\n", run.json(name, &left)) } else { run.text(&left) })
+}
+
+/// The cubin of a fat binary that has the kernel which the arguments name; nothing if the file is a cubin itself.
+fn unpack(args: &Args, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
+    if container::detect(bytes) == Some(Format::Cubin) {
+        return Ok(None);
+    }
+    let Some(kernel) = &args.select.kernel else {
+        return Err(usage("a fat binary: choose one of its kernels with --kernel"));
+    };
+    let cubin = xenoglot::maxwell::cubin_with(bytes, kernel)?;
+    cubin.map(Some).context("there is no such kernel inside")
 }
 
 fn choose<'c, 'a>(cubin: &'c Cubin<'a>, select: &Select) -> Result<&'c Kernel<'a>> {

@@ -4,16 +4,29 @@
 //! texels are buffers of the device, and nobody waits. [`Decoder::record_texture`] writes a texture instead, ready to be
 //! sampled. [`Decoder::decode_into`] takes blocks there and brings texels back.
 //!
+//! Applications with a device of their own open a decoder by [`Decoder::from_wgpu`], bind blocks and a texture with all its
+//! levels and layers by [`Decoder::prepare`], and record that with their own encoder ([`Prepared::record`]); those that use Vulkan
+//! without wgpu take [`shader`].
+//!
 //! All arithmetic of decoding is of integers, and the tables are those of the CPU's decoders, in a storage buffer.
 
+mod embed;
+mod plan;
+mod shader;
 mod source;
 mod tables;
+
+pub use embed::{BlockSource, Prepared};
+pub use plan::{Blocks, Level, MAX_LEVELS, PLAN_WORDS, Plan};
+pub use shader::{Resource, Shader, shader};
 
 use crate::astc::shape;
 use crate::decode;
 use crate::format::{Extent, Format, Profile};
-use source::Target;
-use std::sync::OnceLock;
+use embed::Ready as Embedded;
+use source::{Input, Target};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
 use thiserror::Error;
 use xenoglot_host::{
     Access, Argument, Arguments, Binding, Buffer, Commands, Device, Error as HostError, Layout, Program,
@@ -40,6 +53,18 @@ pub enum Error {
         /// Texels along each axis.
         size: [u32; 3],
     },
+    /// The same of a texture of the caller's.
+    #[error(
+        "a texture of {format:?}, {size:?} with {levels} levels is not for the picture, or its usage is another"
+    )]
+    WgpuTexture {
+        /// What it is made of.
+        format: wgpu::TextureFormat,
+        /// Texels along each axis, or layers.
+        size: [u32; 3],
+        /// Its levels.
+        levels: u32,
+    },
     /// The device would need more workgroups along an axis than it has.
     #[error("an extent of {0:?} is too large for the device")]
     Extent(Extent),
@@ -52,6 +77,8 @@ pub enum Error {
 pub struct Decoder {
     device: Device,
     programs: [[OnceLock<Result<Ready, HostError>>; PROGRAMS]; Target::ALL.len()],
+    /// Those of [`Decoder::prepare`].
+    embedded: Mutex<HashMap<(usize, Input, Target), Arc<Embedded>>>,
 }
 
 /// A program and its tables.
@@ -63,13 +90,13 @@ struct Ready {
 }
 
 /// Words of `Picture` in `wgsl/common.wgsl`.
-const PICTURE_WORDS: usize = 16;
+const PICTURE_WORDS: usize = 20;
 
 impl Decoder {
     /// Decoders on a device.
     pub fn new(device: &Device) -> Decoder {
         let programs = Target::ALL.map(|_| [const { OnceLock::new() }; PROGRAMS]);
-        Decoder { device: device.clone(), programs }
+        Decoder { device: device.clone(), programs, embedded: Mutex::default() }
     }
 
     /// Its device.
@@ -199,13 +226,9 @@ impl Decoder {
 
     fn program(&self, format: Format, target: Target) -> Result<Ready, Error> {
         let unknown = || Error::Format(format);
-        let number = match (format, target) {
-            (Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr), Target::Texture(_)) => PROGRAMS - 1,
-            (Format::Astc(..), _) => PROGRAMS - 2,
-            _ => Format::BC_ETC.iter().position(|&f| f == format).ok_or_else(unknown)?,
-        };
+        let number = program_number(format, target).ok_or_else(unknown)?;
         let compile = || {
-            let (source, tables) = source::program(format, target).unwrap_or_default();
+            let (source, tables) = source::program(format, Input::Picture, target).unwrap_or_default();
             let output = match target {
                 Target::Buffer => Access::ReadWrite,
                 Target::Texture(shape) => {
@@ -226,6 +249,15 @@ impl Decoder {
     }
 }
 
+/// The number of a format's program among [`PROGRAMS`].
+fn program_number(format: Format, target: Target) -> Option<usize> {
+    match (format, target) {
+        (Format::Astc(_, Profile::LdrFloat16 | Profile::Hdr), Target::Texture(_)) => Some(PROGRAMS - 1),
+        (Format::Astc(..), _) => Some(PROGRAMS - 2),
+        _ => Format::BC_ETC.iter().position(|&f| f == format),
+    }
+}
+
 /// What a program is told of a picture, and its workgroups along each axis.
 fn picture(format: Format, extent: Extent) -> ([u32; PICTURE_WORDS], [u32; 3]) {
     let Extent { width, height, depth } = extent;
@@ -241,5 +273,8 @@ fn picture(format: Format, extent: Extent) -> ([u32; PICTURE_WORDS], [u32; 3]) {
         }
         _ => (0, [pitch.div_ceil(16), height.div_ceil(4), depth]),
     };
-    ([width, height, depth, pitch, bx, by, bz, profile, fx, fy, fz, 0, sx, sy, sz, 0], groups)
+    let [gx, gy, gz] = groups;
+    let words =
+        [width, height, depth, pitch, bx, by, bz, profile, fx, fy, fz, 0, sx, sy, sz, 0, gx, gy, gz, 0];
+    (words, groups)
 }

@@ -15,7 +15,7 @@ macro_rules! wgsl {
 type Add = fn(&mut Tables);
 
 /// Where texels go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// To a buffer.
     Buffer,
@@ -26,6 +26,17 @@ pub enum Target {
 impl Target {
     pub const ALL: [Target; 3] =
         [Target::Buffer, Target::Texture(TextureShape::Layers), Target::Texture(TextureShape::Volume)];
+}
+
+/// Where blocks and what is known of them come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// One picture in a buffer.
+    Picture,
+    /// The levels of a texture, in a buffer.
+    Levels,
+    /// The levels of a texture of integers, a texel for each block.
+    Blocks,
 }
 
 /// What a texture of the format's texels is made of.
@@ -39,7 +50,7 @@ pub fn texture_format(format: Format) -> TextureFormat {
 }
 
 /// The program of a format in WGSL, and its tables; nothing for formats that have none.
-pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
+pub fn program(format: Format, input: Input, target: Target) -> Option<(String, Vec<u32>)> {
     let mut tables = Tables::default();
     let (parts, add): (&[&str], &[Add]) = match format {
         Format::Bc1 => (wgsl!("square", "bc_color", "bc1"), &[tables::bc_color, tables::transparent_black]),
@@ -95,6 +106,13 @@ pub fn program(format: Format, target: Target) -> Option<(String, Vec<u32>)> {
             writeln!(source, "@group(0) @binding(3) var texels: texture_storage_{shape}<{texel}, write>;");
     }
     source.push_str(include_str!("wgsl/common.wgsl"));
+    let inputs: &[&str] = match input {
+        Input::Picture => wgsl!("picture", "blocks_buffer"),
+        Input::Levels => wgsl!("levels", "blocks_buffer"),
+        Input::Blocks if format.block_bytes() == 8 => wgsl!("levels", "blocks_texture", "block_of_8"),
+        Input::Blocks => wgsl!("levels", "blocks_texture", "block_of_16"),
+    };
+    source.extend(inputs.iter().copied());
     source.extend(parts.iter().chain(outputs(format, target)).copied());
     Some((source, tables.words))
 }

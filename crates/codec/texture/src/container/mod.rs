@@ -1,7 +1,8 @@
-//! Textures in files: KTX 1 and 2, DDS, PVR 3, PKM, `.astc` and `.basis`; KTX 2 is written, too.
+//! Textures in files: KTX 1 and 2, DDS, PVR 3, PKM, `.astc` and `.basis`, and of consoles CTPK, BCLIM, BFLIM, NSBTX and BNTX; KTX 2
+//! is written, too. [`read_all`] reads all textures of archives.
 //!
 //! Readers borrow the images from the file, apart from those that must be unpacked (Zstandard, zlib, BasisLZ), put into
-//! little-endian order, freed of padding or looked up in a palette: these are held within [`Limits::bytes`]. Nothing is
+//! little-endian order or rows, freed of padding or looked up in a palette: these are held within [`Limits::bytes`]. Nothing is
 //! allocated before the file was seen to hold what its header says.
 //!
 //! ```
@@ -19,9 +20,13 @@
 
 mod astc;
 mod basis;
+mod bntx;
+mod clim;
+mod ctpk;
 mod dds;
 mod ktx1;
 mod ktx2;
+mod nsbtx;
 mod packed;
 mod pairs;
 mod pkm;
@@ -34,6 +39,8 @@ pub use presentation::{Orientation, Source, Swizzle, Transfer, linear_to_srgb, s
 pub use texture::{Image, Supercompression, Texture};
 
 use crate::basis::huffman;
+use crate::format::{Extent, Format};
+use std::borrow::Cow;
 use std::fmt;
 use texture::Shape;
 use thiserror::Error;
@@ -77,7 +84,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// None of the containers.
-    #[error("neither KTX, KTX 2, DDS, PVR 3, PKM, .basis nor .astc")]
+    #[error("neither KTX, KTX 2, DDS, PVR 3, PKM, .basis, .astc, CTPK, BCLIM, BFLIM, NSBTX, NSBMD nor BNTX")]
     Unknown,
     /// The file ends early.
     #[error("the file ends before {0}")]
@@ -144,6 +151,18 @@ pub enum Container {
     Pkm,
     /// `.basis` of Basis Universal.
     Basis,
+    /// CTPK of the Nintendo 3DS.
+    Ctpk,
+    /// BCLIM of the Nintendo 3DS.
+    Bclim,
+    /// BFLIM of the Nintendo 3DS.
+    Bflim,
+    /// NSBTX, or an NSBMD with textures, of the Nintendo DS.
+    Nsbtx,
+    /// BNTX of the Nintendo Switch.
+    Bntx,
+    /// None: blocks or texels alone, see [`raw`].
+    Raw,
 }
 
 impl fmt::Display for Container {
@@ -156,15 +175,46 @@ impl fmt::Display for Container {
             Container::Pvr => "PVR 3",
             Container::Pkm => "PKM",
             Container::Basis => "Basis Universal",
+            Container::Ctpk => "CTPK",
+            Container::Bclim => "BCLIM",
+            Container::Bflim => "BFLIM",
+            Container::Nsbtx => "NSBTX",
+            Container::Bntx => "BNTX",
+            Container::Raw => "none",
         })
     }
 }
 
-/// Reads a texture.
+/// A reader of files with several textures.
+struct Archive {
+    /// How many textures a file says that it has.
+    count: fn(&[u8]) -> Result<usize, Error>,
+    /// Reads one by its number. The last argument counts what is held beside the file for those before it, and for it.
+    read: for<'a> fn(&'a [u8], usize, &Limits, &mut usize) -> Result<Texture<'a>, Error>,
+}
+
+impl Archive {
+    fn of(bytes: &[u8]) -> Option<Archive> {
+        Some(match bytes {
+            [b'C', b'T', b'P', b'K', ..] => Archive { count: ctpk::count, read: ctpk::read },
+            [b'B', b'T' | b'M', b'X' | b'D', b'0', ..] => Archive { count: nsbtx::count, read: nsbtx::read },
+            [b'B', b'N', b'T', b'X', ..] => Archive { count: bntx::count, read: bntx::read },
+            _ => return None,
+        })
+    }
+}
+
+/// Reads a texture, of files with several of them the first.
 ///
 /// # Errors
 /// When the bytes are no file of a known kind, damaged, or more than the limits allow.
 pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> {
+    if let Some(archive) = Archive::of(bytes) {
+        if (archive.count)(bytes)? == 0 {
+            return Err(Error::Malformed("number of textures"));
+        }
+        return (archive.read)(bytes, 0, limits, &mut 0);
+    }
     match bytes {
         [0xab, b'K', b'T', b'X', b' ', b'1', ..] => ktx1::read(bytes, limits),
         [0xab, b'K', b'T', b'X', b' ', b'2', ..] => ktx2::read(bytes, limits),
@@ -173,8 +223,67 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
         [b'P', b'V', b'R', 3, ..] => pvr::read(bytes, limits),
         [b'P', b'K', b'M', b' ', ..] => pkm::read(bytes, limits),
         [b's', b'B', ..] => basis::read(bytes, limits),
-        _ => Err(Error::Unknown),
+        _ => match clim::footer(bytes) {
+            Some(footer) => clim::read(bytes, footer, limits),
+            None => Err(Error::Unknown),
+        },
     }
+}
+
+/// Reads all textures of a file: one that cannot be read does not keep the others from it. The limits are for all of them
+/// together.
+///
+/// # Errors
+/// When the bytes are no file of a known kind, or its table of textures is damaged or longer than [`Limits::images`].
+pub fn read_all<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Vec<Result<Texture<'a>, Error>>, Error> {
+    let Some(archive) = Archive::of(bytes) else { return Ok(vec![Ok(read(bytes, limits)?)]) };
+    let count = (archive.count)(bytes)?;
+    if count > limits.images {
+        return Err(Error::TooLarge);
+    }
+    let (mut textures, mut held, mut images) = (Vec::new(), 0, limits.images);
+    for index in 0..count {
+        let texture = (archive.read)(bytes, index, &Limits { images, ..*limits }, &mut held);
+        if let Ok(texture) = &texture {
+            images = images.saturating_sub(texture.images.len());
+        }
+        textures.push(texture);
+    }
+    Ok(textures)
+}
+
+/// Blocks or texels without a header as a texture of one image, whose size and format somebody knows. What is behind them is
+/// left out.
+///
+/// # Errors
+/// [`Error::Truncated`] if there are too few bytes, [`Error::Malformed`] for a size of zero.
+pub fn raw<'a>(
+    bytes: &'a [u8],
+    format: Format,
+    extent: Extent,
+    limits: &Limits,
+) -> Result<Texture<'a>, Error> {
+    let shape = Shape {
+        container: Container::Raw,
+        format,
+        transfer: Transfer::Unknown,
+        extent,
+        dimensions: if extent.depth > 1 { 3 } else { 2 },
+        levels: 1,
+        layers: 0,
+        faces: 1,
+    };
+    let mut texture = shape.texture(limits)?;
+    let data = Reader::new(bytes).take(texture.image_bytes(0)?, "the last block")?;
+    texture.push([0; 3], Cow::Borrowed(data));
+    Ok(texture)
+}
+
+/// The text at an offset, to the zero behind it; nothing if it is empty or not there.
+fn name(bytes: &[u8], offset: u64) -> Option<Cow<'_, str>> {
+    let text = bytes.get(usize::try_from(offset).ok()?..)?;
+    let end = text.iter().position(|&letter| letter == 0)?;
+    text.get(..end).filter(|text| !text.is_empty()).map(String::from_utf8_lossy)
 }
 
 /// Writes a texture as KTX 2, its levels plain, with its transfer function, orientation, swizzle and other pairs, and whether
@@ -196,6 +305,12 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, is_big: false }
+    }
+
+    /// From an offset on.
+    fn at(bytes: &'a [u8], offset: u64, what: &'static str) -> Result<Reader<'a>, Error> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..));
+        rest.map(Reader::new).ok_or(Error::Truncated(what))
     }
 
     fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], Error> {
@@ -233,6 +348,11 @@ impl<'a> Reader<'a> {
     fn u32(&mut self, what: &'static str) -> Result<u32, Error> {
         let bytes = self.array(what)?;
         Ok(if self.is_big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    fn u64(&mut self, what: &'static str) -> Result<u64, Error> {
+        let bytes = self.array(what)?;
+        Ok(if self.is_big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
     fn words<const N: usize>(&mut self, what: &'static str) -> Result<[u32; N], Error> {

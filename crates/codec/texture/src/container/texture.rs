@@ -36,6 +36,8 @@ impl fmt::Display for Supercompression {
 pub struct Texture<'a> {
     /// The kind of file.
     pub container: Container,
+    /// Its name, if the file has several textures.
+    pub name: Option<Cow<'a, str>>,
     /// The format. Files tell ASTC's sRGB from its linear form, `.astc` does not.
     pub format: Format,
     /// The components that the file stores. Decoding keeps them: texels of four components may have come of fewer.
@@ -109,6 +111,7 @@ impl<'a> Texture<'a> {
     pub fn new(format: Format, extent: Extent) -> Texture<'a> {
         Texture {
             container: Container::Ktx2,
+            name: None,
             format,
             channels: format.channels(),
             transfer: Transfer::Unknown,
@@ -131,7 +134,8 @@ impl<'a> Texture<'a> {
     pub fn with_images<'b>(&'b self, format: Format, images: Vec<Image<'b>>) -> Texture<'b> {
         let pair =
             |pair: &'b Pair<'a>| Pair { key: Cow::Borrowed(&*pair.key), value: Cow::Borrowed(&*pair.value) };
-        Texture { format, images, pairs: self.pairs.iter().map(pair).collect(), ..*self }
+        let name = self.name.as_deref().map(Cow::Borrowed);
+        Texture { name, format, images, pairs: self.pairs.iter().map(pair).collect(), ..*self }
     }
 
     /// The texture with its images decoded, on the threads of the current Rayon pool: [`Format::Plain`], and everything

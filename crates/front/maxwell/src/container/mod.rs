@@ -3,19 +3,25 @@
 //! | file | read by |
 //! |---|---|
 //! | cubin: ELF of one architecture with compute kernels | [`Cubin`] |
+//! | fat binary: cubins for several architectures, alone or in a host's program or library | `FatBinary` (feature `fatbin`) |
 //! | DKSH: one shader as deko3d loads it | [`Dksh`] |
 //! | program header and code, as the graphics driver hands it to the GPU | [`Graphics`] |
 //!
 //! Bare instruction words need no reader: code, entry and stage are all there is to know. Everything read borrows
-//! from the input; no reader allocates more than a constant times the input's size.
+//! from the input; no reader allocates more than a constant times the input's size. Contents of compressed members of fat
+//! binaries are limited by the caller.
 
 pub mod cubin;
 pub mod dksh;
+#[cfg(feature = "fatbin")]
+pub mod fatbin;
 mod graphics;
 pub mod link;
 
 pub use cubin::{Cubin, Kernel};
 pub use dksh::Dksh;
+#[cfg(feature = "fatbin")]
+pub use fatbin::FatBinary;
 pub use graphics::Graphics;
 pub use link::{LinkError, link};
 
@@ -69,6 +75,16 @@ pub enum ContainerError {
         offset: u64,
         /// The field.
         what: &'static str,
+    },
+    /// A member's contents are larger than the caller allows.
+    #[error("{offset:#x}: contents of {bytes} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// Byte offset of what is stored of it.
+        offset: u64,
+        /// Bytes.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
     },
     /// The ELF is for another architecture than SM50 to SM62.
     #[error("code for SM{0}, not for SM50 to SM62")]

@@ -11,12 +11,18 @@ struct Picture {
     profile: u32,
     // Of ASTC: the footprint, and what a step of a texel is in 1024ths of the way along each of its axes.
     footprint: vec3<u32>,
+    // Of several levels: the workgroups of those before this one.
+    first_group: u32,
     step: vec3<u32>,
+    // The first block in a buffer.
+    blocks_at: u32,
+    // Workgroups along each axis.
+    groups: vec3<u32>,
+    // The first element in a buffer.
+    texels_at: u32,
 }
 
-@group(0) @binding(0) var<uniform> picture: Picture;
 @group(0) @binding(1) var<storage, read> tables: array<u32>;
-@group(0) @binding(2) var<storage, read> blocks: array<Block>;
 
 // A byte of a table of bytes.
 fn byte(at: u32) -> u32 {

@@ -2,12 +2,16 @@
 // block read it together.
 
 @compute @workgroup_size(16, 4)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x >= picture.pitch || id.y >= picture.size.y {
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_id) local: vec3<u32>,
+) {
+    let id = enter(workgroup, workgroups) * vec3(16u, 4u, 1u) + local;
+    let x = id.x * TEXELS;
+    if x >= picture.size.x || id.y >= picture.size.y || id.z >= picture.size.z {
         return;
     }
-    let x = id.x * TEXELS;
-    let row = id.z * picture.blocks.y + id.y / 4u;
-    let block = blocks[row * picture.blocks.x + x / 4u];
+    let block = block_at(vec3(x / 4u, id.y / 4u, id.z));
     emit(id, element(block, x & 3u, id.y & 3u));
 }

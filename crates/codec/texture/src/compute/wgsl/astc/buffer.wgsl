@@ -3,7 +3,7 @@
 @group(0) @binding(3) var<storage, read_write> texels: array<u32>;
 
 fn store(at: vec3<u32>, color: vec4<u32>) {
-    let texel = (at.z * picture.size.y + at.y) * picture.size.x + at.x;
+    let texel = picture.texels_at + (at.z * picture.size.y + at.y) * picture.pitch + at.x;
     if picture.profile < FLOAT16 {
         texels[texel] = color.x | (color.y << 8u) | (color.z << 16u) | (color.w << 24u);
     } else {

@@ -26,14 +26,19 @@ fn values_of(at: u32) -> Values {
 }
 
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let group = enter(workgroup, workgroups);
     let slot = local / LANES;
     let lane = local % LANES;
     let at = vec3(group.x * SLOTS + slot, group.yz);
-    let inside = at.x < picture.blocks.x;
+    let inside = at.x < picture.blocks.x && at.z < picture.blocks.z;
     var block = vec4(0u);
     if inside {
-        block = blocks[(at.z * picture.blocks.y + at.y) * picture.blocks.x + at.x];
+        block = block_at(at);
     }
     let h = header_of(block);
     if h.legal {

@@ -1,0 +1,3 @@
+fn texel_block(texel: vec4<u32>) -> Block {
+    return texel.xy;
+}
