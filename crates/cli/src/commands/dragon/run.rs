@@ -50,8 +50,8 @@ pub struct Args {
     /// (ticks to draw a bin) and PREFIX-tiles.png (ticks to store a tile).
     #[arg(long, value_name = "PREFIX")]
     heat: Option<PathBuf>,
-    /// Frames to draw at a time, each on a machine of its own: as many as there are cores, if not given. With a checkpoint,
-    /// all frames are drawn on one machine, one after the other.
+    /// Frames to draw at a time, each on a machine of its own: as many as there are cores, if not given, or two if they
+    /// are traced. With a checkpoint, all frames are drawn on one machine, one after the other.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     jobs: Option<u32>,
     /// Write a checkpoint before the tick given with --at, and go on.

@@ -16,7 +16,8 @@ pub struct AnimateOptions {
     pub traced: bool,
     /// Whether counters are kept that take time ([`Machine::start_profile`]).
     pub profiled: bool,
-    /// Frames that are drawn at a time; 0 for as many as there are cores.
+    /// Frames that are drawn at a time; 0 for as many as there are cores, or two if they are traced, as each recording takes some
+    /// 30 MB.
     pub jobs: usize,
 }
 
@@ -57,8 +58,12 @@ pub enum AnimateError<E> {
     Other(E),
 }
 
+/// Frames that are traced at a time where the caller does not say.
+const TRACED: usize = 2;
+
 /// Draws frames side by side and hands them over in order, while others are drawn; at most twice as many are in memory as are
-/// drawn at a time, and of those that are traced as many. A frame takes what it takes on a machine that was just switched on, however many are drawn.
+/// drawn at a time, and of those that are traced as many. A frame takes what it takes on a machine that was just switched on,
+/// however many are drawn.
 ///
 /// # Errors
 /// The first that `each` gives, or a frame that cannot be drawn.
@@ -85,7 +90,8 @@ pub fn animate<E: Send>(
         let (faults, trace) = (machine.faults(), machine.take_trace());
         Ok(Drawn { number, frame, faults, trace, machine })
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build()?;
+    let jobs = if options.jobs == 0 && options.traced { TRACED } else { options.jobs };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build()?;
     // A recording takes tens of megabytes, so that no more are kept than have to be.
     let threads = pool.current_num_threads();
     let window = if options.traced { threads } else { 2 * threads };
