@@ -79,6 +79,9 @@ struct MaxwellArgs {
     /// Bytes of shared memory that the launch gives a workgroup beside what the file states (`extern __shared__`).
     #[arg(long, value_name = "BYTES")]
     shared_bytes: Option<u32>,
+    /// Bytes of local memory of an invocation of a kernel whose functions call themselves; 1024 if not given.
+    #[arg(long, value_name = "BYTES")]
+    stack_bytes: Option<u32>,
     /// Turn global memory whose addresses come from constant banks into storage buffers, aligned to BYTES.
     #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "1", require_equals = true)]
     storage_buffers: Option<u32>,
@@ -206,6 +209,7 @@ impl MaxwellArgs {
         first_given(&[
             ("--workgroup", self.workgroup.is_some()),
             ("--shared-bytes", self.shared_bytes.is_some()),
+            ("--stack-bytes", self.stack_bytes.is_some()),
             ("--storage-buffers", self.storage_buffers.is_some()),
             ("--scale-textures", self.scale_textures),
             ("--stages-to-compute", self.stages_to_compute),
@@ -218,6 +222,7 @@ impl MaxwellArgs {
         maxwell::Options {
             workgroup: self.workgroup.map_or(default.workgroup, |Workgroup(sizes)| sizes),
             dynamic_shared_bytes: self.shared_bytes.unwrap_or(0),
+            stack_bytes: self.stack_bytes.unwrap_or(default.stack_bytes),
             storage_alignment: self.storage_buffers,
             flatten_integer_cubes: self.flatten_integer_cubes,
             scale_textures: self.scale_textures,

@@ -16,7 +16,7 @@ use xenoglot_maxwell::gpu::{
     DefaultGpu, GpuAccessor, GraphicsState, Handle, TessDomain, TessSpacing, Tessellator,
 };
 use xenoglot_maxwell::inst::Inst;
-use xenoglot_maxwell::launch::{self, stack_bytes};
+use xenoglot_maxwell::launch::{self, STACK_BYTES, stack_bytes};
 use xenoglot_maxwell::lift::{
     ConstantBank, Kernel, LiftOptions, Lifted, Shader, bind_storage, cancel_perspective,
     flatten_integer_cubes, join_gradients, lift_compute_on, lift_graphics, scale_textures, stage_to_compute,
@@ -219,6 +219,9 @@ pub struct Options {
     /// Bytes of shared memory that a kernel's launch gives a workgroup beside its own
     /// ([`shared_bytes`](launch::shared_bytes)).
     pub dynamic_shared_bytes: u32,
+    /// Bytes of local memory of an invocation of a kernel whose stack has no bound, as functions call themselves
+    /// ([`stack_bytes`]).
+    pub stack_bytes: u32,
     /// The lifter's options.
     pub lift: LiftOptions,
     /// Binds global memory to storage buffers as far as it can be traced, at addresses that are multiples of this power of
@@ -239,6 +242,7 @@ impl Default for Options {
         Options {
             workgroup: [32, 1, 1],
             dynamic_shared_bytes: 0,
+            stack_bytes: STACK_BYTES,
             lift: LiftOptions::default(),
             storage_alignment: None,
             flatten_integer_cubes: false,
@@ -280,7 +284,7 @@ pub fn lift_on(
                 entry: program.entry,
                 workgroup: workgroup.unwrap_or(options.workgroup),
                 shared_bytes: launch::shared_bytes(shared_bytes, options.dynamic_shared_bytes),
-                local_bytes: stack_bytes(local_bytes),
+                local_bytes: stack_bytes(local_bytes, options.stack_bytes),
                 constants: &constants,
                 functions: &program.functions,
             };

@@ -253,6 +253,7 @@ impl<'a> From<&'a Program<'a>> for InKeys<'a> {
 struct OptionsInKeys {
     workgroup: [u32; 3],
     dynamic_shared_bytes: u32,
+    stack_bytes: u32,
     global_base: u64,
     windows: [u32; 2],
     set: u32,
@@ -265,7 +266,7 @@ struct OptionsInKeys {
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "maxwell options";
-    const SCHEMA: u16 = 2;
+    const SCHEMA: u16 = 3;
 }
 
 impl From<&Options> for OptionsInKeys {
@@ -274,6 +275,7 @@ impl From<&Options> for OptionsInKeys {
         let &Options {
             workgroup,
             dynamic_shared_bytes,
+            stack_bytes,
             lift,
             storage_alignment,
             flatten_integer_cubes,
@@ -286,6 +288,7 @@ impl From<&Options> for OptionsInKeys {
         OptionsInKeys {
             workgroup,
             dynamic_shared_bytes,
+            stack_bytes,
             global_base: base,
             windows: [shared_window, local_window],
             set,

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use xenoglot::pica::{Options, Shape, lift_executable};
 use xenoglot_ir::Module;
 use xenoglot_maxwell::container::{self, FatBinary, Format};
+use xenoglot_maxwell::launch::STACK_BYTES;
 use xenoglot_pica_shader::container::Dvle;
 use xenoglot_pica_shader::names::Names;
 
@@ -95,6 +96,9 @@ pub struct Args {
     /// Bytes of shared memory of a kernel's workgroup beside what its file states (`extern __shared__`).
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared_bytes: u32,
+    /// Bytes of local memory of an invocation of a kernel whose functions call themselves.
+    #[arg(long, value_name = "BYTES", default_value_t = STACK_BYTES)]
+    stack_bytes: u32,
     /// Where to run.
     #[arg(long, value_enum, default_value_t)]
     backend: Backend,

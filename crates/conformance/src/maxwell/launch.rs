@@ -3,7 +3,7 @@
 use super::format::{Kernel, Param, Variant};
 use xenoglot_maxwell::container::Cubin;
 use xenoglot_maxwell::gpu::ConstantWord;
-use xenoglot_maxwell::launch::{self, Memory, put, stack_bytes};
+use xenoglot_maxwell::launch::{self, Memory, STACK_BYTES, put, stack_bytes};
 use xenoglot_maxwell::lift::{
     ConstantBank, GlobalMemory, Kernel as Program, LiftError, LiftOptions, Lifted, lift_compute,
 };
@@ -114,7 +114,7 @@ impl<'a> Launch<'a> {
             workgroup: self.kernel.block,
             shared_window: SHARED_WINDOW,
             local_window: LOCAL_WINDOW,
-            local_bytes: stack_bytes(self.variant.local_bytes),
+            local_bytes: stack_bytes(self.variant.local_bytes, STACK_BYTES),
         };
         launch.fill(&mut bank).map_err(|e| e.to_string())?;
         let places = self.variant.param_offsets.iter().zip(&self.variant.param_sizes);
@@ -154,7 +154,7 @@ impl<'a> Launch<'a> {
             entry: 0,
             workgroup: self.kernel.block,
             shared_bytes: self.variant.shared_bytes,
-            local_bytes: stack_bytes(self.variant.local_bytes),
+            local_bytes: stack_bytes(self.variant.local_bytes, STACK_BYTES),
             constants: &constants,
             functions: &self.functions,
         };

@@ -137,9 +137,16 @@ impl Launch {
     }
 }
 
-/// Bytes of local memory as a stack takes them: a multiple of 16.
-pub fn stack_bytes(local_bytes: u32) -> u32 {
-    local_bytes.saturating_add(15) & !15
+/// What a file states of a kernel whose functions call themselves: its stack has no bound.
+pub const UNBOUNDED: u32 = u32::MAX;
+
+/// Bytes of a stack without a bound where a launch does not say: the default of CUDA's `cudaLimitStackSize`.
+pub const STACK_BYTES: u32 = 1024;
+
+/// Bytes of local memory, a multiple of 16: what the file states, and `given` where that is [`UNBOUNDED`].
+pub fn stack_bytes(stated: u32, given: u32) -> u32 {
+    let bytes = if stated == UNBOUNDED { given } else { stated };
+    bytes.saturating_add(15) & !15
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ struct Run<'a> {
     workgroup: [u32; 3],
     /// Bytes of shared memory beside what the file states.
     dynamic_shared: u32,
+    /// Bytes of a stack that the file states no bound of.
+    stack: u32,
     memory: Memory,
     /// Buffers of the module's global data, which come first.
     globals: usize,
@@ -96,7 +98,7 @@ impl<'a> Run<'a> {
             workgroup,
             shared_window: options.shared_window,
             local_window: options.local_window,
-            local_bytes: stack_bytes(kernel.local_bytes),
+            local_bytes: stack_bytes(kernel.local_bytes, args.stack_bytes),
         };
         let mut bank = vec![0; kernel.bank0_bytes.min(BANK_SIZE) as usize];
         launch.fill(&mut bank)?;
@@ -140,8 +142,8 @@ impl<'a> Run<'a> {
         }
         let others = kernel.banks.iter().map(|bank| (bank.bank, bank.data.to_vec()));
         let banks = std::iter::once((0, bank)).chain(others).collect();
-        let dynamic_shared = args.shared_bytes;
-        Ok(Run { kernel, grid, workgroup, dynamic_shared, memory, globals, buffers, banks })
+        let (dynamic_shared, stack) = (args.shared_bytes, args.stack_bytes);
+        Ok(Run { kernel, grid, workgroup, dynamic_shared, stack, memory, globals, buffers, banks })
     }
 
     fn lift(&self) -> Result<Module> {
@@ -152,7 +154,7 @@ impl<'a> Run<'a> {
             entry: self.kernel.entry,
             workgroup: self.workgroup,
             shared_bytes: shared_bytes(self.kernel.shared_bytes, self.dynamic_shared),
-            local_bytes: stack_bytes(self.kernel.local_bytes),
+            local_bytes: stack_bytes(self.kernel.local_bytes, self.stack),
             constants: &constants,
             functions: &self.kernel.functions,
         };
