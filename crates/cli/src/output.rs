@@ -4,6 +4,7 @@ use crate::failure::usage;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use xenoglot_output::{Durability, Output};
 
@@ -72,6 +73,11 @@ pub fn create(path: &Path) -> Result<Output> {
     let path = if is_stdout(path) { Path::new("/dev/stdout") } else { path };
     make_folder(path)?;
     Ok(Output::create(path)?)
+}
+
+/// Puts a result that was written in pieces, and can be made again, in its place.
+pub fn finish(out: BufWriter<Output>) -> Result<()> {
+    Ok(out.into_inner().map_err(io::IntoInnerError::into_error)?.finish(Durability::Cached)?)
 }
 
 fn make_folder(path: &Path) -> Result<()> {

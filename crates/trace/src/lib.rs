@@ -55,13 +55,13 @@ pub struct Schema {
     pub events: &'static [(&'static str, Kind)],
 }
 
-/// A run of ticks with one event.
+/// A run of ticks with one event. A recording has millions, so that these are kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// First tick.
     pub start: u64,
-    /// Ticks, at least one.
-    pub ticks: u64,
+    /// Ticks, at least one; a longer run is several spans.
+    pub ticks: u32,
     /// The event's number.
     pub event: u16,
 }
@@ -69,7 +69,7 @@ pub struct Span {
 impl Span {
     /// The tick after the last.
     pub fn end(&self) -> u64 {
-        self.start.saturating_add(self.ticks)
+        self.start.saturating_add(u64::from(self.ticks))
     }
 }
 
@@ -148,7 +148,7 @@ impl Trace {
                 if s.start < end
                     || s.ticks == 0
                     || s.end() > self.ticks
-                    || s.start.checked_add(s.ticks).is_none()
+                    || s.start.checked_add(u64::from(s.ticks)).is_none()
                 {
                     return bad("spans overlap or lie outside");
                 }
@@ -157,7 +157,7 @@ impl Trace {
                 }
                 end = s.end();
             }
-            let spans: u64 = track.spans.iter().map(|s| s.ticks).sum();
+            let spans: u64 = track.spans.iter().map(|s| u64::from(s.ticks)).sum();
             if track.idle.checked_add(spans).is_none_or(|all| all > self.ticks) {
                 return bad("a track has more ticks than there are");
             }
@@ -184,7 +184,7 @@ impl Trace {
         if let Some(track) = self.tracks.get(track) {
             for span in &track.spans {
                 if let Some(total) = totals.get_mut(usize::from(span.event)) {
-                    *total += span.ticks;
+                    *total += u64::from(span.ticks);
                 }
             }
             if let Some(first) = totals.first_mut() {
@@ -200,7 +200,8 @@ impl Trace {
         for track in &mut self.tracks {
             track.spans.retain_mut(|span| {
                 let (start, end) = (span.start.max(from), span.end().min(to));
-                (span.start, span.ticks) = (start, end.saturating_sub(start));
+                // No longer than it was.
+                (span.start, span.ticks) = (start, end.saturating_sub(start) as u32);
                 span.ticks > 0
             });
         }

@@ -100,7 +100,14 @@ impl Recorder {
         let Some(track) = self.tracks.get_mut(track).filter(|_| ticks > 0) else { return };
         match self.schema.events.get(usize::from(open.event)) {
             Some((_, Kind::Idle)) => track.idle += ticks,
-            _ => track.spans.push(Span { start: open.start, ticks, event: open.event }),
+            _ => {
+                let mut start = open.start;
+                while start < open.end {
+                    let ticks = u32::try_from(open.end - start).unwrap_or(u32::MAX);
+                    track.spans.push(Span { start, ticks, event: open.event });
+                    start += u64::from(ticks);
+                }
+            }
         }
     }
 
@@ -218,6 +225,19 @@ mod tests {
             }
             assert_eq!(all, whole, "{every}");
         }
+    }
+
+    #[test]
+    fn runs_of_more_ticks_than_a_span_has_are_several() {
+        let ticks = 2 * u64::from(u32::MAX) + 5;
+        let mut recorder = Recorder::new(&SCHEMA, 1000, &["a"], &[]);
+        recorder.event(0, 1, ticks);
+        recorder.event(0, 0, 3);
+        recorder.advance(ticks + 3);
+        let trace = recorder.finish();
+        trace.check().unwrap();
+        assert_eq!(trace.tracks[0].spans.len(), 3);
+        assert_eq!(trace.totals(0), [3, ticks, 0]);
     }
 
     #[test]

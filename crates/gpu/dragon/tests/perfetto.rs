@@ -50,7 +50,8 @@ fn check(readers: &[&str], arguments: &[&OsStr], want: &Totals) {
 
 fn add(totals: &mut Totals, trace: &Trace) {
     for track in &trace.tracks {
-        *totals.entry(track.name.clone()).or_default() += track.spans.iter().map(|s| s.ticks).sum::<u64>();
+        *totals.entry(track.name.clone()).or_default() +=
+            track.spans.iter().map(|s| u64::from(s.ticks)).sum::<u64>();
     }
 }
 
@@ -62,7 +63,7 @@ fn perfetto_finds_our_ticks() {
     machine.drain().unwrap();
     let trace = machine.take_trace().unwrap();
     for track in &trace.tracks {
-        assert_eq!(track.spans.iter().map(|s| s.ticks).sum::<u64>() + track.idle, trace.ticks);
+        assert_eq!(track.spans.iter().map(|s| u64::from(s.ticks)).sum::<u64>() + track.idle, trace.ticks);
     }
     let mut totals = Totals::new();
     add(&mut totals, &trace);

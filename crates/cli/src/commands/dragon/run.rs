@@ -8,14 +8,16 @@ use crate::failure::usage;
 use crate::progress::Progress;
 use crate::{output, print};
 use anyhow::{Result, anyhow, bail};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use xenoglot_dragon::host::{
-    AnimateError, AnimateOptions, Counters, Frame, Heat, Picture, animate, apng, heat_map,
-};
+use xenoglot_dragon::host::{AnimateError, AnimateOptions, Apng, Counters, Frame, Heat, animate, heat_map};
 use xenoglot_dragon::profile::Profile;
 use xenoglot_dragon::{Faults, LINKS, Machine, Params};
+use xenoglot_output::Output;
 use xenoglot_trace::{Trace, report, svg};
+
+/// How long a picture of an animation is shown.
+const MILLISECONDS: u16 = 33;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -82,7 +84,8 @@ pub fn run(args: &Args) -> Result<bool> {
         return Err(usage(format!("{}: counters are written as .json or .csv", path.display())));
     }
     let stage = args.scene.stage()?;
-    let mut results = Results::new(args, &stage);
+    let mut png = args.output.as_deref().map(output::create).transpose()?.map(BufWriter::new);
+    let mut results = Results::new(args, &stage, png.as_mut());
     if args.trace_every > 1 && results.streamed().is_none() {
         return Err(usage(
             "--trace-every is for one --trace of packets, without a report, timeline or checkpoint",
@@ -93,7 +96,11 @@ pub fn run(args: &Args) -> Result<bool> {
     } else {
         side_by_side(args, &stage, &mut results)?;
     }
-    results.finish()
+    let clean = results.finish()?;
+    if let Some(png) = png {
+        output::finish(png)?;
+    }
+    Ok(clean)
 }
 
 /// Frames on a machine each.
@@ -160,7 +167,9 @@ struct Results<'a> {
     args: &'a Args,
     stage: &'a Stage,
     out: Box<dyn Write>,
-    pictures: Vec<Picture>,
+    /// Where pictures go, until the first one is drawn.
+    png: Option<&'a mut BufWriter<Output>>,
+    pictures: Option<Apng<&'a mut BufWriter<Output>>>,
     faults: Faults,
     counters: Counters,
     profile: Profile,
@@ -172,14 +181,15 @@ struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    fn new(args: &'a Args, stage: &'a Stage) -> Results<'a> {
+    fn new(args: &'a Args, stage: &'a Stage, png: Option<&'a mut BufWriter<Output>>) -> Results<'a> {
         let outputs = args.trace.iter().chain(&args.output).chain(&args.timeline).chain(&args.checkpoint);
         let outputs = outputs.chain(&args.counters).map(PathBuf::as_path);
         Results {
             args,
             stage,
             out: Box::new(print::beside(outputs)),
-            pictures: Vec::new(),
+            png,
+            pictures: None,
             faults: Faults::empty(),
             counters: Counters::default(),
             profile: Profile::default(),
@@ -213,10 +223,16 @@ impl<'a> Results<'a> {
     fn frame(&mut self, number: u32, frame: Frame, params: &Params) -> Result<()> {
         let milliseconds = 1000.0 * frame.ticks as f64 / params.clock_hz as f64;
         writeln!(self.out, "frame {number}: {} ticks, {milliseconds:.3} ms", frame.ticks)?;
-        if self.args.output.is_some() {
-            self.pictures.push(frame.picture);
-        }
-        Ok(())
+        let pictures = match &mut self.pictures {
+            Some(pictures) => pictures,
+            None => {
+                let Some(png) = self.png.take() else { return Ok(()) };
+                // The first that is drawn; a checkpoint's is not frame 0.
+                let count = self.args.frames.saturating_sub(number).max(1);
+                self.pictures.insert(Apng::new(png, &frame.picture, count, MILLISECONDS)?)
+            }
+        };
+        Ok(pictures.push(&frame.picture)?)
     }
 
     fn count(&mut self, machine: &Machine) {
@@ -251,8 +267,8 @@ impl<'a> Results<'a> {
         if !self.faults.is_empty() {
             writeln!(self.out, "faults: {:?}", self.faults)?;
         }
-        if let Some(path) = &args.output {
-            output::write(path, &apng(&self.pictures, 33)?)?;
+        if let Some(pictures) = self.pictures {
+            pictures.finish()?;
         }
         let sources: Vec<&str> = self.stage.sources.iter().map(String::as_str).collect();
         self.counters.name_lines(&sources);
@@ -268,7 +284,11 @@ impl<'a> Results<'a> {
                 let (picture, most) = heat_map(&self.profile, self.stage.screen, heat);
                 let path = PathBuf::from(format!("{}-{}.png", prefix.display(), heat.name()));
                 writeln!(self.out, "{}: 0 (black) to {most} (white) {}", path.display(), heat.unit())?;
-                output::write(&path, &apng(&[picture], 33)?)?;
+                let mut png = Vec::new();
+                let mut pictures = Apng::new(&mut png, &picture, 1, MILLISECONDS)?;
+                pictures.push(&picture)?;
+                pictures.finish()?;
+                output::write(&path, &png)?;
             }
         }
         if let Some(stream) = self.stream {

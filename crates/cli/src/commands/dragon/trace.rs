@@ -5,7 +5,7 @@ use anyhow::Result;
 use std::io::BufWriter;
 use std::path::Path;
 use xenoglot_dragon::host::Counters;
-use xenoglot_output::{Durability, Output};
+use xenoglot_output::Output;
 use xenoglot_trace::{Trace, chrome, perfetto};
 
 /// What of a run is traced.
@@ -58,8 +58,7 @@ impl<'p> Stream<'p> {
 
     /// Puts the file in its place.
     pub fn finish(self) -> Result<()> {
-        let out = self.writer.finish()?.into_inner().map_err(|e| e.into_error())?;
-        out.finish(Durability::Cached)?;
+        output::finish(self.writer.finish()?)?;
         tracing::info!(file = %self.path.display(), "written");
         Ok(())
     }

@@ -16,8 +16,8 @@ pub struct AnimateOptions {
     pub traced: bool,
     /// Whether counters are kept that take time ([`Machine::start_profile`]).
     pub profiled: bool,
-    /// Frames that are drawn at a time; 0 for as many as there are cores, or two if they are traced, as each recording takes some
-    /// 30 MB.
+    /// Frames that are drawn at a time; 0 for as many as there are cores, or two if they are traced, as each recording takes
+    /// tens of megabytes.
     pub jobs: usize,
 }
 

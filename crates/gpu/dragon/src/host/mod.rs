@@ -36,6 +36,6 @@ pub use model::{glass, globe, torus, wooden_crate};
 pub use obj::load_obj;
 #[cfg(feature = "pica")]
 pub use pica::{Film, FilmError, FilmLimits, load_capture};
-pub use picture::{Picture, apng, psnr};
+pub use picture::{Apng, Picture, psnr};
 pub use scene::{Animation, Buffering, DemoError, Drawing, Frame, Part, Scene, ScreenVertex};
 pub use sweep::{Axis, SweepError, SweepRow, sweep};

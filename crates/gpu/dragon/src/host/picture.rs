@@ -1,6 +1,6 @@
 //! Pictures, and what they are written as.
 
-use std::io;
+use std::io::{self, Write};
 
 /// RGB pixels, 8 bits each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,24 +20,39 @@ pub fn psnr(a: &Picture, b: &Picture) -> f64 {
     10.0 * (255.0 * 255.0 / mean).log10()
 }
 
-/// An animated PNG that repeats, or a plain one of a single picture. All have the size of the first.
-///
-/// # Errors
-/// No pictures, or pictures of different sizes.
-pub fn apng(pictures: &[Picture], milliseconds: u16) -> io::Result<Vec<u8>> {
-    let invalid = |e: png::EncodingError| io::Error::new(io::ErrorKind::InvalidInput, e);
-    let first = pictures.first().ok_or_else(|| io::Error::other("no pictures"))?;
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::new(&mut out, first.width, first.height);
-    encoder.set_color(png::ColorType::Rgb);
-    if pictures.len() > 1 {
-        encoder.set_animated(pictures.len() as u32, 0).map_err(invalid)?;
-        encoder.set_frame_delay(milliseconds, 1000).map_err(invalid)?;
+/// Writes an animated PNG that repeats, or a plain one of a single picture, one picture at a time. All have one size.
+pub struct Apng<W: Write> {
+    writer: png::Writer<W>,
+}
+
+impl<W: Write> Apng<W> {
+    /// Begins a file of `count` pictures of the size of `like`, each shown for some milliseconds.
+    ///
+    /// # Errors
+    /// The writer's; a size or a count of 0.
+    pub fn new(out: W, like: &Picture, count: u32, milliseconds: u16) -> io::Result<Apng<W>> {
+        let mut encoder = png::Encoder::new(out, like.width, like.height);
+        encoder.set_color(png::ColorType::Rgb);
+        if count != 1 {
+            encoder.set_animated(count, 0)?;
+            encoder.set_frame_delay(milliseconds, 1000)?;
+        }
+        Ok(Apng { writer: encoder.write_header()? })
     }
-    let mut writer = encoder.write_header().map_err(invalid)?;
-    for picture in pictures {
-        writer.write_image_data(&picture.rgb).map_err(invalid)?;
+
+    /// Adds the next picture.
+    ///
+    /// # Errors
+    /// The writer's; a picture of another size, or one too many.
+    pub fn push(&mut self, picture: &Picture) -> io::Result<()> {
+        Ok(self.writer.write_image_data(&picture.rgb)?)
     }
-    writer.finish().map_err(invalid)?;
-    Ok(out)
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The writer's; fewer pictures than there were to be.
+    pub fn finish(self) -> io::Result<()> {
+        Ok(self.writer.finish()?)
+    }
 }
