@@ -9,7 +9,7 @@ pub enum Round {
     /// The op's own way: to nearest even for arithmetic, towards zero for float to integer.
     #[default]
     Natural,
-    /// To nearest, ties to even.
+    /// To nearest, ties to even. Of quotients and square roots, which hosts may be some units off with otherwise, too.
     Even,
     /// Towards zero.
     Zero,

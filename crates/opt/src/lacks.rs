@@ -58,6 +58,7 @@ impl Lacks {
             doubles: true,
             zeros: true,
             float64: false,
+            quotients: true,
             halves: true,
         },
         narrow: lower_narrow::Options { ints: true, halves: true },

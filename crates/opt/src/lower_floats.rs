@@ -10,11 +10,15 @@
 //! the host's own floats of twice the width may be used, it computes there (`wider`); else on the bits in 64-bit integers
 //! (`soft`), where neither the host's rounding nor what it does to denormals matters.
 //!
+//! Quotients and roots of 32-bit floats that are asked to be rounded to nearest (`fdiv.even`) are made of the host's, which may be
+//! some units off, and its `fma` (`fused`).
+//!
 //! Conversions of 32-bit integers towards zero lose the bits that do not fit beforehand instead: integer division, which
 //! has one or two of them, is common.
 //!
 //! A pass over the module, since it adds functions to it.
 
+mod fused;
 mod soft;
 mod steps;
 mod wide;
@@ -42,6 +46,8 @@ pub struct Options {
     pub zeros: bool,
     /// Compute with 64-bit floats at all.
     pub float64: bool,
+    /// Round quotients and roots of 32-bit floats as division would, where that is asked for: hosts may be 2.5 units off.
+    pub quotients: bool,
     /// Compute with 16-bit floats: what [`lower_narrow`](crate::lower_narrow) cannot round in 32-bit floats is done here.
     pub halves: bool,
 }
@@ -58,7 +64,7 @@ struct Shape {
 impl Options {
     /// Whether there is anything to lower.
     pub(crate) fn any(self) -> bool {
-        self.directed || self.fma || self.fma64 || self.zeros || self.float64 || self.halves
+        self.directed || self.fma || self.fma64 || self.zeros || self.float64 || self.quotients || self.halves
     }
 }
 
@@ -111,7 +117,7 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
                 }
                 let known = helpers.iter().find(|h| h.0 == shape).map(|h| h.1);
                 let helper = known.unwrap_or_else(|| {
-                    let helper = module.funcs.push(function(shape, options.doubles));
+                    let helper = module.funcs.push(function(shape, options));
                     helpers.push((shape, helper));
                     helper
                 });
@@ -140,6 +146,7 @@ fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
         Op::Fadd | Op::Fsub | Op::Fmul | Op::Fma | Op::F2f | Op::S2f | Op::U2f => {
             options.directed && !is_natural(data.flags)
         }
+        Op::Fdiv | Op::Sqrt => options.quotients && data.flags.round() == Round::Even && gives(Kind::F32),
         _ => false,
     };
     if !asked {
@@ -270,7 +277,7 @@ fn word(kind: Kind) -> Type {
 }
 
 /// The function that does what a shape says on lanes.
-fn function(shape: Shape, doubles: bool) -> Function {
+fn function(shape: Shape, options: Options) -> Function {
     let mut name = shape.op.info().name.to_owned();
     name.push_str(&format!("{}_{}", shape.flags, shape.to.name()).replace('.', "_"));
     if shape.from != shape.to {
@@ -287,7 +294,11 @@ fn function(shape: Shape, doubles: bool) -> Function {
     };
     let params: SmallVec<[Value; 3]> = (0..count).map(|_| f.add_param(block, from)).collect();
     let mut b = Builder::new(&mut f, block);
-    let wide = wider::of(shape.to).filter(|&w| doubles || w != Kind::F64);
+    if let Some(v) = by_fma(&mut b, shape, options, &params) {
+        b.ret(&[v]);
+        return f;
+    }
+    let wide = wider::of(shape.to).filter(|&w| options.doubles || w != Kind::F64);
     let v = match (wide, &params[..]) {
         (Some(wide), &[x, y, ref rest @ ..]) => in_wider(&mut b, shape, wide, [x, y], rest.first().copied()),
         _ => Some(params[0]),
@@ -302,6 +313,20 @@ fn function(shape: Shape, doubles: bool) -> Function {
     let v = v.unwrap_or_else(|| b.constant(to, Bits::default()));
     b.ret(&[v]);
     f
+}
+
+/// A quotient or root of 32-bit floats, if the host's `fma` can round it.
+fn by_fma(b: &mut Builder, shape: Shape, options: Options, params: &[Value]) -> Option<Value> {
+    if options.fma || shape.to != Kind::F32 {
+        return None;
+    }
+    let flags = if shape.flags.ftz() { Flags::NONE.with_ftz() } else { Flags::NONE };
+    let v = match (shape.op, params) {
+        (Op::Fdiv, &[x, y]) => fused::quotient(b, flags, x, y),
+        (Op::Sqrt, &[x]) => fused::root(b, flags, x),
+        _ => return None,
+    };
+    Some(if shape.flags.sat() { b.op(Op::Fsat, &[v]) } else { v })
 }
 
 /// The flags that a result's last rounding has of those of the op.

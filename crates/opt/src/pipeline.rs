@@ -78,9 +78,9 @@ passes! {
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
-    lower_floats 3 Module "float arithmetic that the host lacks is computed in integers or wider floats",
+    lower_floats 4 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
     lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 3 Module "ops and flags that no shading language has become ops that they have",
+    legalize 4 Module "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
@@ -249,7 +249,11 @@ pub fn optimize_function<O: Observer>(
         r.run("simplify")?;
         r.run("cse")?;
     }
-    r.run("dead_code")?;
+    // What is dead is often all that an arm has: what goes both ways to one place is a jump, and its condition may be dead.
+    let removed = r.run("dead_code")?.any();
+    if level == Level::Full && removed && r.run("branch_fold")?.cfg {
+        r.run("dead_code")?;
+    }
     Ok(())
 }
 

@@ -118,6 +118,37 @@ fn check(rng: &mut Rng, op: Op, flags: Flags, from: Kind, to: Kind, count: u32) 
 }
 
 #[test]
+fn quotients_and_roots_are_what_they_were() {
+    let mut rng = property::rng(2);
+    let even = Flags::NONE.with_round(Round::Even);
+    for flags in [even, even.with_ftz(), even.with_sat(), even.with_ftz().with_sat()] {
+        for (op, count) in [(Op::Fdiv, 2), (Op::Sqrt, 1)] {
+            for fma in [false, true] {
+                for _ in 0..property::budget(20, 500) {
+                    let before = module(op, flags, Type::F32, Type::F32, count);
+                    let words = operands(&mut rng, Kind::F32, count);
+                    let mut after = before.clone();
+                    let floats = Options { quotients: true, fma, ..Options::default() };
+                    assert!(
+                        lower_floats::run(&mut after, &Lacks { floats, ..Lacks::default() }) != Changed::NONE
+                    );
+                    verify(&after).unwrap_or_else(|e| panic!("{op:?}{flags}: {e}"));
+                    assert_eq!(
+                        run(&after, &words),
+                        run(&before, &words),
+                        "{op:?}{flags}, fma lacking: {fma}"
+                    );
+                }
+            }
+        }
+    }
+    // Others may be some units off.
+    let mut other = module(Op::Fdiv, Flags::NONE, Type::F32, Type::F32, 2);
+    let floats = Options { quotients: true, ..Options::default() };
+    assert!(lower_floats::run(&mut other, &Lacks { floats, ..Lacks::default() }) == Changed::NONE);
+}
+
+#[test]
 fn lowered_arithmetic_is_what_it_was() {
     let mut rng = property::rng(1);
     let none = Flags::NONE;

@@ -21,6 +21,7 @@ fn words_only() -> Lacks {
             fma64: true,
             doubles: false,
             zeros: false,
+            quotients: true,
             float64: true,
             halves: true,
         },

@@ -22,7 +22,7 @@ use xenoglot_opt::pipeline::{Level, Observer, PASSES, Ran};
 
 impl Canonical for Host {
     const NAME: &'static str = "host";
-    const SCHEMA: u16 = 2;
+    const SCHEMA: u16 = 3;
 }
 
 /// [`Options`] as they are in keys.
@@ -194,6 +194,6 @@ mod tests {
         assert_eq!(hex(canonical(&OptionsInKeys::from(&options)).unwrap()), SNAPSHOT_OPTIONS);
     }
 
-    const SNAPSHOT_HOST: &str = "04000000686f737402000973706972762d312e3600000101010001000001000808000800";
+    const SNAPSHOT_HOST: &str = "04000000686f737403000973706972762d312e360000010101000100000101000808000800";
     const SNAPSHOT_OPTIONS: &str = "070000006f7074696f6e73010001010000000100";
 }

@@ -264,6 +264,11 @@ pub(super) fn reverse(c: &mut Code, x: Value) -> Value {
 
 /// Neighbouring fields of `step` bits in each other's place.
 fn swap_neighbours(c: &mut Code, x: Value, step: u32) -> Value {
+    if 2 * step == c.ty(x).kind().bits() {
+        // Halves push each other out.
+        let (down, up) = (c.op_number(Op::Ushr, x, step.into()), c.op_number(Op::Shl, x, step.into()));
+        return c.op(Op::Or, &[up, down]);
+    }
     let pattern = (0..64 / (2 * step)).fold(0u64, |m, i| m | ((1u64 << step) - 1) << (2 * step * i));
     let mask = pattern & c.ty(x).kind().mask();
     let down = c.op_number(Op::Ushr, x, u64::from(step));

@@ -80,8 +80,10 @@ impl Words<'_, '_> {
         let odd = self.with(Op::And, exponent, 1);
         let mantissa = self.op(Op::Shl, &[mantissa, odd]);
         let exponent = self.op(Op::Isub, &[exponent, odd]);
-        let pairs = u64::from(to.format.fraction / 2 + 1);
-        let count = u64::from(to.format.fraction) + 3;
+        // A digit more where the exponent was odd.
+        let pairs = u64::from(to.format.fraction + 2).div_ceil(2);
+        // Two digits more than are kept, and one that is 0 for some where mantissas do not fill their pairs.
+        let count = u64::from(to.format.fraction + 3 + to.format.fraction % 2);
         // Digits come in pairs from the top of the word.
         let top = self.with(Op::Shl, mantissa, 64 - 2 * pairs);
         let zero = self.number(0);

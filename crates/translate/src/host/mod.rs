@@ -68,6 +68,9 @@ pub struct Floats {
     pub fused_fma: bool,
     /// Whether `x + 0` is computed, so that -0 becomes 0. Some compilers take it for `x`.
     pub zero_sums: bool,
+    /// Whether quotients and square roots of 32-bit floats are rounded to nearest. GPUs may be some units off: Vulkan allows 2.5
+    /// and more.
+    pub quotients: bool,
     /// Whether there are 64-bit floats that round to nearest, so that what 32-bit floats lack is computed in them. Without,
     /// both are computed in integers.
     pub doubles: bool,
@@ -101,11 +104,13 @@ impl Subgroups {
 }
 
 impl Floats {
-    /// Those of most GPUs: `fma` rounds once, sums with zero are computed, there are doubles; no float controls.
+    /// Those of most GPUs: `fma` rounds once, quotients do not, sums with zero are computed, there are doubles; no float
+    /// controls.
     pub const GPU: Floats = Floats {
         controls: xenoglot_spirv::FloatControls::NONE,
         fused_fma: true,
         zero_sums: true,
+        quotients: false,
         doubles: true,
         flushes: false,
     };
@@ -114,7 +119,7 @@ impl Floats {
 impl Host {
     /// What the host lacks, for the passes that lower it.
     pub fn lacks(&self) -> Lacks {
-        let Floats { fused_fma, zero_sums, doubles, .. } = self.floats;
+        let Floats { fused_fma, zero_sums, quotients, doubles, .. } = self.floats;
         // What naga reads and writes is WGSL's, in all its languages.
         let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
         let is_glsl = matches!(self.language, Language::Glsl(_));
@@ -130,6 +135,7 @@ impl Host {
                 doubles,
                 zeros: !zero_sums,
                 float64: self.lacks_float64(),
+                quotients: !quotients,
                 halves: narrow.any(),
             },
             narrow,

@@ -115,7 +115,7 @@ fn vulkan(version: Version) -> Host {
 fn lavapipe() -> Host {
     let controls = FloatControls { signed_zero_inf_nan: [true; 3], denorm_preserve: false, round_even: true };
     Host {
-        floats: Floats { controls, fused_fma: false, zero_sums: false, ..Floats::GPU },
+        floats: Floats { controls, fused_fma: false, zero_sums: false, quotients: true, ..Floats::GPU },
         subgroups: Subgroups::exactly(8),
         robust_buffers: false,
         ..vulkan(Version::V1_6)

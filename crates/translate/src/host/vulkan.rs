@@ -31,6 +31,7 @@ impl Host {
                 },
                 fused_fma: gpu,
                 zero_sums: gpu,
+                quotients: !gpu,
                 doubles: device.features.shader_float64,
                 ..Floats::GPU
             },

@@ -37,6 +37,7 @@ impl Host {
             floats: Floats {
                 fused_fma: gpu,
                 zero_sums: gpu,
+                quotients: !gpu,
                 doubles: features.contains(Features::SHADER_F64),
                 ..Floats::GPU
             },

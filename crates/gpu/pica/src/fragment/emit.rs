@@ -5,8 +5,8 @@ use xenoglot_ir::module::{
     self, Access, Builtin, Count, Direction, OutOfBounds, ResourceData, ResourceKind, Semantic, VarData,
 };
 use xenoglot_ir::{
-    Block, Builder, Flags, Function, Imm, Lanes, MemInfo, Module, NanMode, Op, Resource, Space, Type, Value,
-    Var,
+    Block, Builder, Flags, Function, Imm, Lanes, MemInfo, Module, NanMode, Op, Resource, Round, Space, Type,
+    Value, Var,
 };
 
 use super::layout::{
@@ -150,7 +150,6 @@ impl<'f> Emit<'f> {
         fadd Fadd;
         fsub Fsub;
         fmul Fmul;
-        fdiv Fdiv;
         /// Dot product of two vectors of three lanes.
         dot Fdot3;
         iadd Iadd;
@@ -192,6 +191,11 @@ impl<'f> Emit<'f> {
         self.fmul(vector, scalar)
     }
 
+    /// `a / b`, rounded once, whatever the host's quotients are: depths and colours hang on the last bit.
+    pub fn fdiv(&mut self, a: Value, b: Value) -> Value {
+        self.b.op_flags(Op::Fdiv, Flags::NONE.with_round(Round::Even), &[a, b])
+    }
+
     /// `vector / scalar`.
     pub fn divide(&mut self, vector: Value, scalar: Value) -> Value {
         let scalar = self.b.splat(scalar, self.b.func.ty(vector).lanes());
@@ -214,7 +218,7 @@ impl<'f> Emit<'f> {
     }
 
     pub fn sqrt(&mut self, value: Value) -> Value {
-        self.b.op(Op::Sqrt, &[value])
+        self.b.op_flags(Op::Sqrt, Flags::NONE.with_round(Round::Even), &[value])
     }
 
     /// Square root of the dot product of a vector of three lanes with itself.

@@ -212,8 +212,8 @@ impl Ops for Emit<'_> {
     }
 
     fn fdiv(&mut self, a: Value, b: Value) -> Value {
-        let near = self.b.op(Op::Fdiv, &[a, b]);
-        super::quotient::correct(self, a, b, near)
+        // Rounded once, whatever the host's quotients are.
+        self.b.op_flags(Op::Fdiv, Flags::NONE.with_round(Round::Even), &[a, b])
     }
 
     fn load(&mut self, at: Value) -> Value {

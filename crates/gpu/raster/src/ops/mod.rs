@@ -11,7 +11,6 @@ mod gather;
 mod high;
 mod lanes;
 #[cfg(feature = "ir")]
-mod quotient;
 mod scalar;
 
 #[cfg(feature = "ir")]
@@ -128,14 +127,14 @@ pub trait Ops {
         then: impl FnOnce(&mut Self) -> [Self::Int; N],
     ) -> [Self::Int; N];
 
-    /// The greater one; `b` if one of them is a NaN.
+    /// The greater one; `b` if `a` is a NaN. `b` is none: drivers make a maximum of the choice, which has the other one then.
     #[inline(always)]
     fn fmax(&mut self, a: Self::Float, b: Self::Float) -> Self::Float {
         let less = self.fless(b, a);
         self.fselect(less, a, b)
     }
 
-    /// The lesser one; `b` if one of them is a NaN.
+    /// The lesser one; `b` if `a` is a NaN. `b` is none, as with [`Ops::fmax`].
     #[inline(always)]
     fn fmin(&mut self, a: Self::Float, b: Self::Float) -> Self::Float {
         let less = self.fless(a, b);
