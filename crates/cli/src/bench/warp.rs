@@ -29,6 +29,8 @@ pub struct Report {
     pub repeats: usize,
     /// Threads of all cores.
     pub threads: usize,
+    /// The device, if there is one.
+    pub device: Option<String>,
     /// The scenes.
     pub scenes: Vec<Measured>,
 }
@@ -48,6 +50,17 @@ pub struct Measured {
     pub one_core: f64,
     /// The same on all cores.
     pub all_cores: f64,
+    /// The renderer on the host's GPU.
+    pub on_device: Option<OnDevice>,
+}
+
+/// Milliseconds of frames on the host's GPU.
+#[derive(Debug, Serialize)]
+pub struct OnDevice {
+    /// To the device and back to the processor's memory, with every frame.
+    pub read_back: f64,
+    /// The mean of frames that stay on the device.
+    pub resident: f64,
 }
 
 /// Sizes of frames, and of triangles in pixels, of our own scenes.
@@ -78,17 +91,81 @@ pub fn run(options: &Options) -> Result<Report> {
     };
     let repeats = if options.quick { 5 } else { 30 };
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let mut gpu = Gpu::open()?;
     let progress = Progress::new(scenes.len());
     let scenes = scenes.iter().map(|scene| {
-        let measured = measure(scene, repeats, &one);
+        let measured = measure(scene, repeats, &one, &mut gpu);
         progress.step();
         measured
     });
     let scenes = scenes.collect::<Result<_>>()?;
-    Ok(Report { repeats, threads: rayon::current_num_threads(), scenes })
+    Ok(Report { repeats, threads: rayon::current_num_threads(), device: gpu.name(), scenes })
 }
 
-fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool) -> Result<Measured> {
+/// The host's GPU, if there is one.
+struct Gpu {
+    #[cfg(feature = "gpu")]
+    renderer: Option<(String, xenoglot_warp::host::Renderer)>,
+}
+
+#[cfg(feature = "gpu")]
+impl Gpu {
+    fn open() -> Result<Gpu> {
+        use xenoglot_host::{Device, DeviceOptions};
+        use xenoglot_warp::host::{Options, Renderer};
+
+        let Ok(device) = Device::open(&DeviceOptions::from_env()) else { return Ok(Gpu { renderer: None }) };
+        let renderer = Renderer::new(&device, Options::default())?;
+        Ok(Gpu { renderer: Some((device.name().into(), renderer)) })
+    }
+
+    fn name(&self) -> Option<String> {
+        self.renderer.as_ref().map(|(name, _)| name.clone())
+    }
+
+    /// Draws cleared frames, so many of each way.
+    fn measure(
+        &mut self,
+        frame: &mut Frame,
+        memory: &Memory,
+        draw: &Draw<'_>,
+        repeats: usize,
+    ) -> Result<Option<OnDevice>> {
+        let Some((_, renderer)) = &mut self.renderer else { return Ok(None) };
+        let mut read_back = f64::INFINITY;
+        for _ in 0..repeats {
+            let start = Instant::now();
+            frame.clear(Some(0), Some(0xffff));
+            renderer.draw(frame, memory, draw)?;
+            read_back = read_back.min(milliseconds(start));
+        }
+        let on_device = renderer.load(frame)?;
+        let start = Instant::now();
+        for _ in 0..repeats {
+            renderer.clear(&on_device, Some(0), Some(0xffff))?;
+            renderer.draw_on(&on_device, memory, draw)?;
+        }
+        renderer.finish()?;
+        Ok(Some(OnDevice { read_back, resident: milliseconds(start) / repeats as f64 }))
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+impl Gpu {
+    fn open() -> Result<Gpu> {
+        Ok(Gpu {})
+    }
+
+    fn name(&self) -> Option<String> {
+        None
+    }
+
+    fn measure(&mut self, _: &mut Frame, _: &Memory, _: &Draw<'_>, _: usize) -> Result<Option<OnDevice>> {
+        Ok(None)
+    }
+}
+
+fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool, gpu: &mut Gpu) -> Result<Measured> {
     let [width, height] = scene.size;
     let state = RenderState {
         scissor: [0, 0, width as i16, height as i16],
@@ -120,12 +197,13 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool) -> Result<Mea
         widths.map(|width| width as u64).sum::<u64>()
     });
     let pixels = pixels.sum();
+    let on_device = gpu.measure(&mut frame, &memory, &draw, repeats)?;
     let mut best = |draws: &(dyn Fn(&mut Frame) + Sync)| {
         let mut once = || {
             let start = Instant::now();
             frame.clear(Some(0), Some(0xffff));
             draws(&mut frame);
-            start.elapsed().as_secs_f64() * 1e3
+            milliseconds(start)
         };
         (0..repeats).map(|_| once()).fold(f64::INFINITY, f64::min)
     };
@@ -137,7 +215,12 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool) -> Result<Mea
         reference: best(&|frame| reference::draw(frame, &memory, &draw)),
         one_core: best(&|frame| one.install(|| engine.draw(frame, &memory, &draw))),
         all_cores: best(&|frame| engine.draw(frame, &memory, &draw)),
+        on_device,
     })
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }
 
 /// Lists of primitives in files.
@@ -204,17 +287,33 @@ impl fmt::Display for Report {
         writeln!(f, "best of {} repetitions, {} threads; frames with clears\n", self.repeats, self.threads)?;
         writeln!(
             f,
-            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10}",
-            "scene", "pixels", "reference ms", "one core ms", "all cores ms", "k primitives/s", "Mpixels/s"
+            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10} {:>12} {:>11}",
+            "scene",
+            "pixels",
+            "reference ms",
+            "one core ms",
+            "all cores ms",
+            "k primitives/s",
+            "Mpixels/s",
+            "read back ms",
+            "resident ms"
         )?;
         for scene in &self.scenes {
-            let Measured { name, primitives, pixels, reference, one_core, all_cores } = scene;
+            let Measured { name, primitives, pixels, reference, one_core, all_cores, on_device } = scene;
             let (rate, fill) = (*primitives as f64 / one_core, *pixels as f64 / one_core / 1e3);
-            writeln!(
+            write!(
                 f,
-                "{name:<20} {pixels:>9} {reference:>12.2} {one_core:>12.3} {all_cores:>12.3} {rate:>14.0} {fill:>10.1}"
+                "{name:<20} {pixels:>9} {reference:>12.2} {one_core:>12.3} {all_cores:>12.3} {rate:>14.0} {fill:>10.1} "
             )?;
+            match on_device {
+                Some(OnDevice { read_back, resident }) => writeln!(f, "{read_back:>12.3} {resident:>11.3}")?,
+                None => writeln!(f, "{:>12} {:>11}", "-", "-")?,
+            }
         }
-        writeln!(f, "\nrates are those of one core")
+        writeln!(f, "\nrates are those of one core")?;
+        match &self.device {
+            Some(name) => writeln!(f, "read back, resident (a mean): {name}"),
+            None => Ok(()),
+        }
     }
 }

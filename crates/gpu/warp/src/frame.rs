@@ -1,5 +1,6 @@
 //! The GPU's memory, and the pictures drawn in it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 use xenoglot_raster::Grid;
 
@@ -34,9 +35,47 @@ pub enum Error {
 }
 
 /// The GPU's memory. Addresses wrap around at its size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Memory {
     units: Vec<u16>,
+    stamp: Stamp,
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Memory) -> bool {
+        self.units == other.units
+    }
+}
+
+impl Eq for Memory {}
+
+/// A number for what memory has, given when somebody asks and taken back when it changes; 0 for none. Numbers are never
+/// given again.
+#[derive(Debug, Default)]
+struct Stamp(AtomicU64);
+
+impl Stamp {
+    fn get(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let own = self.0.load(Ordering::Relaxed);
+        if own != 0 {
+            return own;
+        }
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.0
+            .compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed)
+            .map_or_else(|first| first, |_| next)
+    }
+
+    fn take_back(&mut self) {
+        *self.0.get_mut() = 0;
+    }
+}
+
+impl Clone for Stamp {
+    fn clone(&self) -> Stamp {
+        Stamp(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
 }
 
 impl Memory {
@@ -48,7 +87,7 @@ impl Memory {
         if !bytes.is_power_of_two() || !(2..=MEMORY_BYTES).contains(&bytes) {
             return Err(Error::Memory { bytes });
         }
-        Ok(Memory { units: vec![0; bytes / 2] })
+        Ok(Memory { units: vec![0; bytes / 2], stamp: Stamp::default() })
     }
 
     /// Its units of 16 bits.
@@ -79,7 +118,13 @@ impl Memory {
         let at = at as usize & (self.units.len() - 1);
         if let Some(unit) = self.units.get_mut(at) {
             *unit = value;
+            self.stamp.take_back();
         }
+    }
+
+    /// A number that memory with other units never has, for whoever keeps copies of it.
+    pub fn stamp(&self) -> u64 {
+        self.stamp.get()
     }
 
     /// Replaces bytes from a byte address on.

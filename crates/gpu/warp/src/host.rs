@@ -15,9 +15,12 @@
 //!
 //! The next batch is set up and handed over while the device draws the one before. Batches are smaller where a device's
 //! buffers are.
+//!
+//! A [`DeviceFrame`] stays on the device from draw to draw ([`Renderer::draw_on`]); nothing is read back until
+//! [`Renderer::read`], and nobody waits but for the batch before the last.
 
 use crate::draw::Draw;
-use crate::frame::{Frame, Memory};
+use crate::frame::{Frame, Memory, Targets};
 use crate::program::{PRIMITIVE_WORDS, batch_words, frame_words, state_words, uber};
 use crate::rules::STATE_WORDS;
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
@@ -57,6 +60,14 @@ impl Options {
     }
 }
 
+/// Colours and depths on the device, a word each, row by row.
+#[derive(Debug)]
+pub struct DeviceFrame {
+    targets: Targets,
+    colors: Buffer,
+    depths: Buffer,
+}
+
 /// The renderer.
 #[derive(Debug)]
 pub struct Renderer {
@@ -64,8 +75,13 @@ pub struct Renderer {
     options: Options,
     layout: Layout,
     program: Program,
+    clear_layout: Layout,
+    clear: Program,
     binner: Binner,
-    memory: Option<(Memory, Buffer)>,
+    /// The guest's memory as it was when it had this stamp.
+    memory: Option<(u64, Buffer)>,
+    /// Bytes of batches that nobody has waited for.
+    in_flight: u64,
     most_bytes: u64,
 }
 
@@ -80,7 +96,21 @@ impl Renderer {
         let layout = device.layout(&bindings);
         let program = device.program(&layout, uber(options.tile))?;
         let binner = Binner::with(device, options.tile, Shape::Edges)?;
-        Ok(Renderer { device: device.clone(), options, layout, program, binner, memory: None, most_bytes: 0 })
+        let clear_layout =
+            device.layout(&[Binding::new(0, Access::Read), Binding::new(1, Access::ReadWrite)]);
+        let clear = device.wgsl_program(&clear_layout, include_str!("clear.wgsl"), "fill")?;
+        Ok(Renderer {
+            device: device.clone(),
+            options,
+            layout,
+            program,
+            clear_layout,
+            clear,
+            binner,
+            memory: None,
+            in_flight: 0,
+            most_bytes: 0,
+        })
     }
 
     /// Draws primitives and waits for them.
@@ -88,19 +118,72 @@ impl Renderer {
     /// # Errors
     /// What the device says; the frame is as it was before.
     pub fn draw(&mut self, frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) -> Result<(), Error> {
-        let size = frame.size();
+        if draw.is_empty() || frame.size().contains(&0) {
+            return Ok(());
+        }
+        let on_device = self.load(frame)?;
+        self.draw_on(&on_device, memory, draw)?;
+        self.read(&on_device, frame)
+    }
+
+    /// Brings a frame to the device.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`].
+    pub fn load(&self, frame: &Frame) -> Result<DeviceFrame, Error> {
+        let [colors, depths] = frame.words();
+        let [colors, depths] = [self.device.buffer_of(&colors)?, self.device.buffer_of(&depths)?];
+        Ok(DeviceFrame { targets: *frame.targets(), colors, depths })
+    }
+
+    /// Waits for what is drawn on a frame and brings it to one of the same size.
+    ///
+    /// # Errors
+    /// What the device says; the frame is as it was before.
+    pub fn read(&mut self, from: &DeviceFrame, frame: &mut Frame) -> Result<(), Error> {
+        let bytes = from.colors.size();
+        let read = self.device.read(&[(&from.colors, 0..bytes), (&from.depths, 0..bytes)])?;
+        self.in_flight = 0;
+        if let [colors, depths] = read.as_slice() {
+            frame.set_words(colors, depths);
+        }
+        Ok(())
+    }
+
+    /// Fills the pictures of a frame, as [`Frame::clear`] does.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn clear(&self, frame: &DeviceFrame, color: Option<u16>, depth: Option<u16>) -> Result<(), Error> {
+        let mut commands = Commands::default();
+        let Targets { color: colors, depth: depths } = frame.targets;
+        let [stride, _] = frame.targets.size();
+        for (surface, value, words) in [(colors, color, &frame.colors), (depths, depth, &frame.depths)] {
+            let (Some(value), [columns, rows]) = (value, surface.size) else { continue };
+            let clear = self.device.buffer_of(&[columns, stride, value.into()])?;
+            let arguments = Arguments::new(&self.device, &self.clear_layout, &[&clear, words])?;
+            commands.dispatch(&self.clear, &arguments, &[], [columns.div_ceil(64), rows, 1]);
+        }
+        commands.submit(&self.device)
+    }
+
+    /// Draws primitives on a frame. The device may still be drawing when this returns.
+    ///
+    /// # Errors
+    /// What the device says; some of the primitives may be drawn.
+    pub fn draw_on(&mut self, frame: &DeviceFrame, memory: &Memory, draw: &Draw<'_>) -> Result<(), Error> {
+        let size = frame.targets.size();
         if draw.is_empty() || size.contains(&0) {
             return Ok(());
         }
         let guest = self.upload(memory)?;
-        let [colors, depths] = frame.words();
-        let [colors, depths] = [self.device.buffer_of(&colors)?, self.device.buffer_of(&depths)?];
+        let DeviceFrame { colors, depths, .. } = frame;
         let states: Vec<u32> = draw.states().iter().flat_map(state_words).collect();
         let states = self.device.buffer_of(&states)?;
         let sizes = self.device.buffer_of(&[memory.units().len() as u32 - 1])?;
         let edges = draw.edges(size);
-        let lasting: u64 = [&guest, &colors, &depths, &states, &sizes].map(Buffer::size).iter().sum();
-        let (mut first, mut before) = (0, 0);
+        let lasting: u64 = [&guest, colors, depths, &states, &sizes].map(Buffer::size).iter().sum();
+        let mut first = 0;
         while first < draw.len() {
             let count = self.batch(size, draw.len() - first);
             let grid = Grid { size, primitives: count, tile: self.options.tile };
@@ -109,25 +192,32 @@ impl Renderer {
             let bins = self.bin(&mut commands, &grid, draw, batch, first)?;
             let [primitives, tiles, _] = &bins;
             let frame = self.device.buffer_of(&frame_words(&grid))?;
-            let buffers = [&frame, tiles, primitives, &states, &guest, &colors, &depths, &sizes];
+            let buffers = [&frame, tiles, primitives, &states, &guest, colors, depths, &sizes];
             let arguments = Arguments::new(&self.device, &self.layout, &buffers)?;
             let [columns, rows] = grid.tiles();
             commands.dispatch(&self.program, &arguments, &[], [columns, rows, 1]);
             commands.submit(&self.device)?;
             // The binner has a buffer of the grid of its own, as large as the frame's.
             let bytes = bins.iter().map(Buffer::size).sum::<u64>() + 2 * frame.size();
-            self.most_bytes = self.most_bytes.max(lasting + before + bytes);
-            if before != 0 {
+            self.most_bytes = self.most_bytes.max(lasting + self.in_flight + bytes);
+            if self.in_flight == 0 {
+                self.in_flight = bytes;
+            } else {
                 self.device.wait()?;
+                self.in_flight = 0;
             }
-            before = if before == 0 { bytes } else { 0 };
             first += count as usize;
         }
-        let bytes = colors.size();
-        let read = self.device.read(&[(&colors, 0..bytes), (&depths, 0..bytes)])?;
-        if let [colors, depths] = read.as_slice() {
-            frame.set_words(colors, depths);
-        }
+        Ok(())
+    }
+
+    /// Waits for all that was drawn.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], [`Error::Device`].
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.device.wait()?;
+        self.in_flight = 0;
         Ok(())
     }
 
@@ -169,13 +259,14 @@ impl Renderer {
 
     /// The guest's memory on the device.
     fn upload(&mut self, memory: &Memory) -> Result<Buffer, Error> {
+        let stamp = memory.stamp();
         if let Some((held, buffer)) = &self.memory
-            && held == memory
+            && *held == stamp
         {
             return Ok(buffer.clone());
         }
         let buffer = self.device.buffer_of(&memory.words())?;
-        self.memory = Some((memory.clone(), buffer.clone()));
+        self.memory = Some((stamp, buffer.clone()));
         Ok(buffer)
     }
 }

@@ -93,11 +93,12 @@ fn level_of_detail<O: Ops>(
             let difference = o.fsub(other[axis], uv[axis]);
             o.fabs(difference)
         });
-        o.fadd(across, down)
+        let texels = o.fadd(across, down);
+        // No NaN is left to be compared with another number.
+        let one = o.float(1.0);
+        o.fmax(texels, one)
     });
     let texels = o.fmax(u, v);
-    let one = o.float(1.0);
-    let texels = o.fmax(texels, one);
     log2(o, texels)
 }
 
