@@ -127,9 +127,11 @@ impl<T: Send + Sync + 'static, S: 'static> Work<T, S> {
         let (events, inbox) = channel();
         let shared = Arc::new(Shared { work: self, next: AtomicUsize::new(0) });
         let mut watch =
-            Watch { shared, limit, observer, events, running: BTreeMap::new(), cases: Vec::new() };
+            Watch { shared, limit, observer, events, running: BTreeMap::new(), cases: Vec::new(), alive: 0 };
         (0..threads).for_each(|_| watch.spawn());
-        watch.until_done(&inbox, count)?;
+        let done = watch.until_done(&inbox, count);
+        watch.until_left(&inbox);
+        done?;
         Ok(Summary::of(&watch.cases))
     }
 }
@@ -150,6 +152,8 @@ enum Event {
     Ended { item: usize, panic: Option<String> },
     /// It could not start, or an item is none of the suite.
     Failed(Error),
+    /// It has dropped its state and takes no more; its flag is as in `Begun`.
+    Left { given_up: Arc<AtomicBool> },
 }
 
 /// An item on a thread.
@@ -166,13 +170,20 @@ struct Watch<'o, T, S> {
     events: Sender<Event>,
     running: BTreeMap<usize, Running>,
     cases: Vec<Case>,
+    /// Threads that have not left and are not given up.
+    alive: usize,
 }
 
 impl<T: Send + Sync + 'static, S: 'static> Watch<'_, T, S> {
-    fn spawn(&self) {
+    fn spawn(&mut self) {
         let (shared, events) = (Arc::clone(&self.shared), self.events.clone());
+        self.alive += 1;
         // A thread that is given up cannot be waited for.
-        drop(std::thread::spawn(move || serve(&shared, &events)));
+        drop(std::thread::spawn(move || {
+            let given_up = Arc::new(AtomicBool::new(false));
+            serve(&shared, &events, &given_up);
+            let _ = events.send(Event::Left { given_up });
+        }));
     }
 
     fn is_listed(&self, item: usize) -> bool {
@@ -219,12 +230,35 @@ impl<T: Send + Sync + 'static, S: 'static> Watch<'_, T, S> {
                     }
                 }
                 Ok(Event::Failed(error)) => return Err(error),
+                Ok(Event::Left { given_up }) => self.let_go(&given_up),
                 Err(RecvTimeoutError::Timeout) => done += self.give_up(),
                 // This watch has a sender itself.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         Ok(())
+    }
+
+    /// Counts a thread no longer, which may leave after it was given up, and says so to it.
+    fn let_go(&mut self, given_up: &AtomicBool) {
+        if !given_up.swap(true, Ordering::Relaxed) {
+            self.alive -= 1;
+        }
+    }
+
+    /// Waits for the threads to drop what they have: a driver's library that is unloaded at the end of the process while a
+    /// device is being closed crashes it. No longer than for a case.
+    fn until_left(&mut self, inbox: &Receiver<Event>) {
+        // Those who are in the middle of an item after a failure, too.
+        self.shared.next.store(usize::MAX / 2, Ordering::Relaxed);
+        let deadline = Instant::now() + self.limit;
+        while self.alive > 0 {
+            match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Left { given_up }) => self.let_go(&given_up),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
     }
 
     /// Reports what is over its time, and starts a thread for each; how many items that were.
@@ -234,7 +268,7 @@ impl<T: Send + Sync + 'static, S: 'static> Watch<'_, T, S> {
             self.running.iter().filter(|(_, r)| r.deadline <= now).map(|(&item, _)| item).collect();
         for &item in &late {
             if let Some(running) = self.running.remove(&item) {
-                running.given_up.store(true, Ordering::Relaxed);
+                self.let_go(&running.given_up);
                 let seconds = self.allowed(item).as_secs_f64();
                 self.missing(item, running.emitted, &|| {
                     Verdict::TimedOut(format!("no result within {seconds} s"))
@@ -265,14 +299,13 @@ impl<T: Send + Sync + 'static, S: 'static> Watch<'_, T, S> {
 }
 
 /// A thread: takes items until there are no more, or it is given up.
-fn serve<T, S>(shared: &Shared<T, S>, events: &Sender<Event>) {
-    let given_up = Arc::new(AtomicBool::new(false));
+fn serve<T, S>(shared: &Shared<T, S>, events: &Sender<Event>, given_up: &Arc<AtomicBool>) {
     let mut state = None;
     // Nobody listens any more where sending fails: the run is over.
     while !given_up.load(Ordering::Relaxed) {
         let item = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(work) = shared.work.items.get(item) else { return };
-        if events.send(Event::Begun { item, given_up: Arc::clone(&given_up) }).is_err() {
+        if events.send(Event::Begun { item, given_up: Arc::clone(given_up) }).is_err() {
             return;
         }
         let own = match state.take().map_or_else(|| (shared.work.start)(), Ok) {
@@ -357,6 +390,31 @@ mod tests {
             .map(|c| c.name.as_str())
             .collect();
         assert_eq!(late, ["case 0", "case 3"], "{cases:?}");
+    }
+
+    #[test]
+    fn a_run_ends_when_its_threads_have_dropped_their_states() {
+        struct Slow(Arc<AtomicUsize>);
+
+        impl Drop for Slow {
+            fn drop(&mut self) {
+                std::thread::sleep(Duration::from_millis(50));
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+
+        let (made, dropped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (count, slow) = (Arc::clone(&made), Arc::clone(&dropped));
+        let start = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok(Slow(Arc::clone(&slow)))
+        };
+        let judge = |_: &mut Slow, item: &Item<usize>, emit: &mut Emit| {
+            emit(Case { name: item.names[0].clone(), verdict: Verdict::Passed });
+        };
+        let summary = Work::with(items(9), start, judge).run_within(LIMIT, &Seen::default()).unwrap();
+        assert_eq!(summary.passed, 9);
+        assert_eq!(made.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed));
     }
 
     #[test]

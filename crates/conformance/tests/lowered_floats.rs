@@ -16,7 +16,7 @@ use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
-use xenoglot_vulkan::{ComputeJob, Job};
+use xenoglot_vulkan::{ComputeJob, DeviceInfo, DeviceKind, Job};
 
 const INVOCATIONS: usize = 2048;
 
@@ -97,10 +97,19 @@ fn kernel(op: Op, flags: Flags, from: Kind, to: Kind, count: u32) -> Module {
     m
 }
 
-/// How many of the results are wrong, with the first.
+/// Whether a device may take zeros for denormals: GPUs that cannot be asked to keep those of 32 bits do.
+fn flushes(info: &DeviceInfo) -> bool {
+    info.kind != DeviceKind::Cpu && !info.float_controls.denorm_preserve[1]
+}
+
+fn is_denormal(kind: Kind, bits: u64) -> bool {
+    kind == Kind::F32 && bits & 0x7f80_0000 == 0 && bits & 0x007f_ffff != 0
+}
+
+/// How many of the results are wrong, with the first. Those with denormals do not count on a device that flushes them.
 fn wrong(
     device: &mut Isolated,
-    host: &Host,
+    (host, flushes): (&Host, bool),
     rng: &mut Rng,
     (op, flags, from, to, count): (Op, Flags, Kind, Kind, u32),
 ) -> Option<String> {
@@ -123,6 +132,10 @@ fn wrong(
             let operands: Vec<Bits> = args.iter().map(|&a| Bits::scalar(a)).collect();
             let want = fold::eval(op, &cx, &operands, &vec![arg; operands.len()]).ok()?.lane(0);
             let got = u64::from(got[0]) | u64::from(got[1]) << 32;
+            let denormals = args.iter().any(|&a| is_denormal(from, a)) || is_denormal(to, want);
+            if flushes && denormals {
+                return None;
+            }
             let nans = fold::float::is_nan(to, want) && fold::float::is_nan(to, got);
             (got != want && !nans).then(|| format!("{args:x?} gives {got:x}, not {want:x}"))
         })
@@ -159,7 +172,11 @@ fn a_device_rounds_as_asked() {
                         cases.extend([Op::S2f, Op::U2f].map(|op| (op, flags, from, kind, 1)));
                     }
                 }
-                failures.extend(cases.into_iter().filter_map(|c| wrong(&mut device, &host, &mut rng, c)));
+                failures.extend(
+                    cases
+                        .into_iter()
+                        .filter_map(|c| wrong(&mut device, (&host, flushes(&info)), &mut rng, c)),
+                );
             }
         }
     }

@@ -38,7 +38,9 @@ fn lanes_hear_what_the_interpreter_says() {
         Ok(info) => Host::of_vulkan(&info),
         Err(e) => return skip(&e.to_string()),
     };
-    assert_ne!(host.subgroups, Subgroups::exactly(WARP), "nothing is lowered");
+    if host.subgroups == Subgroups::exactly(WARP) {
+        return skip("the device's subgroups are as wide as warps: nothing is lowered");
+    }
     let start =
         || Ok::<_, ()>((Isolated::new(worker.clone(), IsolatedOptions::default()), Translator::new()));
     let seeds: Vec<u64> = property::seeds(40).collect();

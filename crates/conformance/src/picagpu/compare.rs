@@ -19,7 +19,7 @@ pub struct Observed<'a> {
     pub detours: u64,
 }
 
-/// How near a renderer on the host's GPU must come: its division and square root are the host's.
+/// How near a renderer on the host's GPU must come where its products and sums may be fused.
 ///
 /// Everything is exact but colours of scenes that draw and do not render or read shadow maps: there a channel of 8 bits
 /// may be off by this much, a narrower one by one step.

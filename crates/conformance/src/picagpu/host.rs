@@ -1,5 +1,5 @@
-//! Suite `picagpu` on the renderer of the host's GPU: triangles, depth, stencil, shadows, transfers and what is covered
-//! exactly, other colours nearly ([`compare::judge_near`]).
+//! Suite `picagpu` on the renderer of the host's GPU: exactly where programs reach the driver as they are. Where naga
+//! translates them, products and sums may be fused: colours are near there ([`compare::judge_near`]).
 
 use super::compare;
 use super::format::Scene;
@@ -16,14 +16,15 @@ use xenoglot_pica::shader::Engines;
 /// Every scene on the device of the request.
 pub(super) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summary, Error> {
     let device = device(request)?;
+    let judge = if device.is_native() { compare::judge } else { compare::judge_near };
     let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
-    let judge = move |item: &Item<Scene>, emit: &mut Emit| {
+    let work = move |item: &Item<Scene>, emit: &mut Emit| {
         let scene = &item.data;
         let verdict: Verdict = match HostRenderer::new(Arc::clone(&programs)) {
-            Ok(renderer) => run(scene, renderer, Engines::default(), |got| compare::judge_near(scene, got)),
+            Ok(renderer) => run(scene, renderer, Engines::default(), |got| judge(scene, got)),
             Err(error) => Verdict::Failed(error.to_string()),
         };
         emit(Case { name: scene.name.clone(), verdict });
     };
-    Work::plain(items(request)?, judge).run(observer)
+    Work::plain(items(request)?, work).run(observer)
 }
