@@ -4,7 +4,7 @@ use super::cache::binary;
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use xenoglot::pica::Options as Lift;
 use xenoglot::{Host, Options as CodeOptions};
@@ -62,20 +62,21 @@ pub fn run(folder: &Path, programs: usize) -> Result<Play> {
     }
     drop(cache);
     let cache = open()?;
-    let (cancel, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let cancel = AtomicBool::new(false);
     let (host, options, lift) = (Host::default(), CodeOptions::default(), Lift::default());
     let translate = |guest: &Guest| {
         if let Ok(number) = guest.program.as_slice().try_into().map(usize::from_le_bytes) {
             drop(pica::translate(&cache, &binary(number), 0, &lift, &host, &options));
         }
     };
-    let progress = |_, _| drop(done.fetch_add(1, Ordering::Relaxed));
+    let progress = |_, _| {};
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get());
     let refill = Refill { workers, cancel: &cancel, progress: &progress };
     std::thread::scope(|scope| {
         let start = Instant::now();
-        let refilling = scope.spawn(|| {
-            let refilled = cache.refill(&refill, &translate);
+        let (cache, refill, translate) = (&cache, &refill, &translate);
+        let refilling = scope.spawn(move || {
+            let refilled = cache.refill(refill, translate);
             (refilled, start.elapsed().as_secs_f64())
         });
         let mut play = Play {
@@ -88,7 +89,7 @@ pub fn run(folder: &Path, programs: usize) -> Result<Play> {
         };
         while play.frames < FRAMES || !refilling.is_finished() {
             let begin = Instant::now();
-            frame(&cache, &mut play);
+            frame(cache, &mut play);
             std::thread::sleep(FRAME.saturating_sub(begin.elapsed()));
         }
         play.mean /= play.frames as f64;

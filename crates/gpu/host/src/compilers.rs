@@ -69,7 +69,8 @@ impl Compilers {
     }
 
     fn ask(&self, request: &Request) -> Result<Vec<u8>, Failure> {
-        let request = to_bytes(request).ok_or_else(|| Failure::refused("a request that cannot be written"))?;
+        let request =
+            to_bytes(request).ok_or_else(|| Failure::refused("a request that cannot be written"))?;
         self.workers.run(&request)
     }
 

@@ -146,8 +146,7 @@ impl Device {
     /// does not say.
     pub(crate) fn program_alone(&self, layout: &Layout, words: &Words) -> Result<(Program, Vec<u8>), Error> {
         let pipelines = pipelines::empty(&self.raw);
-        let program =
-            self.compile_with(pipelines.as_ref(), layout, ENTRY, || self.module(layout, words))?;
+        let program = self.compile_with(pipelines.as_ref(), layout, ENTRY, || self.module(layout, words))?;
         Ok((program, pipelines.and_then(|pipelines| pipelines.get_data()).unwrap_or_default()))
     }
 

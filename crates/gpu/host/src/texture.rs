@@ -1,7 +1,7 @@
 //! Textures that programs write, and reading them back.
 
-use serde::{Deserialize, Serialize};
 use crate::{Device, Error};
+use serde::{Deserialize, Serialize};
 
 /// What rows of a copy start at multiples of, in bytes: WebGPU's rule.
 const ROW_ALIGNMENT: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
