@@ -202,6 +202,9 @@ fn one_process_and_four_make_the_same_store() {
     assert!(one == four, "one process and four make other stores");
 }
 
+/// What is done to bytes of a driver.
+type Change = fn(&[u8]) -> Vec<u8>;
+
 /// Bytes that no driver gave, in entries whose hash is right: the program is compiled, or found, and is right.
 #[test]
 fn what_no_driver_gave_is_not_believed() {
@@ -216,7 +219,7 @@ fn what_no_driver_gave_is_not_believed() {
         .collect();
     assert!(!blobs.is_empty());
     drop(cache);
-    let changes: [fn(&[u8]) -> Vec<u8>; 5] = [
+    let changes: [Change; 5] = [
         |_| Vec::new(),
         |_| vec![0xa5; 4096],
         |bytes| bytes[..bytes.len() / 2].to_vec(),
