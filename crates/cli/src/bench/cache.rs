@@ -83,7 +83,7 @@ pub(super) fn binary(number: usize) -> Shbin {
     let outputs: Vec<Output> = (0..).zip(outputs).map(output).collect();
     let mut rng = Rng::new(number as u64);
     let words = 20 + rng.below(180);
-    let sample = program(&mut rng, Category::Typical, words);
+    let sample = program(&mut rng, Category::Structured, words);
     let end = sample.program.code.len() as u32;
     let executable = Dvle { main: sample.entry, end, output_mask: 15, outputs, ..Dvle::default() };
     Shbin { program: sample.program, executables: vec![executable], ..Shbin::default() }

@@ -95,6 +95,10 @@ pub fn run(folder: &Path, programs: usize) -> Result<Play> {
         play.mean /= play.frames as f64;
         let (refilled, seconds) = refilling.join().map_err(|_| anyhow::anyhow!("a translation panicked"))?;
         play.refilled = refilled?.done;
+        let translated = cache.counts().misses;
+        if translated != play.refilled as u64 {
+            anyhow::bail!("{translated} of {} programs were translated", play.refilled);
+        }
         play.rate = play.refilled as f64 / seconds;
         Ok(play)
     })
