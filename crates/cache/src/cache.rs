@@ -426,6 +426,11 @@ impl Cache {
         self.disk.as_ref().map_or(Ok(()), |disk| disk.flush())
     }
 
+    /// Waits until what was put has room in memory without that of others.
+    pub(crate) fn wait_for_room(&self) {
+        self.disk.iter().for_each(|disk| disk.wait_for_room());
+    }
+
     /// Notes that a guest's program was used. Gives whether it was before in this run.
     pub(crate) fn seen(&self, key: Key) -> bool {
         !self.guests_seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(key)

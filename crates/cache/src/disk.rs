@@ -7,7 +7,7 @@ use crate::store::{self, Store, StoreError};
 use crate::versions::Versions;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -15,6 +15,11 @@ use std::time::Duration;
 const GUESTS: &str = "guest-1.redb";
 /// Name of the file of hosts' code.
 const HOSTS: &str = "host-1.redb";
+
+/// Bytes put since the last flush from which on the next one does not wait for its time.
+const EARLY: usize = 32 << 20;
+/// Bytes from which on whoever puts more waits for it.
+const MOST: usize = 4 * EARLY;
 
 /// How a cache is opened.
 #[derive(Clone, Debug)]
@@ -67,7 +72,8 @@ struct Stores {
 }
 
 struct Flusher {
-    stop: Sender<()>,
+    /// Has it flush before the interval is over; when it is dropped, the thread ends.
+    now: SyncSender<()>,
     thread: JoinHandle<()>,
 }
 
@@ -79,23 +85,28 @@ impl Stores {
 
 impl Disk {
     fn open(folder: &Path, options: &Options) -> Result<Disk, StoreError> {
-        let of_cap = |cap| store::Options { cap, read_only: options.read_only, ..store::Options::default() };
+        let of_cap = |cap| store::Options {
+            cap,
+            read_only: options.read_only,
+            pending: MOST,
+            ..store::Options::default()
+        };
         let guests = options.cap / 8;
         let stores = Arc::new(Stores {
             guests: Store::open(&folder.join(GUESTS), of_cap(guests))?,
             hosts: Store::open(&folder.join(HOSTS), of_cap(options.cap - guests))?,
         });
-        let (stop, stopped) = channel();
+        let (now, wanted) = sync_channel(1);
         let (flushed, interval) = (Arc::clone(&stores), options.interval);
         let flush = move || {
-            while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            while wanted.recv_timeout(interval) != Err(RecvTimeoutError::Disconnected) {
                 // What goes wrong is remembered as the store's problem.
                 let _ = flushed.flush();
             }
         };
         // Without a thread entries are written when there are many, and at the end.
         let thread = thread::Builder::new().name("shader cache".into()).spawn(flush).ok();
-        let flusher = thread.map(|thread| Flusher { stop, thread });
+        let flusher = thread.map(|thread| Flusher { now, thread });
         Ok(Disk { stores, flusher })
     }
 
@@ -122,6 +133,22 @@ impl Disk {
         if let Err(error) = store.put(key, entry) {
             tracing::warn!(%key, %error, "an entry is only kept in memory");
         }
+        if store.pending_bytes() > EARLY
+            && let Some(flusher) = &self.flusher
+        {
+            // If it is full, the thread has been told.
+            let _ = flusher.now.try_send(());
+        }
+    }
+
+    /// Waits until what was put is no longer much. For threads that put without end, so that others need not wait.
+    pub(crate) fn wait_for_room(&self) {
+        for store in self.stores() {
+            if store.pending_bytes() > EARLY {
+                // What goes wrong is remembered as the store's problem.
+                let _ = store.flush();
+            }
+        }
     }
 
     pub(crate) fn remove(&self, key: &Key) {
@@ -139,8 +166,8 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        if let Some(Flusher { stop, thread }) = self.flusher.take() {
-            drop(stop);
+        if let Some(Flusher { now, thread }) = self.flusher.take() {
+            drop(now);
             let _ = thread.join();
         }
     }

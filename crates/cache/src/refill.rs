@@ -60,6 +60,7 @@ impl Cache {
                 let guest = store.peek(key).and_then(|entry| from_bytes::<Guest>(&entry.payload));
                 if let Some(guest) = guest {
                     translate(&guest);
+                    self.wait_for_room();
                 }
                 (refill.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, order.len());
             }

@@ -1,6 +1,6 @@
 //! Looking at a whole store: totals, all entries, verification, removal of what is of no use.
 
-use super::medium::{ENTRIES, Fault, Medium, TOTALS, USES, guard};
+use super::medium::{ENTRIES, Fault, Medium, Snapshot, TOTALS, USES, guard};
 use super::write::{Tables, begin};
 use super::{Gc, Store, StoreError};
 use crate::entry::{self, EntryError, HEADER, Header, Kind};
@@ -184,7 +184,7 @@ impl Medium {
             Err(error) => return Err(error.into()),
         }
         let entries = database.begin_read()?.open_table(ENTRIES)?;
-        *self = Medium::Writable { database, entries };
+        *self = Medium::Writable { database, entries: Snapshot::new(entries) };
         Ok(())
     }
 }

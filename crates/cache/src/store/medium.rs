@@ -10,7 +10,7 @@ use redb::{
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Entries by key.
 pub(super) const ENTRIES: TableDefinition<'static, &[u8; 32], &[u8]> = TableDefinition::new("entries");
@@ -29,6 +29,27 @@ const PAGES: usize = 16 << 20;
 
 type Entries = ReadOnlyTable<&'static [u8; 32], &'static [u8]>;
 
+/// What look-ups read. A transaction for each of them would cost more than the look-up.
+///
+/// The lock is held for no longer than it takes to copy a pointer: a look-up of a thread that has lost its processor must keep
+/// no renewal waiting, behind which the look-ups of all others would wait.
+pub(super) struct Snapshot(RwLock<Arc<Entries>>);
+
+impl Snapshot {
+    pub(super) fn new(entries: Entries) -> Snapshot {
+        Snapshot(RwLock::new(Arc::new(entries)))
+    }
+
+    fn get(&self) -> Arc<Entries> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set(&self, entries: Entries) {
+        let mut entries = Arc::new(entries);
+        std::mem::swap(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), &mut entries);
+    }
+}
+
 /// The database.
 #[derive(Default)]
 pub(super) enum Medium {
@@ -39,13 +60,13 @@ pub(super) enum Medium {
     ReadOnly {
         database: ReadOnlyDatabase,
         /// What look-ups read.
-        entries: Entries,
+        entries: Snapshot,
     },
     /// It is read and written.
     Writable {
         database: Database,
-        /// The snapshot that look-ups read. A transaction for each of them would cost more than the look-up.
-        entries: Entries,
+        /// What look-ups read.
+        entries: Snapshot,
     },
 }
 
@@ -158,7 +179,7 @@ impl Medium {
                 transaction.commit()?;
             }
         }
-        let entries = database.begin_read()?.open_table(ENTRIES)?;
+        let entries = Snapshot::new(database.begin_read()?.open_table(ENTRIES)?);
         Ok(Medium::Writable { database, entries })
     }
 
@@ -166,7 +187,7 @@ impl Medium {
     pub(super) fn open_to_read(place: &dyn Place) -> Result<Medium, StoreError> {
         guard(place.path(), || {
             let database = place.open_read_only(&builder())?;
-            let entries = database.begin_read()?.open_table(ENTRIES)?;
+            let entries = Snapshot::new(database.begin_read()?.open_table(ENTRIES)?);
             Ok(Medium::ReadOnly { database, entries })
         })
     }
@@ -176,20 +197,20 @@ impl Medium {
         match self {
             Medium::None => Ok(None),
             Medium::ReadOnly { entries, .. } | Medium::Writable { entries, .. } => {
-                Ok(entries.get(&key.0)?.map(|bytes| bytes.value().to_vec()))
+                Ok(entries.get().get(&key.0)?.map(|bytes| bytes.value().to_vec()))
             }
         }
     }
 
     /// Has look-ups see what was written since: by us, and by others.
-    pub(super) fn renew(&mut self) -> Result<(), Fault> {
+    pub(super) fn renew(&self) -> Result<(), Fault> {
         match self {
             Medium::None => {}
             Medium::ReadOnly { database, entries } => {
-                *entries = database.begin_read()?.open_table(ENTRIES)?
+                entries.set(database.begin_read()?.open_table(ENTRIES)?);
             }
             Medium::Writable { database, entries } => {
-                *entries = database.begin_read()?.open_table(ENTRIES)?
+                entries.set(database.begin_read()?.open_table(ENTRIES)?);
             }
         }
         Ok(())

@@ -262,6 +262,11 @@ impl Store {
         }
     }
 
+    /// Memory that changes take, about, which the next flush writes.
+    pub(crate) fn pending_bytes(&self) -> usize {
+        self.pending().bytes
+    }
+
     /// Removes an entry.
     pub fn remove(&self, key: &Key) {
         self.change(key, Change::Remove);
@@ -312,7 +317,7 @@ impl Store {
         let seen = written.and_then(|tally| {
             self.counters.commits.fetch_add(tally.commits, Ordering::Relaxed);
             self.counters.evicted.fetch_add(tally.evicted, Ordering::Relaxed);
-            let mut medium = self.medium_mut();
+            let medium = self.medium();
             guard(self.path(), || medium.renew())
         });
         let result = seen.inspect_err(|error| match error {

@@ -1,5 +1,6 @@
 //! What the shader cache costs: look-ups, inserts, opening, warming up, bytes.
 
+use super::play::{self, Play};
 use anyhow::{Context, Result, anyhow};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -42,6 +43,8 @@ pub struct Report {
     pub cold: [f64; 2],
     /// The same programs a second from a cache on disk that has them.
     pub warm: f64,
+    /// Frames while as many programs as the store has entries are translated again.
+    pub play: Play,
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -73,21 +76,17 @@ fn key(n: usize) -> Key {
     Key::of("bench").number(n as u64).finish()
 }
 
-/// Shader binaries as in a corpus of a console: 20 to 200 words each.
-fn corpus(count: usize) -> Vec<Shbin> {
+/// The shader binary of a number, as in a corpus of a console: 20 to 200 words.
+pub(super) fn binary(number: usize) -> Shbin {
     let output = |(register, semantic)| Output { semantic, register, mask: Mask::ALL };
     let outputs = [Semantic::Position, Semantic::Color, Semantic::TexCoord0, Semantic::View];
     let outputs: Vec<Output> = (0..).zip(outputs).map(output).collect();
-    let one = |n: usize| {
-        let mut rng = Rng::new(n as u64);
-        let words = 20 + rng.below(180);
-        let sample = program(&mut rng, Category::Typical, words);
-        let end = sample.program.code.len() as u32;
-        let executable =
-            Dvle { main: sample.entry, end, output_mask: 15, outputs: outputs.clone(), ..Dvle::default() };
-        Shbin { program: sample.program, executables: vec![executable], ..Shbin::default() }
-    };
-    (0..count).map(one).collect()
+    let mut rng = Rng::new(number as u64);
+    let words = 20 + rng.below(180);
+    let sample = program(&mut rng, Category::Structured, words);
+    let end = sample.program.code.len() as u32;
+    let executable = Dvle { main: sample.entry, end, output_mask: 15, outputs, ..Dvle::default() };
+    Shbin { program: sample.program, executables: vec![executable], ..Shbin::default() }
 }
 
 /// Modules of the corpus, cut or repeated to 4 KiB.
@@ -154,6 +153,7 @@ pub fn run(quick: bool) -> Result<Report> {
         memory.put(*key, Kind::Artifact, 0, entry?.payload.to_vec());
     }
     let at = |n: usize| keys.get(n % keys.len()).copied().unwrap_or(key(0));
+    let play = play::run(&folder.path().join("play"), entries)?;
     Ok(Report {
         entries,
         memory_get: many(10_000, |n| drop(black_box(memory.get(&at(n))))),
@@ -166,12 +166,13 @@ pub fn run(quick: bool) -> Result<Report> {
         modules: sizes,
         cold,
         warm,
+        play,
     })
 }
 
 /// The corpus translated: programs a second cold on one core and on two, warm, and the modules.
 fn translations(folder: &Path, quick: bool) -> Result<([f64; 2], f64, Vec<Vec<u8>>)> {
-    let files = corpus(if quick { 200 } else { 2000 });
+    let files: Vec<Shbin> = (0..if quick { 200 } else { 2000 }).map(binary).collect();
     let (host, options, lift) = (Host::default(), CodeOptions::default(), Lift::default());
     let translate = |cache: &Cache, threads: usize| -> Result<(f64, Vec<Vec<u8>>)> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -217,6 +218,7 @@ impl fmt::Display for Report {
             modules,
             cold,
             warm,
+            play,
         } = self;
         let (count, raw, stored) = modules;
         let mean = |bytes: usize| bytes / (*count).max(1);
@@ -238,6 +240,13 @@ impl fmt::Display for Report {
             "programs a second, cold          {one:9.0} on one core, {two:.0} on two: {:.2}x",
             two / one
         )?;
-        writeln!(f, "programs a second, warm          {warm:9.0} on one core")
+        writeln!(f, "programs a second, warm          {warm:9.0} on one core")?;
+        let Play { refilled, rate, frames, mean, worst, worst_running } = play;
+        writeln!(f, "filled in again                  {rate:9.0} programs a second, {refilled} in all")?;
+        write!(f, "a frame's wait meanwhile         {mean:9.3} ms, {worst:.3} the longest of {frames}")?;
+        match worst_running {
+            Some(running) => writeln!(f, ", {running:.3} without waiting for a processor"),
+            None => writeln!(f),
+        }
     }
 }

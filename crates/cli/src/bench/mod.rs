@@ -12,6 +12,7 @@ pub mod maxwell;
 pub mod mips;
 pub mod nds;
 pub mod pica;
+mod play;
 mod shaders;
 #[cfg(feature = "gpu")]
 mod traffic;

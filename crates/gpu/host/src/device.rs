@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use xenoglot::Host;
 use xenoglot::host::Language;
-use xenoglot_cache::Cache;
+use xenoglot_cache::{Cache, Key};
 
 use crate::Error;
-use crate::pipelines::Pipelines;
+use crate::compilers::Compilers;
+use crate::pipelines::{Pipelines, driver};
 
 /// The environment variable [`DeviceOptions::from_env`] takes the selector from.
 pub const DEVICE_VARIABLE: &str = "XENOGLOT_VULKAN_DEVICE";
@@ -61,6 +62,10 @@ pub struct Device {
     /// Code of modules.
     pub(crate) cache: Arc<Cache>,
     pub(crate) pipelines: Option<Arc<Pipelines>>,
+    /// The device and its driver: an update of the driver makes it another.
+    pub(crate) driver: Key,
+    /// What compiles programs before they reach the driver here.
+    pub(crate) compilers: Option<Arc<Compilers>>,
 }
 
 impl Device {
@@ -85,6 +90,33 @@ impl Device {
         let adapter = choose(options)?;
         let pipelines = Pipelines::features(&adapter, cache);
         Device::of(&adapter, options.timeout_s, cache, pipelines)
+    }
+
+    /// The same device, whose programs of modules are compiled in other processes first: what makes the driver crash or hang,
+    /// or takes all memory, is an error of that program, and is kept in the cache as one. What the driver makes of a program is
+    /// kept there, too, where the driver gives it; so this process does not compile it again.
+    ///
+    /// A program that is refused so is tried again after an update of the driver or of this program.
+    ///
+    /// # Errors
+    /// [`Error::Open`] where the processes do not start, or find another device or driver.
+    pub fn with_compilers(self, compilers: Arc<Compilers>) -> Result<Device, Error> {
+        compilers.check(&self)?;
+        Ok(Device { compilers: Some(compilers), ..self })
+    }
+
+    /// Opens the device of this name for [`crate::Compiler`], with all that drivers tell of pipelines.
+    pub(crate) fn open_to_compile(name: &str) -> Result<Device, Error> {
+        let options = DeviceOptions { selector: Some(name.to_owned()), ..DeviceOptions::default() };
+        let adapter = choose(&options)?;
+        let more = adapter.features() & wgpu::Features::PIPELINE_CACHE;
+        let cache = Arc::new(Cache::with_memory(MEMORY, xenoglot_cache::translate::present()));
+        Device::of(&adapter, options.timeout_s, &cache, more)
+    }
+
+    /// Whether programs run on the processor.
+    pub(crate) fn is_software(&self) -> bool {
+        self.software
     }
 
     fn of(
@@ -116,8 +148,22 @@ impl Device {
         let without = if native { Default::default() } else { of_wgsl.without.clone() };
         let host = Arc::new(Host { language, without, ..of_wgsl });
         let pipelines = Pipelines::open(&raw, &info, cache).map(Arc::new);
+        let (driver, compilers) = (driver(&info), None);
         let (name, cache) = (info.name.into(), Arc::clone(cache));
-        Ok(Device { raw, queue, name, native, host, software, timeout_s, failure, cache, pipelines })
+        Ok(Device {
+            raw,
+            queue,
+            name,
+            native,
+            host,
+            software,
+            timeout_s,
+            failure,
+            cache,
+            pipelines,
+            driver,
+            compilers,
+        })
     }
 
     /// A device that the caller has opened, with the limits and features that it was opened with. Its errors go to scopes of ours
@@ -127,7 +173,7 @@ impl Device {
         Device {
             raw: device.clone(),
             queue: queue.clone(),
-            name: info.name.into(),
+            name: info.name.as_str().into(),
             native: false,
             host: Arc::new(Host { language: Language::SpirvForNaga, ..Host::of(Language::Wgsl) }),
             software: info.device_type == wgpu::DeviceType::Cpu,
@@ -135,6 +181,8 @@ impl Device {
             failure: Arc::new(Mutex::new(None)),
             cache: Arc::new(Cache::with_memory(MEMORY, xenoglot_cache::translate::present())),
             pipelines: None,
+            driver: driver(&info),
+            compilers: None,
         }
     }
 

@@ -27,6 +27,7 @@
 //! | `texture` | textures that programs write, and reading them back |
 //! | `program` | layouts, programs, arguments |
 //! | `commands` | dispatches in order |
+//! | `compilers` | other processes, in which drivers compile programs first |
 //! | `pipelines` | what the driver compiled, kept from run to run |
 //! | `rehearsal` | for drivers that compile when a program first runs |
 //! | `table` | programs by key, compiled in the background |
@@ -40,6 +41,7 @@
 
 mod buffer;
 mod commands;
+mod compilers;
 mod device;
 mod error;
 mod pipelines;
@@ -50,6 +52,7 @@ mod texture;
 
 pub use buffer::Buffer;
 pub use commands::Commands;
+pub use compilers::{Compiler, Compilers};
 pub use device::{DEVICE_VARIABLE, Device, DeviceOptions};
 pub use error::Error;
 pub use program::{Access, Argument, Arguments, Binding, Layout, Program};

@@ -12,6 +12,39 @@ use xenoglot_cache::{Cache, Key, Kind};
 /// New programs after which the pipelines are written.
 const EVERY: u32 = 64;
 
+/// The key of a device and its driver. A driver's update makes other code.
+pub(crate) fn driver(info: &wgpu::AdapterInfo) -> Key {
+    Key::of("driver of wgpu")
+        .bytes(wgpu::util::pipeline_cache_key(info).unwrap_or_default().as_bytes())
+        .bytes(info.name.as_bytes())
+        .bytes(info.driver.as_bytes())
+        .bytes(info.driver_info.as_bytes())
+        .finish()
+}
+
+/// A pipeline cache of what was kept for a device: bytes of an entry whose key has its [`driver`]. `None` for a device without
+/// such caches, and where there are no bytes.
+pub(crate) fn load(raw: &wgpu::Device, bytes: &[u8]) -> Option<wgpu::PipelineCache> {
+    if bytes.is_empty() || !raw.features().contains(wgpu::Features::PIPELINE_CACHE) {
+        return None;
+    }
+    let descriptor = wgpu::PipelineCacheDescriptor { label: None, data: Some(bytes), fallback: true };
+    // SAFETY: the bytes are those that `get_data` gave for a device and driver of these names: the cache has checked their
+    // hash, which covers the key. wgpu checks the header that names device and driver once more, and begins with an empty
+    // cache where it is another.
+    Some(unsafe { raw.create_pipeline_cache(&descriptor) })
+}
+
+/// An empty pipeline cache, for a device that has such caches.
+pub(crate) fn empty(raw: &wgpu::Device) -> Option<wgpu::PipelineCache> {
+    if !raw.features().contains(wgpu::Features::PIPELINE_CACHE) {
+        return None;
+    }
+    let descriptor = wgpu::PipelineCacheDescriptor { label: None, data: None, fallback: true };
+    // SAFETY: there are no bytes.
+    Some(unsafe { raw.create_pipeline_cache(&descriptor) })
+}
+
 /// A device's pipeline cache.
 #[derive(Debug)]
 pub(crate) struct Pipelines {
@@ -35,19 +68,9 @@ impl Pipelines {
         if !raw.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        // A driver's update makes other code.
-        let key = Key::of("pipelines of wgpu")
-            .bytes(wgpu::util::pipeline_cache_key(info)?.as_bytes())
-            .bytes(info.name.as_bytes())
-            .bytes(info.driver.as_bytes())
-            .bytes(info.driver_info.as_bytes())
-            .finish();
+        let key = Key::of("pipelines of wgpu").key(driver(info)).finish();
         let blob = cache.get(&key).filter(|entry| entry.kind == Kind::Blob);
-        let data = blob.as_ref().map(|entry| &*entry.payload);
-        let descriptor = wgpu::PipelineCacheDescriptor { label: None, data, fallback: true };
-        // SAFETY: the bytes are those that `get_data` gave for a device and driver of these names: the cache has checked
-        // their hash, which covers the key. wgpu checks the header that names device and driver once more.
-        let made = unsafe { raw.create_pipeline_cache(&descriptor) };
+        let made = blob.and_then(|entry| load(raw, &entry.payload)).or_else(|| empty(raw))?;
         Some(Pipelines { raw: made, cache: Arc::clone(cache), key, unsaved: AtomicU32::new(0) })
     }
 

@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use xenoglot::Options;
 use xenoglot_cache::translate::translate_module;
 use xenoglot_ir::Module;
 
+use crate::pipelines;
 use crate::{Buffer, Device, Error, Texture, TextureFormat, TextureShape};
 
 /// The entry point's name in modules of our SPIR-V writer.
 const ENTRY: &str = "main";
 
 /// What a program does with an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
     /// A uniform buffer of so many bytes, at an offset that each dispatch says.
     Uniform {
@@ -33,7 +35,7 @@ pub enum Access {
 }
 
 /// An argument of a layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
     /// Its binding in set 0.
     pub number: u32,
@@ -64,7 +66,7 @@ impl Layout {
 }
 
 /// SPIR-V of our writer, valid for the device that made it and its twin.
-pub(crate) struct Words(Vec<u32>);
+pub(crate) struct Words(pub(crate) Vec<u32>);
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Translation`] if it is no valid module or SPIR-V cannot express it, [`Error::Program`] if naga or the
-    /// driver refuse it.
+    /// driver refuse it, or if it took down the process of [`Device::with_compilers`] that was to compile it.
     pub fn program(&self, layout: &Layout, module: Module) -> Result<Program, Error> {
         self.program_of(layout, &self.words(module)?)
     }
@@ -130,9 +132,22 @@ impl Device {
         Ok(Words(words.collect()))
     }
 
-    /// Has the driver compile SPIR-V.
+    /// Has the driver compile SPIR-V: in another process first, if the device has compilers.
     pub(crate) fn program_of(&self, layout: &Layout, words: &Words) -> Result<Program, Error> {
-        self.compile(layout, ENTRY, || self.module(layout, words))
+        let made = self.compiled_elsewhere(layout, words)?;
+        let pipelines = made.and_then(|entry| pipelines::load(&self.raw, &entry.payload));
+        match pipelines {
+            Some(one) => self.compile_with(Some(&one), layout, ENTRY, || self.module(layout, words)),
+            None => self.compile(layout, ENTRY, || self.module(layout, words)),
+        }
+    }
+
+    /// Compiles words in a pipeline cache of their own. Gives the program, and what the driver made of it: nothing where it
+    /// does not say.
+    pub(crate) fn program_alone(&self, layout: &Layout, words: &Words) -> Result<(Program, Vec<u8>), Error> {
+        let pipelines = pipelines::empty(&self.raw);
+        let program = self.compile_with(pipelines.as_ref(), layout, ENTRY, || self.module(layout, words))?;
+        Ok((program, pipelines.and_then(|pipelines| pipelines.get_data()).unwrap_or_default()))
     }
 
     /// Compiles an entry point of WGSL whose bindings are the layout's, in group 0. Accesses outside of a buffer stay
@@ -149,8 +164,22 @@ impl Device {
         self.compile(layout, entry, make)
     }
 
+    /// Compiles with the pipeline cache of the device, if it has one.
     fn compile(
         &self,
+        layout: &Layout,
+        entry: &str,
+        module: impl Fn() -> wgpu::ShaderModule,
+    ) -> Result<Program, Error> {
+        let pipelines = self.pipelines.as_ref();
+        let made = self.compile_with(pipelines.map(|pipelines| &pipelines.raw), layout, entry, module)?;
+        pipelines.iter().for_each(|pipelines| pipelines.note());
+        Ok(made)
+    }
+
+    fn compile_with(
+        &self,
+        cache: Option<&wgpu::PipelineCache>,
         layout: &Layout,
         entry: &str,
         module: impl Fn() -> wgpu::ShaderModule,
@@ -165,11 +194,10 @@ impl Device {
                     zero_initialize_workgroup_memory: false,
                     ..wgpu::PipelineCompilationOptions::default()
                 },
-                cache: self.pipelines.as_ref().map(|pipelines| &pipelines.raw),
+                cache,
             })
         };
         let raw = self.attempt(compile).map_err(Error::Program)?;
-        self.pipelines.iter().for_each(|pipelines| pipelines.note());
         Ok(Program { raw })
     }
 

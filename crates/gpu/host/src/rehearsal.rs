@@ -4,7 +4,7 @@
 //! thread made it. Run once on another opening of the device, it is in the driver's cache.
 
 use crate::program::Words;
-use crate::{Access, Argument, Arguments, Commands, Device, Error, Layout};
+use crate::{Access, Argument, Arguments, Commands, Device, Error, Layout, Program};
 
 /// Bytes of storage buffers.
 const STORAGE: u64 = 4096;
@@ -20,7 +20,11 @@ pub(crate) struct Rehearsal {
 impl Rehearsal {
     /// One for a device that needs it.
     pub fn new(device: &Device, layout: &Layout) -> Result<Option<Rehearsal>, Error> {
-        let Some(device) = device.twin()? else { return Ok(None) };
+        device.twin()?.map(|twin| Rehearsal::on(twin, layout)).transpose()
+    }
+
+    /// One on the device itself.
+    pub fn on(device: Device, layout: &Layout) -> Result<Rehearsal, Error> {
         let layout = device.layout(layout.bindings());
         let argument = |access: Access| match access {
             Access::Uniform { size } => device.buffer(size.into()).map(Argument::Buffer),
@@ -34,14 +38,18 @@ impl Rehearsal {
         let arguments = Arguments::of(&device, &layout, &given)?;
         let uniforms = bindings.iter().filter(|binding| matches!(binding.access, Access::Uniform { .. }));
         let offsets = vec![0; uniforms.count()];
-        Ok(Some(Rehearsal { device, layout, arguments, offsets }))
+        Ok(Rehearsal { device, layout, arguments, offsets })
+    }
+
+    /// Compiles and runs a program.
+    pub fn run(&self, words: &Words) -> Result<(), Error> {
+        self.run_program(&self.device.program_of(&self.layout, words)?)
     }
 
     /// Runs a program over one workgroup.
-    pub fn run(&self, words: &Words) -> Result<(), Error> {
-        let program = self.device.program_of(&self.layout, words)?;
+    pub fn run_program(&self, program: &Program) -> Result<(), Error> {
         let mut commands = Commands::default();
-        commands.dispatch(&program, &self.arguments, &self.offsets, [1; 3]);
+        commands.dispatch(program, &self.arguments, &self.offsets, [1; 3]);
         commands.submit(&self.device)?;
         self.device.wait()
     }

@@ -75,6 +75,8 @@ impl<K> Shop<K> {
     /// Makes a program whose first run does not wait for the driver.
     fn make_ready(&self, key: &K) -> Made {
         let words = self.device.words((self.translate)(key)?)?;
+        // What would take this process down has done so to another one.
+        self.device.compiled_elsewhere(&self.layout, &words)?;
         // Without it programs are as right, and late.
         let open = || Rehearsal::new(&self.device, &self.layout).ok().flatten();
         let rehearsal = self.rehearsals.take().unwrap_or_else(open);

@@ -1,12 +1,13 @@
 //! Textures that programs write, and reading them back.
 
 use crate::{Device, Error};
+use serde::{Deserialize, Serialize};
 
 /// What rows of a copy start at multiples of, in bytes: WebGPU's rule.
 const ROW_ALIGNMENT: u32 = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
 
 /// Texels of a texture: formats that programs may write on every device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TextureFormat {
     /// Four bytes, 0..=1. Views may take them for sRGB.
     Rgba8Unorm,
@@ -49,7 +50,7 @@ impl TextureFormat {
 }
 
 /// What the third axis of a texture is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TextureShape {
     /// Layers of an array, `texture_storage_2d_array` in WGSL.
     Layers,
