@@ -13,7 +13,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
-use xenoglot_ir::{Func, Module, Stage};
+use xenoglot_ir::{Func, Function, Module, Stage, TermKind};
 
 /// A pass.
 pub struct Pass {
@@ -251,10 +251,19 @@ pub fn optimize_function<O: Observer>(
     }
     // What is dead is often all that an arm has: what goes both ways to one place is a jump, and its condition may be dead.
     let removed = r.run("dead_code")?.any();
-    if level == Level::Full && removed && r.run("branch_fold")?.cfg {
+    let hollow = || has_hollow_block(&r.session.module().funcs[func]);
+    if level == Level::Full && removed && hollow() && r.run("branch_fold")?.cfg {
         r.run("dead_code")?;
     }
     Ok(())
+}
+
+/// Whether a block does nothing but jump on.
+fn has_hollow_block(f: &Function) -> bool {
+    f.layout
+        .iter()
+        .map(|&block| &f.blocks[block])
+        .any(|b| b.insts.is_empty() && b.term.kind == TermKind::Jump)
 }
 
 /// Optimises every function of a module, then makes what the host lacks of what it has.

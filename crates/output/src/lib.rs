@@ -84,7 +84,7 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 fn write_with(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), Error> {
     let mut output = Output::create(path)?;
-    output.write_all(bytes).map_err(|source| Error::Io { path: path.into(), source })?;
+    output.inner().write_all(bytes).map_err(|source| Error::Io { path: path.into(), source })?;
     output.finish(durability)
 }
 
@@ -140,6 +140,10 @@ impl Output {
         done.map_err(|source| Error::Io { path, source })
     }
 
+    fn failed(&self, source: io::Error) -> io::Error {
+        io::Error::new(source.kind(), Error::Io { path: self.path.clone(), source })
+    }
+
     fn inner(&mut self) -> &mut dyn Write {
         match &mut self.kind {
             Kind::Whole(pending) => &mut pending.file,
@@ -150,13 +154,14 @@ impl Output {
     }
 }
 
+/// Errors are those of the system with an [`Error`](enum@Error) inside, which names the path.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.inner().write(bytes)
+        self.inner().write(bytes).map_err(|source| self.failed(source))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner().flush()
+        self.inner().flush().map_err(|source| self.failed(source))
     }
 }
 
