@@ -10,7 +10,6 @@ mod emit;
 mod gather;
 mod high;
 mod lanes;
-#[cfg(feature = "ir")]
 mod scalar;
 
 #[cfg(feature = "ir")]
