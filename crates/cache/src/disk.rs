@@ -141,7 +141,7 @@ impl Disk {
         }
     }
 
-    /// Waits until what was put is no longer much. For threads that put without end, so that others need not wait.
+    /// Flushes what was put if it is more than [`EARLY`]. Threads that put many entries call it, so that others do not wait.
     pub(crate) fn wait_for_room(&self) {
         for store in self.stores() {
             if store.pending_bytes() > EARLY {

@@ -249,7 +249,7 @@ impl<T: Send + Sync + 'static, S: 'static> Watch<'_, T, S> {
     /// Waits for the threads to drop what they have: a driver's library that is unloaded at the end of the process while a
     /// device is being closed crashes it. No longer than for a case.
     fn until_left(&mut self, inbox: &Receiver<Event>) {
-        // Those who are in the middle of an item after a failure, too.
+        // After a failure items are left; no thread takes another.
         self.shared.next.store(usize::MAX / 2, Ordering::Relaxed);
         let deadline = Instant::now() + self.limit;
         while self.alive > 0 {

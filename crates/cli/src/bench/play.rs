@@ -19,7 +19,7 @@ const FRAMES: usize = 120;
 const LOOK_UPS: usize = 20;
 /// New entries of a frame.
 const INSERTS: usize = 4;
-/// What a frame looks up on disk was put there before, so often.
+/// Entries on disk from before, which frames look up.
 const KEPT: usize = 4096;
 
 /// What frames waited for.

@@ -126,14 +126,15 @@ pub trait Ops {
         then: impl FnOnce(&mut Self) -> [Self::Int; N],
     ) -> [Self::Int; N];
 
-    /// The greater one; `b` if `a` is a NaN. `b` is none: drivers make a maximum of the choice, which has the other one then.
+    /// The greater one; `b` if `a` is a NaN. Pass no NaN as `b`: drivers may turn the selection into a maximum of their own,
+    /// which returns `a` then.
     #[inline(always)]
     fn fmax(&mut self, a: Self::Float, b: Self::Float) -> Self::Float {
         let less = self.fless(b, a);
         self.fselect(less, a, b)
     }
 
-    /// The lesser one; `b` if `a` is a NaN. `b` is none, as with [`Ops::fmax`].
+    /// The lesser one; `b` if `a` is a NaN. Pass no NaN as `b`, as with [`Ops::fmax`].
     #[inline(always)]
     fn fmin(&mut self, a: Self::Float, b: Self::Float) -> Self::Float {
         let less = self.fless(a, b);

@@ -94,7 +94,7 @@ fn level_of_detail<O: Ops>(
             o.fabs(difference)
         });
         let texels = o.fadd(across, down);
-        // No NaN is left to be compared with another number.
+        // Keeps NaNs out of the maximum below.
         let one = o.float(1.0);
         o.fmax(texels, one)
     });
