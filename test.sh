@@ -313,8 +313,6 @@ run() {
 run cargo fmt --all --check
 run cargo clippy --workspace --all-targets -- -D warnings
 run cargo test --workspace --no-fail-fast
-# What no default build has.
-run cargo test -p xenoglot-cache --features disk,foz,object-store,process,redis
 RUSTDOCFLAGS='-D warnings' run cargo doc --workspace --no-deps
 run check_minimum_rust
 run check_packages

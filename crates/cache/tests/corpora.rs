@@ -1,5 +1,4 @@
 //! What the cache gives is what a translation makes: for the corpora of all guests, on one thread and on eight.
-#![cfg(all(feature = "disk", feature = "dxil", feature = "maxwell", feature = "pica"))]
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,5 +1,5 @@
 //! Translations that take their process down: they cost themselves only.
-#![cfg(all(feature = "process", unix))]
+#![cfg(unix)]
 
 use std::process::Command;
 use std::sync::Arc;

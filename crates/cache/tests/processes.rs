@@ -1,5 +1,5 @@
 //! Several processes with one store, and processes that are killed while they write.
-#![cfg(all(feature = "disk", unix))]
+#![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! A translation is found again exactly where everything that it asked is answered as before: one answer at a time is
 //! changed, and what is found must be what a translation under the changed state makes.
-#![cfg(all(feature = "dxil", feature = "maxwell", feature = "pica"))]
 
 use std::collections::BTreeMap;
 use std::io::Read;

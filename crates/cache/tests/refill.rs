@@ -1,5 +1,4 @@
 //! After an update what depends on it is made again from guests' programs, on any number of threads to the same store.
-#![cfg(feature = "disk")]
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

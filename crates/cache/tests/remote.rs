@@ -1,5 +1,4 @@
 //! Remote tiers against real servers: Redis, an S3-compatible one, a shared folder; and the network cut in the middle.
-#![cfg(any(feature = "redis", feature = "object-store"))]
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -166,7 +165,6 @@ fn check<R: Remote + 'static>(remote: impl Fn() -> R, wire: Option<&Wire>) {
     assert_eq!(translate(&third, 4_000_000..4_000_050), 0);
 }
 
-#[cfg(feature = "redis")]
 #[test]
 fn redis_keeps_what_machines_share() {
     let port = free_port();
@@ -181,7 +179,6 @@ fn redis_keeps_what_machines_share() {
     check(|| xenoglot_cache::remote::Redis::new(&url).unwrap(), Some(&wire));
 }
 
-#[cfg(feature = "object-store")]
 mod objects {
     use super::*;
     use xenoglot_cache::remote::{Bucket, Objects};

@@ -80,9 +80,9 @@ pub struct Args {
         "vectors/dxil-2/stages",
     ])]
     shaders: Vec<PathBuf>,
-    /// The scenes of `nds`.
-    #[arg(long, value_name = "FOLDER", default_value = "vectors/nds")]
-    scenes: PathBuf,
+    /// Folders of scenes for `nds` (.ndsf, .n2d) in place of those in the program.
+    #[arg(long, value_name = "FOLDER")]
+    scenes: Vec<PathBuf>,
     /// A folder of lists of primitives for `warp` (bench_WIDTHxHEIGHT_COUNT_PIXELS.prims, or .zst) in place of its own.
     #[arg(long, value_name = "FOLDER")]
     primitives: Option<PathBuf>,

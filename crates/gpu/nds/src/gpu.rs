@@ -76,7 +76,8 @@ impl Gpu {
         self.fifo.write_port(command, param)
     }
 
-    /// Lets the geometry engine work for about so many cycles of 33 MHz; how many it did. It stops at SWAP_BUFFERS.
+    /// Lets the geometry engine work for so many cycles of 33 MHz; how many it did. It stops when nothing waits, and at
+    /// SWAP_BUFFERS.
     pub fn run(&mut self, cycles: u64) -> u64 {
         self.fifo.run(&mut self.geometry, cycles)
     }
@@ -112,7 +113,12 @@ impl Gpu {
 
     /// What the guest can read of the geometry engine.
     pub fn readback(&mut self) -> Readback {
-        self.geometry.readback()
+        let mut readback = self.geometry.readback();
+        if self.fifo.counts_frame_before() && !self.geometry.is_swap_pending() {
+            let PolygonList { polygons, vertices, .. } = self.geometry.frame();
+            (readback.polygons, readback.vertices) = (polygons.len() as u16, vertices.len() as u16);
+        }
+        readback
     }
 
     /// The vertical blank: carries out a SWAP_BUFFERS, latches the registers and draws the frame. Whether there was a

@@ -28,6 +28,7 @@
 #![deny(missing_docs)]
 
 pub mod container;
+pub mod dump;
 pub mod engine2d;
 pub mod geometry;
 pub mod gpu;

@@ -23,6 +23,8 @@ bitflags::bitflags! {
         const FOG_ALPHA_ONLY = 1 << 6;
         /// Fog.
         const FOG = 1 << 7;
+        /// The screen took a row that was not drawn yet; set by the whole machine ([`crate::video`]), cleared by writing 1.
+        const UNDERFLOW = 1 << 12;
         /// Polygon or vertex memory overflowed; set by the geometry engine, cleared by writing 1.
         const OVERFLOW = 1 << 13;
         /// The frame starts with an image from texture memory, not with a colour.

@@ -91,6 +91,9 @@ fn gxstat_bit_14_is_set_from_a_queued_push_or_pop_until_none_is_left() {
         assert_eq!(busy(&gpu), BUSY | STACK, "{command:#x}");
         gpu.run(1);
         assert_eq!(busy(&gpu), BUSY | STACK, "{command:#x}: MTX_MODE has run");
+        // GBATEK: 17 and 36 cycles.
+        gpu.run(if command == 0x11 { 16 } else { 35 });
+        assert_eq!(busy(&gpu), BUSY | STACK, "{command:#x} is carried out");
         gpu.run(1);
         assert_eq!(busy(&gpu), BUSY, "{command:#x}: COLOR is left");
         gpu.run(1000);

@@ -3,6 +3,7 @@
 use super::command::{self, Command, MAX_PARAMS};
 use super::light::{Lighting, color5, vector10};
 use super::matrix::{Matrix, ONE};
+use super::pipeline::{Circumstances, Completed};
 use super::polygon::PolygonList;
 use super::stack::Matrices;
 use super::vertex::{Assembly, Corner};
@@ -54,19 +55,21 @@ enum TexcoordSource {
 pub struct GeometryEngine {
     pub(super) rules: Rules,
     pub(super) matrices: Matrices,
-    lighting: Lighting,
+    pub(super) lighting: Lighting,
     viewport: Viewport,
     /// POLYGON_ATTR as last written.
-    next_attributes: u32,
+    pub(super) next_attributes: u32,
     /// POLYGON_ATTR as latched by BEGIN_VTXS.
     pub(super) attributes: u32,
     pub(super) texture: u32,
     pub(super) palette: u32,
-    color: [u8; 3],
-    raw_texcoord: [i16; 2],
+    pub(super) color: [u8; 3],
+    pub(super) raw_texcoord: [i16; 2],
     texcoord: [i16; 2],
     pub(super) vertex: [i16; 3],
     pub(super) assembly: Assembly,
+    /// The polygon that the last vertex has completed.
+    pub(super) completed: Option<Completed>,
     /// Place in polygon memory of the strip's polygon before, if its vertices may be shared.
     pub(super) strip: Option<usize>,
     pub(super) back: PolygonList,
@@ -108,6 +111,7 @@ impl Default for GeometryEngine {
             texcoord: [0; 2],
             vertex: [0; 3],
             assembly: Assembly::default(),
+            completed: None,
             strip: None,
             back: PolygonList::with_room(),
             front: PolygonList::with_room(),
@@ -188,14 +192,15 @@ impl GeometryEngine {
         true
     }
 
-    /// A word of a command; the command runs with its last one. One without parameters runs at once.
+    /// A word of a command; the command runs with its last one. One without parameters runs at once. The command that ran.
     #[inline]
-    pub fn accept(&mut self, command: u8, param: u32) {
+    pub fn accept(&mut self, command: u8, param: u32) -> Option<Command> {
         let info = command::info(command);
         let wanted = usize::from(info.params);
         if wanted <= 1 {
             self.params[0] = param;
-            return self.execute(info.command);
+            self.execute(info.command);
+            return info.command;
         }
         if self.collecting != command {
             (self.collecting, self.collected) = (command, 0);
@@ -204,9 +209,20 @@ impl GeometryEngine {
             *place = param;
         }
         self.collected += 1;
-        if self.collected >= wanted {
-            self.collected = 0;
-            self.execute(info.command);
+        if self.collected < wanted {
+            return None;
+        }
+        self.collected = 0;
+        self.execute(info.command);
+        info.command
+    }
+
+    /// What the time of the command that ran depends on.
+    pub(super) fn circumstances(&mut self) -> Circumstances {
+        Circumstances {
+            mode: self.matrices.mode,
+            lights: (self.attributes & 15).count_ones(),
+            completed: self.completed.take(),
         }
     }
 
@@ -339,6 +355,7 @@ impl GeometryEngine {
         };
         let position = self.matrices.clip().transform([x, y, z, ONE]);
         let corner = Corner { position, color: self.color, texcoord };
+        self.completed = None;
         if let Some(corners) = self.assembly.add(corner) {
             self.submit(&corners);
         }
@@ -379,6 +396,8 @@ impl Stated for GeometryEngine {
             texcoord,
             vertex,
             assembly,
+            // Taken by the command that has completed it.
+            completed: _,
             strip,
             back,
             front,

@@ -1,58 +1,24 @@
 //! The command queue: packed words and ports to commands, fill levels and their flags.
 
-use super::command;
+use super::command::{self, Command};
 use super::engine::GeometryEngine;
-use crate::state::{Io, StateError, Stated, stated};
-use std::collections::VecDeque;
+use super::pipeline::Pipeline;
+use super::queue::{Packed, Queue};
+use crate::state::{Io, StateError, Stated};
 use thiserror::Error;
 
-/// Entries of the FIFO; the pipe behind it holds four more.
-pub const FIFO_ENTRIES: usize = 256;
-/// Entries of the pipe.
-pub const PIPE_ENTRIES: usize = 4;
+pub use super::queue::{FIFO_ENTRIES, PIPE_ENTRIES};
 
 /// First port of a command: 0x04000400 + 4 times its number.
 pub const PORTS: u32 = 0x0400_0400;
+
+/// Cycles after a SWAP_BUFFERS's vertical blank in which RAM_COUNT stays as it was.
+const RAM_COUNT_CYCLES: u64 = 10;
 
 /// The queue has no room: on the console the processor stalls until the engine has taken a command.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the geometry FIFO is full")]
 pub struct Full;
-
-/// Bytes of a packed command word that are still to be given parameters.
-#[derive(Clone, Copy, Debug, Default)]
-struct Packed {
-    commands: u32,
-    params_left: u8,
-}
-
-impl Packed {
-    /// Takes a word and emits what it completes: a parameter of the current command, then commands without parameters.
-    #[inline]
-    fn word(&mut self, word: u32, mut entry: impl FnMut(u8, u32)) {
-        if self.params_left == 0 {
-            self.commands = word;
-        } else {
-            entry(self.commands as u8, word);
-            self.params_left -= 1;
-            if self.params_left > 0 {
-                return;
-            }
-            self.commands >>= 8;
-        }
-        while self.commands != 0 {
-            let command = self.commands as u8;
-            self.params_left = command::info(command).params;
-            if self.params_left > 0 {
-                return;
-            }
-            if command != 0 {
-                entry(command, 0);
-            }
-            self.commands >>= 8;
-        }
-    }
-}
 
 /// When GXSTAT asks for an interrupt; its bits 30 and 31.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,26 +32,20 @@ pub enum FifoInterrupt {
     Empty,
 }
 
-/// The command queue of a geometry engine.
-#[derive(Clone, Debug)]
+/// The command queue of a geometry engine, and what it is busy with.
+#[derive(Clone, Debug, Default)]
 pub struct CommandFifo {
     packed: Packed,
-    entries: VecDeque<(u8, u32)>,
+    queue: Queue,
     interrupt: FifoInterrupt,
-    /// Cycles that a SWAP_BUFFERS still takes, once its vertical blank has come.
-    swapping: u64,
-}
-
-impl Default for CommandFifo {
-    fn default() -> CommandFifo {
-        CommandFifo {
-            packed: Packed::default(),
-            // A word brings at most a parameter and three commands without any.
-            entries: VecDeque::with_capacity(FIFO_ENTRIES + 2 * PIPE_ENTRIES),
-            interrupt: FifoInterrupt::Never,
-            swapping: 0,
-        }
-    }
+    /// The command whose word is taken, or was taken last.
+    command: u8,
+    /// The word that is taken when the cycles have passed.
+    word: Option<u32>,
+    /// Cycles that the word, or the command itself, still takes. Those of SWAP_BUFFERS begin at the vertical blank.
+    working: u64,
+    /// The units as they are at the end of those cycles.
+    pipeline: Pipeline,
 }
 
 impl CommandFifo {
@@ -95,8 +55,8 @@ impl CommandFifo {
     /// [`Full`] if there is no room; the word was not taken.
     pub fn write(&mut self, word: u32) -> Result<(), Full> {
         self.check()?;
-        let entries = &mut self.entries;
-        self.packed.word(word, |command, param| entries.push_back((command, param)));
+        let queue = &mut self.queue;
+        self.packed.word(word, |entry| queue.push(entry));
         Ok(())
     }
 
@@ -106,22 +66,22 @@ impl CommandFifo {
     /// [`Full`] if there is no room; the word was not taken.
     pub fn write_port(&mut self, command: u8, param: u32) -> Result<(), Full> {
         self.check()?;
-        self.entries.push_back((command, param));
+        self.queue.push((command, param));
         Ok(())
     }
 
     fn check(&self) -> Result<(), Full> {
-        if self.entries.len() >= FIFO_ENTRIES + PIPE_ENTRIES { Err(Full) } else { Ok(()) }
+        if self.queue.level() >= FIFO_ENTRIES { Err(Full) } else { Ok(()) }
     }
 
     /// Entries in the FIFO, 0 to 256, without those in the pipe; GXSTAT bits 16 to 24.
     pub fn level(&self) -> usize {
-        self.entries.len().saturating_sub(PIPE_ENTRIES).min(FIFO_ENTRIES)
+        self.queue.level().min(FIFO_ENTRIES)
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.queue.is_empty()
     }
 
     /// GXSTAT bits 30 and 31.
@@ -142,15 +102,16 @@ impl CommandFifo {
         }
     }
 
-    /// GXSTAT's bits of the queue in front of `engine`: \[0\] a test waits, \[14\] a push or pop waits, \[24:16\] level,
-    /// \[25\] less than half full, \[26\] empty, \[27\] busy, \[31:30\] interrupt.
+    /// GXSTAT's bits of the queue in front of `engine`: \[0\] a test waits or is carried out, \[14\] a push or pop is,
+    /// \[24:16\] level, \[25\] less than half full, \[26\] empty, \[27\] busy, \[31:30\] interrupt.
     ///
     /// Source: GBATEK, "DS 3D Status". What it leaves open is as in melonDS (`GPU3D.cpp`): bits 0 and 14 are set from the
-    /// moment a command is queued until none of its kind is left, and bit 27 stays set while a SWAP_BUFFERS waits for the
-    /// vertical blank and is carried out after it.
+    /// moment a command is queued until none of its kind is left, and bit 27 stays set while a unit works, while a
+    /// SWAP_BUFFERS waits for the vertical blank and while it is carried out after it.
     pub fn status(&self, engine: &GeometryEngine) -> u32 {
         let level = self.level();
-        let is_busy = !self.is_empty() || engine.is_swap_pending() || self.swapping > 0;
+        let is_busy =
+            !self.is_empty() || engine.is_swap_pending() || self.working > 0 || self.pipeline.is_busy();
         u32::from(self.has(engine, command::is_test))
             | u32::from(self.has(engine, command::is_push_or_pop)) << 14
             | (level as u32) << 16
@@ -160,42 +121,67 @@ impl CommandFifo {
             | (self.interrupt as u32) << 30
     }
 
-    /// Whether a command of a kind is queued, or has given `engine` a part of its parameters.
+    /// Whether a command of a kind is queued, carried out, or has given `engine` a part of its parameters.
     fn has(&self, engine: &GeometryEngine, is_of_kind: fn(u8) -> bool) -> bool {
         engine.collecting().is_some_and(is_of_kind)
-            || self.entries.iter().any(|&(command, _)| is_of_kind(command))
+            || self.working > 0 && is_of_kind(self.command)
+            || self.queue.has(is_of_kind)
     }
 
-    /// Runs what waits until about `cycles` of 33 MHz are spent, nothing waits, or a SWAP_BUFFERS does. The cycles spent.
+    /// Whether RAM_COUNT still has the polygons and vertices of the frame before: for 10 cycles after the vertical blank of a
+    /// SWAP_BUFFERS (GBATEK, "DS 3D Status").
+    pub fn counts_frame_before(&self) -> bool {
+        self.command == Command::SwapBuffers as u8
+            && self.word.is_none()
+            && self.working + RAM_COUNT_CYCLES > u64::from(command::info(self.command).cycles)
+    }
+
+    /// Lets `engine` work for some cycles of 33 MHz, unless nothing waits or a SWAP_BUFFERS does. The cycles spent.
     pub fn run(&mut self, engine: &mut GeometryEngine, cycles: u64) -> u64 {
-        let mut spent = 0;
-        while spent < cycles && !engine.is_swap_pending() {
-            if self.swapping > 0 {
-                let now = self.swapping.min(cycles - spent);
-                self.swapping -= now;
-                spent += now;
-                continue;
+        let mut left = cycles;
+        while left > 0 && !engine.is_swap_pending() {
+            if self.working == 0 && !self.take(engine) {
+                break;
             }
-            let Some((command, param)) = self.entries.pop_front() else { break };
-            engine.accept(command, param);
-            // A command is charged with its first word; later ones take the cycle of the FIFO.
-            let cost =
-                if engine.is_collecting() { 1 } else { u64::from(command::info(command).cycles).max(1) };
-            if engine.is_swap_pending() {
-                // Its buffers are swapped at the vertical blank: the time that takes begins there.
-                self.swapping = cost;
-                spent += 1;
-            } else {
-                spent += cost;
+            let now = self.working.min(left);
+            self.working -= now;
+            left -= now;
+            if self.working == 0
+                && let Some(param) = self.word.take()
+            {
+                self.working = self.execute(engine, param);
             }
         }
-        spent
+        self.pipeline.pass(left);
+        cycles - left
+    }
+
+    /// Begins to take the next entry, for whose command units may have to be waited for. Whether there is one.
+    fn take(&mut self, engine: &GeometryEngine) -> bool {
+        let Some((number, param)) = self.queue.pop() else { return false };
+        self.command = number;
+        self.word = Some(param);
+        self.working = match command::info(number).command {
+            Some(command) if engine.collecting() != Some(number) => self.pipeline.wait(command) + 1,
+            _ => 1,
+        };
+        self.pipeline.pass(1);
+        true
+    }
+
+    /// Lets the engine take a word. Cycles of the command after its last one.
+    fn execute(&mut self, engine: &mut GeometryEngine, param: u32) -> u64 {
+        match engine.accept(self.command, param) {
+            Some(command) => self.pipeline.execute(command, engine.circumstances()),
+            None => 0,
+        }
     }
 
     /// Runs what waits, with no regard to time, until nothing does or a SWAP_BUFFERS waits.
     fn drain(&mut self, engine: &mut GeometryEngine) {
         self.run(engine, u64::MAX);
-        self.swapping = 0;
+        self.working = 0;
+        self.pipeline = Pipeline::default();
     }
 
     /// Writes words to GXFIFO and runs them at once, with no regard to time, until a SWAP_BUFFERS waits. How many words
@@ -206,10 +192,10 @@ impl CommandFifo {
             if engine.is_swap_pending() {
                 return taken;
             }
-            let entries = &mut self.entries;
-            self.packed.word(word, |command, param| {
+            let queue = &mut self.queue;
+            self.packed.word(word, |(command, param)| {
                 if engine.is_swap_pending() {
-                    entries.push_back((command, param));
+                    queue.push((command, param));
                 } else {
                     engine.accept(command, param);
                 }
@@ -219,19 +205,11 @@ impl CommandFifo {
     }
 }
 
-stated!(Packed { commands, params_left });
-
 impl Stated for CommandFifo {
     fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
-        let CommandFifo { packed, entries, interrupt, swapping } = self;
+        let CommandFifo { packed, queue, interrupt, command, word, working, pipeline } = self;
         packed.state(io)?;
-        let wanted = command::info(packed.commands as u8).params;
-        if packed.params_left > wanted {
-            return io.contents("parameters of a packed command");
-        }
-        let mut list: Vec<(u8, u32)> = std::mem::take(entries).into();
-        io.list(&mut list, FIFO_ENTRIES + 2 * PIPE_ENTRIES)?;
-        entries.extend(list);
+        queue.state(io)?;
         io.number(
             interrupt,
             |&interrupt| interrupt as u32,
@@ -241,31 +219,19 @@ impl Stated for CommandFifo {
                 _ => FifoInterrupt::Never,
             },
         )?;
-        swapping.state(io)?;
-        if *swapping > u64::from(u16::MAX) {
-            return io.contents("cycles of SWAP_BUFFERS");
+        command.state(io)?;
+        word.state(io)?;
+        working.state(io)?;
+        if *working > u64::from(u16::MAX) || *working == 0 && word.is_some() {
+            return io.contents("cycles of a command");
         }
-        Ok(())
+        pipeline.state(io)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn entries(words: &[u32]) -> Vec<(u8, u32)> {
-        let mut packed = Packed::default();
-        let mut out = Vec::new();
-        words.iter().for_each(|&word| packed.word(word, |command, param| out.push((command, param))));
-        out
-    }
-
-    #[test]
-    fn packed_words() {
-        assert_eq!(entries(&[0x0010_1511, 2, 0x20, 7]), [(0x11, 0), (0x15, 0), (0x10, 2), (0x20, 7)]);
-        assert_eq!(entries(&[0x2320, 7, 1, 2, 0x41]), [(0x20, 7), (0x23, 1), (0x23, 2), (0x41, 0)]);
-        assert_eq!(entries(&[0, 0, 0x41]), [(0x41, 0)]);
-    }
 
     #[test]
     fn levels_and_flags() {

@@ -29,25 +29,25 @@ pub fn color5(rgb555: u32) -> [u8; 3] {
 
 /// A light as LIGHT_VECTOR and LIGHT_COLOR leave it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Light {
+pub(super) struct Light {
     /// Away from the light, in view space: 11 bits.
-    direction: [i32; 3],
+    pub(super) direction: [i32; 3],
     /// 2^18 / (1 + z): replaces the normalisation of the half-way vector.
     reciprocal: i32,
-    color: [i32; 3],
+    pub(super) color: [i32; 3],
 }
 
 /// Lights and material.
 #[derive(Clone, Debug)]
 pub struct Lighting {
-    lights: [Light; 4],
-    diffuse: [i32; 3],
-    ambient: [i32; 3],
-    specular: [i32; 3],
-    emission: [i32; 3],
+    pub(super) lights: [Light; 4],
+    pub(super) diffuse: [i32; 3],
+    pub(super) ambient: [i32; 3],
+    pub(super) specular: [i32; 3],
+    pub(super) emission: [i32; 3],
     /// SPE_EMI bit 15.
-    uses_table: bool,
-    shininess: [u8; 128],
+    pub(super) uses_table: bool,
+    pub(super) shininess: [u8; 128],
 }
 
 impl Default for Lighting {

@@ -37,14 +37,14 @@ impl From<u32> for MatrixMode {
 
 /// A stack of one entry with a pointer of one bit.
 #[derive(Clone, Debug, Default)]
-struct Single {
-    entry: Entry,
-    used: bool,
+pub(super) struct Single {
+    pub(super) entry: Entry,
+    pub(super) used: bool,
 }
 
 /// Stack memory starts as zero, not as identity.
 #[derive(Clone, Copy, Debug)]
-struct Entry(Matrix);
+pub(super) struct Entry(pub(super) Matrix);
 
 impl Default for Entry {
     fn default() -> Entry {
@@ -75,14 +75,14 @@ pub struct Matrices {
     pub mode: MatrixMode,
     /// Whether a stack pointer went out of its range; GXSTAT bit 15.
     pub error: bool,
-    projection: Matrix,
-    position: Matrix,
-    vector: Matrix,
-    texture: Matrix,
-    projection_stack: Single,
-    texture_stack: Single,
-    stack: Box<[(Entry, Entry); DEPTH]>,
-    pointer: u32,
+    pub(super) projection: Matrix,
+    pub(super) position: Matrix,
+    pub(super) vector: Matrix,
+    pub(super) texture: Matrix,
+    pub(super) projection_stack: Single,
+    pub(super) texture_stack: Single,
+    pub(super) stack: Box<[(Entry, Entry); DEPTH]>,
+    pub(super) pointer: u32,
     /// Position times projection, if they have not changed since.
     clip: Option<Matrix>,
 }

@@ -2,6 +2,7 @@
 
 use super::clip::{ClipPolygon, ClipVertex, How, MAX_VERTICES, clip, is_inside};
 use super::engine::GeometryEngine;
+use super::pipeline::Completed;
 use super::polygon::{Attributes, Flags, MAX_FRAME_VERTICES, MAX_POLYGONS, Polygon, facing, kind};
 use super::vertex::{Corner, Corners, Vertex};
 use super::viewport::Place;
@@ -16,7 +17,14 @@ impl GeometryEngine {
     /// Culls, clips, transforms and stores a polygon.
     pub(super) fn submit(&mut self, corners: &Corners) {
         let shared = self.shared_vertices();
-        self.strip = self.store(corners, shared).filter(|_| self.assembly.primitive.is_strip());
+        let stored = self.store(corners, shared);
+        let primitive = self.assembly.primitive;
+        self.completed = Some(Completed {
+            is_kept: stored.is_some(),
+            corners: primitive.corners(),
+            is_strip: primitive.is_strip(),
+        });
+        self.strip = stored.filter(|_| primitive.is_strip());
     }
 
     /// Places in vertex memory of the vertices that the polygon at hand shares with the strip's one before.

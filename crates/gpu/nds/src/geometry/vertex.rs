@@ -130,6 +130,11 @@ impl Assembly {
         Some(out)
     }
 
+    /// Whether a polygon has some of its vertices.
+    pub fn is_within_polygon(&self) -> bool {
+        self.count > 0
+    }
+
     /// Which two vertices of the polygon before, by place, are the first two of the one that [`Self::add`] just completed.
     pub fn shared(&self) -> [usize; 2] {
         match self.primitive {

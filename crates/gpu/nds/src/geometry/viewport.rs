@@ -15,10 +15,10 @@ pub struct Place {
 /// VIEWPORT.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Viewport {
-    left: u32,
-    top: u32,
-    width: u32,
-    height: u32,
+    pub(super) left: u32,
+    pub(super) top: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
 }
 
 impl From<u32> for Viewport {

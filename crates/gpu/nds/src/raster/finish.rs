@@ -15,7 +15,7 @@ const FOG_ENTRIES: usize = 34;
 const FOG_STEP: u32 = 1 << 17;
 
 /// A bit for each pixel of a row.
-pub type RowBits = [u64; WIDTH / 64];
+type RowBits = [u64; WIDTH / 64];
 
 /// The final passes of a frame.
 #[derive(Clone, Debug)]
@@ -38,8 +38,27 @@ impl Finish {
         }
     }
 
+    /// Finishes rows that follow one another, but for those whose neighbours are not among them.
+    pub fn part(&self, level: Level, lines: &mut [Line]) {
+        let inner = if self.control.contains(Control::EDGE_MARKING) {
+            1..lines.len().saturating_sub(1)
+        } else {
+            0..lines.len()
+        };
+        inner.for_each(|y| self.row(level, lines, y));
+    }
+
+    /// Finishes the first and the last row of each part of a frame, what [`Finish::part`] left out. What these compare with of their
+    /// neighbours, depths and ids, stays as it is when a row is finished.
+    pub fn seams(&self, level: Level, lines: &mut [Line], part: usize) {
+        if self.control.contains(Control::EDGE_MARKING) {
+            let is_seam = |y: &usize| y % part == 0 || y % part == part - 1 || y + 1 == HEIGHT;
+            (0..lines.len()).filter(is_seam).for_each(|y| self.row(level, lines, y));
+        }
+    }
+
     /// Pixels of row `y` that become outlines: edge pixels nearer than a neighbour of another opaque id.
-    pub fn outlines(&self, level: Level, lines: &[Line], y: usize) -> RowBits {
+    fn outlines(&self, level: Level, lines: &[Line], y: usize) -> RowBits {
         match lines.get(y) {
             Some(line) if self.control.contains(Control::EDGE_MARKING) => {
                 let above = y.checked_sub(1).and_then(|y| lines.get(y)).map(|line| &line.top);
@@ -102,10 +121,12 @@ impl Finish {
         bits
     }
 
-    /// Finishes a row.
-    pub fn row(&self, level: Level, line: &mut Line, outlines: &RowBits) {
+    /// Finishes row `y`.
+    fn row(&self, level: Level, lines: &mut [Line], y: usize) {
+        let outlines = self.outlines(level, lines, y);
+        let Some(line) = lines.get_mut(y) else { return };
         if self.control.contains(Control::EDGE_MARKING) {
-            self.draw_outlines(&mut line.top, outlines);
+            self.draw_outlines(&mut line.top, &outlines);
         }
         if self.control.intersects(Control::FOG | Control::ANTIALIASING) {
             dispatch!(level, simd => self.blend(simd, line));

@@ -2,7 +2,7 @@
 
 use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
 use super::fill::{FillState, Job};
-use super::finish::{Finish, RowBits};
+use super::finish::Finish;
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::shade::Environment;
@@ -15,6 +15,7 @@ use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// How frames are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +67,6 @@ pub struct Renderer {
     polygons: Vec<RasterPolygon>,
     strips: Strips,
     lines: Vec<Line>,
-    outlines: Vec<RowBits>,
     bands: Vec<Band>,
     scroll_x: u16,
 }
@@ -87,6 +87,9 @@ struct Strips {
 
 /// Rows of a strip: few enough for the nearest cache.
 const STRIP_ROWS: usize = 8;
+/// Rows that a thread takes at a time where several draw: few, as some rows have much more to draw than others, and whole
+/// strips.
+const TAKEN_ROWS: usize = 3 * STRIP_ROWS;
 
 impl Strips {
     fn sort(&mut self, rows: usize, polygons: &[RasterPolygon]) {
@@ -156,7 +159,6 @@ impl Renderer {
             polygons: Vec::new(),
             strips: Strips::default(),
             lines: vec![Line::default(); HEIGHT],
-            outlines: vec![RowBits::default(); HEIGHT],
             bands: Vec::new(),
             scroll_x: 0,
         }
@@ -207,33 +209,21 @@ impl Renderer {
             threads => threads.min(HEIGHT),
         };
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
-        let rows = HEIGHT.div_ceil(threads).next_multiple_of(self.strips.rows);
-        let lines = &mut self.lines;
-        if threads == 1 {
-            self.bands.iter_mut().take(1).for_each(|band| band.draw(&frame, 0, lines));
-            for y in 0..HEIGHT {
-                self.outlines[y] = finish.outlines(level, lines, y);
+        let bands = self.bands.get_mut(..threads).unwrap_or_default();
+        let rows = if threads == 1 { HEIGHT } else { TAKEN_ROWS };
+        let parts = Mutex::new(self.lines.chunks_mut(rows).enumerate());
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let draw = |band: &mut Band| {
+            while let Some((i, lines)) = next() {
+                band.draw(&frame, i * rows, lines);
+                finish.part(level, lines);
             }
-            lines
-                .iter_mut()
-                .zip(&self.outlines)
-                .for_each(|(line, outlines)| finish.row(level, line, outlines));
-        } else {
-            lines
-                .par_chunks_mut(rows)
-                .zip(self.bands.par_iter_mut())
-                .enumerate()
-                .for_each(|(i, (lines, band))| band.draw(&frame, i * rows, lines));
-            let all = &*lines;
-            self.outlines
-                .par_iter_mut()
-                .enumerate()
-                .for_each(|(y, bits)| *bits = finish.outlines(level, all, y));
-            lines
-                .par_iter_mut()
-                .zip(&self.outlines)
-                .for_each(|(line, outlines)| finish.row(level, line, outlines));
+        };
+        match bands {
+            [band] => draw(band),
+            bands => bands.par_iter_mut().for_each(draw),
         }
+        finish.seams(level, &mut self.lines, rows);
     }
 
     /// Takes the polygons over in drawing order.

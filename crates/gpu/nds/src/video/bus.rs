@@ -7,6 +7,7 @@
 use super::clock::Cpu;
 use super::{CaptureControl, Power, Video};
 use crate::geometry::fifo::Full;
+use crate::registers::Control;
 
 /// Bytes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +173,12 @@ impl Video {
             0x0400_0004 => self.clock.write_status(Cpu::Arm9, value),
             // VCOUNT cannot be changed here, and engine B has neither.
             0x0400_0006 | 0x0400_1004 | 0x0400_1006 => {}
-            0x0400_0060 if self.power.contains(Power::RENDERING) => self.three_d.write_control(value),
+            0x0400_0060 if self.power.contains(Power::RENDERING) => {
+                if value & Control::UNDERFLOW.bits() != 0 {
+                    self.rows.clear_underflow();
+                }
+                self.three_d.write_control(value & !Control::UNDERFLOW.bits());
+            }
             0x0400_0060 => {}
             0x0400_0064 => self.write_capture(u32::from(value), 0xffff),
             0x0400_0066 => self.write_capture(u32::from(value) << 16, 0xffff_0000),
@@ -225,12 +231,16 @@ impl Video {
         match address {
             0x0400_0004 => self.status(Cpu::Arm9),
             0x0400_0006 => self.line as u16,
-            0x0400_0060 => self.three_d.control(),
+            0x0400_0060 => {
+                let underflow = if self.rows.has_underflowed() { Control::UNDERFLOW.bits() } else { 0 };
+                self.three_d.control() | underflow
+            }
             0x0400_0064 => self.capture.0 as u16,
             0x0400_0066 => (self.capture.0 >> 16) as u16,
             IO..0x0400_0070 => self.engines[0].registers().read(address - IO),
             ENGINE_B..0x0400_1070 => self.engines[1].registers().read(address - ENGINE_B),
             0x0400_0304 => self.power.bits(),
+            0x0400_0320 => self.rows.count(),
             _ => 0,
         }
     }

@@ -53,8 +53,6 @@ bitflags::bitflags! {
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     cycle: u32,
-    /// Cycles that the geometry engine worked ahead.
-    ahead: u64,
     /// What can be written of DISPSTAT, of both processors.
     status: [u16; 2],
 }
@@ -71,11 +69,10 @@ impl Clock {
 
 impl Stated for Clock {
     fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
-        let Clock { cycle, ahead, status } = self;
+        let Clock { cycle, status } = self;
         cycle.state(io)?;
-        ahead.state(io)?;
         status.state(io)?;
-        if *cycle >= LINE_CYCLES || *ahead > u64::from(u16::MAX) {
+        if *cycle >= LINE_CYCLES {
             return io.contents("cycles of a line");
         }
         *status = status.map(|bits| bits & STATUS_BITS);
@@ -119,7 +116,7 @@ impl Video {
         while left > 0 {
             let step = left.min(self.cycles_to_event());
             left -= step;
-            self.work(step.into());
+            self.three_d.run(step.into());
             self.clock.cycle += step;
             if self.clock.cycle == DRAWN_CYCLES {
                 self.draw_line();
@@ -131,16 +128,6 @@ impl Video {
             }
         }
         Ok(lines | self.levels())
-    }
-
-    /// The geometry engine's work in some cycles. A command is carried out whole, and what it takes longer is made up for.
-    fn work(&mut self, cycles: u64) {
-        let early = self.clock.ahead.min(cycles);
-        self.clock.ahead -= early;
-        let cycles = cycles - early;
-        if cycles > 0 {
-            self.clock.ahead = self.three_d.run(cycles).saturating_sub(cycles);
-        }
     }
 
     /// Interrupts that DISPSTAT's bit `enable` allows.

@@ -8,9 +8,11 @@ pub mod bus;
 mod capture;
 pub mod clock;
 mod display;
+mod row_buffer;
 pub mod vram;
 
 pub use capture::CaptureControl;
+pub use row_buffer::RowTime;
 
 use crate::engine2d::{Engine, Memory, PictureLine, WHITE};
 use crate::geometry::polygon::PolygonList;
@@ -22,6 +24,7 @@ use crate::state::{self, Io, StateError, Stated};
 use capture::Sources;
 use clock::Clock;
 use display::{DisplayFifo, master_brightness, widen};
+use row_buffer::RowBuffer;
 use std::convert::Infallible;
 use vram::{Space, Vram};
 
@@ -135,6 +138,8 @@ pub struct Video {
     line: u32,
     clock: Clock,
     picture_3d: Box<Picture>,
+    row_time: RowTime,
+    rows: RowBuffer,
     /// The upper screen and the lower one.
     screens: Box<[Picture; 2]>,
 }
@@ -163,6 +168,8 @@ impl Video {
             line: LINES - 1,
             clock: Clock::default(),
             picture_3d: zeroed([0; 256]),
+            row_time: RowTime::default(),
+            rows: RowBuffer::default(),
             screens: zeroed([[0; 256]; HEIGHT]),
         }
     }
@@ -213,9 +220,16 @@ impl Video {
         &self.screens[usize::from(number != 0)]
     }
 
-    /// The picture of the 3D engines that is shown in this frame, not scrolled.
+    /// The picture of the 3D engines that is shown in this frame, not scrolled. Rows that came too late ([`RowTime`]) have what the
+    /// screen found in their place.
     pub fn picture_3d(&self) -> &Picture {
         &self.picture_3d
+    }
+
+    /// How long the 3D engines take for a row, from the next picture on. It is a property of the machine and not a part of a
+    /// state.
+    pub fn set_row_time(&mut self, time: RowTime) {
+        self.row_time = time;
     }
 
     /// Starts at a line, as if the one before it had just ended: for those who begin in the middle of a frame.
@@ -258,6 +272,7 @@ impl Video {
                     self.is_capturing = false;
                 }
                 self.fifo.clear();
+                self.rows.end_frame();
                 self.three_d.swap();
                 self.latched = self.three_d.registers().clone();
                 // The picture is scrolled line by line.
@@ -266,7 +281,9 @@ impl Video {
             THREE_D_LINE if self.power.contains(Power::RENDERING) => {
                 self.vram.take_textures(&mut self.three_d.memory);
                 let memory = &self.three_d.memory;
-                rasterizer.draw(self.three_d.polygons(), &self.latched, memory, &mut self.picture_3d)?;
+                let list = self.three_d.polygons();
+                rasterizer.draw(list, &self.latched, memory, &mut self.picture_3d)?;
+                self.rows.take(list, self.row_time, &mut self.picture_3d);
             }
             _ => {}
         }
@@ -308,6 +325,7 @@ impl Video {
     }
 
     fn draw(&mut self, y: usize) {
+        self.rows.show(y);
         let line_3d = self.line_3d(y);
         let level = self.options.extensions.level();
         let mut pictures = [[0; 256], [WHITE; 256]];
@@ -415,6 +433,8 @@ impl Stated for Video {
             line,
             clock,
             picture_3d,
+            row_time: _,
+            rows,
             screens,
         } = self;
         three_d.state(io)?;
@@ -431,6 +451,7 @@ impl Stated for Video {
         line.state(io)?;
         clock.state(io)?;
         picture_3d.state(io)?;
+        rows.state(io)?;
         screens.state(io)?;
         if *line >= LINES {
             return io.contents("a line that a frame does not have");

@@ -1,11 +1,15 @@
 //! What the emulated Nintendo DS costs.
 
-use crate::commands::render_nds::load;
+mod scenes;
+mod screens;
+
 use crate::progress::Progress;
 use anyhow::{Result, bail};
+use scenes::Scenes;
+use screens::Screens;
 use serde::Serialize;
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 use xenoglot_nds::container::Scene;
 use xenoglot_nds::geometry::GeometryEngine;
@@ -16,8 +20,8 @@ use xenoglot_nds::raster::{Options as RasterOptions, Renderer};
 
 /// What is measured.
 pub struct Options<'a> {
-    /// Folder of scenes.
-    pub scenes: &'a Path,
+    /// Folders of scenes; without any, those that the program has in it.
+    pub scenes: &'a [PathBuf],
     /// Fewer repetitions.
     pub quick: bool,
 }
@@ -25,7 +29,7 @@ pub struct Options<'a> {
 /// What was measured.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Scenes in the folder.
+    /// Scenes of the 3D engines.
     pub scenes: usize,
     /// Repetitions of each.
     pub repeats: usize,
@@ -35,6 +39,8 @@ pub struct Report {
     pub all_cores: Frames,
     /// Frames on the host's GPU, by scale, until they are in the processor's memory.
     pub gpu: Vec<OnGpu>,
+    /// Frames of both screens.
+    pub screens: Vec<Screens>,
     /// Geometry commands a second, millions.
     pub commands: f64,
     /// Words of the queue a second, millions.
@@ -87,14 +93,14 @@ impl Loaded {
 
 /// Measures.
 pub fn run(options: &Options) -> Result<Report> {
-    let mut scenes = Vec::new();
-    for source in crate::source::sources(&[options.scenes.to_path_buf()])? {
-        let Some((scene, image)) = source.path().map(load).transpose()?.flatten() else { continue };
-        let gpu = play(&scene, image.as_deref(), Gpu::default())?.gpu;
-        scenes.push(Loaded { scene, gpu });
-    }
+    let all = if options.scenes.is_empty() { Scenes::shipped()? } else { Scenes::of(options.scenes)? };
+    let load = |(scene, image): &(Scene, Option<Vec<u8>>)| -> Result<Loaded> {
+        let gpu = play(scene, image.as_deref(), Gpu::default())?.gpu;
+        Ok(Loaded { scene: scene.clone(), gpu })
+    };
+    let scenes = all.three_d.iter().map(load).collect::<Result<Vec<Loaded>>>()?;
     if !scenes.iter().any(|s| s.name().starts_with("stress")) {
-        bail!("{}: no scene called stress_...", options.scenes.display());
+        bail!("no scene of the 3D engines is called stress_...");
     }
     let repeats = if options.quick { 5 } else { 25 };
     let progress = Progress::new((2 + SCALES.len()) * scenes.len());
@@ -109,8 +115,9 @@ pub fn run(options: &Options) -> Result<Report> {
     let (one_core, all_cores) = (on_cpu(1)?, on_cpu(0)?);
     let gpu = on_gpu(&scenes, repeats, || progress.step())?;
     drop(progress);
+    let screens = screens::measure(&all, repeats)?;
     let (commands, words) = geometry(&scenes, repeats);
-    Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, gpu, commands, words })
+    Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, gpu, screens, commands, words })
 }
 
 /// Frames on the host's GPU; none if there is none.
@@ -190,23 +197,30 @@ fn geometry(scenes: &[Loaded], repeats: usize) -> (f64, f64) {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} scenes, {} repetitions of each; milliseconds\n", self.scenes, self.repeats)?;
+        let columns = ["median", "mean", "max", "1000 polygons", "empty", "one core /"];
+        let [median, mean, max, polygons, empty, ratio] = columns;
         writeln!(
             f,
-            "{:<10} {:>8} {:>8} {:>8} {:>14} {:>8}",
-            "frames", "median", "mean", "max", "1000 polygons", "empty"
+            "{:<16} {median:>8} {mean:>8} {max:>8} {polygons:>14} {empty:>8} {ratio:>11}",
+            "3D frames"
         )?;
         let on_gpu = self.gpu.iter().map(|gpu| (format!("GPU, {}x", gpu.scale), &gpu.frames));
         let on_cpu = [("one core", &self.one_core), ("all cores", &self.all_cores)];
         for (name, frames) in on_cpu.map(|(name, frames)| (name.into(), frames)).into_iter().chain(on_gpu) {
             let Frames { median, mean, max, per_1000_polygons, empty } = frames;
             let empty = empty.map_or_else(String::new, |e| format!("{e:.3}"));
+            let ratio = self.one_core.mean / mean;
             writeln!(
                 f,
-                "{name:<10} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8}"
+                "{name:<16} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8} {ratio:>10.2}x"
             )?;
         }
         if let Some(gpu) = self.gpu.first() {
             writeln!(f, "\nGPU: {}", gpu.device)?;
+        }
+        writeln!(f, "\n{:<16} {:>8} {:>8} {:>9}", "both screens", "scenes", "one core", "all cores")?;
+        for Screens { kind, scenes, one_core, all_cores } in &self.screens {
+            writeln!(f, "{kind:<16} {scenes:>8} {one_core:>8.2} {all_cores:>9.2}")?;
         }
         writeln!(f, "\ngeometry: {:.1} M commands/s, {:.1} M words/s", self.commands, self.words)
     }

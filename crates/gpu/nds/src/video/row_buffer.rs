@@ -1,0 +1,180 @@
+//! The buffer between the 3D engines and the screen: 48 rows, and what becomes of rows that come too late.
+//!
+//! Source: GBATEK, "DS 3D Display Control" and "DS 3D Final 2D Output": drawing begins in line 214, up to 48 rows ahead of the
+//! screen; RDLINES_COUNT has the fewest rows that were ready in a frame, less two; DISP3DCNT bit 12 says that one was not. How
+//! long a row takes is not published, so it is a parameter ([`RowTime`]), and nothing is late unless one is set. That a late
+//! row shows what its place in the buffer had before follows from the buffer; no recording of it is known.
+
+use super::clock::LINE_CYCLES;
+use super::{HEIGHT, LINES, Picture};
+use crate::engine2d::PictureLine;
+use crate::geometry::polygon::{Flags, Polygon, PolygonList};
+use crate::state::{Io, StateError, Stated};
+
+/// Rows that the buffer holds.
+pub const ROWS: usize = 48;
+/// The line in which drawing begins.
+const FIRST_LINE: u32 = 214;
+/// The most that RDLINES_COUNT counts.
+const MOST_COUNTED: usize = 46;
+
+/// Cycles of 33 MHz that a row of the 3D engines' picture takes. All zero, the default: no time, so that no row is ever late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowTime {
+    /// Of a row by itself.
+    pub row: u32,
+    /// Of each polygon that the row crosses.
+    pub polygon: u32,
+    /// Of each pixel between a polygon's sides.
+    pub pixel: u32,
+}
+
+/// The buffer, as far as it shows.
+#[derive(Clone, Debug)]
+pub struct RowBuffer {
+    /// Rows that the screen reaches before they are drawn.
+    late: [bool; HEIGHT],
+    /// RDLINES_COUNT of the frame at hand and of the one before.
+    count: [u8; 2],
+    /// DISP3DCNT bit 12.
+    underflow: bool,
+    /// What the buffer is left with at the end of a frame.
+    left: Box<[PictureLine; ROWS]>,
+}
+
+impl Default for RowBuffer {
+    fn default() -> RowBuffer {
+        RowBuffer {
+            late: [false; HEIGHT],
+            count: [MOST_COUNTED as u8; 2],
+            underflow: false,
+            left: super::zeroed([0; 256]),
+        }
+    }
+}
+
+impl RowBuffer {
+    /// RDLINES_COUNT, 0x04000320.
+    pub fn count(&self) -> u16 {
+        self.count[1].into()
+    }
+
+    /// DISP3DCNT bit 12: a row was late.
+    pub fn has_underflowed(&self) -> bool {
+        self.underflow
+    }
+
+    /// What writing 1 to DISP3DCNT bit 12 does.
+    pub fn clear_underflow(&mut self) {
+        self.underflow = false;
+    }
+
+    /// The screen takes a row.
+    pub fn show(&mut self, y: usize) {
+        self.underflow |= self.late.get(y).is_some_and(|&late| late);
+    }
+
+    /// The frame is over.
+    pub fn end_frame(&mut self) {
+        self.count[1] = self.count[0];
+    }
+
+    /// Makes of a frame's rows what the screen will find in the buffer: a row that is late is what was there before.
+    pub fn take(&mut self, list: &PolygonList, time: RowTime, picture: &mut Picture) {
+        if time == RowTime::default() {
+            (self.late, self.count[0]) = ([false; HEIGHT], MOST_COUNTED as u8);
+            return;
+        }
+        let drawn = picture.clone();
+        let ends = ends(&costs(list, time));
+        let mut fewest = ROWS;
+        for (y, shown) in picture.iter_mut().enumerate() {
+            let now = shown_at(y);
+            let is_ready = |row: &usize| ends[*row] <= now;
+            let ready = (y..HEIGHT).take(ROWS).take_while(is_ready).count();
+            // Behind the last row none is missing.
+            if y + ready < HEIGHT {
+                fewest = fewest.min(ready);
+            }
+            self.late[y] = ready == 0;
+            if self.late[y] {
+                let before = (0..y).rev().skip(ROWS - 1).step_by(ROWS).find(is_ready);
+                *shown = before.map_or(self.left[y % ROWS], |row| drawn[row]);
+            }
+        }
+        self.count[0] = fewest.saturating_sub(2).min(MOST_COUNTED) as u8;
+        for (y, row) in drawn.iter().enumerate().skip(HEIGHT - ROWS) {
+            self.left[y % ROWS] = *row;
+        }
+    }
+}
+
+/// When the screen takes a row: cycles since drawing began.
+fn shown_at(y: usize) -> u64 {
+    u64::from(LINES - FIRST_LINE + y as u32) * u64::from(LINE_CYCLES)
+}
+
+/// When each row is drawn. It can begin when the one before is done and the screen has left its place in the buffer.
+fn ends(costs: &[u64; HEIGHT]) -> [u64; HEIGHT] {
+    let mut ends = [0; HEIGHT];
+    let mut now = 0;
+    for (y, &cost) in costs.iter().enumerate() {
+        let free = y.checked_sub(ROWS - 1).map_or(0, shown_at);
+        now = free.max(now) + cost;
+        ends[y] = now;
+    }
+    ends
+}
+
+/// Cycles of each row.
+fn costs(list: &PolygonList, time: RowTime) -> [u64; HEIGHT] {
+    let mut costs = [u64::from(time.row); HEIGHT];
+    for polygon in list.polygons.iter().filter(|polygon| !polygon.flags.contains(Flags::NEVER_DRAWN)) {
+        let [left, right] = sides(polygon, list);
+        for (cost, (&left, &right)) in costs.iter_mut().zip(left.iter().zip(&right)) {
+            if left <= right {
+                *cost += u64::from(time.polygon) + u64::from(time.pixel) * (right - left) as u64;
+            }
+        }
+    }
+    costs
+}
+
+/// Columns of a polygon's outline in each row; the left one is greater than the right one where it has none.
+fn sides(polygon: &Polygon, list: &PolygonList) -> [[i32; HEIGHT]; 2] {
+    let (mut left, mut right) = ([i32::MAX; HEIGHT], [i32::MIN; HEIGHT]);
+    let mut reach = |y: i32, x: i32| {
+        if let Some(y) = usize::try_from(y).ok().filter(|&y| y < HEIGHT) {
+            left[y] = left[y].min(x);
+            right[y] = right[y].max(x);
+        }
+    };
+    let corner =
+        |&place: &u16| list.vertices.get(usize::from(place)).map(|vertex| vertex.screen.map(i32::from));
+    let corners = polygon.indices().iter().filter_map(corner);
+    for ([x0, y0], [x1, y1]) in corners.clone().zip(corners.cycle().skip(1)) {
+        let ([x0, y0], [x1, y1]) = if y0 <= y1 { ([x0, y0], [x1, y1]) } else { ([x1, y1], [x0, y0]) };
+        for y in y0..y1 {
+            reach(y, x0 + (x1 - x0) * (y - y0) / (y1 - y0));
+        }
+        // A polygon within a row is drawn there.
+        if polygon.top_y == polygon.bottom_y {
+            reach(y0, x0);
+            reach(y0, x1);
+        }
+    }
+    [left, right]
+}
+
+impl Stated for RowBuffer {
+    fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
+        let RowBuffer { late, count, underflow, left } = self;
+        late.state(io)?;
+        count.state(io)?;
+        *count = count.map(|count| count.min(MOST_COUNTED as u8));
+        underflow.state(io)?;
+        left.state(io)?;
+        left.as_flattened_mut().iter_mut().for_each(|color| *color &= 0x1f3f_3f3f);
+        Ok(())
+    }
+}

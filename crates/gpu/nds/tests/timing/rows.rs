@@ -1,0 +1,105 @@
+//! Rows of the 3D engines' picture that are not drawn when the screen takes them.
+
+use xenoglot_nds::raster::{Options, Renderer};
+use xenoglot_nds::video::bus::Width;
+use xenoglot_nds::video::{RowTime, Video};
+
+const CYCLES: u32 = 263 * 355 * 6;
+const DISP3DCNT: u32 = 0x0400_0060;
+const RDLINES_COUNT: u32 = 0x0400_0320;
+const UNDERFLOW: u32 = 1 << 12;
+
+/// A machine that draws its frames in time, or not.
+struct Machine(Video, Renderer);
+
+impl Machine {
+    fn new(time: RowTime) -> Machine {
+        let mut video = Video::new(Options::default());
+        video.write(0x0400_0304, 0x820f, Width::Half).unwrap();
+        video.set_row_time(time);
+        Machine(video, Renderer::new(Options::default()))
+    }
+
+    /// Draws a frame of a number of quads over some rows, and shows it.
+    fn frame(&mut self, quads: usize, color: u32, [top, bottom]: [i32; 2]) {
+        let Machine(video, renderer) = self;
+        let y = |row: i32| ((96 - row) * 64 / 96).clamp(-64, 63) * 8;
+        let words = [
+            &[0x60, 255 << 16 | 191 << 24, 0x10, 0, 0x15, 0x10, 2, 0x15, 0x29, 31 << 16 | 0xc0, 0x20, color]
+                [..],
+            &[0x40, 1],
+        ]
+        .concat();
+        video.three_d_mut().feed(&words);
+        for _ in 0..quads {
+            for (x, row) in [(-512, top), (511, top), (511, bottom), (-512, bottom)] {
+                video.three_d_mut().feed(&[0x24, (x & 0x3ff) as u32 | ((y(row) & 0x3ff) as u32) << 10]);
+            }
+        }
+        video.three_d_mut().feed(&[0x50, 0]);
+        // Up to the blank, where the picture is drawn, and one more frame, in which it is shown.
+        while video.line() != 0 {
+            let _ = video.advance(video.cycles_to_event(), renderer);
+        }
+        let _ = video.advance(CYCLES - 1, renderer);
+    }
+
+    fn read(&mut self, address: u32) -> u32 {
+        self.0.read(address, Width::Half)
+    }
+}
+
+#[test]
+fn nothing_is_late_where_drawing_takes_no_time() {
+    let mut machine = Machine::new(RowTime::default());
+    assert_eq!(machine.read(RDLINES_COUNT), 46);
+    machine.frame(500, 31, [0, 192]);
+    assert_eq!((machine.read(RDLINES_COUNT), machine.read(DISP3DCNT) & UNDERFLOW), (46, 0));
+}
+
+#[test]
+fn the_lead_of_48_rows_makes_up_for_some_slow_ones() {
+    // A line has 2130 cycles. Ten rows of three lines each eat up twenty of the lead.
+    let mut machine = Machine::new(RowTime { row: 0, polygon: 3 * 2130, pixel: 0 });
+    machine.frame(1, 31, [96, 108]);
+    let count = machine.read(RDLINES_COUNT);
+    assert!((15..35).contains(&count), "{count}");
+    assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, 0);
+    let picture = machine.0.picture_3d().clone();
+    let mut other = Machine::new(RowTime::default());
+    other.frame(1, 31, [96, 108]);
+    assert!(picture == *other.0.picture_3d());
+}
+
+#[test]
+fn rows_that_come_too_late_show_what_their_place_in_the_buffer_has() {
+    let mut machine = Machine::new(RowTime { row: 1, polygon: 30 * 2130, pixel: 0 });
+    // Ten rows of thirty lines each: from the second on the lead is gone.
+    machine.frame(1, 31, [96, 108]);
+    assert_eq!(machine.read(RDLINES_COUNT), 0);
+    assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, UNDERFLOW);
+    let red: Vec<usize> = (0..192).filter(|&y| machine.0.picture_3d()[y][128] & 0x3f != 0).collect();
+    assert!(!red.is_empty() && red[0] >= 96);
+    // Rows that were drawn late are seen when the screen comes to their place again, 48 rows on.
+    assert!(red.iter().any(|&y| y >= 96 + 48), "{red:?}");
+    // Writing 1 acknowledges it, and it stays so while everything is in time.
+    machine.0.write(DISP3DCNT, UNDERFLOW, Width::Half).unwrap();
+    assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, 0);
+    machine.frame(0, 0, [0, 0]);
+    machine.frame(0, 0, [0, 0]);
+    assert_eq!((machine.read(RDLINES_COUNT), machine.read(DISP3DCNT) & UNDERFLOW), (46, 0));
+}
+
+#[test]
+fn pixels_and_polygons_have_times_of_their_own() {
+    let counts =
+        [RowTime { row: 0, polygon: 4000, pixel: 0 }, RowTime { row: 0, polygon: 0, pixel: 4000 / 256 }].map(
+            |time| {
+                let mut machine = Machine::new(time);
+                machine.frame(1, 31, [96, 130]);
+                machine.read(RDLINES_COUNT)
+            },
+        );
+    assert!(counts.iter().all(|&count| (1..46).contains(&count)), "{counts:?}");
+    assert!(counts[0].abs_diff(counts[1]) <= 2, "{counts:?}");
+}
