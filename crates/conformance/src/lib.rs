@@ -84,6 +84,14 @@ pub enum Error {
         /// Which.
         path: PathBuf,
     },
+    /// A file of the suite is damaged, or of another form.
+    #[error("{}: {reason}", path.display())]
+    Invalid {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// No file of the suite there.
     #[error("{}: no file that starts with {magic}", path.display())]
     NoVectors {

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use xenoglot_conformance::nds::{console, judge, load, slopes};
 use xenoglot_conformance::{Request, Silent, Suite, Summary, Verdict};
 use xenoglot_host::{Device, DeviceOptions};
-use xenoglot_nds::raster::Rules;
+use xenoglot_nds::dump::FrameDump;
+use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::play::play;
+use xenoglot_nds::raster::{Frame, Rules};
 use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
 
@@ -45,6 +48,42 @@ fn suite_of_scenes() {
     let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
     let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
+}
+
+/// A bitmap as ndsframereplay takes them of a console, here of what our renderer draws, but for a pixel.
+fn screenshot(gpu: &Gpu, changed: bool) -> Vec<u8> {
+    let mut out = b"BM".to_vec();
+    out.extend([0; 8]);
+    [66u32, 40, 256, 192].iter().for_each(|word| out.extend(word.to_le_bytes()));
+    [1u16, 32].iter().for_each(|half| out.extend(half.to_le_bytes()));
+    out.extend([0; 24]);
+    [0x3fu32, 0xfc0, 0x3_f000].iter().for_each(|mask| out.extend(mask.to_le_bytes()));
+    for y in (0..192).rev() {
+        for &color in gpu.renderer().row(y).unwrap().color {
+            let [red, green, blue, _] = color.to_le_bytes().map(u32::from);
+            out.extend((red | green << 6 | blue << 12).to_le_bytes());
+        }
+    }
+    if changed {
+        out[66] ^= 1;
+    }
+    out
+}
+
+#[test]
+fn frame_dumps_are_compared_with_screenshots_beside_them() {
+    let scenes = load(&vectors()).unwrap();
+    let loaded = scenes.iter().find(|s| s.name == "stress_006").unwrap();
+    let dump = FrameDump::of_scene(&loaded.scene, loaded.image()).unwrap();
+    let gpu = play(&dump.scene().unwrap(), None, Gpu::default()).unwrap().gpu;
+    let folder = tempfile::tempdir().unwrap();
+    for (name, changed) in [("same", false), ("different", true)] {
+        std::fs::write(folder.path().join(format!("{name}.ntrfd")), dump.to_bytes()).unwrap();
+        std::fs::write(folder.path().join(format!("{name}.bmp")), screenshot(&gpu, changed)).unwrap();
+    }
+    let request = Request { path: folder.path().into(), engine: "cpu", device: None, worker: None };
+    let summary = Suite::find("nds-console").unwrap().run(&request, &Silent).unwrap();
+    assert_eq!(summary, Summary { passed: 1, failed: 1, ..Summary::default() });
 }
 
 #[test]

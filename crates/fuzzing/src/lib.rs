@@ -36,7 +36,7 @@ pub use dxil::dxil;
 pub use maxwell::{fat_binary, maxwell_container};
 pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
 pub use native::native;
-pub use nds::{nds, ndsf};
+pub use nds::{nds, nds_dump, ndsf};
 pub use nds_video::{n2d, nds_bus, nds_state};
 pub use pica_surfaces::pica_surfaces;
 pub use picagpu::{pica_state, picagpu};
@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 41] = [
+pub const TARGETS: [Target; 42] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -99,6 +99,7 @@ pub const TARGETS: [Target; 41] = [
     Target { name: "maxwell_decode", run: maxwell_decode, seeds: seeds::maxwell_words },
     Target { name: "ndsf", run: ndsf, seeds: nds::scenes },
     Target { name: "nds", run: nds, seeds: nds::commands },
+    Target { name: "nds_dump", run: nds_dump, seeds: nds::dumps },
     Target { name: "nds_bus", run: nds_bus, seeds: nds_video::accesses },
     Target { name: "nds_state", run: nds_state, seeds: nds_video::changes },
     Target { name: "n2d", run: n2d, seeds: nds_video::wholes },

@@ -2,9 +2,11 @@
 
 use crate::bytes::Bytes;
 use xenoglot_nds::container::{Limits, Scene};
+use xenoglot_nds::dump::FrameDump;
 use xenoglot_nds::geometry::clip::MAX_VERTICES;
 use xenoglot_nds::geometry::command;
 use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::play::play;
 use xenoglot_nds::raster::buffers::HEIGHT;
 use xenoglot_nds::raster::{Extensions, Options, Rules};
 use xenoglot_nds::registers::{REGISTER_BYTES, Registers};
@@ -20,6 +22,17 @@ pub fn ndsf(data: &[u8]) {
     if let Ok(scene) = Scene::from_bytes(data, &Limits::default()) {
         let scene = Scene { unknown: Vec::new(), ..scene };
         assert_eq!(Scene::from_bytes(&scene.to_bytes(), &Limits::default()), Ok(scene));
+    }
+}
+
+/// Frame dumps, also in PNGs: what is read is written and read back the same, and its scene's last frame is the same dump again.
+pub fn nds_dump(data: &[u8]) {
+    let Ok(dump) = FrameDump::from_bytes(data) else { return };
+    assert_eq!(FrameDump::from_bytes(&dump.to_bytes()).as_ref(), Ok(&dump));
+    let Ok(scene) = dump.scene() else { return };
+    if let Ok(again) = FrameDump::of_scene(&scene, None) {
+        assert_eq!(again.params, dump.params);
+        play(&scene, None, Gpu::default()).expect("it names no memory image");
     }
 }
 
@@ -117,24 +130,38 @@ fn random_frame(rng: &mut Rng) -> (Registers, Vec<(u8, Vec<u32>)>) {
     (Registers::from_bytes(&registers), commands)
 }
 
-/// Scene files to start from.
-pub(crate) fn scenes() -> Vec<Vec<u8>> {
+/// Random scenes.
+fn random_scenes() -> Vec<Scene> {
     let mut rng = Rng::new(7);
     let scene = |_| {
         let (registers, commands) = random_frame(&mut rng);
         let stream =
             commands.into_iter().flat_map(|(number, params)| std::iter::once(number.into()).chain(params));
-        let scene = Scene {
+        Scene {
             meta: "name=random".into(),
             registers,
             textures: vec![(rng.below(0x80000), vec![1, 2, 3])],
             stream: stream.chain([0x50, 0]).collect(),
             probes: vec![2, 5],
             ..Scene::default()
-        };
-        scene.to_bytes()
+        }
     };
     (0..16).map(scene).collect()
+}
+
+/// Scene files to start from.
+pub(crate) fn scenes() -> Vec<Vec<u8>> {
+    random_scenes().iter().map(Scene::to_bytes).collect()
+}
+
+/// Frame dumps to start from, without banks of memory: these are most of a dump's bytes.
+pub(crate) fn dumps() -> Vec<Vec<u8>> {
+    let dump = |scene: &Scene| {
+        let mut dump = FrameDump::of_scene(scene, None).ok()?;
+        dump.banks = Default::default();
+        Some(dump.to_bytes())
+    };
+    random_scenes().iter().filter_map(dump).collect()
 }
 
 /// What [`words`] reads as these commands.

@@ -16,6 +16,7 @@ use std::time::Instant;
 use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
 #[cfg(feature = "gpu")]
 use xenoglot_host::{Compilation, Device, DeviceOptions};
+use xenoglot_nds::dump::FrameDump;
 #[cfg(feature = "gpu")]
 use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::raster;
@@ -27,7 +28,8 @@ use xenoglot_pica::shader::{Choice, Engines, Native};
 /// Arguments of `render`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The capture (.xgc), or a Nintendo DS scene (.ndsf, also as zstd); `-` for standard input.
+    /// The capture (.xgc), a Nintendo DS scene (.ndsf, also as zstd), or a frame dump of one (NTRFD, also in a PNG); `-` for standard
+    /// input.
     pub file: PathBuf,
     /// The PNG to write, or the folder with `--all`.
     #[arg(short, long, value_name = "FILE|FOLDER")]
@@ -116,8 +118,8 @@ struct Outcome {
 
 /// Replays. False if something is missing or differs.
 pub fn run(args: &Args) -> Result<bool> {
-    if args.output.is_none() && !args.check && !args.json {
-        return Err(usage("nothing to do: give -o, --check or --json"));
+    if args.output.is_none() && args.scene.frame_dump.is_none() && !args.check && !args.json {
+        return Err(usage("nothing to do: give -o, --frame-dump, --check or --json"));
     }
     match &args.output {
         Some(folder) if args.all => output::check_folder(folder)?,
@@ -127,6 +129,12 @@ pub fn run(args: &Args) -> Result<bool> {
     let bytes = source::read(&args.file)?;
     if let Some(scene) = nds::unpacked(&args.file, &bytes)? {
         return nds::render(args, &scene);
+    }
+    if FrameDump::detect(&bytes) {
+        return nds::render_dump(args, &bytes);
+    }
+    if args.scene.frame_dump.is_some() {
+        return Err(usage("--frame-dump is for scenes of the Nintendo DS"));
     }
     let name = source::name(&args.file);
     let (capture, damaged) = load(args, &bytes)?;

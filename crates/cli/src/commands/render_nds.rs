@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::borrow::Cow;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use xenoglot_nds::container::{FIRST, Limits, Scene};
+use xenoglot_nds::dump::FrameDump;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::picture::{View, picture};
 use xenoglot_nds::play::play;
@@ -41,6 +42,9 @@ pub struct Options {
     /// Draw N pixels for each of the console's, along either axis: 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 1)]
     scale: u32,
+    /// Write the last frame as a frame dump (NTRFD), which ndsframereplay draws on a console.
+    #[arg(long, value_name = "FILE")]
+    pub frame_dump: Option<PathBuf>,
 }
 
 /// Whose pixels are drawn.
@@ -130,9 +134,20 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(Scene, Option<Vec<u8>>)> {
 
 /// Plays a scene and writes what is asked for. False if it was checked and differs.
 pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
+    let (scene, image) = parse(&args.file, bytes)?;
+    show(args, &scene, image.as_deref())
+}
+
+/// Plays a frame dump, as [`render`] a scene.
+pub fn render_dump(args: &Args, bytes: &[u8]) -> Result<bool> {
+    let context = || name(&args.file);
+    let scene = FrameDump::from_bytes(bytes).with_context(context)?.scene().with_context(context)?;
+    show(args, &scene, None)
+}
+
+fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
     let options = &args.scene;
     let name = name(&args.file);
-    let (scene, image) = parse(&args.file, bytes)?;
     let profile = match options.profile {
         Some(ProfileArg::Console) => Profile::Console,
         Some(ProfileArg::Melonds) => Profile::MelonDs,
@@ -141,7 +156,7 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
     };
     let rules = profile.rules();
     let gpu = Gpu::new(raster::Options { rules, ..raster::Options::default() });
-    let played = play(&scene, image.as_deref(), gpu).with_context(|| name.clone())?;
+    let played = play(scene, image, gpu).with_context(|| name.clone())?;
     if played.gpu.frames() == 0 {
         bail!("{name}: nothing is shown");
     }
@@ -155,17 +170,22 @@ pub fn render(args: &Args, bytes: &[u8]) -> Result<bool> {
         let [width, height] = frame.size().map(|size| size as u32);
         save(output, Image { width, height, rgba })?;
     }
-    let different = if args.check { played.differences_of(frame, &scene) } else { Vec::new() };
+    if let Some(path) = &options.frame_dump {
+        let dump = FrameDump::of_scene(scene, image).with_context(|| name.clone())?;
+        crate::output::write(path, &dump.to_bytes())?;
+    }
+    let different = if args.check { played.differences_of(frame, scene) } else { Vec::new() };
     let (polygons, vertices) = (played.gpu.polygons().polygons.len(), played.gpu.polygons().vertices.len());
     let frames = played.gpu.frames();
     let mut out = print::beside(args.output.as_deref());
     if args.json {
+        let files: Vec<&PathBuf> = [&args.output, &options.frame_dump].into_iter().flatten().collect();
         let facts = json!({
             "title": scene.meta("name"),
             "frames": frames,
             "polygons": polygons,
             "vertices": vertices,
-            "files": args.output,
+            "files": files,
             "different": different,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&facts)?)?;

@@ -123,6 +123,21 @@ fn damaged_captures_name_the_chunk_and_play_what_is_there() {
 }
 
 #[test]
+fn frame_dumps_of_ds_scenes_draw_the_same_picture() {
+    let folder = folder("nds-dump");
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
+    let [dump, of_scene, of_dump] = ["frame.ntrfd", "scene.png", "dump.png"].map(file);
+    run(&["render", scene, "-o", &of_scene, "--frame-dump", &dump], 0);
+    run(&["render", &dump, "-o", &of_dump], 0);
+    assert!(fs::read(&of_scene).unwrap() == fs::read(&of_dump).unwrap());
+    let damaged = file("damaged.ntrfd");
+    let bytes = fs::read(&dump).unwrap();
+    fs::write(&damaged, &bytes[..bytes.len() - 1]).unwrap();
+    run(&["render", &damaged, "-o", &of_dump], 1);
+}
+
+#[test]
 fn scenes_of_the_ds_are_rendered() {
     let folder = folder("nds");
     let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");

@@ -1,6 +1,7 @@
-//! Suite `nds-console`: pixels recorded on consoles; layout in `vectors/nds-console/FORMAT.md`. Scenes with recorded spans, and
-//! coverage of antialiased edges.
+//! Suite `nds-console`: pixels recorded on consoles; layout in `vectors/nds-console/FORMAT.md`. Scenes with recorded spans,
+//! coverage of antialiased edges, and frame dumps with screenshots beside them (`NAME.bmp`, as ndsframereplay takes them).
 
+use super::screenshot::Screenshot;
 use super::{Loaded, judge, load};
 use crate::input::{self, Reader};
 use crate::limit::{Item, Work};
@@ -8,7 +9,10 @@ use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request};
 use std::path::Path;
 use std::sync::Arc;
+use xenoglot_nds::container::Scene;
+use xenoglot_nds::dump::FrameDump;
 use xenoglot_nds::gpu::Gpu;
+use xenoglot_nds::play::play;
 use xenoglot_nds::raster::{Frame, Options, Rules};
 use xenoglot_nds::registers::{Control, Registers};
 
@@ -180,9 +184,41 @@ enum Data {
     Scene(Box<Loaded>),
     /// Edges of a file, and which of them.
     Edges(Arc<Vec<Edge>>, std::ops::Range<usize>),
+    /// A frame dump, and what a console drew of it.
+    Dump(Box<(Scene, Screenshot)>),
 }
 
-/// Scenes and edges at a path; either may be missing, not both.
+/// Frame dumps at a path that have a screenshot beside them.
+fn dumps(path: &Path) -> Result<Vec<Item<Data>>, Error> {
+    let mut items = Vec::new();
+    for file in input::files(path)? {
+        let picture = file.with_extension("bmp");
+        // What cannot be read is the other kinds' to report.
+        let Some(bytes) = input::read(&file).ok().filter(|bytes| FrameDump::detect(bytes)) else { continue };
+        if !picture.is_file() {
+            continue;
+        }
+        let invalid = |path: &Path, reason: String| Error::Invalid { path: path.into(), reason };
+        let dump = FrameDump::from_bytes(&bytes).map_err(|error| invalid(&file, error.to_string()))?;
+        let scene = dump.scene().map_err(|error| invalid(&file, error.to_string()))?;
+        let screenshot = Screenshot::from_bytes(&input::read(&picture)?);
+        let screenshot = screenshot.map_err(|reason| invalid(&picture, reason))?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        items.push(Item::single(name, Data::Dump(Box::new((scene, screenshot)))));
+    }
+    Ok(items)
+}
+
+/// Draws a dump and compares it.
+fn judge_dump(scene: &Scene, screenshot: &Screenshot) -> Verdict {
+    let options = Options { rules: Rules::all(), threads: 1, ..Options::default() };
+    match play(scene, None, Gpu::new(options)) {
+        Ok(played) => screenshot.difference(played.gpu.renderer()).map_or(Verdict::Passed, Verdict::Failed),
+        Err(error) => Verdict::Failed(error.to_string()),
+    }
+}
+
+/// Scenes, dumps and edges at a path; any may be missing, not all.
 fn items(path: &Path) -> Result<Vec<Item<Data>>, Error> {
     let scenes = match load(path) {
         Ok(scenes) => scenes,
@@ -191,6 +227,7 @@ fn items(path: &Path) -> Result<Vec<Item<Data>>, Error> {
     };
     let single = |scene: Loaded| Item::single(scene.name.clone(), Data::Scene(Box::new(scene)));
     let mut items: Vec<Item<Data>> = scenes.into_iter().map(single).collect();
+    items.extend(dumps(path)?);
     match input::with_magic(path, &MAGIC) {
         Ok(files) => {
             for (file, bytes) in files {
@@ -215,6 +252,7 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     let work = Work::plain(items(&request.path)?, |item: &Item<Data>, emit| {
         let verdict = match &item.data {
             Data::Scene(loaded) => judge(loaded, 1),
+            Data::Dump(dump) => judge_dump(&dump.0, &dump.1),
             Data::Edges(edges, range) => judge_edges(edges.get(range.clone()).unwrap_or_default()),
         };
         item.names.iter().for_each(|name| emit(Case { name: name.clone(), verdict: verdict.clone() }));

@@ -3,6 +3,7 @@
 #[cfg(feature = "host")]
 pub mod compute;
 pub mod console;
+mod screenshot;
 pub mod slopes;
 pub mod whole;
 

@@ -133,6 +133,8 @@ fn a_frame_that_a_dump_cannot_have_is_refused() {
 }
 
 proptest! {
+    #![proptest_config(xenoglot_testgen::property::config(256))]
+
     #[test]
     fn any_bytes_are_read_or_refused(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),

@@ -92,9 +92,9 @@ impl RowBuffer {
             let now = shown_at(y);
             let is_ready = |row: &usize| ends[*row] <= now;
             let ready = (y..HEIGHT).take(ROWS).take_while(is_ready).count();
-            // Behind the last row none is missing.
+            // The row that the screen has just left is still there. Behind the last row none is missing.
             if y + ready < HEIGHT {
-                fewest = fewest.min(ready);
+                fewest = fewest.min(ready + 1);
             }
             self.late[y] = ready == 0;
             if self.late[y] {

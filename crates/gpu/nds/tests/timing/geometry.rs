@@ -151,71 +151,58 @@ fn each_light_takes_a_cycle() {
     }
 }
 
-/// Cycles between the last vertices of two polygons of a primitive, one after the other.
-fn cycles_of_a_polygon(primitive: Primitive, is_drawn: bool) -> u64 {
+/// Engines that draw both faces of polygons, or none, and begin a primitive.
+fn begun(primitive: Primitive, is_drawn: bool) -> Gpu {
     let mut gpu = Gpu::default();
     let attributes = if is_drawn { 31 << 16 | 0xc0 } else { 31 << 16 };
-    gpu.feed(&[
-        0x60,
-        255 << 16 | 191 << 24,
-        0x10,
-        0,
-        0x15,
-        0x10,
-        2,
-        0x15,
-        0x29,
-        attributes,
-        0x40,
-        primitive as u32,
-    ]);
-    let corners = [[-0x40, -0x40], [0x40, -0x40], [0x40, 0x40], [-0x40, 0x40]];
-    let mut ends = Vec::new();
-    let mut now = 0;
-    let mut done = 0;
-    for i in 0..64 {
-        let [x, y] = corners[i % 4].map(|c: i32| (c as u32) & 0x3ff);
-        gpu.write_port(Command::Vtx10 as u8, x | y << 10).unwrap();
-        now += gpu.run(10_000);
-        let shared = if primitive.is_strip() { 2 } else { 0 };
-        let count =
-            if i + 1 < primitive.corners() { 0 } else { (i + 1 - shared) / (primitive.corners() - shared) };
-        if count > done {
-            ends.push(now);
-            done = count;
+    let viewport = 255 << 16 | 191 << 24;
+    gpu.feed(&[0x60, viewport, 0x10, 0, 0x15, 0x10, 2, 0x15, 0x29, attributes, 0x40, primitive as u32]);
+    gpu
+}
+
+/// Cycles that another polygon of a primitive takes, where many follow one another.
+fn cycles_of_a_polygon(primitive: Primitive, is_drawn: bool) -> u64 {
+    let shared = if primitive.is_strip() { 2 } else { 0 };
+    let cycles = |polygons: usize| {
+        let mut gpu = begun(primitive, is_drawn);
+        let corners = [[-0x40, -0x40], [0x40, -0x40], [0x40, 0x40], [-0x40, 0x40]];
+        for i in 0..shared + polygons * (primitive.corners() - shared) {
+            let [x, y] = corners[i % 4].map(|c: i32| (c as u32) & 0x3ff);
+            gpu.write_port(Command::Vtx10 as u8, x | y << 10).unwrap();
         }
-    }
-    let kept = gpu.geometry().building().polygons.len();
-    assert_eq!(kept > 0, is_drawn, "{primitive:?}");
-    // Of many, as vertices come in slots.
-    let [first, last] = [ends[2], ends[ends.len() - 1]];
-    (last - first) / (ends.len() as u64 - 3)
+        let cycles = until_idle(&mut gpu);
+        assert_eq!(gpu.geometry().building().polygons.len(), if is_drawn { polygons } else { 0 });
+        cycles
+    };
+    (cycles(50) - cycles(10)) / 40
 }
 
 #[test]
 fn polygons_keep_their_unit_busy_and_vertices_take_its_slots() {
-    // A triangle's 26 cycles and a quad's 35; its vertices come in between, at the earliest each 9 cycles.
-    assert_eq!(cycles_of_a_polygon(Primitive::Triangles, true), 29);
-    assert_eq!(cycles_of_a_polygon(Primitive::Quads, true), 38);
-    // Of strips, one or two vertices a polygon.
-    assert_eq!(cycles_of_a_polygon(Primitive::TriangleStrip, true), 29);
-    // What is culled takes 8.
-    assert_eq!(cycles_of_a_polygon(Primitive::TriangleStrip, false), 8);
+    // A triangle's 26 cycles, or a quad's 35, and one of the vertex that has waited for its end. The others came in slots.
+    assert_eq!(cycles_of_a_polygon(Primitive::Triangles, true), 27);
+    assert_eq!(cycles_of_a_polygon(Primitive::TriangleStrip, true), 27);
+    assert_eq!(cycles_of_a_polygon(Primitive::Quads, true), 36);
+    // Of a strip of quads, the second vertex of two has the last slot, and waits for the end at which its polygon begins.
+    assert_eq!(cycles_of_a_polygon(Primitive::QuadStrip, true), 35);
+    // What is culled takes 8 and one.
+    assert_eq!(cycles_of_a_polygon(Primitive::TriangleStrip, false), 9);
 }
 
 #[test]
 fn begin_light_vectors_and_box_tests_wait_for_the_polygon_unit() {
-    let behind = |command: Command| {
-        let mut gpu = Gpu::default();
-        gpu.feed(&[0x60, 255 << 16 | 191 << 24, 0x29, 31 << 16 | 0xc0, 0x40, 0]);
-        (0..3).for_each(|_| queue(&mut gpu, Command::Vtx10));
-        let before = until_taken(&mut gpu);
-        queue(&mut gpu, command);
-        let after = until_taken(&mut gpu);
-        assert!(before > 0);
-        after - alone(command)
+    // A triangle that is culled, and what follows it.
+    let taken = |following: Option<Command>, is_first: bool| {
+        let mut gpu = begun(Primitive::Triangles, false);
+        if !is_first {
+            (0..3).for_each(|_| queue(&mut gpu, Command::Vtx10));
+        }
+        following.into_iter().for_each(|command| queue(&mut gpu, command));
+        until_taken(&mut gpu)
     };
-    // Three vertices in one place are rejected: 8 cycles, of which the vertex's own 3 have passed.
+    let behind =
+        |command: Command| taken(Some(command), false) - taken(None, false) - taken(Some(command), true);
+    // It takes 8 cycles, of which the last vertex's own 3 have passed.
     assert_eq!(behind(Command::BeginVtxs), 5);
     assert_eq!(behind(Command::LightVector), 5 + 8);
     assert_eq!(behind(Command::BoxTest), 5 + 10);

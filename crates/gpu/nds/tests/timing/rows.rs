@@ -4,7 +4,6 @@ use xenoglot_nds::raster::{Options, Renderer};
 use xenoglot_nds::video::bus::Width;
 use xenoglot_nds::video::{RowTime, Video};
 
-const CYCLES: u32 = 263 * 355 * 6;
 const DISP3DCNT: u32 = 0x0400_0060;
 const RDLINES_COUNT: u32 = 0x0400_0320;
 const UNDERFLOW: u32 = 1 << 12;
@@ -16,6 +15,8 @@ impl Machine {
     fn new(time: RowTime) -> Machine {
         let mut video = Video::new(Options::default());
         video.write(0x0400_0304, 0x820f, Width::Half).unwrap();
+        // Everything is nearer than the clear plane.
+        video.write(0x0400_0354, 0x7fff, Width::Half).unwrap();
         video.set_row_time(time);
         Machine(video, Renderer::new(Options::default()))
     }
@@ -23,7 +24,8 @@ impl Machine {
     /// Draws a frame of a number of quads over some rows, and shows it.
     fn frame(&mut self, quads: usize, color: u32, [top, bottom]: [i32; 2]) {
         let Machine(video, renderer) = self;
-        let y = |row: i32| ((96 - row) * 64 / 96).clamp(-64, 63) * 8;
+        // Rows 0 to 192 are 1 to -1, of six bits of fraction.
+        let y = |row: i32| (96 - row) * 64 / 96;
         let words = [
             &[0x60, 255 << 16 | 191 << 24, 0x10, 0, 0x15, 0x10, 2, 0x15, 0x29, 31 << 16 | 0xc0, 0x20, color]
                 [..],
@@ -37,11 +39,12 @@ impl Machine {
             }
         }
         video.three_d_mut().feed(&[0x50, 0]);
-        // Up to the blank, where the picture is drawn, and one more frame, in which it is shown.
-        while video.line() != 0 {
-            let _ = video.advance(video.cycles_to_event(), renderer);
+        // The picture is drawn in the next blank, and shown in the frame behind it.
+        for line in [191, 192, 0, 192] {
+            while video.line() != line {
+                let Ok(_) = video.advance(video.cycles_to_event(), renderer);
+            }
         }
-        let _ = video.advance(CYCLES - 1, renderer);
     }
 
     fn read(&mut self, address: u32) -> u32 {
@@ -68,7 +71,7 @@ fn the_lead_of_48_rows_makes_up_for_some_slow_ones() {
     let picture = machine.0.picture_3d().clone();
     let mut other = Machine::new(RowTime::default());
     other.frame(1, 31, [96, 108]);
-    assert!(picture == *other.0.picture_3d());
+    assert!(picture == *other.0.picture_3d() && picture[100][128] & 0x3f == 63);
 }
 
 #[test]
@@ -79,13 +82,14 @@ fn rows_that_come_too_late_show_what_their_place_in_the_buffer_has() {
     assert_eq!(machine.read(RDLINES_COUNT), 0);
     assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, UNDERFLOW);
     let red: Vec<usize> = (0..192).filter(|&y| machine.0.picture_3d()[y][128] & 0x3f != 0).collect();
-    assert!(!red.is_empty() && red[0] >= 96);
+    assert_eq!(red.first(), Some(&96), "{red:?}");
     // Rows that were drawn late are seen when the screen comes to their place again, 48 rows on.
     assert!(red.iter().any(|&y| y >= 96 + 48), "{red:?}");
     // Writing 1 acknowledges it, and it stays so while everything is in time.
+    machine.frame(0, 0, [0, 0]);
+    assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, UNDERFLOW);
     machine.0.write(DISP3DCNT, UNDERFLOW, Width::Half).unwrap();
     assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, 0);
-    machine.frame(0, 0, [0, 0]);
     machine.frame(0, 0, [0, 0]);
     assert_eq!((machine.read(RDLINES_COUNT), machine.read(DISP3DCNT) & UNDERFLOW), (46, 0));
 }
