@@ -37,7 +37,7 @@ pub struct Report {
     pub one_core: Frames,
     /// Frames on all cores.
     pub all_cores: Frames,
-    /// Frames on the host's GPU, by scale, until they are in the processor's memory.
+    /// Frames on the host's GPU, by scale, until their colours are in the processor's memory.
     pub gpu: Vec<OnGpu>,
     /// Frames of both screens.
     pub screens: Vec<Screens>,
@@ -130,7 +130,7 @@ fn on_gpu(scenes: &[Loaded], repeats: usize, done: impl Fn()) -> Result<Vec<OnGp
     let Ok(device) = Device::open(&DeviceOptions::from_env()) else { return Ok(Vec::new()) };
     let mut renderer = ComputeRenderer::new(&device, Options::default())?;
     let mut measured = |scale: Scale| {
-        renderer.set_options(Options { scale, ..Options::default() });
+        renderer.set_options(Options { scale, colors_only: true, ..Options::default() });
         let draw = |gpu: &Gpu| Ok(renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?);
         let frames = frames(scenes, draw, repeats, &done)?;
         Ok(OnGpu { device: device.name().into(), scale: scale.get(), frames })

@@ -80,6 +80,23 @@ fn the_two_renderers_agree() {
 }
 
 #[test]
+fn colors_alone_are_those_of_whole_frames() {
+    let Some(mut compute) = renderer() else { return };
+    for seed in property::seeds(8) {
+        let gpu = gpu(&scenes::scene(seed));
+        let mut pictures = Vec::new();
+        for (colors_only, band_rows) in [(false, 0), (true, 0), (true, 50)] {
+            draw(&mut compute, &gpu, Options { colors_only, band_rows, ..Options::default() });
+            let rows = (0..192).map(|y| compute.row(y).unwrap());
+            pictures.push(rows.clone().map(|row| row.color.to_vec()).collect::<Vec<_>>());
+            let others = rows.map(|row| row.depth.len() + row.attributes.len()).sum::<usize>();
+            assert_eq!(others, if colors_only { 0 } else { 2 * 256 * 192 });
+        }
+        assert!(pictures.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}");
+    }
+}
+
+#[test]
 fn bands_of_any_height_are_one_frame() {
     let Some(mut compute) = renderer() else { return };
     for seed in property::seeds(12) {

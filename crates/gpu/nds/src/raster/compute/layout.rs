@@ -14,8 +14,6 @@ pub const POLYGON_WORDS: usize = 72;
 pub const SPAN_WORDS: u64 = 16;
 /// Words of a pixel.
 pub const PIXEL_WORDS: u64 = 8;
-/// Words of a finished pixel: colour, depth, attributes.
-pub const FINISHED_WORDS: u64 = 3;
 
 /// Flags of a polygon.
 const FRONT: u32 = 1 << 12;
@@ -25,6 +23,8 @@ const FILLS_EDGES: u32 = 1 << 15;
 const SHADOW_MASK: u32 = 1 << 16;
 const SHADOW: u32 = 1 << 17;
 const OPAQUE: u32 = 1 << 18;
+/// With the rules: of finished rows only colours are wanted.
+const COLORS_ONLY: u32 = 1 << 30;
 /// With the rules: upper edges are drawn over lower ones in this frame.
 const OVERLAPS_EDGES: u32 = 1 << 31;
 
@@ -110,11 +110,12 @@ pub struct FrameState {
     toon: [u32; 32],
     control: Control,
     alpha_ref: u32,
+    colors_only: bool,
 }
 
 impl FrameState {
     /// From the registers.
-    pub fn new(registers: &Registers, environment: &Environment) -> FrameState {
+    pub fn new(registers: &Registers, environment: &Environment, colors_only: bool) -> FrameState {
         let clear = Clear::new(registers);
         let control = registers.control();
         FrameState {
@@ -123,6 +124,7 @@ impl FrameState {
             toon: environment.toon,
             control,
             alpha_ref: registers.alpha_dropped(),
+            colors_only,
         }
     }
 
@@ -132,11 +134,12 @@ impl FrameState {
             self.clear.image.map_or(0, |offset| u32::from(u16::from_le_bytes(offset)) | CLEAR_IMAGE);
         let fog = &self.finish.fog;
         let overlap = if rules.overlaps_edges(self.control) { OVERLAPS_EDGES } else { 0 };
+        let colors_only = if self.colors_only { COLORS_ONLY } else { 0 };
         let mut out = vec![band.width, band.rows, polygons, 0];
         out.extend([band.kept, band.first, band.height, band.scale.get()]);
         out.extend([band.finish_first, band.finish_rows, self.control.bits().into(), self.alpha_ref]);
         out.extend([self.clear.color, self.clear.attributes, self.clear.depth, clear_image]);
-        out.extend([rules.bits() | overlap, fog.color, fog.offset, fog.shift]);
+        out.extend([rules.bits() | overlap | colors_only, fog.color, fog.offset, fog.shift]);
         out.extend(self.finish.edge_colors);
         out.extend(self.toon);
         out.extend(fog.table);

@@ -19,11 +19,13 @@
 //! | `band` | how many rows a band has, and its polygons |
 //! | `layout` | the records that the passes read |
 //! | `history` | shadow masks over rows |
+//! | `pool` | buffers that a frame leaves to the next |
 //! | `wgsl/` | the passes: `spans`, `draw` with `colors`, `finish`; `frame` has what they share |
 
 mod band;
 mod history;
 mod layout;
+mod pool;
 
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
 use xenoglot_raster::host::Binner;
@@ -40,7 +42,8 @@ use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use band::{Band, BandPolygons, Bands};
 use history::MaskHistory;
-use layout::{FINISHED_WORDS, FrameState, PIXEL_WORDS, SPAN_WORDS, Submitted};
+use layout::{FrameState, PIXEL_WORDS, SPAN_WORDS, Submitted};
+use pool::Pool;
 
 /// Invocations of a workgroup of `set_up` and of `draw_columns`.
 const GROUP: u32 = 64;
@@ -88,6 +91,8 @@ pub struct Options {
     pub scale: Scale,
     /// Most rows of a band; 0 is as many as fit. Frames are the same.
     pub band_rows: u32,
+    /// Only colours are brought back: rows have no depths and attributes.
+    pub colors_only: bool,
 }
 
 /// The renderer and the frame it drew last.
@@ -98,6 +103,7 @@ pub struct ComputeRenderer {
     options: Options,
     polygons: Vec<Submitted>,
     memory: Option<(TextureMemory, Buffer)>,
+    pool: Pool,
     /// Colours, depths and attributes, row by row.
     planes: [Vec<u32>; 3],
     size: [usize; 2],
@@ -119,6 +125,7 @@ impl ComputeRenderer {
             options,
             polygons: Vec::new(),
             memory: None,
+            pool: Pool::default(),
             planes,
             size: [0; 2],
             scroll_x: 0,
@@ -145,7 +152,8 @@ impl ComputeRenderer {
         self.take_over(list, registers.control());
         self.upload(memory)?;
         self.scroll_x = registers.scroll_x & 0x1ff;
-        let state = FrameState::new(registers, &Environment::new(registers, memory));
+        let environment = Environment::new(registers, memory);
+        let state = FrameState::new(registers, &environment, self.options.colors_only);
         let [width, height] = scale.size().map(|size| size as u32);
         let all = || self.polygons.iter().map(|submitted| (submitted, 0));
         let has_masks = self.polygons.iter().any(Submitted::is_mask);
@@ -167,7 +175,12 @@ impl ComputeRenderer {
             let frame = state.write(&band, rules, polygons.len(), &clears);
             let pixels =
                 self.draw_band(&band, &polygons, &frame, by_columns, antialiasing, before.as_ref())?;
-            before = Some((band, pixels));
+            if let Some((_, pixels)) = before.replace((band, pixels)) {
+                self.pool.give(pixels);
+            }
+        }
+        if let Some((_, pixels)) = before {
+            self.pool.give(pixels);
         }
         Ok(())
     }
@@ -215,9 +228,12 @@ impl ComputeRenderer {
         let spans = buffer(SPAN_WORDS * u64::from(polygons.span_count.max(1)))?;
         let (bins, tiles) = (buffer(grid.bin_words())?, buffer(grid.words())?);
         let drawn = buffer(polygons.drawn_words.into())?;
-        let pixels = buffer(PIXEL_WORDS * band.pixels())?;
-        let finished_words = FINISHED_WORDS * u64::from(band.width) * u64::from(band.finish_rows);
-        let finished = buffer(finished_words)?;
+        // Large ones that are written as a whole.
+        let pixels = self.pool.take(device, 4 * PIXEL_WORDS * band.pixels())?;
+        let planes = if self.options.colors_only { 1 } else { self.planes.len() };
+        let plane_words = u64::from(band.width) * u64::from(band.finish_rows);
+        let finished_bytes = 4 * plane_words * planes as u64;
+        let finished = self.pool.take(device, finished_bytes)?;
 
         let mut commands = Commands::default();
         if let Some((band_before, pixels_before)) = before {
@@ -245,11 +261,12 @@ impl ComputeRenderer {
         }
         dispatch(&programs.finish, by_tile(band.finish_rows));
         commands.submit(device)?;
-        let read = device.read(&[(&finished, 0..4 * finished_words)])?;
+        let read = device.read(&[(&finished, 0..finished_bytes)])?;
         let words = read.first().map_or(&[][..], Vec::as_slice);
-        for (plane, words) in self.planes.iter_mut().zip(words.chunks_exact((words.len() / 3).max(1))) {
+        for (plane, words) in self.planes.iter_mut().zip(words.chunks_exact((plane_words as usize).max(1))) {
             plane.extend_from_slice(words);
         }
+        self.pool.give(finished);
         Ok(pixels)
     }
 }
@@ -269,8 +286,8 @@ impl Frame for ComputeRenderer {
         let [color, depth, attributes] = &self.planes;
         Some(FrameRow {
             color: color.get(row.clone())?,
-            depth: depth.get(row.clone())?,
-            attributes: attributes.get(row)?,
+            depth: depth.get(row.clone()).unwrap_or_default(),
+            attributes: attributes.get(row).unwrap_or_default(),
         })
     }
 }

@@ -158,9 +158,7 @@ fn toon(red: u32) -> u32 {
 }
 
 /// Colour of a polygon's pixel from its vertex colour of 6 bits and its texture coordinates.
-fn shade(polygon: u32, vertex_color: vec3<u32>, st: vec2<i32>) -> u32 {
-    let attributes = polygons[polygon].attributes;
-    let texture = polygons[polygon].texture;
+fn shade(polygon: u32, attributes: u32, texture: u32, vertex_color: vec3<u32>, st: vec2<i32>) -> u32 {
     let own_alpha = extractBits(attributes, 16u, 5u);
     let mode = extractBits(attributes, 4u, 2u);
     let red = vertex_color.x;

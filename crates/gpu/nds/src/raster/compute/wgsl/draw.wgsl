@@ -21,90 +21,101 @@ fn clear_pixel(x: u32, y: u32) -> Pixel {
     return pixel;
 }
 
-/// Whether a polygon's span has column `x`: all from edge to edge, or the two edges of a wireframe.
-fn is_in_span(polygon: u32, span: u32, x: i32) -> bool {
-    let flags = spans[span].flags;
-    let inside = spans[span].inside;
-    let right = max(spans[span].right, inside);
-    let first = select(inside, spans[span].start, (flags & FILLS_LEFT) != 0u);
-    let last = select(right - 1, spans[span].end, (flags & FILLS_RIGHT) != 0u);
-    let is_hollow = (polygons[polygon].flags & WIREFRAME) != 0u && (flags & ROW_FLAGS) == 0u;
-    return x >= first && x <= last && !(is_hollow && x >= inside && x < right);
+/// A polygon's pixel, with what several functions need of the polygon and its span: loads are what a pixel costs most.
+struct Spot {
+    polygon: u32,
+    span: u32,
+    x: i32,
+    /// Of the polygon.
+    flags: u32,
+    attributes: u32,
+    /// Of the span.
+    span_flags: u32,
+    /// Columns from the span's first pixel, and how many it has.
+    at: i32,
+    length: i32,
+    /// Factor of 8 bits; 0 where w is level.
+    factor: i32,
 }
 
-/// Factor of 8 bits at a column; 0 where w is level.
-fn span_factor(span: u32, x: i32) -> i32 {
-    if (spans[span].flags & LINEAR) != 0u {
-        return 0;
+/// Whether a column is between the edges of a wireframe's span.
+fn is_hollow(span: u32, x: i32) -> bool {
+    let inner = unpack_halves(spans[span].inner);
+    return (spans[span].flags & ROW_FLAGS) == 0u && x >= inner.x && x < max(inner.y, inner.x);
+}
+
+fn spot(polygon: u32, span: u32, x: i32, flags: u32) -> Spot {
+    let span_flags = spans[span].flags;
+    let ends = unpack_halves(spans[span].ends);
+    let at = x - ends.x;
+    let length = ends.y + 1 - ends.x;
+    var factor = 0;
+    if (span_flags & LINEAR) == 0u {
+        let w = spans[span].w;
+        let weight = u32(at) * (w & 0xffffu);
+        let sum = weight + u32(length - at) * (w >> 16u);
+        if sum != 0u {
+            factor = settled(weight << 8u, sum, u32(f32(weight) / f32(sum) * 256.0));
+        }
     }
-    let length = u32(spans[span].end + 1 - spans[span].start);
-    let at = u32(x - spans[span].start);
-    let w = spans[span].w;
-    let weight = at * (w & 0xffffu);
-    return i32(divide(weight, weight + (length - at) * (w >> 16u), 8u));
+    return Spot(polygon, span, x, flags, polygons[polygon].attributes, span_flags, at, length, factor);
 }
 
-fn span_depth(span: u32, x: i32, factor: i32, is_w: bool) -> u32 {
-    let a = spans[span].depth[0];
-    let b = spans[span].depth[1];
+fn span_depth(spot: Spot) -> u32 {
+    let a = spans[spot.span].depth[0];
+    let b = spans[spot.span].depth[1];
     if a == b {
         return u32(a);
     }
-    if is_w {
-        return u32(w_depth(a, b, factor, 8u));
+    if (spot.flags & W_BUFFERED) != 0u {
+        return u32(w_depth(a, b, spot.factor, 8u));
     }
     // From the smaller end, with a difference that has lost 9 bits.
-    let length = spans[span].end + 1 - spans[span].start;
-    let at = x - spans[span].start;
-    let scaled = u32(abs(b - a) >> 9u) * u32(select(length - at, at, a < b));
-    return u32(min(a, b)) + multiply_shift(scaled, depth_reciprocal(length), 13u);
+    let scaled = u32(abs(b - a) >> 9u) * u32(select(spot.length - spot.at, spot.at, a < b));
+    return u32(min(a, b)) + multiply_shift(scaled, spans[spot.span].reciprocal, 13u);
 }
 
-fn span_value(a: i32, b: i32, span: u32, x: i32, factor: i32) -> i32 {
+fn span_value(a: i32, b: i32, spot: Spot) -> i32 {
     if a == b {
         return a;
     }
-    if (spans[span].flags & LINEAR) != 0u {
-        return linear_value(a, b, x - spans[span].start, spans[span].end + 1 - spans[span].start);
+    if (spot.span_flags & LINEAR) != 0u {
+        return linear_value(a, b, spot.at, spot.length);
     }
-    return a + (((b - a) * factor) >> 8u);
+    return a + (((b - a) * spot.factor) >> 8u);
 }
 
-fn span_color(polygon: u32, span: u32, x: i32, factor: i32) -> u32 {
-    let a = unpack_rgb9(spans[span].rgb[0]);
-    let b = unpack_rgb9(spans[span].rgb[1]);
+fn span_color(spot: Spot) -> u32 {
+    let a = unpack_rgb9(spans[spot.span].rgb[0]);
+    let b = unpack_rgb9(spans[spot.span].rgb[1]);
     // 9 bits along spans, 6 of a pixel.
-    let rgb = vec3(
-        span_value(a.x, b.x, span, x, factor),
-        span_value(a.y, b.y, span, x, factor),
-        span_value(a.z, b.z, span, x, factor),
-    ) >> vec3(3u);
+    let rgb = vec3(span_value(a.x, b.x, spot), span_value(a.y, b.y, spot), span_value(a.z, b.z, spot)) >> vec3(3u);
+    let texture = polygons[spot.polygon].texture;
     var st = vec2(0);
-    if texture_format(polygons[polygon].texture) != 0u {
-        let c = unpack_st(spans[span].st[0]);
-        let d = unpack_st(spans[span].st[1]);
-        st = vec2(span_value(c.x, d.x, span, x, factor), span_value(c.y, d.y, span, x, factor));
+    if texture_format(texture) != 0u {
+        let c = unpack_halves(spans[spot.span].st[0]);
+        let d = unpack_halves(spans[spot.span].st[1]);
+        st = vec2(span_value(c.x, d.x, spot), span_value(c.y, d.y, spot));
     }
-    return shade(polygon, vec3<u32>(rgb), st);
+    return shade(spot.polygon, spot.attributes, texture, vec3<u32>(rgb), st);
 }
 
-fn passes(polygon: u32, depth: u32, layer: Layer, attributes: u32) -> bool {
-    let flags = polygons[polygon].flags;
-    if extractBits(polygons[polygon].attributes, 14u, 1u) != 0u {
-        let margin = select(0x200u, 0xffu, (flags & W_BUFFERED) != 0u);
+fn passes(spot: Spot, depth: u32, layer: Layer, attributes: u32) -> bool {
+    if extractBits(spot.attributes, 14u, 1u) != 0u {
+        let margin = select(0x200u, 0xffu, (spot.flags & W_BUFFERED) != 0u);
         return max(depth, layer.depth) - min(depth, layer.depth) <= margin;
     }
     // Equal fronts pass over opaque pixels whose back is seen.
-    let accepts_equal = (flags & FRONT) != 0u && (attributes & (BACK | TRANSLUCENT)) == BACK;
+    let accepts_equal = (spot.flags & FRONT) != 0u && (attributes & (BACK | TRANSLUCENT)) == BACK;
     return depth < layer.depth + select(0u, 1u, accepts_equal);
 }
 
-fn draw_translucent(polygon: u32, layer: Layer, color: u32, depth: u32, own: u32) -> Layer {
+fn draw_translucent(spot: Spot, layer: Layer, color: u32, depth: u32, own: u32) -> Layer {
     let there = layer.attributes;
     let id = ((own >> 8u) & TRANSLUCENT_ID) | TRANSLUCENT;
     // For shadows opaque ids count, too.
     var is_same = (there & (TRANSLUCENT_ID | TRANSLUCENT)) == id;
-    if (there & TRANSLUCENT) == 0u && (polygons[polygon].flags & SHADOW) != 0u {
+    if (there & TRANSLUCENT) == 0u && (spot.flags & SHADOW) != 0u {
         is_same = ((there ^ own) & OPAQUE_ID) == 0u;
     }
     if is_same {
@@ -113,19 +124,19 @@ fn draw_translucent(polygon: u32, layer: Layer, color: u32, depth: u32, own: u32
     var out = layer;
     out.attributes = (own & BACK) | (own & there & FOG) | id | (there & (OPAQUE_ID | COVERAGE | EDGES));
     out.color = blend(color, layer.color);
-    if extractBits(polygons[polygon].attributes, 11u, 1u) != 0u {
+    if extractBits(spot.attributes, 11u, 1u) != 0u {
         out.depth = depth;
     }
     return out;
 }
 
 /// Draws a mask: marks where it lies behind what is there.
-fn mark(pixel: ptr<function, Pixel>, polygon: u32, depth: u32) {
+fn mark(pixel: ptr<function, Pixel>, spot: Spot, depth: u32) {
     let attributes = (*pixel).top.attributes;
-    if !passes(polygon, depth, (*pixel).top, attributes) {
+    if !passes(spot, depth, (*pixel).top, attributes) {
         (*pixel).marks = MARK_TOP;
     }
-    if (attributes & EDGES) != 0u && !passes(polygon, depth, (*pixel).under, (*pixel).under.attributes) {
+    if (attributes & EDGES) != 0u && !passes(spot, depth, (*pixel).under, (*pixel).under.attributes) {
         (*pixel).marks |= MARK_UNDER;
     }
 }
@@ -136,11 +147,11 @@ const UNDER = 2u;
 const BOTH = 3u;
 
 /// Which layers a pixel goes into.
-fn layers(pixel: Pixel, polygon: u32, depth: u32) -> u32 {
+fn layers(pixel: Pixel, spot: Spot, depth: u32) -> u32 {
     let is_layered = (frame.control & ANTIALIASING) != 0u;
     var attributes = pixel.top.attributes;
     var is_under = false;
-    if (polygons[polygon].flags & SHADOW) != 0u {
+    if (spot.flags & SHADOW) != 0u {
         if pixel.marks == 0u {
             return NOWHERE;
         }
@@ -150,48 +161,41 @@ fn layers(pixel: Pixel, polygon: u32, depth: u32) -> u32 {
         }
         is_under = (pixel.marks & MARK_TOP) == 0u;
         if is_under {
-            if is_layered && passes(polygon, depth, pixel.under, attributes) {
+            if is_layered && passes(spot, depth, pixel.under, attributes) {
                 return UNDER;
             }
             return NOWHERE;
         }
     }
     let over_edge = is_layered && (attributes & EDGES) != 0u;
-    if passes(polygon, depth, pixel.top, attributes) {
+    if passes(spot, depth, pixel.top, attributes) {
         return select(ON_TOP, BOTH, over_edge);
     }
     // What fails against an edge pixel is tested against what that covers.
-    if over_edge && passes(polygon, depth, pixel.under, pixel.under.attributes) {
+    if over_edge && passes(spot, depth, pixel.under, pixel.under.attributes) {
         return UNDER;
     }
     return NOWHERE;
 }
 
-fn draw_opaque(
-    pixel: ptr<function, Pixel>,
-    polygon: u32,
-    span: u32,
-    x: i32,
-    place: u32,
-    color: u32,
-    depth: u32,
-    own: u32,
-) {
-    let flags = spans[span].flags;
-    let is_left = x < spans[span].inside;
-    let is_right = !is_left && x >= spans[span].right;
+fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, place: u32, color: u32, depth: u32, own: u32) {
+    let flags = spot.span_flags;
+    let x = spot.x;
+    let inner = unpack_halves(spans[spot.span].inner);
+    let is_left = x < inner.x;
+    let is_right = !is_left && x >= inner.y;
     var attributes = own | (flags & ROW_FLAGS) | select(0u, LEFT_EDGE, is_left) | select(0u, RIGHT_EDGE, is_right);
     if (frame.rules & OVERLAPS_EDGES) != 0u {
-        attributes |= lower_edge(span, is_left, is_right);
+        attributes |= lower_edge(flags, is_left, is_right);
     }
     var coverage = SETTLED;
     if (frame.control & ANTIALIASING) != 0u && (attributes & EDGES) != 0u {
         let rises = (is_left && (flags & RISING_LEFT) != 0u) || (is_right && (flags & RISING_RIGHT) != 0u);
         if rises {
             // How many were drawn before this one is known when all are.
-            coverage = (span << 1u) | select(0u, 1u, is_right);
-            let bit = u32(x - spans[span].drawn_x);
-            atomicOr(&drawn[spans[span].drawn + (bit >> 5u)], 1u << (bit & 31u));
+            coverage = (spot.span << 1u) | select(0u, 1u, is_right);
+            let bit = u32(x - spans[spot.span].drawn_x);
+            atomicOr(&drawn[spans[spot.span].drawn + (bit >> 5u)], 1u << (bit & 31u));
         } else if is_left {
             attributes |= flags & COVERAGE;
         } else if is_right {
@@ -212,18 +216,17 @@ fn draw_opaque(
 }
 
 /// Whether a pixel of an upper edge is over one that ends a polygon of the same id below.
-fn is_over_lower_edge(pixel: Pixel, polygon: u32, span: u32, x: i32) -> bool {
-    let side = select(0u, UPPER_LEFT, x < spans[span].inside)
-        | select(0u, UPPER_RIGHT, x >= max(spans[span].right, spans[span].inside));
+fn is_over_lower_edge(pixel: Pixel, spot: Spot) -> bool {
+    let inner = unpack_halves(spans[spot.span].inner);
+    let side = select(0u, UPPER_LEFT, spot.x < inner.x) | select(0u, UPPER_RIGHT, spot.x >= max(inner.y, inner.x));
     let there = pixel.top.attributes & (OPAQUE_ID | LOWER_EDGE | TRANSLUCENT);
-    let wanted = (polygons[polygon].attributes & OPAQUE_ID) | LOWER_EDGE;
-    let kind = polygons[polygon].flags & (OPAQUE | SHADOW);
-    return (spans[span].flags & side) != 0u && there == wanted && kind == OPAQUE;
+    let wanted = (spot.attributes & OPAQUE_ID) | LOWER_EDGE;
+    let kind = spot.flags & (OPAQUE | SHADOW);
+    return (spot.span_flags & side) != 0u && there == wanted && kind == OPAQUE;
 }
 
 /// [`LOWER_EDGE`] for a pixel that ends the polygon below.
-fn lower_edge(span: u32, is_left: bool, is_right: bool) -> u32 {
-    let flags = spans[span].flags;
+fn lower_edge(flags: u32, is_left: bool, is_right: bool) -> u32 {
     var side = LAST_ROW;
     if is_left || is_right {
         side = select(0u, LOWER_LEFT, is_left) | select(0u, LOWER_RIGHT, is_right);
@@ -238,40 +241,44 @@ fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
         return;
     }
     let span = polygons[polygon].span + u32(row);
-    let flags = polygons[polygon].flags;
-    if (spans[span].flags & CLEARS) != 0u {
+    if (*pixel).marks != 0u && (spans[span].flags & CLEARS) != 0u {
         (*pixel).marks = 0u;
     }
-    if !is_in_span(polygon, span, x) {
+    let shown = unpack_halves(spans[span].shown);
+    if x < shown.x || x > shown.y {
         return;
     }
-    let factor = span_factor(span, x);
-    let depth = span_depth(span, x, factor, (flags & W_BUFFERED) != 0u);
+    let flags = polygons[polygon].flags;
+    if (flags & WIREFRAME) != 0u && is_hollow(span, x) {
+        return;
+    }
+    let spot = spot(polygon, span, x, flags);
+    let depth = span_depth(spot);
     if (flags & SHADOW_MASK) != 0u {
-        mark(pixel, polygon, depth);
+        mark(pixel, spot, depth);
         return;
     }
-    var place = layers(*pixel, polygon, depth);
-    if place == NOWHERE && (frame.rules & OVERLAPS_EDGES) != 0u && is_over_lower_edge(*pixel, polygon, span, x) {
+    var place = layers(*pixel, spot, depth);
+    if place == NOWHERE && (frame.rules & OVERLAPS_EDGES) != 0u && is_over_lower_edge(*pixel, spot) {
         place = ON_TOP;
     }
     if place == NOWHERE {
         return;
     }
-    let color = span_color(polygon, span, x, factor);
+    let color = span_color(spot);
     if alpha(color) <= frame.alpha_ref {
         return;
     }
-    let own = (polygons[polygon].attributes & (OPAQUE_ID | FOG)) | select(BACK, 0u, (flags & FRONT) != 0u);
+    let own = (spot.attributes & (OPAQUE_ID | FOG)) | select(BACK, 0u, (flags & FRONT) != 0u);
     if alpha(color) == 31u {
-        draw_opaque(pixel, polygon, span, x, place, color, depth, own);
+        draw_opaque(pixel, spot, place, color, depth, own);
         return;
     }
     if place != UNDER {
-        (*pixel).top = draw_translucent(polygon, (*pixel).top, color, depth, own);
+        (*pixel).top = draw_translucent(spot, (*pixel).top, color, depth, own);
     }
     if place != ON_TOP {
-        (*pixel).under = draw_translucent(polygon, (*pixel).under, color, depth, own);
+        (*pixel).under = draw_translucent(spot, (*pixel).under, color, depth, own);
     }
 }
 
@@ -295,7 +302,14 @@ fn draw_pixel(x: u32, y: u32, marks: u32) {
             }
         }
     }
-    pixels[pixel_place(x, y)] = pixel;
+    let place = pixel_place(x, y);
+    pixels[place].top = pixel.top;
+    pixels[place].marks = pixel.marks;
+    // What nothing looks at without antialiasing.
+    if (frame.control & ANTIALIASING) != 0u {
+        pixels[place].under = pixel.under;
+        pixels[place].coverage = pixel.coverage;
+    }
 }
 
 /// Every pixel of the band by itself.

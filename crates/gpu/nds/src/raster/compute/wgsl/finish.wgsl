@@ -28,8 +28,8 @@ fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let span = coverage >> 1u;
     let side = coverage & 1u;
-    let inside = spans[span].inside;
-    let first = select(spans[span].start, max(spans[span].right, inside), side != 0u);
+    let inner = unpack_halves(spans[span].inner);
+    let first = select(unpack_halves(spans[span].ends).x, max(inner.y, inner.x), side != 0u);
     let count = count_drawn(span, first, i32(id.x));
     let rising = spans[span].rising[side];
     let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
@@ -103,9 +103,8 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let y = frame.finish_first + id.y;
-    let pixel = pixels[pixel_place(id.x, y)];
-    var top = pixel.top;
-    var under = pixel.under;
+    let place = pixel_place(id.x, y);
+    var top = pixels[place].top;
     let is_edge = (top.attributes & EDGES) != 0u;
     if (frame.control & EDGE_MARKING) != 0u && is_edge {
         let x = i32(id.x);
@@ -119,14 +118,20 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     if (frame.control & FOG_ENABLED) != 0u {
         top.color = fogged(top);
-        under.color = fogged(under);
     }
     if (frame.control & ANTIALIASING) != 0u && is_edge {
+        var under = pixels[place].under;
+        if (frame.control & FOG_ENABLED) != 0u {
+            under.color = fogged(under);
+        }
         top.color = antialiased(top.attributes, top.color, under.color);
     }
     let at = id.y * width + id.x;
     let plane = frame.finish_count * width;
     finished[at] = top.color;
+    if (frame.rules & COLORS_ONLY) != 0u {
+        return;
+    }
     finished[plane + at] = top.depth;
     finished[2u * plane + at] = top.attributes;
 }

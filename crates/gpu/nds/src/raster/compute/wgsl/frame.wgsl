@@ -12,6 +12,7 @@ const FOG_ENABLED = 1u << 7u;
 const SLOPE_GAPS = 1u << 0u;
 const RECORDED_COVERAGE = 1u << 1u;
 const LINE_END_POINTS = 1u << 2u;
+const COLORS_ONLY = 1u << 30u;
 const OVERLAPS_EDGES = 1u << 31u;
 
 /// A frame, and the band of its rows at hand.
@@ -35,7 +36,8 @@ struct Frame {
     clear_depth: u32,
     /// Bit 16: there is an image; offsets of column and row in the low bytes.
     clear_image: u32,
-    /// What is drawn as consoles do; bit 31: upper edges are drawn over lower ones in this frame.
+    /// What is drawn as consoles do; bit 30: of finished rows only colours are wanted; bit 31: upper edges are drawn over lower
+    /// ones in this frame.
     rules: u32,
     fog_color: u32,
     fog_offset: u32,
@@ -106,24 +108,35 @@ const LOWER_LEFT = 1u << 25u;
 const LOWER_RIGHT = 1u << 26u;
 const LAST_ROW = 1u << 27u;
 
-/// A polygon's part of a row.
+/// A polygon's part of a row. Columns are pairs of 16 signed bits, as each load costs.
 struct Span {
-    /// First and last pixel, first after the left edge, first of the right edge.
-    start: i32,
-    end: i32,
-    inside: i32,
-    right: i32,
+    /// First and last column that may be drawn.
+    shown: u32,
+    /// First and last pixel.
+    ends: u32,
+    /// First after the left edge, first of the right edge.
+    inner: u32,
     flags: u32,
     /// Rising coverage by side: of the first pixel [9:0], what each drawn one adds [25:16].
     rising: array<u32, 2>,
     /// w of both ends.
     w: u32,
+    /// Of its length, for depths.
+    reciprocal: u32,
     depth: array<i32, 2>,
     rgb: array<u32, 2>,
     st: array<u32, 2>,
     /// First word of its bitmap of drawn pixels.
     drawn: u32,
     drawn_x: i32,
+}
+
+fn pack_halves(first: i32, second: i32) -> u32 {
+    return (u32(first) & 0xffffu) | (u32(second) << 16u);
+}
+
+fn unpack_halves(columns: u32) -> vec2<i32> {
+    return vec2(i32(columns << 16u) >> 16u, i32(columns) >> 16u);
 }
 
 // Attributes of a pixel.
@@ -216,12 +229,24 @@ fn w_depth(a: i32, b: i32, factor: i32, bits: u32) -> i32 {
     return a + (difference >> bits) * factor + ((low * factor) >> bits);
 }
 
+/// `product / divisor` for an `estimate` of the quotient that is off by one at most. Only differences count, so `product` may have lost
+/// its upper bits; `divisor` is below 2^30. Integer divisions of vectors are one division after the other on a host's processor.
+fn settled(product: u32, divisor: u32, estimate: u32) -> i32 {
+    let rest = i32(product - estimate * divisor);
+    return i32(estimate) + select(0, 1, rest >= i32(divisor)) - select(0, 1, rest < 0);
+}
+
+/// `product / length` for a product below 2^29 and a length below 2^14 that is not 0.
+fn part(product: i32, length: i32) -> i32 {
+    return settled(u32(product), u32(length), u32(f32(product) / f32(length)));
+}
+
 /// Between two values where w is level; falling ones from the other end.
 fn linear_value(a: i32, b: i32, at: i32, length: i32) -> i32 {
     if a < b {
-        return a + (b - a) * at / length;
+        return a + part((b - a) * at, length);
     }
-    return b + (a - b) * (length - at) / length;
+    return b + part((a - b) * (length - at), length);
 }
 
 fn unpack_rgb9(rgb: u32) -> vec3<i32> {
@@ -230,12 +255,4 @@ fn unpack_rgb9(rgb: u32) -> vec3<i32> {
 
 fn pack_rgb9(rgb: vec3<i32>) -> u32 {
     return u32(rgb.x) | (u32(rgb.y) << 9u) | (u32(rgb.z) << 18u);
-}
-
-fn unpack_st(st: u32) -> vec2<i32> {
-    return vec2(i32(st << 16u) >> 16u, i32(st) >> 16u);
-}
-
-fn pack_st(st: vec2<i32>) -> u32 {
-    return (u32(st.x) & 0xffffu) | (u32(st.y) << 16u);
 }

@@ -178,9 +178,9 @@ fn edge_rgb(edge: Edge) -> u32 {
 }
 
 fn edge_st(edge: Edge) -> u32 {
-    let a = unpack_st(edge.upper.st);
-    let b = unpack_st(edge.lower.st);
-    return pack_st(vec2(edge_value(edge, a.x, b.x), edge_value(edge, a.y, b.y)));
+    let a = unpack_halves(edge.upper.st);
+    let b = unpack_halves(edge.lower.st);
+    return pack_halves(edge_value(edge, a.x, b.x), edge_value(edge, a.y, b.y));
 }
 
 /// The place after a vertex, up or down the list.
@@ -318,10 +318,16 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
         bits |= CLEARS;
     }
     var span: Span;
-    span.start = start;
-    span.end = end;
-    span.inside = min(start + left_pixels.length, end + 1);
-    span.right = min(end + 1 - right_pixels.length, end + 1);
+    let inside = min(start + left_pixels.length, end + 1);
+    let first_of_right = min(end + 1 - right_pixels.length, end + 1);
+    let beside = max(first_of_right, inside);
+    span.ends = pack_halves(start, end);
+    span.inner = pack_halves(inside, first_of_right);
+    span.reciprocal = depth_reciprocal(end + 1 - start);
+    span.shown = pack_halves(
+        select(inside, start, (bits & FILLS_LEFT) != 0u),
+        select(beside - 1, end, (bits & FILLS_RIGHT) != 0u),
+    );
     bits |= select(0u, UPPER_LEFT, is_upper(left, true)) | select(0u, LOWER_LEFT, is_lower(left, true));
     bits |= select(0u, UPPER_RIGHT, is_upper(right, false)) | select(0u, LOWER_RIGHT, is_lower(right, false));
     bits |= select(0u, LAST_ROW, row == max(bottom - 1, top));
@@ -340,7 +346,7 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     if !swapped && right_pixels.rises && (frame.rules & RECORDED_COVERAGE) != 0u {
         // Pixels of the right edge that belong to the left one count.
         let gain = right_pixels.coverage >> 16u;
-        let first = (right_pixels.coverage & 0x3ffu) + u32(max(span.inside - span.right, 0)) * gain;
+        let first = (right_pixels.coverage & 0x3ffu) + u32(max(inside - first_of_right, 0)) * gain;
         span.rising[1] = min(first, 0x3ffu) | (gain << 16u);
     }
     let w = vec2(edge_value(left, left.upper.w, left.lower.w), edge_value(right, right.upper.w, right.lower.w));
