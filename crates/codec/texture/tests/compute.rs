@@ -23,6 +23,9 @@ fn decoder() -> Option<Decoder> {
     }
 }
 
+/// Bytes that a storage buffer of any device may have (WebGPU's `maxStorageBufferBindingSize`).
+const LARGEST_BUFFER: usize = 128 << 20;
+
 /// Formats with programs.
 fn formats() -> impl Iterator<Item = Format> {
     Format::compressed().filter(|format| !matches!(format, Format::Pica(_)))
@@ -52,7 +55,11 @@ fn random_blocks_are_as_on_the_cpu() {
     let mut rng = property::rng(5);
     for format in formats() {
         let [width, height, depth] = format.block();
-        let extent = Extent { width: side() * width, height: side() * height, depth };
+        let mut extent = Extent { width: side() * width, height: side() * height, depth };
+        // In a long run texels of floats are more than a buffer of lavapipe holds.
+        while format.output_bytes(extent).unwrap() > LARGEST_BUFFER {
+            extent.height = (extent.height / 2).next_multiple_of(height);
+        }
         compare(&decoder, format, extent, &random_blocks(&mut rng, format, extent));
     }
 }
