@@ -1,6 +1,7 @@
 //! Looking at a whole store: totals, all entries, verification, removal of what is of no use.
 
 use super::medium::{ENTRIES, Fault, Medium, Snapshot, TOTALS, USES, guard};
+use super::place::Place;
 use super::write::{Tables, begin};
 use super::{Gc, Store, StoreError};
 use crate::entry::{self, EntryError, HEADER, Header, Kind};
@@ -140,7 +141,7 @@ impl Store {
             removed += guard(self.path(), || medium.shrink(to, self.options.patience))?;
         }
         let mut medium = self.medium_mut();
-        guard(self.path(), || medium.compact())?;
+        guard(self.path(), || medium.compact(&*self.place))?;
         Ok(removed)
     }
 }
@@ -174,17 +175,16 @@ impl Medium {
     }
 
     /// Makes the file smaller where no other process reads it.
-    fn compact(&mut self) -> Result<(), Fault> {
-        let Medium::Writable { database, entries } = std::mem::take(self) else { return Ok(()) };
-        // The snapshot is a reader that would be in the way.
+    fn compact(&mut self, place: &dyn Place) -> Result<(), Fault> {
+        let Medium::Writable { entries, database } = std::mem::take(self) else { return Ok(()) };
+        // The snapshots are readers that would be in the way.
         drop(entries);
         let mut database = database;
         match database.compact() {
             Ok(_) | Err(redb::CompactionError::TransactionInProgress) => {}
             Err(error) => return Err(error.into()),
         }
-        let entries = database.begin_read()?.open_table(ENTRIES)?;
-        *self = Medium::Writable { database, entries: Snapshot::new(entries) };
+        *self = Medium::Writable { entries: Snapshot::new(&database, Some(place))?, database };
         Ok(())
     }
 }
