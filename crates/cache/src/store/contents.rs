@@ -7,6 +7,7 @@ use super::{Gc, Store, StoreError};
 use crate::entry::{self, EntryError, HEADER, Header, Kind};
 use crate::key::Key;
 use redb::{ReadTransaction, ReadableDatabase, ReadableTable};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// An entry as a scan of a store meets it.
@@ -70,6 +71,20 @@ impl Store {
             })
         });
         scanned.inspect_err(|error| self.failed(error.clone(), generation))
+    }
+
+    /// The bytes of all entries on disk, by key: stores for which they are equal answer every look-up alike, whatever their files
+    /// look like. All of them are in memory then.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn contents(&self) -> Result<BTreeMap<Key, Vec<u8>>, StoreError> {
+        let mut contents = BTreeMap::new();
+        self.scan(|item| {
+            contents.insert(item.key, item.bytes.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        Ok(contents)
     }
 
     /// Entries on disk and their bytes.

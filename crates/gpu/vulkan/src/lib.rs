@@ -67,6 +67,7 @@ mod instance;
 pub mod isolated;
 mod job;
 mod module;
+mod pipelines;
 mod rays;
 mod render;
 mod spread;
