@@ -267,3 +267,28 @@ impl Medium {
 fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::FilePlace;
+    use super::*;
+
+    #[test]
+    fn look_ups_have_pages_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = FilePlace::new(&folder.path().join("store.redb"), std::time::Duration::ZERO);
+        let (medium, _) = Medium::open(&place, &Options::default()).unwrap();
+        let Medium::Writable { entries, .. } = &medium else { panic!("it is not written") };
+        let before = entries.0.load_full();
+        assert!(before.own.is_some());
+        // Nothing was written, so the pages in memory are those of the file.
+        medium.renew(&place).ok().unwrap();
+        assert!(Arc::ptr_eq(&before, &entries.0.load_full()));
+        drop(before);
+        let change = (Key([7; 32]), super::super::write::Change::Put(vec![1, 2, 3].into()));
+        medium.write(&[change], &[], &Options::default()).ok().unwrap();
+        medium.renew(&place).ok().unwrap();
+        assert!(entries.0.load_full().own.is_some());
+        assert_eq!(medium.read(&Key([7; 32])).ok().unwrap(), Some(vec![1, 2, 3]));
+    }
+}

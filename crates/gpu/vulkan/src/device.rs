@@ -3,14 +3,13 @@
 use crate::error::Named;
 use crate::info::{FeatureChain, OLDEST_API};
 use crate::instance::Instance;
-use crate::pipelines::Pipelines;
+use crate::pipelines::{PipelineStore, Pipelines};
 use crate::{DeviceInfo, Error};
 use ash::vk;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use xenoglot_cache::Cache;
 
 /// The environment variable [`DeviceOptions::from_env`] takes the selector from.
 pub const DEVICE_VARIABLE: &str = "XENOGLOT_VULKAN_DEVICE";
@@ -76,18 +75,17 @@ impl Device {
         Device::choose(options, None)
     }
 
-    /// The same with a cache that keeps what the driver compiles: it is read now, and written when the device is closed.
+    /// The same with a store that keeps what the driver compiles: it is read now, and written when the device is closed.
     ///
-    /// What is in the cache reaches the driver as it is: whoever may write its folder, or hands in packs, is trusted as much as
-    /// this program.
+    /// What is in the store reaches the driver as it is: whoever may write it is trusted as much as this program.
     ///
     /// # Errors
     /// As [`Device::open`].
-    pub fn open_with(options: &DeviceOptions, cache: &Arc<Cache>) -> Result<Device, Error> {
-        Device::choose(options, Some(cache))
+    pub fn open_with(options: &DeviceOptions, store: Arc<dyn PipelineStore>) -> Result<Device, Error> {
+        Device::choose(options, Some(store))
     }
 
-    fn choose(options: &DeviceOptions, cache: Option<&Arc<Cache>>) -> Result<Device, Error> {
+    fn choose(options: &DeviceOptions, store: Option<Arc<dyn PipelineStore>>) -> Result<Device, Error> {
         let instance = Instance::new(options.validation)?;
         let mut devices = instance.devices()?;
         let available = devices.iter().map(|(_, info)| info.name.clone()).collect();
@@ -100,10 +98,10 @@ impl Device {
             return Err(Error::NoDevice { selector: options.selector.clone(), available });
         };
         let mut shared = Shared::new(instance, physical, info, options)?;
-        if let Some(cache) = cache {
+        if let Some(store) = store {
             // SAFETY: the physical device comes from this instance.
             let properties = unsafe { shared.instance.raw.get_physical_device_properties(physical) };
-            shared.pipelines = Pipelines::open(&shared.raw, &properties, cache)?;
+            shared.pipelines = Pipelines::open(&shared.raw, &properties, store)?;
         }
         Ok(Device { shared: Arc::new(shared) })
     }

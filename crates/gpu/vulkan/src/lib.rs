@@ -86,6 +86,7 @@ pub use job::{
     RunOutput, SampleJob, SampledFrame, Stage, StageModule, Topology, VertexInput, VertexJob, VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
+pub use pipelines::PipelineStore;
 pub use spread::spread;
 pub use texel::TexelFormat;
 pub use vertex::VertexPipeline;

@@ -14,7 +14,7 @@ fn open(folder: &Path) -> Arc<Cache> {
 
 /// Runs a shader on a device that is opened with a cache and closed again.
 fn run(cache: &Arc<Cache>, spirv: &[u32]) {
-    let device = Device::open_with(&DeviceOptions::from_env(), cache).unwrap();
+    let device = Device::open_with(&DeviceOptions::from_env(), Arc::clone(cache) as _).unwrap();
     let runs = vec![compute_run(vec![storage(0, &[1, 2, 3, 0x8000_0005])], 1)];
     let job = ComputeJob { spirv: spirv.to_vec(), entry: "main".to_owned(), runs };
     // SAFETY: glslang makes valid modules.
