@@ -4,7 +4,7 @@ use crate::entry::{Entry, Kind};
 use crate::failure::{Failure, attempt};
 use crate::in_work::InWork;
 use crate::key::{Key, Title};
-use crate::memory::Memory;
+use crate::memory::{Busy, Memory};
 use crate::record::{Recorder, Recording, State, Stateless};
 use crate::remote::{Far, Remote, RemoteCounts, RemoteError};
 #[cfg(feature = "disk")]
@@ -28,7 +28,7 @@ const SHAPES: u64 = 32;
 /// A translation is found by a base key (of the program, its options, the host) and a [`State`], which is asked what the
 /// front end asked when the translation was made; and only if what had a part in it has the versions it had.
 pub struct Cache {
-    memory: Memory,
+    memory: Arc<Memory>,
     shapes: Shapes,
     versions: Versions,
     title: Title,
@@ -128,8 +128,12 @@ impl Cache {
 
     /// A cache in memory, of so many bytes.
     pub fn with_memory(bytes: u64, versions: Versions) -> Cache {
+        Cache::of(Arc::new(Memory::new(bytes)), versions)
+    }
+
+    fn of(memory: Arc<Memory>, versions: Versions) -> Cache {
         Cache {
-            memory: Memory::new(bytes),
+            memory,
             shapes: Shapes::with(1024, READY_SHAPES, UnitWeighter, FxBuildHasher, Default::default()),
             versions,
             title: Title::NONE,
@@ -145,8 +149,13 @@ impl Cache {
     }
 
     #[cfg(feature = "disk")]
-    pub(crate) fn with_disk(bytes: u64, versions: Versions, title: Title, disk: crate::disk::Disk) -> Cache {
-        Cache { title, disk: Some(disk), ..Cache::with_memory(bytes, versions) }
+    pub(crate) fn with_disk(
+        memory: Arc<Memory>,
+        versions: Versions,
+        title: Title,
+        disk: crate::disk::Disk,
+    ) -> Cache {
+        Cache { title, disk: Some(disk), ..Cache::of(memory, versions) }
     }
 
     /// The same with a tier behind it that machines share.
@@ -184,15 +193,33 @@ impl Cache {
         false
     }
 
+    /// Whether the disk has all entries that memory has.
+    fn is_all_on_disk(&self) -> bool {
+        #[cfg(feature = "disk")]
+        if let Some(disk) = &self.disk {
+            return disk.hosts().is_writable();
+        }
+        false
+    }
+
     /// The entry of a key, from memory or else from disk.
     pub fn get(&self, key: &Key) -> Option<Arc<Entry>> {
-        if let Some(entry) = self.memory.get(key) {
-            return Some(entry);
+        match self.memory.try_get(key) {
+            Ok(None) => {}
+            Ok(found) => return found,
+            // What is in memory is on disk, too, and look-ups there do not wait for threads that have lost their processor.
+            Err(Busy) if self.is_all_on_disk() => {}
+            Err(Busy) => {
+                if let Some(entry) = self.memory.get(key) {
+                    return Some(entry);
+                }
+            }
         }
         #[cfg(feature = "disk")]
         if let Some(entry) = self.disk.as_ref().and_then(|disk| disk.get(key)) {
             let entry = Arc::new(entry);
-            self.memory.put(*key, Arc::clone(&entry));
+            // If it is busy, the next look-up reads the disk, too.
+            let _ = self.memory.try_put(*key, Arc::clone(&entry));
             return Some(entry);
         }
         None
@@ -208,6 +235,9 @@ impl Cache {
     }
 
     /// Puts an entry: into memory, on disk with the next flush, and to the remote after a while.
+    ///
+    /// If it replaces another while a thread that has lost its processor is at that part of the memory, look-ups may give the
+    /// other for a moment: this one does not wait.
     pub fn put(&self, key: Key, kind: Kind, stamp: u64, payload: Vec<u8>) -> Arc<Entry> {
         let entry = Arc::new(self.entry(kind, stamp, payload));
         self.put_near(key, &entry);
@@ -222,7 +252,19 @@ impl Cache {
         if let Some(disk) = &self.disk {
             disk.put(&key, entry);
         }
-        self.memory.put(key, Arc::clone(entry));
+        if self.memory.try_put(key, Arc::clone(entry)) == Err(Busy) && !self.outdates(key) {
+            self.memory.put(key, Arc::clone(entry));
+        }
+    }
+
+    /// Has an entry in memory go soon, for that on disk is newer. Gives whether it will.
+    fn outdates(&self, key: Key) -> bool {
+        #[cfg(feature = "disk")]
+        if let Some(disk) = &self.disk {
+            return self.is_all_on_disk() && disk.outdates(key);
+        }
+        let _ = key;
+        false
     }
 
     /// Removes an entry.
@@ -349,11 +391,12 @@ impl Cache {
     }
 
     fn ready_shape(&self, base: Key, number: u64, get: Get) -> Option<Arc<Ready>> {
-        if let Some(ready) = self.shapes.get(&(base, number)) {
+        // Whoever is at the same part of the table may have lost its processor. Shapes can be had without it.
+        if let Ok(Some(ready)) = self.shapes.try_get(&(base, number)) {
             return Some(ready);
         }
         let ready = Arc::new(self.ready(base, self.shape(base, number, get)?));
-        self.shapes.insert((base, number), Arc::clone(&ready));
+        let _ = self.shapes.try_insert((base, number), Arc::clone(&ready));
         Some(ready)
     }
 

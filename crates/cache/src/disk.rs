@@ -3,13 +3,14 @@
 use crate::cache::{Cache, MEMORY};
 use crate::entry::{Entry, Kind};
 use crate::key::{Key, Title};
+use crate::memory::Memory;
 use crate::store::{self, Store, StoreError};
 use crate::versions::Versions;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Name of the file of guests' programs. The number is that of the schema.
 const GUESTS: &str = "guest-1.redb";
@@ -55,8 +56,9 @@ impl Cache {
     /// # Errors
     /// A folder or file that cannot be made or read. [`Cache::memory`] is what to go on with.
     pub fn open(folder: &Path, versions: Versions, options: &Options) -> Result<Cache, StoreError> {
-        let disk = Disk::open(folder, options)?;
-        Ok(Cache::with_disk(options.memory, versions, options.title, disk))
+        let memory = Arc::new(Memory::new(options.memory));
+        let disk = Disk::open(folder, options, Arc::clone(&memory))?;
+        Ok(Cache::with_disk(memory, versions, options.title, disk))
     }
 }
 
@@ -72,10 +74,20 @@ struct Stores {
 }
 
 struct Flusher {
-    /// Has it flush before the interval is over; when it is dropped, the thread ends.
-    now: SyncSender<()>,
+    /// Has it do something before the interval is over; when it is dropped, the thread ends.
+    now: SyncSender<Wanted>,
     thread: JoinHandle<()>,
 }
+
+/// What the thread does before its time.
+enum Wanted {
+    Flush,
+    /// Removes an entry from memory.
+    Forget(Key),
+}
+
+/// Wishes that it may not have looked at yet.
+const WISHES: usize = 64;
 
 impl Stores {
     fn flush(&self) -> Result<(), StoreError> {
@@ -84,7 +96,7 @@ impl Stores {
 }
 
 impl Disk {
-    fn open(folder: &Path, options: &Options) -> Result<Disk, StoreError> {
+    fn open(folder: &Path, options: &Options, memory: Arc<Memory>) -> Result<Disk, StoreError> {
         let of_cap = |cap| store::Options {
             cap,
             read_only: options.read_only,
@@ -96,12 +108,28 @@ impl Disk {
             guests: Store::open(&folder.join(GUESTS), of_cap(guests))?,
             hosts: Store::open(&folder.join(HOSTS), of_cap(options.cap - guests))?,
         });
-        let (now, wanted) = sync_channel(1);
+        let (now, wanted) = sync_channel(WISHES);
         let (flushed, interval) = (Arc::clone(&stores), options.interval);
         let flush = move || {
-            while wanted.recv_timeout(interval) != Err(RecvTimeoutError::Disconnected) {
-                // What goes wrong is remembered as the store's problem.
-                let _ = flushed.flush();
+            let mut last = Instant::now();
+            loop {
+                let first = match wanted.recv_timeout(interval.saturating_sub(last.elapsed())) {
+                    Ok(first) => first,
+                    Err(RecvTimeoutError::Timeout) => Wanted::Flush,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                };
+                let mut is_time = false;
+                for wish in std::iter::once(first).chain(wanted.try_iter()) {
+                    match wish {
+                        Wanted::Flush => is_time = true,
+                        Wanted::Forget(key) => memory.remove(&key),
+                    }
+                }
+                if is_time {
+                    // What goes wrong is remembered as the store's problem.
+                    let _ = flushed.flush();
+                    last = Instant::now();
+                }
             }
         };
         // Without a thread entries are written when there are many, and at the end.
@@ -137,8 +165,13 @@ impl Disk {
             && let Some(flusher) = &self.flusher
         {
             // If it is full, the thread has been told.
-            let _ = flusher.now.try_send(());
+            let _ = flusher.now.try_send(Wanted::Flush);
         }
+    }
+
+    /// Has an entry in memory go soon. Gives whether it will.
+    pub(crate) fn outdates(&self, key: Key) -> bool {
+        self.flusher.as_ref().is_some_and(|flusher| flusher.now.try_send(Wanted::Forget(key)).is_ok())
     }
 
     /// Flushes what was put if it is more than [`EARLY`]. Threads that put many entries call it, so that others do not wait.

@@ -4,16 +4,28 @@ use crate::key::Key;
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+/// Parts with a lock of their own: a thread that has lost its processor while it holds one is in few others' way.
+const PARTS: usize = 256;
+
 /// The programs in work.
+#[derive(Debug)]
+pub(crate) struct InWork(Box<[Part; PARTS]>);
+
 #[derive(Debug, Default)]
-pub(crate) struct InWork {
+struct Part {
     keys: Mutex<BTreeSet<Key>>,
     done: Condvar,
 }
 
+impl Default for InWork {
+    fn default() -> InWork {
+        InWork(Box::new(std::array::from_fn(|_| Part::default())))
+    }
+}
+
 /// A thread's turn to translate a program, until it is dropped.
 pub(crate) struct Turn<'a> {
-    in_work: &'a InWork,
+    part: &'a Part,
     key: Key,
     /// Another thread was translating the program.
     pub(crate) waited: bool,
@@ -23,20 +35,22 @@ impl InWork {
     /// Waits until no other thread translates the program.
     pub(crate) fn turn(&self, key: Key) -> Turn<'_> {
         let mut waited = false;
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let [number, ..] = key.0;
+        let part = &self.0[usize::from(number)];
+        let mut keys = part.keys.lock().unwrap_or_else(PoisonError::into_inner);
         while !keys.insert(key) {
             waited = true;
-            keys = self.done.wait(keys).unwrap_or_else(PoisonError::into_inner);
+            keys = part.done.wait(keys).unwrap_or_else(PoisonError::into_inner);
         }
-        Turn { in_work: self, key, waited }
+        Turn { part, key, waited }
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut keys = self.in_work.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.part.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.remove(&self.key);
-        self.in_work.done.notify_all();
+        self.part.done.notify_all();
     }
 }
 
@@ -63,6 +77,6 @@ mod tests {
                 });
             }
         });
-        assert!(in_work.keys.lock().unwrap().is_empty());
+        assert!(in_work.0.iter().all(|part| part.keys.lock().unwrap().is_empty()));
     }
 }

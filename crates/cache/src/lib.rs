@@ -58,6 +58,8 @@ pub mod store;
 #[cfg(feature = "translate")]
 pub mod translate;
 mod versions;
+#[cfg(feature = "vulkan")]
+mod vulkan;
 
 pub use address::{Addresses, Tracking};
 pub use cache::{Cache, Counts, Found, MEMORY};

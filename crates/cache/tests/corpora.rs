@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use xenoglot::{Host, Options as CodeOptions, dxil, maxwell, pica};
 use xenoglot_cache::translate::{dxil as dxil_cache, maxwell as maxwell_cache, pica as pica_cache, present};
-use xenoglot_cache::{Cache, Found, Key, Options};
+use xenoglot_cache::{Cache, Found, Options};
 use xenoglot_pica_shader::bundled::SHADERS;
 use xenoglot_testgen::property::budget;
 
@@ -110,16 +109,6 @@ fn all(cache: &Cache, files: &[File], host: &Host, workers: usize) -> Vec<Vec<Re
     done.into_values().collect()
 }
 
-fn contents(cache: &Cache) -> BTreeMap<Key, Vec<u8>> {
-    let mut contents = BTreeMap::new();
-    let see = |item: xenoglot_cache::store::Item| {
-        contents.insert(item.key, item.bytes.to_vec());
-        ControlFlow::Continue(())
-    };
-    cache.hosts().unwrap().scan(see).unwrap();
-    contents
-}
-
 #[test]
 fn cold_and_warm_output_are_the_same_and_so_are_stores() {
     let files = corpus();
@@ -138,7 +127,7 @@ fn cold_and_warm_output_are_the_same_and_so_are_stores() {
             assert!(made == found, "warm output differs from cold output");
             assert_eq!(cache.counts().misses, 0);
             assert!(*cold.get_or_insert_with(|| made.clone()) == made, "{workers} threads make other code");
-            stores.push(contents(&cache));
+            stores.push(cache.hosts().unwrap().contents().unwrap());
         }
         let programs = cold.iter().flatten().map(Vec::len).sum::<usize>();
         let failed = cold.iter().flatten().flatten().filter(|found| found.is_err()).count();

@@ -3,7 +3,8 @@
 //! `commands` has one file per command. What they share: `cli` says what the arguments are, `source` finds and reads
 //! inputs, `program` makes modules of them as `lift` says, `executable` has what PICA200 files say beside, `batch` works on many at once and writes results in order, `draw` makes
 //! pictures of graphs, `picture` writes those of pixels, `output` writes files, `print` standard output, `progress` says how far
-//! they are, `isolate` makes panics errors, `engine` says where codecs run, `bench` measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
+//! they are, `isolate` makes panics errors, `engine` says where codecs run, `compilers` has drivers compile in other processes, `bench`
+//! measures. Translation itself is in the crate `xenoglot`; nothing here knows how it is done.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -12,6 +13,8 @@ mod bench;
 mod cache;
 mod cli;
 mod commands;
+#[cfg(feature = "gpu")]
+mod compilers;
 mod corpus;
 mod draw;
 mod engine;
@@ -43,6 +46,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     #[cfg(feature = "vulkan")]
     xenoglot_vulkan::isolated::serve_if_worker();
+    #[cfg(feature = "gpu")]
+    if let Some(code) = compilers::serve_if_asked() {
+        return code;
+    }
     isolate::install();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

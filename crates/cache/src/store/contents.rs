@@ -1,11 +1,13 @@
 //! Looking at a whole store: totals, all entries, verification, removal of what is of no use.
 
 use super::medium::{ENTRIES, Fault, Medium, Snapshot, TOTALS, USES, guard};
+use super::place::Place;
 use super::write::{Tables, begin};
 use super::{Gc, Store, StoreError};
 use crate::entry::{self, EntryError, HEADER, Header, Kind};
 use crate::key::Key;
 use redb::{ReadTransaction, ReadableDatabase, ReadableTable};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// An entry as a scan of a store meets it.
@@ -69,6 +71,20 @@ impl Store {
             })
         });
         scanned.inspect_err(|error| self.failed(error.clone(), generation))
+    }
+
+    /// The bytes of all entries on disk, by key: stores for which they are equal answer every look-up alike, whatever their files
+    /// look like. All of them are in memory then.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn contents(&self) -> Result<BTreeMap<Key, Vec<u8>>, StoreError> {
+        let mut contents = BTreeMap::new();
+        self.scan(|item| {
+            contents.insert(item.key, item.bytes.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        Ok(contents)
     }
 
     /// Entries on disk and their bytes.
@@ -140,7 +156,7 @@ impl Store {
             removed += guard(self.path(), || medium.shrink(to, self.options.patience))?;
         }
         let mut medium = self.medium_mut();
-        guard(self.path(), || medium.compact())?;
+        guard(self.path(), || medium.compact(&*self.place))?;
         Ok(removed)
     }
 }
@@ -174,17 +190,16 @@ impl Medium {
     }
 
     /// Makes the file smaller where no other process reads it.
-    fn compact(&mut self) -> Result<(), Fault> {
-        let Medium::Writable { database, entries } = std::mem::take(self) else { return Ok(()) };
-        // The snapshot is a reader that would be in the way.
+    fn compact(&mut self, place: &dyn Place) -> Result<(), Fault> {
+        let Medium::Writable { entries, database } = std::mem::take(self) else { return Ok(()) };
+        // The snapshots are readers that would be in the way.
         drop(entries);
         let mut database = database;
         match database.compact() {
             Ok(_) | Err(redb::CompactionError::TransactionInProgress) => {}
             Err(error) => return Err(error.into()),
         }
-        let entries = database.begin_read()?.open_table(ENTRIES)?;
-        *self = Medium::Writable { database, entries: Snapshot::new(entries) };
+        *self = Medium::Writable { entries: Snapshot::new(&database, Some(place))?, database };
         Ok(())
     }
 }

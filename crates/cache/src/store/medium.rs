@@ -1,16 +1,19 @@
 //! The database under a store: open for writing, for reading, or not at all.
 
+use super::pending::retire;
 use super::place::Place;
 use super::{Options, StoreError};
 use crate::key::Key;
+use crate::refill::has_stepped_back;
+use arc_swap::ArcSwap;
 use redb::{
-    Builder, ConcurrencyMode, Database, Error as RedbError, ReadOnlyDatabase, ReadOnlyTable,
+    Builder, ConcurrencyMode, Database, Error as RedbError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,
     ReadableDatabase, TableDefinition, TableError,
 };
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 /// Entries by key.
 pub(super) const ENTRIES: TableDefinition<'static, &[u8; 32], &[u8]> = TableDefinition::new("entries");
@@ -31,22 +34,65 @@ type Entries = ReadOnlyTable<&'static [u8; 32], &'static [u8]>;
 
 /// What look-ups read. A transaction for each of them would cost more than the look-up.
 ///
-/// The lock is held for no longer than it takes to copy a pointer: a look-up of a thread that has lost its processor must keep
-/// no renewal waiting, behind which the look-ups of all others would wait.
-pub(super) struct Snapshot(RwLock<Arc<Entries>>);
+/// There is no lock: a look-up of a thread that has lost its processor must keep no renewal waiting, behind which the look-ups
+/// of all others would wait.
+pub(super) struct Snapshot(ArcSwap<Readers>);
+
+/// A state of the file.
+///
+/// `redb` has its pages in memory behind locks, which commits and look-ups take. Threads of a refill may lose their processor
+/// while they hold one, for as long as others have something to do. So these use the pages of the database that is written,
+/// and all others those of another opening of the file, which is read and nothing else.
+struct Readers {
+    /// Of the database that is written.
+    shared: Entries,
+    /// Of the other opening, where there can be one. It is closed after its table.
+    own: Option<(Entries, ReadOnlyDatabase)>,
+    /// Each transaction that changes entries has its own.
+    tick: u64,
+}
+
+impl Readers {
+    fn new(transaction: &ReadTransaction, place: Option<&dyn Place>) -> Result<Readers, Fault> {
+        let shared = transaction.open_table(ENTRIES)?;
+        let beside = place.and_then(|place| place.open_beside(&builder()));
+        // Whatever is wrong there shows in the first opening, too.
+        let own = beside.and_then(|database| {
+            let entries = database.begin_read().ok()?.open_table(ENTRIES).ok()?;
+            Some((entries, database))
+        });
+        Ok(Readers { shared, own, tick: tick(transaction)? })
+    }
+
+    fn entries(&self) -> &Entries {
+        match &self.own {
+            Some((entries, _)) if !has_stepped_back() => entries,
+            _ => &self.shared,
+        }
+    }
+}
+
+fn tick(transaction: &ReadTransaction) -> Result<u64, Fault> {
+    Ok(transaction.open_table(TOTALS)?.get("tick")?.map_or(0, |tick| tick.value()))
+}
 
 impl Snapshot {
-    pub(super) fn new(entries: Entries) -> Snapshot {
-        Snapshot(RwLock::new(Arc::new(entries)))
+    /// Of a database; with a place, of one that is written there.
+    pub(super) fn new(
+        database: &impl ReadableDatabase,
+        place: Option<&dyn Place>,
+    ) -> Result<Snapshot, Fault> {
+        Ok(Snapshot(ArcSwap::from_pointee(Readers::new(&database.begin_read()?, place)?)))
     }
 
-    fn get(&self) -> Arc<Entries> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn set(&self, entries: Entries) {
-        let mut entries = Arc::new(entries);
-        std::mem::swap(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), &mut entries);
+    /// Has look-ups see what was written since.
+    fn renew(&self, database: &impl ReadableDatabase, place: Option<&dyn Place>) -> Result<(), Fault> {
+        let transaction = database.begin_read()?;
+        // Pages that are in memory stay there if nothing was written.
+        if tick(&transaction)? != self.0.load().tick {
+            retire(self.0.swap(Arc::new(Readers::new(&transaction, place)?)));
+        }
+        Ok(())
     }
 }
 
@@ -64,9 +110,9 @@ pub(super) enum Medium {
     },
     /// It is read and written.
     Writable {
-        database: Database,
-        /// What look-ups read.
+        /// What look-ups read. It is closed before the database.
         entries: Snapshot,
+        database: Database,
     },
 }
 
@@ -179,15 +225,15 @@ impl Medium {
                 transaction.commit()?;
             }
         }
-        let entries = Snapshot::new(database.begin_read()?.open_table(ENTRIES)?);
-        Ok(Medium::Writable { database, entries })
+        let entries = Snapshot::new(&database, Some(place))?;
+        Ok(Medium::Writable { entries, database })
     }
 
     /// Opens the database of a place for reading. One that was not closed well cannot be.
     pub(super) fn open_to_read(place: &dyn Place) -> Result<Medium, StoreError> {
         guard(place.path(), || {
             let database = place.open_read_only(&builder())?;
-            let entries = Snapshot::new(database.begin_read()?.open_table(ENTRIES)?);
+            let entries = Snapshot::new(&database, None)?;
             Ok(Medium::ReadOnly { database, entries })
         })
     }
@@ -197,23 +243,18 @@ impl Medium {
         match self {
             Medium::None => Ok(None),
             Medium::ReadOnly { entries, .. } | Medium::Writable { entries, .. } => {
-                Ok(entries.get().get(&key.0)?.map(|bytes| bytes.value().to_vec()))
+                Ok(entries.0.load_full().entries().get(&key.0)?.map(|bytes| bytes.value().to_vec()))
             }
         }
     }
 
     /// Has look-ups see what was written since: by us, and by others.
-    pub(super) fn renew(&self) -> Result<(), Fault> {
+    pub(super) fn renew(&self, place: &dyn Place) -> Result<(), Fault> {
         match self {
-            Medium::None => {}
-            Medium::ReadOnly { database, entries } => {
-                entries.set(database.begin_read()?.open_table(ENTRIES)?);
-            }
-            Medium::Writable { database, entries } => {
-                entries.set(database.begin_read()?.open_table(ENTRIES)?);
-            }
+            Medium::None => Ok(()),
+            Medium::ReadOnly { database, entries } => entries.renew(database, None),
+            Medium::Writable { entries, database } => entries.renew(database, Some(place)),
         }
-        Ok(())
     }
 
     /// Closes the database. What goes wrong at that is of no interest: everything that had to be on disk is.
@@ -225,4 +266,29 @@ impl Medium {
 
 fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::FilePlace;
+    use super::*;
+
+    #[test]
+    fn look_ups_have_pages_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = FilePlace::new(&folder.path().join("store.redb"), std::time::Duration::ZERO);
+        let (medium, _) = Medium::open(&place, &Options::default()).unwrap();
+        let Medium::Writable { entries, .. } = &medium else { panic!("it is not written") };
+        let before = entries.0.load_full();
+        assert!(before.own.is_some());
+        // Nothing was written, so the pages in memory are those of the file.
+        medium.renew(&place).ok().unwrap();
+        assert!(Arc::ptr_eq(&before, &entries.0.load_full()));
+        drop(before);
+        let change = (Key([7; 32]), super::super::write::Change::Put(vec![1, 2, 3].into()));
+        medium.write(&[change], &[], &Options::default()).ok().unwrap();
+        medium.renew(&place).ok().unwrap();
+        assert!(entries.0.load_full().own.is_some());
+        assert_eq!(medium.read(&Key([7; 32])).ok().unwrap(), Some(vec![1, 2, 3]));
+    }
 }

@@ -18,23 +18,25 @@ mod backend;
 mod contents;
 mod medium;
 pub mod pack;
+mod pending;
 mod place;
 #[cfg(test)]
 mod tests;
+mod trie;
 mod write;
 
 pub use contents::{Item, Scan};
 use medium::{Medium, guard};
+use pending::Pending;
 pub(crate) use place::{FilePlace, Place, Presence};
 use write::{Change, Tally};
 
 use crate::entry::{self, Entry, EntryError};
 use crate::key::{Key, Title};
-use rustc_hash::FxHashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -128,24 +130,13 @@ pub struct Store {
     place: Box<dyn Place>,
     options: Options,
     medium: RwLock<Medium>,
-    pending: Mutex<Pending>,
+    pending: Pending,
     /// Held while a transaction is written.
     writing: Mutex<()>,
     counters: Counters,
     problem: Mutex<Option<StoreError>>,
     /// Counts the openings: damage of a file that another thread has set aside already is no news.
     generation: AtomicU64,
-}
-
-/// What the file does not have yet.
-#[derive(Default)]
-struct Pending {
-    changes: FxHashMap<Key, Change>,
-    /// What a flush is writing at this moment.
-    in_flight: Arc<FxHashMap<Key, Change>>,
-    /// How often entries of the file were used.
-    uses: FxHashMap<Key, u32>,
-    bytes: usize,
 }
 
 impl Store {
@@ -166,7 +157,7 @@ impl Store {
             place,
             options,
             medium: RwLock::new(medium),
-            pending: Mutex::default(),
+            pending: Pending::default(),
             writing: Mutex::new(()),
             counters,
             problem: Mutex::new(None),
@@ -195,22 +186,17 @@ impl Store {
     fn find(&self, key: &Key) -> Option<Entry> {
         let (entry, on_disk) = self.look_up(key)?;
         if on_disk {
-            *self.pending().uses.entry(*key).or_default() += 1;
+            self.pending.used(key);
         }
         Some(entry)
     }
 
     /// An entry, and whether it is on disk already.
     fn look_up(&self, key: &Key) -> Option<(Entry, bool)> {
-        {
-            let pending = self.pending();
-            match pending.changes.get(key).or_else(|| pending.in_flight.get(key)) {
-                Some(Change::Put(bytes)) => {
-                    return entry::decode(key, bytes).ok().map(|entry| (entry, false));
-                }
-                Some(Change::Remove) => return None,
-                None => {}
-            }
+        match self.pending.get(key) {
+            Some(Change::Put(bytes)) => return entry::decode(key, &bytes).ok().map(|entry| (entry, false)),
+            Some(Change::Remove) => return None,
+            None => {}
         }
         let generation = self.generation();
         let read = {
@@ -264,7 +250,7 @@ impl Store {
 
     /// Memory that changes take, about, which the next flush writes.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.pending().bytes
+        self.pending.bytes()
     }
 
     /// Removes an entry.
@@ -278,12 +264,7 @@ impl Store {
         if !self.is_writable() {
             return false;
         }
-        let mut pending = self.pending();
-        pending.bytes += change.bytes();
-        if let Some(old) = pending.changes.insert(*key, change) {
-            pending.bytes -= old.bytes();
-        }
-        pending.bytes > self.options.pending
+        self.pending.change(key, change) > self.options.pending
     }
 
     /// Writes what was put and removed, in one durable transaction; then makes room, in others.
@@ -299,13 +280,8 @@ impl Store {
             self.failed(error.clone(), self.generation());
             return Err(error);
         }
-        let (changes, uses) = {
-            let mut pending = self.pending();
-            let changes = Arc::new(std::mem::take(&mut pending.changes));
-            pending.in_flight = Arc::clone(&changes);
-            pending.bytes = 0;
-            (changes, std::mem::take(&mut pending.uses))
-        };
+        let layer = self.pending.take();
+        let (changes, uses) = (layer.changes(), layer.uses());
         let generation = self.generation();
         let written = match changes.is_empty() && uses.is_empty() {
             true => Ok(Tally::default()),
@@ -318,32 +294,15 @@ impl Store {
             self.counters.commits.fetch_add(tally.commits, Ordering::Relaxed);
             self.counters.evicted.fetch_add(tally.evicted, Ordering::Relaxed);
             let medium = self.medium();
-            guard(self.path(), || medium.renew())
+            guard(self.path(), || medium.renew(&*self.place))
         });
         let result = seen.inspect_err(|error| match error {
             // Written or not, look-ups do not see it yet.
-            StoreError::Held { .. } => self.put_back(&changes, uses),
+            StoreError::Held { .. } => self.pending.put_back(&layer, 2 * self.options.pending),
             error => self.failed(error.clone(), generation),
         });
-        self.pending().in_flight = Arc::default();
+        self.pending.written(layer);
         result
-    }
-
-    /// Another process was in the way: what was to be written waits for the next flush, unless there is too much of it.
-    fn put_back(&self, changes: &FxHashMap<Key, Change>, uses: FxHashMap<Key, u32>) {
-        let mut pending = self.pending();
-        for (key, change) in changes {
-            if pending.bytes + change.bytes() > 2 * self.options.pending {
-                break;
-            }
-            if !pending.changes.contains_key(key) {
-                pending.bytes += change.bytes();
-                pending.changes.insert(*key, change.clone());
-            }
-        }
-        for (key, count) in uses {
-            *pending.uses.entry(key).or_default() += count;
-        }
     }
 
     /// Whether the file under the store's name is still the one that is open.
@@ -398,10 +357,7 @@ impl Store {
     }
 
     fn give_up(&self, error: StoreError) {
-        {
-            let mut pending = self.pending();
-            *pending = Pending { in_flight: Arc::clone(&pending.in_flight), ..Pending::default() };
-        }
+        self.pending.clear();
         let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         if problem.is_none() {
             tracing::warn!(%error, "the store is not written any more");
@@ -450,10 +406,6 @@ impl Store {
 
     fn medium_mut(&self) -> RwLockWriteGuard<'_, Medium> {
         self.medium.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

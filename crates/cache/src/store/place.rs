@@ -31,6 +31,10 @@ pub(crate) trait Place: Send + Sync {
     fn open(&self, builder: &Builder) -> Result<Database, DatabaseError>;
     /// Opens it for reading.
     fn open_read_only(&self, builder: &Builder) -> Result<ReadOnlyDatabase, DatabaseError>;
+    /// Opens the file that was opened last once more, for reading beside it; `None` where that cannot be done.
+    fn open_beside(&self, _: &Builder) -> Option<ReadOnlyDatabase> {
+        None
+    }
     /// Gives a damaged file another name.
     fn set_aside(&self) -> io::Result<()>;
     /// Whether the name still stands for the file that was opened last.
@@ -103,6 +107,15 @@ impl Place for FilePlace {
         let database = builder.open_read_only(&self.path)?;
         self.remember();
         Ok(database)
+    }
+
+    fn open_beside(&self, builder: &Builder) -> Option<ReadOnlyDatabase> {
+        let file = File::open(&self.path).ok()?;
+        // The name may be another file's by now.
+        let id = identity(&file.metadata().ok()?)?;
+        let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = PatientFile::new(file, self.patience).ok().filter(|_| opened == Some(id))?;
+        builder.open_read_only_with_backend(same).ok()
     }
 
     fn set_aside(&self) -> io::Result<()> {

@@ -7,6 +7,7 @@ use super::*;
 use crate::entry::Kind;
 use disk::MemoryPlace;
 use std::collections::BTreeMap;
+use xenoglot_testgen::property::budget;
 
 pub(super) fn key(n: u32) -> Key {
     Key::of("test").number(n.into()).finish()
@@ -209,5 +210,46 @@ proptest::proptest! {
         pack.extend(&bytes);
         proptest::prop_assert!(store.import(&*bytes).is_err());
         proptest::prop_assert_eq!(store.import(&*pack).map_or(0, |imported| imported.added), 0);
+    }
+}
+
+#[test]
+fn what_is_put_while_others_flush_is_found_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    let store = Store::open(&path, options()).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let (threads, each) = (4, budget(400, 4000));
+    std::thread::scope(|scope| {
+        let (store, done) = (&store, &done);
+        let flusher = scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                store.flush().unwrap();
+            }
+        });
+        let writers: Vec<_> = (0..threads)
+            .map(|thread| {
+                scope.spawn(move || {
+                    for n in 0..each {
+                        let number = n * threads + thread;
+                        store.put(&key(number), &entry(number)).unwrap();
+                        assert_eq!(store.get(&key(number)), Some(entry(number)), "{number}");
+                        if n % 3 == 0 {
+                            store.remove(&key(number));
+                            assert_eq!(store.get(&key(number)), None, "{number}");
+                        }
+                    }
+                })
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+        flusher.join().unwrap();
+    });
+    drop(store);
+    let store = Store::open(&path, options()).unwrap();
+    for number in 0..threads * each {
+        let is_there = !(number / threads).is_multiple_of(3);
+        assert_eq!(store.get(&key(number)), is_there.then(|| entry(number)), "{number}");
     }
 }

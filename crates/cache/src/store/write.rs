@@ -4,7 +4,6 @@ use super::Options;
 use super::medium::{ENTRIES, Fault, Medium, ORDER, TOTALS, USES};
 use crate::key::Key;
 use redb::{Database, ReadableTable, Table, WriteTransaction};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,29 +38,25 @@ pub(super) struct Tally {
 const PART: u64 = 50;
 
 impl Medium {
-    /// Writes changes and uses in one transaction, then makes room in further ones.
+    /// Writes changes and uses, which are in order of keys, in one transaction, then makes room in further ones. So pages are
+    /// touched once, and the file does not depend on who put what first.
     pub(super) fn write(
         &self,
-        changes: &FxHashMap<Key, Change>,
-        uses: &FxHashMap<Key, u32>,
+        changes: &[(Key, Change)],
+        uses: &[(Key, u32)],
         options: &Options,
     ) -> Result<Tally, Fault> {
         let Medium::Writable { database, .. } = self else { return Ok(Tally::default()) };
         let transaction = begin(database, options.patience)?;
         let mut bytes = {
             let mut tables = Tables::open(&transaction)?;
-            // In order of keys: pages are touched once, and the file does not depend on a hash map.
-            let mut sorted: Vec<(&Key, &Change)> = changes.iter().collect();
-            sorted.sort_unstable_by_key(|(key, _)| **key);
-            for (key, change) in sorted {
+            for (key, change) in changes {
                 match change {
                     Change::Put(bytes) => tables.put(key, bytes)?,
                     Change::Remove => drop(tables.remove(key)?),
                 }
             }
-            let mut used: Vec<(&Key, &u32)> = uses.iter().collect();
-            used.sort_unstable_by_key(|(key, _)| **key);
-            for (key, count) in used {
+            for (key, count) in uses {
                 tables.touch(key, *count)?;
             }
             tables.finish()?

@@ -1,6 +1,6 @@
 //! What the shader cache costs: look-ups, inserts, opening, warming up, bytes.
 
-use super::play::{self, Play};
+use super::play::{self, Parts, Play};
 use anyhow::{Context, Result, anyhow};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -241,12 +241,15 @@ impl fmt::Display for Report {
             two / one
         )?;
         writeln!(f, "programs a second, warm          {warm:9.0} on one core")?;
-        let Play { refilled, rate, frames, mean, worst, worst_running } = play;
+        let Play { refilled, rate, frames, mean, worst, of } = play;
         writeln!(f, "filled in again                  {rate:9.0} programs a second, {refilled} in all")?;
-        write!(f, "a frame's wait meanwhile         {mean:9.3} ms, {worst:.3} the longest of {frames}")?;
-        match worst_running {
-            Some(running) => writeln!(f, ", {running:.3} without waiting for a processor"),
-            None => writeln!(f),
+        writeln!(f, "a frame's look-ups meanwhile     {mean:9.3} ms, {worst:.3} the longest of {frames}")?;
+        if let Some(Parts { waiting, running, without_processor, late }) = of {
+            writeln!(f, "  waiting for the cache          {waiting:9.3} ms, the longest")?;
+            writeln!(f, "  running                        {running:9.3} ms, the longest")?;
+            writeln!(f, "  without a processor            {without_processor:9.3} ms, the longest")?;
+            writeln!(f, "  waiting or running over 2 ms   {late:9} frames")?;
         }
+        Ok(())
     }
 }

@@ -35,18 +35,68 @@ pub struct Play {
     pub mean: f64,
     /// The longest.
     pub worst: f64,
-    /// The longest without the time that the thread could have run and had no processor; where the system says (Linux).
-    pub worst_running: Option<f64>,
+    /// What it consists of, where the system says (Linux).
+    pub of: Option<Parts>,
+}
+
+/// Milliseconds of a frame's look-ups and inserts by what the thread did: the longest of each.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Parts {
+    /// It slept: it waited for a lock, for another thread, or for the disk.
+    pub waiting: f64,
+    /// It ran.
+    pub running: f64,
+    /// It could have run, and other threads had the processors. So it is with whatever it does.
+    pub without_processor: f64,
+    /// Frames that waited or ran for more than 2 ms.
+    pub late: usize,
+}
+
+/// What a frame has for the cache, in milliseconds.
+const BUDGET: f64 = 2.0;
+
+impl Parts {
+    /// With a frame that took so many milliseconds between two readings of the thread's times.
+    fn add(&mut self, took: f64, before: Times, after: Times) {
+        let running = (after.running - before.running) * 1e3;
+        let without_processor = (after.without_processor - before.without_processor) * 1e3;
+        // The readings are not of the same moment.
+        let waiting = (took - running - without_processor).max(0.0);
+        self.waiting = self.waiting.max(waiting);
+        self.running = self.running.max(running);
+        self.without_processor = self.without_processor.max(without_processor);
+        self.late += usize::from(waiting + running > BUDGET);
+    }
+}
+
+/// Seconds of this thread.
+#[derive(Clone, Copy)]
+struct Times {
+    running: f64,
+    without_processor: f64,
+}
+
+#[cfg(target_os = "linux")]
+impl Times {
+    fn now() -> Option<Times> {
+        use rustix::time::{ClockId, clock_gettime};
+
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        let without_processor = text.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9;
+        let running = clock_gettime(ClockId::ThreadCPUTime);
+        Some(Times { running: running.tv_sec as f64 + running.tv_nsec as f64 * 1e-9, without_processor })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Times {
+    fn now() -> Option<Times> {
+        None
+    }
 }
 
 fn key(of: &str, n: usize) -> Key {
     Key::of("bench play").bytes(of.as_bytes()).number(n as u64).finish()
-}
-
-/// Seconds that this thread could have run and had no processor.
-fn without_processor() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(text.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9)
 }
 
 /// Frames before a cache in a folder, while so many programs are translated anew into it.
@@ -85,7 +135,7 @@ pub fn run(folder: &Path, programs: usize) -> Result<Play> {
             frames: 0,
             mean: 0.0,
             worst: 0.0,
-            worst_running: without_processor().map(|_| 0.0),
+            of: Times::now().map(|_| Parts::default()),
         };
         while play.frames < FRAMES || !refilling.is_finished() {
             let begin = Instant::now();
@@ -112,7 +162,7 @@ fn payload(n: usize) -> Vec<u8> {
 fn frame(cache: &Cache, play: &mut Play) {
     let number = play.frames;
     let new: Vec<Vec<u8>> = (0..INSERTS).map(|n| payload(number * INSERTS + n)).collect();
-    let (delay, start) = (without_processor(), Instant::now());
+    let (before, start) = (Times::now(), Instant::now());
     for n in 0..LOOK_UPS {
         let _ = cache.get(&key("kept", n));
         let _ = cache.get(&key("kept", (number * LOOK_UPS + n) % KEPT));
@@ -122,8 +172,8 @@ fn frame(cache: &Cache, play: &mut Play) {
         cache.put(key("new", number * INSERTS + n), Kind::Artifact, 1, payload);
     }
     let took = start.elapsed().as_secs_f64();
-    if let (Some(before), Some(after), Some(worst)) = (delay, without_processor(), &mut play.worst_running) {
-        *worst = worst.max((took - (after - before)) * 1e3);
+    if let (Some(before), Some(after), Some(of)) = (before, Times::now(), &mut play.of) {
+        of.add(took * 1e3, before, after);
     }
     play.frames += 1;
     play.mean += took * 1e3;

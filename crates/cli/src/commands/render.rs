@@ -54,6 +54,10 @@ pub struct Args {
     #[cfg(feature = "gpu")]
     #[arg(long)]
     background: bool,
+    /// Have the GPU's driver compile each program in another process first: one that makes it crash or hang is an error.
+    #[cfg(feature = "gpu")]
+    #[arg(long)]
+    isolate_driver: bool,
     /// Compare with the frames that the capture expects.
     #[arg(long)]
     pub check: bool,
@@ -197,7 +201,11 @@ fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
 pub fn device(args: &Args) -> Result<Device> {
     let mut options = DeviceOptions::from_env();
     options.selector = args.device.clone().or(options.selector);
-    Ok(Device::open(&options)?)
+    let device = Device::open(&options)?;
+    match args.isolate_driver {
+        true => Ok(device.with_compilers(crate::compilers::start()?)?),
+        false => Ok(device),
+    }
 }
 
 #[cfg(feature = "gpu")]

@@ -79,6 +79,9 @@ fn captures_are_rendered_on_the_hosts_gpu() {
     let facts = json(&["render", &capture, "-o", &path("gpu.png"), "--renderer", "gpu", "--json"]);
     assert_eq!((&facts["report"]["detours"], &facts["report"]["errors"]), (&0.into(), &0.into()));
     assert_eq!(fs::read(dir.join("cpu.png")).unwrap(), fs::read(dir.join("gpu.png")).unwrap());
+    let isolated = ["render", &capture, "-o", &path("isolated.png"), "--renderer", "gpu", "--isolate-driver"];
+    run(&isolated, 0);
+    assert_eq!(fs::read(dir.join("cpu.png")).unwrap(), fs::read(dir.join("isolated.png")).unwrap());
     run(&["render", &capture, "-o", &path("none.png"), "--renderer", "gpu", "--device", "no such"], 1);
 }
 

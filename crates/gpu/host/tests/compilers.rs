@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -123,13 +122,7 @@ fn open(folder: &Path, versions: Versions, drivers: &'static str) -> Option<(Arc
 
 fn contents(cache: &Cache) -> BTreeMap<Key, Vec<u8>> {
     cache.flush().unwrap();
-    let mut contents = BTreeMap::new();
-    let see = |item: xenoglot_cache::store::Item| {
-        contents.insert(item.key, item.bytes.to_vec());
-        ControlFlow::Continue(())
-    };
-    cache.hosts().unwrap().scan(see).unwrap();
-    contents
+    cache.hosts().unwrap().contents().unwrap()
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Device {
         let stage = vk::PipelineShaderStageCreateInfo::default().stage(stages).module(module.raw).name(&name);
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.raw)];
         // SAFETY: that the module has the entry point and the layout what it uses is the caller's promise.
-        let pipeline = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+        let pipeline = unsafe { device.create_compute_pipelines(self.shared.pipelines.raw, &create, None) };
         let pipeline = first_pipeline(&self.shared, pipeline, "vkCreateComputePipelines")?;
         for (groups, limit) in job.groups.into_iter().zip(self.shared.info.limits.workgroup_count) {
             check_limit("the number of workgroups", u64::from(groups), u64::from(limit))?;

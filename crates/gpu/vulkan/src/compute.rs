@@ -37,7 +37,7 @@ impl Device {
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(program.layout.raw)];
         // SAFETY: the module has this entry point, and the layout has what the module uses.
         let pipeline =
-            unsafe { self.shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+            unsafe { self.shared.raw.create_compute_pipelines(self.shared.pipelines.raw, &create, None) };
         let pipeline = first_pipeline(&self.shared, pipeline, "vkCreateComputePipelines")?;
         self.shared.check_validation()?;
         Ok(ComputePipeline { pipeline, program })

@@ -3,6 +3,7 @@
 use crate::error::Named;
 use crate::info::{FeatureChain, OLDEST_API};
 use crate::instance::Instance;
+use crate::pipelines::{PipelineStore, Pipelines};
 use crate::{DeviceInfo, Error};
 use ash::vk;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,20 @@ impl Device {
     /// [`Error::NoVulkan`] on a host without Vulkan, [`Error::NoDevice`] when no device matches,
     /// [`Error::Unsupported`] when the one that matches is older than Vulkan 1.2 or has no compute queue.
     pub fn open(options: &DeviceOptions) -> Result<Device, Error> {
+        Device::choose(options, None)
+    }
+
+    /// The same with a store that keeps what the driver compiles: it is read now, and written when the device is closed.
+    ///
+    /// What is in the store reaches the driver as it is: whoever may write it is trusted as much as this program.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open_with(options: &DeviceOptions, store: Arc<dyn PipelineStore>) -> Result<Device, Error> {
+        Device::choose(options, Some(store))
+    }
+
+    fn choose(options: &DeviceOptions, store: Option<Arc<dyn PipelineStore>>) -> Result<Device, Error> {
         let instance = Instance::new(options.validation)?;
         let mut devices = instance.devices()?;
         let available = devices.iter().map(|(_, info)| info.name.clone()).collect();
@@ -82,7 +97,12 @@ impl Device {
         let Some((physical, info)) = devices.into_iter().min_by_key(|(_, info)| info.kind) else {
             return Err(Error::NoDevice { selector: options.selector.clone(), available });
         };
-        let shared = Shared::new(instance, physical, info, options)?;
+        let mut shared = Shared::new(instance, physical, info, options)?;
+        if let Some(store) = store {
+            // SAFETY: the physical device comes from this instance.
+            let properties = unsafe { shared.instance.raw.get_physical_device_properties(physical) };
+            shared.pipelines = Pipelines::open(&shared.raw, &properties, store)?;
+        }
         Ok(Device { shared: Arc::new(shared) })
     }
 
@@ -100,6 +120,7 @@ pub(crate) struct Shared {
     pub mesh: Option<ash::ext::mesh_shader::Device>,
     pub structures: Option<ash::khr::acceleration_structure::Device>,
     pub rays: Option<ash::khr::ray_tracing_pipeline::Device>,
+    pub pipelines: Pipelines,
     physical: vk::PhysicalDevice,
     memory_types: Vec<vk::MemoryType>,
     queue: Mutex<Queue>,
@@ -182,6 +203,7 @@ impl Shared {
             mesh,
             structures,
             rays,
+            pipelines: Pipelines::default(),
             physical,
             memory_types: memory.memory_types_as_slice().to_vec(),
             queue: Mutex::new(Queue {
@@ -348,6 +370,7 @@ impl Drop for Shared {
         // SAFETY: every submission was waited for, and all other objects of the device hold it by reference count,
         // so these are the last ones. Null handles are allowed.
         unsafe {
+            self.pipelines.close(&self.raw);
             self.raw.destroy_fence(queue.done, None);
             self.raw.destroy_command_pool(queue.pool, None);
             self.raw.destroy_device(None);

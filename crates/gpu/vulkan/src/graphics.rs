@@ -105,7 +105,7 @@ pub(crate) fn computes(
         .name(&name);
     let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
     // SAFETY: that the module has this entry point, and the layout what it uses, is the caller's promise.
-    let made = unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+    let made = unsafe { shared.raw.create_compute_pipelines(shared.pipelines.raw, &create, None) };
     first_pipeline(shared, made, "vkCreateComputePipelines")
 }
 
@@ -216,6 +216,6 @@ pub(crate) fn draws(
         .render_pass(pass)];
     // SAFETY: every state that rasterisation needs is there, the arrays live until the call returns, and that layout and
     // modules belong together is the caller's promise.
-    let made = unsafe { shared.raw.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
+    let made = unsafe { shared.raw.create_graphics_pipelines(shared.pipelines.raw, &create, None) };
     first_pipeline(shared, made, "vkCreateGraphicsPipelines")
 }

@@ -67,6 +67,7 @@ mod instance;
 pub mod isolated;
 mod job;
 mod module;
+mod pipelines;
 mod rays;
 mod render;
 mod spread;
@@ -85,6 +86,7 @@ pub use job::{
     RunOutput, SampleJob, SampledFrame, Stage, StageModule, Topology, VertexInput, VertexJob, VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
+pub use pipelines::PipelineStore;
 pub use spread::spread;
 pub use texel::TexelFormat;
 pub use vertex::VertexPipeline;

@@ -75,8 +75,7 @@ impl Device {
                 .name(&name);
             let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.raw)];
             // SAFETY: the module has this entry point, and the layout is the caller's promise.
-            let made =
-                unsafe { shared.raw.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+            let made = unsafe { shared.raw.create_compute_pipelines(shared.pipelines.raw, &create, None) };
             let pipeline = first_pipeline(shared, made, "vkCreateComputePipelines")?;
             let point = vk::PipelineBindPoint::COMPUTE;
             // SAFETY: pipeline and sets belong together and live until the commands are done.
@@ -335,7 +334,7 @@ fn pipeline(
         .groups(&groups)
         .max_pipeline_ray_recursion_depth(RECURSION.min(shared.ray_properties().max_ray_recursion_depth))
         .layout(layout)];
-    let (deferred, cache) = (vk::DeferredOperationKHR::null(), vk::PipelineCache::null());
+    let (deferred, cache) = (vk::DeferredOperationKHR::null(), shared.pipelines.raw);
     // SAFETY: the modules have these entry points, and that layout and modules belong together is the caller's promise.
     let made = unsafe { functions.create_ray_tracing_pipelines(deferred, cache, &create, None) };
     first_pipeline(shared, made, "vkCreateRayTracingPipelinesKHR")

@@ -269,6 +269,6 @@ fn build(program: &Program, pass: &Owned<vk::RenderPass>, entry: &str) -> Result
     let device = &program.shared.raw;
     // SAFETY: the module has this entry point, layout and inputs are those it uses, and with rasterisation off the
     // later states are not read.
-    let pipeline = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &create, None) };
+    let pipeline = unsafe { device.create_graphics_pipelines(program.shared.pipelines.raw, &create, None) };
     first_pipeline(&program.shared, pipeline, "vkCreateGraphicsPipelines")
 }

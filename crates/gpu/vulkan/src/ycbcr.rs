@@ -363,7 +363,7 @@ impl Program {
             .name(&name);
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout.raw)];
         // SAFETY: the layout has what the module uses, as the caller promises.
-        let made = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &create, None) };
+        let made = unsafe { device.create_compute_pipelines(shared.pipelines.raw, &create, None) };
         let pipeline = first_pipeline(shared, made, "vkCreateComputePipelines")?;
         Ok(Program { pipeline, layout, set, _module: module, shared: Arc::clone(shared) })
     }
