@@ -76,8 +76,7 @@ fn programs(
         .map(|guest| guest.name())
         .chain(["translate", "ir", "opt/promote", "opt/copy_propagate"])
         .for_each(|part| recorder.uses(part));
-    let units =
-        attempt(|| modules(bytes, &Select::default(), lift, false)).map_err(failure)?;
+    let units = attempt(|| modules(bytes, &Select::default(), lift, false)).map_err(failure)?;
     let mut translator = Translator::new();
     let each = |(number, unit): (usize, Result<Unit>)| {
         let Unit { mut module, suffix } = match unit {

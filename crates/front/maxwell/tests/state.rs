@@ -10,8 +10,8 @@ use xenoglot_maxwell::GpuAccessor;
 use xenoglot_maxwell::container::Dksh;
 use xenoglot_maxwell::gpu::{Captured, ConstantWord, GraphicsState, Host, InputPrimitive};
 use xenoglot_maxwell::lift::layout::LAYER_LOCATION;
-use xenoglot_maxwell::sph::Sph;
 use xenoglot_maxwell::lift::{LiftError, LiftOptions, Shader, layer_shader, lift_graphics};
+use xenoglot_maxwell::sph::Sph;
 use xenoglot_opt::pipeline;
 
 /// A GPU whose state is what a test says; handles are in the driver's bank.
