@@ -70,9 +70,9 @@ struct PicaArgs {
 }
 
 /// How Maxwell programs are lifted.
-#[derive(Args, Clone, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Maxwell programs")]
-struct MaxwellArgs {
+pub struct MaxwellArgs {
     /// Invocations of a workgroup along x, y and z, for kernels whose file does not record them; 32,1,1 if not given.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_workgroup)]
     workgroup: Option<Workgroup>,
@@ -205,6 +205,21 @@ impl PicaArgs {
 }
 
 impl MaxwellArgs {
+    /// How programs of a guest are lifted in a corpus, which may have other guests' as well: by these options where they are
+    /// for that guest. And a text that says so in keys of caches.
+    pub fn of_corpus(&self, guest: Option<&dyn Guest>) -> (LiftArgs, String) {
+        if guest.is_some_and(|guest| guest.name() == "maxwell") && self.given().is_some() {
+            (LiftArgs { maxwell: self.clone(), ..LiftArgs::default() }, self.text())
+        } else {
+            (LiftArgs::default(), "default".into())
+        }
+    }
+
+    /// All options as a text: the same for the same options.
+    pub fn text(&self) -> String {
+        format!("{self:?}")
+    }
+
     fn given(&self) -> Option<&'static str> {
         first_given(&[
             ("--workgroup", self.workgroup.is_some()),

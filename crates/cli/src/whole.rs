@@ -1,12 +1,12 @@
 //! All programs of a file at once, through the cache.
 
 use crate::isolate::{Panicked, attempt};
-use crate::lift::LiftArgs;
+use crate::lift::{LiftArgs, MaxwellArgs};
 use crate::program::{Select, Unit, modules};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use xenoglot::guest::detect;
+use xenoglot::guest::{self, detect};
 use xenoglot::{Host, Options, Translator};
 use xenoglot_cache::translate::{base_of_file, compile};
 use xenoglot_cache::{Cache, Cause, Failure, Guest, Recorder, Recording, Stateless, from_bytes, to_bytes};
@@ -23,8 +23,8 @@ pub struct Program {
 }
 
 /// Whose programs are in a file. Code of CPUs does not count: it becomes no shaders.
-pub fn guest(bytes: &[u8]) -> Option<&'static str> {
-    detect(bytes).map(|(guest, _)| guest.name()).filter(|&name| name != "mips")
+pub fn guest(bytes: &[u8]) -> Option<&'static dyn guest::Guest> {
+    detect(bytes).map(|(guest, _)| guest).filter(|guest| guest.name() != "mips")
 }
 
 /// What entries hold: all programs of a file, as [`Program`]s. The number counts changes of that form.
@@ -36,13 +36,15 @@ pub fn translate(
     bytes: &[u8],
     host: &Host,
     options: &Options,
+    maxwell: &MaxwellArgs,
 ) -> (Result<Vec<Program>, Failure>, u64) {
     let start = Instant::now();
     let mut made = false;
-    let found = base_of_file(bytes, PROGRAMS, "default", host, options).and_then(|base| {
+    let (lift, text) = maxwell.of_corpus(guest(bytes));
+    let found = base_of_file(bytes, PROGRAMS, &text, host, options).and_then(|base| {
         cache.translate(base, &Stateless, |recorder| {
             made = true;
-            programs(bytes, recorder, host, options)
+            programs(bytes, &lift, recorder, host, options)
         })
     });
     let us = if made { u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX) } else { 0 };
@@ -62,13 +64,19 @@ pub fn remember(cache: &Cache, bytes: &[u8]) {
 }
 
 /// Translates all programs of a file.
-fn programs(bytes: &[u8], recorder: &Recorder, host: &Host, options: &Options) -> Result<Vec<u8>, Failure> {
+fn programs(
+    bytes: &[u8],
+    lift: &LiftArgs,
+    recorder: &Recorder,
+    host: &Host,
+    options: &Options,
+) -> Result<Vec<u8>, Failure> {
     guest(bytes)
         .into_iter()
+        .map(|guest| guest.name())
         .chain(["translate", "ir", "opt/promote", "opt/copy_propagate"])
         .for_each(|part| recorder.uses(part));
-    let units =
-        attempt(|| modules(bytes, &Select::default(), &LiftArgs::default(), false)).map_err(failure)?;
+    let units = attempt(|| modules(bytes, &Select::default(), lift, false)).map_err(failure)?;
     let mut translator = Translator::new();
     let each = |(number, unit): (usize, Result<Unit>)| {
         let Unit { mut module, suffix } = match unit {

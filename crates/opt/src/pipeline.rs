@@ -56,7 +56,7 @@ macro_rules! passes {
 }
 
 passes! {
-    promote 1 Function "guest registers become SSA values",
+    promote 2 Function "guest registers become SSA values",
     quads 1 Function "sums over quads become derivatives and plain sums",
     relax 1 Function "floats lose what only guests ask for: flushed denormals, rules for zeros and NaNs, rounding",
     constant_fold 1 Function "ops on constants become constants",

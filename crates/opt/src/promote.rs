@@ -27,7 +27,7 @@
 use crate::session::{Done, Keeps, Known, Work};
 use crate::{Changed, edit};
 use xenoglot_ir::analysis::{Analyses, Cfg, Dominators};
-use xenoglot_ir::entity::{SecondaryMap, packed_option::PackedOption};
+use xenoglot_ir::entity::{EntityRef as _, SecondaryMap, packed_option::PackedOption};
 use xenoglot_ir::{Bits, Block, Function, Imm, Inst, NO_GUEST, Op, Slot, Value};
 
 #[derive(Default)]
@@ -35,12 +35,17 @@ pub(crate) struct Buffers {
     /// Blocks that set a slot, and blocks that get it before setting it; sorted by slot.
     sets: Vec<(Slot, Block)>,
     gets: Vec<(Slot, Block)>,
+    /// For sorting them: where each slot's begin, and the list before.
+    starts: Vec<u32>,
+    unsorted: Vec<(Slot, Block)>,
     /// The last slot seen set in a block, live into it, given a parameter there, and visited for.
     set_in: SecondaryMap<Block, PackedOption<Slot>>,
     live: SecondaryMap<Block, PackedOption<Slot>>,
     placed: SecondaryMap<Block, PackedOption<Slot>>,
     visited: SecondaryMap<Block, PackedOption<Slot>>,
+    /// How deep a block is in the dominator tree, and the least depth that an edge from its subtree leads to.
     depth: SecondaryMap<Block, u32>,
+    reach: SecondaryMap<Block, u32>,
     stack: Vec<Block>,
     heap: std::collections::BinaryHeap<(u32, std::cmp::Reverse<Block>)>,
     /// Where which parameters go, sorted by block; the range of each block.
@@ -76,7 +81,7 @@ pub fn run(w: &mut Work<'_>) -> Done {
     analyses.ensure_dominators(f);
     b.reset(f);
     b.gather(f);
-    b.depths(analyses.dominators());
+    b.depths(f, analyses.dominators());
     b.place_all(f, analyses);
     b.add_params(f);
     replaced.reset(f);
@@ -96,6 +101,7 @@ impl Buffers {
         }
         self.range.clear();
         self.depth.resize(f.blocks.len());
+        self.reach.resize(f.blocks.len());
         self.placements.clear();
         self.current.clear();
         self.zero.clear();
@@ -125,14 +131,25 @@ impl Buffers {
                 self.current[self.sets[i].0] = None.into();
             }
         }
-        self.sets.sort_unstable();
-        self.gets.sort_unstable();
+        for list in [&mut self.sets, &mut self.gets] {
+            by_slot(list, f.slots.len(), &mut self.starts, &mut self.unsorted);
+        }
         self.gets.dedup();
     }
 
-    fn depths(&mut self, dom: &Dominators) {
+    fn depths(&mut self, f: &Function, dom: &Dominators) {
         for &b in dom.preorder() {
             self.depth[b] = dom.idom(b).map_or(0, |d| self.depth[d] + 1);
+            self.reach[b] = u32::MAX;
+        }
+        // What a block dominates comes after it.
+        for &b in dom.preorder().iter().rev() {
+            let to = f.edges(b).iter().map(|edge| self.depth[edge.block]);
+            let reach = to.fold(self.reach[b], u32::min);
+            self.reach[b] = reach;
+            if let Some(above) = dom.idom(b) {
+                self.reach[above] = reach.min(self.reach[above]);
+            }
         }
     }
 
@@ -187,7 +204,8 @@ impl Buffers {
             let end = at + dom.subtree_size(root);
             while at < end {
                 let b = dom.preorder()[at as usize];
-                if self.visited[b] == slot.into() {
+                // No edge from below `b` leads out of what the root dominates, or all were looked at.
+                if self.reach[b] > depth || self.visited[b] == slot.into() {
                     at += dom.subtree_size(b);
                     continue;
                 }
@@ -301,5 +319,31 @@ impl Buffers {
         let v = f.results(inst)[0];
         self.zero[slot] = v.into();
         v
+    }
+}
+
+/// Sorts by slot. The blocks of a slot keep their order.
+fn by_slot(
+    list: &mut [(Slot, Block)],
+    slots: usize,
+    starts: &mut Vec<u32>,
+    unsorted: &mut Vec<(Slot, Block)>,
+) {
+    starts.clear();
+    starts.resize(slots + 1, 0);
+    for (slot, _) in list.iter() {
+        starts[slot.index() + 1] += 1;
+    }
+    let mut start = 0;
+    for count in starts.iter_mut() {
+        start += *count;
+        *count = start;
+    }
+    unsorted.clear();
+    unsorted.extend_from_slice(list);
+    for &(slot, block) in unsorted.iter() {
+        let at = &mut starts[slot.index()];
+        list[*at as usize] = (slot, block);
+        *at += 1;
     }
 }

@@ -5,6 +5,7 @@ use crate::commands::translate::{Chosen, Language};
 use crate::commands::translate::{extension, parse_host};
 use crate::corpus::{self, Item};
 use crate::failure::usage;
+use crate::lift::MaxwellArgs;
 use crate::output::{self, check_folder};
 use crate::print;
 use crate::progress::Progress;
@@ -38,6 +39,8 @@ pub struct Args {
     /// Guard against hostile shaders, as in `translate`.
     #[arg(long)]
     robust: bool,
+    #[command(flatten)]
+    maxwell: MaxwellArgs,
     // Without a folder the cache is in memory, and saves the work of files that are the same.
     #[command(flatten)]
     place: Place,
@@ -80,9 +83,10 @@ pub fn run(args: &Args) -> Result<bool> {
     let options = Options { robust: args.robust, ..Options::default() };
     let cache = args.place.open_if_wanted()?;
     let settings = format!(
-        "{} robust={} versions={:016x}",
+        "{} robust={} {} versions={:016x}",
         serde_json::to_string(&host)?,
         args.robust,
+        args.maxwell.text(),
         cache.versions().stamp()
     );
     let mut table = Table::open(&args.output.join("table.jsonl"), &settings)?;
@@ -102,7 +106,7 @@ pub fn run(args: &Args) -> Result<bool> {
         let translated: Vec<Result<Vec<Row>>> = new
             .par_iter()
             .map(|item| {
-                let rows = translate(item, &cache, &host, &options, &args.output);
+                let rows = translate(item, &cache, &host, &options, args);
                 progress.step();
                 rows
             })
@@ -139,7 +143,7 @@ fn translate(
     cache: &xenoglot_cache::Cache,
     host: &Host,
     options: &Options,
-    folder: &Path,
+    args: &Args,
 ) -> Result<Vec<Row>> {
     let row = |hash: String| Row {
         input: item.name.clone(),
@@ -161,8 +165,8 @@ fn translate(
         }
     };
     let Some(guest) = whole::guest(bytes) else { return Ok(Vec::new()) };
-    let (programs, us) = whole::translate(cache, bytes, host, options);
-    let row = Row { guest: guest.into(), us, ..row(hash(bytes)) };
+    let (programs, us) = whole::translate(cache, bytes, host, options, &args.maxwell);
+    let row = Row { guest: guest.name().into(), us, ..row(hash(bytes)) };
     let programs = match programs {
         Ok(programs) => programs,
         Err(failure) => {
@@ -186,7 +190,7 @@ fn translate(
             name.push(ending);
         }
         name.push(format!("{suffix}.{}", extension(host.language, &stage)));
-        output::write(&folder.join(&name), &code)?;
+        output::write(&args.output.join(&name), &code)?;
         let file = PathBuf::from(name).display().to_string();
         Ok(Row { words: code.len().div_ceil(4) as u64, outcome: "ok".into(), file, ..row })
     };

@@ -4,6 +4,7 @@ use crate::cache::{Place, report_problem};
 use crate::commands::translate::{Chosen, parse_host};
 use crate::corpus;
 use crate::failure::usage;
+use crate::lift::MaxwellArgs;
 use crate::output::is_stdout;
 use crate::print;
 use crate::progress::Progress;
@@ -251,7 +252,8 @@ fn warm(args: &Args, cache: &Cache, inputs: &[PathBuf], hosts: &[Chosen]) -> Res
     let translate = |bytes: &[u8]| {
         files.fetch_add(1, Ordering::Relaxed);
         for Chosen { host, .. } in hosts {
-            let programs = whole::translate(cache, bytes, host, &Options::default()).0;
+            let programs =
+                whole::translate(cache, bytes, host, &Options::default(), &MaxwellArgs::default()).0;
             let bad = programs.map_or(1, |p| p.iter().filter(|program| program.code.is_err()).count());
             failed.fetch_add(bad, Ordering::Relaxed);
         }

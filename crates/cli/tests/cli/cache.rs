@@ -172,3 +172,34 @@ fn a_batch_is_the_same_with_a_cache_and_without() {
     assert!(translated("cold", &["--cache-folder", &cache]) == plain);
     assert!(translated("warm", &["--cache-folder", &cache]) == plain);
 }
+
+/// A launch's shared memory is told for all kernels of a corpus, and changes nothing of other programs in it.
+#[test]
+fn a_batch_takes_options_of_kernels() {
+    let dir = folder("batch-kernels");
+    let corpus = dir.join("corpus");
+    fs::create_dir_all(&corpus).unwrap();
+    fs::copy(shaders().join("basic.v.pica"), corpus.join("basic.v.pica")).unwrap();
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/maxwell-2/compute/public.tar.xz");
+    let vectors = xenoglot_conformance::maxwell::format::Corpus::read(&vectors).unwrap();
+    for name in ["dyn_two_arrays.o3.cubin", "dyn_two_arrays.o0.cubin"] {
+        fs::write(corpus.join(name), &vectors.cubins[name]).unwrap();
+    }
+    let (corpus, cache) = (corpus.display().to_string(), dir.join("cache").display().to_string());
+    let batch = |name: &str, more: &[&str], code: i32| {
+        let out = dir.join(name).display().to_string();
+        let args = ["batch", &corpus, "--to", "spirv", "--cache-folder", &cache, "-o", &out, "--json"];
+        json(&run(&[&args[..], more].concat(), code))
+    };
+    let without = batch("out", &[], 1);
+    assert_eq!((&without["programs"], &without["ok"]), (&3.into(), &1.into()), "{without}");
+    // Causes that differ in addresses and operands are one.
+    let causes = without["failures"].as_array().unwrap();
+    assert_eq!((causes.len(), &causes[0][1]), (1, &2.into()), "{without}");
+    let cause = causes[0][0].as_str().unwrap();
+    assert!(cause.contains("`STS`: the kernel has no shared memory of its own"), "{cause}");
+    // In the same folder, whose table is of other options.
+    let with = batch("out", &["--shared-bytes", "256"], 0);
+    assert_eq!((&with["ok"], &with["resumed"]), (&3.into(), &0.into()), "{with}");
+    assert_eq!(batch("again", &[], 1)["failures"], without["failures"]);
+}

@@ -245,11 +245,13 @@ impl Inst {
     }
 
     /// The code of a modifier; 0, its neutral value, where the form has none.
+    #[inline]
     pub fn modifier(&self, which: Mod) -> u8 {
         self.find_modifier(which).unwrap_or(0)
     }
 
     /// Whether a flag is set, or a modifier other than neutral.
+    #[inline]
     pub fn has(&self, which: Mod) -> bool {
         self.modifier(which) != 0
     }
@@ -268,6 +270,7 @@ impl Inst {
         T::from_code(code).ok_or(Reserved { address: self.address, word: self.word, modifier: which, code })
     }
 
+    #[inline]
     fn find_modifier(&self, which: Mod) -> Option<u8> {
         let form = &FORMS[self.form];
         if !form.has_modifier(which) {

@@ -11,6 +11,7 @@ use xenoglot_maxwell::container::Dksh;
 use xenoglot_maxwell::gpu::{Captured, ConstantWord, GraphicsState, Host, InputPrimitive};
 use xenoglot_maxwell::lift::layout::LAYER_LOCATION;
 use xenoglot_maxwell::lift::{LiftError, LiftOptions, Shader, layer_shader, lift_graphics};
+use xenoglot_maxwell::sph::Sph;
 use xenoglot_opt::pipeline;
 
 /// A GPU whose state is what a test says; handles are in the driver's bank.
@@ -68,11 +69,23 @@ fn lift(set: &str, name: &str, gpu: &Gpu) -> Result<Module, LiftError> {
     let bytes = file(set, &format!("{name}.dksh"));
     let dksh = Dksh::parse(&bytes).unwrap();
     let shader = Shader { sph: dksh.sph.unwrap(), code: dksh.code, entry: 0, constants: &[] };
-    let mut module = lift_graphics(&shader, None, &LiftOptions::default(), gpu)?.module;
+    lift_shader(&shader, gpu)
+}
+
+fn lift_shader(shader: &Shader, gpu: &Gpu) -> Result<Module, LiftError> {
+    let mut module = lift_graphics(shader, None, &LiftOptions::default(), gpu)?.module;
     verify(&module).unwrap_or_else(|e| panic!("{e}\n{module}"));
     pipeline::optimize(&mut module, &mut Default::default(), &Default::default(), &mut pipeline::Verify)
         .unwrap();
     Ok(module)
+}
+
+/// `EXIT`.
+const EXIT: u64 = 0xe300_0000_0007_000f;
+
+/// Up to three instructions behind a scheduling word.
+fn code(insts: &[u64]) -> Vec<u8> {
+    [0].iter().chain(insts).flat_map(|word| word.to_le_bytes()).collect()
 }
 
 fn module(name: &str, gpu: &Gpu) -> Module {
@@ -271,4 +284,82 @@ fn gathers_move_by_the_hosts_precision() {
         insts.filter(|&&i| f.insts[i].op == Op::TexQuerySize && matches!(f.insts[i].imm, Imm::Tex(_))).count()
     };
     assert!(sizes(&biased) > sizes(&plain));
+}
+
+#[test]
+fn clip_space_is_the_hosts() {
+    let at = |_, component: u8| [0.5, 0.25, -0.5, 1.0].map(float)[usize::from(component)];
+    let given = |state: GraphicsState| {
+        let module = module("vs_draw.vert", &Gpu { state, ..Gpu::default() });
+        let (bindings, ..) = run(&module, at, &[]);
+        position(&module, &bindings)
+    };
+    let plain = GraphicsState::default();
+    assert_eq!(given(plain), [0.5, 0.25, -0.5, 1.0]);
+    assert_eq!(given(GraphicsState { flip_y: true, ..plain }), [0.5, -0.25, -0.5, 1.0]);
+    assert_eq!(given(GraphicsState { minus_one_to_one_depth: true, ..plain }), [0.5, 0.25, 0.25, 1.0]);
+}
+
+#[test]
+fn points_have_the_states_size_where_no_shader_says() {
+    let state = GraphicsState { point_size: Some(3.5), ..GraphicsState::default() };
+    let module = module("vs_draw.vert", &Gpu { state, ..Gpu::default() });
+    let (bindings, ..) = run(&module, |_, _| 0, &[]);
+    let size = builtin(&module, Direction::Output, Builtin::PointSize).unwrap();
+    assert_eq!(bindings.output(size)[0], Bits::scalar(float(3.5).into()));
+    assert_eq!(builtin(&module_without("vs_draw.vert"), Direction::Output, Builtin::PointSize), None);
+}
+
+/// A fragment shader that writes `R0` to the first component of target 0.
+fn fragment(insts: &[u64], gpu: &Gpu) -> Module {
+    let mut words = [0u32; 20];
+    // A pixel shader's header, and its mask of components written.
+    (words[0], words[18]) = (0x1462, 1);
+    let header: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = code(insts);
+    let shader = Shader { sph: Sph::parse(&header).unwrap(), code: &code, entry: 0, constants: &[] };
+    lift_shader(&shader, gpu).unwrap()
+}
+
+#[test]
+fn rows_count_as_the_state_says() {
+    // S2R R0, SR_Y_DIRECTION; EXIT; EXIT.
+    let program = [0xf0c8_0000_0127_0000, EXIT, EXIT];
+    for (y_down, want) in [(false, 1.0), (true, -1.0)] {
+        let state = GraphicsState { y_down, ..GraphicsState::default() };
+        let module = fragment(&program, &Gpu { state, ..Gpu::default() });
+        let (bindings, ..) = run(&module, |_, _| 0, &[]);
+        let color = vars(&module, Direction::Output, |s| matches!(s, Semantic::Location { .. }))[0];
+        assert_eq!(bindings.output(color)[0].words()[0], float(want));
+    }
+}
+
+#[test]
+fn tests_come_early_where_the_state_says() {
+    for early_fragment_tests in [false, true] {
+        let state = GraphicsState { early_fragment_tests, ..GraphicsState::default() };
+        let module = fragment(&[EXIT, EXIT, EXIT], &Gpu { state, ..Gpu::default() });
+        assert_eq!(module.pipeline.early_fragment_tests, early_fragment_tests);
+    }
+}
+
+/// What a passthrough shader leaves alone the hardware passes on: here a geometry shader does, vertex by vertex.
+#[test]
+fn what_a_passthrough_shader_does_not_write_is_passed_on() {
+    let bytes = file("maxwell-2", "gs_layers.geom.dksh");
+    let sph = Sph { geometry_passthrough: true, ..Dksh::parse(&bytes).unwrap().sph.unwrap() };
+    let code = code(&[EXIT, EXIT, EXIT]);
+    let shader = Shader { sph, code: &code, entry: 0, constants: &[] };
+    for (input_primitive, vertices) in
+        [(InputPrimitive::Points, 1), (InputPrimitive::Lines, 2), (InputPrimitive::Triangles, 3)]
+    {
+        let state = GraphicsState { input_primitive, ..GraphicsState::default() };
+        let module = lift_shader(&shader, &Gpu { state, ..Gpu::default() }).unwrap();
+        let at = Bits::f32x4([1.0, 2.0, 3.0, 4.0]);
+        let (bindings, _, events) = run(&module, |_, _| 0, &[(Builtin::Position, at)]);
+        assert_eq!(position(&module, &bindings), [1.0, 2.0, 3.0, 4.0]);
+        // And the primitive's end.
+        assert_eq!(events.len(), vertices + 1);
+        assert_eq!(module.pipeline.geometry.map(|g| g.max_vertices), Some(vertices as u32));
+    }
 }

@@ -237,6 +237,8 @@ struct Explorer<'a> {
     known: Known<'a>,
     limits: Limits,
     stacks: Stacks,
+    /// The nodes of addresses: by word the one of the context that came first, and those of others.
+    first: Vec<Option<(StackId, u32)>>,
     ids: HashMap<(u32, StackId), u32, FxBuildHasher>,
     nodes: Vec<Node>,
     contexts: Vec<StackId>,
@@ -257,7 +259,8 @@ pub fn explore(code: &[u8], entry: u32, known: Known<'_>, limits: Limits) -> Res
             known,
             limits,
             stacks: Stacks::default(),
-            ids: HashMap::with_capacity_and_hasher(likely, FxBuildHasher),
+            first: vec![None; code.len() / WORD as usize],
+            ids: HashMap::default(),
             nodes: Vec::with_capacity(likely),
             contexts: Vec::with_capacity(likely),
             cases: 0,
@@ -288,7 +291,13 @@ impl Explorer<'_> {
         }
         let at = if is_control(to) { to.saturating_add(WORD) } else { to };
         let next = self.nodes.len() as u32;
-        let id = *self.ids.entry((at, stack)).or_insert(next);
+        let id = match self.first.get_mut((at / WORD) as usize) {
+            Some(first) => match *first.get_or_insert((stack, next)) {
+                (of, id) if of == stack => id,
+                _ => *self.ids.entry((at, stack)).or_insert(next),
+            },
+            None => next,
+        };
         if id == next {
             if self.nodes.len() >= self.limits.max_nodes {
                 return Err(FlowError::TooComplex { address: at });

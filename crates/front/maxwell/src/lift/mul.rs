@@ -104,16 +104,20 @@ impl Cx<'_> {
         let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
         let (word_a, word_b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);
         let mode: XmadMode = inst.get(Mod::XmadMode)?;
-        let halves = Halves { a: (word_a, oa.part), b: (word_b, ob.part), c, mode };
-        if let Some(v) = self.completed(inst, halves) {
+        let signs = (inst.has(Mod::SignedA), inst.has(Mod::SignedB));
+        let (shifted, merged) = (inst.has(Mod::Psl), inst.has(Mod::Mrg));
+        let carries = inst.has(Mod::X) || inst.has(Mod::Cc);
+        let (a, b) = ((word_a, oa.part), (word_b, ob.part));
+        let halves = Halves { a, b, c, mode, signs, shifted, merged, carries };
+        if let Some(v) = self.completed(halves) {
             return self.set_dst(inst, v);
         }
-        let a = self.half(word_a, oa.part, inst.has(Mod::SignedA));
-        let b = self.half(word_b, ob.part, inst.has(Mod::SignedB));
+        let a = self.half(word_a, oa.part, signs.0);
+        let b = self.half(word_b, ob.part, signs.1);
         let mut product = self.op(Op::Imul, &[a, b]);
         let half = self.number(16);
         let low = self.number(0xffff);
-        if inst.has(Mod::Psl) {
+        if shifted {
             product = self.op(Op::Shl, &[product, half]);
         }
         let addend = match mode {
@@ -129,13 +133,16 @@ impl Cx<'_> {
                 self.signed_correction(c, b, word_a)
             }
         };
-        let mut v = self.extended_sum(inst, product, addend);
-        if inst.has(Mod::Mrg) {
+        let mut v = match carries {
+            true => self.extended_sum(inst, product, addend),
+            false => self.op(Op::Iadd, &[product, addend]),
+        };
+        if merged {
             let v_low = self.op(Op::And, &[v, low]);
             let b_high = self.op(Op::Shl, &[word_b, half]);
             v = self.op(Op::Or, &[v_low, b_high]);
         }
-        self.note_piece(inst, halves, v);
+        self.note_piece(halves, v);
         self.set_dst(inst, v)
     }
 

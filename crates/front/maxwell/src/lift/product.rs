@@ -5,8 +5,8 @@
 //! it, one multiplication is made, and the parts go if nobody else needs them.
 
 use super::cx::Cx;
-use crate::inst::{Inst, Part};
-use crate::modifier::{Mod, XmadMode};
+use crate::inst::Part;
+use crate::modifier::XmadMode;
 use xenoglot_ir::{Op, Value};
 
 /// A part of the product of two words. `lo` and `hi` are unsigned halves, `hi` signed where the product is.
@@ -31,6 +31,14 @@ pub(super) struct Halves {
     pub b: (Value, Part),
     pub c: Value,
     pub mode: XmadMode,
+    /// Whether the halves are signed.
+    pub signs: (bool, bool),
+    /// `.PSL`: the product is shifted.
+    pub shifted: bool,
+    /// `.MRG`: the lower half of B comes above the result's.
+    pub merged: bool,
+    /// `.X` or `.CC`.
+    pub carries: bool,
 }
 
 impl Cx<'_> {
@@ -53,9 +61,8 @@ impl Cx<'_> {
     }
 
     /// The product that an XMAD completes.
-    pub fn completed(&mut self, inst: &Inst, x: Halves) -> Option<Value> {
-        let plain = !inst.has(Mod::SignedA) && !inst.has(Mod::SignedB) && !inst.has(Mod::Mrg);
-        if !plain || !inst.has(Mod::Psl) || inst.has(Mod::X) || inst.has(Mod::Cc) || x.a.1 != Part::H1 {
+    pub fn completed(&mut self, x: Halves) -> Option<Value> {
+        if !x.shifted || x.merged || x.carries || x.signs != (false, false) || x.a.1 != Part::H1 {
             return None;
         }
         let Some(Piece::Low { a, b, c }) = self.piece(x.c) else { return None };
@@ -69,15 +76,14 @@ impl Cx<'_> {
     }
 
     /// What an XMAD's result is of a product.
-    pub fn note_piece(&mut self, inst: &Inst, x: Halves, result: Value) {
-        if inst.has(Mod::Psl) || inst.has(Mod::X) || inst.has(Mod::Cc) {
+    pub fn note_piece(&mut self, x: Halves, result: Value) {
+        if x.shifted || x.carries {
             return;
         }
         let ((a, part_a), (b, part_b)) = (x.a, x.b);
-        let signs = (inst.has(Mod::SignedA), inst.has(Mod::SignedB));
         let upper = (part_a == Part::H1, part_b == Part::H1);
         let lone = self.is_zero(x.c);
-        let piece = match (x.mode, upper, signs, inst.has(Mod::Mrg)) {
+        let piece = match (x.mode, upper, x.signs, x.merged) {
             (XmadMode::Full, (false, false), (false, false), false) => Piece::Low { a, b, c: x.c },
             (XmadMode::Full, (false, true), (false, false), true) if lone => Piece::Merged { a, b },
             (XmadMode::Full, (false, true), (false, signed), false) if lone => {

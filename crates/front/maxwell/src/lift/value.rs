@@ -50,6 +50,7 @@ impl Cx<'_> {
     }
 
     /// The number that a value is, if it is a constant scalar of up to 32 bits.
+    #[inline]
     pub fn known_number(&self, v: Value) -> Option<u32> {
         let bits = self.b.func.const_bits(v)?;
         matches!(self.b.func.ty(v), Type::I32 | Type::BOOL).then_some(bits.0[0] as u32)
@@ -90,6 +91,9 @@ impl Cx<'_> {
             *known = self.known_number(v);
         }
         let known = &known[..args.len()];
+        if known.iter().all(Option::is_none) {
+            return None;
+        }
         match (op, known, args) {
             (
                 Op::Iadd | Op::Isub | Op::Or | Op::Xor | Op::Shl | Op::Ushr | Op::Sshr,
