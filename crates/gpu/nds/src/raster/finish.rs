@@ -52,7 +52,8 @@ impl Finish {
     /// neighbours, depths and ids, stays as it is when a row is finished.
     pub fn seams(&self, level: Level, lines: &mut [Line], part: usize) {
         if self.control.contains(Control::EDGE_MARKING) {
-            let is_seam = |y: &usize| y % part == 0 || y % part == part - 1 || y + 1 == HEIGHT;
+            let is_seam =
+                |y: &usize| y.is_multiple_of(part) || (y + 1).is_multiple_of(part) || y + 1 == HEIGHT;
             (0..lines.len()).filter(is_seam).for_each(|y| self.row(level, lines, y));
         }
     }

@@ -85,7 +85,7 @@ impl RowBuffer {
             (self.late, self.count[0]) = ([false; HEIGHT], MOST_COUNTED as u8);
             return;
         }
-        let drawn = picture.clone();
+        let drawn = picture.to_vec();
         let ends = ends(&costs(list, time));
         let mut fewest = ROWS;
         for (y, shown) in picture.iter_mut().enumerate() {

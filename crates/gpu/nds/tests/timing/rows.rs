@@ -68,7 +68,7 @@ fn the_lead_of_48_rows_makes_up_for_some_slow_ones() {
     let count = machine.read(RDLINES_COUNT);
     assert!((15..35).contains(&count), "{count}");
     assert_eq!(machine.read(DISP3DCNT) & UNDERFLOW, 0);
-    let picture = machine.0.picture_3d().clone();
+    let picture = *machine.0.picture_3d();
     let mut other = Machine::new(RowTime::default());
     other.frame(1, 31, [96, 108]);
     assert!(picture == *other.0.picture_3d() && picture[100][128] & 0x3f == 63);
