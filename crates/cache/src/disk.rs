@@ -79,14 +79,14 @@ struct Flusher {
     thread: JoinHandle<()>,
 }
 
-/// What the thread does before its time.
+/// What the thread is asked to do before the interval is over.
 enum Wanted {
     Flush,
     /// Removes an entry from memory.
     Forget(Key),
 }
 
-/// Wishes that it may not have looked at yet.
+/// Requests that may be queued for it.
 const WISHES: usize = 64;
 
 impl Stores {

@@ -28,7 +28,7 @@ impl Weighter<Key, Arc<Entry>> for Bytes {
 /// Entries by key, up to so many bytes. Entries that are used again stay, those of a single scan go.
 pub(crate) struct Memory(Cache<Key, Arc<Entry>, Bytes, FxBuildHasher>);
 
-/// A thread that may be without a processor is at the same part of the cache.
+/// Another thread holds the lock of that part of the cache, and may have lost its processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 

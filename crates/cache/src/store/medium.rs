@@ -56,7 +56,7 @@ impl Readers {
     fn new(transaction: &ReadTransaction, place: Option<&dyn Place>) -> Result<Readers, Fault> {
         let shared = transaction.open_table(ENTRIES)?;
         let beside = place.and_then(|place| place.open_beside(&builder()));
-        // Whatever is wrong there shows in the first opening, too.
+        // An error is not reported here: the first opening meets it as well.
         let own = beside.and_then(|database| {
             let entries = database.begin_read().ok()?.open_table(ENTRIES).ok()?;
             Some((entries, database))

@@ -46,7 +46,7 @@ pub struct Parts {
     pub waiting: f64,
     /// It ran.
     pub running: f64,
-    /// It could have run, and other threads had the processors. So it is with whatever it does.
+    /// It could have run, but other threads had the processors; a busy machine does that to any thread.
     pub without_processor: f64,
     /// Frames that waited or ran for more than 2 ms.
     pub late: usize,

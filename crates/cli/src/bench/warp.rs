@@ -1,5 +1,6 @@
 //! What drawing with Warp costs.
 
+use super::unpacked;
 use crate::progress::Progress;
 use crate::source;
 use anyhow::{Context, Result, bail};
@@ -73,9 +74,6 @@ const MEMORY: usize = 1 << 23;
 const TEXTURE: u32 = 0x70_0000;
 /// Texels along a side.
 const SIDE: u32 = 64;
-
-/// Bytes of a list at most.
-const MOST_BYTES: u64 = 1 << 28;
 
 struct Scene {
     name: String,
@@ -240,19 +238,6 @@ fn listed(folder: &Path) -> Result<Vec<Scene>> {
         bail!("{}: no lists of primitives (*.prims, *.prims.zst)", folder.display());
     }
     Ok(scenes)
-}
-
-/// The bytes of a file, unpacked if it is zstd.
-fn unpacked(path: &Path) -> Result<Vec<u8>> {
-    let bytes = source::read(path)?;
-    if path.extension().is_none_or(|extension| extension != "zst") {
-        return Ok(bytes);
-    }
-    let mut out = Vec::new();
-    let decoder = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice());
-    let decoder = decoder.with_context(|| path.display().to_string())?;
-    decoder.take(MOST_BYTES).read_to_end(&mut out).with_context(|| path.display().to_string())?;
-    Ok(out)
 }
 
 /// Triangles of about so many pixels, anywhere on the screen.

@@ -1,5 +1,6 @@
 //! The scenes that are measured: those that the program has in it, or those of folders.
 
+use crate::bench::unpacked;
 use crate::commands::render_nds::load;
 use anyhow::{Context, Result};
 use std::collections::HashMap;
@@ -76,17 +77,4 @@ impl Scenes {
 fn stem(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     name.split('.').next().unwrap_or_default().into()
-}
-
-/// The bytes of a file, unpacked if they are packed by Zstandard.
-fn unpacked(path: &Path) -> Result<Vec<u8>> {
-    let context = || path.display().to_string();
-    let bytes = std::fs::read(path).with_context(context)?;
-    if !bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Ok(bytes);
-    }
-    let mut out = Vec::new();
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice()).with_context(context)?;
-    unpacked.take(64 << 20).read_to_end(&mut out).with_context(context)?;
-    Ok(out)
 }

@@ -237,8 +237,9 @@ struct Explorer<'a> {
     known: Known<'a>,
     limits: Limits,
     stacks: Stacks,
-    /// The nodes of addresses: by word the one of the context that came first, and those of others.
+    /// For each word of the code its node in the context that came to it first, and that context.
     first: Vec<Option<(StackId, u32)>>,
+    /// The nodes of words in further contexts.
     ids: HashMap<(u32, StackId), u32, FxBuildHasher>,
     nodes: Vec<Node>,
     contexts: Vec<StackId>,
@@ -291,12 +292,10 @@ impl Explorer<'_> {
         }
         let at = if is_control(to) { to.saturating_add(WORD) } else { to };
         let next = self.nodes.len() as u32;
-        let id = match self.first.get_mut((at / WORD) as usize) {
-            Some(first) => match *first.get_or_insert((stack, next)) {
-                (of, id) if of == stack => id,
-                _ => *self.ids.entry((at, stack)).or_insert(next),
-            },
-            None => next,
+        let first = self.first.get_mut((at / WORD) as usize).map(|first| *first.get_or_insert((stack, next)));
+        let id = match first {
+            Some((of, id)) if of == stack => id,
+            _ => *self.ids.entry((at, stack)).or_insert(next),
         };
         if id == next {
             if self.nodes.len() >= self.limits.max_nodes {

@@ -194,7 +194,7 @@ impl ModSpec {
     /// The code of its value in a word.
     #[inline]
     pub fn code(&self, word: u64) -> u8 {
-        // Most are flags, which are asked of every instruction: their text is not looked for.
+        // Most modifiers are flags, and lifting asks for them at every instruction: no need to look up their text.
         match self.values {
             Values::Flag(_) | Values::Clear(_) => u8::from(self.field.get(word) != 0),
             _ => self.choice(word).map_or(RESERVED, |c| c.1),

@@ -38,7 +38,7 @@ impl Finish {
         }
     }
 
-    /// Finishes rows that follow one another, but for those whose neighbours are not among them.
+    /// Finishes the rows of a part, except those whose neighbours belong to other parts.
     pub fn part(&self, level: Level, lines: &mut [Line]) {
         let inner = if self.control.contains(Control::EDGE_MARKING) {
             1..lines.len().saturating_sub(1)
@@ -48,8 +48,8 @@ impl Finish {
         inner.for_each(|y| self.row(level, lines, y));
     }
 
-    /// Finishes the first and the last row of each part of a frame, what [`Finish::part`] left out. What these compare with of their
-    /// neighbours, depths and ids, stays as it is when a row is finished.
+    /// Finishes the first and the last row of each part of a frame, which [`Finish::part`] leaves out. Finishing a row changes neither
+    /// its depths nor its ids, which are all that its neighbours compare with.
     pub fn seams(&self, level: Level, lines: &mut [Line], part: usize) {
         if self.control.contains(Control::EDGE_MARKING) {
             let is_seam =

@@ -29,7 +29,7 @@ pub struct RowTime {
     pub pixel: u32,
 }
 
-/// The buffer, as far as it shows.
+/// What later rows, frames and registers depend on.
 #[derive(Clone, Debug)]
 pub struct RowBuffer {
     /// Rows that the screen reaches before they are drawn.

@@ -8,12 +8,8 @@ const BUSY: u32 = 1 << 27;
 
 /// Queues a command with zeros for parameters.
 fn queue(gpu: &mut Gpu, command: Command) {
-    queue_with(gpu, command, 0);
-}
-
-fn queue_with(gpu: &mut Gpu, command: Command, param: u32) {
     let number = command as u8;
-    (0..command::info(number).params.max(1)).for_each(|_| gpu.write_port(number, param).unwrap());
+    (0..command::info(number).params.max(1)).for_each(|_| gpu.write_port(number, 0).unwrap());
 }
 
 /// Cycles until the engine is idle, or waits for the vertical blank.
@@ -97,16 +93,15 @@ fn texture_matrices_take_less() {
     }
 }
 
-/// Cycles from a vertex's parameter until a command behind it was taken, less those that it takes alone.
-fn wait_behind_a_vertex(command: Command) -> u64 {
-    let mut gpu = Gpu::default();
-    gpu.feed(&[0x40, 0]);
-    queue(&mut gpu, Command::Vtx10);
-    queue(&mut gpu, command);
-    let both = until_taken(&mut gpu);
-    let mut gpu = Gpu::default();
-    queue(&mut gpu, command);
-    both - 4 - until_taken(&mut gpu)
+/// Cycles until a command that follows another was taken, less those that it takes alone.
+fn behind(first: Command, command: Command) -> u64 {
+    let taken = |commands: &[Command]| {
+        let mut gpu = Gpu::default();
+        gpu.feed(&[0x40, 0]);
+        commands.iter().for_each(|&command| queue(&mut gpu, command));
+        until_taken(&mut gpu)
+    };
+    taken(&[first, command]) - taken(&[command])
 }
 
 #[test]
@@ -119,26 +114,17 @@ fn commands_wait_for_the_vertex_unit_if_they_change_what_it_needs() {
         (&[Command::Shininess, Command::EndVtxs, Command::Viewport, Command::PosTest], 4),
     ] {
         for &command in commands {
-            assert_eq!(wait_behind_a_vertex(command), wait, "{command:?}");
+            assert_eq!(behind(Command::Vtx10, command), 4 + wait, "{command:?}");
         }
     }
 }
 
 #[test]
 fn only_vertices_do_not_wait_for_a_normal() {
-    let behind = |command: Command| {
-        let mut gpu = Gpu::default();
-        queue(&mut gpu, Command::Normal);
-        queue(&mut gpu, command);
-        let both = until_taken(&mut gpu);
-        let mut gpu = Gpu::default();
-        queue(&mut gpu, command);
-        both - until_taken(&mut gpu)
-    };
     // The parameter and a cycle without lights; the unit is busy up to the 8th.
-    assert_eq!(behind(Command::Vtx10), 2);
-    assert_eq!(behind(Command::Color), 8);
-    assert_eq!(behind(Command::Normal), 8);
+    assert_eq!(behind(Command::Normal, Command::Vtx10), 2);
+    assert_eq!(behind(Command::Normal, Command::Color), 8);
+    assert_eq!(behind(Command::Normal, Command::Normal), 8);
 }
 
 #[test]

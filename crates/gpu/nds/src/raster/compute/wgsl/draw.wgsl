@@ -305,7 +305,7 @@ fn draw_pixel(x: u32, y: u32, marks: u32) {
     let place = pixel_place(x, y);
     pixels[place].top = pixel.top;
     pixels[place].marks = pixel.marks;
-    // What nothing looks at without antialiasing.
+    // Only antialiasing reads these.
     if (frame.control & ANTIALIASING) != 0u {
         pixels[place].under = pixel.under;
         pixels[place].coverage = pixel.coverage;
