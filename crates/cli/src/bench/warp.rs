@@ -6,7 +6,6 @@ use crate::source;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use std::fmt;
-use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 use xenoglot_warp::state::{combiner, depth, format};
