@@ -9,7 +9,7 @@ use xenoglot_opt::PASSES;
 ///
 /// ```
 /// let all: Vec<(&str, u16)> = xenoglot::versions().collect();
-/// assert!(all.contains(&("opt/promote", 1)));
+/// assert!(all.iter().any(|(name, _)| *name == "opt/promote"));
 /// ```
 pub fn versions() -> impl Iterator<Item = (&'static str, u16)> {
     let crates = [
