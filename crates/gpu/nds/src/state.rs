@@ -8,7 +8,7 @@ use thiserror::Error;
 /// First bytes of a state.
 pub const MAGIC: [u8; 4] = *b"XNDS";
 /// Version of the layout: another one is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Why a state was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Edges of polygons: which pixels they cover in a row, and how much of them.
 
-use super::Rules;
 use super::interpolate::AlongEdge;
+use super::{Rules, Scale, ScaledRules};
 
 /// Fraction bits of places along a row.
 const FRACTION: u32 = 18;
@@ -62,7 +62,7 @@ pub struct Edge {
     x_length: i32,
     y_length: i32,
     is_right: bool,
-    rules: Rules,
+    rules: ScaledRules,
     row: i32,
     /// Interpolates along the edge, at the row.
     pub along: AlongEdge,
@@ -83,7 +83,7 @@ impl Default for Edge {
             x_length: 1,
             y_length: 0,
             is_right: false,
-            rules: Rules::empty(),
+            rules: Rules::empty().at(Scale::ONE),
             row: 0,
             along: AlongEdge::default(),
         }
@@ -103,7 +103,7 @@ pub struct End {
 
 impl Edge {
     /// An edge from its upper to its lower end, on a polygon's right or left, in `row`.
-    pub fn new(upper: End, lower: End, is_right: bool, rules: Rules, row: i32) -> Edge {
+    pub fn new(upper: End, lower: End, is_right: bool, rules: ScaledRules, row: i32) -> Edge {
         let (x_length, y_length) = ((lower.x - upper.x).abs(), lower.y - upper.y);
         let negative = lower.x < upper.x;
         let increment = match y_length {
@@ -131,7 +131,7 @@ impl Edge {
         };
         // Edges that end their row's pixels are a row ahead.
         let ahead = i32::from(increment >= ONE && edge.ends_outward());
-        edge.along = AlongEdge::new(upper.y - ahead, lower.y - ahead, upper.w, lower.w);
+        edge.along = AlongEdge::new(upper.y - ahead, lower.y - ahead, upper.w, lower.w, rules.is_fine);
         edge.along.move_to(row);
         edge
     }
@@ -244,7 +244,7 @@ mod tests {
 
     fn edge(from: (i32, i32), to: (i32, i32), rules: Rules, row: i32) -> Edge {
         let end = |(x, y)| End { x, y, w: 0 };
-        Edge::new(end(from), end(to), false, rules, row)
+        Edge::new(end(from), end(to), false, rules.at(Scale::ONE), row)
     }
 
     /// Rows whose pixels end before the next row's start.
@@ -284,7 +284,7 @@ mod tests {
         let ends = |x| [End { x: 0, y: 0, w: 0x1000 }, End { x, y: 4, w: 0x1000 }];
         let value = |x, is_right, row| {
             let [upper, lower] = ends(x);
-            Edge::new(upper, lower, is_right, Rules::all(), row).along.value(0, 100)
+            Edge::new(upper, lower, is_right, Rules::all().at(Scale::ONE), row).along.value(0, 100)
         };
         assert_eq!([0, 1, 2, 3].map(|row| value(40, false, row)), [0, 25, 50, 75]);
         assert_eq!([0, 1, 2, 3].map(|row| value(40, true, row)), [25, 50, 75, 100]);

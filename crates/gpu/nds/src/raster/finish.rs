@@ -6,6 +6,7 @@ use super::shade::{Color, Colors, RGB, alpha, from_rgb555, mix_rgb};
 use crate::registers::{Control, Registers};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
+use std::ops::Range;
 
 /// Coverage of outlines: half transparent with antialiasing.
 const OUTLINE_COVERAGE: u32 = 16 << 8;
@@ -48,13 +49,26 @@ impl Finish {
         inner.for_each(|y| self.row(level, lines, y));
     }
 
-    /// Finishes the first and the last row of each part of a frame, which [`Finish::part`] leaves out. Finishing a row changes neither
-    /// its depths nor its ids, which are all that its neighbours compare with.
-    pub fn seams(&self, level: Level, lines: &mut [Line], part: usize) {
+    /// Finishes those of `rows` that [`Finish::part`] leaves out, where the rows `drawn` were finished in parts of so many: the
+    /// first and the last of each, and those drawn before. Finishing a row changes neither its depths nor its ids, which are
+    /// all that its neighbours compare with.
+    pub fn seams(
+        &self,
+        level: Level,
+        lines: &mut [Line],
+        rows: Range<usize>,
+        drawn: &Range<usize>,
+        part: usize,
+    ) {
         if self.control.contains(Control::EDGE_MARKING) {
-            let is_seam =
-                |y: &usize| y.is_multiple_of(part) || (y + 1).is_multiple_of(part) || y + 1 == HEIGHT;
-            (0..lines.len()).filter(is_seam).for_each(|y| self.row(level, lines, y));
+            let is_seam = |y: &usize| {
+                let at = y.saturating_sub(drawn.start);
+                *y < drawn.start
+                    || at.is_multiple_of(part)
+                    || (at + 1).is_multiple_of(part)
+                    || y + 1 == drawn.end
+            };
+            rows.filter(is_seam).for_each(|y| self.row(level, lines, y));
         }
     }
 

@@ -1,4 +1,7 @@
 //! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
+//!
+//! The console's factors have 9 bits along edges and 8 along spans, enough for as many pixels. Above its resolution they have 14, also
+//! those of depths that are Z, so that a texel is a rectangle with straight sides rather than steps of several pixels.
 
 use super::lanes::{Block, Lanes, SignedLanes, whole_quotients, whole_quotients8};
 use fearless_simd::prelude::*;
@@ -22,19 +25,24 @@ pub struct Interpolator<const EDGE: bool> {
     w1: i32,
     linear: bool,
     factor: i32,
+    /// Bits of factors.
+    bits: u32,
     /// What depths are interpolated with: 22 bits.
     depth_reciprocal: i32,
 }
 
+/// Bits of factors above the console's resolution.
+const FINE_BITS: u32 = 14;
+
 impl<const EDGE: bool> Interpolator<EDGE> {
-    /// Bits of the factor.
-    const FACTOR_BITS: u32 = if EDGE { 9 } else { 8 };
+    /// Bits of the console's factors.
+    const BITS: u32 = if EDGE { 9 } else { 8 };
     /// Bits of two equal w that must be clear for linear interpolation.
     const LEVEL_MASK: i32 = if EDGE { 0x7e } else { 0x7f };
 
-    /// Between the places `start` and `end` with their normalised w.
+    /// Between the places `start` and `end` with their normalised w, as the console does or with `fine` factors.
     #[inline]
-    pub fn new(start: i32, end: i32, w0: i32, w1: i32) -> Self {
+    pub fn new(start: i32, end: i32, w0: i32, w1: i32, fine: bool) -> Self {
         // Edges drop the lowest bit of w; of an odd and an even one it comes back in the denominator.
         let (n0, d0, d1) = match EDGE {
             true if w0 & 1 != 0 && w1 & 1 == 0 => (w0 - 1, w0 + 1, w1),
@@ -49,8 +57,13 @@ impl<const EDGE: bool> Interpolator<EDGE> {
             w1: d1,
             linear: w0 == w1 && w0 & Self::LEVEL_MASK == 0,
             factor: 0,
+            bits: if fine { FINE_BITS } else { Self::BITS },
             depth_reciprocal: if start == end { 0 } else { ((1 << 30) / (end - start)) >> 8 },
         }
+    }
+
+    fn is_fine(&self) -> bool {
+        self.bits == FINE_BITS
     }
 
     /// Whether values are interpolated without w.
@@ -64,7 +77,7 @@ impl<const EDGE: bool> Interpolator<EDGE> {
     pub fn move_to(&mut self, place: i32) {
         self.at = place - self.start;
         if !self.is_linear() {
-            let numerator = (i64::from(self.at) * i64::from(self.w0[0])) << Self::FACTOR_BITS;
+            let numerator = (i64::from(self.at) * i64::from(self.w0[0])) << self.bits;
             let denominator = self.at * self.w0[1] + (self.length - self.at) * self.w1;
             // Both are whole and far below 2^53, so the quotient is cut as that of integers.
             self.factor =
@@ -85,21 +98,16 @@ impl<const EDGE: bool> Interpolator<EDGE> {
                 b + (a - b) * (self.length - self.at) / self.length
             }
         } else {
-            Self::perspective_value(a, b, self.factor)
+            // From either end it is the same: the product with a whole factor loses nothing.
+            a + (((b - a) * self.factor) >> self.bits)
         }
-    }
-
-    /// A value between two at a factor. From either end it is the same: the product with a whole factor loses nothing.
-    #[inline(always)]
-    pub fn perspective_value(a: i32, b: i32, factor: i32) -> i32 {
-        a + (((b - a) * factor) >> Self::FACTOR_BITS)
     }
 
     /// The difference of two 24-bit depths in two parts, small enough that products with a factor fit 32 bits.
     #[inline(always)]
-    fn depth_parts(a: i32, b: i32) -> [i32; 2] {
+    fn depth_parts(&self, a: i32, b: i32) -> [i32; 2] {
         let step = b - a;
-        [step >> Self::FACTOR_BITS, step & ((1 << Self::FACTOR_BITS) - 1)]
+        [step >> self.bits, step & ((1 << self.bits) - 1)]
     }
 }
 
@@ -112,7 +120,7 @@ impl AlongEdge {
             return a;
         }
         if !self.linear {
-            return a + (((b - a) * self.factor) >> Self::FACTOR_BITS);
+            return a + (((b - a) * self.factor) >> self.bits);
         }
         // Falling values are interpolated from the other end.
         let places =
@@ -129,9 +137,10 @@ impl AlongEdge {
         if self.length == 0 || a == b {
             return a;
         }
-        if is_w {
-            let [high, low] = Self::depth_parts(a, b);
-            return a + high * self.factor + ((low * self.factor) >> Self::FACTOR_BITS);
+        if is_w || self.is_fine() {
+            let factor = if is_w { self.factor } else { (self.at << self.bits) / self.length };
+            let [high, low] = self.depth_parts(a, b);
+            return a + high * factor + ((low * factor) >> self.bits);
         }
         let (base, step, at) = if a < b { (a, b - a, self.at) } else { (b, a - b, self.length - self.at) };
         // The difference keeps 10 bits.
@@ -156,9 +165,9 @@ impl AlongSpan {
         }
         let weights = places * self.w0[0];
         let denominators = (weights + (self.length - places) * self.w1).max(1);
-        let near = weights.to_float::<f32x16<S>>() * (1 << Self::FACTOR_BITS) as f32
-            / denominators.to_float::<f32x16<S>>();
-        whole_quotients(weights << Self::FACTOR_BITS, denominators, near)
+        let near =
+            weights.to_float::<f32x16<S>>() * (1 << self.bits) as f32 / denominators.to_float::<f32x16<S>>();
+        whole_quotients(weights << self.bits, denominators, near)
     }
 
     /// Places from the end with the smaller value.
@@ -171,6 +180,12 @@ impl AlongSpan {
     #[inline(always)]
     pub fn z_depths<S: Simd>(&self, a: i32, b: i32, places: SignedLanes<S>) -> Lanes<S> {
         const PART: u32 = 13;
+        if self.is_fine() {
+            let length = self.length.max(1);
+            let near = places.to_float::<f32x16<S>>() * ((1 << self.bits) as f32 / length as f32);
+            let length = SignedLanes::splat(places.token(), length);
+            return self.w_depths(a, b, whole_quotients(places << self.bits, length, near));
+        }
         // The difference has lost 9 bits. Its product with the reciprocal has up to 50: in parts that fit 32.
         let scaled = self.rising_places(a, b, places) * ((a - b).abs() >> 9);
         let reciprocal = self.depth_reciprocal;
@@ -183,9 +198,9 @@ impl AlongSpan {
 
     /// Depths at factors, where they are W.
     #[inline(always)]
-    pub fn w_depths<S: Simd>(a: i32, b: i32, factors: SignedLanes<S>) -> Lanes<S> {
-        let [high, low] = Self::depth_parts(a, b);
-        (factors * high + ((factors * low) >> Self::FACTOR_BITS) + a).bitcast()
+    pub fn w_depths<S: Simd>(&self, a: i32, b: i32, factors: SignedLanes<S>) -> Lanes<S> {
+        let [high, low] = self.depth_parts(a, b);
+        (factors * high + ((factors * low) >> self.bits) + a).bitcast()
     }
 
     /// Values at places, where they are linear.
@@ -200,8 +215,8 @@ impl AlongSpan {
 
     /// Values at factors.
     #[inline(always)]
-    pub fn perspective_values<S: Simd>(a: i32, b: i32, factors: SignedLanes<S>) -> SignedLanes<S> {
-        ((factors * (b - a)) >> Self::FACTOR_BITS) + a
+    pub fn perspective_values<S: Simd>(&self, a: i32, b: i32, factors: SignedLanes<S>) -> SignedLanes<S> {
+        ((factors * (b - a)) >> self.bits) + a
     }
 }
 
@@ -229,19 +244,19 @@ mod tests {
 
     #[test]
     fn level_w_with_low_bits_is_not_linear() {
-        assert!(AlongSpan::new(0, 9, 0x1000, 0x1000).is_linear());
-        assert!(!AlongSpan::new(0, 9, 0x1001, 0x1001).is_linear());
-        assert!(AlongEdge::new(0, 9, 0x1001, 0x1001).is_linear());
-        assert!(!AlongEdge::new(0, 9, 0x1002, 0x1002).is_linear());
-        assert!(!AlongSpan::new(0, 9, 0x1000, 0x1080).is_linear());
+        assert!(AlongSpan::new(0, 9, 0x1000, 0x1000, false).is_linear());
+        assert!(!AlongSpan::new(0, 9, 0x1001, 0x1001, false).is_linear());
+        assert!(AlongEdge::new(0, 9, 0x1001, 0x1001, false).is_linear());
+        assert!(!AlongEdge::new(0, 9, 0x1002, 0x1002, false).is_linear());
+        assert!(!AlongSpan::new(0, 9, 0x1000, 0x1080, false).is_linear());
     }
 
     #[test]
     fn falling_values_mirror() {
-        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000);
+        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000, false);
         edge.move_to(1);
         assert_eq!((edge.value(0, 100), edge.value(100, 0)), (33, 66));
-        let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
+        let span = AlongSpan::new(0, 3, 0x1000, 0x1000, false);
         assert_eq!(linear_values(&span, 100, 0, places(&span, 3))[..3], [100, 66, 33]);
         dispatch!(Level::new(), simd => {
             let values = edge.values(simd, &[0, 100, 7, 0, 0, 0, 0, 0], &[100, 0, 7, 0, 0, 0, 0, 0]);
@@ -252,11 +267,11 @@ mod tests {
     /// Depths of Z go by a reciprocal of 22 bits and differences of 10 bits along edges, of 15 in spans.
     #[test]
     fn depths_of_z_fall_short() {
-        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000);
+        let mut edge = AlongEdge::new(0, 3, 0x1000, 0x1000, false);
         edge.move_to(1);
         // A third of 4,096 is 1,365, two thirds are 2,730.
         assert_eq!((edge.depth(0, 0x1000, false), edge.depth(0x1000, 0, false)), (1360, 2728));
-        let span = AlongSpan::new(0, 3, 0x1000, 0x1000);
+        let span = AlongSpan::new(0, 3, 0x1000, 0x1000, false);
         let depths = dispatch!(Level::new(), simd => {
             span.z_depths(0, 0x3ff, SignedLanes::load_array(simd, places(&span, 4))).to_array()
         });
@@ -266,16 +281,19 @@ mod tests {
 
     #[test]
     fn empty_is_its_start() {
-        let mut edge = AlongEdge::new(4, 4, 1, 2);
+        let mut edge = AlongEdge::new(4, 4, 1, 2, false);
         edge.move_to(4);
         assert_eq!((edge.value(3, 7), edge.depth(3, 7, true)), (3, 3));
     }
 
     #[test]
     fn places_are_within_the_span() {
-        let span = AlongSpan::new(-3, 5, 1, 2);
+        let span = AlongSpan::new(-3, 5, 1, 2, false);
         assert_eq!(places(&span, 5), [3, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
-        assert_eq!(places(&AlongSpan::new(9, 12, 1, 2), 5)[..12], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(
+            places(&AlongSpan::new(9, 12, 1, 2, false), 5)[..12],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2]
+        );
     }
 
     /// All places of a span of some length, by blocks.
@@ -290,7 +308,7 @@ mod tests {
     #[test]
     fn linear_values_are_quotients() {
         for length in 1..=511 {
-            let span = AlongSpan::new(0, length, 0x1000, 0x1000);
+            let span = AlongSpan::new(0, length, 0x1000, 0x1000, false);
             for (a, b) in [(0, 511), (511, 0), (-0x8000, 0x7fff), (0x7fff, -0x8000), (3, 4), (9, 2), (5, 5)] {
                 let exact = |at: i32| {
                     if a < b { a + (b - a) * at / length } else { b + (a - b) * (length - at) / length }
@@ -303,14 +321,16 @@ mod tests {
     }
 
     fn assert_factors(length: i32, w0: i32, w1: i32) {
-        let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1) };
-        let exact = |at: i32| {
-            let numerator = (i64::from(at) * i64::from(w0)) << 8;
-            let denominator = i64::from(at) * i64::from(w0) + i64::from(length - at) * i64::from(w1);
-            if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
-        };
-        for places in blocks(length) {
-            assert_eq!(factors(&span, places), places.map(exact), "{length}, {w0} to {w1}");
+        for (fine, bits) in [(false, 8), (true, FINE_BITS)] {
+            let span = AlongSpan { linear: false, ..AlongSpan::new(0, length, w0, w1, fine) };
+            let exact = |at: i32| {
+                let numerator = (i64::from(at) * i64::from(w0)) << bits;
+                let denominator = i64::from(at) * i64::from(w0) + i64::from(length - at) * i64::from(w1);
+                if denominator == 0 { 0 } else { (numerator / denominator) as i32 }
+            };
+            for places in blocks(length) {
+                assert_eq!(factors(&span, places), places.map(exact), "{length}, {w0} to {w1}, {bits} bits");
+            }
         }
     }
 
@@ -334,15 +354,40 @@ mod tests {
         }
     }
 
+    /// Above the console's resolution, depths of Z are as straight as those of W.
+    #[test]
+    fn fine_depths_of_z_are_straight() {
+        for (a, b) in [(0, 0xff_ffff), (0xff_ffff, 0), (5, 0x12_3456), (7, 7)] {
+            for length in [1, 3, 1000, 8176] {
+                let span = AlongSpan::new(0, length, 0x1000, 0x1000, true);
+                let mut edge = AlongEdge::new(0, length, 0x1000, 0x1000, true);
+                for places in blocks(length) {
+                    let depths = dispatch!(Level::new(), simd => {
+                        span.z_depths(a, b, SignedLanes::load_array(simd, places)).to_array()
+                    });
+                    for (at, depth) in places.into_iter().zip(depths) {
+                        let exact = i64::from(a) + i64::from(b - a) * i64::from(at) / i64::from(length);
+                        assert!((i64::from(depth) - exact).abs() <= 0x400, "{a} to {b}, {at} of {length}");
+                        edge.move_to(at);
+                        assert_eq!(edge.depth(a, b, false), depth as i32, "{a} to {b}, {at} of {length}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn depth_of_w_in_two_parts() {
         for (a, b) in [(0, 0xff_ffff), (0xff_ffff, 0), (5, 0x12_3456), (0x65_4321, 7)] {
-            for factor in 0..=256 {
-                let whole = i64::from(a) + ((i64::from(b - a) * i64::from(factor)) >> 8);
-                let depths = dispatch!(Level::new(), simd => {
-                    AlongSpan::w_depths(a, b, SignedLanes::splat(simd, factor)).to_array()
-                });
-                assert_eq!(i64::from(depths[0]), whole);
+            for (fine, bits) in [(false, 8), (true, FINE_BITS)] {
+                let span = AlongSpan::new(0, 9, 1, 2, fine);
+                for factor in 0..=1 << bits {
+                    let whole = i64::from(a) + ((i64::from(b - a) * i64::from(factor)) >> bits);
+                    let depths = dispatch!(Level::new(), simd => {
+                        span.w_depths(a, b, SignedLanes::splat(simd, factor)).to_array()
+                    });
+                    assert_eq!(i64::from(depths[0]), whole);
+                }
             }
         }
     }

@@ -20,6 +20,7 @@ mod texture;
 
 pub use frame::{Frame, FrameRow};
 pub use renderer::{Extensions, Options, Renderer};
+use rules::ScaledRules;
 pub use rules::{Profile, Rules};
 pub use scale::Scale;
 
@@ -29,6 +30,6 @@ pub fn slope(from: [i32; 2], to: [i32; 2], rules: Rules, row: i32) -> Option<[i3
     let (upper, lower) = if from[1] <= to[1] { (from, to) } else { (to, from) };
     let lower = [lower[0], lower[1].max(upper[1] + 1)];
     let end = |[x, y]: [i32; 2]| edge::End { x, y, w: 0 };
-    let edge = edge::Edge::new(end(upper), end(lower), false, rules, row);
+    let edge = edge::Edge::new(end(upper), end(lower), false, rules.at(Scale::ONE), row);
     (upper[1]..lower[1]).contains(&row).then(|| edge.line())
 }

@@ -4,7 +4,7 @@ use super::buffers::{PixelFlags, Row};
 use super::edge::{Edge, End};
 use super::lanes::{Lanes, Mask, less, load};
 use super::shade::Shader;
-use super::{Rules, Scale};
+use super::{Scale, ScaledRules};
 use crate::geometry::clip::MAX_VERTICES;
 use crate::geometry::polygon::{Attributes, Bounds, Flags, Polygon};
 use crate::geometry::vertex::Vertex;
@@ -216,7 +216,7 @@ impl Side {
     }
 
     /// Goes on to the edge that crosses `row`.
-    fn advance(&mut self, polygon: &RasterPolygon, is_right: bool, rules: Rules, row: i32) {
+    fn advance(&mut self, polygon: &RasterPolygon, is_right: bool, rules: ScaledRules, row: i32) {
         while row >= polygon.vertex(self.lower).end.y && self.upper != polygon.bottom {
             self.upper = self.lower;
             self.lower = polygon.next(self.upper, polygon.front != is_right);
@@ -275,7 +275,7 @@ pub struct Walker {
 
 impl Walker {
     /// In a row of the polygon.
-    pub fn new(polygon: &RasterPolygon, rules: Rules, row: i32) -> Walker {
+    pub fn new(polygon: &RasterPolygon, rules: ScaledRules, row: i32) -> Walker {
         if polygon.top_y == polygon.bottom_y {
             return Walker::flat(polygon);
         }
@@ -304,7 +304,7 @@ impl Walker {
 
     /// Advances to row `row` if the polygon reaches it.
     #[inline]
-    pub fn step(&mut self, polygon: &RasterPolygon, rules: Rules, row: i32) {
+    pub fn step(&mut self, polygon: &RasterPolygon, rules: ScaledRules, row: i32) {
         if row >= polygon.bottom_y {
             return;
         }

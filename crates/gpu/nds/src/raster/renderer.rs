@@ -8,7 +8,7 @@ use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::shade::Environment;
 use super::shadow::Stencil;
 use super::span::Span;
-use super::{Rules, Scale};
+use super::{Rules, Scale, ScaledRules};
 use crate::geometry::polygon::PolygonList;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
@@ -60,15 +60,19 @@ impl Extensions {
     }
 }
 
-/// The renderer and the frame it drew last.
+/// The renderer, and the frame it has drawn or is drawing.
 #[derive(Clone, Debug)]
 pub struct Renderer {
     options: Options,
+    registers: Registers,
+    scale: Scale,
     polygons: Vec<RasterPolygon>,
     strips: Strips,
     lines: Vec<Line>,
+    /// Rows of the frame that are drawn, and of these, that are finished.
+    drawn: usize,
+    finished: usize,
     bands: Vec<Band>,
-    scroll_x: u16,
 }
 
 /// Which polygons a few rows have.
@@ -129,8 +133,11 @@ impl Strips {
 /// What a thread needs.
 #[derive(Clone, Debug, Default)]
 struct Band {
+    /// Of the row after the one drawn last.
     walkers: Vec<Walker>,
     stencil: Stencil,
+    /// The row after the one drawn last; `None` if the frame has just begun.
+    next: Option<usize>,
 }
 
 impl Default for Renderer {
@@ -147,7 +154,7 @@ struct Scene<'a> {
     state: FillState<'a>,
     polygons: &'a [RasterPolygon],
     strips: &'a Strips,
-    rules: Rules,
+    rules: ScaledRules,
     level: Level,
 }
 
@@ -156,11 +163,14 @@ impl Renderer {
     pub fn new(options: Options) -> Renderer {
         Renderer {
             options,
+            registers: Registers::default(),
+            scale: Scale::ONE,
             polygons: Vec::new(),
             strips: Strips::default(),
             lines: vec![Line::default(); HEIGHT],
+            drawn: HEIGHT,
+            finished: HEIGHT,
             bands: Vec::new(),
-            scroll_x: 0,
         }
     }
 
@@ -178,17 +188,53 @@ impl Renderer {
         memory: &TextureMemory,
         scale: Scale,
     ) {
+        self.begin_at(list, registers, scale);
+        self.draw_until(HEIGHT, memory);
+    }
+
+    /// Begins a frame, for callers that draw it row by row with [`Renderer::draw_until`]. Rows are those of the frame
+    /// before until they are drawn.
+    pub fn begin(&mut self, list: &PolygonList, registers: &Registers) {
+        self.begin_at(list, registers, Scale::ONE);
+    }
+
+    fn begin_at(&mut self, list: &PolygonList, registers: &Registers, scale: Scale) {
+        self.registers.clone_from(registers);
+        self.scale = scale;
+        self.prepare(list, registers.control(), scale);
+        self.strips.sort(if self.has_masks() { 1 } else { STRIP_ROWS }, &self.polygons);
+        (self.drawn, self.finished) = (0, 0);
+        for band in &mut self.bands {
+            band.next = None;
+        }
+    }
+
+    /// A mask outlives its row, so that rows with masks depend on each other.
+    fn has_masks(&self) -> bool {
+        self.polygons.iter().any(|p| p.shadow == Shadow::Mask)
+    }
+
+    /// How many of the frame's rows are drawn as they will stay.
+    pub fn rows_drawn(&self) -> usize {
+        self.finished
+    }
+
+    /// Draws the rows of the frame that was begun up to the one before `end`, with textures as they are now. With edge
+    /// marking the row after them is drawn, too, as outlines depend on it.
+    pub fn draw_until(&mut self, end: usize, memory: &TextureMemory) {
+        let registers = &self.registers;
         let control = registers.control();
-        self.prepare(list, control, scale);
-        self.scroll_x = registers.scroll_x & 0x1ff;
+        let end = end.min(HEIGHT);
+        let last = if control.contains(Control::EDGE_MARKING) { (end + 1).min(HEIGHT) } else { end };
+        if end <= self.finished {
+            return;
+        }
         let clear = Clear::new(registers);
         let finish = Finish::new(registers, clear.border());
-        // A mask outlives its row, so that rows with masks depend on each other.
-        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
-        self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.polygons);
+        let has_masks = self.has_masks();
         let level = self.options.extensions.level();
         let frame = Scene {
-            scale,
+            scale: self.scale,
             has_masks,
             clear,
             state: FillState {
@@ -200,22 +246,24 @@ impl Renderer {
             },
             polygons: &self.polygons,
             strips: &self.strips,
-            rules: self.options.rules.at(scale),
+            rules: self.options.rules.at(self.scale),
             level,
         };
+        let drawn = self.drawn..last.max(self.drawn);
         let threads = match self.options.threads {
-            _ if has_masks => 1,
+            _ if has_masks || drawn.len() <= TAKEN_ROWS => 1,
             0 => rayon::current_num_threads(),
             threads => threads.min(HEIGHT),
         };
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
         let bands = self.bands.get_mut(..threads).unwrap_or_default();
         let rows = if threads == 1 { HEIGHT } else { TAKEN_ROWS };
-        let parts = Mutex::new(self.lines.chunks_mut(rows).enumerate());
+        let lines = self.lines.get_mut(drawn.clone()).unwrap_or_default();
+        let parts = Mutex::new(lines.chunks_mut(rows).enumerate());
         let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
         let draw = |band: &mut Band| {
             while let Some((i, lines)) = next() {
-                band.draw(&frame, i * rows, lines);
+                band.draw(&frame, drawn.start + i * rows, lines);
                 finish.part(level, lines);
             }
         };
@@ -223,7 +271,8 @@ impl Renderer {
             [band] => draw(band),
             bands => bands.par_iter_mut().for_each(draw),
         }
-        finish.seams(level, &mut self.lines, rows);
+        finish.seams(level, &mut self.lines, self.finished..end, &drawn, rows);
+        (self.drawn, self.finished) = (drawn.end, end);
     }
 
     /// Takes the polygons over in drawing order.
@@ -238,7 +287,7 @@ impl Renderer {
         let mut out = [0; WIDTH];
         let Some(line) = self.lines.get(y) else { return out };
         let colors = &line.top.color;
-        let by = usize::from(self.scroll_x);
+        let by = self.scroll();
         if by < WIDTH {
             out[..WIDTH - by].copy_from_slice(&colors[by..]);
         } else {
@@ -269,7 +318,7 @@ impl Frame for Renderer {
     }
 
     fn scroll(&self) -> usize {
-        self.scroll_x.into()
+        usize::from(self.registers.scroll_x & 0x1ff)
     }
 
     fn row(&self, y: usize) -> Option<FrameRow<'_>> {
@@ -287,25 +336,33 @@ impl Band {
     #[inline(always)]
     fn draw_with<S: Simd>(&mut self, simd: S, frame: &Scene, first: usize, lines: &mut [Line]) {
         self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
-        self.stencil.reset(frame.scale);
+        if self.next.is_none() {
+            self.stencil.reset(frame.scale);
+        }
+        let continues = self.next == Some(first);
+        self.next = Some(first + lines.len());
         let rows = frame.strips.rows;
-        for (strip, lines) in lines.chunks_mut(rows).enumerate() {
-            let top = first + strip * rows;
-            for (y, line) in (top..).zip(&mut *lines) {
+        let (mut top, mut lines) = (first, lines);
+        while !lines.is_empty() {
+            let strip = top / rows;
+            let (strip_lines, below) = lines.split_at_mut(lines.len().min((strip + 1) * rows - top));
+            for (y, line) in (top..).zip(&mut *strip_lines) {
                 frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
                 if frame.has_masks {
                     // A mark of two rows above may have pixels drawn under edges where nothing was kept.
                     line.under = Row::default();
                 }
             }
-            for &place in frame.strips.places(top / rows) {
+            for &place in frame.strips.places(strip) {
                 let Some(polygon) = frame.polygons.get(usize::from(place)) else { return };
                 let Range { start, end } = polygon.rows();
                 let skip = (start - top as i32).max(0) as usize;
-                for (y, line) in (top..end.max(0) as usize).zip(&mut *lines).skip(skip) {
-                    self.span(simd, frame, usize::from(place), y, y == first, line);
+                for (y, line) in (top..end.max(0) as usize).zip(&mut *strip_lines).skip(skip) {
+                    self.span(simd, frame, usize::from(place), y, y == first && !continues, line);
                 }
             }
+            top += strip_lines.len();
+            lines = below;
         }
     }
 

@@ -1,5 +1,6 @@
 //! What consoles do otherwise than the emulator that `vectors/nds` is from.
 
+use super::Scale;
 use crate::registers::Control;
 
 bitflags::bitflags! {
@@ -33,20 +34,40 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Bits of an X-major edge's place that decide where its pixels of a row end.
-    pub(super) fn far_mask(self) -> i32 {
-        if self.contains(Rules::SLOPE_GAPS) { !511 } else { !0 }
-    }
-
     /// Whether upper edges are drawn over lower ones in a frame.
     pub(super) fn overlaps_edges(self, control: Control) -> bool {
         self.contains(Rules::EDGE_OVERLAP)
             && control & (Control::EDGE_MARKING | Control::ANTIALIASING) == Control::EDGE_MARKING
     }
 
-    /// Those that hold above the console's resolution: gaps and coverage are a matter of its rows.
-    pub(super) fn at(self, scale: super::Scale) -> Rules {
-        if scale == super::Scale::ONE { self } else { self - Rules::SLOPE_GAPS - Rules::COVERAGE }
+    /// Those that hold at a resolution: above the console's, gaps and coverage are none, as they are a matter of its rows.
+    pub(super) fn at(self, scale: Scale) -> ScaledRules {
+        if scale == Scale::ONE {
+            ScaledRules { rules: self, is_fine: false }
+        } else {
+            ScaledRules { rules: self - Rules::SLOPE_GAPS - Rules::COVERAGE, is_fine: true }
+        }
+    }
+}
+
+/// How polygons are drawn at a resolution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScaledRules {
+    /// What of a console's drawing is done.
+    pub rules: Rules,
+    /// Values between vertices have the precision that more pixels need.
+    pub is_fine: bool,
+}
+
+impl ScaledRules {
+    /// Whether a rule holds.
+    pub fn contains(self, rule: Rules) -> bool {
+        self.rules.contains(rule)
+    }
+
+    /// Bits of an X-major edge's place that decide where its pixels of a row end.
+    pub fn far_mask(self) -> i32 {
+        if self.contains(Rules::SLOPE_GAPS) { !511 } else { !0 }
     }
 }
 

@@ -1,10 +1,10 @@
 //! A polygon's part of a row: from where to where, and which of its edge pixels are drawn.
 
-use super::Rules;
 use super::buffers::PixelFlags;
 use super::edge::{Coverage, Edge};
 use super::interpolate::AlongSpan;
 use super::polygon::{RasterPolygon, Side, Walker};
+use super::{Rules, ScaledRules};
 use fearless_simd::{Simd, i32x8};
 
 /// A polygon's part of a row.
@@ -32,6 +32,7 @@ pub struct Span<'a> {
     swapped: bool,
     /// Coverage goes by places, as recorded, not by how many pixels of the edge were drawn.
     counts_hidden: bool,
+    is_fine: bool,
 }
 
 /// Whether the polygon's last row, next to an X-major edge, has a flat bottom beside it.
@@ -62,7 +63,7 @@ impl<'a> Span<'a> {
     #[inline]
     pub fn along(&self) -> AlongSpan {
         let [a, b] = self.w;
-        AlongSpan::new(self.start, self.end + 1, a, b)
+        AlongSpan::new(self.start, self.end + 1, a, b, self.is_fine)
     }
 
     /// Values at the left and right end.
@@ -94,7 +95,7 @@ impl<'a> Span<'a> {
 
     /// The span of the row that `walker` is in.
     #[inline(always)]
-    pub fn new(polygon: &RasterPolygon, walker: &'a Walker, rules: Rules, row: i32) -> Span<'a> {
+    pub fn new(polygon: &RasterPolygon, walker: &'a Walker, rules: ScaledRules, row: i32) -> Span<'a> {
         let (mut left, mut right): (&Side, &Side) = (&walker.left, &walker.right);
         let (mut start, mut end) = (left.edge.outermost(), right.edge.outermost());
         if right.edge.increment == 0 && (left.edge.increment != 0 || start != end) && end != 0 {
@@ -144,6 +145,7 @@ impl<'a> Span<'a> {
             sides: [left, right],
             swapped,
             counts_hidden: rules.contains(Rules::COVERAGE) && !swapped,
+            is_fine: rules.is_fine,
         }
     }
 }

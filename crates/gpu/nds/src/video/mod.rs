@@ -26,6 +26,7 @@ use clock::Clock;
 use display::{DisplayFifo, master_brightness, widen};
 use row_buffer::RowBuffer;
 use std::convert::Infallible;
+use std::ops::Range;
 use vram::{Space, Vram};
 
 /// Lines of a frame, with those of the vertical blank.
@@ -73,11 +74,38 @@ pub trait Rasterizer {
         memory: &TextureMemory,
         picture: &mut Picture,
     ) -> Result<(), Self::Error>;
+
+    /// Draws some rows of a frame, with textures as they are now ([`Drawing::ByRow`]). From row 0 on it begins one; otherwise it
+    /// goes on with the one whose row before was drawn last. A renderer that draws whole frames does so at the beginning.
+    ///
+    /// # Errors
+    /// As [`Rasterizer::draw`].
+    fn draw_rows(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        rows: Range<usize>,
+        picture: &mut Picture,
+    ) -> Result<(), Self::Error> {
+        if rows.start == 0 { self.draw(list, registers, memory, picture) } else { Ok(()) }
+    }
 }
 
-/// Copies a frame's rows.
-fn copy(frame: &dyn Frame, picture: &mut Picture) {
-    for (y, line) in picture.iter_mut().enumerate() {
+/// When the picture of the 3D engines is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drawing {
+    /// All of it in line 215, with textures as they are then.
+    #[default]
+    WholeFrame,
+    /// Row by row, as the buffer between the 3D engines and the screen takes them: from line 214 on, up to 48 rows ahead of the
+    /// screen. Each row has textures as they are when it is drawn, and the work is spread over the frame.
+    ByRow,
+}
+
+/// Copies rows of a frame.
+fn copy(frame: &dyn Frame, rows: Range<usize>, picture: &mut Picture) {
+    for (y, line) in picture.iter_mut().enumerate().take(rows.end).skip(rows.start) {
         let row = frame.row(y).and_then(|row| row.color.first_chunk());
         *line = row.copied().unwrap_or([0; 256]);
     }
@@ -94,7 +122,23 @@ impl Rasterizer for Renderer {
         picture: &mut Picture,
     ) -> Result<(), Infallible> {
         Renderer::draw(self, list, registers, memory);
-        copy(self, picture);
+        copy(self, 0..HEIGHT, picture);
+        Ok(())
+    }
+
+    fn draw_rows(
+        &mut self,
+        list: &PolygonList,
+        registers: &Registers,
+        memory: &TextureMemory,
+        rows: Range<usize>,
+        picture: &mut Picture,
+    ) -> Result<(), Infallible> {
+        if rows.start == 0 || rows.start != self.rows_drawn() {
+            self.begin(list, registers);
+        }
+        self.draw_until(rows.end, memory);
+        copy(self, rows, picture);
         Ok(())
     }
 }
@@ -111,7 +155,7 @@ impl Rasterizer for crate::raster::compute::ComputeRenderer {
         picture: &mut Picture,
     ) -> Result<(), Self::Error> {
         crate::raster::compute::ComputeRenderer::draw(self, list, registers, memory)?;
-        copy(self, picture);
+        copy(self, 0..HEIGHT, picture);
         Ok(())
     }
 }
@@ -138,8 +182,13 @@ pub struct Video {
     line: u32,
     clock: Clock,
     picture_3d: Box<Picture>,
+    drawing: Drawing,
     row_time: RowTime,
     rows: RowBuffer,
+    /// What the rasteriser has drawn of a picture that is drawn row by row, and whether it has begun it: not if it comes from
+    /// a state.
+    drawn_3d: Box<Picture>,
+    has_begun: bool,
     /// The upper screen and the lower one.
     screens: Box<[Picture; 2]>,
 }
@@ -168,8 +217,11 @@ impl Video {
             line: LINES - 1,
             clock: Clock::default(),
             picture_3d: zeroed([0; 256]),
+            drawing: Drawing::default(),
             row_time: RowTime::default(),
             rows: RowBuffer::default(),
+            drawn_3d: zeroed([0; 256]),
+            has_begun: false,
             screens: zeroed([[0; 256]; HEIGHT]),
         }
     }
@@ -221,7 +273,7 @@ impl Video {
     }
 
     /// The picture of the 3D engines that is shown in this frame, not scrolled. Rows that came too late ([`RowTime`]) have what the
-    /// screen found in their place.
+    /// screen found in their place. If it is drawn row by row, rows that are not shown yet are those of the frame before.
     pub fn picture_3d(&self) -> &Picture {
         &self.picture_3d
     }
@@ -230,6 +282,11 @@ impl Video {
     /// state.
     pub fn set_row_time(&mut self, time: RowTime) {
         self.row_time = time;
+    }
+
+    /// When the picture of the 3D engines is drawn, from the next one on. Like the time of rows, it is not a part of a state.
+    pub fn set_drawing(&mut self, drawing: Drawing) {
+        self.drawing = drawing;
     }
 
     /// Starts at a line, as if the one before it had just ended: for those who begin in the middle of a frame.
@@ -251,8 +308,8 @@ impl Video {
         }
     }
 
-    /// The next line begins. In line 192 the 3D engines swap buffers and take their registers over; in line 215 `rasterizer`
-    /// draws their picture.
+    /// The next line begins. In line 192 the 3D engines swap buffers and take their registers over; in line 215, or line by line
+    /// ([`Drawing`]), `rasterizer` draws their picture. A picture that is drawn row by row takes the same one throughout.
     ///
     /// # Errors
     /// When the rasteriser fails; the picture is the one before then.
@@ -278,7 +335,13 @@ impl Video {
                 // The picture is scrolled line by line.
                 self.latched.scroll_x = 0;
             }
-            THREE_D_LINE if self.power.contains(Power::RENDERING) => {
+            row_buffer::FIRST_LINE
+                if self.drawing == Drawing::ByRow && self.power.contains(Power::RENDERING) =>
+            {
+                self.rows.begin(self.three_d.polygons(), self.row_time);
+                self.has_begun = false;
+            }
+            THREE_D_LINE if self.drawing == Drawing::WholeFrame && self.power.contains(Power::RENDERING) => {
                 self.vram.take_textures(&mut self.three_d.memory);
                 let memory = &self.three_d.memory;
                 let list = self.three_d.polygons();
@@ -286,6 +349,23 @@ impl Video {
                 self.rows.take(list, self.row_time, &mut self.picture_3d);
             }
             _ => {}
+        }
+        if self.rows.is_by_row() { self.draw_rows(rasterizer) } else { Ok(()) }
+    }
+
+    /// Draws the rows of the 3D engines' picture that are due in the line that was started, and shows the screen its own.
+    fn draw_rows<R: Rasterizer>(&mut self, rasterizer: &mut R) -> Result<(), R::Error> {
+        let due = self.rows.due(self.line, self.three_d.polygons(), self.row_time);
+        if !due.is_empty() && self.power.contains(Power::RENDERING) {
+            self.vram.take_textures(&mut self.three_d.memory);
+            let rows = if self.has_begun { due.clone() } else { 0..due.end };
+            let (list, memory) = (self.three_d.polygons(), &self.three_d.memory);
+            rasterizer.draw_rows(list, &self.latched, memory, rows, &mut self.drawn_3d)?;
+            self.has_begun = true;
+            self.rows.put(due, &self.drawn_3d);
+        }
+        if let Some(shown) = self.picture_3d.get_mut(self.line as usize) {
+            *shown = *self.rows.row(self.line as usize);
         }
         Ok(())
     }
@@ -433,10 +513,16 @@ impl Stated for Video {
             line,
             clock,
             picture_3d,
+            drawing: _,
             row_time: _,
             rows,
+            drawn_3d: _,
+            has_begun,
             screens,
         } = self;
+        if io.is_loading() {
+            *has_begun = false;
+        }
         three_d.state(io)?;
         latched.state(io)?;
         vram.state(io)?;

@@ -10,11 +10,12 @@ use super::{HEIGHT, LINES, Picture};
 use crate::engine2d::PictureLine;
 use crate::geometry::polygon::{Flags, Polygon, PolygonList};
 use crate::state::{Io, StateError, Stated};
+use std::ops::Range;
 
 /// Rows that the buffer holds.
 pub const ROWS: usize = 48;
 /// The line in which drawing begins.
-const FIRST_LINE: u32 = 214;
+pub const FIRST_LINE: u32 = 214;
 /// The most that RDLINES_COUNT counts.
 const MOST_COUNTED: usize = 46;
 
@@ -38,8 +39,14 @@ pub struct RowBuffer {
     count: [u8; 2],
     /// DISP3DCNT bit 12.
     underflow: bool,
-    /// What the buffer is left with at the end of a frame.
-    left: Box<[PictureLine; ROWS]>,
+    /// Rows by their place. Of a picture that is drawn as a whole, those that are left at its end.
+    rows: Box<[PictureLine; ROWS]>,
+    /// A picture is being drawn row by row.
+    by_row: bool,
+    /// How many of its rows are drawn, if so.
+    drawn: usize,
+    /// When its rows are drawn: cycles since drawing began. `None` if that is to be found out.
+    ends: Option<Box<[u64; HEIGHT]>>,
 }
 
 impl Default for RowBuffer {
@@ -48,7 +55,10 @@ impl Default for RowBuffer {
             late: [false; HEIGHT],
             count: [MOST_COUNTED as u8; 2],
             underflow: false,
-            left: super::zeroed([0; 256]),
+            rows: super::zeroed([0; 256]),
+            by_row: false,
+            drawn: 0,
+            ends: None,
         }
     }
 }
@@ -77,35 +87,82 @@ impl RowBuffer {
     /// The frame is over.
     pub fn end_frame(&mut self) {
         self.count[1] = self.count[0];
+        self.by_row = false;
     }
 
-    /// Makes of a frame's rows what the screen will find in the buffer: a row that is late is what was there before.
+    /// Finds out when rows are drawn, which are late, and how far ahead drawing is.
+    fn schedule(&mut self, list: &PolygonList, time: RowTime) -> [u64; HEIGHT] {
+        let ends = ends(&costs(list, time));
+        let mut fewest = ROWS;
+        for (y, late) in self.late.iter_mut().enumerate() {
+            let now = shown_at(y);
+            let ready = (y..HEIGHT).take(ROWS).take_while(|&row| ends[row] <= now).count();
+            // The row that the screen has just left is still there. Behind the last row none is missing.
+            if y + ready < HEIGHT {
+                fewest = fewest.min(ready + 1);
+            }
+            *late = ready == 0;
+        }
+        self.count[0] = fewest.saturating_sub(2).min(MOST_COUNTED) as u8;
+        ends
+    }
+
+    /// Makes of a whole picture's rows what the screen will find in the buffer: a row that is late is what was there before.
     pub fn take(&mut self, list: &PolygonList, time: RowTime, picture: &mut Picture) {
+        self.by_row = false;
         if time == RowTime::default() {
             (self.late, self.count[0]) = ([false; HEIGHT], MOST_COUNTED as u8);
             return;
         }
         let drawn = picture.to_vec();
-        let ends = ends(&costs(list, time));
-        let mut fewest = ROWS;
-        for (y, shown) in picture.iter_mut().enumerate() {
+        let ends = self.schedule(list, time);
+        for (y, shown) in picture.iter_mut().enumerate().filter(|&(y, _)| self.late[y]) {
             let now = shown_at(y);
-            let is_ready = |row: &usize| ends[*row] <= now;
-            let ready = (y..HEIGHT).take(ROWS).take_while(is_ready).count();
-            // The row that the screen has just left is still there. Behind the last row none is missing.
-            if y + ready < HEIGHT {
-                fewest = fewest.min(ready + 1);
-            }
-            self.late[y] = ready == 0;
-            if self.late[y] {
-                let before = (0..y).rev().skip(ROWS - 1).step_by(ROWS).find(is_ready);
-                *shown = before.map_or(self.left[y % ROWS], |row| drawn[row]);
-            }
+            let before = (0..y).rev().skip(ROWS - 1).step_by(ROWS).find(|&row| ends[row] <= now);
+            *shown = before.map_or(self.rows[y % ROWS], |row| drawn[row]);
         }
-        self.count[0] = fewest.saturating_sub(2).min(MOST_COUNTED) as u8;
-        for (y, row) in drawn.iter().enumerate().skip(HEIGHT - ROWS) {
-            self.left[y % ROWS] = *row;
+        let is_drawn = |&(y, _): &(usize, _)| ends[y] <= shown_at(HEIGHT - 1);
+        for (y, row) in drawn.iter().enumerate().take_while(is_drawn) {
+            self.rows[y % ROWS] = *row;
         }
+    }
+
+    /// A picture begins that is drawn row by row.
+    pub fn begin(&mut self, list: &PolygonList, time: RowTime) {
+        self.ends = Some(Box::new(self.schedule(list, time)));
+        (self.by_row, self.drawn) = (true, 0);
+    }
+
+    /// Whether a picture is being drawn row by row.
+    pub fn is_by_row(&self) -> bool {
+        self.by_row
+    }
+
+    /// Rows that are drawn up to the start of a line, and were not up to the one before.
+    pub fn due(&self, line: u32, list: &PolygonList, time: RowTime) -> Range<usize> {
+        let found;
+        let ends = match &self.ends {
+            Some(ends) => &**ends,
+            None => {
+                found = ends(&costs(list, time));
+                &found
+            }
+        };
+        let now = u64::from((line + LINES - FIRST_LINE) % LINES) * u64::from(LINE_CYCLES);
+        self.drawn..ends.iter().take_while(|&&end| end <= now).count().max(self.drawn)
+    }
+
+    /// Takes rows that were drawn.
+    pub fn put(&mut self, rows: Range<usize>, picture: &Picture) {
+        for (y, row) in picture.iter().enumerate().take(rows.end).skip(rows.start) {
+            self.rows[y % ROWS] = *row;
+        }
+        self.drawn = rows.end;
+    }
+
+    /// What the screen finds in a row's place.
+    pub fn row(&self, y: usize) -> &PictureLine {
+        &self.rows[y % ROWS]
     }
 }
 
@@ -168,13 +225,19 @@ fn sides(polygon: &Polygon, list: &PolygonList) -> [[i32; HEIGHT]; 2] {
 
 impl Stated for RowBuffer {
     fn state(&mut self, io: &mut Io) -> Result<(), StateError> {
-        let RowBuffer { late, count, underflow, left } = self;
+        let RowBuffer { late, count, underflow, rows, by_row, drawn, ends } = self;
         late.state(io)?;
         count.state(io)?;
         *count = count.map(|count| count.min(MOST_COUNTED as u8));
         underflow.state(io)?;
-        left.state(io)?;
-        left.as_flattened_mut().iter_mut().for_each(|color| *color &= 0x1f3f_3f3f);
+        rows.state(io)?;
+        rows.as_flattened_mut().iter_mut().for_each(|color| *color &= 0x1f3f_3f3f);
+        by_row.state(io)?;
+        drawn.state(io)?;
+        *drawn = (*drawn).min(HEIGHT);
+        if io.is_loading() {
+            *ends = None;
+        }
         Ok(())
     }
 }

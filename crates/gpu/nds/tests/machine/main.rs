@@ -7,7 +7,7 @@ use script::{Machine, start};
 use std::fmt::Debug;
 use xenoglot_nds::raster::{Extensions, Options, Renderer};
 use xenoglot_nds::state::{self, StateError};
-use xenoglot_nds::video::{Rasterizer, Video};
+use xenoglot_nds::video::{Drawing, Rasterizer, Video};
 use xenoglot_testgen::property::budget;
 
 /// Frames between states that are handed over.
@@ -73,6 +73,36 @@ where
 fn machines_with_different_threads_and_extensions_hand_over_their_states() {
     let other = Options { threads: 3, extensions: Extensions::Baseline, ..Options::default() };
     compare(budget(60, 600), Renderer::new(plain()), Renderer::new(other), [plain(), other]);
+}
+
+/// The script changes no textures while they are read, so that it makes no difference when a row is drawn. A machine that draws
+/// row by row goes on from its own states with another renderer, also in the middle of a frame.
+#[test]
+fn frames_drawn_row_by_row_are_the_same_across_states() {
+    let mut machines = [Drawing::WholeFrame, Drawing::ByRow].map(|drawing| {
+        let mut video = start(Video::new(plain()));
+        video.set_drawing(drawing);
+        Machine { video, rasterizer: Renderer::new(plain()), asked: Vec::new() }
+    });
+    for frame in 0..budget(40, 600) {
+        let [whole, by_row] = &mut machines;
+        whole.frame(frame, |_, _| {});
+        by_row.frame(frame, |line, machine| {
+            if line == frame * 37 % 263 {
+                let state = machine.video.save();
+                machine.video.load(&state).unwrap();
+                machine.rasterizer = Renderer::new(Options { threads: 2, ..plain() });
+            }
+        });
+        for screen in 0..2 {
+            assert!(
+                whole.video.screen(screen) == by_row.video.screen(screen),
+                "screen {screen} of frame {frame}"
+            );
+        }
+        assert!(whole.asked == by_row.asked, "interrupts and DMAs of frame {frame} differ");
+        machines.iter_mut().for_each(|machine| machine.asked.clear());
+    }
 }
 
 #[cfg(feature = "compute")]

@@ -2,7 +2,7 @@
 
 use xenoglot_nds::raster::{Options, Renderer};
 use xenoglot_nds::video::bus::Width;
-use xenoglot_nds::video::{RowTime, Video};
+use xenoglot_nds::video::{Drawing, RowTime, Video};
 
 const DISP3DCNT: u32 = 0x0400_0060;
 const RDLINES_COUNT: u32 = 0x0400_0320;
@@ -23,7 +23,7 @@ impl Machine {
 
     /// Draws a frame of a number of quads over some rows, and shows it.
     fn frame(&mut self, quads: usize, color: u32, [top, bottom]: [i32; 2]) {
-        let Machine(video, renderer) = self;
+        let video = &mut self.0;
         // Rows 0 to 192 are 1 to -1, of six bits of fraction.
         let y = |row: i32| (96 - row) * 64 / 96;
         let words = [
@@ -40,10 +40,13 @@ impl Machine {
         }
         video.three_d_mut().feed(&[0x50, 0]);
         // The picture is drawn in the next blank, and shown in the frame behind it.
-        for line in [191, 192, 0, 192] {
-            while video.line() != line {
-                let Ok(_) = video.advance(video.cycles_to_event(), renderer);
-            }
+        [191, 192, 0, 192].into_iter().for_each(|line| self.run_to(line));
+    }
+
+    fn run_to(&mut self, line: u32) {
+        let Machine(video, renderer) = self;
+        while video.line() != line {
+            let Ok(_) = video.advance(video.cycles_to_event(), renderer);
         }
     }
 
@@ -106,4 +109,61 @@ fn pixels_and_polygons_have_times_of_their_own() {
         );
     assert!(counts.iter().all(|&count| (1..46).contains(&count)), "{counts:?}");
     assert!(counts[0].abs_diff(counts[1]) <= 2, "{counts:?}");
+}
+
+#[test]
+fn rows_drawn_one_by_one_are_those_of_a_whole_frame() {
+    let times = [
+        RowTime::default(),
+        RowTime { row: 0, polygon: 3 * 2130, pixel: 0 },
+        RowTime { row: 1, polygon: 30 * 2130, pixel: 0 },
+        RowTime { row: 2000, polygon: 300, pixel: 1 },
+    ];
+    for time in times {
+        let [mut whole, mut by_row] = [Drawing::WholeFrame, Drawing::ByRow].map(|drawing| {
+            let mut machine = Machine::new(time);
+            machine.0.set_drawing(drawing);
+            machine
+        });
+        for (color, rows) in [(31, [96, 108]), (31 << 5, [30, 150]), (31 << 10, [100, 120]), (0, [0, 0])] {
+            for machine in [&mut whole, &mut by_row] {
+                machine.frame(2, color, rows);
+            }
+            assert!(whole.0.picture_3d() == by_row.0.picture_3d(), "{time:?}, {rows:?}");
+            let registers = |machine: &mut Machine| [RDLINES_COUNT, DISP3DCNT].map(|at| machine.read(at));
+            assert_eq!(registers(&mut whole), registers(&mut by_row), "{time:?}, {rows:?}");
+        }
+    }
+}
+
+/// In the middle of the screen another bank becomes texture memory.
+#[test]
+fn rows_drawn_one_by_one_have_textures_of_their_time() {
+    let mut machine = Machine::new(RowTime::default());
+    machine.0.set_drawing(Drawing::ByRow);
+    let map = |machine: &mut Machine, banks: [u32; 2]| {
+        for (bank, control) in (0..).zip(banks) {
+            machine.0.write(0x0400_0240 + bank, control, Width::Byte).unwrap();
+        }
+    };
+    map(&mut machine, [0x80, 0x80]);
+    for (address, color) in [(0x0680_0000, 0x801f), (0x0682_0000, 0x83e0)] {
+        for texel in 0..64 {
+            machine.0.write(address + 2 * texel, color, Width::Half).unwrap();
+        }
+    }
+    map(&mut machine, [0x83, 0x80]);
+    machine.0.write(DISP3DCNT, 1, Width::Half).unwrap();
+    // 8 x 8 direct colours, all the same.
+    machine.0.three_d_mut().feed(&[0x2a, 7 << 26 | 3 << 16]);
+    machine.frame(1, 0x7fff, [0, 192]);
+    // The picture is drawn once more, for the frame after this one.
+    [262, 60].into_iter().for_each(|line| machine.run_to(line));
+    map(&mut machine, [0x80, 0x83]);
+    machine.run_to(192);
+    // 48 rows are there when the screen is in row 60: that one and 47 below.
+    let is_red = |y: usize| machine.0.picture_3d()[y][128] & 0x3f3f == 63;
+    let reds: Vec<usize> = (0..192).filter(|&y| is_red(y)).collect();
+    assert_eq!(reds, (0..=107).collect::<Vec<_>>());
+    assert_eq!(machine.0.picture_3d()[108][128] & 0x3f3f, 63 << 8);
 }

@@ -148,7 +148,7 @@ impl ComputeRenderer {
         memory: &TextureMemory,
     ) -> Result<(), Error> {
         let scale = self.options.scale;
-        let rules = self.options.rules.at(scale);
+        let rules = self.options.rules.at(scale).rules;
         self.take_over(list, registers.control());
         self.upload(memory)?;
         self.scroll_x = registers.scroll_x & 0x1ff;

@@ -30,7 +30,7 @@ pub fn depths<S: Simd>(
     let factors = if polygon.is_w { Some(along.factors(places)) } else { None };
     let depth = match factors {
         _ if a == b => all(simd, a as u32),
-        Some(factors) => AlongSpan::w_depths(a, b, factors),
+        Some(factors) => along.w_depths(a, b, factors),
         None => along.z_depths(a, b, places),
     };
     Depths { depth, places, factors }

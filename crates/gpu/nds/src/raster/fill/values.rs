@@ -50,7 +50,7 @@ impl Values {
             self.interpolate_with(
                 simd,
                 #[inline(always)]
-                |a, b| AlongSpan::perspective_values(a, b, factors),
+                |a, b| along.perspective_values(a, b, factors),
             )
         }
     }

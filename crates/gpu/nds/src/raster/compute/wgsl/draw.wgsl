@@ -34,7 +34,7 @@ struct Spot {
     /// Columns from the span's first pixel, and how many it has.
     at: i32,
     length: i32,
-    /// Factor of 8 bits; 0 where w is level.
+    /// Factor of `span_bits` bits; 0 where w is level.
     factor: i32,
 }
 
@@ -42,6 +42,11 @@ struct Spot {
 fn is_hollow(span: u32, x: i32) -> bool {
     let inner = unpack_halves(spans[span].inner);
     return (spans[span].flags & ROW_FLAGS) == 0u && x >= inner.x && x < max(inner.y, inner.x);
+}
+
+/// Bits of factors along spans.
+fn span_bits() -> u32 {
+    return select(8u, FINE_BITS, is_fine());
 }
 
 fn spot(polygon: u32, span: u32, x: i32, flags: u32) -> Spot {
@@ -55,7 +60,8 @@ fn spot(polygon: u32, span: u32, x: i32, flags: u32) -> Spot {
         let weight = u32(at) * (w & 0xffffu);
         let sum = weight + u32(length - at) * (w >> 16u);
         if sum != 0u {
-            factor = settled(weight << 8u, sum, u32(f32(weight) / f32(sum) * 256.0));
+            let bits = span_bits();
+            factor = settled(weight << bits, sum, u32(f32(weight) / f32(sum) * f32(1u << bits)));
         }
     }
     return Spot(polygon, span, x, flags, polygons[polygon].attributes, span_flags, at, length, factor);
@@ -68,7 +74,10 @@ fn span_depth(spot: Spot) -> u32 {
         return u32(a);
     }
     if (spot.flags & W_BUFFERED) != 0u {
-        return u32(w_depth(a, b, spot.factor, 8u));
+        return u32(w_depth(a, b, spot.factor, span_bits()));
+    }
+    if is_fine() {
+        return u32(w_depth(a, b, part(spot.at << FINE_BITS, spot.length), FINE_BITS));
     }
     // From the smaller end, with a difference that has lost 9 bits.
     let scaled = u32(abs(b - a) >> 9u) * u32(select(spot.length - spot.at, spot.at, a < b));
@@ -82,7 +91,7 @@ fn span_value(a: i32, b: i32, spot: Spot) -> i32 {
     if (spot.span_flags & LINEAR) != 0u {
         return linear_value(a, b, spot.at, spot.length);
     }
-    return a + (((b - a) * spot.factor) >> 8u);
+    return a + (((b - a) * spot.factor) >> span_bits());
 }
 
 fn span_color(spot: Spot) -> u32 {

@@ -183,6 +183,13 @@ struct Pixel {
 /// Colours, depths and attributes of finished rows.
 @group(0) @binding(7) var<storage, read_write> finished: array<u32>;
 
+/// Bits of factors above the console's resolution: `interpolate.rs`.
+const FINE_BITS = 14u;
+
+fn is_fine() -> bool {
+    return frame.scale > 1u;
+}
+
 /// Place of a pixel of row `y`, which is in the band or one of the rows kept.
 fn pixel_place(x: u32, y: u32) -> u32 {
     return (y + frame.kept - frame.first) * frame.band.size.x + x;

@@ -23,6 +23,11 @@ struct Edge {
     factor: i32,
 }
 
+/// Bits of factors along edges.
+fn edge_bits() -> u32 {
+    return select(9u, FINE_BITS, is_fine());
+}
+
 fn ends_outward(edge: Edge) -> bool {
     return edge.is_right != edge.negative;
 }
@@ -71,7 +76,7 @@ fn make_edge(upper: Vertex, lower: Vertex, is_right: bool, row: i32) -> Edge {
             weights = vec2(upper.w + 1, lower.w);
         }
         let denominator = edge.at * weights.x + (edge.length - edge.at) * weights.y;
-        edge.factor = i32(divide(u32(edge.at * numerator), u32(denominator), 9u));
+        edge.factor = i32(divide(u32(edge.at * numerator), u32(denominator), edge_bits()));
     }
     return edge;
 }
@@ -150,7 +155,7 @@ fn edge_value(edge: Edge, a: i32, b: i32) -> i32 {
     if edge.linear {
         return linear_value(a, b, edge.at, edge.length);
     }
-    return a + (((b - a) * edge.factor) >> 9u);
+    return a + (((b - a) * edge.factor) >> edge_bits());
 }
 
 fn edge_depth(edge: Edge, is_w: bool) -> i32 {
@@ -160,7 +165,10 @@ fn edge_depth(edge: Edge, is_w: bool) -> i32 {
         return a;
     }
     if is_w {
-        return w_depth(a, b, edge.factor, 9u);
+        return w_depth(a, b, edge.factor, edge_bits());
+    }
+    if is_fine() {
+        return w_depth(a, b, (edge.at << FINE_BITS) / edge.length, FINE_BITS);
     }
     let rises = a < b;
     let difference = u32(abs(b - a));
