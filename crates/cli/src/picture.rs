@@ -1,6 +1,6 @@
 //! Pictures of pixels in files.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use exr::prelude::*;
 use std::io::Cursor;
 use xenoglot_texture::Texel;
@@ -17,6 +17,9 @@ pub struct Picture {
     pub srgb: bool,
 }
 
+/// Most pixels of a PNG that is read.
+const MAX_PIXELS: u64 = 1 << 28;
+
 impl Picture {
     /// As a PNG.
     pub fn png(&self) -> Result<Vec<u8>> {
@@ -28,6 +31,28 @@ impl Picture {
         }
         encoder.write_header()?.write_image_data(&self.rgba)?;
         Ok(bytes)
+    }
+
+    /// That of a PNG.
+    pub fn from_png(bytes: &[u8]) -> Result<Picture> {
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        decoder
+            .set_transformations(png::Transformations::ALPHA | png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info()?;
+        let (width, height) = reader.info().size();
+        let size = reader.output_buffer_size();
+        let size = size.filter(|_| u64::from(width) * u64::from(height) <= MAX_PIXELS);
+        let mut pixels = vec![0; size.context("the picture is too large")?];
+        let info = reader.next_frame(&mut pixels)?;
+        pixels.truncate(info.buffer_size());
+        let rgba = match info.color_type {
+            png::ColorType::Rgba => pixels,
+            png::ColorType::GrayscaleAlpha => {
+                pixels.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect()
+            }
+            other => bail!("{other:?} is not supported"),
+        };
+        Ok(Picture { width, height, rgba, srgb: false })
     }
 }
 

@@ -21,6 +21,7 @@ pub mod info;
 pub mod ir;
 pub mod render;
 pub mod render_nds;
+mod render_textures;
 pub mod run;
 pub mod scenes;
 pub mod shell;

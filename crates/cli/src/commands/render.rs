@@ -122,8 +122,8 @@ struct Outcome {
 
 /// Replays. False if something is missing or differs.
 pub fn run(args: &Args) -> Result<bool> {
-    if args.output.is_none() && args.scene.frame_dump.is_none() && !args.check && !args.json {
-        return Err(usage("nothing to do: give -o, --frame-dump, --check or --json"));
+    if args.output.is_none() && !args.scene.writes_files() && !args.check && !args.json {
+        return Err(usage("nothing to do: give -o, --frame-dump, --dump-textures, --check or --json"));
     }
     match &args.output {
         Some(folder) if args.all => output::check_folder(folder)?,
@@ -137,8 +137,8 @@ pub fn run(args: &Args) -> Result<bool> {
     if FrameDump::detect(&bytes) {
         return nds::render_dump(args, &bytes);
     }
-    if args.scene.frame_dump.is_some() {
-        return Err(usage("--frame-dump is for scenes of the Nintendo DS"));
+    if args.scene.writes_files() || args.scene.textures.is_some() {
+        return Err(usage("--frame-dump, --textures and --dump-textures are for scenes of the Nintendo DS"));
     }
     let name = source::name(&args.file);
     let (capture, damaged) = load(args, &bytes)?;

@@ -1,6 +1,7 @@
 //! `xenoglot render` of Nintendo DS scenes.
 
 use super::render::{Args, save};
+use super::render_textures::{Folders, Found};
 use crate::failure::usage;
 use crate::print;
 use crate::source::{name, read};
@@ -9,6 +10,7 @@ use serde_json::json;
 use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xenoglot_nds::container::{FIRST, Limits, Scene};
 use xenoglot_nds::dump::FrameDump;
 use xenoglot_nds::gpu::Gpu;
@@ -42,9 +44,15 @@ pub struct Options {
     /// Draw N pixels for each of the console's, along either axis: 1 to 16.
     #[arg(long, value_name = "N", default_value_t = 1)]
     scale: u32,
+    /// Draw pictures of this folder in place of textures: PNGs of any size with the names of --dump-textures.
+    #[arg(long, value_name = "DIR")]
+    pub textures: Option<PathBuf>,
+    /// Write each texture that is drawn as a PNG, named by what it shows.
+    #[arg(long, value_name = "DIR")]
+    dump_textures: Option<PathBuf>,
     /// Write the last frame as a frame dump (NTRFD), which ndsframereplay draws on a console.
     #[arg(long, value_name = "FILE")]
-    pub frame_dump: Option<PathBuf>,
+    frame_dump: Option<PathBuf>,
 }
 
 /// Whose pixels are drawn.
@@ -68,6 +76,11 @@ enum Overlay {
 }
 
 impl Options {
+    /// Whether something is written besides a picture.
+    pub fn writes_files(&self) -> bool {
+        self.frame_dump.is_some() || self.dump_textures.is_some()
+    }
+
     fn scale(&self) -> Result<Scale> {
         Scale::new(self.scale).ok_or_else(|| usage("--scale is from 1 to 16"))
     }
@@ -155,7 +168,11 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
         None => Profile::default(),
     };
     let rules = profile.rules();
-    let gpu = Gpu::new(raster::Options { rules, ..raster::Options::default() });
+    let folders = Arc::new(Folders::new(options.dump_textures.clone(), options.textures.clone()));
+    let mut gpu = Gpu::new(raster::Options { rules, ..raster::Options::default() });
+    if folders.are_asked_for() {
+        gpu.renderer_mut().set_replacements(Some(folders.clone()));
+    }
     let played = play(scene, image, gpu).with_context(|| name.clone())?;
     if played.gpu.frames() == 0 {
         bail!("{name}: nothing is shown");
@@ -163,7 +180,9 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
     if args.check && scene.expected.is_empty() {
         bail!("{name}: no results are expected, so there is nothing to check");
     }
-    let scaled = scaled(args, &played.gpu, rules)?;
+    let Found { written, read, .. } = folders.finish()?;
+    let pictures = Folders::new(None, options.textures.clone());
+    let scaled = scaled(args, &played.gpu, rules, pictures)?;
     let frame: &dyn Frame = scaled.as_deref().unwrap_or(played.gpu.renderer());
     if let Some(output) = &args.output {
         let rgba = picture(played.gpu.polygons(), frame, options.view()).into_flattened();
@@ -186,11 +205,16 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
             "polygons": polygons,
             "vertices": vertices,
             "files": files,
+            "textures_written": written,
+            "textures_replaced": read,
             "different": different,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&facts)?)?;
     } else {
         writeln!(out, "{frames} frames, the last with {polygons} polygons and {vertices} vertices")?;
+        if folders.are_asked_for() {
+            writeln!(out, "{written} textures written, pictures in place of {read}")?;
+        }
         for different in &different {
             writeln!(out, "DIFFERENT {different}")?;
         }
@@ -200,7 +224,7 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
 
 /// The last frame as the host's GPU draws it, if it is to.
 #[cfg(feature = "gpu")]
-fn scaled(args: &Args, gpu: &Gpu, rules: Rules) -> Result<Option<Box<dyn Frame>>> {
+fn scaled(args: &Args, gpu: &Gpu, rules: Rules, pictures: Folders) -> Result<Option<Box<dyn Frame>>> {
     use super::render::{RendererName, device};
     use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
 
@@ -209,13 +233,16 @@ fn scaled(args: &Args, gpu: &Gpu, rules: Rules) -> Result<Option<Box<dyn Frame>>
         return Ok(None);
     }
     let mut renderer = ComputeRenderer::new(&device(args)?, Options { rules, scale, ..Options::default() })?;
+    if pictures.are_asked_for() {
+        renderer.set_replacements(Some(Arc::new(pictures)));
+    }
     renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?;
     Ok(Some(Box::new(renderer)))
 }
 
 /// There is no other renderer.
 #[cfg(not(feature = "gpu"))]
-fn scaled(args: &Args, _: &Gpu, _: Rules) -> Result<Option<Box<dyn Frame>>> {
+fn scaled(args: &Args, _: &Gpu, _: Rules, _: Folders) -> Result<Option<Box<dyn Frame>>> {
     match args.scene.scale()? {
         Scale::ONE => Ok(None),
         _ => Err(usage("--scale needs the host's GPU, which this build is without")),

@@ -242,7 +242,7 @@ pub fn run(args: &Args) -> Result<bool> {
                 || (),
                 |(), _, bytes| {
                     let artifact = if bytes.starts_with(PNG) {
-                        encode::picture(&read_png(bytes)?, *format, *quality)
+                        encode::picture(&Picture::from_png(bytes)?, *format, *quality)
                     } else {
                         encode::texture(&open_texture(bytes, &limits)?, *format, *quality, &limits)
                     };
@@ -421,30 +421,11 @@ fn load(path: &Path, limits: &Limits) -> Result<Picture> {
         let shown = decoded(&engine, &texture, image, &mut budget).with_context(context)?;
         return shown.picture(&mut budget).with_context(context);
     }
-    read_png(&bytes).with_context(context)
+    Picture::from_png(&bytes).with_context(context)
 }
 
 /// The first bytes of a PNG.
 const PNG: &[u8] = b"\x89PNG";
-
-/// The picture of a PNG.
-fn read_png(bytes: &[u8]) -> Result<Picture> {
-    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-    decoder.set_transformations(png::Transformations::ALPHA | png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info()?;
-    let size = reader.output_buffer_size().context("the picture is too large")?;
-    let mut pixels = vec![0; size];
-    let info = reader.next_frame(&mut pixels)?;
-    pixels.truncate(info.buffer_size());
-    let rgba = match info.color_type {
-        png::ColorType::Rgba => pixels,
-        png::ColorType::GrayscaleAlpha => {
-            pixels.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0], p[1]]).collect()
-        }
-        other => bail!("{other:?} is not supported"),
-    };
-    Ok(Picture { width: info.width, height: info.height, rgba, srgb: false })
-}
 
 fn compare(first: &Path, second: &Path, difference: Option<&Path>, limits: &Limits) -> Result<bool> {
     if let Some(path) = difference {

@@ -140,6 +140,28 @@ fn frame_dumps_of_ds_scenes_draw_the_same_picture() {
     run(&["render", &damaged, "-o", &of_dump], 1);
 }
 
+/// Written textures in their own place change nothing; other pictures do. What is no picture is an error.
+#[test]
+fn textures_of_ds_scenes_are_written_and_replaced() {
+    let folder = folder("nds-textures");
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
+    let [before, after, textures] = ["before.png", "after.png", "textures"].map(file);
+    run(&["render", scene, "-o", &before, "--dump-textures", &textures], 0);
+    let written: Vec<_> = fs::read_dir(&textures).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!written.is_empty());
+    let said = json(&["render", scene, "-o", &after, "--textures", &textures, "--json"]);
+    assert_eq!(said["textures_replaced"], written.len());
+    assert!(fs::read(&before).unwrap() == fs::read(&after).unwrap());
+    for path in &written {
+        fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/nds/ids.png"), path).unwrap();
+    }
+    run(&["render", scene, "-o", &after, "--textures", &textures], 0);
+    assert!(fs::read(&before).unwrap() != fs::read(&after).unwrap());
+    fs::write(&written[0], b"nothing").unwrap();
+    run(&["render", scene, "-o", &after, "--textures", &textures], 1);
+}
+
 #[test]
 fn scenes_of_the_ds_are_rendered() {
     let folder = folder("nds");

@@ -150,6 +150,11 @@ impl Gpu {
     pub fn renderer(&self) -> &Renderer {
         &self.renderer
     }
+
+    /// The renderer, to change how it draws.
+    pub fn renderer_mut(&mut self) -> &mut Renderer {
+        &mut self.renderer
+    }
 }
 
 impl Stated for Gpu {

@@ -1,12 +1,20 @@
-//! Random frames are the same however they are drawn: with whichever of the host's vector extensions, and in parts.
+//! Random frames are the same however they are drawn: with whichever of the host's vector extensions, in parts, and with pictures of
+//! the textures' own texels in their place.
 
 #[path = "compute/scenes.rs"]
 mod scenes;
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use xenoglot_nds::container::Scene;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
 use xenoglot_nds::raster::buffers::HEIGHT;
+use xenoglot_nds::raster::replace::{
+    Answer, GuestTexture, Replacement, Replacements, TextureKey, TexturePack,
+};
 use xenoglot_nds::raster::{Extensions, Options, Renderer};
+use xenoglot_nds::registers::Control;
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 
@@ -28,7 +36,11 @@ fn frame(gpu: &Gpu, extensions: Extensions) -> Vec<[[u32; 256]; 3]> {
 }
 
 fn gpu(seed: u64) -> Gpu {
-    play(&scenes::scene(seed), None, Gpu::default()).expect("no image").gpu
+    gpu_of(&scenes::scene(seed))
+}
+
+fn gpu_of(scene: &Scene) -> Gpu {
+    play(scene, None, Gpu::default()).expect("no image").gpu
 }
 
 #[test]
@@ -53,7 +65,7 @@ fn frames_are_the_same_in_parts() {
                 Renderer::new(Options { threads: 1 + rng.below(3) as usize, ..Options::default() });
             // What an emulator has drawn before is of no meaning.
             renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
-            renderer.begin(gpu.polygons(), gpu.registers());
+            renderer.begin(gpu.polygons(), gpu.registers(), &gpu.memory);
             while renderer.rows_drawn() < HEIGHT {
                 let before = renderer.rows_drawn();
                 renderer.draw_until(before + 1 + rng.below(most) as usize, &gpu.memory);
@@ -65,4 +77,42 @@ fn frames_are_the_same_in_parts() {
             }
         }
     }
+}
+
+/// What textures there are, each in twice its size.
+#[derive(Default)]
+struct Dump(Mutex<HashMap<TextureKey, Arc<Replacement>>>);
+
+impl Replacements for Dump {
+    fn replacement(&self, texture: &GuestTexture) -> Answer {
+        let [width, height] = texture.key.size;
+        let texels = texture.rgba8();
+        let twice =
+            (0..4 * width * height).map(|i| texels[(i / (4 * width) * width + i % (2 * width) / 2) as usize]);
+        let picture = Replacement::from_rgba8([2 * width, 2 * height], &twice.collect::<Vec<_>>()).unwrap();
+        self.0.lock().unwrap().insert(texture.key, Arc::new(picture));
+        Answer::Later
+    }
+}
+
+#[test]
+fn pictures_of_the_same_texels_change_nothing() {
+    let mut found = 0;
+    for seed in property::seeds(SCENES) {
+        let mut scene = scenes::scene(seed);
+        scene.registers.control |= Control::TEXTURES.bits();
+        let gpu = gpu_of(&scene);
+        let before = frame(&gpu, Extensions::Best);
+        let mut renderer = Renderer::new(Options { threads: 1, ..Options::default() });
+        let dump = Arc::new(Dump::default());
+        renderer.set_replacements(Some(dump.clone()));
+        renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+        assert!(rows(&renderer) == before, "scene {seed}: no pictures are there yet");
+        let pictures = dump.0.lock().unwrap().clone();
+        found += pictures.len();
+        renderer.set_replacements(Some(Arc::new(TexturePack(pictures))));
+        renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+        assert!(rows(&renderer) == before, "scene {seed}");
+    }
+    assert!(found > 100, "{found} textures");
 }

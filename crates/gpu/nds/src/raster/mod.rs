@@ -11,6 +11,7 @@ mod interpolate;
 mod lanes;
 mod polygon;
 mod renderer;
+pub mod replace;
 mod rules;
 mod scale;
 mod shade;
@@ -23,6 +24,7 @@ pub use renderer::{Extensions, Options, Renderer};
 use rules::ScaledRules;
 pub use rules::{Profile, Rules};
 pub use scale::Scale;
+pub use texture::Format;
 
 /// Pixels of a line from `from` to `to` (column, row) in `row`, first and last, as a polygon's edge draws it; `None`
 /// outside of its rows. A line within a row counts as one row high.

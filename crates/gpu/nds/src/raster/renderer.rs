@@ -5,6 +5,7 @@ use super::fill::{FillState, Job};
 use super::finish::Finish;
 use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
+use super::replace::{Replaced, Replacements, Replacer};
 use super::shade::Environment;
 use super::shadow::Stencil;
 use super::span::Span;
@@ -15,7 +16,7 @@ use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How frames are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,7 @@ pub struct Renderer {
     drawn: usize,
     finished: usize,
     bands: Vec<Band>,
+    replacer: Replacer,
 }
 
 /// Which polygons a few rows have.
@@ -171,7 +173,13 @@ impl Renderer {
             drawn: HEIGHT,
             finished: HEIGHT,
             bands: Vec::new(),
+            replacer: Replacer::default(),
         }
+    }
+
+    /// Draws pictures in place of textures from the next frame on, or no more.
+    pub fn set_replacements(&mut self, replacements: Option<Arc<dyn Replacements>>) {
+        self.replacer = Replacer::new(replacements);
     }
 
     /// Draws a frame.
@@ -188,19 +196,20 @@ impl Renderer {
         memory: &TextureMemory,
         scale: Scale,
     ) {
-        self.begin_at(list, registers, scale);
+        self.begin_at(list, registers, memory, scale);
         self.draw_until(HEIGHT, memory);
     }
 
     /// Begins a frame, for callers that draw it row by row with [`Renderer::draw_until`]. Rows are those of the frame
-    /// before until they are drawn.
-    pub fn begin(&mut self, list: &PolygonList, registers: &Registers) {
-        self.begin_at(list, registers, Scale::ONE);
+    /// before until they are drawn. Textures are looked up here if pictures replace them, and otherwise as rows are drawn.
+    pub fn begin(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory) {
+        self.begin_at(list, registers, memory, Scale::ONE);
     }
 
-    fn begin_at(&mut self, list: &PolygonList, registers: &Registers, scale: Scale) {
+    fn begin_at(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory, scale: Scale) {
         self.registers.clone_from(registers);
         self.scale = scale;
+        self.replacer.find(list, memory);
         self.prepare(list, registers.control(), scale);
         self.strips.sort(if self.has_masks() { 1 } else { STRIP_ROWS }, &self.polygons);
         (self.drawn, self.finished) = (0, 0);
@@ -238,7 +247,7 @@ impl Renderer {
             has_masks,
             clear,
             state: FillState {
-                environment: Environment::new(registers, memory),
+                environment: Environment::new(registers, memory, self.replacer.pictures()),
                 alpha_ref: registers.alpha_dropped(),
                 blending: control.contains(Control::BLENDING),
                 antialiasing: control.contains(Control::ANTIALIASING),
@@ -279,7 +288,13 @@ impl Renderer {
     fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
         self.polygons.clear();
         let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
-        self.polygons.extend(ordered.filter_map(|p| RasterPolygon::new(p, &list.vertices, control, scale)));
+        self.polygons.extend(ordered.filter_map(|submitted| {
+            let mut polygon = RasterPolygon::new(submitted, &list.vertices, control, scale)?;
+            if let Some(place) = self.replacer.place(submitted.texture, submitted.palette) {
+                polygon.shader.replace(Replaced::new(place, submitted.texture));
+            }
+            Some(polygon)
+        }));
     }
 
     /// A row's colours as shown, scrolled: 6 bits of red, green and blue from the lowest byte on, 5 bits of alpha.

@@ -1,11 +1,13 @@
 //! Colour of a pixel from its vertex colour and texel, and blending.
 
 use super::lanes::{Lanes, SignedLanes, gather};
+use super::replace::{Replaced, Replacement};
 use super::texture::{Format, Texture};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers, color6};
 use fearless_simd::prelude::*;
 use fearless_simd::u16x32;
+use std::sync::Arc;
 
 /// A colour: 6 bits of red, green, blue from the lowest byte on, 5 bits of alpha.
 pub type Color = u32;
@@ -76,6 +78,8 @@ enum Mode {
 pub struct Shader {
     mode: Mode,
     texture: Texture,
+    /// What is in the texture's place.
+    replaced: Option<Replaced>,
     /// Of the polygon, 0 to 31.
     alpha: u32,
 }
@@ -87,12 +91,19 @@ pub struct Environment<'a> {
     pub memory: &'a TextureMemory,
     /// TOON_TABLE in 6 bits.
     pub toon: [Color; 32],
+    /// Pictures in place of textures.
+    pub pictures: &'a [Arc<Replacement>],
 }
 
 impl<'a> Environment<'a> {
     /// From the registers.
-    pub fn new(registers: &Registers, memory: &'a TextureMemory) -> Environment<'a> {
-        Environment { memory, toon: registers.toon_table.map(|c| pack(color6(c).map(u32::from), 0)) }
+    pub fn new(
+        registers: &Registers,
+        memory: &'a TextureMemory,
+        pictures: &'a [Arc<Replacement>],
+    ) -> Environment<'a> {
+        let toon = registers.toon_table.map(|c| pack(color6(c).map(u32::from), 0));
+        Environment { memory, toon, pictures }
     }
 }
 
@@ -136,7 +147,14 @@ impl Shader {
         if !control.contains(Control::TEXTURES) {
             texture.format = Format::None;
         }
-        Shader { mode, texture, alpha: attributes >> 16 & 31 }
+        Shader { mode, texture, replaced: None, alpha: attributes >> 16 & 31 }
+    }
+
+    /// Takes a picture in place of the texture.
+    pub fn replace(&mut self, by: Replaced) {
+        if self.is_textured() {
+            self.replaced = Some(by);
+        }
     }
 
     /// Whether texture coordinates count.
@@ -154,11 +172,19 @@ impl Shader {
             Mode::Highlight => r * 0x1_0101,
         };
         let mut colors = if self.is_textured() {
-            let texels = self.texture.texels(simd, environment.memory, pixels.texcoord);
-            let texture = colors_from_rgb555(texels.color);
+            let (texture, weight) = match &self.replaced {
+                Some(replaced) => {
+                    let colors = replaced.texels(environment.pictures, pixels.texcoord);
+                    (colors & RGB, alpha(colors))
+                }
+                None => {
+                    let texels = self.texture.texels(simd, environment.memory, pixels.texcoord);
+                    (colors_from_rgb555(texels.color), texels.alpha)
+                }
+            };
             match self.mode {
-                Mode::Decal => self.decal(vertex, texture, texels.alpha),
-                _ => self.modulate(vertex, texture, texels.alpha),
+                Mode::Decal => self.decal(vertex, texture, weight),
+                _ => self.modulate(vertex, texture, weight),
             }
         } else {
             vertex | self.alpha << 24
@@ -251,13 +277,13 @@ mod tests {
     fn toon_and_highlight_take_red_for_all() {
         let registers = Registers { toon_table: [0x7fff; 32], ..Registers::default() };
         let memory = TextureMemory::default();
-        let environment = Environment::new(&registers, &memory);
+        let environment = Environment::new(&registers, &memory, &[]);
         let toon = shader(Control::empty(), 31 << 16 | 2 << 4);
         assert_eq!(pixel(&toon, &environment, [4, 60, 60]), pack([63; 3], 31));
         let highlight = shader(Control::HIGHLIGHT, 31 << 16 | 2 << 4);
         assert_eq!(pixel(&highlight, &environment, [4, 60, 60]), pack([63; 3], 31));
         let black = Registers::default();
-        let environment = Environment::new(&black, &memory);
+        let environment = Environment::new(&black, &memory, &[]);
         assert_eq!(pixel(&highlight, &environment, [4, 60, 60]), pack([4; 3], 31));
     }
 

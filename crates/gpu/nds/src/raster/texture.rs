@@ -18,14 +18,14 @@ const OPAQUE: u32 = 31;
 /// What a coordinate outside of the texture means, without branches: it is clamped between two texels, mirrored if it
 /// has a bit, and cut.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wrap {
+pub(super) struct Wrap {
     clamp: [i32; 2],
     mirror: i32,
     mask: i32,
 }
 
 impl Wrap {
-    /// Of an axis with `size` texels, a power of two.
+    /// Of an axis with `size` units, a power of two.
     fn new(size: i32, repeats: bool, flips: bool) -> Wrap {
         Wrap {
             clamp: if repeats { [i32::MIN, i32::MAX] } else { [0, size - 1] },
@@ -34,18 +34,25 @@ impl Wrap {
         }
     }
 
-    /// Coordinates of 12.4 to columns or rows.
+    /// Coordinates in these units to those in the texture.
     #[inline(always)]
-    fn apply<S: Simd>(&self, coordinates: SignedLanes<S>) -> Lanes<S> {
+    pub(super) fn apply<S: Simd>(&self, coordinates: SignedLanes<S>) -> Lanes<S> {
         let [low, high] = self.clamp;
-        let texels = (coordinates >> 4).max(low).min(high);
-        let flipped = (texels & self.mirror).simd_ne(0).select(!texels, texels);
+        let units = coordinates.max(low).min(high);
+        let flipped = (units & self.mirror).simd_ne(0).select(!units, units);
         (flipped & self.mask).bitcast()
     }
 }
 
+/// Of both axes of TEXIMAGE_PARAM, where a texel has so many units.
+pub(super) fn wraps(param: u32, units: i32) -> [Wrap; 2] {
+    let bit = |n: u32| param >> n & 1 != 0;
+    let size = |shift: u32| (8 << (param >> shift & 7)) * units;
+    [Wrap::new(size(20), bit(16), bit(18)), Wrap::new(size(23), bit(17), bit(19))]
+}
+
 /// TEXIMAGE_PARAM's format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
     /// No texture.
     #[default]
@@ -102,7 +109,6 @@ const SLOT2: u32 = 0x40000;
 impl Texture {
     /// From the registers.
     pub fn new(param: u32, palette: u32) -> Texture {
-        let bit = |n: u32| param >> n & 1 != 0;
         let format = Format::from(param >> 26);
         let width = 8 << (param >> 20 & 7);
         Texture {
@@ -111,18 +117,15 @@ impl Texture {
             // 8 bytes a unit for four colours, 16 for all others.
             palette: if format == Format::Palette4 { palette << 3 } else { palette << 4 },
             width,
-            wrap: [
-                Wrap::new(width as i32, bit(16), bit(18)),
-                Wrap::new(8 << (param >> 23 & 7), bit(17), bit(19)),
-            ],
-            alpha0: if bit(29) { 0 } else { OPAQUE },
+            wrap: wraps(param, 1),
+            alpha0: if param & 1 << 29 != 0 { 0 } else { OPAQUE },
         }
     }
 
     /// Texels at coordinates of 12.4.
     #[inline(always)]
     pub fn texels<S: Simd>(&self, simd: S, memory: &TextureMemory, [s, t]: [SignedLanes<S>; 2]) -> Texels<S> {
-        let (s, t) = (self.wrap[0].apply(s), self.wrap[1].apply(t));
+        let (s, t) = (self.wrap[0].apply(s >> 4), self.wrap[1].apply(t >> 4));
         let places = t * self.width + s;
         match self.format {
             Format::None => Texels { color: all(simd, 0), alpha: all(simd, 0) },
@@ -281,9 +284,9 @@ mod tests {
     fn wrapping() {
         let at = |repeats, flips| {
             let wrap = Wrap::new(8, repeats, flips);
-            [-9, -1, 0, 8, 9].map(|at| {
-                dispatch!(Level::new(), simd => wrap.apply(SignedLanes::splat(simd, at << 4)).to_array()[0])
-            })
+            [-9, -1, 0, 8, 9].map(
+                |at| dispatch!(Level::new(), simd => wrap.apply(SignedLanes::splat(simd, at)).to_array()[0]),
+            )
         };
         assert_eq!(at(false, true), [0, 0, 0, 7, 7]);
         assert_eq!(at(true, false), [7, 7, 0, 0, 1]);

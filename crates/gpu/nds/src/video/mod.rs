@@ -135,7 +135,7 @@ impl Rasterizer for Renderer {
         picture: &mut Picture,
     ) -> Result<(), Infallible> {
         if rows.start == 0 || rows.start != self.rows_drawn() {
-            self.begin(list, registers);
+            self.begin(list, registers, memory);
         }
         self.draw_until(rows.end, memory);
         copy(self, rows, picture);

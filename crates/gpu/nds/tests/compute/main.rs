@@ -2,13 +2,17 @@
 
 mod scenes;
 
+use std::sync::Arc;
 use xenoglot_host::{Device, DeviceOptions};
 use xenoglot_nds::container::Scene;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
 use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
+use xenoglot_nds::raster::replace::{Answer, GuestTexture, Replacement, Replacements};
 use xenoglot_nds::raster::{self, Frame, Profile, Renderer, Rules, Scale};
+use xenoglot_nds::registers::Control;
 use xenoglot_testgen::property;
+use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 
 /// Scenes of a run in CI, and of a long one.
@@ -130,4 +134,62 @@ fn higher_resolutions_are_those_of_the_cpu_renderers_corner() {
             .extend(difference(&cpu, &compute, [255, 191]).map(|d| format!("seed {seed}, {scale:?}: {d}")));
     }
     assert!(different.is_empty(), "{different:#?}");
+}
+
+/// Pictures of any size in place of some textures.
+struct Pictures;
+
+impl Replacements for Pictures {
+    fn replacement(&self, texture: &GuestTexture) -> Answer {
+        let mut rng = Rng::new(texture.key.hash);
+        if rng.below(4) == 0 {
+            return Answer::None;
+        }
+        let [width, height] = texture.key.size;
+        let size = match rng.below(3) {
+            0 => [width * 4, height * 4],
+            1 => [1 + rng.below(2 * width), 1 + rng.below(2 * height)],
+            _ => [width, height],
+        };
+        let texel = |_| {
+            let [r, g, b, a] = rng.next_u32().to_le_bytes();
+            [r, g, b, if a < 160 { 255 } else { a }]
+        };
+        let texels: Vec<[u8; 4]> = (0..size[0] * size[1]).map(texel).collect();
+        Answer::Picture(Arc::new(Replacement::from_rgba8(size, &texels).unwrap()))
+    }
+}
+
+#[test]
+fn pictures_in_place_of_textures_are_the_same_on_both() {
+    let Some(mut compute) = renderer() else { return };
+    let mut cpu = Renderer::new(raster::Options { threads: 1, ..raster::Options::default() });
+    let mut different = Vec::new();
+    let mut replaced = 0;
+    for seed in seeds().take(SCALED[usize::from(property::is_long())]) {
+        let scale = Scale::new([1, 4, 3][seed as usize % 3]).unwrap();
+        let mut scene = scenes::scene(seed);
+        scene.registers.control |= Control::TEXTURES.bits();
+        let gpu = gpu(&scene);
+        draw(&mut compute, &gpu, Options { scale, ..Options::default() });
+        let colors = |frame: &ComputeRenderer| {
+            (0..192).map(|y| frame.row(y).unwrap().color.to_vec()).collect::<Vec<_>>()
+        };
+        let as_they_are = colors(&compute);
+        cpu.set_replacements(Some(Arc::new(Pictures)));
+        compute.set_replacements(Some(Arc::new(Pictures)));
+        // The second frame finds them again.
+        for _ in 0..2 {
+            cpu.draw_corner(gpu.polygons(), gpu.registers(), &gpu.memory, scale);
+            draw(&mut compute, &gpu, Options { scale, ..Options::default() });
+            different.extend(
+                difference(&cpu, &compute, [255, 191]).map(|d| format!("seed {seed}, {scale:?}: {d}")),
+            );
+        }
+        replaced += usize::from(colors(&compute) != as_they_are);
+        compute.set_replacements(None);
+        draw(&mut compute, &gpu, Options { scale, ..Options::default() });
+        assert!(colors(&compute) == as_they_are, "seed {seed}: pictures stay");
+    }
+    assert!(different.is_empty() && replaced > 4, "{replaced} scenes with pictures, {different:#?}");
 }

@@ -9,7 +9,7 @@ use crate::raster::shade::Environment;
 use crate::registers::{Control, Registers};
 
 /// Words of a polygon.
-pub const POLYGON_WORDS: usize = 72;
+pub const POLYGON_WORDS: usize = 74;
 /// Words of a span.
 pub const SPAN_WORDS: u64 = 16;
 /// Words of a pixel.
@@ -44,6 +44,8 @@ pub struct Submitted {
     pub texture: u32,
     /// PLTT_BASE.
     pub palette: u32,
+    /// The picture in the texture's place: its first word behind texture memory, and its size.
+    pub picture: Option<(u32, [u32; 2])>,
 }
 
 /// A polygon's rows in a band, and where what they need lies.
@@ -92,6 +94,8 @@ impl Submitted {
         out.extend([self.attributes, texture, self.palette, self.flags()]);
         out.extend([polygon.top_y, polygon.bottom_y, place.first].map(|v| v as u32));
         out.extend([place.rows, place.span, place.drawn, place.drawn_words, place.drawn_x as u32]);
+        let (first, [width, height]) = self.picture.unwrap_or_default();
+        out.extend([first, width | height << 16]);
         for vertex in &polygon.vertices {
             let [r, g, b, s, t, ..] = vertex.values;
             let end = vertex.end;

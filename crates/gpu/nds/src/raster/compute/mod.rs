@@ -35,15 +35,17 @@ pub use xenoglot_host::Error;
 
 use super::frame::{Frame, FrameRow};
 use super::polygon::RasterPolygon;
+use super::replace::{Replacements, Replacer};
 use super::shade::Environment;
 use super::{Rules, Scale};
-use crate::geometry::polygon::PolygonList;
+use crate::geometry::polygon::{Polygon, PolygonList};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use band::{Band, BandPolygons, Bands};
 use history::MaskHistory;
 use layout::{FrameState, PIXEL_WORDS, SPAN_WORDS, Submitted};
 use pool::Pool;
+use std::sync::Arc;
 
 /// Invocations of a workgroup of `set_up` and of `draw_columns`.
 const GROUP: u32 = 64;
@@ -102,7 +104,9 @@ pub struct ComputeRenderer {
     programs: Programs,
     options: Options,
     polygons: Vec<Submitted>,
+    /// Texture memory with the pictures in place of textures behind it, as they are on the device.
     memory: Option<(TextureMemory, Buffer)>,
+    replacer: Replacer,
     pool: Pool,
     /// Colours, depths and attributes, row by row.
     planes: [Vec<u32>; 3],
@@ -125,6 +129,7 @@ impl ComputeRenderer {
             options,
             polygons: Vec::new(),
             memory: None,
+            replacer: Replacer::default(),
             pool: Pool::default(),
             planes,
             size: [0; 2],
@@ -135,6 +140,12 @@ impl ComputeRenderer {
     /// Changes how frames are drawn from the next one on.
     pub fn set_options(&mut self, options: Options) {
         self.options = options;
+    }
+
+    /// Draws pictures in place of textures from the next frame on, or no more.
+    pub fn set_replacements(&mut self, replacements: Option<Arc<dyn Replacements>>) {
+        self.replacer = Replacer::new(replacements);
+        self.memory = None;
     }
 
     /// Draws a frame and waits for it.
@@ -149,10 +160,10 @@ impl ComputeRenderer {
     ) -> Result<(), Error> {
         let scale = self.options.scale;
         let rules = self.options.rules.at(scale).rules;
+        self.upload(list, memory)?;
         self.take_over(list, registers.control());
-        self.upload(memory)?;
         self.scroll_x = registers.scroll_x & 0x1ff;
-        let environment = Environment::new(registers, memory);
+        let environment = Environment::new(registers, memory, &[]);
         let state = FrameState::new(registers, &environment, self.options.colors_only);
         let [width, height] = scale.size().map(|size| size as u32);
         let all = || self.polygons.iter().map(|submitted| (submitted, 0));
@@ -188,20 +199,40 @@ impl ComputeRenderer {
     /// Takes the polygons over in drawing order.
     fn take_over(&mut self, list: &PolygonList, control: Control) {
         let scale = self.options.scale;
+        let starts: Vec<u32> = (self.replacer.pictures().iter())
+            .scan(0, |next, picture| Some(std::mem::replace(next, *next + picture.words().len() as u32)))
+            .collect();
+        let picture = |submitted: &Polygon| {
+            let place = self.replacer.place(submitted.texture, submitted.palette)? as usize;
+            Some((*starts.get(place)?, self.replacer.pictures().get(place)?.size()))
+        };
         self.polygons.clear();
         let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
         self.polygons.extend(ordered.filter_map(|submitted| {
             let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale)?;
             let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
-            Some(Submitted { polygon, attributes, texture, palette })
+            Some(Submitted { polygon, attributes, texture, palette, picture: picture(submitted) })
         }));
     }
 
-    /// Brings texture memory to the device, if it has changed.
-    fn upload(&mut self, memory: &TextureMemory) -> Result<(), Error> {
-        if self.memory.as_ref().is_none_or(|(there, _)| there != memory) {
-            let buffer = self.device.buffer_of(&memory.words())?;
-            self.memory = Some((memory.clone(), buffer));
+    /// Brings texture memory and the pictures of a frame to the device, as far as they have changed.
+    fn upload(&mut self, list: &PolygonList, memory: &TextureMemory) -> Result<(), Error> {
+        let has_other_pictures = self.replacer.find(list, memory);
+        match &mut self.memory {
+            Some((there, buffer)) if !has_other_pictures => {
+                if there != memory {
+                    let words = memory.words();
+                    let mut commands = Commands::default();
+                    commands.copy(&self.device.buffer_of(&words)?, 0..4 * words.len() as u64, buffer, 0);
+                    commands.submit(&self.device)?;
+                    there.clone_from(memory);
+                }
+            }
+            _ => {
+                let mut words = memory.words();
+                self.replacer.pictures().iter().for_each(|picture| words.extend_from_slice(picture.words()));
+                self.memory = Some((memory.clone(), self.device.buffer_of(&words)?));
+            }
         }
         Ok(())
     }

@@ -37,6 +37,8 @@ fn blend(color: u32, below: u32) -> u32 {
 }
 
 const TEXTURE_BYTES = 0x80000u;
+/// Words of texture memory and of the space of palettes.
+const MEMORY_WORDS = (TEXTURE_BYTES + 0x20000u) / 4u;
 const SLOT1 = 0x20000u;
 const SLOT2 = 0x40000u;
 
@@ -62,13 +64,21 @@ struct Texel {
     alpha: u32,
 }
 
-/// A coordinate of 12.4 as a column or row.
+/// A coordinate in the texture, where an axis has so many units.
 fn wrap(coordinate: i32, size: i32, repeats: bool, flips: bool) -> u32 {
-    let texel = coordinate >> 4u;
     if !repeats {
-        return u32(clamp(texel, 0, size - 1));
+        return u32(clamp(coordinate, 0, size - 1));
     }
-    return u32(select(texel, ~texel, flips && (texel & size) != 0) & (size - 1));
+    return u32(select(coordinate, ~coordinate, flips && (coordinate & size) != 0) & (size - 1));
+}
+
+/// Both coordinates in a texture, where a texel has so many units, a power of two.
+fn wrapped(texture: u32, st: vec2<i32>, units: u32) -> vec2<u32> {
+    let size = vec2<i32>(texture_size(texture) * units);
+    return vec2(
+        wrap(st.x, size.x, extractBits(texture, 16u, 1u) != 0u, extractBits(texture, 18u, 1u) != 0u),
+        wrap(st.y, size.y, extractBits(texture, 17u, 1u) != 0u, extractBits(texture, 19u, 1u) != 0u),
+    );
 }
 
 fn mix_rgb555(a: u32, b: u32, parts: vec2<u32>, shift: u32) -> u32 {
@@ -108,12 +118,26 @@ fn texture_format(texture: u32) -> u32 {
     return extractBits(texture, 26u, 3u);
 }
 
+/// Columns and rows of a texture.
+fn texture_size(texture: u32) -> vec2<u32> {
+    return vec2(8u) << vec2(extractBits(texture, 20u, 3u), extractBits(texture, 23u, 3u));
+}
+
+/// The colour of 6 bits a channel and the alpha that the picture in a texture's place has at coordinates of 12.4.
+fn picture_color(polygon: u32, texture: u32, st: vec2<i32>) -> u32 {
+    let size = vec2(polygons[polygon].picture_size & 0xffffu, polygons[polygon].picture_size >> 16u);
+    let at = wrapped(texture, st, 16u);
+    // Of the sixteenths of a texel there are a power of two.
+    let place = (at * size) >> (vec2(7u) + vec2(extractBits(texture, 20u, 3u), extractBits(texture, 23u, 3u)));
+    return memory[MEMORY_WORDS + polygons[polygon].picture + place.y * size.x + place.x];
+}
+
 fn fetch(texture: u32, pltt_base: u32, st: vec2<i32>) -> Texel {
     let format = texture_format(texture);
-    let width = 8u << extractBits(texture, 20u, 3u);
-    let height = 8u << extractBits(texture, 23u, 3u);
-    let s = wrap(st.x, i32(width), extractBits(texture, 16u, 1u) != 0u, extractBits(texture, 18u, 1u) != 0u);
-    let t = wrap(st.y, i32(height), extractBits(texture, 17u, 1u) != 0u, extractBits(texture, 19u, 1u) != 0u);
+    let width = texture_size(texture).x;
+    let at = wrapped(texture, st >> vec2(4u), 1u);
+    let s = at.x;
+    let t = at.y;
     let base = (texture & 0xffffu) << 3u;
     // 8 bytes a unit for four colours, 16 for all others.
     let palette = pltt_base << select(4u, 3u, format == 2u);
@@ -172,16 +196,25 @@ fn shade(polygon: u32, attributes: u32, texture: u32, vertex_color: vec3<u32>, s
     var rgb = vertex;
     var out_alpha = own_alpha;
     if texture_format(texture) != 0u {
-        let texel = fetch(texture, polygons[polygon].palette, st);
-        let color = expand(texel.color);
+        var color: vec3<u32>;
+        var weight: u32;
+        if polygons[polygon].picture_size == 0u {
+            let texel = fetch(texture, polygons[polygon].palette, st);
+            color = expand(texel.color);
+            weight = texel.alpha;
+        } else {
+            let picture = picture_color(polygon, texture, st);
+            color = unpack_color(picture);
+            weight = alpha(picture);
+        }
         if (mode & 1u) == 0u {
             rgb = ((color + 1u) * (vertex + 1u) - 1u) >> vec3(6u);
-            out_alpha = ((texel.alpha + 1u) * (own_alpha + 1u) - 1u) >> 5u;
-        } else if texel.alpha == 31u {
+            out_alpha = ((weight + 1u) * (own_alpha + 1u) - 1u) >> 5u;
+        } else if weight == 31u {
             rgb = color;
-        } else if texel.alpha != 0u {
+        } else if weight != 0u {
             // The weights' sum is 31, the divisor 32.
-            rgb = (color * texel.alpha + vertex * (31u - texel.alpha)) >> vec3(5u);
+            rgb = (color * weight + vertex * (31u - weight)) >> vec3(5u);
         }
     }
     if highlight {

@@ -87,6 +87,9 @@ struct Polygon {
     drawn: u32,
     drawn_words: u32,
     drawn_x: i32,
+    /// The picture in the texture's place: its first word behind texture memory, and columns [15:0] and rows [31:16]; none has 0.
+    picture: u32,
+    picture_size: u32,
     vertices: array<Vertex, 10>,
 }
 
@@ -173,7 +176,7 @@ struct Pixel {
 
 @group(0) @binding(0) var<storage, read> frame: Frame;
 @group(0) @binding(1) var<storage, read> polygons: array<Polygon>;
-/// Texture memory, then palettes.
+/// Texture memory, palettes, pictures in place of textures.
 @group(0) @binding(2) var<storage, read> memory: array<u32>;
 @group(0) @binding(3) var<storage, read_write> spans: array<Span>;
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
