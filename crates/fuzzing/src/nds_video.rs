@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use xenoglot_nds::raster::{Extensions, Options, Renderer};
 use xenoglot_nds::state;
 use xenoglot_nds::video::bus::Width;
-use xenoglot_nds::video::{LINES, Video};
+use xenoglot_nds::video::{Drawing, LINES, RowTime, Video};
 use xenoglot_nds::whole::{Limits, Player, Whole};
 use xenoglot_testgen::rng::Rng;
 
@@ -43,9 +43,17 @@ fn address(bytes: &mut Bytes) -> u32 {
 }
 
 /// Reads and writes of both processors at any addresses, with time between them, on two machines: one of them without vector
-/// extensions, and it goes on from the other's state in the middle. All that can be read, and both screens, are the same.
+/// extensions, and it goes on from the other's state in the middle. All that can be read, and both screens, are the same. The
+/// first byte says how pictures of the 3D engines are drawn, and how long that takes.
 pub fn nds_bus(data: &[u8]) {
     let mut video = [Extensions::Best, Extensions::Baseline].map(|e| Video::new(options(e)));
+    let how = data.first().copied().unwrap_or(0);
+    let by_row = how & 1 != 0;
+    let time = if how & 2 == 0 { RowTime::default() } else { RowTime { row: 900, polygon: 700, pixel: 3 } };
+    for video in &mut video {
+        video.set_drawing(if by_row { Drawing::ByRow } else { Drawing::WholeFrame });
+        video.set_row_time(time);
+    }
     let mut renderers = [Extensions::Best, Extensions::Baseline].map(|e| Renderer::new(options(e)));
     let run = |video: &mut Video, renderer: &mut Renderer, bytes: &mut Bytes| {
         let mut read = Vec::new();
@@ -84,7 +92,10 @@ pub fn nds_bus(data: &[u8]) {
         assert_eq!(a, b, "what was read differs");
         assert!((0..2).all(|screen| video[0].screen(screen) == video[1].screen(screen)), "screens differ");
         let state = video[0].save();
-        video[1].load(&state).expect("a state of its own");
+        // A picture that is being drawn row by row is drawn anew up to the row at hand, with textures as they are now.
+        for video in video.iter_mut().skip(usize::from(!by_row)) {
+            video.load(&state).expect("a state of its own");
+        }
         assert!(video[1].save() == state, "a state changes by being loaded");
     }
 }

@@ -557,7 +557,8 @@ impl Video {
         state::save(|io| copy.state(io))
     }
 
-    /// Goes on from a state that [`Video::save`] made, whatever its options were.
+    /// Goes on from a state that [`Video::save`] made, whatever its options were. If a picture of the 3D engines is being drawn row by
+    /// row, what the next rows depend on is drawn anew, with textures as they are in the state.
     ///
     /// # Errors
     /// If it is no state, of another version, damaged or impossible; then nothing has changed.
