@@ -9,7 +9,7 @@ use crate::raster::shade::Environment;
 use crate::registers::{Control, Registers};
 
 /// Words of a polygon.
-pub const POLYGON_WORDS: usize = 74;
+pub const POLYGON_WORDS: usize = 76;
 /// Words of a span.
 pub const SPAN_WORDS: u64 = 16;
 /// Words of a pixel.
@@ -91,11 +91,11 @@ impl Submitted {
         let polygon = &self.polygon;
         let texture =
             if polygon.shader.is_textured() { self.texture } else { self.texture & !TEXTURE_FORMAT };
-        out.extend([self.attributes, texture, self.palette, self.flags()]);
-        out.extend([polygon.top_y, polygon.bottom_y, place.first].map(|v| v as u32));
-        out.extend([place.rows, place.span, place.drawn, place.drawn_words, place.drawn_x as u32]);
-        let (first, [width, height]) = self.picture.unwrap_or_default();
-        out.extend([first, width | height << 16]);
+        let (picture, [width, height]) = self.picture.unwrap_or_default();
+        out.extend([place.first as u32, place.rows, place.span, self.flags()]);
+        out.extend([self.attributes, texture, self.palette, width | height << 16]);
+        out.extend([place.drawn, place.drawn_words, place.drawn_x as u32, picture]);
+        out.extend([polygon.top_y, polygon.bottom_y].map(|v| v as u32));
         for vertex in &polygon.vertices {
             let [r, g, b, s, t, ..] = vertex.values;
             let end = vertex.end;
@@ -103,6 +103,8 @@ impl Submitted {
             out.push((r | g << 9 | b << 18) as u32);
             out.push(s as u32 & 0xffff | (t as u32) << 16);
         }
+        // To whole vectors.
+        out.extend([0; 2]);
     }
 }
 

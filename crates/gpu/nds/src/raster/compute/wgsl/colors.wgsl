@@ -123,13 +123,13 @@ fn texture_size(texture: u32) -> vec2<u32> {
     return vec2(8u) << vec2(extractBits(texture, 20u, 3u), extractBits(texture, 23u, 3u));
 }
 
-/// The colour of 6 bits a channel and the alpha that the picture in a texture's place has at coordinates of 12.4.
-fn picture_color(polygon: u32, texture: u32, st: vec2<i32>) -> u32 {
-    let size = vec2(polygons[polygon].picture_size & 0xffffu, polygons[polygon].picture_size >> 16u);
+/// The colour of 6 bits a channel and the alpha that a picture of some size in a polygon's texture's place has at coordinates of 12.4.
+fn picture_color(polygon: u32, texture: u32, packed_size: u32, st: vec2<i32>) -> u32 {
+    let size = vec2(packed_size & 0xffffu, packed_size >> 16u);
     let at = wrapped(texture, st, 16u);
     // Of the sixteenths of a texel there are a power of two.
     let place = (at * size) >> (vec2(7u) + vec2(extractBits(texture, 20u, 3u), extractBits(texture, 23u, 3u)));
-    return memory[MEMORY_WORDS + polygons[polygon].picture + place.y * size.x + place.x];
+    return memory[MEMORY_WORDS + polygons[polygon].drawn.w + place.y * size.x + place.x];
 }
 
 fn fetch(texture: u32, pltt_base: u32, st: vec2<i32>) -> Texel {
@@ -181,8 +181,10 @@ fn toon(red: u32) -> u32 {
     return frame.toon[extractBits(red, 1u, 5u)];
 }
 
-/// Colour of a polygon's pixel from its vertex colour of 6 bits and its texture coordinates.
-fn shade(polygon: u32, attributes: u32, texture: u32, vertex_color: vec3<u32>, st: vec2<i32>) -> u32 {
+/// Colour of a polygon's pixel from its registers, its vertex colour of 6 bits and its texture coordinates.
+fn shade(polygon: u32, registers: vec4<u32>, vertex_color: vec3<u32>, st: vec2<i32>) -> u32 {
+    let attributes = registers.x;
+    let texture = registers.y;
     let own_alpha = extractBits(attributes, 16u, 5u);
     let mode = extractBits(attributes, 4u, 2u);
     let red = vertex_color.x;
@@ -198,12 +200,12 @@ fn shade(polygon: u32, attributes: u32, texture: u32, vertex_color: vec3<u32>, s
     if texture_format(texture) != 0u {
         var color: vec3<u32>;
         var weight: u32;
-        if polygons[polygon].picture_size == 0u {
-            let texel = fetch(texture, polygons[polygon].palette, st);
+        if registers.w == 0u {
+            let texel = fetch(texture, registers.z, st);
             color = expand(texel.color);
             weight = texel.alpha;
         } else {
-            let picture = picture_color(polygon, texture, st);
+            let picture = picture_color(polygon, texture, registers.w, st);
             color = unpack_color(picture);
             weight = alpha(picture);
         }

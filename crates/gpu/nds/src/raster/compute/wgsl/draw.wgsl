@@ -28,9 +28,10 @@ struct Spot {
     x: i32,
     /// Of the polygon.
     flags: u32,
-    attributes: u32,
+    registers: vec4<u32>,
     /// Of the span.
-    span_flags: u32,
+    place: vec4<u32>,
+    depth: vec4<u32>,
     /// Columns from the span's first pixel, and how many it has.
     at: i32,
     length: i32,
@@ -39,9 +40,9 @@ struct Spot {
 }
 
 /// Whether a column is between the edges of a wireframe's span.
-fn is_hollow(span: u32, x: i32) -> bool {
-    let inner = unpack_halves(spans[span].inner);
-    return (spans[span].flags & ROW_FLAGS) == 0u && x >= inner.x && x < max(inner.y, inner.x);
+fn is_hollow(place: vec4<u32>, x: i32) -> bool {
+    let inner = unpack_halves(place.w);
+    return (place.y & ROW_FLAGS) == 0u && x >= inner.x && x < max(inner.y, inner.x);
 }
 
 /// Bits of factors along spans.
@@ -49,14 +50,14 @@ fn span_bits() -> u32 {
     return select(8u, FINE_BITS, is_fine());
 }
 
-fn spot(polygon: u32, span: u32, x: i32, flags: u32) -> Spot {
-    let span_flags = spans[span].flags;
-    let ends = unpack_halves(spans[span].ends);
+fn spot(polygon: u32, span: u32, place: vec4<u32>, x: i32, flags: u32) -> Spot {
+    let ends = unpack_halves(place.z);
+    let depth = spans[span].depth;
     let at = x - ends.x;
     let length = ends.y + 1 - ends.x;
     var factor = 0;
-    if (span_flags & LINEAR) == 0u {
-        let w = spans[span].w;
+    if (place.y & LINEAR) == 0u {
+        let w = depth.x;
         let weight = u32(at) * (w & 0xffffu);
         let sum = weight + u32(length - at) * (w >> 16u);
         if sum != 0u {
@@ -64,12 +65,12 @@ fn spot(polygon: u32, span: u32, x: i32, flags: u32) -> Spot {
             factor = settled(weight << bits, sum, u32(f32(weight) / f32(sum) * f32(1u << bits)));
         }
     }
-    return Spot(polygon, span, x, flags, polygons[polygon].attributes, span_flags, at, length, factor);
+    return Spot(polygon, span, x, flags, polygons[polygon].registers, place, depth, at, length, factor);
 }
 
 fn span_depth(spot: Spot) -> u32 {
-    let a = spans[spot.span].depth[0];
-    let b = spans[spot.span].depth[1];
+    let a = i32(spot.depth.z);
+    let b = i32(spot.depth.w);
     if a == b {
         return u32(a);
     }
@@ -81,36 +82,36 @@ fn span_depth(spot: Spot) -> u32 {
     }
     // From the smaller end, with a difference that has lost 9 bits.
     let scaled = u32(abs(b - a) >> 9u) * u32(select(spot.length - spot.at, spot.at, a < b));
-    return u32(min(a, b)) + multiply_shift(scaled, spans[spot.span].reciprocal, 13u);
+    return u32(min(a, b)) + multiply_shift(scaled, spot.depth.y, 13u);
 }
 
 fn span_value(a: i32, b: i32, spot: Spot) -> i32 {
     if a == b {
         return a;
     }
-    if (spot.span_flags & LINEAR) != 0u {
+    if (spot.place.y & LINEAR) != 0u {
         return linear_value(a, b, spot.at, spot.length);
     }
     return a + (((b - a) * spot.factor) >> span_bits());
 }
 
 fn span_color(spot: Spot) -> u32 {
-    let a = unpack_rgb9(spans[spot.span].rgb[0]);
-    let b = unpack_rgb9(spans[spot.span].rgb[1]);
+    let values = spans[spot.span].values;
+    let a = unpack_rgb9(values.x);
+    let b = unpack_rgb9(values.y);
     // 9 bits along spans, 6 of a pixel.
     let rgb = vec3(span_value(a.x, b.x, spot), span_value(a.y, b.y, spot), span_value(a.z, b.z, spot)) >> vec3(3u);
-    let texture = polygons[spot.polygon].texture;
     var st = vec2(0);
-    if texture_format(texture) != 0u {
-        let c = unpack_halves(spans[spot.span].st[0]);
-        let d = unpack_halves(spans[spot.span].st[1]);
+    if texture_format(spot.registers.y) != 0u {
+        let c = unpack_halves(values.z);
+        let d = unpack_halves(values.w);
         st = vec2(span_value(c.x, d.x, spot), span_value(c.y, d.y, spot));
     }
-    return shade(spot.polygon, spot.attributes, texture, vec3<u32>(rgb), st);
+    return shade(spot.polygon, spot.registers, vec3<u32>(rgb), st);
 }
 
 fn passes(spot: Spot, depth: u32, layer: Layer, attributes: u32) -> bool {
-    if extractBits(spot.attributes, 14u, 1u) != 0u {
+    if extractBits(spot.registers.x, 14u, 1u) != 0u {
         let margin = select(0x200u, 0xffu, (spot.flags & W_BUFFERED) != 0u);
         return max(depth, layer.depth) - min(depth, layer.depth) <= margin;
     }
@@ -133,7 +134,7 @@ fn draw_translucent(spot: Spot, layer: Layer, color: u32, depth: u32, own: u32) 
     var out = layer;
     out.attributes = (own & BACK) | (own & there & FOG) | id | (there & (OPAQUE_ID | COVERAGE | EDGES));
     out.color = blend(color, layer.color);
-    if extractBits(spot.attributes, 11u, 1u) != 0u {
+    if extractBits(spot.registers.x, 11u, 1u) != 0u {
         out.depth = depth;
     }
     return out;
@@ -187,10 +188,10 @@ fn layers(pixel: Pixel, spot: Spot, depth: u32) -> u32 {
     return NOWHERE;
 }
 
-fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, place: u32, color: u32, depth: u32, own: u32) {
-    let flags = spot.span_flags;
+fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, into: u32, color: u32, depth: u32, own: u32) {
+    let flags = spot.place.y;
     let x = spot.x;
-    let inner = unpack_halves(spans[spot.span].inner);
+    let inner = unpack_halves(spot.place.w);
     let is_left = x < inner.x;
     let is_right = !is_left && x >= inner.y;
     var attributes = own | (flags & ROW_FLAGS) | select(0u, LEFT_EDGE, is_left) | select(0u, RIGHT_EDGE, is_right);
@@ -203,8 +204,9 @@ fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, place: u32, color: u32, 
         if rises {
             // How many were drawn before this one is known when all are.
             coverage = (spot.span << 1u) | select(0u, 1u, is_right);
-            let bit = u32(x - spans[spot.span].drawn_x);
-            atomicOr(&drawn[spans[spot.span].drawn + (bit >> 5u)], 1u << (bit & 31u));
+            let edges = spans[spot.span].edges;
+            let bit = u32(x) - edges.w;
+            atomicOr(&drawn[edges.z + (bit >> 5u)], 1u << (bit & 31u));
         } else if is_left {
             attributes |= flags & COVERAGE;
         } else if is_right {
@@ -212,11 +214,11 @@ fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, place: u32, color: u32, 
         } else {
             attributes |= COVERAGE;
         }
-        if place != UNDER {
+        if into != UNDER {
             (*pixel).under = (*pixel).top;
         }
     }
-    if place == UNDER {
+    if into == UNDER {
         (*pixel).under = Layer(color, depth, attributes);
     } else {
         (*pixel).top = Layer(color, depth, attributes);
@@ -226,12 +228,12 @@ fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, place: u32, color: u32, 
 
 /// Whether a pixel of an upper edge is over one that ends a polygon of the same id below.
 fn is_over_lower_edge(pixel: Pixel, spot: Spot) -> bool {
-    let inner = unpack_halves(spans[spot.span].inner);
+    let inner = unpack_halves(spot.place.w);
     let side = select(0u, UPPER_LEFT, spot.x < inner.x) | select(0u, UPPER_RIGHT, spot.x >= max(inner.y, inner.x));
     let there = pixel.top.attributes & (OPAQUE_ID | LOWER_EDGE | TRANSLUCENT);
-    let wanted = (spot.attributes & OPAQUE_ID) | LOWER_EDGE;
+    let wanted = (spot.registers.x & OPAQUE_ID) | LOWER_EDGE;
     let kind = spot.flags & (OPAQUE | SHADOW);
-    return (spot.span_flags & side) != 0u && there == wanted && kind == OPAQUE;
+    return (spot.place.y & side) != 0u && there == wanted && kind == OPAQUE;
 }
 
 /// [`LOWER_EDGE`] for a pixel that ends the polygon below.
@@ -245,48 +247,50 @@ fn lower_edge(flags: u32, is_left: bool, is_right: bool) -> u32 {
 
 /// Draws a polygon's pixel.
 fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
-    let row = y - polygons[polygon].first;
-    if row < 0 || row >= i32(polygons[polygon].rows) {
+    let band = polygons[polygon].band;
+    let row = u32(y) - band.x;
+    if row >= band.y {
         return;
     }
-    let span = polygons[polygon].span + u32(row);
-    if (*pixel).marks != 0u && (spans[span].flags & CLEARS) != 0u {
+    let span = band.z + row;
+    let place = spans[span].place;
+    if (place.y & CLEARS) != 0u {
         (*pixel).marks = 0u;
     }
-    let shown = unpack_halves(spans[span].shown);
+    let shown = unpack_halves(place.x);
     if x < shown.x || x > shown.y {
         return;
     }
-    let flags = polygons[polygon].flags;
-    if (flags & WIREFRAME) != 0u && is_hollow(span, x) {
+    let flags = band.w;
+    if (flags & WIREFRAME) != 0u && is_hollow(place, x) {
         return;
     }
-    let spot = spot(polygon, span, x, flags);
+    let spot = spot(polygon, span, place, x, flags);
     let depth = span_depth(spot);
     if (flags & SHADOW_MASK) != 0u {
         mark(pixel, spot, depth);
         return;
     }
-    var place = layers(*pixel, spot, depth);
-    if place == NOWHERE && (frame.rules & OVERLAPS_EDGES) != 0u && is_over_lower_edge(*pixel, spot) {
-        place = ON_TOP;
+    var into = layers(*pixel, spot, depth);
+    if into == NOWHERE && (frame.rules & OVERLAPS_EDGES) != 0u && is_over_lower_edge(*pixel, spot) {
+        into = ON_TOP;
     }
-    if place == NOWHERE {
+    if into == NOWHERE {
         return;
     }
     let color = span_color(spot);
     if alpha(color) <= frame.alpha_ref {
         return;
     }
-    let own = (spot.attributes & (OPAQUE_ID | FOG)) | select(BACK, 0u, (flags & FRONT) != 0u);
+    let own = (spot.registers.x & (OPAQUE_ID | FOG)) | select(BACK, 0u, (flags & FRONT) != 0u);
     if alpha(color) == 31u {
-        draw_opaque(pixel, spot, place, color, depth, own);
+        draw_opaque(pixel, spot, into, color, depth, own);
         return;
     }
-    if place != UNDER {
+    if into != UNDER {
         (*pixel).top = draw_translucent(spot, (*pixel).top, color, depth, own);
     }
-    if place != ON_TOP {
+    if into != ON_TOP {
         (*pixel).under = draw_translucent(spot, (*pixel).under, color, depth, own);
     }
 }

@@ -1,15 +1,15 @@
 // What happens to whole rows at the end: coverage, edge marking, fog, antialiasing, in this order. `finish.rs` says why.
 
 /// Drawn pixels of a span's bitmap in columns `first` to `last`, without `last`.
-fn count_drawn(span: u32, first: i32, last: i32) -> u32 {
+fn count_drawn(edges: vec4<u32>, first: i32, last: i32) -> u32 {
     var count = 0u;
-    var bit = u32(max(first - spans[span].drawn_x, 0));
-    let end = u32(max(last - spans[span].drawn_x, 0));
+    var bit = u32(max(first - i32(edges.w), 0));
+    let end = u32(max(last - i32(edges.w), 0));
     while bit < end {
         let word = bit >> 5u;
         let stop = min(end, (word + 1u) * 32u);
         let mask = (0xffffffffu >> (32u - (stop - bit))) << (bit & 31u);
-        count += countOneBits(atomicLoad(&drawn[spans[span].drawn + word]) & mask);
+        count += countOneBits(atomicLoad(&drawn[edges.z + word]) & mask);
         bit = stop;
     }
     return count;
@@ -28,12 +28,14 @@ fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let span = coverage >> 1u;
     let side = coverage & 1u;
-    let inner = unpack_halves(spans[span].inner);
-    let first = select(unpack_halves(spans[span].ends).x, max(inner.y, inner.x), side != 0u);
-    let count = count_drawn(span, first, i32(id.x));
-    let rising = spans[span].rising[side];
+    let columns = spans[span].place;
+    let edges = spans[span].edges;
+    let inner = unpack_halves(columns.w);
+    let first = select(unpack_halves(columns.z).x, max(inner.y, inner.x), side != 0u);
+    let count = count_drawn(edges, first, i32(id.x));
+    let rising = edges[side];
     let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
-    let falls = (spans[span].flags & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
+    let falls = (columns.y & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
     pixels[place].top.attributes |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
 }
 

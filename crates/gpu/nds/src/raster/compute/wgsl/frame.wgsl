@@ -70,26 +70,17 @@ struct Vertex {
     st: u32,
 }
 
+/// A polygon. What is read together is a vector: a load costs as much for four words as for one.
 struct Polygon {
-    /// POLYGON_ATTR, TEXIMAGE_PARAM, PLTT_BASE.
-    attributes: u32,
-    texture: u32,
-    palette: u32,
-    flags: u32,
+    /// Its first row in the band, how many it has there, the number of the first one's span, and flags.
+    band: vec4<u32>,
+    /// POLYGON_ATTR, TEXIMAGE_PARAM, PLTT_BASE, and columns [15:0] and rows [31:16] of the picture in the texture's place; none has 0.
+    registers: vec4<u32>,
+    /// Its bitmaps of drawn pixels: first word, words of a row, column of the first bit. Then the picture's first word behind
+    /// texture memory.
+    drawn: vec4<u32>,
     top_y: i32,
     bottom_y: i32,
-    /// Its first row in the band, and how many it has there.
-    first: i32,
-    rows: u32,
-    /// Number of the first row's span.
-    span: u32,
-    /// Its bitmaps of drawn pixels: first word, words of a row, column of the first bit.
-    drawn: u32,
-    drawn_words: u32,
-    drawn_x: i32,
-    /// The picture in the texture's place: its first word behind texture memory, and columns [15:0] and rows [31:16]; none has 0.
-    picture: u32,
-    picture_size: u32,
     vertices: array<Vertex, 10>,
 }
 
@@ -111,27 +102,17 @@ const LOWER_LEFT = 1u << 25u;
 const LOWER_RIGHT = 1u << 26u;
 const LAST_ROW = 1u << 27u;
 
-/// A polygon's part of a row. Columns are pairs of 16 signed bits, as each load costs.
+/// A polygon's part of a row. Columns are pairs of 16 signed bits.
 struct Span {
-    /// First and last column that may be drawn.
-    shown: u32,
-    /// First and last pixel.
-    ends: u32,
-    /// First after the left edge, first of the right edge.
-    inner: u32,
-    flags: u32,
-    /// Rising coverage by side: of the first pixel [9:0], what each drawn one adds [25:16].
-    rising: array<u32, 2>,
-    /// w of both ends.
-    w: u32,
-    /// Of its length, for depths.
-    reciprocal: u32,
-    depth: array<i32, 2>,
-    rgb: array<u32, 2>,
-    st: array<u32, 2>,
-    /// First word of its bitmap of drawn pixels.
-    drawn: u32,
-    drawn_x: i32,
+    /// First and last column that may be drawn; flags; first and last pixel; first after the left edge, first of the right edge.
+    place: vec4<u32>,
+    /// w of both ends; the reciprocal of its length, for depths; depths of both ends.
+    depth: vec4<u32>,
+    /// Colours of both ends, then texture coordinates.
+    values: vec4<u32>,
+    /// Rising coverage by side: of the first pixel [9:0], what each drawn one adds [25:16]. Then the first word of its bitmap of
+    /// drawn pixels, and the column of its first bit.
+    edges: vec4<u32>,
 }
 
 fn pack_halves(first: i32, second: i32) -> u32 {

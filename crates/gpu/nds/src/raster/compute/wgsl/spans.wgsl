@@ -202,7 +202,7 @@ fn next_place(flags: u32, place: u32, up: bool) -> u32 {
 
 /// The edge of a side that crosses `row`.
 fn side(polygon: u32, is_right: bool, row: i32) -> Edge {
-    let flags = polygons[polygon].flags;
+    let flags = polygons[polygon].band.w;
     let bottom = extractBits(flags, 8u, 4u);
     let up = ((flags & FRONT) != 0u) != is_right;
     var upper = extractBits(flags, 4u, 4u);
@@ -218,7 +218,7 @@ fn side(polygon: u32, is_right: bool, row: i32) -> Edge {
 fn flat_sides(polygon: u32) -> array<u32, 2> {
     var left = 0u;
     var right = 0u;
-    var places = array(1u, (polygons[polygon].flags & 15u) - 1u);
+    var places = array(1u, (polygons[polygon].band.w & 15u) - 1u);
     for (var i = 0; i < 2; i++) {
         let place = places[i];
         let x = polygons[polygon].vertices[place].x;
@@ -270,11 +270,12 @@ fn is_clearing(span: u32) -> bool {
 @compute @workgroup_size(64)
 fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     let polygon = id.y;
-    if id.x >= polygons[polygon].rows {
+    let band = polygons[polygon].band;
+    if id.x >= band.y {
         return;
     }
-    let row = polygons[polygon].first + i32(id.x);
-    let flags = polygons[polygon].flags;
+    let row = i32(band.x + id.x);
+    let flags = band.w;
     let top = polygons[polygon].top_y;
     let bottom = polygons[polygon].bottom_y;
     var left: Edge;
@@ -321,7 +322,7 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     } else if is_last {
         bits |= BOTTOM_ROW;
     }
-    let index = polygons[polygon].span + id.x;
+    let index = band.z + id.x;
     if is_clearing(index) {
         bits |= CLEARS;
     }
@@ -329,10 +330,7 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     let inside = min(start + left_pixels.length, end + 1);
     let first_of_right = min(end + 1 - right_pixels.length, end + 1);
     let beside = max(first_of_right, inside);
-    span.ends = pack_halves(start, end);
-    span.inner = pack_halves(inside, first_of_right);
-    span.reciprocal = depth_reciprocal(end + 1 - start);
-    span.shown = pack_halves(
+    let shown = pack_halves(
         select(inside, start, (bits & FILLS_LEFT) != 0u),
         select(beside - 1, end, (bits & FILLS_RIGHT) != 0u),
     );
@@ -350,28 +348,27 @@ fn set_up(@builtin(global_invocation_id) id: vec3<u32>) {
     } else {
         bits |= right_pixels.coverage << 16u;
     }
-    span.rising = array(left_pixels.coverage, right_pixels.coverage);
+    var right_rising = right_pixels.coverage;
     if !swapped && right_pixels.rises && (frame.rules & RECORDED_COVERAGE) != 0u {
         // Pixels of the right edge that belong to the left one count.
         let gain = right_pixels.coverage >> 16u;
         let first = (right_pixels.coverage & 0x3ffu) + u32(max(inside - first_of_right, 0)) * gain;
-        span.rising[1] = min(first, 0x3ffu) | (gain << 16u);
+        right_rising = min(first, 0x3ffu) | (gain << 16u);
     }
     let w = vec2(edge_value(left, left.upper.w, left.lower.w), edge_value(right, right.upper.w, right.lower.w));
     if w.x == w.y && (w.x & 0x7f) == 0 {
         bits |= LINEAR;
     }
-    span.flags = bits;
-    span.w = u32(w.x) | (u32(w.y) << 16u);
+    span.place = vec4(shown, bits, pack_halves(start, end), pack_halves(inside, first_of_right));
     let is_w = (flags & W_BUFFERED) != 0u;
-    span.depth = array(edge_depth(left, is_w), edge_depth(right, is_w));
-    span.rgb = array(edge_rgb(left), edge_rgb(right));
-    span.st = array(edge_st(left), edge_st(right));
-    let words = polygons[polygon].drawn_words;
-    span.drawn = polygons[polygon].drawn + id.x * words;
-    span.drawn_x = polygons[polygon].drawn_x;
-    for (var i = 0u; i < words; i++) {
-        atomicStore(&drawn[span.drawn + i], 0u);
+    let depths = vec2<u32>(vec2(edge_depth(left, is_w), edge_depth(right, is_w)));
+    span.depth = vec4(u32(w.x) | (u32(w.y) << 16u), depth_reciprocal(end + 1 - start), depths);
+    span.values = vec4(edge_rgb(left), edge_rgb(right), edge_st(left), edge_st(right));
+    let bitmaps = polygons[polygon].drawn;
+    let bitmap = bitmaps.x + id.x * bitmaps.y;
+    span.edges = vec4(left_pixels.coverage, right_rising, bitmap, bitmaps.z);
+    for (var i = 0u; i < bitmaps.y; i++) {
+        atomicStore(&drawn[bitmap + i], 0u);
     }
     spans[index] = span;
 }
