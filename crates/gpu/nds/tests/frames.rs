@@ -1,4 +1,5 @@
-//! Random frames are the same however they are drawn: with whichever of the host's vector extensions, in parts, and with pictures of
+//! Random frames are the same however they are drawn: with whichever of the host's vector extensions, on any number of threads, in parts,
+//! and with pictures of
 //! the textures' own texels in their place.
 
 #[path = "compute/scenes.rs"]
@@ -50,6 +51,22 @@ fn frames_are_the_same_with_all_extensions() {
         let best = frame(&gpu, Extensions::Best);
         for extensions in Extensions::ALL {
             assert!(frame(&gpu, extensions) == best, "scene {seed} with {extensions:?}");
+        }
+    }
+}
+
+#[test]
+fn frames_are_the_same_with_any_number_of_threads() {
+    for seed in property::seeds(2 * SCENES) {
+        let gpu = gpu(seed);
+        let one = frame(&gpu, Extensions::Best);
+        for threads in 2..5 {
+            let mut renderer = Renderer::new(Options { threads, ..Options::default() });
+            // The second frame finds threads as the first left them.
+            for _ in 0..2 {
+                renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+                assert!(rows(&renderer) == one, "scene {seed} with {threads} threads");
+            }
         }
     }
 }

@@ -49,26 +49,15 @@ impl Finish {
         inner.for_each(|y| self.row(level, lines, y));
     }
 
-    /// Finishes those of `rows` that [`Finish::part`] leaves out, where the rows `drawn` were finished in parts of so many: the
-    /// first and the last of each, and those drawn before. Finishing a row changes neither its depths nor its ids, which are
-    /// all that its neighbours compare with.
-    pub fn seams(
-        &self,
-        level: Level,
-        lines: &mut [Line],
-        rows: Range<usize>,
-        drawn: &Range<usize>,
-        part: usize,
-    ) {
+    /// Finishes those of `rows` that [`Finish::part`] leaves out where the rows drawn now were finished in `parts`: the first and the last
+    /// of each, and those drawn before. Finishing a row changes neither its depths nor its ids, which are all that its
+    /// neighbours compare with.
+    pub fn seams(&self, level: Level, lines: &mut [Line], rows: Range<usize>, parts: &[Range<usize>]) {
         if self.control.contains(Control::EDGE_MARKING) {
-            let is_seam = |y: &usize| {
-                let at = y.saturating_sub(drawn.start);
-                *y < drawn.start
-                    || at.is_multiple_of(part)
-                    || (at + 1).is_multiple_of(part)
-                    || y + 1 == drawn.end
-            };
-            rows.filter(is_seam).for_each(|y| self.row(level, lines, y));
+            let before = rows.start..parts.first().map_or(rows.end, |part| part.start);
+            let seams = parts.iter().flat_map(|part| [part.start, part.end - 1].into_iter().take(part.len()));
+            let seams = before.chain(seams).filter(|y| rows.contains(y));
+            seams.for_each(|y| self.row(level, lines, y));
         }
     }
 

@@ -112,16 +112,8 @@ pub struct RasterPolygon {
 }
 
 impl RasterPolygon {
-    /// From polygon and vertex memory; `None` if it is never drawn.
-    pub fn new(
-        polygon: &Polygon,
-        memory: &[Vertex],
-        control: Control,
-        scale: Scale,
-    ) -> Option<RasterPolygon> {
-        if polygon.flags.contains(Flags::NEVER_DRAWN) || polygon.len < 2 {
-            return None;
-        }
+    /// From polygon and vertex memory, of one that is drawn ([`PolygonList::drawn`](crate::geometry::polygon::PolygonList::drawn)).
+    pub fn new(polygon: &Polygon, memory: &[Vertex], control: Control, scale: Scale) -> RasterPolygon {
         let bits = polygon.attribute_bits();
         let front = polygon.flags.contains(Flags::FRONT);
         let is_w = polygon.flags.contains(Flags::W_BUFFERED);
@@ -129,7 +121,7 @@ impl RasterPolygon {
         let wireframe = alpha == 0;
         let mut vertices = [RasterVertex::default(); MAX_VERTICES];
         for (i, (place, &index)) in vertices.iter_mut().zip(polygon.indices()).enumerate() {
-            let vertex = memory.get(usize::from(index))?;
+            let Some(vertex) = memory.get(usize::from(index)) else { break };
             let [r, g, b] = vertex.color9().map(i32::from);
             let [s, t] = vertex.texcoord.map(i32::from);
             let [x, y] = scale.place(vertex);
@@ -144,7 +136,7 @@ impl RasterPolygon {
         let len = polygon.len.min(MAX_VERTICES as u8);
         let places = vertices[..usize::from(len)].iter().map(|v| [v.end.x, v.end.y]);
         let bounds = Bounds::new(places, scale.size()[1] as i32);
-        Some(RasterPolygon {
+        RasterPolygon {
             top_y: bounds.top_y,
             bottom_y: bounds.bottom_y,
             test: if bits.contains(Attributes::DEPTH_EQUAL) {
@@ -175,7 +167,7 @@ impl RasterPolygon {
             top: bounds.top,
             bottom: bounds.bottom,
             vertices,
-        })
+        }
     }
 
     /// Rows it is drawn in.

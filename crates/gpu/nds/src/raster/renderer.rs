@@ -7,14 +7,13 @@ use super::frame::{Frame, FrameRow};
 use super::polygon::{RasterPolygon, Shadow, Walker};
 use super::replace::{Replaced, Replacements, Replacer};
 use super::shade::Environment;
-use super::shadow::Stencil;
+use super::shadow::{MaskHistory, OldMarks, Stencil};
 use super::span::Span;
 use super::{Rules, Scale, ScaledRules};
-use crate::geometry::polygon::PolygonList;
+use crate::geometry::polygon::{Polygon, PolygonList};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,6 +68,7 @@ pub struct Renderer {
     scale: Scale,
     polygons: Vec<RasterPolygon>,
     strips: Strips,
+    masks: Masks,
     lines: Vec<Line>,
     /// Rows of the frame that are drawn, and of these, that are finished.
     drawn: usize,
@@ -93,9 +93,8 @@ struct Strips {
 
 /// Rows of a strip: few enough for the nearest cache.
 const STRIP_ROWS: usize = 8;
-/// Rows that a thread takes at a time where several draw: few, as some rows have much more to draw than others, and whole
-/// strips.
-const TAKEN_ROWS: usize = 3 * STRIP_ROWS;
+/// Rows that one thread draws alone.
+const FEW_ROWS: usize = 3 * STRIP_ROWS;
 
 impl Strips {
     fn sort(&mut self, rows: usize, polygons: &[RasterPolygon]) {
@@ -132,6 +131,69 @@ impl Strips {
     }
 }
 
+/// Where a frame's rows can be drawn without those above them: anywhere if it has no masks, as marks of a mask that nothing clears come back
+/// two rows later.
+#[derive(Clone, Debug, Default)]
+struct Masks {
+    /// By row, if the frame has masks: whether the polygon drawn last before it is one, and whether rows from it on see no marks
+    /// of rows above.
+    rows: Vec<(bool, bool)>,
+}
+
+impl Masks {
+    /// Finds it out, where strips are rows if there are masks.
+    fn find(&mut self, has_masks: bool, strips: &Strips, polygons: &[RasterPolygon]) {
+        self.rows.clear();
+        if !has_masks {
+            return;
+        }
+        let mut history = MaskHistory::default();
+        let mut old_marks = [OldMarks::Kept; HEIGHT];
+        for (y, old) in old_marks.iter_mut().enumerate() {
+            self.rows.push((history.after_mask, false));
+            let shadows = strips.places(y).iter().filter_map(|&place| polygons.get(usize::from(place)));
+            *old = history.row(shadows.map(|polygon| (polygon.shadow, ())), |()| {});
+        }
+        // Of a row and the one above it, which have the two parts of the mask.
+        let mut sees_none = [true; 2];
+        for (y, &old) in old_marks.iter().enumerate().rev() {
+            match old {
+                OldMarks::Kept => {}
+                OldMarks::Cleared => sees_none[y % 2] = true,
+                OldMarks::Seen => sees_none[y % 2] = false,
+            }
+            self.rows[y].1 = sees_none == [true; 2];
+        }
+    }
+
+    /// Whether there are masks.
+    fn is_any(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// Cuts rows into parts that do not depend on each other, for threads that take one after the other: few large ones first, as each
+    /// begins by finding the sides of its polygons, then smaller ones, as some rows have much more to draw than others.
+    fn parts(&self, rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
+        let can_start = |row: &usize| self.rows.get(*row).is_none_or(|&(_, sees_none)| sees_none);
+        let mut parts = Vec::new();
+        let mut start = rows.start;
+        while start < rows.end {
+            let left = rows.end - start;
+            let some =
+                if threads == 1 { left } else { left.div_ceil(2 * threads).next_multiple_of(STRIP_ROWS) };
+            let end = (start + some..rows.end).find(can_start).unwrap_or(rows.end);
+            parts.push(start..end);
+            start = end;
+        }
+        parts
+    }
+
+    /// Whether the polygon drawn last before a row is a mask.
+    fn are_before(&self, row: usize) -> bool {
+        self.rows.get(row).is_some_and(|&(after_mask, _)| after_mask)
+    }
+}
+
 /// What a thread needs.
 #[derive(Clone, Debug, Default)]
 struct Band {
@@ -151,7 +213,7 @@ impl Default for Renderer {
 /// What a frame's rows are drawn from.
 struct Scene<'a> {
     scale: Scale,
-    has_masks: bool,
+    masks: &'a Masks,
     clear: Clear,
     state: FillState<'a>,
     polygons: &'a [RasterPolygon],
@@ -169,6 +231,7 @@ impl Renderer {
             scale: Scale::ONE,
             polygons: Vec::new(),
             strips: Strips::default(),
+            masks: Masks::default(),
             lines: vec![Line::default(); HEIGHT],
             drawn: HEIGHT,
             finished: HEIGHT,
@@ -211,16 +274,13 @@ impl Renderer {
         self.scale = scale;
         self.replacer.find(list, memory);
         self.prepare(list, registers.control(), scale);
-        self.strips.sort(if self.has_masks() { 1 } else { STRIP_ROWS }, &self.polygons);
+        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
+        self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.polygons);
+        self.masks.find(has_masks, &self.strips, &self.polygons);
         (self.drawn, self.finished) = (0, 0);
         for band in &mut self.bands {
             band.next = None;
         }
-    }
-
-    /// A mask outlives its row, so that rows with masks depend on each other.
-    fn has_masks(&self) -> bool {
-        self.polygons.iter().any(|p| p.shadow == Shadow::Mask)
     }
 
     /// How many of the frame's rows are drawn as they will stay.
@@ -240,11 +300,10 @@ impl Renderer {
         }
         let clear = Clear::new(registers);
         let finish = Finish::new(registers, clear.border());
-        let has_masks = self.has_masks();
         let level = self.options.extensions.level();
         let frame = Scene {
             scale: self.scale,
-            has_masks,
+            masks: &self.masks,
             clear,
             state: FillState {
                 environment: Environment::new(registers, memory, self.replacer.pictures()),
@@ -260,41 +319,58 @@ impl Renderer {
         };
         let drawn = self.drawn..last.max(self.drawn);
         let threads = match self.options.threads {
-            _ if has_masks || drawn.len() <= TAKEN_ROWS => 1,
+            // Marks of masks are kept by the thread that draws rows one after the other.
+            _ if drawn.len() <= FEW_ROWS || self.masks.is_any() && drawn.len() < HEIGHT => 1,
             0 => rayon::current_num_threads(),
             threads => threads.min(HEIGHT),
         };
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
         let bands = self.bands.get_mut(..threads).unwrap_or_default();
-        let rows = if threads == 1 { HEIGHT } else { TAKEN_ROWS };
-        let lines = self.lines.get_mut(drawn.clone()).unwrap_or_default();
-        let parts = Mutex::new(lines.chunks_mut(rows).enumerate());
-        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let parts = self.masks.parts(drawn.clone(), threads);
+        let mut lines = self.lines.get_mut(drawn.clone()).unwrap_or_default();
+        let taken = parts.iter().map(|part| {
+            let (here, below) = std::mem::take(&mut lines).split_at_mut(part.len());
+            lines = below;
+            (part.start, here)
+        });
+        let taken = Mutex::new(taken.collect::<Vec<_>>().into_iter());
+        let next = || taken.lock().unwrap_or_else(PoisonError::into_inner).next();
         let draw = |band: &mut Band| {
-            while let Some((i, lines)) = next() {
-                band.draw(&frame, drawn.start + i * rows, lines);
+            while let Some((first, lines)) = next() {
+                band.draw(&frame, first, lines);
                 finish.part(level, lines);
             }
         };
         match bands {
             [band] => draw(band),
-            bands => bands.par_iter_mut().for_each(draw),
+            // The calling thread begins at once: the others may take longer to wake up than there is to do.
+            [own, others @ ..] => rayon::in_place_scope(|scope| {
+                for band in others {
+                    scope.spawn(|_| draw(band));
+                }
+                draw(own);
+            }),
+            [] => {}
         }
-        finish.seams(level, &mut self.lines, self.finished..end, &drawn, rows);
+        drop(taken);
+        finish.seams(level, &mut self.lines, self.finished..end, &parts);
         (self.drawn, self.finished) = (drawn.end, end);
     }
 
     /// Takes the polygons over in drawing order.
     fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
-        self.polygons.clear();
-        let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
-        self.polygons.extend(ordered.filter_map(|submitted| {
-            let mut polygon = RasterPolygon::new(submitted, &list.vertices, control, scale)?;
-            if let Some(place) = self.replacer.place(submitted.texture, submitted.palette) {
+        let replacer = &self.replacer;
+        let none = Polygon::default();
+        let prepared = |place: u16| {
+            let submitted = list.polygons.get(usize::from(place)).unwrap_or(&none);
+            let mut polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
+            if let Some(place) = replacer.place(submitted.texture, submitted.palette) {
                 polygon.shader.replace(Replaced::new(place, submitted.texture));
             }
-            Some(polygon)
-        }));
+            polygon
+        };
+        self.polygons.clear();
+        self.polygons.extend(list.drawn().map(prepared));
     }
 
     /// A row's colours as shown, scrolled: 6 bits of red, green and blue from the lowest byte on, 5 bits of alpha.
@@ -355,6 +431,9 @@ impl Band {
             self.stencil.reset(frame.scale);
         }
         let continues = self.next == Some(first);
+        if !continues {
+            self.stencil.go_on(frame.masks.are_before(first));
+        }
         self.next = Some(first + lines.len());
         let rows = frame.strips.rows;
         let (mut top, mut lines) = (first, lines);
@@ -363,7 +442,7 @@ impl Band {
             let (strip_lines, below) = lines.split_at_mut(lines.len().min((strip + 1) * rows - top));
             for (y, line) in (top..).zip(&mut *strip_lines) {
                 frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
-                if frame.has_masks {
+                if frame.masks.is_any() {
                     // A mark of two rows above may have pixels drawn under edges where nothing was kept.
                     line.under = Row::default();
                 }

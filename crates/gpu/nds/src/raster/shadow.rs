@@ -4,7 +4,7 @@ use super::Scale;
 use super::buffers::{EDGES, Line, WIDTH};
 use super::fill::{depths, parts};
 use super::lanes::{Block, LANES, all, any_bit, keep, load, store};
-use super::polygon::RasterPolygon;
+use super::polygon::{RasterPolygon, Shadow};
 use super::span::Span;
 use fearless_simd::prelude::*;
 
@@ -36,6 +36,11 @@ impl Stencil {
         self.rows.clear();
         self.rows.resize(2 * scale.get() as usize, [0; WIDTH]);
         self.after_mask = false;
+    }
+
+    /// Goes on at a row that does not depend on marks of the rows above, behind a mask or another polygon.
+    pub fn go_on(&mut self, after_mask: bool) {
+        self.after_mask = after_mask;
     }
 
     /// Marks of row `y`.
@@ -72,5 +77,45 @@ impl Stencil {
                 store(row, first, block.counts.select(kept | below, marks));
             }
         }
+    }
+}
+
+/// What becomes of the mask, row by row from the top of the frame, as far as polygons' rows decide.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MaskHistory {
+    /// Whether the polygon drawn last, in whichever row, was a mask.
+    pub after_mask: bool,
+}
+
+/// What a row does with the marks that its part of the mask has from two rows above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldMarks {
+    /// Nothing: they stay.
+    Kept,
+    /// A mask clears them before anything sees them.
+    Cleared,
+    /// A shadow falls where they are, or a mask adds to them.
+    Seen,
+}
+
+impl MaskHistory {
+    /// Goes on over a row's polygons, in drawing order; `clears` is told each mask that clears the row.
+    pub fn row<T>(
+        &mut self,
+        polygons: impl Iterator<Item = (Shadow, T)>,
+        mut clears: impl FnMut(T),
+    ) -> OldMarks {
+        let mut old = OldMarks::Kept;
+        for (shadow, polygon) in polygons {
+            let is_clearing = shadow == Shadow::Mask && !self.after_mask;
+            if is_clearing {
+                clears(polygon);
+            }
+            if old == OldMarks::Kept && shadow != Shadow::None {
+                old = if is_clearing { OldMarks::Cleared } else { OldMarks::Seen };
+            }
+            self.after_mask = shadow == Shadow::Mask;
+        }
+        old
     }
 }

@@ -18,12 +18,12 @@
 //! |---|---|
 //! | `band` | how many rows a band has, and its polygons |
 //! | `layout` | the records that the passes read |
-//! | `history` | shadow masks over rows |
+//! | `clears` | shadow masks over rows |
 //! | `pool` | buffers that a frame leaves to the next |
 //! | `wgsl/` | the passes: `spans`, `draw` with `colors`, `finish`; `frame` has what they share |
 
 mod band;
-mod history;
+mod clears;
 mod layout;
 mod pool;
 
@@ -37,12 +37,13 @@ use super::frame::{Frame, FrameRow};
 use super::polygon::RasterPolygon;
 use super::replace::{Replacements, Replacer};
 use super::shade::Environment;
+use super::shadow::MaskHistory;
 use super::{Rules, Scale};
 use crate::geometry::polygon::{Polygon, PolygonList};
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use band::{Band, BandPolygons, Bands};
-use history::MaskHistory;
+use clears::MaskRows;
 use layout::{FrameState, PIXEL_WORDS, SPAN_WORDS, Submitted};
 use pool::Pool;
 use std::sync::Arc;
@@ -168,18 +169,20 @@ impl ComputeRenderer {
         let [width, height] = scale.size().map(|size| size as u32);
         let all = || self.polygons.iter().map(|submitted| (submitted, 0));
         let has_masks = self.polygons.iter().any(Submitted::is_mask);
-        let by_columns = has_masks && MaskHistory::default().advance(0..height as i32, all(), 0).depends;
+        let mut history = MaskHistory::default();
+        let by_columns = has_masks && MaskRows::advance(&mut history, 0..height as i32, all(), 0).depends;
 
         self.planes.iter_mut().for_each(Vec::clear);
         self.size = scale.size();
         let antialiasing = registers.control().contains(Control::ANTIALIASING);
         let bands = Bands { width, height, scale, antialiasing, most_rows: self.options.band_rows };
-        let mut history = MaskHistory::default();
+        history = MaskHistory::default();
         let mut before: Option<(Band, Buffer)> = None;
         while let Some((band, polygons)) = bands.next(before.as_ref().map(|(band, _)| band), &self.polygons) {
             let rows = band.first as i32..(band.first + band.rows) as i32;
             let clears = if has_masks {
-                history.advance(rows, polygons.spans(&self.polygons), polygons.span_count).clears
+                MaskRows::advance(&mut history, rows, polygons.spans(&self.polygons), polygons.span_count)
+                    .clears
             } else {
                 Vec::new()
             };
@@ -207,11 +210,11 @@ impl ComputeRenderer {
             Some((*starts.get(place)?, self.replacer.pictures().get(place)?.size()))
         };
         self.polygons.clear();
-        let ordered = list.order.iter().filter_map(|&i| list.polygons.get(usize::from(i)));
-        self.polygons.extend(ordered.filter_map(|submitted| {
-            let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale)?;
+        let drawn = list.drawn().filter_map(|place| list.polygons.get(usize::from(place)));
+        self.polygons.extend(drawn.map(|submitted| {
+            let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
             let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
-            Some(Submitted { polygon, attributes, texture, palette, picture: picture(submitted) })
+            Submitted { polygon, attributes, texture, palette, picture: picture(submitted) }
         }));
     }
 
