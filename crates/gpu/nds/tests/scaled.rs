@@ -118,7 +118,7 @@ fn texels_are_where_perspective_has_them() {
         for [x, y] in [[0, 0], [0, 1], [1, 1], [1, 0]] {
             let place = [x, y];
             let w = if place[axis] == 0 { 0x1000 } else { 0x4000 };
-            let at = place.map(|end| (end * (RULER - 1)) as u32);
+            let at = place.map(|end| end * (RULER - 1));
             words.extend([0x22, if axis == 0 { at[0] } else { at[1] << 16 }]);
             words.extend(vertex([if x == 0 { -w } else { w }, if y == 0 { w } else { -w }, w]));
         }

@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_key_depends_on_what_is_shown_alone() {
         let mut memory = TextureMemory::default();
-        let texels: Vec<u8> = (0..32).map(|i| i * 7 & 0x77).collect();
+        let texels: Vec<u8> = (0..32).map(|i| (i * 7) & 0x77).collect();
         memory.write_textures(0x100, &texels);
         memory.write_textures(0x7ff0, &texels);
         for (at, unused) in [(0x20, 1), (0x400, 2)] {

@@ -214,7 +214,7 @@ impl Replaced {
             #[inline(always)]
             |axis| self.wrap[axis].apply(at[axis]),
         );
-        let Some(picture) = pictures.get(self.place as usize) else { return s * 0 };
+        let Some(picture) = pictures.get(self.place as usize) else { return Lanes::splat(s.token(), 0) };
         let [width, height] = picture.size;
         let places = ((t * height) >> self.bits[1]) * width + ((s * width) >> self.bits[0]);
         gather(
