@@ -60,10 +60,12 @@ impl Replacement {
     /// # Errors
     /// If its size is impossible, or not that of its texels.
     pub fn from_rgba8(size: [u32; 2], texels: &[[u8; 4]]) -> Result<Replacement, ReplacementError> {
-        let wanted = size[0] as usize * size[1] as usize;
-        if size.iter().any(|side| !(1..=MAX_SIDE).contains(side)) || wanted > MAX_TEXELS {
+        let can_be = size.iter().all(|side| (1..=MAX_SIDE).contains(side));
+        let Some(wanted) =
+            can_be.then(|| size[0] as usize * size[1] as usize).filter(|&wanted| wanted <= MAX_TEXELS)
+        else {
             return Err(ReplacementError::Size(size));
-        }
+        };
         if texels.len() != wanted {
             return Err(ReplacementError::Texels { got: texels.len(), wanted });
         }
@@ -230,5 +232,20 @@ impl Replacement {
     /// Its texels, as the compute renderer reads them.
     pub(super) fn words(&self) -> &[u32] {
         &self.texels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        for size in [[0, 1], [1, MAX_SIDE + 1], [MAX_SIDE, MAX_SIDE], [u32::MAX; 2]] {
+            assert_eq!(Replacement::from_rgba8(size, &[]), Err(ReplacementError::Size(size)));
+        }
+        let few = ReplacementError::Texels { got: 5, wanted: 6 };
+        assert_eq!(Replacement::from_rgba8([2, 3], &[[0; 4]; 5]), Err(few));
+        assert_eq!(Replacement::from_rgba8([2, 3], &[[0; 4]; 6]).map(|picture| picture.size()), Ok([2, 3]));
     }
 }
