@@ -3,6 +3,9 @@
 use crate::common::{folder, json, picture, run, text};
 use std::fs;
 
+/// A scene of the DS with textures, antialiasing and wireframes.
+const DS_SCENE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
+
 #[test]
 fn scenes_are_listed_and_written() {
     let list = text(&["scenes"]);
@@ -129,9 +132,8 @@ fn damaged_captures_name_the_chunk_and_play_what_is_there() {
 fn frame_dumps_of_ds_scenes_draw_the_same_picture() {
     let folder = folder("nds-dump");
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
     let [dump, of_scene, of_dump] = ["frame.ntrfd", "scene.png", "dump.png"].map(file);
-    run(&["render", scene, "-o", &of_scene, "--frame-dump", &dump], 0);
+    run(&["render", DS_SCENE, "-o", &of_scene, "--frame-dump", &dump], 0);
     run(&["render", &dump, "-o", &of_dump], 0);
     assert!(fs::read(&of_scene).unwrap() == fs::read(&of_dump).unwrap());
     let damaged = file("damaged.ntrfd");
@@ -145,30 +147,28 @@ fn frame_dumps_of_ds_scenes_draw_the_same_picture() {
 fn textures_of_ds_scenes_are_written_and_replaced() {
     let folder = folder("nds-textures");
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
     let [before, after, textures] = ["before.png", "after.png", "textures"].map(file);
-    run(&["render", scene, "-o", &before, "--dump-textures", &textures], 0);
+    run(&["render", DS_SCENE, "-o", &before, "--dump-textures", &textures], 0);
     let written: Vec<_> = fs::read_dir(&textures).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(!written.is_empty());
-    let said = json(&["render", scene, "-o", &after, "--textures", &textures, "--json"]);
+    let said = json(&["render", DS_SCENE, "-o", &after, "--textures", &textures, "--json"]);
     assert_eq!(said["textures_replaced"], written.len());
     assert!(fs::read(&before).unwrap() == fs::read(&after).unwrap());
     for path in &written {
         fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/nds/ids.png"), path).unwrap();
     }
-    run(&["render", scene, "-o", &after, "--textures", &textures], 0);
+    run(&["render", DS_SCENE, "-o", &after, "--textures", &textures], 0);
     assert!(fs::read(&before).unwrap() != fs::read(&after).unwrap());
     fs::write(&written[0], b"nothing").unwrap();
-    run(&["render", scene, "-o", &after, "--textures", &textures], 1);
+    run(&["render", DS_SCENE, "-o", &after, "--textures", &textures], 1);
 }
 
 #[test]
 fn scenes_of_the_ds_are_rendered() {
     let folder = folder("nds");
-    let scene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
     for view in [&[][..], &["--depth"], &["--attributes"], &["--overlay", "edges"], &["--overlay", "ids"]] {
         let frame = folder.join("frame.png");
-        let arguments = [&["render", scene, "-o", frame.to_str().unwrap()], view].concat();
+        let arguments = [&["render", DS_SCENE, "-o", frame.to_str().unwrap()], view].concat();
         run(&arguments, 0);
         let (size, pixels) = picture(&frame);
         assert_eq!(size, (256, 192));

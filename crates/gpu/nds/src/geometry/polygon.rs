@@ -225,15 +225,13 @@ impl PolygonList {
         self.order.clear();
     }
 
-    /// Places of the polygons that are drawn at all, in drawing order.
-    pub(crate) fn drawn(&self) -> impl Iterator<Item = u16> {
-        self.order.iter().copied().filter(|&place| {
-            self.polygons.get(usize::from(place)).is_some_and(|polygon| {
-                let is_there = |&index: &u16| usize::from(index) < self.vertices.len();
-                !polygon.flags.contains(Flags::NEVER_DRAWN)
-                    && polygon.len >= 2
-                    && polygon.indices().iter().all(is_there)
-            })
+    /// The polygons that are drawn at all, in drawing order.
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Polygon> {
+        let is_there = |&index: &u16| usize::from(index) < self.vertices.len();
+        self.order.iter().filter_map(|&place| self.polygons.get(usize::from(place))).filter(move |polygon| {
+            !polygon.flags.contains(Flags::NEVER_DRAWN)
+                && polygon.len >= 2
+                && polygon.indices().iter().all(is_there)
         })
     }
 

@@ -360,9 +360,7 @@ impl Renderer {
     /// Takes the polygons over in drawing order.
     fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
         let replacer = &self.replacer;
-        let none = Polygon::default();
-        let prepared = |place: u16| {
-            let submitted = list.polygons.get(usize::from(place)).unwrap_or(&none);
+        let prepared = |submitted: &Polygon| {
             let mut polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
             if let Some(place) = replacer.place(submitted.texture, submitted.palette) {
                 polygon.shader.replace(Replaced::new(place, submitted.texture));

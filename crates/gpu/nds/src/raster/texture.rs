@@ -93,8 +93,10 @@ impl From<u32> for Format {
 pub struct Texture {
     /// Format.
     pub format: Format,
-    base: u32,
-    palette: u32,
+    /// Byte address of its texels.
+    pub(super) base: u32,
+    /// Byte address of its palette.
+    pub(super) palette: u32,
     width: u32,
     wrap: [Wrap; 2],
     /// Alpha of index 0 of the formats without any.

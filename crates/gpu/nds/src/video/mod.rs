@@ -95,7 +95,7 @@ pub trait Rasterizer {
 /// When the picture of the 3D engines is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drawing {
-    /// All of it in line 215, with textures as they are then.
+    /// All of it in line 215, with textures as they are then, unless it is being drawn row by row already.
     #[default]
     WholeFrame,
     /// Row by row, as the buffer between the 3D engines and the screen takes them: from line 214 on, up to 48 rows ahead of the
@@ -341,7 +341,7 @@ impl Video {
                 self.rows.begin(self.three_d.polygons(), self.row_time);
                 self.has_begun = false;
             }
-            THREE_D_LINE if self.drawing == Drawing::WholeFrame && self.power.contains(Power::RENDERING) => {
+            THREE_D_LINE if !self.rows.is_by_row() && self.power.contains(Power::RENDERING) => {
                 self.vram.take_textures(&mut self.three_d.memory);
                 let memory = &self.three_d.memory;
                 let list = self.three_d.polygons();

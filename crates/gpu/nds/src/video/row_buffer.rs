@@ -139,15 +139,8 @@ impl RowBuffer {
     }
 
     /// Rows that are drawn up to the start of a line, and were not up to the one before.
-    pub fn due(&self, line: u32, list: &PolygonList, time: RowTime) -> Range<usize> {
-        let found;
-        let ends = match &self.ends {
-            Some(ends) => &**ends,
-            None => {
-                found = ends(&costs(list, time));
-                &found
-            }
-        };
+    pub fn due(&mut self, line: u32, list: &PolygonList, time: RowTime) -> Range<usize> {
+        let ends = self.ends.get_or_insert_with(|| Box::new(ends(&costs(list, time))));
         let now = u64::from((line + LINES - FIRST_LINE) % LINES) * u64::from(LINE_CYCLES);
         self.drawn..ends.iter().take_while(|&&end| end <= now).count().max(self.drawn)
     }

@@ -22,7 +22,20 @@ impl Machine {
     }
 
     /// Draws a frame of a number of quads over some rows, and shows it.
-    fn frame(&mut self, quads: usize, color: u32, [top, bottom]: [i32; 2]) {
+    fn frame(&mut self, quads: usize, color: u32, rows: [i32; 2]) {
+        self.submit(quads, color, rows);
+        [191, 192].into_iter().for_each(|line| self.run_to(line));
+        self.show(192);
+    }
+
+    /// Goes on from a line to the end of the frame in which the picture is shown, which is drawn in the blank before.
+    fn show(&mut self, line: u32) {
+        let rest = if line >= 192 { &[0, 192][..] } else { &[192] };
+        rest.iter().for_each(|&line| self.run_to(line));
+    }
+
+    /// Commands of a frame of a number of quads over some rows.
+    fn submit(&mut self, quads: usize, color: u32, [top, bottom]: [i32; 2]) {
         let video = &mut self.0;
         // Rows 0 to 192 are 1 to -1, of six bits of fraction.
         let y = |row: i32| (96 - row) * 64 / 96;
@@ -39,8 +52,6 @@ impl Machine {
             }
         }
         video.three_d_mut().feed(&[0x50, 0]);
-        // The picture is drawn in the next blank, and shown in the frame behind it.
-        [191, 192, 0, 192].into_iter().for_each(|line| self.run_to(line));
     }
 
     fn run_to(&mut self, line: u32) {
@@ -132,6 +143,27 @@ fn rows_drawn_one_by_one_are_those_of_a_whole_frame() {
             assert!(whole.0.picture_3d() == by_row.0.picture_3d(), "{time:?}, {rows:?}");
             let registers = |machine: &mut Machine| [RDLINES_COUNT, DISP3DCNT].map(|at| machine.read(at));
             assert_eq!(registers(&mut whole), registers(&mut by_row), "{time:?}, {rows:?}");
+        }
+    }
+}
+
+/// Each picture is drawn in one way or the other, also if that changes while drawing begins.
+#[test]
+fn the_way_of_drawing_may_change_in_any_line() {
+    for line in [213, 214, 215, 100] {
+        for ways in [[Drawing::WholeFrame, Drawing::ByRow], [Drawing::ByRow, Drawing::WholeFrame]] {
+            let [mut machine, mut other] = [0, 1].map(|_| Machine::new(RowTime::default()));
+            machine.0.set_drawing(ways[0]);
+            for (color, rows) in [(31, [96, 108]), (31 << 5, [30, 150])] {
+                other.frame(1, color, rows);
+                machine.submit(1, color, rows);
+                // In the frame in which it is drawn, or in the one in which it is shown.
+                [191, 192, line].into_iter().for_each(|line| machine.run_to(line));
+                machine.0.set_drawing(ways[1]);
+                machine.show(line);
+                assert!(machine.0.picture_3d() == other.0.picture_3d(), "{ways:?} in line {line}");
+                machine.0.set_drawing(ways[0]);
+            }
         }
     }
 }

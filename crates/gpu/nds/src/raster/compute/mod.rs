@@ -18,7 +18,7 @@
 //! |---|---|
 //! | `band` | how many rows a band has, and its polygons |
 //! | `layout` | the records that the passes read |
-//! | `clears` | shadow masks over rows |
+//! | `clears` | which spans clear the shadow mask |
 //! | `pool` | buffers that a frame leaves to the next |
 //! | `wgsl/` | the passes: `spans`, `draw` with `colors`, `finish`; `frame` has what they share |
 
@@ -169,14 +169,14 @@ impl ComputeRenderer {
         let [width, height] = scale.size().map(|size| size as u32);
         let all = || self.polygons.iter().map(|submitted| (submitted, 0));
         let has_masks = self.polygons.iter().any(Submitted::is_mask);
-        let mut history = MaskHistory::default();
-        let by_columns = has_masks && MaskRows::advance(&mut history, 0..height as i32, all(), 0).depends;
+        let whole = || MaskRows::advance(&mut MaskHistory::default(), 0..height as i32, all(), 0);
+        let by_columns = has_masks && whole().depends;
 
         self.planes.iter_mut().for_each(Vec::clear);
         self.size = scale.size();
         let antialiasing = registers.control().contains(Control::ANTIALIASING);
         let bands = Bands { width, height, scale, antialiasing, most_rows: self.options.band_rows };
-        history = MaskHistory::default();
+        let mut history = MaskHistory::default();
         let mut before: Option<(Band, Buffer)> = None;
         while let Some((band, polygons)) = bands.next(before.as_ref().map(|(band, _)| band), &self.polygons) {
             let rows = band.first as i32..(band.first + band.rows) as i32;
@@ -210,8 +210,7 @@ impl ComputeRenderer {
             Some((*starts.get(place)?, self.replacer.pictures().get(place)?.size()))
         };
         self.polygons.clear();
-        let drawn = list.drawn().filter_map(|place| list.polygons.get(usize::from(place)));
-        self.polygons.extend(drawn.map(|submitted| {
+        self.polygons.extend(list.drawn().map(|submitted| {
             let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
             let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
             Submitted { polygon, attributes, texture, palette, picture: picture(submitted) }
@@ -232,6 +231,8 @@ impl ComputeRenderer {
                 }
             }
             _ => {
+                // What is there is of other pictures, also if this fails.
+                self.memory = None;
                 let mut words = memory.words();
                 self.replacer.pictures().iter().for_each(|picture| words.extend_from_slice(picture.words()));
                 self.memory = Some((memory.clone(), self.device.buffer_of(&words)?));

@@ -137,11 +137,10 @@ fn size(param: u32) -> [u32; 2] {
 /// A hash of all memory that a texture's texels depend on, and of how: much faster than reading them. Different ones may be of textures
 /// that show the same.
 pub(super) fn memory_hash(param: u32, palette: u32, memory: &TextureMemory, palettes: &[u8]) -> u64 {
-    let format = Format::from(param >> 26);
-    let [width, height] = size(param);
-    let texels = (width * height) as usize;
+    let texture = Texture::new(param, palette);
+    let texels = size(param).iter().product::<u32>() as usize;
     // Bits of a texel, and bytes of colours.
-    let (bits, colors) = match format {
+    let (bits, colors) = match texture.format {
         Format::None => (0, 0),
         Format::A3I5 => (8, 64),
         Format::Palette4 => (2, 8),
@@ -151,20 +150,17 @@ pub(super) fn memory_hash(param: u32, palette: u32, memory: &TextureMemory, pale
         Format::A5I3 => (8, 16),
         Format::Direct => (16, 0),
     };
-    let unit = if format == Format::Palette4 { 3 } else { 4 };
     let mut parts = vec![u64::from(param & SHOWN & !0xffff)];
     let mut add = |bytes: &[u8]| parts.push(xxh3_64(bytes));
-    wrapped(memory.textures(), (param as usize & 0xffff) << 3, texels * bits / 8)
-        .into_iter()
-        .for_each(&mut add);
-    if format == Format::Compressed {
+    wrapped(memory.textures(), texture.base as usize, texels * bits / 8).into_iter().for_each(&mut add);
+    if texture.format == Format::Compressed {
         // Words of blocks depend on where these are.
         add(&(param as u16).to_le_bytes());
         add(&memory.textures()[0x20000..0x40000]);
         add(&palette.to_le_bytes());
         add(palettes);
     } else {
-        let from = ((palette as usize) << unit).min(palettes.len());
+        let from = (texture.palette as usize).min(palettes.len());
         add(&palettes[from..palettes.len().min(from + colors)]);
     }
     xxh3_64(&parts.iter().flat_map(|part| part.to_le_bytes()).collect::<Vec<u8>>())

@@ -117,7 +117,7 @@ pub(crate) struct Replacer {
     /// Pictures of the frame, each once.
     pictures: Vec<Arc<Replacement>>,
     /// Their places by TEXIMAGE_PARAM and PLTT_BASE.
-    places: HashMap<(u32, u32), u32>,
+    places: HashMap<(u32, u32), Option<u32>>,
 }
 
 impl fmt::Debug for Replacer {
@@ -159,15 +159,15 @@ impl Replacer {
             });
             let place = match picture.flatten() {
                 Some(picture) => match self.pictures.iter().position(|other| Arc::ptr_eq(other, &picture)) {
-                    Some(place) => place as u32,
-                    None if texels + picture.texels.len() > MAX_TEXELS => NONE,
+                    None if texels + picture.texels.len() > MAX_TEXELS => None,
                     None => {
                         texels += picture.texels.len();
                         self.pictures.push(picture);
-                        self.pictures.len() as u32 - 1
+                        Some(self.pictures.len() as u32 - 1)
                     }
+                    there => there.map(|place| place as u32),
                 },
-                None => NONE,
+                None => None,
             };
             self.places.insert(texture, place);
         }
@@ -185,12 +185,9 @@ impl Replacer {
 
     /// The place of a texture's picture.
     pub fn place(&self, param: u32, palette: u32) -> Option<u32> {
-        self.places.get(&(param, palette)).copied().filter(|&place| place != NONE)
+        self.places.get(&(param, palette)).copied().flatten()
     }
 }
-
-/// The place of no picture.
-const NONE: u32 = u32::MAX;
 
 /// A picture as a polygon's pixels take it.
 #[derive(Clone, Copy, Debug)]
