@@ -1,6 +1,5 @@
-//! Random frames are the same however they are drawn: with whichever of the host's vector extensions, on any number of threads, in parts,
-//! and with pictures of
-//! the textures' own texels in their place.
+//! Random frames are the same however they are drawn: with any of the host's vector extensions, on any number of threads, in
+//! parts, and with pictures of the textures' own texels in their place.
 
 #[path = "compute/scenes.rs"]
 mod scenes;

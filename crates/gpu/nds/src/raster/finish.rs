@@ -49,9 +49,9 @@ impl Finish {
         inner.for_each(|y| self.row(level, lines, y));
     }
 
-    /// Finishes those of `rows` that [`Finish::part`] leaves out where the rows drawn now were finished in `parts`: the first and the last
-    /// of each, and those drawn before. Finishing a row changes neither its depths nor its ids, which are all that its
-    /// neighbours compare with.
+    /// Finishes the rows that [`Finish::part`] has left out, as far as they are among `rows`: the first and the last row of each
+    /// part, and rows from before the first part. Finishing a row changes neither its depths nor its ids, and its neighbours
+    /// compare with nothing else.
     pub fn seams(&self, level: Level, lines: &mut [Line], rows: Range<usize>, parts: &[Range<usize>]) {
         if self.control.contains(Control::EDGE_MARKING) {
             let before = rows.start..parts.first().map_or(rows.end, |part| part.start);

@@ -1,7 +1,8 @@
 //! Interpolation along edges and spans: one factor of few bits for everything, or exactly linear where w is level.
 //!
-//! The console's factors have 9 bits along edges and 8 along spans, enough for as many pixels. Above its resolution they have 14, also
-//! those of depths that are Z, so that a texel is a rectangle with straight sides rather than steps of several pixels.
+//! The console's factors have 9 bits along edges and 8 along spans, which is enough for its 192 rows and 256 columns. Above its
+//! resolution they have 14, and depths that are Z use such factors, too. With fewer bits several pixels in a row would have the
+//! same texel.
 
 use super::lanes::{Block, Lanes, SignedLanes, whole_quotients, whole_quotients8};
 use fearless_simd::prelude::*;

@@ -131,8 +131,8 @@ impl Strips {
     }
 }
 
-/// Where a frame's rows can be drawn without those above them: anywhere if it has no masks, as marks of a mask that nothing clears come back
-/// two rows later.
+/// Where a frame can be cut into parts that are drawn independently. Marks of a shadow mask that nothing clears come back two rows
+/// later, so that rows may depend on rows above them; a frame without masks can be cut anywhere.
 #[derive(Clone, Debug, Default)]
 struct Masks {
     /// By row, if the frame has masks: whether the polygon drawn last before it is one, and whether rows from it on see no marks
@@ -171,8 +171,8 @@ impl Masks {
         !self.rows.is_empty()
     }
 
-    /// Cuts rows into parts that do not depend on each other, for threads that take one after the other: few large ones first, as each
-    /// begins by finding the sides of its polygons, then smaller ones, as some rows have much more to draw than others.
+    /// Cuts rows into parts that do not depend on each other, for threads that take one part after the other. Large parts come
+    /// first, as each has to find the sides of its polygons anew. Small ones come last, so that threads end at about the same time.
     fn parts(&self, rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
         let can_start = |row: &usize| self.rows.get(*row).is_none_or(|&(_, sees_none)| sees_none);
         let mut parts = Vec::new();

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 /// Bits of TEXIMAGE_PARAM that say what a texture shows, not how it is wrapped: address, size, format, colour 0.
 const SHOWN: u32 = 0xffff | 0x3f << 20 | 7 << 26 | 1 << 29;
 
-/// What a texture shows, whatever it lies in memory: size and format, and XXH3 of its texels' colours.
+/// What a texture shows, wherever it lies in memory: size and format, and XXH3 of its texels' colours.
 ///
 /// As text, for names of files: `64x32_palette16_0123456789abcdef`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,8 +79,8 @@ impl FromStr for TextureKey {
 pub struct GuestTexture {
     /// What identifies it.
     pub key: TextureKey,
-    /// Its texels in the order of rows: 6 bits of red, green and blue from the lowest byte on, 5 of alpha. Colours of alpha 0 are seen
-    /// in wireframes.
+    /// Its texels in the order of rows: 6 bits of red, green and blue from the lowest byte on, 5 of alpha. Wireframes show
+    /// the colours of transparent texels.
     pub texels: Vec<Color>,
 }
 
@@ -134,8 +134,8 @@ fn size(param: u32) -> [u32; 2] {
     [8 << (param >> 20 & 7), 8 << (param >> 23 & 7)]
 }
 
-/// A hash of all memory that a texture's texels depend on, and of how: much faster than reading them. Different ones may be of textures
-/// that show the same.
+/// A hash of the memory that a texture is read from, and of its size and format. It takes much less time than reading the texels. Two
+/// textures that show the same may have different ones.
 pub(super) fn memory_hash(param: u32, palette: u32, memory: &TextureMemory, palettes: &[u8]) -> u64 {
     let texture = Texture::new(param, palette);
     let texels = size(param).iter().product::<u32>() as usize;

@@ -1,8 +1,8 @@
 //! Texture replacement: pictures in place of the guest's textures, usually of more texels.
 //!
-//! [`Replacements`] is what an emulator implements, or [`TexturePack`], which has pictures by what textures show
-//! ([`TextureKey`]). Both renderers ask it for each texture of a frame that they have not seen before. Where a texture's memory lies,
-//! and when the guest writes it, makes no difference: the picture is looked up by the texels.
+//! An emulator implements [`Replacements`], or takes [`TexturePack`], a table of pictures. Both renderers ask it about each texture
+//! that they have not seen before. A picture is looked up by what the texture shows ([`TextureKey`]): it makes no difference where
+//! in memory the texture lies, or when the guest writes it.
 
 mod guest;
 
@@ -40,8 +40,7 @@ pub enum ReplacementError {
     },
 }
 
-/// A picture in place of a texture. It may have any size: it is stretched over the texture it replaces, and of its texels the nearest is
-/// taken.
+/// A picture in place of a texture. It may have any size: it is stretched over the texture, and sampled without a filter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Replacement {
     size: [u32; 2],
