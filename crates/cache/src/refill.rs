@@ -39,7 +39,7 @@ pub(crate) fn has_stepped_back() -> bool {
 }
 
 /// Lets others go first: the thread that draws, above all.
-fn step_back() {
+pub(crate) fn step_back() {
     STEPPED_BACK.set(true);
     // Elsewhere than on Linux this would be the whole process.
     #[cfg(target_os = "linux")]

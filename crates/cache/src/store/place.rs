@@ -82,6 +82,21 @@ fn identity(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
+/// Opens a file for look-ups. They would be the first to read it after each commit, and note the time of that: file systems that
+/// keep a journal write it there, and have whoever reads wait while the journal is being written.
+#[cfg(target_os = "linux")]
+fn open_to_look_up(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let without_time = rustix::fs::OFlags::NOATIME.bits() as i32;
+    // Only the file's owner may ask for it.
+    File::options().read(true).custom_flags(without_time).open(path).or_else(|_| File::open(path))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_to_look_up(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 impl Place for FilePlace {
     fn path(&self) -> &Path {
         &self.path
@@ -110,7 +125,7 @@ impl Place for FilePlace {
     }
 
     fn open_beside(&self, builder: &Builder) -> Option<ReadOnlyDatabase> {
-        let file = File::open(&self.path).ok()?;
+        let file = open_to_look_up(&self.path).ok()?;
         // The name may be another file's by now.
         let id = identity(&file.metadata().ok()?)?;
         let opened = *self.opened.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 //! What the shader cache costs: look-ups, inserts, opening, warming up, bytes.
 
-use super::play::{self, Parts, Play};
+use super::clock::Parts;
+use super::play::{self, Play};
 use anyhow::{Context, Result, anyhow};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -241,14 +242,15 @@ impl fmt::Display for Report {
             two / one
         )?;
         writeln!(f, "programs a second, warm          {warm:9.0} on one core")?;
-        let Play { refilled, rate, frames, mean, worst, of } = play;
+        let Play { refilled, rate, frames, mean, worst, of, late, control } = play;
         writeln!(f, "filled in again                  {rate:9.0} programs a second, {refilled} in all")?;
         writeln!(f, "a frame's look-ups meanwhile     {mean:9.3} ms, {worst:.3} the longest of {frames}")?;
-        if let Some(Parts { waiting, running, without_processor, late }) = of {
+        if let Some(Parts { waiting, running, without_processor }) = of {
             writeln!(f, "  waiting for the cache          {waiting:9.3} ms, the longest")?;
             writeln!(f, "  running                        {running:9.3} ms, the longest")?;
             writeln!(f, "  without a processor            {without_processor:9.3} ms, the longest")?;
             writeln!(f, "  waiting or running over 2 ms   {late:9} frames")?;
+            writeln!(f, "  as long of plain arithmetic    {control}")?;
         }
         Ok(())
     }

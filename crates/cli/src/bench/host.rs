@@ -1,7 +1,9 @@
 //! The renderer on the host's GPU: frames, and the worst of them while new pixel states come.
 
+use super::clock::{Control, Parts};
 use anyhow::{Context, Result};
 use serde::Serialize;
+use std::cell::Cell;
 use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -87,6 +89,8 @@ impl Host {
 const REFILLED: u32 = 50_000;
 /// A frame at 60 a second: frames of these runs wait for their time, as those of a game do.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// Milliseconds of arithmetic after each of them.
+const CONTROL: f64 = 0.5;
 
 /// Frames with new pixel states before a cache on disk.
 #[derive(Debug, Serialize)]
@@ -97,8 +101,12 @@ pub struct Cached {
     pub worst: f64,
     /// Of the mean frame's.
     pub mean: f64,
-    /// The longest that a frame waited for the cache: for all look-ups of its draws.
-    pub wait: f64,
+    /// The longest that the look-ups of a frame's draws took.
+    pub look_ups: f64,
+    /// The longest that a frame's draws slept: waited for the cache, for another lock, or for the disk. Where the system says.
+    pub waiting: Option<f64>,
+    /// Plain arithmetic after each frame, of half a millisecond.
+    pub control: Control,
     /// Draws that the CPU renderer did instead.
     pub detours: u64,
     /// Programs found in the cache, by the frames or for them.
@@ -168,19 +176,21 @@ fn cached_run(
         cancel.store(true, Ordering::Relaxed);
         frames
     })?;
-    let Frames { worst, total, wait, detours } = frames;
-    let [worst, mean, wait] =
-        [worst, total / f64::from(states / PER_FRAME), wait].map(|seconds| seconds * 1e3);
+    let Frames { worst, total, look_ups, waiting, control, detours } = frames;
+    let mean = total / f64::from(states / PER_FRAME);
     let refilled = done.load(Ordering::Relaxed);
-    Ok(Cached { cache: name, worst, mean, wait, detours, hits: cache.counts().hits, refilled })
+    let hits = cache.counts().hits;
+    Ok(Cached { cache: name, worst, mean, look_ups, waiting, control, detours, hits, refilled })
 }
 
-/// What frames took, in seconds.
+/// What frames took, in milliseconds: the longest of each, and the total.
 #[derive(Default)]
 struct Frames {
     worst: f64,
     total: f64,
-    wait: f64,
+    look_ups: f64,
+    waiting: Option<f64>,
+    control: Control,
     detours: u64,
 }
 
@@ -188,18 +198,23 @@ struct Frames {
 fn paced(inner: impl Renderer, programs: &Programs, states: u32) -> Result<Frames> {
     let Some(scene) = Scene::find("triangles") else { anyhow::bail!("no such scene") };
     let capture = scene.build(Params { frames: Some(states / PER_FRAME), count: Some(PER_FRAME) });
-    let mut player = Player::new(&capture, Varied { inner, set: 3, draws: 0 }, Limits::default())?;
+    let mut player = Player::new(&capture, Varied::new(inner, 3), Limits::default())?;
     let mut frames = Frames::default();
     loop {
-        let (start, waited) = (Instant::now(), programs.waited());
+        let (start, looked_up) = (Instant::now(), programs.waited());
+        player.gpu().renderer().waiting.set(None);
         let Some(image) = player.next_frame() else { break };
         black_box(image?);
-        let took = start.elapsed();
-        let wait = programs.waited().saturating_sub(waited).as_secs_f64();
-        frames.worst = frames.worst.max(took.as_secs_f64());
-        frames.total += took.as_secs_f64();
-        frames.wait = frames.wait.max(wait);
-        std::thread::sleep(FRAME.saturating_sub(took));
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        let look_ups = programs.waited().saturating_sub(looked_up).as_secs_f64() * 1e3;
+        frames.worst = frames.worst.max(took);
+        frames.total += took;
+        frames.look_ups = frames.look_ups.max(look_ups);
+        if let Some(waiting) = player.gpu().renderer().waiting.get() {
+            frames.waiting = Some(frames.waiting.unwrap_or(0.0).max(waiting));
+        }
+        frames.control.run(CONTROL);
+        std::thread::sleep(FRAME.saturating_sub(start.elapsed()));
     }
     frames.detours = player.take_report().detours;
     Ok(frames)
@@ -213,11 +228,14 @@ pub fn print_cached(f: &mut fmt::Formatter<'_>, rows: &[Cached]) -> fmt::Result 
     writeln!(f, "\nnew pixel states before a cache on disk, {PER_FRAME} in a frame; ms")?;
     writeln!(
         f,
-        "{:<10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}",
-        "cache", "worst", "mean", "wait", "detours", "hits", "refilled"
+        "{:<10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}",
+        "cache", "worst", "mean", "look-ups", "waiting", "control", "detours", "hits", "refilled"
     )?;
-    for Cached { cache, worst, mean, wait, detours, hits, refilled } in rows {
-        writeln!(f, "{cache:<10}{worst:>10.2}{mean:>10.2}{wait:>10.3}{detours:>10}{hits:>8}{refilled:>10}")?;
+    for Cached { cache, worst, mean, look_ups, waiting, control, detours, hits, refilled } in rows {
+        let waiting = waiting.map_or_else(String::new, |waiting| format!("{waiting:.3}"));
+        let control = control.longest;
+        write!(f, "{cache:<10}{worst:>10.2}{mean:>10.2}{look_ups:>10.3}{waiting:>10}{control:>10.3}")?;
+        writeln!(f, "{detours:>10}{hits:>8}{refilled:>10}")?;
     }
     Ok(())
 }
@@ -226,8 +244,7 @@ fn run(name: &'static str, inner: impl Renderer, states: u32, set: u32) -> Resul
     let Some(scene) = Scene::find("triangles") else { anyhow::bail!("no such scene") };
     let frames = states / PER_FRAME;
     let capture = scene.build(Params { frames: Some(frames), count: Some(PER_FRAME) });
-    let renderer = Varied { inner, set, draws: 0 };
-    let mut player = Player::new(&capture, renderer, Limits::default())?;
+    let mut player = Player::new(&capture, Varied::new(inner, set), Limits::default())?;
     let (mut worst, mut total) = (0.0f64, 0.0);
     loop {
         let start = Instant::now();
@@ -264,6 +281,14 @@ struct Varied<R> {
     /// Sets have no states in common, so that no driver's cache knows them of another run.
     set: u32,
     draws: u32,
+    /// Milliseconds that draws slept, where the system says.
+    waiting: Cell<Option<f64>>,
+}
+
+impl<R> Varied<R> {
+    fn new(inner: R, set: u32) -> Varied<R> {
+        Varied { inner, set, draws: 0, waiting: Cell::new(None) }
+    }
 }
 
 impl<R: Renderer> Renderer for Varied<R> {
@@ -272,7 +297,13 @@ impl<R: Renderer> Renderer for Varied<R> {
         vary(&mut regs, self.set * STATES + self.draws);
         self.draws += 1;
         let Draw { tables, memory, triangles, pixels, .. } = draw;
-        self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels })
+        let mut drawn = Ok(());
+        let draw = || drawn = self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels });
+        let (_, parts) = Parts::of(draw);
+        if let Some(parts) = parts {
+            self.waiting.set(Some(self.waiting.get().unwrap_or(0.0) + parts.waiting));
+        }
+        drawn
     }
 
     xenoglot_pica::forward_renderer!(inner);

@@ -1,6 +1,7 @@
 //! Measurements, one file each: they print what the project's documents say about speed.
 
 pub mod cache;
+mod clock;
 pub mod codec;
 pub mod dragon;
 pub mod dxil;

@@ -1,6 +1,7 @@
 //! What frames wait for the cache while all it knows is translated again.
 
 use super::cache::binary;
+use super::clock::{Control, Parts};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
@@ -35,64 +36,12 @@ pub struct Play {
     pub mean: f64,
     /// The longest.
     pub worst: f64,
-    /// What it consists of, where the system says (Linux).
+    /// The longest of each of its parts, where the system says (Linux).
     pub of: Option<Parts>,
-}
-
-/// Milliseconds of a frame's look-ups and inserts by what the thread did: the longest of each.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Parts {
-    /// It slept: it waited for a lock, for another thread, or for the disk.
-    pub waiting: f64,
-    /// It ran.
-    pub running: f64,
-    /// It could have run, but other threads had the processors; a busy machine does that to any thread.
-    pub without_processor: f64,
     /// Frames that waited or ran for more than 2 ms.
     pub late: usize,
-}
-
-/// What a frame has for the cache, in milliseconds.
-const BUDGET: f64 = 2.0;
-
-impl Parts {
-    /// With a frame that took so many milliseconds between two readings of the thread's times.
-    fn add(&mut self, took: f64, before: Times, after: Times) {
-        let running = (after.running - before.running) * 1e3;
-        let without_processor = (after.without_processor - before.without_processor) * 1e3;
-        // The readings are not of the same moment.
-        let waiting = (took - running - without_processor).max(0.0);
-        self.waiting = self.waiting.max(waiting);
-        self.running = self.running.max(running);
-        self.without_processor = self.without_processor.max(without_processor);
-        self.late += usize::from(waiting + running > BUDGET);
-    }
-}
-
-/// Seconds of this thread.
-#[derive(Clone, Copy)]
-struct Times {
-    running: f64,
-    without_processor: f64,
-}
-
-#[cfg(target_os = "linux")]
-impl Times {
-    fn now() -> Option<Times> {
-        use rustix::time::{ClockId, clock_gettime};
-
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        let without_processor = text.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9;
-        let running = clock_gettime(ClockId::ThreadCPUTime);
-        Some(Times { running: running.tv_sec as f64 + running.tv_nsec as f64 * 1e-9, without_processor })
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Times {
-    fn now() -> Option<Times> {
-        None
-    }
+    /// As much of plain arithmetic after each frame.
+    pub control: Control,
 }
 
 fn key(of: &str, n: usize) -> Key {
@@ -135,11 +84,14 @@ pub fn run(folder: &Path, programs: usize) -> Result<Play> {
             frames: 0,
             mean: 0.0,
             worst: 0.0,
-            of: Times::now().map(|_| Parts::default()),
+            of: None,
+            late: 0,
+            control: Control::default(),
         };
         while play.frames < FRAMES || !refilling.is_finished() {
             let begin = Instant::now();
             frame(cache, &mut play);
+            play.control.run(play.mean / play.frames as f64);
             std::thread::sleep(FRAME.saturating_sub(begin.elapsed()));
         }
         play.mean /= play.frames as f64;
@@ -162,20 +114,22 @@ fn payload(n: usize) -> Vec<u8> {
 fn frame(cache: &Cache, play: &mut Play) {
     let number = play.frames;
     let new: Vec<Vec<u8>> = (0..INSERTS).map(|n| payload(number * INSERTS + n)).collect();
-    let (before, start) = (Times::now(), Instant::now());
-    for n in 0..LOOK_UPS {
-        let _ = cache.get(&key("kept", n));
-        let _ = cache.get(&key("kept", (number * LOOK_UPS + n) % KEPT));
-        let _ = cache.get(&key("nowhere", number * LOOK_UPS + n));
-    }
-    for (n, payload) in new.into_iter().enumerate() {
-        cache.put(key("new", number * INSERTS + n), Kind::Artifact, 1, payload);
-    }
-    let took = start.elapsed().as_secs_f64();
-    if let (Some(before), Some(after), Some(of)) = (before, Times::now(), &mut play.of) {
-        of.add(took * 1e3, before, after);
+    let look_up = || {
+        for n in 0..LOOK_UPS {
+            let _ = cache.get(&key("kept", n));
+            let _ = cache.get(&key("kept", (number * LOOK_UPS + n) % KEPT));
+            let _ = cache.get(&key("nowhere", number * LOOK_UPS + n));
+        }
+        for (n, payload) in new.into_iter().enumerate() {
+            cache.put(key("new", number * INSERTS + n), Kind::Artifact, 1, payload);
+        }
+    };
+    let (took, parts) = Parts::of(look_up);
+    if let Some(parts) = parts {
+        play.of = Some(play.of.unwrap_or_default().max(parts));
+        play.late += usize::from(parts.is_late());
     }
     play.frames += 1;
-    play.mean += took * 1e3;
-    play.worst = play.worst.max(took * 1e3);
+    play.mean += took;
+    play.worst = play.worst.max(took);
 }
