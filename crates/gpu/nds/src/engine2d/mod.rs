@@ -203,7 +203,8 @@ impl Engine {
         let indexed = !has_colors;
         for (n, layer) in layers.iter_mut().enumerate() {
             row.draw(n, kinds[n], layer);
-            if !indexed && !row.has_colors(n, kinds[n]) {
+            let is_drawn = !matches!(kinds[n], Kind::None | Kind::ThreeD);
+            if !indexed && is_drawn && !row.has_colors(n, kinds[n]) {
                 layer.look_up(memory.background_colors());
             }
         }

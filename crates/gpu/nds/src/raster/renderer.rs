@@ -93,6 +93,8 @@ struct Strips {
 
 /// Rows of a strip: few enough for the nearest cache.
 const STRIP_ROWS: usize = 8;
+/// Parts of a frame for each thread.
+const PARTS: usize = 12;
 /// Rows that one thread draws alone.
 const FEW_ROWS: usize = 3 * STRIP_ROWS;
 
@@ -171,16 +173,16 @@ impl Masks {
         !self.rows.is_empty()
     }
 
-    /// Cuts rows into parts that do not depend on each other, for threads that take one part after the other. Large parts come
-    /// first, as each has to find the sides of its polygons anew. Small ones come last, so that threads end at about the same time.
+    /// Cuts rows into parts that do not depend on each other, some for each thread.
     fn parts(&self, rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
         let can_start = |row: &usize| self.rows.get(*row).is_none_or(|&(_, sees_none)| sees_none);
+        let some = match threads {
+            1 => rows.len(),
+            _ => rows.len().div_ceil(PARTS * threads).next_multiple_of(STRIP_ROWS),
+        };
         let mut parts = Vec::new();
         let mut start = rows.start;
         while start < rows.end {
-            let left = rows.end - start;
-            let some =
-                if threads == 1 { left } else { left.div_ceil(2 * threads).next_multiple_of(STRIP_ROWS) };
             let end = (start + some..rows.end).find(can_start).unwrap_or(rows.end);
             parts.push(start..end);
             start = end;
@@ -191,6 +193,42 @@ impl Masks {
     /// Whether the polygon drawn last before a row is a mask.
     fn are_before(&self, row: usize) -> bool {
         self.rows.get(row).is_some_and(|&(after_mask, _)| after_mask)
+    }
+}
+
+/// Parts of a frame that no thread has taken yet: where they start, and their rows.
+struct Parts<'a>(Mutex<Vec<Option<(usize, &'a mut [Line])>>>);
+
+impl<'a> Parts<'a> {
+    fn new(mut lines: &'a mut [Line], parts: &[Range<usize>]) -> Parts<'a> {
+        let one = |part: &Range<usize>| {
+            let rest = std::mem::take(&mut lines);
+            let (here, below) = rest.split_at_mut(part.len().min(rest.len()));
+            lines = below;
+            Some((part.start, here))
+        };
+        Parts(Mutex::new(parts.iter().map(one).collect()))
+    }
+
+    /// A part for a thread that has drawn one: the next one, as a thread that goes on has the sides of its polygons, and must find
+    /// those of others anew. If that is taken, the one in the middle of the longest row of parts, whose first half is left to the
+    /// thread that comes to it from above.
+    fn take(&self, drawn: Option<usize>) -> Option<(usize, (usize, &'a mut [Line]))> {
+        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = drawn.map(|drawn| drawn + 1).filter(|&next| parts.get(next).is_some_and(Option::is_some));
+        let place = next.or_else(|| {
+            let (mut longest, mut start) = (0..0, 0);
+            for run in parts.chunk_by(|a, b| a.is_some() == b.is_some()) {
+                if run.first().is_some_and(Option::is_some) && run.len() > longest.len() {
+                    longest = start..start + run.len();
+                }
+                start += run.len();
+            }
+            let first_half = if longest.start == 0 { 0 } else { longest.len() / 2 };
+            longest.nth(first_half)
+        })?;
+        let part = parts.get_mut(place)?.take()?;
+        Some((place, part))
     }
 }
 
@@ -259,6 +297,10 @@ impl Renderer {
         memory: &TextureMemory,
         scale: Scale,
     ) {
+        if self.options.threads != 1 {
+            // A thread that sleeps takes longer to wake up than a frame takes to begin.
+            rayon::spawn(|| {});
+        }
         self.begin_at(list, registers, memory, scale);
         self.draw_until(HEIGHT, memory);
     }
@@ -327,18 +369,13 @@ impl Renderer {
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
         let bands = self.bands.get_mut(..threads).unwrap_or_default();
         let parts = self.masks.parts(drawn.clone(), threads);
-        let mut lines = self.lines.get_mut(drawn.clone()).unwrap_or_default();
-        let taken = parts.iter().map(|part| {
-            let (here, below) = std::mem::take(&mut lines).split_at_mut(part.len());
-            lines = below;
-            (part.start, here)
-        });
-        let taken = Mutex::new(taken.collect::<Vec<_>>().into_iter());
-        let next = || taken.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let taken = Parts::new(self.lines.get_mut(drawn.clone()).unwrap_or_default(), &parts);
         let draw = |band: &mut Band| {
-            while let Some((first, lines)) = next() {
+            let mut last = None;
+            while let Some((place, (first, lines))) = taken.take(last) {
                 band.draw(&frame, first, lines);
                 finish.part(level, lines);
+                last = Some(place);
             }
         };
         match bands {
@@ -352,7 +389,6 @@ impl Renderer {
             }),
             [] => {}
         }
-        drop(taken);
         finish.seams(level, &mut self.lines, self.finished..end, &parts);
         (self.drawn, self.finished) = (drawn.end, end);
     }

@@ -3,6 +3,7 @@
 use super::display::ColorLine;
 use super::vram::Vram;
 use crate::engine2d::PictureLine;
+use fearless_simd::{Level, Simd, dispatch};
 
 /// Bytes of a bank that is captured into.
 const BANK: usize = 0x20000;
@@ -69,20 +70,23 @@ pub struct Sources<'a> {
 }
 
 /// Source A: colours of 15 bits, alpha in bit 15.
+#[inline(always)]
 fn source_a(control: CaptureControl, sources: &Sources) -> ColorLine {
+    let mut out = [0; 256];
     if control.is_three_d() {
-        sources.three_d.map(|color| {
-            let [r, g, b] = [1, 9, 17].map(|bit| color >> bit & 31);
-            (r | g << 5 | b << 10) as u16 | if color >> 24 != 0 { 0x8000 } else { 0 }
-        })
+        for (out, &color) in out.iter_mut().zip(sources.three_d) {
+            let alpha = if color >> 24 != 0 { 0x8000 } else { 0 };
+            *out = (color >> 1 & 31 | (color >> 9 & 31) << 5 | (color >> 17 & 31) << 10) as u16 | alpha;
+        }
     } else {
-        sources.picture.map(|color| {
-            let [r, g, b] = [1, 7, 13].map(|bit| color >> bit & 31);
-            (r | g << 5 | b << 10) as u16 | 0x8000
-        })
+        for (out, &color) in out.iter_mut().zip(sources.picture) {
+            *out = (color >> 1 & 31 | (color >> 7 & 31) << 5 | (color >> 13 & 31) << 10) as u16 | 0x8000;
+        }
     }
+    out
 }
 
+#[inline(always)]
 fn source_b(control: CaptureControl, sources: &Sources, vram: &Vram, y: u32) -> ColorLine {
     if control.takes_fifo() {
         return *sources.fifo;
@@ -95,6 +99,7 @@ fn source_b(control: CaptureControl, sources: &Sources, vram: &Vram, y: u32) -> 
 }
 
 /// 256 colours of a bank from an offset on, which is a multiple of 512 and wraps around; black past the end of small banks.
+#[inline]
 pub fn row(vram: &Vram, bank: usize, offset: usize) -> ColorLine {
     let offset = offset % BANK;
     let pairs = vram.bank(bank).get(offset..).unwrap_or_default().as_chunks::<2>().0;
@@ -104,20 +109,13 @@ pub fn row(vram: &Vram, bank: usize, offset: usize) -> ColorLine {
 }
 
 /// Captures line `y` of a picture; `control` is DISPCAPCNT.
-pub fn capture(control: CaptureControl, sources: &Sources, vram: &mut Vram, y: u32) {
+pub fn capture(level: Level, control: CaptureControl, sources: &Sources, vram: &mut Vram, y: u32) {
     let [width, height] = control.size();
     let bank = control.bank();
     if y >= height || !vram.is_lcdc(bank) {
         return;
     }
-    let line = match control.sources() {
-        [true, false] => source_a(control, sources),
-        [false, _] => source_b(control, sources, vram, y),
-        [true, true] => {
-            let [a, b] = [source_a(control, sources), source_b(control, sources, vram, y)];
-            blend(control.factors(), &a, &b)
-        }
-    };
+    let line = dispatch!(level, simd => captured(simd, control, sources, vram, y));
     let start = (control.offset() + (y * width) as usize * 2) % BANK;
     let place = vram.bank_mut(bank).get_mut(start..start + 2 * width as usize).unwrap_or_default();
     for (pair, color) in place.as_chunks_mut().0.iter_mut().zip(line) {
@@ -125,13 +123,26 @@ pub fn capture(control: CaptureControl, sources: &Sources, vram: &mut Vram, y: u
     }
 }
 
+#[inline(always)]
+fn captured<S: Simd>(_: S, control: CaptureControl, sources: &Sources, vram: &Vram, y: u32) -> ColorLine {
+    match control.sources() {
+        [true, false] => source_a(control, sources),
+        [false, _] => source_b(control, sources, vram, y),
+        [true, true] => {
+            let (a, b) = (source_a(control, sources), source_b(control, sources, vram, y));
+            blend(control.factors(), &a, &b)
+        }
+    }
+}
+
+#[inline(always)]
 fn blend([eva, evb]: [u32; 2], a: &ColorLine, b: &ColorLine) -> ColorLine {
     let mut out = [0; 256];
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
         let (a, b) = (u32::from(a), u32::from(b));
         let (factor_a, factor_b) = ((a >> 15) * eva, (b >> 15) * evb);
-        let [red, green, blue] = [0, 5, 10]
-            .map(|bit| (((a >> bit & 31) * factor_a + (b >> bit & 31) * factor_b + 8) >> 4).min(31));
+        let channel = |a: u32, b: u32| (((a & 31) * factor_a + (b & 31) * factor_b + 8) >> 4).min(31);
+        let (red, green, blue) = (channel(a, b), channel(a >> 5, b >> 5), channel(a >> 10, b >> 10));
         let alpha = u32::from(factor_a | factor_b != 0);
         *out = (red | green << 5 | blue << 10 | alpha << 15) as u16;
     }

@@ -2,30 +2,36 @@
 
 use crate::engine2d::PictureLine;
 use crate::state::{Io, StateError, Stated};
+use fearless_simd::{Level, Simd, dispatch};
 
 /// A line of the display FIFO's pixels, or of video memory: colours of 15 bits.
 pub type ColorLine = [u16; 256];
 
-/// A colour of 15 bits as the screens have it: the lowest bit of each channel is 0.
-#[inline(always)]
-pub fn widen(color: u16) -> u32 {
-    let color = u32::from(color);
-    (color & 31) << 1 | (color >> 5 & 31) << 7 | (color >> 10 & 31) << 13
+/// Colours of 15 bits as the screens have them: the lowest bit of each channel is 0.
+pub fn widen(colors: &ColorLine, out: &mut PictureLine) {
+    for (out, &color) in out.iter_mut().zip(colors) {
+        let color = u32::from(color);
+        *out = (color & 31) << 1 | (color >> 5 & 31) << 7 | (color >> 10 & 31) << 13;
+    }
 }
 
 /// Master brightness of a line: `control` is MASTER_BRIGHT.
-pub fn master_brightness(control: u16, line: &mut PictureLine) {
+pub fn master_brightness(level: Level, control: u16, line: &mut PictureLine) {
     let factor = u32::from(control & 31).min(16);
-    let change = |shade: fn(u32, u32) -> u32, line: &mut PictureLine| {
-        for color in line {
-            let [r, g, b] = [0, 6, 12].map(|bit| shade(*color >> bit & 63, factor));
-            *color = r | g << 6 | b << 12;
-        }
-    };
     match control >> 14 {
-        1 => change(|c, f| c + (((63 - c) * f) >> 4), line),
-        2 => change(|c, f| c - ((c * f + 15) >> 4), line),
+        _ if factor == 0 => {}
+        1 => dispatch!(level, simd => each_channel(simd, line, |c| c + (((63 - c) * factor) >> 4))),
+        2 => dispatch!(level, simd => each_channel(simd, line, |c| c - ((c * factor + 15) >> 4))),
         _ => {}
+    }
+}
+
+/// Changes the channels of a line.
+#[inline(always)]
+fn each_channel<S: Simd>(_: S, line: &mut PictureLine, change: impl Fn(u32) -> u32) {
+    for color in line {
+        let [r, g, b] = [*color, *color >> 6, *color >> 12].map(|channel| change(channel & 63));
+        *color = r | g << 6 | b << 12;
     }
 }
 

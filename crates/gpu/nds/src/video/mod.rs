@@ -390,64 +390,60 @@ impl Video {
         }
     }
 
-    /// The 3D engines' line, scrolled by BG0HOFS.
-    fn line_3d(&self, y: usize) -> PictureLine {
-        let [by, _] = self.engines[0].registers().scroll(0);
-        let by = by as usize;
-        let colors = &self.picture_3d[y];
-        let mut out = [0; 256];
-        if by < 256 {
-            out[..256 - by].copy_from_slice(&colors[by..]);
-        } else {
-            out[512 - by..].copy_from_slice(&colors[..by - 256]);
-        }
-        out
-    }
-
     fn draw(&mut self, y: usize) {
         self.rows.show(y);
-        let line_3d = self.line_3d(y);
         let level = self.options.extensions.level();
-        let mut pictures = [[0; 256], [WHITE; 256]];
-        for (number, flag) in [Power::ENGINE_A, Power::ENGINE_B].into_iter().enumerate() {
-            if self.power.contains(flag) {
-                let memory = memory(&self.vram, &self.palettes, &self.oam, number);
-                let out = &mut pictures[number];
-                self.engines[number].draw(level, self.line, &memory, &line_3d, out);
-            }
-        }
-        let [picture, mut lower] = pictures;
-        let control = self.engines[0].registers().control();
+        let Video { engines: [engine_a, engine_b], vram, palettes, oam, screens, .. } = self;
+        let [first, second] = &mut **screens;
+        let (upper, lower) = match self.power.contains(Power::SWAP) {
+            true => (&mut first[y], &mut second[y]),
+            false => (&mut second[y], &mut first[y]),
+        };
+        let mut room = [0; 256];
+        let line_3d = scrolled(&self.picture_3d[y], engine_a.registers().scroll(0)[0] as usize, &mut room);
+
+        let control = engine_a.registers().control();
         let bank = (control >> 18 & 3) as usize;
         let mode = control >> 16 & 3;
         let needs_fifo = mode == 3 || self.is_capturing && self.capture.takes_fifo();
         let fifo = if needs_fifo { self.fifo.line() } else { [0; 256] };
-        let mut upper = match mode {
-            0 => [WHITE; 256],
-            1 => picture,
-            2 if self.vram.is_lcdc(bank) => capture::row(&self.vram, bank, 512 * y).map(widen),
-            2 => [0; 256],
-            _ => fifo.map(widen),
-        };
-        if mode != 0 {
-            master_brightness(self.engines[0].registers().half(0x6c), &mut upper);
+        match mode {
+            0 => upper.fill(WHITE),
+            1 => {}
+            2 if vram.is_lcdc(bank) => widen(&capture::row(vram, bank, 512 * y), upper),
+            2 => upper.fill(0),
+            _ => widen(&fifo, upper),
         }
-        if self.engines[1].registers().control() >> 16 & 1 == 0 {
-            lower.fill(WHITE);
+        // What the engine draws may be captured without being on the screen.
+        let mut hidden = [0; 256];
+        let picture = if mode == 1 { &mut *upper } else { &mut hidden };
+        if self.power.contains(Power::ENGINE_A) {
+            engine_a.draw(level, self.line, &memory(vram, palettes, oam, 0), line_3d, picture);
         } else {
-            master_brightness(self.engines[1].registers().half(0x6c), &mut lower);
+            picture.fill(0);
+        }
+        if self.power.contains(Power::ENGINE_B) {
+            engine_b.draw(level, self.line, &memory(vram, palettes, oam, 1), line_3d, lower);
         }
         if self.is_capturing {
-            let sources =
-                Sources { picture: &picture, three_d: &line_3d, fifo: &fifo, bank, shows_vram: mode == 2 };
-            capture::capture(self.capture, &sources, &mut self.vram, y as u32);
+            let sources = Sources { picture, three_d: line_3d, fifo: &fifo, bank, shows_vram: mode == 2 };
+            capture::capture(level, self.capture, &sources, vram, y as u32);
+        }
+
+        if mode != 0 {
+            master_brightness(level, engine_a.registers().half(0x6c), upper);
+        }
+        let is_shown = engine_b.registers().control() >> 16 & 1 != 0;
+        if !is_shown || !self.power.contains(Power::ENGINE_B) {
+            lower.fill(WHITE);
+        }
+        if is_shown {
+            master_brightness(level, engine_b.registers().half(0x6c), lower);
         }
         if !self.lcds {
-            (upper, lower) = ([0; 256], [0; 256]);
+            upper.fill(0);
+            lower.fill(0);
         }
-        let is_swapped = self.power.contains(Power::SWAP);
-        let [first, second] = &mut *self.screens;
-        (first[y], second[y]) = if is_swapped { (upper, lower) } else { (lower, upper) };
     }
 
     /// Whether a display DMA is to deliver pixels for the line that was started.
@@ -461,6 +457,16 @@ impl Video {
     pub fn deliver_display_pixels(&mut self, pixels: &[u16]) {
         self.fifo.deliver(pixels);
     }
+}
+
+/// A line of the 3D engines, scrolled by BG0HOFS to the left. `room` is where it is if it is scrolled at all.
+fn scrolled<'a>(line: &'a PictureLine, by: usize, room: &'a mut PictureLine) -> &'a PictureLine {
+    match by {
+        0 => return line,
+        1..256 => room[..256 - by].copy_from_slice(&line[by..]),
+        _ => room[512 - by..].copy_from_slice(&line[..by - 256]),
+    }
+    room
 }
 
 /// What an engine reads.
