@@ -11,6 +11,7 @@ use crate::geometry::vertex::Vertex;
 use crate::registers::Control;
 use fearless_simd::i32x8;
 use fearless_simd::prelude::*;
+use std::ops::Range;
 
 /// What is interpolated besides w and depth: red, green, blue, s, t, and what fills a vector up.
 pub const VALUES: usize = 8;
@@ -27,9 +28,10 @@ pub struct RasterVertex {
 }
 
 /// Which pixels pass the depth test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DepthTest {
     /// Nearer ones.
+    #[default]
     Less,
     /// Nearer ones, and equal ones over opaque back-facing pixels.
     LessFront,
@@ -64,9 +66,10 @@ impl DepthTest {
 }
 
 /// What shadows have to do with a polygon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shadow {
     /// Nothing.
+    #[default]
     None,
     /// It marks where they fall.
     Mask,
@@ -74,8 +77,42 @@ pub enum Shadow {
     Drawn,
 }
 
+impl Shadow {
+    fn new(flags: Flags) -> Shadow {
+        match () {
+            () if flags.contains(Flags::SHADOW_MASK) => Shadow::Mask,
+            () if flags.contains(Flags::SHADOW) => Shadow::Drawn,
+            () => Shadow::None,
+        }
+    }
+}
+
+/// What of a polygon decides where and when it is drawn.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    /// Rows it is drawn in.
+    pub rows: Range<i32>,
+    /// Shadows.
+    pub shadow: Shadow,
+}
+
+impl Outline {
+    /// From polygon and vertex memory, as [`RasterPolygon::take_over`].
+    pub fn new(polygon: &Polygon, memory: &[Vertex], scale: Scale) -> Outline {
+        let vertices = polygon.indices().iter().filter_map(|&index| memory.get(usize::from(index)));
+        let Bounds { top_y, bottom_y, .. } =
+            Bounds::new(vertices.map(|vertex| scale.place(vertex)), scale.size()[1] as i32);
+        Outline { rows: rows(top_y, bottom_y), shadow: Shadow::new(polygon.flags) }
+    }
+}
+
+/// Rows that a polygon is drawn in: one without height has one.
+fn rows(top_y: i32, bottom_y: i32) -> Range<i32> {
+    top_y..bottom_y.max(top_y + 1)
+}
+
 /// A polygon as the renderer takes it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RasterPolygon {
     /// First row.
     pub top_y: i32,
@@ -112,15 +149,15 @@ pub struct RasterPolygon {
 }
 
 impl RasterPolygon {
-    /// From polygon and vertex memory, of one that is drawn ([`PolygonList::drawn`](crate::geometry::polygon::PolygonList::drawn)).
-    pub fn new(polygon: &Polygon, memory: &[Vertex], control: Control, scale: Scale) -> RasterPolygon {
+    /// Becomes one of polygon and vertex memory that is drawn ([`PolygonList::drawn`](crate::geometry::polygon::PolygonList::drawn)). It
+    /// is not made anew, as most of its bytes are vertices that it does not have.
+    pub fn take_over(&mut self, polygon: &Polygon, memory: &[Vertex], control: Control, scale: Scale) {
         let bits = polygon.attribute_bits();
-        let front = polygon.flags.contains(Flags::FRONT);
-        let is_w = polygon.flags.contains(Flags::W_BUFFERED);
         let alpha = crate::geometry::polygon::alpha(polygon.attributes);
-        let wireframe = alpha == 0;
-        let mut vertices = [RasterVertex::default(); MAX_VERTICES];
-        for (i, (place, &index)) in vertices.iter_mut().zip(polygon.indices()).enumerate() {
+        self.front = polygon.flags.contains(Flags::FRONT);
+        self.is_w = polygon.flags.contains(Flags::W_BUFFERED);
+        self.wireframe = alpha == 0;
+        for (i, (place, &index)) in self.vertices.iter_mut().zip(polygon.indices()).enumerate() {
             let Some(vertex) = memory.get(usize::from(index)) else { break };
             let [r, g, b] = vertex.color9().map(i32::from);
             let [s, t] = vertex.texcoord.map(i32::from);
@@ -132,47 +169,32 @@ impl RasterPolygon {
                 values: [r, g, b, s, t, 0, 0, 0],
             };
         }
-        let shown = polygon.attributes & 0x3f00_8000;
-        let len = polygon.len.min(MAX_VERTICES as u8);
-        let places = vertices[..usize::from(len)].iter().map(|v| [v.end.x, v.end.y]);
+        self.len = polygon.len.min(MAX_VERTICES as u8);
+        let places = self.vertices[..usize::from(self.len)].iter().map(|v| [v.end.x, v.end.y]);
         let bounds = Bounds::new(places, scale.size()[1] as i32);
-        RasterPolygon {
-            top_y: bounds.top_y,
-            bottom_y: bounds.bottom_y,
-            test: if bits.contains(Attributes::DEPTH_EQUAL) {
-                DepthTest::Equal { margin: if is_w { 0xff } else { 0x200 } }
-            } else if front {
-                DepthTest::LessFront
-            } else {
-                DepthTest::Less
-            },
-            is_w,
-            wireframe,
-            fills_edges: wireframe
-                || control.intersects(Control::ANTIALIASING | Control::EDGE_MARKING)
-                || (alpha < 31 && control.contains(Control::BLENDING)),
-            is_opaque: matches!(alpha, 0 | 31),
-            translucent_depth: bits.contains(Attributes::TRANSLUCENT_DEPTH),
-            shadow: if polygon.flags.contains(Flags::SHADOW_MASK) {
-                Shadow::Mask
-            } else if polygon.flags.contains(Flags::SHADOW) {
-                Shadow::Drawn
-            } else {
-                Shadow::None
-            },
-            attributes: shown | if front { 0 } else { PixelFlags::BACK.bits() },
-            shader: Shader::new(control, polygon.attributes, polygon.texture, polygon.palette),
-            front,
-            len,
-            top: bounds.top,
-            bottom: bounds.bottom,
-            vertices,
-        }
+        (self.top, self.top_y) = (bounds.top, bounds.top_y);
+        (self.bottom, self.bottom_y) = (bounds.bottom, bounds.bottom_y);
+        self.test = if bits.contains(Attributes::DEPTH_EQUAL) {
+            DepthTest::Equal { margin: if self.is_w { 0xff } else { 0x200 } }
+        } else if self.front {
+            DepthTest::LessFront
+        } else {
+            DepthTest::Less
+        };
+        self.fills_edges = self.wireframe
+            || control.intersects(Control::ANTIALIASING | Control::EDGE_MARKING)
+            || (alpha < 31 && control.contains(Control::BLENDING));
+        self.is_opaque = matches!(alpha, 0 | 31);
+        self.translucent_depth = bits.contains(Attributes::TRANSLUCENT_DEPTH);
+        self.shadow = Shadow::new(polygon.flags);
+        let shown = polygon.attributes & 0x3f00_8000;
+        self.attributes = shown | if self.front { 0 } else { PixelFlags::BACK.bits() };
+        self.shader = Shader::new(control, polygon.attributes, polygon.texture, polygon.palette);
     }
 
     /// Rows it is drawn in.
-    pub fn rows(&self) -> std::ops::Range<i32> {
-        self.top_y..self.bottom_y.max(self.top_y + 1)
+    pub fn rows(&self) -> Range<i32> {
+        rows(self.top_y, self.bottom_y)
     }
 
     #[inline]

@@ -4,13 +4,14 @@ use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
 use super::fill::{FillState, Job};
 use super::finish::Finish;
 use super::frame::{Frame, FrameRow};
-use super::polygon::{RasterPolygon, Shadow, Walker};
+use super::polygon::{Outline, RasterPolygon, Shadow, Walker};
 use super::replace::{Replaced, Replacements, Replacer};
 use super::shade::Environment;
 use super::shadow::{MaskHistory, OldMarks, Stencil};
 use super::span::Span;
 use super::{Rules, Scale, ScaledRules};
 use crate::geometry::polygon::{Polygon, PolygonList};
+use crate::geometry::vertex::Vertex;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
@@ -66,6 +67,8 @@ pub struct Renderer {
     options: Options,
     registers: Registers,
     scale: Scale,
+    outlines: Vec<Outline>,
+    /// The frame's polygons, where it is drawn after those who began it have gone on.
     polygons: Vec<RasterPolygon>,
     strips: Strips,
     masks: Masks,
@@ -99,13 +102,11 @@ const PARTS: usize = 12;
 const FEW_ROWS: usize = 3 * STRIP_ROWS;
 
 impl Strips {
-    fn sort(&mut self, rows: usize, polygons: &[RasterPolygon]) {
+    fn sort(&mut self, rows: usize, polygons: &[Outline]) {
         self.rows = rows;
         let limit = |row: i32| row.clamp(0, HEIGHT as i32) as usize;
-        let strips = |polygon: &RasterPolygon| {
-            let Range { start, end } = polygon.rows();
-            limit(start) / rows..limit(end).div_ceil(rows)
-        };
+        let strips =
+            |polygon: &Outline| limit(polygon.rows.start) / rows..limit(polygon.rows.end).div_ceil(rows);
         self.starts.clear();
         self.starts.resize(HEIGHT.div_ceil(rows) + 1, 0);
         for polygon in polygons {
@@ -144,7 +145,7 @@ struct Masks {
 
 impl Masks {
     /// Finds it out, where strips are rows if there are masks.
-    fn find(&mut self, has_masks: bool, strips: &Strips, polygons: &[RasterPolygon]) {
+    fn find(&mut self, has_masks: bool, strips: &Strips, polygons: &[Outline]) {
         self.rows.clear();
         if !has_masks {
             return;
@@ -232,11 +233,18 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// A polygon that a thread draws. Each thread takes over those of its rows: what another core has written takes long to read.
+#[derive(Clone, Debug, Default)]
+struct Drawn {
+    polygon: RasterPolygon,
+    walker: Walker,
+}
+
 /// What a thread needs.
 #[derive(Clone, Debug, Default)]
 struct Band {
-    /// Of the row after the one drawn last.
-    walkers: Vec<Walker>,
+    /// Polygons that it has drawn, as they are in the row after the one drawn last.
+    drawn: Vec<Drawn>,
     stencil: Stencil,
     /// The row after the one drawn last; `None` if the frame has just begun.
     next: Option<usize>,
@@ -248,13 +256,59 @@ impl Default for Renderer {
     }
 }
 
+/// A frame's polygons in drawing order.
+enum Polygons<'a> {
+    /// As they were submitted.
+    Submitted {
+        drawn: Vec<&'a Polygon>,
+        vertices: &'a [Vertex],
+        control: Control,
+        scale: Scale,
+        replacer: &'a Replacer,
+    },
+    /// Taken over when the frame was begun.
+    Kept(&'a [RasterPolygon]),
+}
+
+impl<'a> Polygons<'a> {
+    fn submitted(
+        list: &'a PolygonList,
+        registers: &Registers,
+        scale: Scale,
+        replacer: &'a Replacer,
+    ) -> Polygons<'a> {
+        let (drawn, control) = (list.drawn().collect(), registers.control());
+        Polygons::Submitted { drawn, vertices: &list.vertices, control, scale, replacer }
+    }
+
+    /// Takes a polygon over.
+    #[inline]
+    fn take_over(&self, place: usize, out: &mut RasterPolygon) {
+        match self {
+            Polygons::Submitted { drawn, vertices, control, scale, replacer } => {
+                let Some(submitted) = drawn.get(place) else { return };
+                out.take_over(submitted, vertices, *control, *scale);
+                if let Some(place) = replacer.place(submitted.texture, submitted.palette) {
+                    out.shader.replace(Replaced::new(place, submitted.texture));
+                }
+            }
+            Polygons::Kept(polygons) => {
+                if let Some(polygon) = polygons.get(place) {
+                    out.clone_from(polygon);
+                }
+            }
+        }
+    }
+}
+
 /// What a frame's rows are drawn from.
 struct Scene<'a> {
     scale: Scale,
     masks: &'a Masks,
     clear: Clear,
     state: FillState<'a>,
-    polygons: &'a [RasterPolygon],
+    polygons: Polygons<'a>,
+    outlines: &'a [Outline],
     strips: &'a Strips,
     rules: ScaledRules,
     level: Level,
@@ -267,6 +321,7 @@ impl Renderer {
             options,
             registers: Registers::default(),
             scale: Scale::ONE,
+            outlines: Vec::new(),
             polygons: Vec::new(),
             strips: Strips::default(),
             masks: Masks::default(),
@@ -302,23 +357,29 @@ impl Renderer {
             rayon::spawn(|| {});
         }
         self.begin_at(list, registers, memory, scale);
-        self.draw_until(HEIGHT, memory);
+        self.draw_rows(HEIGHT, memory, Some(list));
     }
 
     /// Begins a frame, for callers that draw it row by row with [`Renderer::draw_until`]. Rows are those of the frame
     /// before until they are drawn. Textures are looked up here if pictures replace them, and otherwise as rows are drawn.
     pub fn begin(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory) {
         self.begin_at(list, registers, memory, Scale::ONE);
+        let polygons = Polygons::submitted(list, registers, self.scale, &self.replacer);
+        self.polygons.resize_with(self.outlines.len(), RasterPolygon::default);
+        for (place, kept) in self.polygons.iter_mut().enumerate() {
+            polygons.take_over(place, kept);
+        }
     }
 
     fn begin_at(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory, scale: Scale) {
         self.registers.clone_from(registers);
         self.scale = scale;
         self.replacer.find(list, memory);
-        self.prepare(list, registers.control(), scale);
-        let has_masks = self.polygons.iter().any(|p| p.shadow == Shadow::Mask);
-        self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.polygons);
-        self.masks.find(has_masks, &self.strips, &self.polygons);
+        self.outlines.clear();
+        self.outlines.extend(list.drawn().map(|polygon| Outline::new(polygon, &list.vertices, scale)));
+        let has_masks = self.outlines.iter().any(|polygon| polygon.shadow == Shadow::Mask);
+        self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.outlines);
+        self.masks.find(has_masks, &self.strips, &self.outlines);
         (self.drawn, self.finished) = (0, 0);
         for band in &mut self.bands {
             band.next = None;
@@ -333,6 +394,11 @@ impl Renderer {
     /// Draws the rows of the frame that was begun up to the one before `end`, with textures as they are now. With edge
     /// marking the row after them is drawn, too, as outlines depend on it.
     pub fn draw_until(&mut self, end: usize, memory: &TextureMemory) {
+        self.draw_rows(end, memory, None);
+    }
+
+    /// Draws rows, of polygons of a list or of those that are kept.
+    fn draw_rows(&mut self, end: usize, memory: &TextureMemory, list: Option<&PolygonList>) {
         let registers = &self.registers;
         let control = registers.control();
         let end = end.min(HEIGHT);
@@ -354,7 +420,11 @@ impl Renderer {
                 antialiasing: control.contains(Control::ANTIALIASING),
                 overlaps_edges: self.options.rules.overlaps_edges(control),
             },
-            polygons: &self.polygons,
+            polygons: match list {
+                Some(list) => Polygons::submitted(list, registers, self.scale, &self.replacer),
+                None => Polygons::Kept(&self.polygons),
+            },
+            outlines: &self.outlines,
             strips: &self.strips,
             rules: self.options.rules.at(self.scale),
             level,
@@ -391,20 +461,6 @@ impl Renderer {
         }
         finish.seams(level, &mut self.lines, self.finished..end, &parts);
         (self.drawn, self.finished) = (drawn.end, end);
-    }
-
-    /// Takes the polygons over in drawing order.
-    fn prepare(&mut self, list: &PolygonList, control: Control, scale: Scale) {
-        let replacer = &self.replacer;
-        let prepared = |submitted: &Polygon| {
-            let mut polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
-            if let Some(place) = replacer.place(submitted.texture, submitted.palette) {
-                polygon.shader.replace(Replaced::new(place, submitted.texture));
-            }
-            polygon
-        };
-        self.polygons.clear();
-        self.polygons.extend(list.drawn().map(prepared));
     }
 
     /// A row's colours as shown, scrolled: 6 bits of red, green and blue from the lowest byte on, 5 bits of alpha.
@@ -460,7 +516,7 @@ impl Band {
 
     #[inline(always)]
     fn draw_with<S: Simd>(&mut self, simd: S, frame: &Scene, first: usize, lines: &mut [Line]) {
-        self.walkers.resize_with(frame.polygons.len().max(self.walkers.len()), Walker::default);
+        self.drawn.resize_with(frame.outlines.len().max(self.drawn.len()), Drawn::default);
         if self.next.is_none() {
             self.stencil.reset(frame.scale);
         }
@@ -469,11 +525,11 @@ impl Band {
             self.stencil.go_on(frame.masks.are_before(first));
         }
         self.next = Some(first + lines.len());
-        let rows = frame.strips.rows;
+        let strip_rows = frame.strips.rows;
         let (mut top, mut lines) = (first, lines);
         while !lines.is_empty() {
-            let strip = top / rows;
-            let (strip_lines, below) = lines.split_at_mut(lines.len().min((strip + 1) * rows - top));
+            let strip = top / strip_rows;
+            let (strip_lines, below) = lines.split_at_mut(lines.len().min((strip + 1) * strip_rows - top));
             for (y, line) in (top..).zip(&mut *strip_lines) {
                 frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
                 if frame.masks.is_any() {
@@ -482,11 +538,12 @@ impl Band {
                 }
             }
             for &place in frame.strips.places(strip) {
-                let Some(polygon) = frame.polygons.get(usize::from(place)) else { return };
-                let Range { start, end } = polygon.rows();
+                let Some(Outline { rows, .. }) = frame.outlines.get(usize::from(place)) else { return };
+                let Range { start, end } = *rows;
                 let skip = (start - top as i32).max(0) as usize;
                 for (y, line) in (top..end.max(0) as usize).zip(&mut *strip_lines).skip(skip) {
-                    self.span(simd, frame, usize::from(place), y, y == first && !continues, line);
+                    let is_first = y as i32 == start || y == first && !continues;
+                    self.span(simd, frame, usize::from(place), y, is_first, line);
                 }
             }
             top += strip_lines.len();
@@ -504,11 +561,10 @@ impl Band {
         is_first: bool,
         line: &mut Line,
     ) {
-        let (Some(polygon), Some(walker)) = (frame.polygons.get(place), self.walkers.get_mut(place)) else {
-            return;
-        };
         let row = y as i32;
-        if is_first || row == polygon.top_y {
+        let Some(Drawn { polygon, walker }) = self.drawn.get_mut(place) else { return };
+        if is_first {
+            frame.polygons.take_over(place, polygon);
             *walker = Walker::new(polygon, frame.rules, row);
         }
         let span = Span::new(polygon, walker, frame.rules, row);

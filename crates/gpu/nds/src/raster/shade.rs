@@ -64,8 +64,9 @@ fn weighted<S: Simd>(a: Colors<S>, of_a: Lanes<S>, b: Colors<S>, of_b: Lanes<S>,
 }
 
 /// How a polygon's pixels get their colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {
+    #[default]
     Modulate,
     /// Shadows, too.
     Decal,
@@ -74,7 +75,7 @@ enum Mode {
 }
 
 /// Colours a polygon's pixels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Shader {
     mode: Mode,
     texture: Texture,

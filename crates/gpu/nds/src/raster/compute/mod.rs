@@ -211,7 +211,8 @@ impl ComputeRenderer {
         };
         self.polygons.clear();
         self.polygons.extend(list.drawn().map(|submitted| {
-            let polygon = RasterPolygon::new(submitted, &list.vertices, control, scale);
+            let mut polygon = RasterPolygon::default();
+            polygon.take_over(submitted, &list.vertices, control, scale);
             let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
             Submitted { polygon, attributes, texture, palette, picture: picture(submitted) }
         }));
