@@ -147,10 +147,6 @@ impl Engine {
         self.enabled |= (now | earlier) & DispCnt::FORCED_BLANK;
         self.history = [now, before];
         if line == 0 {
-            for n in 0..2 {
-                self.points.reload_x(n, &self.registers);
-                self.points.reload_y(n, &self.registers);
-            }
             self.background_mosaic.start_frame();
         }
         self.background_mosaic.start_line(line, &self.points);
@@ -247,9 +243,7 @@ impl Engine {
 
     /// The end of any line, 0 to 262, before its horizontal blank.
     pub fn end_line(&mut self, line: u32) {
-        if line < 192 {
-            self.points.step(&self.registers, self.enabled);
-        }
+        self.points.end_line(line, &self.registers, self.enabled);
         self.background_mosaic.end_line(line, &self.registers);
     }
 }

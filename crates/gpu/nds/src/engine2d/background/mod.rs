@@ -46,16 +46,23 @@ impl Points {
         }
     }
 
-    /// The end of a drawn line: the next one's points. Those of backgrounds that are not shown stay.
-    pub fn step(&mut self, registers: &Registers, enabled: DispCnt) {
-        for (n, point) in self.points.iter_mut().enumerate() {
-            if enabled.shows_background(2 + n) {
+    /// The end of any line, 0 to 262: the next one's points. A frame's first line has those of the registers. Points of backgrounds that
+    /// are not shown stay as they are, at the end of a frame, too (melonDS, `GPU2D.cpp`).
+    pub fn end_line(&mut self, line: u32, registers: &Registers, enabled: DispCnt) {
+        for n in (0..2).filter(|n| enabled.shows_background(2 + n)) {
+            if line == LAST_LINE {
+                self.reload_x(n, registers);
+                self.reload_y(n, registers);
+            } else if let Some(point) = self.points.get_mut(n) {
                 let [_, pb, _, pd] = registers.matrix(n);
                 *point = Point { x: point.x.wrapping_add(pb), y: point.y.wrapping_add(pd) };
             }
         }
     }
 }
+
+/// The last line of a frame.
+const LAST_LINE: u32 = 262;
 
 /// What backgrounds of a line are drawn from.
 pub struct Row<'a> {
@@ -147,3 +154,31 @@ impl Row<'_> {
 
 stated!(Point { x, y });
 stated!(Points { points });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_backgrounds_keep_their_points() {
+        let mut registers = Registers::new(false);
+        // BG2: PB is 3, PD is 5, the point is at column 7 and row 9.
+        for (offset, value) in [(0x22, 3), (0x26, 5), (0x28, 7), (0x2c, 9)] {
+            registers.write(offset, value);
+        }
+        let [shown, hidden] = [1 << 10, 0].map(DispCnt::from_bits_retain);
+        let mut points = Points::default();
+        points.reload_x(0, &registers);
+        points.reload_y(0, &registers);
+        let mut after = |line, enabled| {
+            points.end_line(line, &registers, enabled);
+            let [Point { x, y }, _] = points.now();
+            [x, y]
+        };
+        assert_eq!(after(0, shown), [10, 14]);
+        assert_eq!(after(1, hidden), [10, 14]);
+        assert_eq!(after(200, shown), [13, 19]);
+        assert_eq!(after(LAST_LINE, hidden), [13, 19]);
+        assert_eq!(after(LAST_LINE, shown), [7, 9]);
+    }
+}
