@@ -197,8 +197,11 @@ impl Masks {
     }
 }
 
-/// Parts of a frame that no thread has taken yet: where they start, and their rows.
-struct Parts<'a>(Mutex<Vec<Option<(usize, &'a mut [Line])>>>);
+/// A part of a frame: its first row, and its rows.
+type Part<'a> = (usize, &'a mut [Line]);
+
+/// Parts of a frame in their order; `None` for those that a thread has taken.
+struct Parts<'a>(Mutex<Vec<Option<Part<'a>>>>);
 
 impl<'a> Parts<'a> {
     fn new(mut lines: &'a mut [Line], parts: &[Range<usize>]) -> Parts<'a> {
@@ -211,10 +214,10 @@ impl<'a> Parts<'a> {
         Parts(Mutex::new(parts.iter().map(one).collect()))
     }
 
-    /// A part for a thread that has drawn one: the next one, as a thread that goes on has the sides of its polygons, and must find
+    /// A part and its place, for a thread that has drawn one: the next one, as a thread that goes on has the sides of its polygons, and must find
     /// those of others anew. If that is taken, the one in the middle of the longest row of parts, whose first half is left to the
     /// thread that comes to it from above.
-    fn take(&self, drawn: Option<usize>) -> Option<(usize, (usize, &'a mut [Line]))> {
+    fn take(&self, drawn: Option<usize>) -> Option<(usize, Part<'a>)> {
         let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = drawn.map(|drawn| drawn + 1).filter(|&next| parts.get(next).is_some_and(Option::is_some));
         let place = next.or_else(|| {
