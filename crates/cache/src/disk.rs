@@ -4,7 +4,7 @@ use crate::cache::{Cache, MEMORY};
 use crate::entry::{Entry, Kind};
 use crate::key::{Key, Title};
 use crate::memory::Memory;
-use crate::refill::step_back;
+use crate::priority::step_back;
 use crate::store::{self, Store, StoreError};
 use crate::versions::Versions;
 use std::path::Path;
@@ -112,7 +112,7 @@ impl Disk {
         let (now, wanted) = sync_channel(WISHES);
         let (flushed, interval) = (Arc::clone(&stores), options.interval);
         let flush = move || {
-            // Who draws has what it needs without it: its entries wait in memory, its pages are of another opening.
+            // Look-ups and inserts do not wait for this thread, so it may be slow.
             step_back();
             let mut last = Instant::now();
             loop {

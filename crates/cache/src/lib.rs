@@ -46,6 +46,8 @@ mod in_work;
 mod key;
 mod memory;
 mod objects;
+#[cfg(feature = "disk")]
+mod priority;
 #[cfg(feature = "process")]
 pub mod process;
 mod record;

@@ -2,9 +2,9 @@
 
 use crate::cache::Cache;
 use crate::guest::Guest;
+use crate::priority::step_back;
 use crate::record::from_bytes;
 use crate::store::StoreError;
-use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -26,24 +26,6 @@ pub struct Refill<'a> {
     pub cancel: &'a AtomicBool,
     /// Told how many programs are done, of how many.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-}
-
-thread_local! {
-    /// Whether this thread lets others go first.
-    static STEPPED_BACK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread may be without a processor for long while others have one.
-pub(crate) fn has_stepped_back() -> bool {
-    STEPPED_BACK.get()
-}
-
-/// Lets others go first: the thread that draws, above all.
-pub(crate) fn step_back() {
-    STEPPED_BACK.set(true);
-    // Elsewhere than on Linux this would be the whole process.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(10);
 }
 
 impl Cache {

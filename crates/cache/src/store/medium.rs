@@ -4,7 +4,7 @@ use super::pending::retire;
 use super::place::Place;
 use super::{Options, StoreError};
 use crate::key::Key;
-use crate::refill::has_stepped_back;
+use crate::priority::has_stepped_back;
 use arc_swap::ArcSwap;
 use redb::{
     Builder, ConcurrencyMode, Database, Error as RedbError, ReadOnlyDatabase, ReadOnlyTable, ReadTransaction,

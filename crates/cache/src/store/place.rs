@@ -82,8 +82,8 @@ fn identity(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// Opens a file for look-ups. They would be the first to read it after each commit, and note the time of that: file systems that
-/// keep a journal write it there, and have whoever reads wait while the journal is being written.
+/// Opens a file for look-ups, without updates of its access time. With `relatime` the first read after a commit updates it; on a file
+/// system with a journal that read may wait until the journal is written.
 #[cfg(target_os = "linux")]
 fn open_to_look_up(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -214,9 +214,9 @@ impl<'a> Parts<'a> {
         Parts(Mutex::new(parts.iter().map(one).collect()))
     }
 
-    /// A part and its place, for a thread that has drawn one: the next one, as a thread that goes on has the sides of its polygons, and must find
-    /// those of others anew. If that is taken, the one in the middle of the longest row of parts, whose first half is left to the
-    /// thread that comes to it from above.
+    /// A part and its place, for a thread that has drawn part `drawn`. This is the next part, where the thread need not set up its
+    /// polygons anew. If the next one is taken, it is the middle of the longest run of parts that are left: the thread above that run
+    /// goes on with its first half.
     fn take(&self, drawn: Option<usize>) -> Option<(usize, Part<'a>)> {
         let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = drawn.map(|drawn| drawn + 1).filter(|&next| parts.get(next).is_some_and(Option::is_some));

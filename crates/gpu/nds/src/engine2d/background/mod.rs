@@ -8,6 +8,7 @@ use super::mosaic::BackgroundMosaic;
 use super::registers::{DispCnt, Registers};
 use super::{Kind, Memory};
 use crate::state::stated;
+use crate::video::LINES;
 
 /// An affine background's internal point, 8 bits of fraction: what the first pixel of a line shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,11 +47,11 @@ impl Points {
         }
     }
 
-    /// The end of any line, 0 to 262: the next one's points. A frame's first line has those of the registers. Points of backgrounds that
-    /// are not shown stay as they are, at the end of a frame, too (melonDS, `GPU2D.cpp`).
+    /// Moves the points on at the end of a line, 0 to 262; at the end of the last line they are taken from the registers. Points of
+    /// backgrounds that are not shown stay as they are in both cases (melonDS, `GPU2D.cpp`).
     pub fn end_line(&mut self, line: u32, registers: &Registers, enabled: DispCnt) {
         for n in (0..2).filter(|n| enabled.shows_background(2 + n)) {
-            if line == LAST_LINE {
+            if line + 1 == LINES {
                 self.reload_x(n, registers);
                 self.reload_y(n, registers);
             } else if let Some(point) = self.points.get_mut(n) {
@@ -60,9 +61,6 @@ impl Points {
         }
     }
 }
-
-/// The last line of a frame.
-const LAST_LINE: u32 = 262;
 
 /// What backgrounds of a line are drawn from.
 pub struct Row<'a> {
@@ -178,7 +176,7 @@ mod tests {
         assert_eq!(after(0, shown), [10, 14]);
         assert_eq!(after(1, hidden), [10, 14]);
         assert_eq!(after(200, shown), [13, 19]);
-        assert_eq!(after(LAST_LINE, hidden), [13, 19]);
-        assert_eq!(after(LAST_LINE, shown), [7, 9]);
+        assert_eq!(after(LINES - 1, hidden), [13, 19]);
+        assert_eq!(after(LINES - 1, shown), [7, 9]);
     }
 }
