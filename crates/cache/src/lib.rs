@@ -46,7 +46,6 @@ mod in_work;
 mod key;
 mod memory;
 mod objects;
-#[cfg(feature = "disk")]
 mod priority;
 #[cfg(feature = "process")]
 pub mod process;

@@ -8,6 +8,7 @@ thread_local! {
 }
 
 /// Whether this thread may be without a processor for long while others have one.
+#[cfg(feature = "disk")]
 pub(crate) fn has_stepped_back() -> bool {
     STEPPED_BACK.get()
 }

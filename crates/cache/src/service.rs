@@ -9,6 +9,7 @@
 //!   left to itself and another takes its place, so that the others go on; when it comes to an end, it ends. At most
 //!   [`Options::lost`] threads are left so; after that, those who wait, wait.
 //! * What a guest may draw meanwhile is the emulator's choice: [`Policy`] has the usual ones.
+//! * Workers let the emulator's own threads go first: [`Options::steps_back`].
 //!
 //! [`Workshop`] does the same for what bytes cannot hold: machine code in memory, pipelines of a driver.
 
@@ -76,6 +77,9 @@ pub struct Options {
     pub waiting: usize,
     /// Threads that may be left to themselves.
     pub lost: usize,
+    /// Whether the workers let other threads go first where there are more threads than cores (on Linux, with a nice value
+    /// of 10), those that draw above all. Not for a service whose requests are all waited for.
+    pub steps_back: bool,
 }
 
 impl Default for Options {
@@ -86,6 +90,7 @@ impl Default for Options {
             deadline: Duration::from_secs(10),
             waiting: 1 << 16,
             lost: 16,
+            steps_back: true,
         }
     }
 }

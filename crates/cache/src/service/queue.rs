@@ -1,6 +1,7 @@
 //! A queue of jobs, its workers, and the thread that watches over deadlines.
 
 use super::{Options, Priority, Status, Ticket, lock};
+use crate::priority::step_back;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -85,6 +86,8 @@ struct State<C: Craft> {
     idle: usize,
     /// Whether there is a thread that watches.
     watched: bool,
+    /// When it looks at deadlines again without being woken; `None` if it waits for the first one.
+    wakes: Option<Instant>,
     made: u64,
     failed: u64,
     shared: u64,
@@ -102,6 +105,7 @@ impl<C: Craft> Default for State<C> {
             workers: 0,
             idle: 0,
             watched: false,
+            wakes: None,
             made: 0,
             failed: 0,
             shared: 0,
@@ -234,6 +238,7 @@ impl<C: Craft> Queue<C> {
             state.number += 1;
             let number = state.number;
             state.places.push(Place { priority, number, name });
+            drop(state);
             self.work.notify_one();
         }
         ticket
@@ -241,6 +246,9 @@ impl<C: Craft> Queue<C> {
 
     /// A worker.
     fn run(self: Arc<Queue<C>>) {
+        if self.options.steps_back {
+            step_back();
+        }
         loop {
             let Some((job, work, number)) = self.next() else { return };
             let done = self.craft.make(&job.name, work);
@@ -276,7 +284,12 @@ impl<C: Craft> Queue<C> {
                 let Some((job, work)) = state.waiting.remove(&place.name) else { continue };
                 let end = Instant::now() + job.deadline;
                 state.working.insert(place.name, (job.clone(), end, place.number));
-                self.watch.notify_one();
+                let is_first = state.wakes.is_none_or(|wakes| end < wakes);
+                // Whoever is woken may be given this processor at once: not while this thread has what others wait for.
+                drop(state);
+                if is_first {
+                    self.watch.notify_one();
+                }
                 return Some((job, work, place.number));
             }
             state.idle += 1;
@@ -322,9 +335,11 @@ impl<C: Craft> Queue<C> {
                 true => Some(Duration::from_millis(100)),
                 false => state.working.values().map(|(_, end, _)| end.saturating_duration_since(now)).min(),
             };
+            let next = next.map(|next| next.max(Duration::from_millis(1)));
+            state.wakes = next.map(|next| now + next);
             state = match next {
                 Some(next) => {
-                    let waited = self.watch.wait_timeout(state, next.max(Duration::from_millis(1)));
+                    let waited = self.watch.wait_timeout(state, next);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => self.watch.wait(state).unwrap_or_else(PoisonError::into_inner),

@@ -135,6 +135,46 @@ fn a_poisoned_translation_costs_itself_only() {
     drop(end);
 }
 
+/// The thread that watches over deadlines already waits for a later one.
+#[test]
+fn a_deadline_may_be_sooner_than_that_of_what_is_in_work() {
+    let service = service(2, LONG);
+    let (end, ended) = channel::<()>();
+    let ended = Arc::new(Mutex::new(ended));
+    let ask = |n, deadline| {
+        let ended = Arc::clone(&ended);
+        let make = move |_: &Recorder| {
+            let _ = lock(&ended).recv();
+            Ok(vec![n as u8])
+        };
+        service.request(&Stateless, Request { deadline, ..request(n, Priority::Now, make) })
+    };
+    let slow = ask(0, None);
+    while service.status().working == 0 {
+        thread::yield_now();
+    }
+    let late = ask(1, Some(Duration::from_millis(20)));
+    assert_eq!(late.wait(None).unwrap().unwrap_err().cause, Cause::TimedOut);
+    drop(end);
+    assert_eq!(&*slow.wait(None).unwrap().unwrap().payload, [0]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_let_others_go_first_unless_told_not_to() {
+    use rustix::process::getpriority_process;
+
+    let here = getpriority_process(None).unwrap();
+    for (steps_back, meant) in [(true, (here + 10).min(19)), (false, here)] {
+        let cache = Arc::new(Cache::memory(Versions::default()));
+        let service = Service::new(cache, Options { steps_back, ..Options::default() });
+        // Linux keeps it for each thread, and 0 is the one that asks.
+        let make = |_: &Recorder| Ok(getpriority_process(None).unwrap_or(-1).to_le_bytes().to_vec());
+        let ticket = service.request(&Stateless, request(0, Priority::Now, make));
+        assert_eq!(*ticket.wait(None).unwrap().unwrap().payload, meant.to_le_bytes());
+    }
+}
+
 #[test]
 fn a_failure_is_tried_again_after_an_update() {
     let versions = |n| [("part", n), ("other", n)].into_iter().collect::<Versions>();

@@ -1,6 +1,6 @@
 //! The renderer on the host's GPU: frames, and the worst of them while new pixel states come.
 
-use super::clock::{Control, Parts};
+use super::clock::{Control, Parts, SmallPages};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::cell::Cell;
@@ -103,8 +103,8 @@ pub struct Cached {
     pub mean: f64,
     /// The longest that the look-ups of a frame's draws took.
     pub look_ups: f64,
-    /// The longest that a frame's draws slept: waited for the cache, for another lock, or for the disk. Where the system says.
-    pub waiting: Option<f64>,
+    /// The longest of each, where the system says.
+    pub times: Option<Times>,
     /// Plain arithmetic after each frame, of half a millisecond.
     pub control: Control,
     /// Draws that the CPU renderer did instead.
@@ -115,9 +115,25 @@ pub struct Cached {
     pub refilled: usize,
 }
 
+/// What a frame's thread did, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Times {
+    /// It ran in look-ups of programs.
+    pub running: f64,
+    /// It slept in look-ups or draws: it waited for the cache, for another lock, or for the disk.
+    pub waiting: f64,
+}
+
+impl Times {
+    fn max(self, other: Times) -> Times {
+        Times { running: self.running.max(other.running), waiting: self.waiting.max(other.waiting) }
+    }
+}
+
 /// Runs with a cache on disk: empty, full, and after an update of the SPIR-V writer, when all it knows is filled in again while
 /// frames go on.
 pub fn cached(quick: bool) -> Result<Vec<Cached>> {
+    let _small = SmallPages::begin();
     let folder = tempfile::tempdir()?;
     let states = if quick { STATES / 10 } else { STATES };
     let present = present();
@@ -172,15 +188,15 @@ fn cached_run(
                 cache.refill(&refill, &translate)
             });
         }
-        let frames = paced(HostRenderer::new(Arc::clone(&programs))?, &programs, states);
+        let frames = paced(&programs, states);
         cancel.store(true, Ordering::Relaxed);
         frames
     })?;
-    let Frames { worst, total, look_ups, waiting, control, detours } = frames;
+    let Frames { worst, total, look_ups, times, control, detours } = frames;
     let mean = total / f64::from(states / PER_FRAME);
     let refilled = done.load(Ordering::Relaxed);
     let hits = cache.counts().hits;
-    Ok(Cached { cache: name, worst, mean, look_ups, waiting, control, detours, hits, refilled })
+    Ok(Cached { cache: name, worst, mean, look_ups, times, control, detours, hits, refilled })
 }
 
 /// What frames took, in milliseconds: the longest of each, and the total.
@@ -189,20 +205,22 @@ struct Frames {
     worst: f64,
     total: f64,
     look_ups: f64,
-    waiting: Option<f64>,
+    times: Option<Times>,
     control: Control,
     detours: u64,
 }
 
 /// Plays frames with new pixel states, 60 a second.
-fn paced(inner: impl Renderer, programs: &Programs, states: u32) -> Result<Frames> {
+fn paced(programs: &Arc<Programs>, states: u32) -> Result<Frames> {
     let Some(scene) = Scene::find("triangles") else { anyhow::bail!("no such scene") };
     let capture = scene.build(Params { frames: Some(states / PER_FRAME), count: Some(PER_FRAME) });
-    let mut player = Player::new(&capture, Varied::new(inner, 3), Limits::default())?;
+    let inner = HostRenderer::new(Arc::clone(programs))?;
+    let varied = Varied { programs: Some(programs), ..Varied::new(inner, 3) };
+    let mut player = Player::new(&capture, varied, Limits::default())?;
     let mut frames = Frames::default();
     loop {
         let (start, looked_up) = (Instant::now(), programs.waited());
-        player.gpu().renderer().waiting.set(None);
+        player.gpu().renderer().times.take();
         let Some(image) = player.next_frame() else { break };
         black_box(image?);
         let took = start.elapsed().as_secs_f64() * 1e3;
@@ -210,8 +228,8 @@ fn paced(inner: impl Renderer, programs: &Programs, states: u32) -> Result<Frame
         frames.worst = frames.worst.max(took);
         frames.total += took;
         frames.look_ups = frames.look_ups.max(look_ups);
-        if let Some(waiting) = player.gpu().renderer().waiting.get() {
-            frames.waiting = Some(frames.waiting.unwrap_or(0.0).max(waiting));
+        if let Some(times) = player.gpu().renderer().times.get() {
+            frames.times = Some(frames.times.map_or(times, |longest| longest.max(times)));
         }
         frames.control.run(CONTROL);
         std::thread::sleep(FRAME.saturating_sub(start.elapsed()));
@@ -228,13 +246,17 @@ pub fn print_cached(f: &mut fmt::Formatter<'_>, rows: &[Cached]) -> fmt::Result 
     writeln!(f, "\nnew pixel states before a cache on disk, {PER_FRAME} in a frame; ms")?;
     writeln!(
         f,
-        "{:<10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}",
-        "cache", "worst", "mean", "look-ups", "waiting", "control", "detours", "hits", "refilled"
+        "{:<10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>8}{:>10}",
+        "cache", "worst", "mean", "look-ups", "running", "waiting", "control", "detours", "hits", "refilled"
     )?;
-    for Cached { cache, worst, mean, look_ups, waiting, control, detours, hits, refilled } in rows {
-        let waiting = waiting.map_or_else(String::new, |waiting| format!("{waiting:.3}"));
+    for Cached { cache, worst, mean, look_ups, times, control, detours, hits, refilled } in rows {
+        write!(f, "{cache:<10}{worst:>10.2}{mean:>10.2}{look_ups:>10.3}")?;
+        match times {
+            Some(Times { running, waiting }) => write!(f, "{running:>10.3}{waiting:>10.3}")?,
+            None => write!(f, "{:>20}", "")?,
+        }
         let control = control.longest;
-        write!(f, "{cache:<10}{worst:>10.2}{mean:>10.2}{look_ups:>10.3}{waiting:>10}{control:>10.3}")?;
+        write!(f, "{control:>10.3}")?;
         writeln!(f, "{detours:>10}{hits:>8}{refilled:>10}")?;
     }
     Ok(())
@@ -276,32 +298,40 @@ fn vary(regs: &mut Registers, mut number: u32) {
 }
 
 /// Gives every draw combiner stages of its own.
-struct Varied<R> {
+struct Varied<'a, R> {
     inner: R,
     /// Sets have no states in common, so that no driver's cache knows them of another run.
     set: u32,
     draws: u32,
-    /// Milliseconds that draws slept, where the system says.
-    waiting: Cell<Option<f64>>,
+    /// Where draws' programs are looked up first.
+    programs: Option<&'a Programs>,
+    /// What the thread did so far in these look-ups and in draws, where the system says.
+    times: Cell<Option<Times>>,
 }
 
-impl<R> Varied<R> {
-    fn new(inner: R, set: u32) -> Varied<R> {
-        Varied { inner, set, draws: 0, waiting: Cell::new(None) }
+impl<'a, R> Varied<'a, R> {
+    fn new(inner: R, set: u32) -> Varied<'a, R> {
+        Varied { inner, set, draws: 0, programs: None, times: Cell::default() }
     }
 }
 
-impl<R: Renderer> Renderer for Varied<R> {
+impl<R: Renderer> Renderer for Varied<'_, R> {
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
         let mut regs = draw.regs.clone();
         vary(&mut regs, self.set * STATES + self.draws);
         self.draws += 1;
         let Draw { tables, memory, triangles, pixels, .. } = draw;
         let mut drawn = Ok(());
+        let (_, looking_up) =
+            Parts::of(|| self.programs.into_iter().for_each(|programs| programs.prepare(&regs)));
         let draw = || drawn = self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels });
-        let (_, parts) = Parts::of(draw);
-        if let Some(parts) = parts {
-            self.waiting.set(Some(self.waiting.get().unwrap_or(0.0) + parts.waiting));
+        let (_, drawing) = Parts::of(draw);
+        if let Some((looking_up, drawing)) = looking_up.zip(drawing) {
+            let Times { running, waiting } = self.times.get().unwrap_or_default();
+            self.times.set(Some(Times {
+                running: running + looking_up.running,
+                waiting: waiting + looking_up.waiting + drawing.waiting,
+            }));
         }
         drawn
     }

@@ -1,7 +1,7 @@
 //! What frames wait for the cache while all it knows is translated again.
 
 use super::cache::binary;
-use super::clock::{Control, Parts};
+use super::clock::{Control, Parts, SmallPages};
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;
@@ -50,6 +50,7 @@ fn key(of: &str, n: usize) -> Key {
 
 /// Frames before a cache in a folder, while so many programs are translated anew into it.
 pub fn run(folder: &Path, programs: usize) -> Result<Play> {
+    let _small = SmallPages::begin();
     let open = || Cache::open(folder, present(), &Options::default());
     let cache = open()?;
     for n in 0..programs {

@@ -99,6 +99,14 @@ impl Programs {
         self.kernels.get_or_init(|| Kernels::new(&self.device)).as_ref().map_err(Clone::clone)
     }
 
+    /// Looks up the program of draws with these registers and, if it is not there, has it compiled: for emulators that know
+    /// pixel states before they are drawn with.
+    pub fn prepare(&self, regs: &Registers) {
+        if let Some(key) = TileKey::decode(regs) {
+            self.table.get(&PixelState::new(key, regs, self.device.cache()));
+        }
+    }
+
     /// How long draws have been looking up programs so far: see [`Table::waited`].
     pub fn waited(&self) -> Duration {
         self.table.waited()
