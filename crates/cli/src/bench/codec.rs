@@ -1,7 +1,8 @@
 //! What the codecs do in a second: texels on one core, on all, and on the host's GPU; of encoders and transcoders on one
-//! core, with what they keep of pictures; samples of each engine of the tone filter. Next to ASTC what the command
-//! `astcenc` does, where it is installed.
+//! core, with what they keep of pictures; frames of luma and chroma; samples of each engine of the tone filter. Next to ASTC
+//! what the command `astcenc` does, where it is installed.
 
+use super::yuv;
 use anyhow::Result;
 use serde::Serialize;
 use std::fmt;
@@ -27,6 +28,7 @@ pub struct Report {
     textures: Vec<Texture>,
     encoders: Vec<Encoder>,
     transcoders: Vec<Transcoder>,
+    frames: yuv::Frames,
     tone: Vec<Tone>,
 }
 
@@ -117,7 +119,8 @@ pub fn run(quick: bool) -> Result<Report> {
         })?;
         tone.push(Tone { engine: engine.name(), samples });
     }
-    Ok(Report { device: gpu.map(|gpu| gpu.name()), copied, textures, encoders, transcoders, tone })
+    let (device, frames) = (gpu.map(|gpu| gpu.name()), yuv::run(quick)?);
+    Ok(Report { device, copied, textures, encoders, transcoders, frames, tone })
 }
 
 /// Encoders of each format at each quality, on the same pictures.
@@ -370,6 +373,7 @@ impl fmt::Display for Report {
         for Transcoder { from, to, rate } in &self.transcoders {
             writeln!(f, "{from:<16} {to:<16} {rate:>10.0}")?;
         }
+        write!(f, "\n{}", self.frames)?;
         writeln!(f, "\n{:<16} {:>10}", "tone filter", "Msample/s")?;
         for Tone { engine, samples } in &self.tone {
             writeln!(f, "{engine:<16} {samples:>10.1}")?;

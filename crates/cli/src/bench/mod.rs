@@ -19,6 +19,7 @@ mod shaders;
 mod traffic;
 pub mod translate;
 pub mod warp;
+mod yuv;
 
 use anyhow::{Context, Result};
 use std::io::Read;

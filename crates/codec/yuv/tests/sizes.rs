@@ -97,6 +97,57 @@ proptest! {
     }
 }
 
+/// Texels do not depend on where in a row they are, nor on how long it is.
+#[test]
+fn parts_of_long_rows() {
+    const WIDTH: usize = 4608;
+    let mut rng = xenoglot_testgen::rng::Rng::new(1);
+    for bits in [8, 10, 16] {
+        for (layout, subsampling) in [
+            (Layout::Planar, Subsampling::S420),
+            (Layout::Planar, Subsampling::S440),
+            (Layout::Planar, Subsampling::S444),
+            (Layout::SemiPlanar, Subsampling::S422),
+            (Layout::PackedYuyv, Subsampling::S422),
+            (Layout::Mono, Subsampling::S444),
+        ] {
+            let format = Format { layout, subsampling, bits, high: false };
+            let sizes = format.planes(WIDTH, 4).unwrap();
+            let planes: Vec<Vec<u8>> = sizes
+                .iter()
+                .map(|(row, rows)| (0..row * rows).map(|_| rng.next_u32() as u8).collect())
+                .collect();
+            for filter in [Filter::Linear, Filter::Nearest] {
+                let conversion = Conversion { filter, ..Conversion::default() };
+                let make = |from: usize, width: usize| {
+                    let planes: Vec<Plane> = planes
+                        .iter()
+                        .zip(&sizes)
+                        .map(|(data, &(row, _))| Plane { data: &data[row * from / WIDTH..], pitch: row })
+                        .collect();
+                    let mut out = vec![[0; 4]; width * 4];
+                    convert_rgba8(&Frame::new(format, width, 4, &planes).unwrap(), &conversion, &mut out)
+                        .unwrap();
+                    out
+                };
+                let whole = make(0, WIDTH);
+                // Around the ends of what is made at a time, and with rests of all lengths.
+                for (from, width) in [(960, 128), (2000, 83), (3072, 1400), (4096, 101)] {
+                    let part = make(from, width);
+                    for y in 0..4 {
+                        // At its edges the part has no neighbours.
+                        let inner = &part[y * width..][2..width - 2];
+                        assert!(
+                            inner == &whole[y * WIDTH + from..][2..width - 2],
+                            "{format:?} {filter:?} {from}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Grey of every depth is grey, black and white where the narrow range has them.
 #[test]
 fn black_and_white() {

@@ -1,0 +1,92 @@
+//! Frames of luma and chroma to RGBA of eight bits: milliseconds on one core, and how much faster two are.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use std::fmt;
+use std::time::Instant;
+use xenoglot_testgen::rng::Rng;
+use xenoglot_yuv::{Conversion, Filter, Format, Frame, Layout, Subsampling, convert_rgba8};
+
+/// Frames of random samples, of BT.709.
+#[derive(Serialize)]
+pub struct Frames {
+    /// Widths and heights.
+    sizes: [[usize; 2]; 2],
+    layouts: Vec<Times>,
+}
+
+#[derive(Serialize)]
+struct Times {
+    layout: &'static str,
+    chroma: &'static str,
+    /// Of a frame of each size on one core.
+    milliseconds: [f64; 2],
+    /// What that is divided by the time on two, of the smaller frame; both were taken in turns.
+    two_cores: f64,
+}
+
+const S420: Subsampling = Subsampling::S420;
+const S422: Subsampling = Subsampling::S422;
+const S444: Subsampling = Subsampling::S444;
+
+/// Layout, subsampling, bits, whether they are the high ones of words, and the filter of chroma.
+const LAYOUTS: [(&str, Layout, Subsampling, u32, bool, Filter); 12] = [
+    ("I420", Layout::Planar, S420, 8, false, Filter::Linear),
+    ("I420", Layout::Planar, S420, 8, false, Filter::Nearest),
+    ("NV12", Layout::SemiPlanar, S420, 8, false, Filter::Linear),
+    ("NV12", Layout::SemiPlanar, S420, 8, false, Filter::Nearest),
+    ("I422", Layout::Planar, S422, 8, false, Filter::Linear),
+    ("I422", Layout::Planar, S422, 8, false, Filter::Nearest),
+    ("YUYV", Layout::PackedYuyv, S422, 8, false, Filter::Nearest),
+    ("I444", Layout::Planar, S444, 8, false, Filter::Nearest),
+    ("I010", Layout::Planar, S420, 10, false, Filter::Linear),
+    ("I010", Layout::Planar, S420, 10, false, Filter::Nearest),
+    ("P010", Layout::SemiPlanar, S420, 10, true, Filter::Linear),
+    ("P010", Layout::SemiPlanar, S420, 10, true, Filter::Nearest),
+];
+
+/// Measures, each the best of some rounds.
+pub fn run(quick: bool) -> Result<Frames> {
+    let (sizes, rounds) = match quick {
+        true => ([[480, 270], [960, 540]], 3),
+        false => ([[1920, 1080], [3840, 2160]], 40),
+    };
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pools = [pool(1)?, pool(2)?];
+    let [_, [width, height]] = sizes;
+    let mut rng = Rng::new(3);
+    let samples: Vec<u8> = (0..width * height * 4).map(|_| rng.next_u32() as u8).collect();
+    let mut out = vec![[0; 4]; width * height];
+    let mut layouts = Vec::new();
+    for (name, layout, subsampling, bits, high, filter) in LAYOUTS {
+        let format = Format { layout, subsampling, bits, high };
+        let conversion = Conversion { filter, ..Conversion::default() };
+        let mut best = [[f64::INFINITY; 2]; 2];
+        for _ in 0..rounds {
+            for ([width, height], best) in sizes.into_iter().zip(&mut best) {
+                let bytes = samples.get(..format.bytes(width, height).context("too large")?);
+                let frame = Frame::tight(format, width, height, bytes.context("too few samples")?)?;
+                for (pool, best) in pools.iter().zip(best) {
+                    let start = Instant::now();
+                    pool.install(|| convert_rgba8(&frame, &conversion, &mut out))?;
+                    *best = best.min(start.elapsed().as_secs_f64() * 1e3);
+                }
+            }
+        }
+        let [[one, two], [large, _]] = best;
+        let chroma = if filter == Filter::Linear { "linear" } else { "nearest" };
+        layouts.push(Times { layout: name, chroma, milliseconds: [one, large], two_cores: one / two });
+    }
+    Ok(Frames { sizes, layouts })
+}
+
+impl fmt::Display for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [small, large] = self.sizes.map(|[width, height]| format!("{width}x{height}"));
+        writeln!(f, "{:<8} {:<8} {small:>12} {large:>12} {:>10}", "frames", "chroma", "two cores")?;
+        for Times { layout, chroma, milliseconds: [small, large], two_cores } in &self.layouts {
+            writeln!(f, "{layout:<8} {chroma:<8} {small:>9.3} ms {large:>9.3} ms {two_cores:>9.2}x")?;
+        }
+        Ok(())
+    }
+}

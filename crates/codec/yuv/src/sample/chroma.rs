@@ -1,0 +1,121 @@
+//! Chroma at luma's places, in integers: weights are quarters along each axis, so that sums count sixteenths of a code and
+//! are exact.
+
+use super::QUARTERS;
+use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
+use crate::frame::Frame;
+
+/// A sum of codes: words hold sixteen of up to 12 bits.
+pub(super) trait Sum: Copy + Default {
+    fn of(code: u16) -> Self;
+
+    fn blend(a: Self, b: Self, weights: [u16; 2]) -> Self;
+}
+
+macro_rules! sum {
+    ($($ty:ty),*) => {
+        $(impl Sum for $ty {
+            #[inline(always)]
+            fn of(code: u16) -> $ty {
+                code.into()
+            }
+
+            #[inline(always)]
+            fn blend(a: $ty, b: $ty, [first, second]: [u16; 2]) -> $ty {
+                a.wrapping_mul(first.into()).wrapping_add(b.wrapping_mul(second.into()))
+            }
+        })*
+    };
+}
+
+sum!(u16, u32);
+
+/// How chroma comes to luma's places along x.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Across {
+    /// Every place has a sample.
+    All,
+    /// Both places of a pair have the same sample.
+    Shared,
+    /// Weights of the sample before and that of the pair at even places, of that and the next at odd ones.
+    Pairs([u16; 2], [u16; 2]),
+}
+
+/// How chroma comes to luma's places along x.
+pub(super) fn across(frame: &Frame<'_>, conversion: &Conversion) -> Across {
+    if frame.format.subsampling.factors()[0] == 1 {
+        return Across::All;
+    }
+    match (conversion.filter, conversion.siting[0]) {
+        (Filter::Nearest, Siting::CositedEven) if conversion.reconstruction == Reconstruction::Implicit => {
+            Across::Pairs([0, QUARTERS], [0, QUARTERS])
+        }
+        (Filter::Nearest, _) => Across::Shared,
+        (Filter::Linear, Siting::CositedEven) => Across::Pairs([0, QUARTERS], [2, 2]),
+        (Filter::Linear, Siting::Midpoint) => Across::Pairs([1, 3], [3, 1]),
+    }
+}
+
+/// The two rows of samples for a row of texels, and their weights.
+pub(super) fn down(
+    y: usize,
+    size: usize,
+    is_halved: bool,
+    conversion: &Conversion,
+) -> ([usize; 2], [u16; 2]) {
+    let last = size.saturating_sub(1);
+    let one = |sample: usize| ([sample.min(last); 2], [QUARTERS, 0]);
+    if !is_halved {
+        return one(y);
+    }
+    let (pair, is_odd) = (y / 2, y % 2 == 1);
+    let (first, weights) = match (conversion.filter, conversion.siting[1], is_odd) {
+        (Filter::Nearest, Siting::CositedEven, _)
+            if conversion.reconstruction == Reconstruction::Implicit =>
+        {
+            return one(y.div_ceil(2));
+        }
+        (Filter::Nearest, ..) | (Filter::Linear, Siting::CositedEven, false) => return one(pair),
+        (Filter::Linear, Siting::CositedEven, true) => (pair, [2, 2]),
+        (Filter::Linear, Siting::Midpoint, true) => (pair, [3, 1]),
+        // Before the first sample there is the first.
+        (Filter::Linear, Siting::Midpoint, false) if pair == 0 => return one(0),
+        (Filter::Linear, Siting::Midpoint, false) => (pair - 1, [1, 3]),
+    };
+    ([first.min(last), (first + 1).min(last)], weights)
+}
+
+/// Two rows of codes by their weights.
+#[inline(always)]
+pub(super) fn blend_rows<C: Copy + Into<u16>, S: Sum>(rows: [&[C]; 2], weights: [u16; 2], out: &mut [S]) {
+    let [upper, lower] = rows;
+    for ((out, &upper), &lower) in out.iter_mut().zip(upper).zip(lower) {
+        *out = S::blend(S::of(upper.into()), S::of(lower.into()), weights);
+    }
+}
+
+/// Sums at luma's places, of sums at chroma's, of which the first is that before the first place.
+#[inline(always)]
+pub(super) fn spread_out<S: Sum>(across: Across, quarters: &[S], out: &mut [S]) {
+    let whole = |sum: S| S::blend(sum, S::default(), [QUARTERS, 0]);
+    let behind = quarters.get(1..).unwrap_or_default();
+    match across {
+        Across::All => {
+            for (out, &sum) in out.iter_mut().zip(behind) {
+                *out = whole(sum);
+            }
+        }
+        Across::Shared => {
+            for (out, &sum) in out.as_chunks_mut().0.iter_mut().zip(behind) {
+                *out = [whole(sum); 2];
+            }
+        }
+        Across::Pairs(even, odd) => {
+            let next = behind.get(1..).unwrap_or_default();
+            let sums = quarters.iter().zip(behind).zip(next);
+            for (out, ((&before, &sum), &next)) in out.as_chunks_mut().0.iter_mut().zip(sums) {
+                *out = [S::blend(before, sum, even), S::blend(sum, next, odd)];
+            }
+        }
+    }
+}
