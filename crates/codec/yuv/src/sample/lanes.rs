@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     fn check<L: Lanes>(lanes: L) {
-        let codes = core::array::from_fn(|i| (i as u32 * 0x1234_5678) >> 3);
+        let codes = core::array::from_fn(|i| (i as u32).wrapping_mul(0x1234_5678) >> 3);
         let words = codes.map(|c| c as u16);
         let bytes = codes.map(|c| c as u8);
         let singles = |of: [f32; 16], shown: L::Singles| assert_eq!(lanes.to_array(shown), of);
