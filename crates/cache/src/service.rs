@@ -9,7 +9,7 @@
 //!   left to itself and another takes its place, so that the others go on; when it comes to an end, it ends. At most
 //!   [`Options::lost`] threads are left so; after that, those who wait, wait.
 //! * What a guest may draw meanwhile is the emulator's choice: [`Policy`] has the usual ones.
-//! * Workers let the emulator's own threads go first: [`Options::steps_back`].
+//! * Workers run at a low priority: [`Options::steps_back`].
 //!
 //! [`Workshop`] does the same for what bytes cannot hold: machine code in memory, pipelines of a driver.
 
@@ -77,8 +77,8 @@ pub struct Options {
     pub waiting: usize,
     /// Threads that may be left to themselves.
     pub lost: usize,
-    /// Whether the workers let other threads go first where there are more threads than cores (on Linux, with a nice value
-    /// of 10), those that draw above all. Not for a service whose requests are all waited for.
+    /// Whether workers run at a low priority (a nice value 10 higher on Linux; elsewhere the same), so that threads that draw
+    /// get the cores first. For a service whose callers all wait, it should be off.
     pub steps_back: bool,
 }
 

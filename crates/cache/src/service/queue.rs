@@ -86,7 +86,7 @@ struct State<C: Craft> {
     idle: usize,
     /// Whether there is a thread that watches.
     watched: bool,
-    /// When it looks at deadlines again without being woken; `None` if it waits for the first one.
+    /// When it next looks at deadlines by itself; `None` if it sleeps until it is woken.
     wakes: Option<Instant>,
     made: u64,
     failed: u64,
@@ -285,7 +285,7 @@ impl<C: Craft> Queue<C> {
                 let end = Instant::now() + job.deadline;
                 state.working.insert(place.name, (job.clone(), end, place.number));
                 let is_first = state.wakes.is_none_or(|wakes| end < wakes);
-                // Whoever is woken may be given this processor at once: not while this thread has what others wait for.
+                // A thread that is woken may preempt this one, which must not hold the lock then.
                 drop(state);
                 if is_first {
                     self.watch.notify_one();

@@ -155,7 +155,7 @@ pub fn run(quick: bool) -> Result<Report> {
     }
     let at = |n: usize| keys.get(n % keys.len()).copied().unwrap_or(key(0));
     let play = play::run(&folder.path().join("play"), entries)?;
-    // Once more: half a minute later the machine may be as fast as it should be.
+    // The better of two, half a minute apart, as the machine's speed may change.
     let disk_get = disk_get.min(from_disk());
     if store.counts().misses > 0 {
         return Err(anyhow!("{} entries are not found", store.counts().misses));

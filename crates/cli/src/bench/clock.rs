@@ -1,4 +1,4 @@
-//! What a thread's time went to: whether it slept, ran, or had no processor; and what else frames are late for.
+//! What a thread's time went to: whether it slept, ran, or had no processor, beside plain arithmetic.
 
 use serde::Serialize;
 use std::fmt;
@@ -122,39 +122,6 @@ fn spin(steps: u32) {
     black_box(x);
 }
 
-/// While this lives, the system gives the process no huge pages. The thread that touches one first clears it: 2 ms and more, in
-/// whatever it was doing. The program's allocator asks for such pages; an emulator's need not.
-pub struct SmallPages {
-    /// Whether this has changed that.
-    changed: bool,
-}
-
-#[cfg(target_os = "linux")]
-impl SmallPages {
-    pub fn begin() -> SmallPages {
-        use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
-
-        let had_huge_ones = transparent_huge_pages_are_disabled() == Ok(false);
-        SmallPages { changed: had_huge_ones && disable_transparent_huge_pages(true).is_ok() }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl SmallPages {
-    pub fn begin() -> SmallPages {
-        SmallPages { changed: false }
-    }
-}
-
-impl Drop for SmallPages {
-    fn drop(&mut self) {
-        if self.changed {
-            #[cfg(target_os = "linux")]
-            let _ = rustix::thread::disable_transparent_huge_pages(false);
-        }
-    }
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -165,15 +132,5 @@ mod tests {
         let (took, parts) = Parts::of(|| std::thread::sleep(nap));
         let parts = parts.unwrap();
         assert!(took >= 30.0 && parts.waiting > parts.running && parts.is_late());
-    }
-
-    #[test]
-    fn huge_pages_are_off_for_a_while() {
-        let are_off = || rustix::thread::transparent_huge_pages_are_disabled().unwrap();
-        let before = are_off();
-        let small = SmallPages::begin();
-        assert!(are_off());
-        drop(small);
-        assert_eq!(are_off(), before);
     }
 }

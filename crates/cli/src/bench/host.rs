@@ -1,6 +1,7 @@
 //! The renderer on the host's GPU: frames, and the worst of them while new pixel states come.
 
-use super::clock::{Control, Parts, SmallPages};
+use super::clock::{Control, Parts};
+use super::pages::SmallPages;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::cell::Cell;

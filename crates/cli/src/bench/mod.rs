@@ -12,6 +12,7 @@ pub mod maxwell;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod mips;
 pub mod nds;
+mod pages;
 pub mod pica;
 mod play;
 mod shaders;

@@ -1,7 +1,8 @@
 //! What frames wait for the cache while all it knows is translated again.
 
 use super::cache::binary;
-use super::clock::{Control, Parts, SmallPages};
+use super::clock::{Control, Parts};
+use super::pages::SmallPages;
 use anyhow::Result;
 use serde::Serialize;
 use std::path::Path;

@@ -21,7 +21,7 @@ struct Times {
     chroma: &'static str,
     /// Of a frame of each size on one core.
     milliseconds: [f64; 2],
-    /// What that is divided by the time on two, of the smaller frame; both were taken in turns.
+    /// Time of the smaller frame on one core divided by its time on two.
     two_cores: f64,
 }
 

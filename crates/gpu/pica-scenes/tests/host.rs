@@ -2,12 +2,14 @@
 //! programs.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::host::{HostRenderer, Programs};
 use xenoglot_pica::raster;
-use xenoglot_pica::renderer::Renderer;
+use xenoglot_pica::regs::Registers;
+use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Image, Limits, Player};
 use xenoglot_pica::report::Report;
 use xenoglot_pica_scenes::{Params, SCENES, Scene};
@@ -77,4 +79,40 @@ fn nothing_waits_for_programs() {
     assert!(report.detours > 0);
     let [_, more] = differences(&expected, &got);
     assert_eq!(more, 0);
+}
+
+/// A CPU renderer that notes the pixel states of draws.
+#[derive(Default)]
+struct Noting {
+    inner: raster::Renderer,
+    states: Vec<Registers>,
+}
+
+impl Renderer for Noting {
+    fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+        self.states.push(draw.regs.clone());
+        self.inner.draw(draw)
+    }
+
+    xenoglot_pica::forward_renderer!(inner);
+}
+
+/// Of states that were prepared and are compiled, all draws are the device's.
+#[test]
+fn prepared_states_are_not_waited_for() {
+    let Some(device) = device() else { return };
+    let capture = capture(Scene::find("multitexture").unwrap());
+    let mut player = Player::new(&capture, Noting::default(), Limits::default()).unwrap();
+    while player.next_frame().transpose().unwrap().is_some() {}
+    let programs = Arc::new(Programs::new(&device, Compilation::Background));
+    player.gpu().renderer().states.iter().for_each(|regs| programs.prepare(regs));
+    let start = Instant::now();
+    while programs.counts()[1] != 0 {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let prepared = programs.counts();
+    assert!(prepared[0] > 0 && prepared[2] == 0, "{prepared:?}");
+    let (_, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
+    assert_eq!((report.errors, report.detours, programs.counts()), (0, 0, prepared));
 }

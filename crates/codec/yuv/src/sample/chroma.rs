@@ -85,7 +85,7 @@ pub(super) fn down(
     ([first.min(last), (first + 1).min(last)], weights)
 }
 
-/// Two rows of codes by their weights.
+/// Adds two rows of codes by their weights.
 #[inline(always)]
 pub(super) fn blend_rows<C: Copy + Into<u16>, S: Sum>(rows: [&[C]; 2], weights: [u16; 2], out: &mut [S]) {
     let [upper, lower] = rows;
@@ -94,28 +94,20 @@ pub(super) fn blend_rows<C: Copy + Into<u16>, S: Sum>(rows: [&[C]; 2], weights: 
     }
 }
 
-/// Sums at luma's places, of sums at chroma's, of which the first is that before the first place.
+/// Interpolates a row of sums along x, by the weights of even places and of odd ones; without them, every place has a sum. The
+/// first sum is of the sample before the first place.
 #[inline(always)]
-pub(super) fn spread_out<S: Sum>(across: Across, quarters: &[S], out: &mut [S]) {
-    let whole = |sum: S| S::blend(sum, S::default(), [QUARTERS, 0]);
+pub(super) fn spread_out<S: Sum>(pairs: Option<[[u16; 2]; 2]>, quarters: &[S], out: &mut [S]) {
     let behind = quarters.get(1..).unwrap_or_default();
-    match across {
-        Across::All => {
-            for (out, &sum) in out.iter_mut().zip(behind) {
-                *out = whole(sum);
-            }
+    if let Some([even, odd]) = pairs {
+        let next = behind.get(1..).unwrap_or_default();
+        let sums = quarters.iter().zip(behind).zip(next);
+        for (out, ((&before, &sum), &next)) in out.as_chunks_mut().0.iter_mut().zip(sums) {
+            *out = [S::blend(before, sum, even), S::blend(sum, next, odd)];
         }
-        Across::Shared => {
-            for (out, &sum) in out.as_chunks_mut().0.iter_mut().zip(behind) {
-                *out = [whole(sum); 2];
-            }
-        }
-        Across::Pairs(even, odd) => {
-            let next = behind.get(1..).unwrap_or_default();
-            let sums = quarters.iter().zip(behind).zip(next);
-            for (out, ((&before, &sum), &next)) in out.as_chunks_mut().0.iter_mut().zip(sums) {
-                *out = [S::blend(before, sum, even), S::blend(sum, next, odd)];
-            }
+    } else {
+        for (out, &sum) in out.iter_mut().zip(behind) {
+            *out = S::blend(sum, S::default(), [QUARTERS, 0]);
         }
     }
 }

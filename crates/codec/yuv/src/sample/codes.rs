@@ -5,31 +5,28 @@ use super::lanes::Lanes;
 use crate::frame::{Channel, Format};
 use std::ops::Range;
 
-/// What is made singles of: a code or a sum of codes.
+/// A code or a sum of codes, which is converted to a single.
 pub(super) trait Number: Copy + Default {
-    /// Of sixteen, or of eight, each twice.
+    /// Converts sixteen numbers, or eight, each for two places.
     fn singles<L: Lanes, const N: usize>(lanes: L, of: &[Self; N]) -> L::Singles;
 }
 
-impl Number for u8 {
-    #[inline(always)]
-    fn singles<L: Lanes, const N: usize>(lanes: L, of: &[u8; N]) -> L::Singles {
-        match of.first_chunk() {
-            Some(all) => lanes.of_bytes(all),
-            None => lanes.of_byte_pairs(of.first_chunk().unwrap_or(&[0; 8])),
+macro_rules! number {
+    ($ty:ty, $all:ident, $pairs:ident) => {
+        impl Number for $ty {
+            #[inline(always)]
+            fn singles<L: Lanes, const N: usize>(lanes: L, of: &[$ty; N]) -> L::Singles {
+                match of.first_chunk() {
+                    Some(all) => lanes.$all(all),
+                    None => lanes.$pairs(of.first_chunk().unwrap_or(&[0; 8])),
+                }
+            }
         }
-    }
+    };
 }
 
-impl Number for u16 {
-    #[inline(always)]
-    fn singles<L: Lanes, const N: usize>(lanes: L, of: &[u16; N]) -> L::Singles {
-        match of.first_chunk() {
-            Some(all) => lanes.of_words(all),
-            None => lanes.of_word_pairs(of.first_chunk().unwrap_or(&[0; 8])),
-        }
-    }
-}
+number!(u8, of_bytes, of_byte_pairs);
+number!(u16, of_words, of_word_pairs);
 
 impl Number for u32 {
     #[inline(always)]
@@ -44,10 +41,10 @@ impl Number for u32 {
 
 /// A sample's code: a byte, or a word.
 pub(super) trait Code: Number + Into<u16> {
-    /// Codes of a plane's bytes, where they are these bytes.
+    /// A plane's bytes as codes, if codes are bytes.
     fn as_they_are(data: &[u8]) -> Option<&[Self]>;
 
-    /// Reads a code from every `step` bytes.
+    /// Reads codes that are `step` bytes apart.
     fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [Self]);
 }
 
@@ -88,7 +85,7 @@ impl Code for u16 {
 /// Reads codes of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
-    /// Where in words the code is.
+    /// How far a word's code is from its lowest bit, and the bits of a code.
     shift: u32,
     mask: u16,
 }
@@ -100,7 +97,8 @@ impl Reader {
         Reader { shift, mask }
     }
 
-    /// Codes of some columns of a row, with `around` ones before and behind them, 0 or 1, or those at the edges again.
+    /// Codes of a row's columns, and `around` more (0 or 1) on either side. Beyond the row's ends its outermost codes are
+    /// repeated.
     #[inline(always)]
     pub(super) fn read<'r, C: Code>(
         &self,

@@ -116,7 +116,7 @@ mod x86 {
     use pulp::cast;
     use pulp::x86::{V3, V4};
 
-    /// Where the bytes of a texel are after red and blue, then green and alpha, were packed to words, and these to bytes.
+    /// Red is packed with blue and green with alpha to words, and these to bytes: the order that puts texels together again.
     const ORDER: [u8; 16] = [0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15];
 
     impl Lanes for V4 {
@@ -302,15 +302,14 @@ mod tests {
         for (by, from) in [(0.5, -2.0), (0.5, 250.25), (-9000.5, 300.0), (70_000.0, -400_000.0), (17.3, 0.0)]
         {
             let [r, g, b] = [scale(by, from), scale(-by, from), scale(by * 0.25, from + 1.0)];
+            // Only codes can be loaded, so each number is a code of 1 times it.
             let load = |numbers: [f32; 16]| {
-                // Through what there is: a word and a product.
-                let ones = lanes.splat(1.0);
                 let mut sum = lanes.splat(0.0);
                 for (i, number) in numbers.into_iter().enumerate() {
                     let at: [u8; 16] = core::array::from_fn(|n| (n == i).into());
                     sum = lanes.add(sum, lanes.mul(lanes.of_bytes(&at), lanes.splat(number)));
                 }
-                lanes.mul(sum, ones)
+                sum
             };
             let byte = |c: f32| c.round_ties_even().clamp(0.0, 255.0) as u8;
             let meant: [[u8; 4]; 16] = core::array::from_fn(|i| [byte(r[i]), byte(g[i]), byte(b[i]), 255]);

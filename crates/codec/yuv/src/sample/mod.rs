@@ -196,34 +196,34 @@ impl Plan<'_> {
         // A texel behind the last may be made of a pair, and left out.
         let samples = x / fx..(x + texels.len()).div_ceil(fx);
         let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
-        match self.across {
-            Across::All | Across::Shared if weights[1] == 0 => {
-                let [above, below] = codes;
+        let [above, below] = codes;
+        let pairs = match self.across {
+            Across::All if weights[1] != 0 => None,
+            Across::Pairs(even, odd) => Some([even, odd]),
+            // There is nothing to interpolate.
+            Across::All | Across::Shared => {
                 let red = self.reader.read(cr, rows[0], samples.clone(), 0, above);
                 let blue = self.reader.read(cb, rows[0], samples, 0, below);
-                match fx {
+                return match fx {
                     1 => self.paint::<16, _, _, _, _>(lanes, lumas, [red, blue], 1.0, texels),
                     _ => self.paint::<8, _, _, _, _>(lanes, lumas, [red, blue], 1.0, texels),
-                }
+                };
             }
-            across => {
-                for (channel, out) in [(cr, &mut *reds), (cb, &mut *blues)] {
-                    let [above, below] = &mut *codes;
-                    let upper = self.reader.read(channel, rows[0], samples.clone(), 1, above);
-                    let lower = match weights[1] {
-                        0 => upper,
-                        _ => self.reader.read(channel, rows[1], samples.clone(), 1, below),
-                    };
-                    blend_rows([upper, lower], weights, quarters);
-                    spread_out(across, quarters, out);
-                }
-                let unit = f32::from(QUARTERS * QUARTERS);
-                self.paint::<16, _, _, _, _>(lanes, lumas, [reds, blues], unit, texels);
-            }
+        };
+        for (channel, out) in [(cr, &mut *reds), (cb, &mut *blues)] {
+            let upper = self.reader.read(channel, rows[0], samples.clone(), 1, above);
+            let lower = match weights[1] {
+                0 => upper,
+                _ => self.reader.read(channel, rows[1], samples.clone(), 1, below),
+            };
+            blend_rows([upper, lower], weights, quarters);
+            spread_out(pairs, quarters, out);
         }
+        let unit = f32::from(QUARTERS * QUARTERS);
+        self.paint::<16, _, _, _, _>(lanes, lumas, [reds, blues], unit, texels);
     }
 
-    /// RGB of luma and of chroma, of which `unit` are a code's: `N` numbers for sixteen texels.
+    /// Makes texels of luma and chroma. Chroma has `N` numbers for sixteen texels, each `unit` times a code.
     #[inline(always)]
     fn paint<const N: usize, L: Lanes, C: Number, S: Number, T: Texel>(
         &self,
@@ -301,7 +301,7 @@ impl<L: Lanes> Colors<L> {
     }
 }
 
-/// Up to `N` numbers from one on.
+/// The numbers from a place on, up to `N`, and zeros where there are fewer.
 fn padded<const N: usize, T: Number>(numbers: &[T], from: usize) -> [T; N] {
     let mut out = [T::default(); N];
     out.iter_mut().zip(numbers.iter().skip(from)).for_each(|(out, &number)| *out = number);
