@@ -88,20 +88,19 @@ mod zstandard {
 
     /// The caller has checked the hash of `stored` and the bound on `length`.
     pub(crate) fn unpack(codec: Codec, stored: &[u8], length: usize) -> Result<Arc<[u8]>, EntryError> {
-        let unpacked = match codec {
+        match codec {
             Codec::Stored => return stored_as_is(stored, length),
-            // Memory is taken for what the frame says, which has to be what the entry says.
-            Codec::ZstdSpirv1 if !matches!(get_frame_content_size(stored), Ok(Some(n)) if n == length as u64) => {
-                None
-            }
-            Codec::ZstdSpirv1 => {
-                UNPACKER.with_borrow_mut(|unpacker| unpacker.as_mut()?.decompress(stored, length).ok())
-            }
-        };
-        match unpacked {
-            Some(payload) if payload.len() == length => Ok(payload.into()),
-            _ => Err(EntryError::Payload),
+            Codec::ZstdSpirv1 => {}
         }
+        // Memory is taken for what the frame says, which has to be what the entry says.
+        if !matches!(get_frame_content_size(stored), Ok(Some(n)) if n == length as u64) {
+            return Err(EntryError::Payload);
+        }
+        let mut payload: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+        let unpacked = Arc::get_mut(&mut payload).and_then(|bytes| {
+            UNPACKER.with_borrow_mut(|unpacker| unpacker.as_mut()?.decompress_to_buffer(stored, bytes).ok())
+        });
+        if unpacked == Some(length) { Ok(payload) } else { Err(EntryError::Payload) }
     }
 
     fn stored_as_is(stored: &[u8], length: usize) -> Result<Arc<[u8]>, EntryError> {

@@ -27,8 +27,9 @@ pub(super) const TOTALS: TableDefinition<'static, &str, u64> = TableDefinition::
 /// What tables there are and what is in them.
 const SCHEMA: u64 = 1;
 
-/// Pages of the file that are kept in memory. Entries that are used are in the memory of the cache above.
-const PAGES: usize = 16 << 20;
+/// Bytes of the file's pages that are kept in memory, once they were read: room for the branches of the tree of entries in the
+/// largest store, so that a look-up reads one page, its leaf. Entries that are used are in the memory of the cache above.
+const PAGES: usize = 64 << 20;
 
 type Entries = ReadOnlyTable<&'static [u8; 32], &'static [u8]>;
 
@@ -238,12 +239,12 @@ impl Medium {
         })
     }
 
-    /// The bytes under a key.
-    pub(super) fn read(&self, key: &Key) -> Result<Option<Vec<u8>>, Fault> {
+    /// What is made of the bytes under a key.
+    pub(super) fn read<T>(&self, key: &Key, make: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, Fault> {
         match self {
             Medium::None => Ok(None),
             Medium::ReadOnly { entries, .. } | Medium::Writable { entries, .. } => {
-                Ok(entries.0.load_full().entries().get(&key.0)?.map(|bytes| bytes.value().to_vec()))
+                Ok(entries.0.load_full().entries().get(&key.0)?.map(|bytes| make(bytes.value())))
             }
         }
     }
@@ -289,6 +290,6 @@ mod tests {
         medium.write(&[change], &[], &Options::default()).ok().unwrap();
         medium.renew(&place).ok().unwrap();
         assert!(entries.0.load_full().own.is_some());
-        assert_eq!(medium.read(&Key([7; 32])).ok().unwrap(), Some(vec![1, 2, 3]));
+        assert_eq!(medium.read(&Key([7; 32]), <[u8]>::to_vec).ok().unwrap(), Some(vec![1, 2, 3]));
     }
 }

@@ -201,7 +201,7 @@ impl Store {
         let generation = self.generation();
         let read = {
             let medium = self.medium();
-            guard(self.path(), || medium.read(key)).map(|bytes| bytes.map(|b| entry::decode(key, &b)))
+            guard(self.path(), || medium.read(key, |bytes| entry::decode(key, bytes)))
         };
         match read {
             Ok(Some(Ok(entry))) => Some((entry, true)),

@@ -137,12 +137,19 @@ pub fn run(quick: bool) -> Result<Report> {
     let open = start.elapsed().as_secs_f64();
     let mut rng = Rng::new(1);
     let looked_up: Vec<usize> = (0..5000).map(|_| rng.below(entries as u32) as usize).collect();
-    let from_disk = || {
-        each(looked_up.len(), |n| {
+    drop(store);
+    // Opened anew each time: what an earlier round has read is not in its memory.
+    let from_disk = || -> Result<f64> {
+        let store = Store::open(&path, Options::default())?;
+        let median = each(looked_up.len(), |n| {
             let _ = black_box(store.get(&key(looked_up.get(n).copied().unwrap_or(0))));
-        })
+        });
+        match store.counts().misses {
+            0 => Ok(median),
+            misses => Err(anyhow!("{misses} entries are not found")),
+        }
     };
-    let disk_get = from_disk();
+    let disk_get = from_disk()?;
 
     let memory = Cache::memory(present());
     let keys: Vec<Key> = (0..1024).map(key).collect();
@@ -155,11 +162,8 @@ pub fn run(quick: bool) -> Result<Report> {
     }
     let at = |n: usize| keys.get(n % keys.len()).copied().unwrap_or(key(0));
     let play = play::run(&folder.path().join("play"), entries)?;
-    // The better of two, half a minute apart, as the machine's speed may change.
-    let disk_get = disk_get.min(from_disk());
-    if store.counts().misses > 0 {
-        return Err(anyhow!("{} entries are not found", store.counts().misses));
-    }
+    // The best of five, over half a minute, as the machine's speed may change.
+    let disk_get = (0..4).try_fold(disk_get, |best, _| Ok::<_, anyhow::Error>(best.min(from_disk()?)))?;
     Ok(Report {
         entries,
         memory_get: many(10_000, |n| drop(black_box(memory.get(&at(n))))),
