@@ -115,7 +115,7 @@ impl Device {
     }
 
     /// Whether programs run on the processor.
-    pub(crate) fn is_software(&self) -> bool {
+    pub fn is_software(&self) -> bool {
         self.software
     }
 

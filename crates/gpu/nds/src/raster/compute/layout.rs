@@ -91,10 +91,10 @@ impl Submitted {
         let polygon = &self.polygon;
         let texture =
             if polygon.shader.is_textured() { self.texture } else { self.texture & !TEXTURE_FORMAT };
-        let (picture, [width, height]) = self.picture.unwrap_or_default();
+        let (picture, [width, height]) = self.picture.unwrap_or((self.palette, [0; 2]));
         out.extend([place.first as u32, place.rows, place.span, self.flags()]);
-        out.extend([self.attributes, texture, self.palette, width | height << 16]);
-        out.extend([place.drawn, place.drawn_words, place.drawn_x as u32, picture]);
+        out.extend([self.attributes, texture, picture, width | height << 16]);
+        out.extend([place.drawn, place.drawn_words, place.drawn_x as u32, 0]);
         out.extend([polygon.top_y, polygon.bottom_y].map(|v| v as u32));
         for vertex in &polygon.vertices {
             let [r, g, b, s, t, ..] = vertex.values;

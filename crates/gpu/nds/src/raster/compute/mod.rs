@@ -2,14 +2,14 @@
 //! times the console's resolution.
 //!
 //! ```text
-//! polygons ─set_up─▶ spans ─┐
-//!     └────binning─▶ tiles ─┴─draw─▶ pixels ─cover, finish─▶ rows
+//! polygons ─set_up─▶ spans ────────┐
+//!     └───binning, narrow─▶ tiles ─┴─draw─▶ pixels ─cover, finish─▶ rows
 //! ```
 //!
 //! Everything is integers, so that every device gives the same. A frame is drawn in bands of rows: a pass over a band sets
-//! up each polygon's span of each row, `xenoglot-raster` finds the polygons of each tile, and then an invocation a pixel
-//! follows its tile's polygons in drawing order. What edge marking looks at in the rows around, and what shadow masks
-//! leave two rows below, are rows that a band keeps of the one before.
+//! up each polygon's span of each row, `xenoglot-raster` finds the polygons whose bounds touch a tile, of which those stay
+//! whose spans do, and then each pixel follows its tile's polygons in drawing order. What edge marking looks at in the rows
+//! around, and what shadow masks leave two rows below, are rows that a band keeps of the one before.
 //!
 //! Antialiased coverage of an X-major edge depends on how many of its pixels were drawn before one. Nothing else depends
 //! on it, so that it is found when all are drawn, from a bitmap of each span.
@@ -20,7 +20,7 @@
 //! | `layout` | the records that the passes read |
 //! | `clears` | which spans clear the shadow mask |
 //! | `pool` | buffers that a frame leaves to the next |
-//! | `wgsl/` | the passes: `spans`, `draw` with `colors`, `finish`; `frame` has what they share |
+//! | `wgsl/` | the passes: `spans`, `narrow`, `draw` with `colors`, `finish`; `frame` has what they share |
 
 mod band;
 mod clears;
@@ -56,6 +56,8 @@ const GROUP: u32 = 64;
 struct Programs {
     layout: Layout,
     set_up: Program,
+    extents: Program,
+    narrow: Program,
     draw: Program,
     draw_columns: Program,
     cover: Program,
@@ -70,11 +72,17 @@ impl Programs {
         let shared = [wgsl::GRID, include_str!("wgsl/frame.wgsl")].concat();
         let colors = include_str!("wgsl/colors.wgsl");
         let spans = [&shared, include_str!("wgsl/spans.wgsl")].concat();
-        let draw = [&shared, colors, include_str!("wgsl/draw.wgsl")].concat();
+        let narrow = [&shared, include_str!("wgsl/narrow.wgsl")].concat();
+        // On the host's processor each load is one of its own, so that some pixels share those of polygons and spans; a GPU has
+        // more to do at once with an invocation a pixel.
+        let pixels = format!("const PIXELS = {}u;\n", if device.is_software() { 4 } else { 1 });
+        let draw = [&shared, &pixels, colors, include_str!("wgsl/draw.wgsl")].concat();
         let finish = [&shared, colors, include_str!("wgsl/finish.wgsl")].concat();
         let program = |source: &str, entry| device.wgsl_program(&layout, source, entry);
         Ok(Programs {
             set_up: program(&spans, "set_up")?,
+            extents: program(&narrow, "extents")?,
+            narrow: program(&narrow, "narrow")?,
             draw: program(&draw, "draw")?,
             draw_columns: program(&draw, "draw_columns")?,
             cover: program(&finish, "cover")?,
@@ -262,7 +270,9 @@ impl ComputeRenderer {
         let records = device.buffer_of(&polygons.records())?;
         let bounds = device.buffer_of(&polygons.bounds)?;
         let spans = buffer(SPAN_WORDS * u64::from(polygons.span_count.max(1)))?;
-        let (bins, tiles) = (buffer(grid.bin_words())?, buffer(grid.words())?);
+        let [tile_columns, tile_rows] = grid.tiles();
+        let extent_words = u64::from(tile_rows) * u64::from(polygons.len());
+        let (bins, tiles) = (buffer(grid.bin_words())?, buffer(grid.words() + extent_words)?);
         let drawn = buffer(polygons.drawn_words.into())?;
         // Large ones that are written as a whole.
         let pixels = self.pool.take(device, 4 * PIXEL_WORDS * band.pixels())?;
@@ -287,13 +297,17 @@ impl ComputeRenderer {
             programs.binner.record(device, &mut commands, &grid, (&bounds, Bounds::WORDS), &bins, &tiles)?;
         }
         let mut dispatch = |program, groups| commands.dispatch(program, &arguments, &[], groups);
+        if polygons.len() > 0 {
+            dispatch(&programs.extents, [tile_rows.div_ceil(GROUP), polygons.len(), 1]);
+            dispatch(&programs.narrow, [tile_columns.div_ceil(GROUP), tile_rows, 1]);
+        }
         if by_columns {
             dispatch(&programs.draw_columns, [band.width.div_ceil(GROUP), band.kept, 1]);
         } else {
             dispatch(&programs.draw, by_tile(band.rows));
         }
         if antialiasing {
-            dispatch(&programs.cover, by_tile(band.rows));
+            dispatch(&programs.cover, [tile_columns.div_ceil(TILE), band.rows.div_ceil(TILE), 1]);
         }
         dispatch(&programs.finish, by_tile(band.finish_rows));
         commands.submit(device)?;

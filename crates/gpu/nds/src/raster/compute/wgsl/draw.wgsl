@@ -1,4 +1,4 @@
-// Pixels: each is drawn by one invocation, which follows its tile's polygons in order. `fill/` and `shadow.rs` say why.
+// Pixels: an invocation draws `PIXELS` of a row, 1 or 4, and follows their tile's polygons in order. `fill/` and `shadow.rs` say why.
 
 const MARK_TOP = 1u;
 const MARK_UNDER = 2u;
@@ -21,20 +21,28 @@ fn clear_pixel(x: u32, y: u32) -> Pixel {
     return pixel;
 }
 
-/// A polygon's pixel, with what several functions need of the polygon and its span: loads are what a pixel costs most.
-struct Spot {
+/// What the pixels of a row have in common of a polygon.
+struct Row {
     polygon: u32,
     span: u32,
-    x: i32,
     /// Of the polygon.
     flags: u32,
     registers: vec4<u32>,
     /// Of the span.
     place: vec4<u32>,
     depth: vec4<u32>,
+    values: vec4<u32>,
+}
+
+/// A polygon's pixel.
+struct Spot {
+    row: Row,
+    x: i32,
     /// Columns from the span's first pixel, and how many it has.
     at: i32,
     length: i32,
+    /// 1 / length.
+    inverse: f32,
     /// Factor of `span_bits` bits; 0 where w is level.
     factor: i32,
 }
@@ -50,14 +58,13 @@ fn span_bits() -> u32 {
     return select(8u, FINE_BITS, is_fine());
 }
 
-fn spot(polygon: u32, span: u32, place: vec4<u32>, x: i32, flags: u32) -> Spot {
-    let ends = unpack_halves(place.z);
-    let depth = spans[span].depth;
+fn spot(row: Row, x: i32) -> Spot {
+    let ends = unpack_halves(row.place.z);
     let at = x - ends.x;
     let length = ends.y + 1 - ends.x;
     var factor = 0;
-    if (place.y & LINEAR) == 0u {
-        let w = depth.x;
+    if (row.place.y & LINEAR) == 0u {
+        let w = row.depth.x;
         let weight = u32(at) * (w & 0xffffu);
         let sum = weight + u32(length - at) * (w >> 16u);
         if sum != 0u {
@@ -65,58 +72,58 @@ fn spot(polygon: u32, span: u32, place: vec4<u32>, x: i32, flags: u32) -> Spot {
             factor = settled(weight << bits, sum, u32(f32(weight) / f32(sum) * f32(1u << bits)));
         }
     }
-    return Spot(polygon, span, x, flags, polygons[polygon].registers, place, depth, at, length, factor);
+    return Spot(row, x, at, length, 1.0 / f32(length), factor);
 }
 
 fn span_depth(spot: Spot) -> u32 {
-    let a = i32(spot.depth.z);
-    let b = i32(spot.depth.w);
+    let a = i32(spot.row.depth.z);
+    let b = i32(spot.row.depth.w);
     if a == b {
         return u32(a);
     }
-    if (spot.flags & W_BUFFERED) != 0u {
+    if (spot.row.flags & W_BUFFERED) != 0u {
         return u32(w_depth(a, b, spot.factor, span_bits()));
     }
     if is_fine() {
-        return u32(w_depth(a, b, part(spot.at << FINE_BITS, spot.length), FINE_BITS));
+        return u32(w_depth(a, b, part(spot.at << FINE_BITS, spot.length, spot.inverse), FINE_BITS));
     }
     // From the smaller end, with a difference that has lost 9 bits.
     let scaled = u32(abs(b - a) >> 9u) * u32(select(spot.length - spot.at, spot.at, a < b));
-    return u32(min(a, b)) + multiply_shift(scaled, spot.depth.y, 13u);
+    return u32(min(a, b)) + multiply_shift(scaled, spot.row.depth.y, 13u);
 }
 
 fn span_value(a: i32, b: i32, spot: Spot) -> i32 {
     if a == b {
         return a;
     }
-    if (spot.place.y & LINEAR) != 0u {
-        return linear_value(a, b, spot.at, spot.length);
+    if (spot.row.place.y & LINEAR) != 0u {
+        return linear_value(a, b, spot.at, spot.length, spot.inverse);
     }
     return a + (((b - a) * spot.factor) >> span_bits());
 }
 
 fn span_color(spot: Spot) -> u32 {
-    let values = spans[spot.span].values;
+    let values = spot.row.values;
     let a = unpack_rgb9(values.x);
     let b = unpack_rgb9(values.y);
     // 9 bits along spans, 6 of a pixel.
     let rgb = vec3(span_value(a.x, b.x, spot), span_value(a.y, b.y, spot), span_value(a.z, b.z, spot)) >> vec3(3u);
     var st = vec2(0);
-    if texture_format(spot.registers.y) != 0u {
+    if texture_format(spot.row.registers.y) != 0u {
         let c = unpack_halves(values.z);
         let d = unpack_halves(values.w);
         st = vec2(span_value(c.x, d.x, spot), span_value(c.y, d.y, spot));
     }
-    return shade(spot.polygon, spot.registers, vec3<u32>(rgb), st);
+    return shade(spot.row.registers, vec3<u32>(rgb), st);
 }
 
 fn passes(spot: Spot, depth: u32, layer: Layer, attributes: u32) -> bool {
-    if extractBits(spot.registers.x, 14u, 1u) != 0u {
-        let margin = select(0x200u, 0xffu, (spot.flags & W_BUFFERED) != 0u);
+    if extractBits(spot.row.registers.x, 14u, 1u) != 0u {
+        let margin = select(0x200u, 0xffu, (spot.row.flags & W_BUFFERED) != 0u);
         return max(depth, layer.depth) - min(depth, layer.depth) <= margin;
     }
     // Equal fronts pass over opaque pixels whose back is seen.
-    let accepts_equal = (spot.flags & FRONT) != 0u && (attributes & (BACK | TRANSLUCENT)) == BACK;
+    let accepts_equal = (spot.row.flags & FRONT) != 0u && (attributes & (BACK | TRANSLUCENT)) == BACK;
     return depth < layer.depth + select(0u, 1u, accepts_equal);
 }
 
@@ -125,7 +132,7 @@ fn draw_translucent(spot: Spot, layer: Layer, color: u32, depth: u32, own: u32) 
     let id = ((own >> 8u) & TRANSLUCENT_ID) | TRANSLUCENT;
     // For shadows opaque ids count, too.
     var is_same = (there & (TRANSLUCENT_ID | TRANSLUCENT)) == id;
-    if (there & TRANSLUCENT) == 0u && (spot.flags & SHADOW) != 0u {
+    if (there & TRANSLUCENT) == 0u && (spot.row.flags & SHADOW) != 0u {
         is_same = ((there ^ own) & OPAQUE_ID) == 0u;
     }
     if is_same {
@@ -134,7 +141,7 @@ fn draw_translucent(spot: Spot, layer: Layer, color: u32, depth: u32, own: u32) 
     var out = layer;
     out.attributes = (own & BACK) | (own & there & FOG) | id | (there & (OPAQUE_ID | COVERAGE | EDGES));
     out.color = blend(color, layer.color);
-    if extractBits(spot.registers.x, 11u, 1u) != 0u {
+    if extractBits(spot.row.registers.x, 11u, 1u) != 0u {
         out.depth = depth;
     }
     return out;
@@ -161,7 +168,7 @@ fn layers(pixel: Pixel, spot: Spot, depth: u32) -> u32 {
     let is_layered = (frame.control & ANTIALIASING) != 0u;
     var attributes = pixel.top.attributes;
     var is_under = false;
-    if (spot.flags & SHADOW) != 0u {
+    if (spot.row.flags & SHADOW) != 0u {
         if pixel.marks == 0u {
             return NOWHERE;
         }
@@ -189,9 +196,9 @@ fn layers(pixel: Pixel, spot: Spot, depth: u32) -> u32 {
 }
 
 fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, into: u32, color: u32, depth: u32, own: u32) {
-    let flags = spot.place.y;
+    let flags = spot.row.place.y;
     let x = spot.x;
-    let inner = unpack_halves(spot.place.w);
+    let inner = unpack_halves(spot.row.place.w);
     let is_left = x < inner.x;
     let is_right = !is_left && x >= inner.y;
     var attributes = own | (flags & ROW_FLAGS) | select(0u, LEFT_EDGE, is_left) | select(0u, RIGHT_EDGE, is_right);
@@ -203,8 +210,8 @@ fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, into: u32, color: u32, d
         let rises = (is_left && (flags & RISING_LEFT) != 0u) || (is_right && (flags & RISING_RIGHT) != 0u);
         if rises {
             // How many were drawn before this one is known when all are.
-            coverage = (spot.span << 1u) | select(0u, 1u, is_right);
-            let edges = spans[spot.span].edges;
+            coverage = (spot.row.span << 1u) | select(0u, 1u, is_right);
+            let edges = spans[spot.row.span].edges;
             let bit = u32(x) - edges.w;
             atomicOr(&drawn[edges.z + (bit >> 5u)], 1u << (bit & 31u));
         } else if is_left {
@@ -228,12 +235,12 @@ fn draw_opaque(pixel: ptr<function, Pixel>, spot: Spot, into: u32, color: u32, d
 
 /// Whether a pixel of an upper edge is over one that ends a polygon of the same id below.
 fn is_over_lower_edge(pixel: Pixel, spot: Spot) -> bool {
-    let inner = unpack_halves(spot.place.w);
+    let inner = unpack_halves(spot.row.place.w);
     let side = select(0u, UPPER_LEFT, spot.x < inner.x) | select(0u, UPPER_RIGHT, spot.x >= max(inner.y, inner.x));
     let there = pixel.top.attributes & (OPAQUE_ID | LOWER_EDGE | TRANSLUCENT);
-    let wanted = (spot.registers.x & OPAQUE_ID) | LOWER_EDGE;
-    let kind = spot.flags & (OPAQUE | SHADOW);
-    return (spot.place.y & side) != 0u && there == wanted && kind == OPAQUE;
+    let wanted = (spot.row.registers.x & OPAQUE_ID) | LOWER_EDGE;
+    let kind = spot.row.flags & (OPAQUE | SHADOW);
+    return (spot.row.place.y & side) != 0u && there == wanted && kind == OPAQUE;
 }
 
 /// [`LOWER_EDGE`] for a pixel that ends the polygon below.
@@ -246,28 +253,17 @@ fn lower_edge(flags: u32, is_left: bool, is_right: bool) -> u32 {
 }
 
 /// Draws a polygon's pixel.
-fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
-    let band = polygons[polygon].band;
-    let row = u32(y) - band.x;
-    if row >= band.y {
-        return;
-    }
-    let span = band.z + row;
-    let place = spans[span].place;
-    if (place.y & CLEARS) != 0u {
-        (*pixel).marks = 0u;
-    }
-    let shown = unpack_halves(place.x);
+fn draw_spot(pixel: ptr<function, Pixel>, row: Row, x: i32) {
+    let shown = unpack_halves(row.place.x);
     if x < shown.x || x > shown.y {
         return;
     }
-    let flags = band.w;
-    if (flags & WIREFRAME) != 0u && is_hollow(place, x) {
+    if (row.flags & WIREFRAME) != 0u && is_hollow(row.place, x) {
         return;
     }
-    let spot = spot(polygon, span, place, x, flags);
+    let spot = spot(row, x);
     let depth = span_depth(spot);
-    if (flags & SHADOW_MASK) != 0u {
+    if (row.flags & SHADOW_MASK) != 0u {
         mark(pixel, spot, depth);
         return;
     }
@@ -282,7 +278,7 @@ fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
     if alpha(color) <= frame.alpha_ref {
         return;
     }
-    let own = (spot.registers.x & (OPAQUE_ID | FOG)) | select(BACK, 0u, (flags & FRONT) != 0u);
+    let own = (row.registers.x & (OPAQUE_ID | FOG)) | select(BACK, 0u, (row.flags & FRONT) != 0u);
     if alpha(color) == 31u {
         draw_opaque(pixel, spot, into, color, depth, own);
         return;
@@ -295,58 +291,158 @@ fn draw_polygon(pixel: ptr<function, Pixel>, polygon: u32, x: i32, y: i32) {
     }
 }
 
-/// Draws a pixel; `marks` are those that masks left two rows of the console's above.
-fn draw_pixel(x: u32, y: u32, marks: u32) {
-    var pixel = clear_pixel(x, y);
-    pixel.marks = marks;
+/// The pixels of an invocation, beginning with the one at hand. Loops go round with [`turn`]: an array with places that are not constant
+/// would lie in memory.
+struct Pixels {
+    first: Pixel,
+    second: Pixel,
+    third: Pixel,
+    fourth: Pixel,
+}
+
+/// Leaves the pixel at hand as it is now, and goes to the next.
+fn turn(own: ptr<function, Pixels>, done: Pixel) {
+    if PIXELS == 1u {
+        (*own).first = done;
+        return;
+    }
+    (*own).first = (*own).second;
+    (*own).second = (*own).third;
+    (*own).third = (*own).fourth;
+    (*own).fourth = done;
+}
+
+/// A polygon of a row, as it is found.
+struct Found {
+    polygon: u32,
+    span: u32,
+    flags: u32,
+    place: vec4<u32>,
+}
+
+/// Where a tile's polygons are at: bits of words that are not done yet, of summaries and of polygons.
+struct Walk {
+    /// First word of the tile's summaries, how many there are, and how many were begun.
+    base: u32,
+    count: u32,
+    begun: u32,
+    summary: u32,
+    /// The last word.
+    word: u32,
+    bits: u32,
+}
+
+fn walk(x: u32, y: u32) -> Walk {
     let grid = frame.band;
-    let base = tile_base(grid, vec2(x, y - frame.first) / TILE);
-    let words = base + summary_words(grid);
-    for (var s = 0u; s < summary_words(grid); s++) {
-        var summary = tiles[base + s];
-        while summary != 0u {
-            let word = s * 32u + firstTrailingBit(summary);
-            summary &= summary - 1u;
-            var bits = tiles[words + word];
-            while bits != 0u {
-                let polygon = word * 32u + firstTrailingBit(bits);
-                bits &= bits - 1u;
-                draw_polygon(&pixel, polygon, i32(x), i32(y));
+    return Walk(tile_base(grid, vec2(x, y - frame.first) / TILE), summary_words(grid), 0u, 0u, 0u, 0u);
+}
+
+const NONE = 0xffffffffu;
+
+/// The next polygon with pixels from column `x` on; [`NONE`] after the last.
+///
+/// It is found in a loop of its own: invocations run as vectors, and on a host's processor also through branches that none of them
+/// takes. So pixels are drawn as often as some invocation of the vector has a polygon, and not once for each polygon of the tile.
+fn next(walk: ptr<function, Walk>, own: ptr<function, Pixels>, x: i32, y: i32) -> Found {
+    var found = Found(NONE, 0u, 0u, vec4(0u));
+    loop {
+        if (*walk).bits == 0u {
+            if (*walk).summary == 0u {
+                if (*walk).begun == (*walk).count {
+                    break;
+                }
+                (*walk).summary = tiles[(*walk).base + (*walk).begun];
+                (*walk).begun++;
+            }
+            if (*walk).summary != 0u {
+                (*walk).word = ((*walk).begun - 1u) * 32u + firstTrailingBit((*walk).summary);
+                (*walk).summary &= (*walk).summary - 1u;
+                (*walk).bits = tiles[(*walk).base + (*walk).count + (*walk).word];
+            }
+        }
+        if (*walk).bits != 0u {
+            let polygon = (*walk).word * 32u + firstTrailingBit((*walk).bits);
+            (*walk).bits &= (*walk).bits - 1u;
+            let band = polygons[polygon].band;
+            let line = u32(y) - band.x;
+            if line < band.y {
+                let place = spans[band.z + line].place;
+                if (place.y & CLEARS) != 0u {
+                    clear_marks(own);
+                }
+                let shown = unpack_halves(place.x);
+                if x + i32(PIXELS) > shown.x && x <= shown.y {
+                    found = Found(polygon, band.z + line, band.w, place);
+                    break;
+                }
             }
         }
     }
-    let place = pixel_place(x, y);
-    pixels[place].top = pixel.top;
-    pixels[place].marks = pixel.marks;
-    // Only antialiasing reads these.
-    if (frame.control & ANTIALIASING) != 0u {
-        pixels[place].under = pixel.under;
-        pixels[place].coverage = pixel.coverage;
+    return found;
+}
+
+fn clear_marks(own: ptr<function, Pixels>) {
+    (*own).first.marks = 0u;
+    (*own).second.marks = 0u;
+    (*own).third.marks = 0u;
+    (*own).fourth.marks = 0u;
+}
+
+/// Draws the pixels from column `x` on, with the marks that masks left two rows of the console's above or with none.
+fn draw_pixels(x: u32, y: u32, keeps_marks: bool) {
+    var own: Pixels;
+    for (var i = 0u; i < PIXELS; i++) {
+        var pixel = clear_pixel(x + i, y);
+        if keeps_marks {
+            pixel.marks = pixels[pixel_place(x + i, y - 2u * frame.scale)].marks;
+        }
+        turn(&own, pixel);
+    }
+    var walk = walk(x, y);
+    loop {
+        let found = next(&walk, &own, i32(x), i32(y));
+        if found.polygon == NONE {
+            break;
+        }
+        let registers = polygons[found.polygon].registers;
+        let row = Row(found.polygon, found.span, found.flags, registers, found.place, spans[found.span].depth, spans[found.span].values);
+        for (var i = 0u; i < PIXELS; i++) {
+            var pixel = own.first;
+            draw_spot(&pixel, row, i32(x + i));
+            turn(&own, pixel);
+        }
+    }
+    for (var i = 0u; i < PIXELS; i++) {
+        let place = pixel_place(x + i, y);
+        pixels[place].top = own.first.top;
+        pixels[place].marks = own.first.marks;
+        // Only antialiasing reads these.
+        if (frame.control & ANTIALIASING) != 0u {
+            pixels[place].under = own.first.under;
+            pixels[place].coverage = own.first.coverage;
+        }
+        turn(&own, own.first);
     }
 }
 
-/// Every pixel of the band by itself.
-@compute @workgroup_size(8, 8)
+/// Every pixel of the band by itself; a workgroup has a tile.
+@compute @workgroup_size(8 / PIXELS, 8)
 fn draw(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x < frame.band.size.x && id.y < frame.band.size.y {
-        draw_pixel(id.x, frame.first + id.y, 0u);
+    if id.x * PIXELS < frame.band.size.x && id.y < frame.band.size.y {
+        draw_pixels(id.x * PIXELS, frame.first + id.y, false);
     }
 }
 
 /// Columns of the band, each from top to bottom in steps of two rows of the console's: for frames in which marks of
 /// masks outlive their row.
-@compute @workgroup_size(64)
+@compute @workgroup_size(64 / PIXELS)
 fn draw_columns(@builtin(global_invocation_id) id: vec3<u32>) {
     let phases = 2u * frame.scale;
-    if id.x >= frame.band.size.x || id.y >= phases {
+    if id.x * PIXELS >= frame.band.size.x || id.y >= phases {
         return;
     }
     let last = frame.first + frame.band.size.y;
     for (var y = frame.first + (id.y + phases - frame.first % phases) % phases; y < last; y += phases) {
-        var marks = 0u;
-        if y >= phases {
-            marks = pixels[pixel_place(id.x, y - phases)].marks;
-        }
-        draw_pixel(id.x, y, marks);
+        draw_pixels(id.x * PIXELS, y, y >= phases);
     }
 }

@@ -15,28 +15,38 @@ fn count_drawn(edges: vec4<u32>, first: i32, last: i32) -> u32 {
     return count;
 }
 
-/// Coverage that depends on how many pixels of the edge were drawn before.
+/// Coverage that depends on how many pixels of the edge were drawn before. An invocation has a tile's columns of a row: few of their
+/// pixels have any, and those are found in a loop of their own.
 @compute @workgroup_size(8, 8)
 fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
-    if id.x >= frame.band.size.x || id.y >= frame.band.size.y {
+    if id.y >= frame.band.size.y {
         return;
     }
-    let place = pixel_place(id.x, frame.first + id.y);
-    let coverage = pixels[place].coverage;
-    if coverage == SETTLED {
-        return;
+    let end = min((id.x + 1u) * TILE, frame.band.size.x);
+    var x = id.x * TILE;
+    loop {
+        var place = 0u;
+        var coverage = SETTLED;
+        while coverage == SETTLED && x < end {
+            place = pixel_place(x, frame.first + id.y);
+            coverage = pixels[place].coverage;
+            x++;
+        }
+        if coverage == SETTLED {
+            break;
+        }
+        let span = coverage >> 1u;
+        let side = coverage & 1u;
+        let columns = spans[span].place;
+        let edges = spans[span].edges;
+        let inner = unpack_halves(columns.w);
+        let first = select(unpack_halves(columns.z).x, max(inner.y, inner.x), side != 0u);
+        let count = count_drawn(edges, first, i32(x) - 1);
+        let rising = edges[side];
+        let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
+        let falls = (columns.y & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
+        pixels[place].top.attributes |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
     }
-    let span = coverage >> 1u;
-    let side = coverage & 1u;
-    let columns = spans[span].place;
-    let edges = spans[span].edges;
-    let inner = unpack_halves(columns.w);
-    let first = select(unpack_halves(columns.z).x, max(inner.y, inner.x), side != 0u);
-    let count = count_drawn(edges, first, i32(id.x));
-    let rising = edges[side];
-    let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
-    let falls = (columns.y & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
-    pixels[place].top.attributes |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
 }
 
 /// Whether a neighbour is of another opaque id and farther away.

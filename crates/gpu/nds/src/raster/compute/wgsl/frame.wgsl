@@ -74,10 +74,10 @@ struct Vertex {
 struct Polygon {
     /// Its first row in the band, how many it has there, the number of the first one's span, and flags.
     band: vec4<u32>,
-    /// POLYGON_ATTR, TEXIMAGE_PARAM, PLTT_BASE, and columns [15:0] and rows [31:16] of the picture in the texture's place; none has 0.
+    /// POLYGON_ATTR, TEXIMAGE_PARAM, PLTT_BASE, and 0. With a picture in the texture's place, its first word behind texture memory instead
+    /// of PLTT_BASE, and its columns [15:0] and rows [31:16].
     registers: vec4<u32>,
-    /// Its bitmaps of drawn pixels: first word, words of a row, column of the first bit. Then the picture's first word behind
-    /// texture memory.
+    /// Its bitmaps of drawn pixels: first word, words of a row, column of the first bit.
     drawn: vec4<u32>,
     top_y: i32,
     bottom_y: i32,
@@ -160,6 +160,7 @@ struct Pixel {
 /// Texture memory, palettes, pictures in place of textures.
 @group(0) @binding(2) var<storage, read> memory: array<u32>;
 @group(0) @binding(3) var<storage, read_write> spans: array<Span>;
+/// Bitmaps of the polygons of tiles, then polygons' extents in rows of tiles.
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
 /// Bitmaps of the pixels of spans that were drawn.
 @group(0) @binding(5) var<storage, read_write> drawn: array<atomic<u32>>;
@@ -227,17 +228,16 @@ fn settled(product: u32, divisor: u32, estimate: u32) -> i32 {
     return i32(estimate) + select(0, 1, rest >= i32(divisor)) - select(0, 1, rest < 0);
 }
 
-/// `product / length` for a product below 2^29 and a length below 2^14 that is not 0.
-fn part(product: i32, length: i32) -> i32 {
-    return settled(u32(product), u32(length), u32(f32(product) / f32(length)));
+/// `product / length` for a product below 2^29, a length below 2^14 that is not 0 and `inverse`, which is 1 / length: the estimate is off by
+/// three parts in 2^24, and quotients are below 2^17.
+fn part(product: i32, length: i32, inverse: f32) -> i32 {
+    return settled(u32(product), u32(length), u32(f32(product) * inverse));
 }
 
 /// Between two values where w is level; falling ones from the other end.
-fn linear_value(a: i32, b: i32, at: i32, length: i32) -> i32 {
-    if a < b {
-        return a + part((b - a) * at, length);
-    }
-    return b + part((a - b) * (length - at), length);
+fn linear_value(a: i32, b: i32, at: i32, length: i32, inverse: f32) -> i32 {
+    let rises = a < b;
+    return select(b, a, rises) + part(abs(b - a) * select(length - at, at, rises), length, inverse);
 }
 
 fn unpack_rgb9(rgb: u32) -> vec3<i32> {

@@ -153,7 +153,7 @@ fn edge_value(edge: Edge, a: i32, b: i32) -> i32 {
         return a;
     }
     if edge.linear {
-        return linear_value(a, b, edge.at, edge.length);
+        return linear_value(a, b, edge.at, edge.length, 1.0 / f32(edge.length));
     }
     return a + (((b - a) * edge.factor) >> edge_bits());
 }
