@@ -394,7 +394,7 @@ fn draw_pixels(x: u32, y: u32, keeps_marks: bool) {
     for (var i = 0u; i < PIXELS; i++) {
         var pixel = clear_pixel(x + i, y);
         if keeps_marks {
-            pixel.marks = pixels[pixel_place(x + i, y - 2u * frame.scale)].marks;
+            pixel.marks = pixels[pixel_place(x + i, y - 2u * frame.scale)].top.w;
         }
         turn(&own, pixel);
     }
@@ -414,12 +414,11 @@ fn draw_pixels(x: u32, y: u32, keeps_marks: bool) {
     }
     for (var i = 0u; i < PIXELS; i++) {
         let place = pixel_place(x + i, y);
-        pixels[place].top = own.first.top;
-        pixels[place].marks = own.first.marks;
-        // Only antialiasing reads these.
+        let top = own.first.top;
+        pixels[place].top = vec4(top.color, top.depth, top.attributes, own.first.marks);
         if (frame.control & ANTIALIASING) != 0u {
-            pixels[place].under = own.first.under;
-            pixels[place].coverage = own.first.coverage;
+            let under = own.first.under;
+            pixels[place].under = vec4(under.color, under.depth, under.attributes, own.first.coverage);
         }
         turn(&own, own.first);
     }

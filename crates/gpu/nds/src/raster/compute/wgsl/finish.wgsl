@@ -29,7 +29,7 @@ fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
         var coverage = SETTLED;
         while coverage == SETTLED && x < end {
             place = pixel_place(x, frame.first + id.y);
-            coverage = pixels[place].coverage;
+            coverage = pixels[place].under.w;
             x++;
         }
         if coverage == SETTLED {
@@ -45,7 +45,7 @@ fn cover(@builtin(global_invocation_id) id: vec3<u32>) {
         let rising = edges[side];
         let covered = min(((rising & 0x3ffu) + count * (rising >> 16u)) >> 5u, 31u);
         let falls = (columns.y & select(FALLS_LEFT, FALLS_RIGHT, side != 0u)) != 0u;
-        pixels[place].top.attributes |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
+        pixels[place].top.z |= select(covered, 31u - covered, (side != 0u) != falls) << 8u;
     }
 }
 
@@ -55,8 +55,9 @@ fn is_outlined(own: Layer, x: i32, y: i32) -> bool {
     var id = frame.clear_attributes & OPAQUE_ID;
     if x >= 0 && x < i32(frame.band.size.x) && y >= 0 && y < i32(frame.height) {
         let place = pixel_place(u32(x), u32(y));
-        depth = pixels[place].top.depth;
-        id = pixels[place].top.attributes & OPAQUE_ID;
+        let top = pixels[place].top;
+        depth = top.y;
+        id = top.z & OPAQUE_ID;
     }
     return id != (own.attributes & OPAQUE_ID) && own.depth < depth;
 }
@@ -116,7 +117,7 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let y = frame.finish_first + id.y;
     let place = pixel_place(id.x, y);
-    var top = pixels[place].top;
+    var top = layer(pixels[place].top);
     let is_edge = (top.attributes & EDGES) != 0u;
     if (frame.control & EDGE_MARKING) != 0u && is_edge {
         let x = i32(id.x);
@@ -132,7 +133,7 @@ fn finish(@builtin(global_invocation_id) id: vec3<u32>) {
         top.color = fogged(top);
     }
     if (frame.control & ANTIALIASING) != 0u && is_edge {
-        var under = pixels[place].under;
+        var under = layer(pixels[place].under);
         if (frame.control & FOG_ENABLED) != 0u {
             under.color = fogged(under);
         }

@@ -155,6 +155,18 @@ struct Pixel {
     marks: u32,
 }
 
+/// A pixel in memory, in vectors as what is read and written together is.
+struct StoredPixel {
+    /// The top layer's colour, depth and attributes; marks.
+    top: vec4<u32>,
+    /// Those of the layer under it; coverage. Only antialiasing needs them.
+    under: vec4<u32>,
+}
+
+fn layer(stored: vec4<u32>) -> Layer {
+    return Layer(stored.x, stored.y, stored.z);
+}
+
 @group(0) @binding(0) var<storage, read> frame: Frame;
 @group(0) @binding(1) var<storage, read> polygons: array<Polygon>;
 /// Texture memory, palettes, pictures in place of textures.
@@ -164,7 +176,7 @@ struct Pixel {
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
 /// Bitmaps of the pixels of spans that were drawn.
 @group(0) @binding(5) var<storage, read_write> drawn: array<atomic<u32>>;
-@group(0) @binding(6) var<storage, read_write> pixels: array<Pixel>;
+@group(0) @binding(6) var<storage, read_write> pixels: array<StoredPixel>;
 /// Colours, depths and attributes of finished rows.
 @group(0) @binding(7) var<storage, read_write> finished: array<u32>;
 
