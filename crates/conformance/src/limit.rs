@@ -119,7 +119,9 @@ impl<T: Send + Sync + 'static, S: 'static> Work<T, S> {
     ///
     /// # Errors
     /// As [`Work::run`].
-    pub fn run_within(self, limit: Duration, observer: &dyn Observer) -> Result<Summary, Error> {
+    pub fn run_within(mut self, limit: Duration, observer: &dyn Observer) -> Result<Summary, Error> {
+        let mut numbers = 0..;
+        self.items.retain(|_| numbers.next().is_some_and(|number| observer.wants(number)));
         let listed = self.items.iter().filter(|item| item.listed);
         observer.total(listed.map(|item| item.names.len()).sum());
         let threads = self.threads.clamp(1, self.items.len().max(1));
@@ -369,6 +371,31 @@ mod tests {
     }
 
     const SHORT: Duration = Duration::from_millis(300);
+
+    #[test]
+    fn items_that_the_observer_does_not_want_do_not_run() {
+        struct Even(Seen);
+
+        impl Observer for Even {
+            fn wants(&self, item: usize) -> bool {
+                item % 2 == 0
+            }
+            fn total(&self, cases: usize) {
+                assert_eq!(cases, 3);
+            }
+            fn case(&self, case: &Case) {
+                self.0.case(case);
+            }
+        }
+
+        let work = Work::plain(items(5), |item, emit| {
+            emit(Case { name: item.names[0].clone(), verdict: Verdict::Passed });
+        });
+        let seen = Even(Seen::default());
+        assert_eq!(work.run_within(LIMIT, &seen).unwrap(), Summary { passed: 3, failed: 0, unconfirmed: 0 });
+        let names: Vec<String> = sorted(seen.0).into_iter().map(|case| case.name).collect();
+        assert_eq!(names, ["case 0", "case 2", "case 4"]);
+    }
 
     #[test]
     fn a_case_that_never_ends_is_a_time_out_with_its_name_and_the_others_go_on() {

@@ -77,6 +77,10 @@ impl std::fmt::Display for Summary {
 
 /// Told about a run while it goes on; from several threads.
 pub trait Observer: Sync {
+    /// Whether the n-th program, scene or file of the suite shall run. All do if this is not overridden.
+    fn wants(&self, _item: usize) -> bool {
+        true
+    }
     /// So many cases will come.
     fn total(&self, cases: usize);
     /// A case has ended.

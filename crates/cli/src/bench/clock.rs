@@ -13,6 +13,8 @@ const BUDGET: f64 = 2.0;
 struct Times {
     running: f64,
     without_processor: f64,
+    /// How often it was given a processor.
+    turns: u64,
 }
 
 #[cfg(target_os = "linux")]
@@ -21,9 +23,11 @@ impl Times {
         use rustix::time::{ClockId, clock_gettime};
 
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        let without_processor = text.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9;
+        let mut fields = text.split_whitespace().skip(1).map_while(|field| field.parse::<u64>().ok());
+        let (without_processor, turns) = (fields.next()? as f64 * 1e-9, fields.next()?);
         let running = clock_gettime(ClockId::ThreadCPUTime);
-        Some(Times { running: running.tv_sec as f64 + running.tv_nsec as f64 * 1e-9, without_processor })
+        let running = running.tv_sec as f64 + running.tv_nsec as f64 * 1e-9;
+        Some(Times { running, without_processor, turns })
     }
 }
 
@@ -54,8 +58,12 @@ impl Parts {
         let parts = before.zip(Times::now()).map(|(before, after)| {
             let running = (after.running - before.running) * 1e3;
             let without_processor = (after.without_processor - before.without_processor) * 1e3;
-            // The readings are not of the same moment.
-            let waiting = (took - running - without_processor).max(0.0);
+            // A thread that kept its processor did not wait: what is missing then, a hypervisor had. Readings are not of the same
+            // moment, so that there may be too little, too.
+            let waiting = match after.turns == before.turns {
+                true => 0.0,
+                false => (took - running - without_processor).max(0.0),
+            };
             Parts { waiting, running, without_processor }
         });
         (took, parts)
