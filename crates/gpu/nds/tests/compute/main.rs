@@ -7,7 +7,7 @@ use xenoglot_host::{Device, DeviceOptions};
 use xenoglot_nds::container::Scene;
 use xenoglot_nds::gpu::Gpu;
 use xenoglot_nds::play::play;
-use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
+use xenoglot_nds::raster::compute::{ComputeRenderer, Invocations, Options};
 use xenoglot_nds::raster::replace::{Answer, GuestTexture, Replacement, Replacements};
 use xenoglot_nds::raster::{self, Frame, Profile, Renderer, Rules, Scale};
 use xenoglot_nds::registers::Control;
@@ -20,15 +20,12 @@ const SCENES: [u64; 2] = [48, 1000];
 /// The same at higher resolutions.
 const SCALED: [usize; 2] = [10, 200];
 
+fn device() -> Option<Device> {
+    Device::open(&DeviceOptions::from_env()).map_err(|error| skip(&error.to_string())).ok()
+}
+
 fn renderer() -> Option<ComputeRenderer> {
-    let device = Device::open(&DeviceOptions::from_env());
-    match device.and_then(|device| ComputeRenderer::new(&device, Options::default())) {
-        Ok(renderer) => Some(renderer),
-        Err(error) => {
-            skip(&error.to_string());
-            None
-        }
-    }
+    Some(ComputeRenderer::new(&device()?, Options::default()).unwrap())
 }
 
 fn gpu(scene: &Scene) -> Gpu {
@@ -81,6 +78,25 @@ fn the_two_renderers_agree() {
     }
     println!("{} scenes with {drawn} polygons: {} differ", seeds().count(), different.len());
     assert!(different.is_empty(), "{different:#?}");
+}
+
+#[test]
+fn invocations_of_a_pixel_and_of_four_draw_the_same() {
+    let Some(device) = device() else { return };
+    let best = Invocations::best_for(&device);
+    assert_eq!(best == Invocations::OfFour, device.is_software());
+    let mut renderers = [Invocations::OfPixels, Invocations::OfFour].map(|invocations| {
+        ComputeRenderer::with_invocations(&device, Options::default(), invocations).unwrap()
+    });
+    for seed in seeds() {
+        let gpu = gpu(&scenes::scene(seed));
+        let scale = Scale::new(1 + seed as u32 % 3).unwrap();
+        for renderer in &mut renderers {
+            draw(renderer, &gpu, Options { scale, ..Options::default() });
+        }
+        let [one, four] = &renderers;
+        assert_eq!(difference(one, four, scale.size()), None, "seed {seed}, {scale:?}");
+    }
 }
 
 #[test]

@@ -66,17 +66,18 @@ struct Programs {
 }
 
 impl Programs {
-    fn new(device: &Device) -> Result<Programs, Error> {
+    fn new(device: &Device, invocations: Invocations) -> Result<Programs, Error> {
         let bindings = (0..8).map(|i| Binding::new(i, if i < 3 { Access::Read } else { Access::ReadWrite }));
         let layout = device.layout(&bindings.collect::<Vec<_>>());
         let shared = [wgsl::GRID, include_str!("wgsl/frame.wgsl")].concat();
         let colors = include_str!("wgsl/colors.wgsl");
         let spans = [&shared, include_str!("wgsl/spans.wgsl")].concat();
         let narrow = [&shared, include_str!("wgsl/narrow.wgsl")].concat();
-        // On the host's processor each load is one of its own, so that some pixels share those of polygons and spans; a GPU has
-        // more to do at once with an invocation a pixel.
-        let pixels = format!("const PIXELS = {}u;\n", if device.is_software() { 4 } else { 1 });
-        let draw = [&shared, &pixels, colors, include_str!("wgsl/draw.wgsl")].concat();
+        let pixels = match invocations {
+            Invocations::OfPixels => "const PIXELS = 1u;\n",
+            Invocations::OfFour => "const PIXELS = 4u;\n",
+        };
+        let draw = [&shared, pixels, colors, include_str!("wgsl/draw.wgsl")].concat();
         let finish = [&shared, colors, include_str!("wgsl/finish.wgsl")].concat();
         let program = |source: &str, entry| device.wgsl_program(&layout, source, entry);
         Ok(Programs {
@@ -90,6 +91,22 @@ impl Programs {
             binner: Binner::new(device)?,
             layout,
         })
+    }
+}
+
+/// What an invocation draws. Frames are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invocations {
+    /// A pixel: a GPU has most to do at once.
+    OfPixels,
+    /// Four pixels of a row, which share what is loaded of a polygon: on a host's processor each load is one of its own.
+    OfFour,
+}
+
+impl Invocations {
+    /// Those that a device is fastest with.
+    pub fn best_for(device: &Device) -> Invocations {
+        if device.is_software() { Invocations::OfFour } else { Invocations::OfPixels }
     }
 }
 
@@ -129,7 +146,19 @@ impl ComputeRenderer {
     /// # Errors
     /// [`Error::Program`] if the driver refuses them.
     pub fn new(device: &Device, options: Options) -> Result<ComputeRenderer, Error> {
-        let programs = Programs::new(device)?;
+        ComputeRenderer::with_invocations(device, options, Invocations::best_for(device))
+    }
+
+    /// The same with other invocations than are best for the device.
+    ///
+    /// # Errors
+    /// As [`ComputeRenderer::new`].
+    pub fn with_invocations(
+        device: &Device,
+        options: Options,
+        invocations: Invocations,
+    ) -> Result<ComputeRenderer, Error> {
+        let programs = Programs::new(device, invocations)?;
         let planes = std::array::from_fn(|_| Vec::new());
         let device = device.clone();
         Ok(ComputeRenderer {

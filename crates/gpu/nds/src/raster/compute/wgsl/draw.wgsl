@@ -23,7 +23,6 @@ fn clear_pixel(x: u32, y: u32) -> Pixel {
 
 /// What the pixels of a row have in common of a polygon.
 struct Row {
-    polygon: u32,
     span: u32,
     /// Of the polygon.
     flags: u32,
@@ -405,7 +404,14 @@ fn draw_pixels(x: u32, y: u32, keeps_marks: bool) {
             break;
         }
         let registers = polygons[found.polygon].registers;
-        let row = Row(found.polygon, found.span, found.flags, registers, found.place, spans[found.span].depth, spans[found.span].values);
+        let row = Row(
+            found.span,
+            found.flags,
+            registers,
+            found.place,
+            spans[found.span].depth,
+            spans[found.span].values,
+        );
         for (var i = 0u; i < PIXELS; i++) {
             var pixel = own.first;
             draw_spot(&pixel, row, i32(x + i));
