@@ -378,7 +378,7 @@ mod tests {
 
         impl Observer for Even {
             fn wants(&self, item: usize) -> bool {
-                item % 2 == 0
+                item.is_multiple_of(2)
             }
             fn total(&self, cases: usize) {
                 assert_eq!(cases, 3);
