@@ -27,8 +27,8 @@ pub(super) const TOTALS: TableDefinition<'static, &str, u64> = TableDefinition::
 /// What tables there are and what is in them.
 const SCHEMA: u64 = 1;
 
-/// Bytes of the file's pages that are kept in memory, once they were read: room for the branches of the tree of entries in the
-/// largest store, so that a look-up reads one page, its leaf. Entries that are used are in the memory of the cache above.
+/// Most bytes of the file's pages that an opening keeps in memory: the more there is room for, the fewer branches of the tree of entries
+/// are pushed out by leaves. Entries that are used are in the memory of the cache above.
 const PAGES: usize = 64 << 20;
 
 type Entries = ReadOnlyTable<&'static [u8; 32], &'static [u8]>;

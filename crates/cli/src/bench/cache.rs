@@ -162,7 +162,7 @@ pub fn run(quick: bool) -> Result<Report> {
     }
     let at = |n: usize| keys.get(n % keys.len()).copied().unwrap_or(key(0));
     let play = play::run(&folder.path().join("play"), entries)?;
-    // The best of five, over half a minute, as the machine's speed may change.
+    // The best of five, one before the frames and four after them, as the machine's speed may change.
     let disk_get = (0..4).try_fold(disk_get, |best, _| Ok::<_, anyhow::Error>(best.min(from_disk()?)))?;
     Ok(Report {
         entries,

@@ -58,8 +58,8 @@ impl Parts {
         let parts = before.zip(Times::now()).map(|(before, after)| {
             let running = (after.running - before.running) * 1e3;
             let without_processor = (after.without_processor - before.without_processor) * 1e3;
-            // A thread that kept its processor did not wait: what is missing then, a hypervisor had. Readings are not of the same
-            // moment, so that there may be too little, too.
+            // A thread that kept its processor did not wait; a hypervisor may have had it. The difference may be below zero, as the
+            // readings are not of the same moment.
             let waiting = match after.turns == before.turns {
                 true => 0.0,
                 false => (took - running - without_processor).max(0.0),

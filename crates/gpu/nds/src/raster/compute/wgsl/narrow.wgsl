@@ -1,4 +1,4 @@
-// Takes the polygons out of tiles whose bounds touch them, but none of whose spans does: half of a triangle's.
+// Takes polygons out of the tiles that their bounds touch, but none of their spans.
 
 /// Where the extent of a polygon in a row of tiles is, behind the words of all tiles.
 fn extent_place(polygon: u32, tile_row: u32) -> u32 {
