@@ -13,7 +13,7 @@ use xenoglot_nds::raster::buffers::HEIGHT;
 use xenoglot_nds::raster::replace::{
     Answer, GuestTexture, Replacement, Replacements, TextureKey, TexturePack,
 };
-use xenoglot_nds::raster::{Extensions, Options, Renderer};
+use xenoglot_nds::raster::{Extensions, Options, Renderer, Scale};
 use xenoglot_nds::registers::Control;
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
@@ -65,6 +65,67 @@ fn frames_are_the_same_with_any_number_of_threads() {
             for _ in 0..2 {
                 renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
                 assert!(rows(&renderer) == one, "scene {seed} with {threads} threads");
+            }
+        }
+    }
+}
+
+/// The commands of a random scene with all polygons made masks and shadows, in their order, between two masks of the whole screen: no
+/// mask clears what the rows above have left.
+fn tied(stream: &[u32]) -> Vec<u32> {
+    let attributes = |attributes: u32| attributes & !(31 << 16) | 0x30 | 15 << 16;
+    let quad = [[0xf000, 0x1000], [0xf000, 0xf000], [0x1000, 0xf000], [0x1000, 0x1000]];
+    let mask = [0x29, attributes(0xc0), 0x40, 1]
+        .into_iter()
+        .chain(quad.into_iter().flat_map(|[x, y]: [u32; 2]| [0x23, x | y << 16, 0xe00]));
+    let mask: Vec<u32> = mask.collect();
+    let (mut out, mut rest, mut has_begun) = (Vec::new(), stream, false);
+    while let [command, parameters @ ..] = rest {
+        let count = match command {
+            0x15 => 0,
+            0x16 => 16,
+            0x23 => 2,
+            _ => 1,
+        };
+        let (parameters, after) = parameters.split_at(count);
+        match command {
+            0x29 => {
+                if !has_begun {
+                    out.extend(&mask);
+                }
+                has_begun = true;
+                out.extend([0x29, attributes(parameters[0])]);
+            }
+            0x50 if has_begun => {
+                out.extend(&mask);
+                out.extend([0x50, parameters[0] | 1]);
+            }
+            _ => {
+                out.push(*command);
+                out.extend(parameters);
+            }
+        }
+        rest = after;
+    }
+    out
+}
+
+/// Marks of masks come back two rows later, at a resolution above the console's as many times as late.
+#[test]
+fn frames_whose_masks_tie_rows_together_are_the_same_with_any_number_of_threads() {
+    for seed in property::seeds(SCENES) {
+        let mut scene = scenes::scene(seed);
+        scene.stream = tied(&scene.stream);
+        let gpu = gpu_of(&scene);
+        for scale in [1, 2, 3].map(|times| Scale::new(times).unwrap()) {
+            let drawn = |threads| {
+                let mut renderer = Renderer::new(Options { threads, ..Options::default() });
+                renderer.draw_corner(gpu.polygons(), gpu.registers(), &gpu.memory, scale);
+                rows(&renderer)
+            };
+            let one = drawn(1);
+            for threads in [2, 3, 8] {
+                assert!(drawn(threads) == one, "scene {seed} at {scale:?} with {threads} threads");
             }
         }
     }

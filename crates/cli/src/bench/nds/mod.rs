@@ -5,6 +5,7 @@ mod screens;
 
 use crate::progress::Progress;
 use anyhow::{Result, bail};
+use rayon::prelude::*;
 use scenes::Scenes;
 use screens::Screens;
 use serde::Serialize;
@@ -35,8 +36,12 @@ pub struct Report {
     pub repeats: usize,
     /// Frames on one core.
     pub one_core: Frames,
-    /// Frames on all cores.
+    /// Frames on all cores, each after one on one core.
     pub all_cores: Frames,
+    /// The same frame on each core at once, all of them together: with perfect division a frame takes a core's part of that.
+    pub frame_each: Frames,
+    /// Cores.
+    pub cores: usize,
     /// Frames on the host's GPU, by scale, until their colours are in the processor's memory.
     pub gpu: Vec<OnGpu>,
     /// Frames of both screens.
@@ -103,21 +108,30 @@ pub fn run(options: &Options) -> Result<Report> {
         bail!("no scene of the 3D engines is called stress_...");
     }
     let repeats = if options.quick { 5 } else { 25 };
-    let progress = Progress::new((2 + SCALES.len()) * scenes.len());
-    let on_cpu = |threads| {
-        let mut renderer = Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
-        let draw = |gpu: &Gpu| {
-            renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
-            Ok(())
-        };
-        frames(&scenes, draw, repeats, || progress.step())
-    };
-    let (one_core, all_cores) = (on_cpu(1)?, on_cpu(0)?);
+    let progress = Progress::new((1 + SCALES.len()) * scenes.len());
+    let cores = rayon::current_num_threads();
+    let [one_core, all_cores, frame_each] = on_cpu(&scenes, cores, repeats, || progress.step())?;
     let gpu = on_gpu(&scenes, repeats, || progress.step())?;
     drop(progress);
     let screens = screens::measure(&all, repeats)?;
     let (commands, words) = geometry(&scenes, repeats);
-    Ok(Report { scenes: scenes.len(), repeats, one_core, all_cores, gpu, screens, commands, words })
+    let scenes = scenes.len();
+    Ok(Report { scenes, repeats, one_core, all_cores, frame_each, cores, gpu, screens, commands, words })
+}
+
+/// Frames on one core, on all of them, and on each of them.
+fn on_cpu(scenes: &[Loaded], cores: usize, repeats: usize, done: impl Fn()) -> Result<[Frames; 3]> {
+    let renderer = |threads| Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
+    let draw = |renderer: &mut Renderer, gpu: &Gpu| {
+        renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+    };
+    let (mut one, mut all) = (renderer(1), renderer(0));
+    let mut each: Vec<Renderer> = (0..cores).map(|_| renderer(1)).collect();
+    let draws: [Draw; 3] =
+        [&mut |gpu| Ok(draw(&mut one, gpu)), &mut |gpu| Ok(draw(&mut all, gpu)), &mut |gpu| {
+            Ok(each.par_iter_mut().for_each(|renderer| draw(renderer, gpu)))
+        }];
+    frames(scenes, draws, repeats, done)
 }
 
 /// Frames on the host's GPU; none if there is none.
@@ -131,8 +145,8 @@ fn on_gpu(scenes: &[Loaded], repeats: usize, done: impl Fn()) -> Result<Vec<OnGp
     let mut renderer = ComputeRenderer::new(&device, Options::default())?;
     let mut measured = |scale: Scale| {
         renderer.set_options(Options { scale, colors_only: true, ..Options::default() });
-        let draw = |gpu: &Gpu| Ok(renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?);
-        let frames = frames(scenes, draw, repeats, &done)?;
+        let draw = &mut |gpu: &Gpu| Ok(renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory)?);
+        let [frames] = frames(scenes, [draw], repeats, &done)?;
         Ok(OnGpu { device: device.name().into(), scale: scale.get(), frames })
     };
     SCALES.iter().filter_map(|&scale| Scale::new(scale)).map(&mut measured).collect()
@@ -148,33 +162,42 @@ fn median(times: &mut [f64]) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn frames(
+/// Draws a frame.
+type Draw<'a> = &'a mut dyn FnMut(&Gpu) -> Result<()>;
+
+/// Times of all scenes' frames, drawn in some ways by turns.
+fn frames<const N: usize>(
     scenes: &[Loaded],
-    mut draw: impl FnMut(&Gpu) -> Result<()>,
+    mut draws: [Draw; N],
     repeats: usize,
     done: impl Fn(),
-) -> Result<Frames> {
-    let mut time = |loaded: &Loaded| -> Result<f64> {
-        let once = |_| {
-            let start = Instant::now();
-            draw(&loaded.gpu)?;
-            Ok(start.elapsed().as_secs_f64() * 1e3)
-        };
-        let mut times = (0..repeats).map(once).collect::<Result<Vec<f64>>>()?;
+) -> Result<[Frames; N]> {
+    let mut time = |loaded: &Loaded| -> Result<[f64; N]> {
+        let mut times = [const { Vec::new() }; N];
+        for _ in 0..repeats {
+            for (draw, times) in draws.iter_mut().zip(&mut times) {
+                let start = Instant::now();
+                draw(&loaded.gpu)?;
+                times.push(start.elapsed().as_secs_f64() * 1e3);
+            }
+        }
         done();
-        Ok(median(&mut times))
+        Ok(times.map(|mut times| median(&mut times)))
     };
-    let timed = scenes.iter().map(|s| Ok((s, time(s)?))).collect::<Result<Vec<(&Loaded, f64)>>>()?;
+    let timed = scenes.iter().map(|s| Ok((s, time(s)?))).collect::<Result<Vec<(&Loaded, [f64; N])>>>()?;
     let stress = || timed.iter().filter(|(s, _)| s.name().starts_with("stress"));
-    let mut times: Vec<f64> = stress().map(|t| t.1).collect();
-    let (total, polygons): (f64, usize) = (times.iter().sum(), stress().map(|t| t.0.polygons()).sum());
-    Ok(Frames {
-        median: median(&mut times),
-        mean: total / times.len() as f64,
-        max: times.last().copied().unwrap_or(0.0),
-        per_1000_polygons: total / polygons.max(1) as f64 * 1e3,
-        empty: timed.iter().find(|(s, _)| s.name() == "empty_frame").map(|t| t.1),
-    })
+    let polygons: usize = stress().map(|(s, _)| s.polygons()).sum();
+    Ok(std::array::from_fn(|way| {
+        let mut times: Vec<f64> = stress().map(|(_, times)| times[way]).collect();
+        let total: f64 = times.iter().sum();
+        Frames {
+            median: median(&mut times),
+            mean: total / times.len() as f64,
+            max: times.last().copied().unwrap_or(0.0),
+            per_1000_polygons: total / polygons.max(1) as f64 * 1e3,
+            empty: timed.iter().find(|(s, _)| s.name() == "empty_frame").map(|(_, times)| times[way]),
+        }
+    }))
 }
 
 /// Millions of commands and of words a second, with the queue, over all scenes: the best repetition of each.
@@ -215,8 +238,10 @@ impl fmt::Display for Report {
                 "{name:<16} {median:>8.2} {mean:>8.2} {max:>8.2} {per_1000_polygons:>14.2} {empty:>8} {ratio:>10.2}x"
             )?;
         }
+        let limit = self.cores as f64 * self.one_core.mean / self.frame_each.mean;
+        writeln!(f, "\nA frame on each of {} cores: {limit:.2} times the frames of one core", self.cores)?;
         if let Some(gpu) = self.gpu.first() {
-            writeln!(f, "\nGPU: {}", gpu.device)?;
+            writeln!(f, "GPU: {}", gpu.device)?;
         }
         writeln!(f, "\n{:<16} {:>8} {:>8} {:>9}", "both screens", "scenes", "one core", "all cores")?;
         for Screens { kind, scenes, one_core, all_cores } in &self.screens {

@@ -1,11 +1,13 @@
 //! What happens to a whole row at the end: edge marking, fog, antialiasing, in this order.
 
-use super::buffers::{COVERAGE, EDGES, HEIGHT, Line, OPAQUE_ID, PixelFlags, Row, WIDTH};
+use super::buffers::{COVERAGE, EDGES, Line, OPAQUE_ID, PixelFlags, Row, WIDTH};
 use super::lanes::{LANES, Lanes, Mask, all, any_bit, gather, keep, less, load, store};
+use super::parts::Run;
 use super::shade::{Color, Colors, RGB, alpha, from_rgb555, mix_rgb};
 use crate::registers::{Control, Registers};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
+use std::borrow::{Borrow, BorrowMut};
 use std::ops::Range;
 
 /// Coverage of outlines: half transparent with antialiasing.
@@ -39,35 +41,37 @@ impl Finish {
         }
     }
 
-    /// Finishes the rows of a part, except those whose neighbours belong to other parts.
-    pub fn part(&self, level: Level, lines: &mut [Line]) {
-        let inner = if self.control.contains(Control::EDGE_MARKING) {
-            1..lines.len().saturating_sub(1)
+    /// Finishes rows of a run as far as they were taken now, except the first and the last one if neighbours count: with the rows of
+    /// the next part, the last one may have both.
+    pub fn run(&self, level: Level, run: &mut Run) {
+        let len = run.lines.len();
+        let rows = if self.control.contains(Control::EDGE_MARKING) {
+            run.before.saturating_sub(1).max(1)..len.saturating_sub(1)
         } else {
-            0..lines.len()
+            run.before..len
         };
-        inner.for_each(|y| self.row(level, lines, y));
+        rows.for_each(|y| self.row(level, &mut run.lines, y));
     }
 
-    /// Finishes the rows that [`Finish::part`] has left out, as far as they are among `rows`: the first and the last row of each
-    /// part, and rows from before the first part. Finishing a row changes neither its depths nor its ids, and its neighbours
-    /// compare with nothing else.
-    pub fn seams(&self, level: Level, lines: &mut [Line], rows: Range<usize>, parts: &[Range<usize>]) {
+    /// Finishes the rows that [`Finish::run`] has left out, as far as they are among `rows`: the first and the last row of each run, and
+    /// rows from before all of them. Finishing a row changes neither its depths nor its ids, and its neighbours compare with nothing
+    /// else.
+    pub fn seams(&self, level: Level, lines: &mut [Line], rows: Range<usize>, runs: &[Range<usize>]) {
         if self.control.contains(Control::EDGE_MARKING) {
-            let before = rows.start..parts.first().map_or(rows.end, |part| part.start);
-            let seams = parts.iter().flat_map(|part| [part.start, part.end - 1].into_iter().take(part.len()));
-            let seams = before.chain(seams).filter(|y| rows.contains(y));
+            let first = runs.iter().map(|run| run.start).min().unwrap_or(rows.end);
+            let seams = runs.iter().flat_map(|run| [run.start, run.end - 1].into_iter().take(run.len()));
+            let seams = (rows.start..first).chain(seams).filter(|y| rows.contains(y));
             seams.for_each(|y| self.row(level, lines, y));
         }
     }
 
     /// Pixels of row `y` that become outlines: edge pixels nearer than a neighbour of another opaque id.
-    fn outlines(&self, level: Level, lines: &[Line], y: usize) -> RowBits {
-        match lines.get(y) {
-            Some(line) if self.control.contains(Control::EDGE_MARKING) => {
-                let above = y.checked_sub(1).and_then(|y| lines.get(y)).map(|line| &line.top);
-                let below = lines.get(y + 1).filter(|_| y + 1 < HEIGHT).map(|line| &line.top);
-                dispatch!(level, simd => self.outlines_between(simd, &line.top, above, below))
+    fn outlines(&self, level: Level, lines: &[impl Borrow<Line>], y: usize) -> RowBits {
+        let top = |y: usize| lines.get(y).map(|line| &line.borrow().top);
+        match top(y) {
+            Some(row) if self.control.contains(Control::EDGE_MARKING) => {
+                let (above, below) = (y.checked_sub(1).and_then(top), top(y + 1));
+                dispatch!(level, simd => self.outlines_between(simd, row, above, below))
             }
             _ => RowBits::default(),
         }
@@ -126,9 +130,10 @@ impl Finish {
     }
 
     /// Finishes row `y`.
-    fn row(&self, level: Level, lines: &mut [Line], y: usize) {
+    fn row(&self, level: Level, lines: &mut [impl BorrowMut<Line>], y: usize) {
         let outlines = self.outlines(level, lines, y);
         let Some(line) = lines.get_mut(y) else { return };
+        let line = line.borrow_mut();
         if self.control.contains(Control::EDGE_MARKING) {
             self.draw_outlines(&mut line.top, &outlines);
         }

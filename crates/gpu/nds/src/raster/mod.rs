@@ -9,6 +9,7 @@ mod finish;
 mod frame;
 mod interpolate;
 mod lanes;
+mod parts;
 mod polygon;
 mod renderer;
 pub mod replace;

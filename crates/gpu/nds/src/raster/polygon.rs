@@ -99,10 +99,14 @@ pub struct Outline {
 impl Outline {
     /// From polygon and vertex memory, as [`RasterPolygon::take_over`].
     pub fn new(polygon: &Polygon, memory: &[Vertex], scale: Scale) -> Outline {
+        let shadow = Shadow::new(polygon.flags);
+        if scale == Scale::ONE {
+            return Outline { rows: rows(polygon.top_y.into(), polygon.bottom_y.into()), shadow };
+        }
         let vertices = polygon.indices().iter().filter_map(|&index| memory.get(usize::from(index)));
         let Bounds { top_y, bottom_y, .. } =
             Bounds::new(vertices.map(|vertex| scale.place(vertex)), scale.size()[1] as i32);
-        Outline { rows: rows(top_y, bottom_y), shadow: Shadow::new(polygon.flags) }
+        Outline { rows: rows(top_y, bottom_y), shadow }
     }
 }
 

@@ -4,10 +4,11 @@ use super::buffers::{Clear, HEIGHT, Line, Row, WIDTH};
 use super::fill::{FillState, Job};
 use super::finish::Finish;
 use super::frame::{Frame, FrameRow};
+use super::parts::{Awake, Division, Masks, Parts, Run, STRIP_ROWS, Strips};
 use super::polygon::{Outline, RasterPolygon, Shadow, Walker};
 use super::replace::{Replaced, Replacements, Replacer};
 use super::shade::Environment;
-use super::shadow::{MaskHistory, OldMarks, Stencil};
+use super::shadow::Stencil;
 use super::span::Span;
 use super::{Rules, Scale, ScaledRules};
 use crate::geometry::polygon::{Polygon, PolygonList};
@@ -16,7 +17,7 @@ use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How frames are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,161 +81,8 @@ pub struct Renderer {
     replacer: Replacer,
 }
 
-/// Which polygons a few rows have.
-///
-/// A strip's polygons are drawn one after the other, each in all of its rows, rather than row by row: every pixel sees
-/// them in the same order, and the processor sees the same kind of span several times.
-#[derive(Clone, Debug, Default)]
-struct Strips {
-    /// Rows of a strip.
-    rows: usize,
-    /// Places in a frame's polygons by strip, in drawing order.
-    places: Vec<u16>,
-    /// Where a strip's places start, and where the last one's end.
-    starts: Vec<usize>,
-}
-
-/// Rows of a strip: few enough for the nearest cache.
-const STRIP_ROWS: usize = 8;
-/// Parts of a frame for each thread.
-const PARTS: usize = 12;
 /// Rows that one thread draws alone.
 const FEW_ROWS: usize = 3 * STRIP_ROWS;
-
-impl Strips {
-    fn sort(&mut self, rows: usize, polygons: &[Outline]) {
-        self.rows = rows;
-        let limit = |row: i32| row.clamp(0, HEIGHT as i32) as usize;
-        let strips =
-            |polygon: &Outline| limit(polygon.rows.start) / rows..limit(polygon.rows.end).div_ceil(rows);
-        self.starts.clear();
-        self.starts.resize(HEIGHT.div_ceil(rows) + 1, 0);
-        for polygon in polygons {
-            strips(polygon).for_each(|strip| self.starts[strip + 1] += 1);
-        }
-        for strip in 1..self.starts.len() {
-            self.starts[strip] += self.starts[strip - 1];
-        }
-        self.places.resize(self.starts.last().copied().unwrap_or(0), 0);
-        let mut next = self.starts.clone();
-        for (i, polygon) in polygons.iter().enumerate() {
-            for strip in strips(polygon) {
-                self.places[next[strip]] = i as u16;
-                next[strip] += 1;
-            }
-        }
-    }
-
-    /// Polygons of a strip.
-    fn places(&self, strip: usize) -> &[u16] {
-        match (self.starts.get(strip), self.starts.get(strip + 1)) {
-            (Some(&from), Some(&to)) => self.places.get(from..to).unwrap_or_default(),
-            _ => &[],
-        }
-    }
-}
-
-/// Where a frame can be cut into parts that are drawn independently. Marks of a shadow mask that nothing clears come back two rows
-/// later, so that rows may depend on rows above them; a frame without masks can be cut anywhere.
-#[derive(Clone, Debug, Default)]
-struct Masks {
-    /// By row, if the frame has masks: whether the polygon drawn last before it is one, and whether rows from it on see no marks
-    /// of rows above.
-    rows: Vec<(bool, bool)>,
-}
-
-impl Masks {
-    /// Finds it out, where strips are rows if there are masks.
-    fn find(&mut self, has_masks: bool, strips: &Strips, polygons: &[Outline]) {
-        self.rows.clear();
-        if !has_masks {
-            return;
-        }
-        let mut history = MaskHistory::default();
-        let mut old_marks = [OldMarks::Kept; HEIGHT];
-        for (y, old) in old_marks.iter_mut().enumerate() {
-            self.rows.push((history.after_mask, false));
-            let shadows = strips.places(y).iter().filter_map(|&place| polygons.get(usize::from(place)));
-            *old = history.row(shadows.map(|polygon| (polygon.shadow, ())), |()| {});
-        }
-        // Of a row and the one above it, which have the two parts of the mask.
-        let mut sees_none = [true; 2];
-        for (y, &old) in old_marks.iter().enumerate().rev() {
-            match old {
-                OldMarks::Kept => {}
-                OldMarks::Cleared => sees_none[y % 2] = true,
-                OldMarks::Seen => sees_none[y % 2] = false,
-            }
-            self.rows[y].1 = sees_none == [true; 2];
-        }
-    }
-
-    /// Whether there are masks.
-    fn is_any(&self) -> bool {
-        !self.rows.is_empty()
-    }
-
-    /// Cuts rows into parts that do not depend on each other, some for each thread.
-    fn parts(&self, rows: Range<usize>, threads: usize) -> Vec<Range<usize>> {
-        let can_start = |row: &usize| self.rows.get(*row).is_none_or(|&(_, sees_none)| sees_none);
-        let some = match threads {
-            1 => rows.len(),
-            _ => rows.len().div_ceil(PARTS * threads).next_multiple_of(STRIP_ROWS),
-        };
-        let mut parts = Vec::new();
-        let mut start = rows.start;
-        while start < rows.end {
-            let end = (start + some..rows.end).find(can_start).unwrap_or(rows.end);
-            parts.push(start..end);
-            start = end;
-        }
-        parts
-    }
-
-    /// Whether the polygon drawn last before a row is a mask.
-    fn are_before(&self, row: usize) -> bool {
-        self.rows.get(row).is_some_and(|&(after_mask, _)| after_mask)
-    }
-}
-
-/// A part of a frame: its first row, and its rows.
-type Part<'a> = (usize, &'a mut [Line]);
-
-/// Parts of a frame in their order; `None` for those that a thread has taken.
-struct Parts<'a>(Mutex<Vec<Option<Part<'a>>>>);
-
-impl<'a> Parts<'a> {
-    fn new(mut lines: &'a mut [Line], parts: &[Range<usize>]) -> Parts<'a> {
-        let one = |part: &Range<usize>| {
-            let rest = std::mem::take(&mut lines);
-            let (here, below) = rest.split_at_mut(part.len().min(rest.len()));
-            lines = below;
-            Some((part.start, here))
-        };
-        Parts(Mutex::new(parts.iter().map(one).collect()))
-    }
-
-    /// A part and its place, for a thread that has drawn part `drawn`. This is the next part, where the thread need not set up its
-    /// polygons anew. If the next one is taken, it is the middle of the longest run of parts that are left: the thread above that run
-    /// goes on with its first half.
-    fn take(&self, drawn: Option<usize>) -> Option<(usize, Part<'a>)> {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = drawn.map(|drawn| drawn + 1).filter(|&next| parts.get(next).is_some_and(Option::is_some));
-        let place = next.or_else(|| {
-            let (mut longest, mut start) = (0..0, 0);
-            for run in parts.chunk_by(|a, b| a.is_some() == b.is_some()) {
-                if run.first().is_some_and(Option::is_some) && run.len() > longest.len() {
-                    longest = start..start + run.len();
-                }
-                start += run.len();
-            }
-            let first_half = if longest.start == 0 { 0 } else { longest.len() / 2 };
-            longest.nth(first_half)
-        })?;
-        let part = parts.get_mut(place)?.take()?;
-        Some((place, part))
-    }
-}
 
 /// A polygon that a thread draws. Each thread takes over those of its rows: what another core has written takes long to read.
 #[derive(Clone, Debug, Default)]
@@ -355,12 +203,10 @@ impl Renderer {
         memory: &TextureMemory,
         scale: Scale,
     ) {
-        if self.options.threads != 1 {
-            // A thread that sleeps takes longer to wake up than a frame takes to begin.
-            rayon::spawn(|| {});
-        }
+        let others = self.threads() - 1;
+        let awake = (others > 0).then(|| Awake::new(others));
         self.begin_at(list, registers, memory, scale);
-        self.draw_rows(HEIGHT, memory, Some(list));
+        self.draw_rows(HEIGHT, memory, Some(list), awake);
     }
 
     /// Begins a frame, for callers that draw it row by row with [`Renderer::draw_until`]. Rows are those of the frame
@@ -374,6 +220,14 @@ impl Renderer {
         }
     }
 
+    /// Threads that share a whole frame's rows.
+    fn threads(&self) -> usize {
+        match self.options.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads.min(HEIGHT),
+        }
+    }
+
     fn begin_at(&mut self, list: &PolygonList, registers: &Registers, memory: &TextureMemory, scale: Scale) {
         self.registers.clone_from(registers);
         self.scale = scale;
@@ -382,7 +236,7 @@ impl Renderer {
         self.outlines.extend(list.drawn().map(|polygon| Outline::new(polygon, &list.vertices, scale)));
         let has_masks = self.outlines.iter().any(|polygon| polygon.shadow == Shadow::Mask);
         self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.outlines);
-        self.masks.find(has_masks, &self.strips, &self.outlines);
+        self.masks.find(has_masks, &self.strips, &self.outlines, scale);
         (self.drawn, self.finished) = (0, 0);
         for band in &mut self.bands {
             band.next = None;
@@ -397,11 +251,17 @@ impl Renderer {
     /// Draws the rows of the frame that was begun up to the one before `end`, with textures as they are now. With edge
     /// marking the row after them is drawn, too, as outlines depend on it.
     pub fn draw_until(&mut self, end: usize, memory: &TextureMemory) {
-        self.draw_rows(end, memory, None);
+        self.draw_rows(end, memory, None, None);
     }
 
     /// Draws rows, of polygons of a list or of those that are kept.
-    fn draw_rows(&mut self, end: usize, memory: &TextureMemory, list: Option<&PolygonList>) {
+    fn draw_rows(
+        &mut self,
+        end: usize,
+        memory: &TextureMemory,
+        list: Option<&PolygonList>,
+        awake: Option<Awake>,
+    ) {
         let registers = &self.registers;
         let control = registers.control();
         let end = end.min(HEIGHT);
@@ -433,36 +293,25 @@ impl Renderer {
             level,
         };
         let drawn = self.drawn..last.max(self.drawn);
-        let threads = match self.options.threads {
-            // Marks of masks are kept by the thread that draws rows one after the other.
-            _ if drawn.len() <= FEW_ROWS || self.masks.is_any() && drawn.len() < HEIGHT => 1,
-            0 => rayon::current_num_threads(),
-            threads => threads.min(HEIGHT),
-        };
+        // Marks of masks are kept by the thread that draws rows one after the other.
+        let few = drawn.len() <= FEW_ROWS || self.masks.is_any() && drawn.len() < HEIGHT;
+        let threads = if few { 1 } else { self.threads() };
         self.bands.resize_with(threads.max(self.bands.len()), Band::default);
         let bands = self.bands.get_mut(..threads).unwrap_or_default();
-        let parts = self.masks.parts(drawn.clone(), threads);
-        let taken = Parts::new(self.lines.get_mut(drawn.clone()).unwrap_or_default(), &parts);
-        let draw = |band: &mut Band| {
-            let mut last = None;
-            while let Some((place, (first, lines))) = taken.take(last) {
-                band.draw(&frame, first, lines);
-                finish.part(level, lines);
-                last = Some(place);
+        let lines = self.lines.get_mut(drawn.clone()).unwrap_or_default();
+        let division = self.masks.divide(drawn.clone(), threads);
+        let mut runs = Parts::new(lines, drawn.start, &division).share(bands, awake, |band, run| {
+            band.draw(&frame, run);
+            if run.step == 1 {
+                finish.run(level, run);
             }
-        };
-        match bands {
-            [band] => draw(band),
-            // The calling thread begins at once: the others may take longer to wake up than there is to do.
-            [own, others @ ..] => rayon::in_place_scope(|scope| {
-                for band in others {
-                    scope.spawn(|_| draw(band));
-                }
-                draw(own);
-            }),
-            [] => {}
+        });
+        if let Division::Interleaved(_) = division {
+            let division = Division::anywhere(drawn.clone(), threads);
+            runs =
+                Parts::new(lines, drawn.start, &division).share(bands, None, |_, run| finish.run(level, run));
         }
-        finish.seams(level, &mut self.lines, self.finished..end, &parts);
+        finish.seams(level, &mut self.lines, self.finished..end, &runs);
         (self.drawn, self.finished) = (drawn.end, end);
     }
 
@@ -512,32 +361,33 @@ impl Frame for Renderer {
 }
 
 impl Band {
-    /// Draws the rows from `first` on.
-    fn draw(&mut self, frame: &Scene, first: usize, lines: &mut [Line]) {
-        dispatch!(frame.level, simd => self.draw_with(simd, frame, first, lines));
+    /// Draws the rows of a run that it has not drawn before.
+    fn draw(&mut self, frame: &Scene, run: &mut Run) {
+        dispatch!(frame.level, simd => self.draw_with(simd, frame, run));
     }
 
     #[inline(always)]
-    fn draw_with<S: Simd>(&mut self, simd: S, frame: &Scene, first: usize, lines: &mut [Line]) {
+    fn draw_with<S: Simd>(&mut self, simd: S, frame: &Scene, run: &mut Run) {
         self.drawn.resize_with(frame.outlines.len().max(self.drawn.len()), Drawn::default);
         if self.next.is_none() {
             self.stencil.reset(frame.scale);
         }
+        let (first, step) = (run.first + run.step * run.before, run.step);
+        let lines = run.lines.get_mut(run.before..).unwrap_or_default();
         let continues = self.next == Some(first);
-        if !continues {
-            self.stencil.go_on(frame.masks.are_before(first));
-        }
-        self.next = Some(first + lines.len());
+        self.next = Some(first + step * lines.len());
         let strip_rows = frame.strips.rows;
         let (mut top, mut lines) = (first, lines);
         while !lines.is_empty() {
             let strip = top / strip_rows;
+            // Rows that are apart are strips of their own.
             let (strip_lines, below) = lines.split_at_mut(lines.len().min((strip + 1) * strip_rows - top));
             for (y, line) in (top..).zip(&mut *strip_lines) {
                 frame.clear.fill(frame.state.environment.memory, frame.scale, y, &mut line.top);
                 if frame.masks.is_any() {
                     // A mark of two rows above may have pixels drawn under edges where nothing was kept.
                     line.under = Row::default();
+                    self.stencil.go_on(frame.masks.are_before(y));
                 }
             }
             for &place in frame.strips.places(strip) {
@@ -545,22 +395,23 @@ impl Band {
                 let Range { start, end } = *rows;
                 let skip = (start - top as i32).max(0) as usize;
                 for (y, line) in (top..end.max(0) as usize).zip(&mut *strip_lines).skip(skip) {
-                    let is_first = y as i32 == start || y == first && !continues;
-                    self.span(simd, frame, usize::from(place), y, is_first, line);
+                    let is_first = (y as i32) < start + step as i32 || y == first && !continues;
+                    self.span(simd, frame, usize::from(place), [y, y + step], is_first, line);
                 }
             }
-            top += strip_lines.len();
+            top += step * strip_lines.len();
             lines = below;
         }
     }
 
+    /// Draws a polygon's part of the first of two rows, and goes on to the second.
     #[inline(always)]
     fn span<S: Simd>(
         &mut self,
         simd: S,
         frame: &Scene,
         place: usize,
-        y: usize,
+        [y, next]: [usize; 2],
         is_first: bool,
         line: &mut Line,
     ) {
@@ -578,6 +429,8 @@ impl Band {
             let stencil = self.stencil.row(y);
             Job { state: &frame.state, polygon, span: &span, line, stencil }.run(simd);
         }
-        walker.step(polygon, frame.rules, row + 1);
+        for row in y + 1..=next {
+            walker.step(polygon, frame.rules, row as i32);
+        }
     }
 }
