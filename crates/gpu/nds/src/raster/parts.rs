@@ -7,16 +7,15 @@ use super::shadow::{MaskHistory, OldMarks};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::yield_now;
 
 /// Rows of a strip: few enough for the nearest cache.
 pub const STRIP_ROWS: usize = 8;
-/// Parts of a frame for each thread, at most, and rows of one, at least. Threads take two parts at a time until few are left, so that they
-/// end at about the same time.
+/// Parts of a frame for each thread, at most.
 const PARTS: usize = 24;
+/// Rows of a part, at least.
 const PART_ROWS: usize = STRIP_ROWS / 2;
-/// How many parts are few.
-const FEW_PARTS: usize = 8;
+/// Parts that are taken one by one, the last ones, so that threads end at about the same time; before, they are taken two at a time.
+const LAST_PARTS: usize = 8;
 
 /// Which polygons a few rows have.
 ///
@@ -240,11 +239,11 @@ impl<'a> Parts<'a> {
             let first_half = if longest.start == 0 { 0 } else { longest.len() / 2 };
             longest.nth(first_half)
         })?;
-        let few = parts.iter().flatten().count() <= FEW_PARTS;
+        let one_by_one = parts.iter().flatten().count() <= LAST_PARTS;
         let mut part = parts.get_mut(place)?.take()?;
         let next = parts
             .get_mut(place + 1)
-            .filter(|_| !few)
+            .filter(|_| !one_by_one)
             .and_then(|next| next.take_if(|next| next.follows(&part)));
         match next {
             Some(mut next) => {
@@ -314,9 +313,13 @@ pub struct Awake(Arc<AtomicBool>);
 /// How often a thread yields before it goes on or sleeps: some tenths of a millisecond.
 const ROUNDS: usize = 1000;
 
-/// Waits a while without sleeping.
+/// Waits a while without sleeping. A thread of the pool does what else it has to do.
 fn yield_until(is_over: impl Fn() -> bool) {
-    (0..ROUNDS).take_while(|_| !is_over()).for_each(|_| yield_now());
+    for _ in (0..ROUNDS).take_while(|_| !is_over()) {
+        if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            std::thread::yield_now();
+        }
+    }
 }
 
 impl Awake {
