@@ -244,7 +244,7 @@ readonly wasm_crates=(
     xenoglot-pica-shader xenoglot-maxwell xenoglot-mips xenoglot-dxil xenoglot-vpu
     xenoglot-spirv xenoglot-glsl xenoglot-naga xenoglot
     xenoglot-guest xenoglot-pica xenoglot-nds xenoglot-dragon xenoglot-raster
-    xenoglot-texture xenoglot-yuv xenoglot-tone xenoglot-capture xenoglot-trace xenoglot-pica-scenes
+    xenoglot-texture xenoglot-texture-web xenoglot-yuv xenoglot-tone xenoglot-capture xenoglot-trace xenoglot-pica-scenes
 )
 readonly wasm=wasm32-unknown-unknown
 
@@ -270,18 +270,35 @@ debian_wasm_rust() {
     printf '%s' "$folder"
 }
 
-check_wasm() {
-    local crates=() crate rust
-    for crate in "${wasm_crates[@]}"; do crates+=(-p "$crate"); done
-    if [ -d "$(rustc --print sysroot)/lib/rustlib/$wasm" ]; then
-        cargo check --target "$wasm" "${crates[@]}"
+# Cargo for the target, by the toolchain that has its standard library. Debian's for browsers has the sources of one: it is compiled first,
+# which only nightly compilers may do, but for a variable, and linked by the linker that comes with the installed compiler.
+wasm_cargo() {
+    local command=$1 sysroot rust
+    shift
+    sysroot=$(rustc --print sysroot)
+    if [ -d "$sysroot/lib/rustlib/$wasm" ]; then
+        CARGO_TARGET_DIR=target/wasm cargo "$command" --target "$wasm" "$@"
     elif rust=$(debian_wasm_rust); then
-        # Its standard library is not compiled for the target. Only nightly compilers may build one, but for that variable.
-        LD_LIBRARY_PATH=$rust/usr/lib/x86_64-linux-gnu RUSTC=$rust/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-            CARGO_TARGET_DIR=target/wasm cargo check -Zbuild-std=std,panic_abort --target "$wasm" "${crates[@]}"
+        CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(echo "$sysroot"/lib/rustlib/*/bin/rust-lld) \
+            LD_LIBRARY_PATH=$rust/usr/lib/x86_64-linux-gnu RUSTC=$rust/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
+            CARGO_TARGET_DIR=target/wasm cargo "$command" -Zbuild-std=std,panic_abort --target "$wasm" "$@"
     else
         notice "no standard library for $wasm (rustup target add $wasm)"
     fi
+}
+
+check_wasm() {
+    local crates=() crate
+    for crate in "${wasm_crates[@]}"; do crates+=(-p "$crate"); done
+    wasm_cargo check "${crates[@]}"
+}
+
+# The module that reads textures in web pages, for its test in Node. It takes minutes to compile.
+build_texture_module() {
+    local module=target/wasm/$wasm/release/xenoglot_texture_web.wasm
+    if [ "${XENOGLOT_LONG:-0}" != 1 ] || ! have node; then return; fi
+    wasm_cargo build --release -p xenoglot-texture-web || return 1
+    if [ -f "$module" ]; then export XENOGLOT_TEXTURE_WASM=$PWD/$module; fi
 }
 
 for argument in "$@"; do
@@ -312,6 +329,7 @@ run() {
 }
 run cargo fmt --all --check
 run cargo clippy --workspace --all-targets -- -D warnings
+run build_texture_module
 run cargo test --workspace --no-fail-fast
 RUSTDOCFLAGS='-D warnings' run cargo doc --workspace --no-deps
 run check_minimum_rust
