@@ -63,6 +63,20 @@ pub struct Stats {
     pub time: Duration,
 }
 
+/// Code that was compiled: what a profiler of the host needs to name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The guest's address that it begins with.
+    pub pc: u32,
+    /// Where it lies on the host. Code that is forgotten makes room for other code.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: usize,
+}
+
+/// Is told of code that was compiled.
+pub type Observer = Arc<dyn Fn(&Compiled) + Send + Sync>;
+
 /// A region with code.
 struct Region {
     entries: Vec<u32>,
@@ -102,6 +116,7 @@ pub struct Jit {
     library: Option<Arc<Library>>,
     fits: bool,
     stats: Stats,
+    observer: Option<Observer>,
 }
 
 // SAFETY: the pointers in the state are set for the time of a run, but for those to the table and to code, which the engine
@@ -146,6 +161,7 @@ impl Jit {
             library: None,
             fits: false,
             stats: Stats::default(),
+            observer: None,
         })
     }
 
@@ -160,6 +176,11 @@ impl Jit {
     /// Whether code of the library runs: memory has the program, as far as it was used last.
     pub fn uses_library(&self) -> bool {
         self.fits
+    }
+
+    /// Tells of code that is compiled from now on.
+    pub fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
     }
 
     /// What was compiled so far.
@@ -260,6 +281,9 @@ impl Jit {
         self.stats.guest_bytes += 4 * region.words.len() as u64;
         self.stats.host_bytes += bytes as u64;
         self.stats.time += start.elapsed();
+        if let Some(observer) = &self.observer {
+            observer(&Compiled { pc, address: code, bytes });
+        }
         let mut entries = region.entries;
         // Regions that overlap: an address keeps the code it has.
         entries.retain(|&entry| entry == pc || self.table.get(entry).is_none());

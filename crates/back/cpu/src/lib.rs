@@ -57,7 +57,7 @@ mod words;
 
 pub use error::CompileError;
 #[cfg(all(unix, target_arch = "x86_64"))]
-pub use jit::{Access, Jit, Options, Stats};
+pub use jit::{Access, Compiled, Jit, Observer, Options, Stats};
 pub use reference::Reference;
 
 use xenoglot_guest::{Engine, Interpreter};

@@ -69,6 +69,22 @@ fn recursion_takes_no_stack_of_the_host() {
     assert_eq!(cpu.get(reg::V0), (300_000u64 * 300_001 / 2) as u32);
 }
 
+#[test]
+fn who_observes_is_told_of_all_code() {
+    use std::sync::{Arc, Mutex};
+    let (mut cpu, mut memory) = guest(&RECURSION);
+    cpu.set(reg::A0, 10);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut engine = jit();
+    let list = told.clone();
+    engine.observe(Arc::new(move |code| list.lock().expect("no panic").push(*code)));
+    assert_eq!(engine.run(&mut cpu, &mut memory, &mut 1_000_000), Event::Syscall);
+    let told = told.lock().expect("no panic");
+    assert_eq!((told.len() as u64, told[0].pc), (engine.stats().regions, CODE));
+    assert_eq!(told.iter().map(|code| code.bytes as u64).sum::<u64>(), engine.stats().host_bytes);
+    assert!(told.windows(2).all(|code| code[0].address + code[0].bytes as u64 <= code[1].address));
+}
+
 /// How the host computes: masks, rounding, denormals. Any float operation of Rust sets the flags below.
 fn mxcsr() -> u32 {
     let mut value = 0u32;

@@ -26,6 +26,8 @@ mod engine;
 mod guest;
 mod kernel;
 mod module;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod perf_map;
 mod values;
 #[cfg(target_os = "linux")]
 mod watch;

@@ -1,7 +1,8 @@
 //! MIPS programs for Linux.
 
-use crate::common::{folder, json, run, run_with, text};
+use crate::common::{folder, json, run, run_with, text, xenoglot};
 use std::fs;
+use std::process::Stdio;
 
 fn program(name: &str) -> String {
     format!("{}/../../vectors/mips/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -47,6 +48,28 @@ fn what_is_no_program_that_can_run_is_an_error_with_the_reason() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("o32"));
     let output = run_with(&["run", "-"], &bytes[..60]);
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn perf_is_told_of_compiled_code() {
+    let run = |arguments: &[&str]| {
+        let mut command = xenoglot(arguments);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let map = format!("/tmp/perf-{}.map", child.id());
+        (child.wait_with_output().unwrap().status.code(), map)
+    };
+    let (code, path) = run(&["run", "--perf-map", &program("bare/bare_sha.elf")]);
+    assert_eq!(code, Some(0));
+    let map = fs::read_to_string(&path).unwrap();
+    fs::remove_file(path).unwrap();
+    assert!(!map.is_empty());
+    for line in map.lines() {
+        let [address, bytes, name] = line.splitn(3, ' ').collect::<Vec<_>>().try_into().unwrap();
+        let number = |text: &str| u64::from_str_radix(text, 16).unwrap();
+        assert!(number(address) > 0 && number(bytes) > 0 && !name.is_empty(), "{line}");
+    }
+    assert_eq!(run(&["run", "--perf-map", "--engine", "interp", &program("bare/bare_sha.elf")]).0, Some(2));
 }
 
 #[test]

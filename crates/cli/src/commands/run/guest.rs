@@ -57,6 +57,10 @@ pub struct GuestArgs {
     /// Shows on standard error which functions the time went to, by looking every 10,007 instructions.
     #[arg(long)]
     profile: bool,
+    /// Writes `/tmp/perf-PID.map`, by which `perf report` names the functions of compiled code.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, conflicts_with = "gdb")]
+    perf_map: bool,
     /// Waits for gdb at an address, `HOST:PORT` or `:PORT` of this machine, which then controls the program. It is interpreted.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "engine")]
     gdb: Option<String>,
@@ -86,6 +90,14 @@ impl GuestArgs {
         None
     }
 
+    /// Whether `perf` is told of compiled code.
+    fn perf_map(&self) -> bool {
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        return self.perf_map;
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        false
+    }
+
     /// Whether there is something that only guests have.
     pub fn is_given(&self) -> bool {
         self.root.is_some()
@@ -98,6 +110,7 @@ impl GuestArgs {
             || self.gdb.is_some()
             || self.profile
             || self.library().is_some()
+            || self.perf_map()
             || self.engine != EngineArg::default()
             || !(self.env.is_empty() && self.arguments.is_empty())
     }
@@ -115,7 +128,7 @@ pub fn run(
     path: &Path,
     bytes: Vec<u8>,
 ) -> Result<()> {
-    use super::watch::{Profile, Traced};
+    use super::watch::{Functions, Profile, Traced};
     use crate::failure::{GuestExit, usage};
     use crate::print;
     use anyhow::bail;
@@ -151,10 +164,13 @@ pub fn run(
             .collect(),
         environment: args.env.iter().map(|text| text.clone().into_bytes()).collect(),
     };
-    let new_engine: Box<dyn Fn() -> Box<dyn Engine + Send> + Send> = match (args.library(), args.engine) {
-        (Some(library), _) => with_library(library, &bytes)?,
-        (None, EngineArg::Jit) => Box::new(xenoglot_cpu::engine),
-        (None, EngineArg::Interp) => Box::new(|| Box::new(Interpreter::default())),
+    let new_engine: Box<dyn Fn() -> Box<dyn Engine + Send> + Send> = match args.engine {
+        EngineArg::Jit if args.library().is_some() || args.perf_map() => compiling(args, &bytes)?,
+        EngineArg::Jit => Box::new(xenoglot_cpu::engine),
+        EngineArg::Interp if args.perf_map() => {
+            return Err(usage("--perf-map: the interpreter compiles nothing"));
+        }
+        EngineArg::Interp => Box::new(|| Box::new(Interpreter::default())),
     };
     let mut debugged = args.gdb.as_deref().map(debugger).transpose()?;
     let profile = args.profile.then(Profile::default);
@@ -178,7 +194,12 @@ pub fn run(
     let until = limit.and_then(|limit| Instant::now().checked_add(limit));
     let end = system.run(&mut fuel, until);
     system.deaths().iter().for_each(print::note);
-    profile.iter().flat_map(|profile| profile.lines(&bytes)).for_each(print::note);
+    let functions = profile.as_ref().map(|_| Functions::new(&bytes));
+    profile
+        .iter()
+        .zip(&functions)
+        .flat_map(|(profile, functions)| profile.lines(functions))
+        .for_each(print::note);
     match end {
         End::Ended(status) => Err(GuestExit(status.exit_code()).into()),
         End::OutOfFuel => bail!("the fuel is used up after {} instructions", system.instructions()),
@@ -187,17 +208,35 @@ pub fn run(
     }
 }
 
-/// What makes engines that run a library of the program.
+/// What makes engines that run a library of the program, or tell of what they compile.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn with_library(
-    library: &Path,
+fn compiling(
+    args: &GuestArgs,
     elf: &[u8],
 ) -> Result<Box<dyn Fn() -> Box<dyn xenoglot_guest::Engine + Send> + Send>> {
+    use super::perf_map;
+    use super::watch::Functions;
+    use std::sync::Arc;
     use xenoglot_cpu::{Jit, Options, aot};
-    let library = std::sync::Arc::new(aot::Library::open(library, elf)?);
+    let library = args.library().map(|path| aot::Library::open(path, elf)).transpose()?.map(Arc::new);
+    let observer = args.perf_map().then(|| {
+        let path = perf_map::path();
+        perf_map::observer(Functions::new(elf)).map_err(|e| anyhow::anyhow!("{}: {e}", path.display()))
+    });
+    let observer = observer.transpose()?;
+    let new = move || {
+        let mut jit = match &library {
+            Some(library) => Jit::with_library(Options::default(), library.clone())?,
+            None => Jit::new(Options::default())?,
+        };
+        if let Some(observer) = &observer {
+            jit.observe(observer.clone());
+        }
+        Ok::<Jit, xenoglot_cpu::CompileError>(jit)
+    };
     // Whether there can be such engines, before a process relies on it.
-    Jit::new(Options::default())?;
-    Ok(Box::new(move || match Jit::with_library(Options::default(), library.clone()) {
+    new()?;
+    Ok(Box::new(move || match new() {
         Ok(jit) => Box::new(jit),
         Err(_) => xenoglot_cpu::engine(),
     }))
@@ -205,8 +244,8 @@ fn with_library(
 
 /// Says that there is nothing to run it on.
 #[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
-fn with_library(
-    _: &Path,
+fn compiling(
+    _: &GuestArgs,
     _: &[u8],
 ) -> Result<Box<dyn Fn() -> Box<dyn xenoglot_guest::Engine + Send> + Send>> {
     anyhow::bail!("libraries of programs are for x86-64")

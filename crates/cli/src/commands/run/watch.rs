@@ -13,6 +13,28 @@ const PERIOD: u64 = 10_007;
 /// Most addresses that are kept.
 const MOST: usize = 1 << 20;
 
+/// Names of a program's functions.
+pub struct Functions(BTreeMap<u32, String>);
+
+impl Functions {
+    /// Those of a file's symbol table; none if it has none that can be read.
+    pub fn new(file: &[u8]) -> Functions {
+        let limits = Limits::default();
+        let functions = Elf::parse(file, &limits).and_then(|elf| {
+            let functions = elf.functions(&limits)?.into_iter();
+            Ok(functions.map(|f| (f.address, String::from_utf8_lossy(f.name).into_owned())).collect())
+        });
+        Functions(functions.unwrap_or_default())
+    }
+
+    /// The function that an address is in; the address of its page in brackets where there is none.
+    pub fn name(&self, pc: u32) -> String {
+        let end = self.0.last_key_value().map_or(0, |(address, _)| address.saturating_add(1 << 16));
+        let named = self.0.range(..=pc).next_back().filter(|_| pc < end);
+        named.map_or_else(|| format!("[{:#010x}]", pc & !0xfff), |(_, name)| name.clone())
+    }
+}
+
 /// How often the program was found at an address.
 #[derive(Clone, Default)]
 pub struct Profile(Arc<Mutex<HashMap<u32, u64>>>);
@@ -32,22 +54,12 @@ impl Profile {
     }
 
     /// Lines by function, most first; addresses in no function of the file by their page.
-    pub fn lines(&self, file: &[u8]) -> Vec<String> {
-        let limits = Limits::default();
-        let elf = Elf::parse(file, &limits);
-        let functions = elf.and_then(|elf| {
-            let functions = elf.functions(&limits)?.into_iter();
-            Ok(functions.map(|f| (f.address, String::from_utf8_lossy(f.name).into_owned())).collect())
-        });
-        let functions: BTreeMap<u32, String> = functions.unwrap_or_default();
+    pub fn lines(&self, functions: &Functions) -> Vec<String> {
         let Ok(counts) = self.0.lock() else { return Vec::new() };
         let total: u64 = counts.values().sum();
-        let end = functions.last_key_value().map_or(0, |(address, _)| address.saturating_add(1 << 16));
         let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
         for (&pc, &count) in counts.iter() {
-            let named = functions.range(..=pc).next_back().filter(|_| pc < end);
-            let name = named.map_or_else(|| format!("[{:#010x}]", pc & !0xfff), |(_, name)| name.clone());
-            *by_name.entry(name).or_default() += count;
+            *by_name.entry(functions.name(pc)).or_default() += count;
         }
         let mut rows: Vec<(String, u64)> = by_name.into_iter().collect();
         rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
