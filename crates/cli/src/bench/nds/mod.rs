@@ -122,15 +122,15 @@ pub fn run(options: &Options) -> Result<Report> {
 /// Frames on one core, on all of them, and on each of them.
 fn on_cpu(scenes: &[Loaded], cores: usize, repeats: usize, done: impl Fn()) -> Result<[Frames; 3]> {
     let renderer = |threads| Renderer::new(RasterOptions { threads, ..RasterOptions::default() });
-    let draw = |renderer: &mut Renderer, gpu: &Gpu| {
+    let draw = |renderer: &mut Renderer, gpu: &Gpu| -> Result<()> {
         renderer.draw(gpu.polygons(), gpu.registers(), &gpu.memory);
+        Ok(())
     };
     let (mut one, mut all) = (renderer(1), renderer(0));
     let mut each: Vec<Renderer> = (0..cores).map(|_| renderer(1)).collect();
-    let draws: [Draw; 3] =
-        [&mut |gpu| Ok(draw(&mut one, gpu)), &mut |gpu| Ok(draw(&mut all, gpu)), &mut |gpu| {
-            Ok(each.par_iter_mut().for_each(|renderer| draw(renderer, gpu)))
-        }];
+    let draws: [Draw; 3] = [&mut |gpu| draw(&mut one, gpu), &mut |gpu| draw(&mut all, gpu), &mut |gpu| {
+        each.par_iter_mut().try_for_each(|renderer| draw(renderer, gpu))
+    }];
     frames(scenes, draws, repeats, done)
 }
 
