@@ -223,36 +223,34 @@ impl<'a> View<'a> {
     }
 }
 
-/// An area of at most two pages.
+/// An area of at most three pages: a map of 32 KiB that does not start with a page.
 #[derive(Clone, Copy)]
-pub struct TwoPages {
-    /// Where it starts, and what is added from its second page on.
+pub struct Area {
+    /// Where it starts, and what is added from its second and from its third page on.
     start: u32,
-    jump: u32,
+    jumps: [u32; 2],
     /// Bytes in its first page.
     first: u32,
 }
 
-impl TwoPages {
+impl Area {
     /// The place of a byte in memory, for [`View::byte_at`].
     #[inline(always)]
     pub fn place(&self, offset: u32) -> u32 {
-        let jump = if offset >= self.first { self.jump } else { 0 };
+        let [second, third] = self.jumps;
+        let jump = if offset >= self.first { second } else { 0 };
+        let jump = if offset >= self.first + PAGE { third } else { jump };
         self.start.wrapping_add(offset).wrapping_add(jump)
     }
 }
 
 impl View<'_> {
-    /// The area from `address` on, up to the end of the page after its first.
+    /// The area from `address` on, up to the end of the second page after its first.
     #[inline(always)]
-    pub fn two_pages(&self, address: u32) -> TwoPages {
-        let page = |number: u32| self.pages[number as usize % VIEW_PAGES];
-        let [this, next] = [page(address / PAGE), page(address / PAGE + 1)];
-        TwoPages {
-            start: this + address % PAGE,
-            jump: next.wrapping_sub(this).wrapping_sub(PAGE),
-            first: PAGE - address % PAGE,
-        }
+    pub fn area(&self, address: u32) -> Area {
+        let page = |number: u32| self.pages[(address / PAGE + number) as usize % VIEW_PAGES];
+        let jump = |number: u32| page(number).wrapping_sub(page(0)).wrapping_sub(number * PAGE);
+        Area { start: page(0) + address % PAGE, jumps: [jump(1), jump(2)], first: PAGE - address % PAGE }
     }
 
     /// The place where `address` is: those that follow up to the end of its page are next to it.

@@ -231,10 +231,14 @@ fn difference(case: u64, extensions: Extensions) -> Option<String> {
     Some(format!("case {case}: bank {bank} differs"))
 }
 
+/// What long runs found: maps of 32 KiB that start within a page, of which the third page's bank is not that of the first two.
+const FOUND: [u64; 3] = [14_273_421_645_559_038_189, 14_273_421_645_559_038_950, 14_273_421_645_559_038_969];
+
 #[test]
 fn random_pictures_are_those_of_the_plain_reference() {
     let (first, count) = (seed(), budget(48, 2000));
-    let cases: Vec<u64> = (0..count).map(|i| first.wrapping_mul(0x1_0000) + i).collect();
+    let random = (0..count).map(|i| first.wrapping_mul(0x1_0000) + i);
+    let cases: Vec<u64> = random.chain(FOUND).collect();
     let differences: Vec<String> = cases
         .par_iter()
         .filter_map(|&case| {

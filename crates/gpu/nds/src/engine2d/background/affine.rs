@@ -48,7 +48,7 @@ impl Row<'_> {
         let tiles: &[u8; 0x4000] = view.block(tiles + tile_base(control));
         let mut entries = [0u32; WIDTH];
         let mut within = [0u32; WIDTH];
-        let map = view.two_pages(map);
+        let map = view.area(map);
         for i in 0..WIDTH {
             let (x, y) = (places.x[i], places.y[i]);
             entries[i] = map.place(((y >> 3) << (area.width - 3)) + (x >> 3));
@@ -72,7 +72,7 @@ impl Row<'_> {
         let tiles = tiles + tile_base(control);
         let mut entries = [0u16; WIDTH];
         let mut halves = [0u32; WIDTH];
-        let map = view.two_pages(map);
+        let map = view.area(map);
         for (i, half) in halves.iter_mut().enumerate() {
             *half = map.place((((places.y[i] >> 3) << (area.width - 3)) + (places.x[i] >> 3)) * 2);
         }
