@@ -74,7 +74,7 @@ pub struct Compiled {
     pub bytes: usize,
 }
 
-/// Is told of code that was compiled.
+/// Called with each piece of code that was compiled.
 pub type Observer = Arc<dyn Fn(&Compiled) + Send + Sync>;
 
 /// A region with code.
@@ -178,7 +178,7 @@ impl Jit {
         self.fits
     }
 
-    /// Tells of code that is compiled from now on.
+    /// Calls `observer` for each piece of code compiled from now on.
     pub fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);
     }

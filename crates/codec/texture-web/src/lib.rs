@@ -34,9 +34,9 @@ pub enum Error {
     /// No format has this number of Vulkan's.
     #[error("no format has the number {0} of VkFormat")]
     Number(u32),
-    /// An image would take more bytes than there are addresses.
-    #[error("an image is too large")]
-    TooLarge,
+    /// Blocks of the target would take more bytes than the limit.
+    #[error("the blocks would take more than {0} bytes")]
+    TooLarge(usize),
 }
 
 /// A texture: what it is, and where its images lie in [`Read::data`].
@@ -104,8 +104,11 @@ pub fn read(file: &[u8], target: Target, limits: &Limits) -> Result<Read, Error>
         Target::Blocks(format, _) if format == texture.format => Ok(collect(&texture)),
         Target::Blocks(format, quality) => {
             let is_astc = matches!(format, Format::Astc(footprint, _) if footprint.size() == [4, 4, 1]);
-            let transcode = |image: &container::Image| -> Result<container::Image<'static>, Error> {
-                let bytes = format.data_bytes(image.extent).ok_or(Error::TooLarge)?;
+            let too_large = || Error::TooLarge(limits.bytes);
+            let mut left = limits.bytes;
+            let mut transcode = |image: &container::Image| -> Result<container::Image<'static>, Error> {
+                let bytes = format.data_bytes(image.extent).ok_or_else(too_large)?;
+                left = left.checked_sub(bytes).ok_or_else(too_large)?;
                 let mut data = vec![0; bytes];
                 if texture.format == Format::Uastc && is_astc {
                     // Without a loss: blocks of UASTC are among those of ASTC.
@@ -117,7 +120,7 @@ pub fn read(file: &[u8], target: Target, limits: &Limits) -> Result<Read, Error>
                 let container::Image { level, layer, face, extent, .. } = *image;
                 Ok(container::Image { level, layer, face, extent, data: data.into() })
             };
-            let images = texture.images.iter().map(transcode).collect::<Result<Vec<_>, Error>>()?;
+            let images = texture.images.iter().map(&mut transcode).collect::<Result<Vec<_>, Error>>()?;
             Ok(collect(&texture.with_images(format, images)))
         }
     }

@@ -1,7 +1,6 @@
 //! The module in Node: the files of `vectors/texture-files` have the pixels there that they have here, which the suite `texture-files`
 //! of `xenoglot conformance` compares with what is expected.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xenoglot_testgen::skip::skip;
@@ -14,21 +13,8 @@ const MODULE: &str = "XENOGLOT_TEXTURE_WASM";
 
 /// Names and bytes of all files.
 fn files() -> Vec<(String, Vec<u8>)> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/texture-files/texture-files.tar.zst");
-    let archive = std::fs::read(path).unwrap();
-    let tar = ruzstd::decoding::StreamingDecoder::new(archive.as_slice()).unwrap();
-    let mut files = Vec::new();
-    for entry in tar::Archive::new(tar).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let name = entry.path().unwrap().to_string_lossy().into_owned();
-        if let Some(name) = name.strip_prefix("files/").filter(|name| !name.is_empty()) {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).unwrap();
-            files.push((name.to_owned(), bytes));
-        }
-    }
-    files
+    let archive = "../../../vectors/texture-files/texture-files.tar.zst";
+    xenoglot_testgen::archive::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(archive), "files")
 }
 
 /// Has Node read files: of each its data, or why there is none. `None` if there is no module or no Node.

@@ -1,28 +1,14 @@
 //! The files of `vectors/texture-files`, written again as KTX 2. That their pixels and metadata are as expected is the suite
 //! `texture-files` of `xenoglot conformance`.
 
-use std::io::Read;
 use std::path::Path;
 use xenoglot_texture::Format;
 use xenoglot_texture::container::{Error, Limits, Supercompression, read, write_ktx2};
 
 /// Names and bytes of all files.
 fn files() -> Vec<(String, Vec<u8>)> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/texture-files/texture-files.tar.zst");
-    let archive = std::fs::read(path).unwrap();
-    let tar = ruzstd::decoding::StreamingDecoder::new(archive.as_slice()).unwrap();
-    let mut files = Vec::new();
-    for entry in tar::Archive::new(tar).entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let name = entry.path().unwrap().to_string_lossy().into_owned();
-        if let Some(name) = name.strip_prefix("files/").filter(|name| !name.is_empty()) {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).unwrap();
-            files.push((name.to_owned(), bytes));
-        }
-    }
-    files
+    let archive = "../../../vectors/texture-files/texture-files.tar.zst";
+    xenoglot_testgen::archive::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(archive), "files")
 }
 
 /// Through KTX 2, as blocks and decoded, nothing of a file is lost.

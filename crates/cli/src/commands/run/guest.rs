@@ -90,7 +90,7 @@ impl GuestArgs {
         None
     }
 
-    /// Whether `perf` is told of compiled code.
+    /// Whether compiled code is reported to `perf`.
     fn perf_map(&self) -> bool {
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         return self.perf_map;
@@ -208,7 +208,7 @@ pub fn run(
     }
 }
 
-/// What makes engines that run a library of the program, or tell of what they compile.
+/// Makes engines that run a library of the program, or report the code that they compile to `perf`.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn compiling(
     args: &GuestArgs,

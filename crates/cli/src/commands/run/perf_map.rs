@@ -13,8 +13,7 @@ pub fn path() -> PathBuf {
     format!("/tmp/perf-{}.map", std::process::id()).into()
 }
 
-/// Writes a line for each piece of code that is compiled, with the name of the guest's function: those of a function of
-/// several pieces are one in reports.
+/// Writes a line for each compiled piece of code, with the name of the guest's function. Reports add up pieces of one name.
 ///
 /// # Errors
 /// When the file cannot be written, or is a link.

@@ -77,7 +77,7 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Finds it out, where strips are rows if there are masks.
+    /// Works it out for a frame. If it has masks, its strips are single rows.
     pub fn find(&mut self, has_masks: bool, strips: &Strips, polygons: &[Outline], scale: Scale) {
         self.rows.clear();
         self.period = 2 * scale.get() as usize;
@@ -147,7 +147,7 @@ fn cut(rows: Range<usize>, threads: usize, can_start: impl Fn(usize) -> bool) ->
 pub enum Division {
     /// Into parts of rows next to each other.
     Cut(Vec<Range<usize>>),
-    /// Into those of each part of the mask, this many: rows that are as far apart depend on each other, and on no others.
+    /// Into every n-th row, for n parts of the mask: a row depends on the row n above it, and on none between.
     Interleaved(usize),
 }
 
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         self.first == other.end() && self.step == other.step
     }
 
-    /// Goes on with the rows of a part, if they come next.
+    /// Appends the rows of a part if they come next; whether they do.
     fn join(&mut self, part: &mut Run<'a>) -> bool {
         let is_next = part.follows(self);
         if is_next {
@@ -254,8 +254,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Has threads do the work of all parts, each with what it needs. The calling thread is one of them. Returns the rows of each run
-    /// whose rows lie next to each other.
+    /// Does the work of all parts on several threads, the calling one among them, each with its own `T`. Returns the rows of all runs
+    /// but interleaved ones.
     pub fn share<T: Send>(
         &self,
         threads: &mut [T],
