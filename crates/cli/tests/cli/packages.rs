@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Categories that crates.io knows, of those in use here.
-const CATEGORIES: [&str; 15] = [
+const CATEGORIES: [&str; 16] = [
     "caching",
     "command-line-utilities",
     "compilers",
@@ -21,6 +21,7 @@ const CATEGORIES: [&str; 15] = [
     "rendering",
     "simulation",
     "visualization",
+    "wasm",
 ];
 
 fn root() -> PathBuf {

@@ -3,6 +3,22 @@
 //! Built for `wasm32-unknown-unknown` this is a module without imports; `js/texture.mjs` calls it, in browsers and in Node.
 //! [`read`] is all of it: the functions with C's calling convention are how the script hands over a file and gets at what
 //! was read, as numbers are all that such calls carry.
+//!
+//! ```
+//! use xenoglot_texture::container::Limits;
+//! use xenoglot_texture_web::{Target, read};
+//!
+//! // An .astc file: blocks of 4x4, an image of 4x4, and one block, all of which is red.
+//! let file = [
+//!     &[0x13, 0xab, 0xa1, 0x5c, 4, 4, 1, 4, 0, 0, 4, 0, 0, 1, 0, 0],
+//!     &[0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff],
+//! ]
+//! .concat();
+//! let texture = read(&file, Target::Texels, &Limits::default())?;
+//! assert_eq!(texture.description.size, [4, 4, 1]);
+//! assert_eq!(texture.data[..4], [255, 0, 0, 255]);
+//! # Ok::<(), xenoglot_texture_web::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 mod exports;
