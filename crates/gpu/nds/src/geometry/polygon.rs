@@ -225,10 +225,11 @@ impl PolygonList {
         self.order.clear();
     }
 
-    /// The polygons that are drawn at all, in drawing order.
-    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Polygon> {
+    /// The polygons that are drawn at all, in drawing order, with their places in polygon memory.
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = (u16, &Polygon)> {
         let is_there = |&index: &u16| usize::from(index) < self.vertices.len();
-        self.order.iter().filter_map(|&place| self.polygons.get(usize::from(place))).filter(move |polygon| {
+        let polygon = |&place: &u16| Some((place, self.polygons.get(usize::from(place))?));
+        self.order.iter().filter_map(polygon).filter(move |(_, polygon)| {
             !polygon.flags.contains(Flags::NEVER_DRAWN)
                 && polygon.len >= 2
                 && polygon.indices().iter().all(is_there)

@@ -219,12 +219,12 @@ impl Edge {
         Coverage::Rising { first: first as u32, step: self.coverage_step(), falls }
     }
 
-    /// Moves to the next row.
+    /// Goes down to a row.
     #[inline]
-    pub fn step(&mut self) {
-        self.accumulator += self.increment;
-        self.row += 1;
-        self.along.move_to(self.row);
+    pub fn move_to(&mut self, row: i32) {
+        self.accumulator += (row - self.row) * self.increment;
+        self.row = row;
+        self.along.move_to(row);
     }
 
     /// First and last pixel of the row as a line of its own, for comparison with captured slopes.

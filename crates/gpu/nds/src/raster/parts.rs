@@ -346,8 +346,12 @@ mod tests {
     use crate::raster::polygon::Shadow;
 
     fn masks(shadows: &[(Range<i32>, Shadow)], scale: Scale) -> Masks {
-        let outlines: Vec<Outline> =
-            shadows.iter().map(|(rows, shadow)| Outline { rows: rows.clone(), shadow: *shadow }).collect();
+        let outline = |(polygon, (rows, shadow)): (u16, &(Range<i32>, Shadow))| Outline {
+            polygon,
+            rows: rows.clone(),
+            shadow: *shadow,
+        };
+        let outlines: Vec<Outline> = (0..).zip(shadows).map(outline).collect();
         let (mut strips, mut masks) = (Strips::default(), Masks::default());
         strips.sort(1, &outlines);
         masks.find(true, &strips, &outlines, scale);

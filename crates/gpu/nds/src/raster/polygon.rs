@@ -90,6 +90,8 @@ impl Shadow {
 /// What of a polygon decides where and when it is drawn.
 #[derive(Clone, Debug)]
 pub struct Outline {
+    /// Place in polygon memory.
+    pub polygon: u16,
     /// Rows it is drawn in.
     pub rows: Range<i32>,
     /// Shadows.
@@ -98,15 +100,16 @@ pub struct Outline {
 
 impl Outline {
     /// From polygon and vertex memory, as [`RasterPolygon::take_over`].
-    pub fn new(polygon: &Polygon, memory: &[Vertex], scale: Scale) -> Outline {
-        let shadow = Shadow::new(polygon.flags);
-        if scale == Scale::ONE {
-            return Outline { rows: rows(polygon.top_y.into(), polygon.bottom_y.into()), shadow };
-        }
-        let vertices = polygon.indices().iter().filter_map(|&index| memory.get(usize::from(index)));
-        let Bounds { top_y, bottom_y, .. } =
-            Bounds::new(vertices.map(|vertex| scale.place(vertex)), scale.size()[1] as i32);
-        Outline { rows: rows(top_y, bottom_y), shadow }
+    pub fn new(place: u16, polygon: &Polygon, memory: &[Vertex], scale: Scale) -> Outline {
+        let rows = if scale == Scale::ONE {
+            rows(polygon.top_y.into(), polygon.bottom_y.into())
+        } else {
+            let vertices = polygon.indices().iter().filter_map(|&index| memory.get(usize::from(index)));
+            let Bounds { top_y, bottom_y, .. } =
+                Bounds::new(vertices.map(|vertex| scale.place(vertex)), scale.size()[1] as i32);
+            rows(top_y, bottom_y)
+        };
+        Outline { polygon: place, rows, shadow: Shadow::new(polygon.flags) }
     }
 }
 
@@ -320,9 +323,9 @@ impl Walker {
         Walker { left: side(left), right: side(right) }
     }
 
-    /// Advances to row `row` if the polygon reaches it.
+    /// Goes down to a row, if the polygon reaches it.
     #[inline]
-    pub fn step(&mut self, polygon: &RasterPolygon, rules: ScaledRules, row: i32) {
+    pub fn move_to(&mut self, polygon: &RasterPolygon, rules: ScaledRules, row: i32) {
         if row >= polygon.bottom_y {
             return;
         }
@@ -330,7 +333,7 @@ impl Walker {
             if row >= polygon.vertex(side.lower).end.y && side.upper != polygon.bottom {
                 side.advance(polygon, is_right, rules, row);
             } else {
-                side.edge.step();
+                side.edge.move_to(row);
             }
         }
     }

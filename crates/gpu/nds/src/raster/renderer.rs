@@ -12,7 +12,6 @@ use super::shadow::Stencil;
 use super::span::Span;
 use super::{Rules, Scale, ScaledRules};
 use crate::geometry::polygon::{Polygon, PolygonList};
-use crate::geometry::vertex::Vertex;
 use crate::memory::TextureMemory;
 use crate::registers::{Control, Registers};
 use fearless_simd::{Level, Simd, dispatch};
@@ -91,8 +90,9 @@ struct Drawn {
     walker: Walker,
 }
 
-/// What a thread needs.
+/// What a thread needs. It has cache lines of its own, as threads write theirs with each span; processors fetch lines in pairs of 128 bytes.
 #[derive(Clone, Debug, Default)]
+#[repr(align(128))]
 struct Band {
     /// Polygons that it has drawn, as they are in the row after the one drawn last.
     drawn: Vec<Drawn>,
@@ -110,13 +110,7 @@ impl Default for Renderer {
 /// A frame's polygons in drawing order.
 enum Polygons<'a> {
     /// As they were submitted.
-    Submitted {
-        drawn: Vec<&'a Polygon>,
-        vertices: &'a [Vertex],
-        control: Control,
-        scale: Scale,
-        replacer: &'a Replacer,
-    },
+    Submitted { list: &'a PolygonList, control: Control, scale: Scale, replacer: &'a Replacer },
     /// Taken over when the frame was begun.
     Kept(&'a [RasterPolygon]),
 }
@@ -128,17 +122,16 @@ impl<'a> Polygons<'a> {
         scale: Scale,
         replacer: &'a Replacer,
     ) -> Polygons<'a> {
-        let (drawn, control) = (list.drawn().collect(), registers.control());
-        Polygons::Submitted { drawn, vertices: &list.vertices, control, scale, replacer }
+        Polygons::Submitted { list, control: registers.control(), scale, replacer }
     }
 
-    /// Takes a polygon over.
+    /// Takes a polygon over: its place in drawing order, and its outline.
     #[inline]
-    fn take_over(&self, place: usize, out: &mut RasterPolygon) {
+    fn take_over(&self, place: usize, outline: &Outline, out: &mut RasterPolygon) {
         match self {
-            Polygons::Submitted { drawn, vertices, control, scale, replacer } => {
-                let Some(submitted) = drawn.get(place) else { return };
-                out.take_over(submitted, vertices, *control, *scale);
+            Polygons::Submitted { list, control, scale, replacer } => {
+                let Some(submitted) = list.polygons.get(usize::from(outline.polygon)) else { return };
+                out.take_over(submitted, &list.vertices, *control, *scale);
                 if let Some(place) = replacer.place(submitted.texture, submitted.palette) {
                     out.shader.replace(Replaced::new(place, submitted.texture));
                 }
@@ -215,8 +208,8 @@ impl Renderer {
         self.begin_at(list, registers, memory, Scale::ONE);
         let polygons = Polygons::submitted(list, registers, self.scale, &self.replacer);
         self.polygons.resize_with(self.outlines.len(), RasterPolygon::default);
-        for (place, kept) in self.polygons.iter_mut().enumerate() {
-            polygons.take_over(place, kept);
+        for (place, (outline, kept)) in self.outlines.iter().zip(&mut self.polygons).enumerate() {
+            polygons.take_over(place, outline, kept);
         }
     }
 
@@ -233,7 +226,8 @@ impl Renderer {
         self.scale = scale;
         self.replacer.find(list, memory);
         self.outlines.clear();
-        self.outlines.extend(list.drawn().map(|polygon| Outline::new(polygon, &list.vertices, scale)));
+        let outline = |(place, polygon): (u16, &Polygon)| Outline::new(place, polygon, &list.vertices, scale);
+        self.outlines.extend(list.drawn().map(outline));
         let has_masks = self.outlines.iter().any(|polygon| polygon.shadow == Shadow::Mask);
         self.strips.sort(if has_masks { 1 } else { STRIP_ROWS }, &self.outlines);
         self.masks.find(has_masks, &self.strips, &self.outlines, scale);
@@ -391,11 +385,12 @@ impl Band {
                 }
             }
             for &place in frame.strips.places(strip) {
-                let Some(Outline { rows, .. }) = frame.outlines.get(usize::from(place)) else { return };
-                let Range { start, end } = *rows;
+                let Some(outline) = frame.outlines.get(usize::from(place)) else { return };
+                let Range { start, end } = outline.rows;
                 let skip = (start - top as i32).max(0) as usize;
                 for (y, line) in (top..end.max(0) as usize).zip(&mut *strip_lines).skip(skip) {
                     let is_first = (y as i32) < start + step as i32 || y == first && !continues;
+                    let is_first = is_first.then_some(outline);
                     self.span(simd, frame, usize::from(place), [y, y + step], is_first, line);
                 }
             }
@@ -404,7 +399,8 @@ impl Band {
         }
     }
 
-    /// Draws a polygon's part of the first of two rows, and goes on to the second.
+    /// Draws a polygon's part of the first of two rows, and goes on to the second. `first` is its outline where this thread has not
+    /// drawn the row before.
     #[inline(always)]
     fn span<S: Simd>(
         &mut self,
@@ -412,13 +408,13 @@ impl Band {
         frame: &Scene,
         place: usize,
         [y, next]: [usize; 2],
-        is_first: bool,
+        first: Option<&Outline>,
         line: &mut Line,
     ) {
         let row = y as i32;
         let Some(Drawn { polygon, walker }) = self.drawn.get_mut(place) else { return };
-        if is_first {
-            frame.polygons.take_over(place, polygon);
+        if let Some(outline) = first {
+            frame.polygons.take_over(place, outline, polygon);
             *walker = Walker::new(polygon, frame.rules, row);
         }
         let span = Span::new(polygon, walker, frame.rules, row);
@@ -429,8 +425,6 @@ impl Band {
             let stencil = self.stencil.row(y);
             Job { state: &frame.state, polygon, span: &span, line, stencil }.run(simd);
         }
-        for row in y + 1..=next {
-            walker.step(polygon, frame.rules, row as i32);
-        }
+        walker.move_to(polygon, frame.rules, next as i32);
     }
 }

@@ -247,7 +247,7 @@ impl ComputeRenderer {
             Some((*starts.get(place)?, self.replacer.pictures().get(place)?.size()))
         };
         self.polygons.clear();
-        self.polygons.extend(list.drawn().map(|submitted| {
+        self.polygons.extend(list.drawn().map(|(_, submitted)| {
             let mut polygon = RasterPolygon::default();
             polygon.take_over(submitted, &list.vertices, control, scale);
             let (attributes, texture, palette) = (submitted.attributes, submitted.texture, submitted.palette);
