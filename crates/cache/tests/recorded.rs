@@ -152,6 +152,7 @@ changed! {
     "captured" captured(buffer: u32) -> Option<Captured> = |file| {
         (buffer == 0).then(|| Captured { stride: 16, words: vec![28, 29, 30, 31] })
     };
+    "viewport mask" viewport_mask() -> bool = |file| true;
 }
 
 #[test]

@@ -246,6 +246,7 @@ fn redeclare(
         Builtin::Layer | Builtin::ViewportIndex if matches!(stage, Stage::Vertex | Stage::TessEval) => {
             *extensions |= 1 << Extension::ViewportLayer as u32;
         }
+        Builtin::ViewportMask => *extensions |= 1 << Extension::ViewportMask as u32,
         Builtin::Position if target.is_450() && stage == Stage::Vertex => {
             out.push_str("precise gl_Position;\n")
         }
@@ -343,6 +344,7 @@ fn builtin_name(builtin: Builtin, direction: Direction, target: Target) -> Optio
         }
         Builtin::Layer if modern => "gl_Layer",
         Builtin::ViewportIndex if modern => "gl_ViewportIndex",
+        Builtin::ViewportMask if modern => "gl_ViewportMask[0]",
         Builtin::GlobalInvocationId => "gl_GlobalInvocationID",
         Builtin::LocalInvocationId => "gl_LocalInvocationID",
         Builtin::WorkgroupId => "gl_WorkGroupID",
@@ -363,6 +365,7 @@ fn is_signed(builtin: Builtin) -> bool {
             | Builtin::SampleId
             | Builtin::Layer
             | Builtin::ViewportIndex
+            | Builtin::ViewportMask
             | Builtin::BaseInstance
             | Builtin::BaseVertex
             | Builtin::DrawIndex

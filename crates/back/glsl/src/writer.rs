@@ -49,10 +49,11 @@ pub(crate) enum Extension {
     DrawParameters,
     ShaderClock,
     ViewportLayer,
+    ViewportMask,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 20] = [
+    pub(crate) const ALL: [Extension; 21] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -73,6 +74,7 @@ impl Extension {
         Extension::DrawParameters,
         Extension::ShaderClock,
         Extension::ViewportLayer,
+        Extension::ViewportMask,
     ];
 
     /// What values of a kind need; floats are also seen as their bits.
@@ -108,6 +110,7 @@ impl Extension {
             Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
             Extension::ShaderClock => "GL_ARB_shader_clock",
             Extension::ViewportLayer => "GL_ARB_shader_viewport_layer_array",
+            Extension::ViewportMask => "GL_NV_viewport_array2",
         }
     }
 }

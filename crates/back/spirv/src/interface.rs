@@ -153,8 +153,8 @@ fn declare(unit: &mut Unit, module: &Module, data: &VarData) -> Result<Declared,
     if kind.bits() < 32 && kind != Kind::Bool {
         return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
     }
-    // Vulkan declares the mask as an array of words, naga's languages as a word.
-    let mask = builtin == Some(B::SampleMask) && !unit.options.portable_ops;
+    // Vulkan declares masks as arrays of words, naga's languages as a word.
+    let mask = matches!(builtin, Some(B::SampleMask | B::ViewportMask)) && !unit.options.portable_ops;
     let elements = data.array.or(mask.then_some(1));
     // The validator asks for it where there is one for each primitive.
     let of_primitive = matches!(builtin, Some(B::Layer | B::ViewportIndex | B::PrimitiveId));
@@ -350,6 +350,11 @@ fn host_builtin(unit: &mut Unit, stage: Stage, builtin: Builtin, data: &VarData)
                 unit.capability(if layer { Capability::Geometry } else { Capability::MultiViewport });
             }
             if layer { BuiltIn::Layer } else { BuiltIn::ViewportIndex }
+        }
+        B::ViewportMask => {
+            unit.capability(Capability::ShaderViewportMaskNV);
+            unit.extension("SPV_NV_viewport_array2");
+            BuiltIn::ViewportMaskNV
         }
         B::GlobalInvocationId => BuiltIn::GlobalInvocationId,
         B::LocalInvocationId => BuiltIn::LocalInvocationId,

@@ -50,6 +50,7 @@ enum Query {
     GatherBias,
     ScaledAttribute(u32),
     Captured(u32),
+    ViewportMask,
 }
 
 /// A texture as an answer: names, where the IR has enumerations.
@@ -110,6 +111,7 @@ fn answer(gpu: &dyn GpuAccessor, query: Query) -> Option<Vec<u8>> {
         Query::WindowPositions => to_bytes(&gpu.window_positions().map(|size| size.map(f32::to_bits))),
         Query::DrawConstants => to_bytes(&gpu.draw_constants()),
         Query::LayerFromVertex => to_bytes(&gpu.layer_from_vertex()),
+        Query::ViewportMask => to_bytes(&gpu.viewport_mask()),
         Query::GatherBias => to_bytes(&gpu.gather_bias()),
         Query::ScaledAttribute(location) => to_bytes(&gpu.scaled_attribute(location)),
         Query::Captured(buffer) => to_bytes(&gpu.captured(buffer)),
@@ -198,6 +200,7 @@ accessors! {
         |size: Option<[u32; 2]>| Some(size.map(|size| size.map(f32::from_bits)));
     draw_constants() -> Option<ConstantWord> = DrawConstants, |word: Option<ConstantWord>| Some(word);
     layer_from_vertex() -> bool = LayerFromVertex, |layer: bool| Some(layer);
+    viewport_mask() -> bool = ViewportMask, |mask: bool| Some(mask);
     gather_bias() -> Option<u8> = GatherBias, |bias: Option<u8>| Some(bias);
     scaled_attribute(location: u32) -> bool = ScaledAttribute, |scaled: bool| Some(scaled);
     captured(buffer: u32) -> Option<Captured> = Captured, |captured: Option<Captured>| Some(captured);

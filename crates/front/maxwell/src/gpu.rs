@@ -239,6 +239,10 @@ pub struct Host {
     /// [`LAYER_LOCATION`](crate::lift::layout::LAYER_LOCATION) and the one after it, for a geometry shader that
     /// [`layer_shader`](crate::lift::layer_shader) makes.
     pub layer_from_vertex: bool,
+    /// Shaders may write the viewports that a primitive goes to as a mask, an extension of NVIDIA's. Else geometry shaders have an
+    /// invocation for each viewport, and other shaders write the mask to [`MASK_LOCATION`](crate::lift::layout::MASK_LOCATION), for
+    /// a geometry shader that [`layer_shader`](crate::lift::layer_shader) makes.
+    pub viewport_mask: bool,
     /// Gathers of planes take the texels beside a coordinate on the edge between texels by another rule than the guest's:
     /// coordinates move by 1/2^(n+1) texels, n being this.
     pub gather_bias: Option<u8>,
@@ -264,7 +268,13 @@ pub const CAPTURE_BUFFERS: u32 = 4;
 
 impl Default for Host {
     fn default() -> Host {
-        Host { nonuniform_indexing: true, draw_parameters: true, layer_from_vertex: true, gather_bias: None }
+        Host {
+            nonuniform_indexing: true,
+            draw_parameters: true,
+            layer_from_vertex: true,
+            viewport_mask: false,
+            gather_bias: None,
+        }
     }
 }
 
@@ -415,6 +425,11 @@ pub trait GpuAccessor {
     /// [`Host::layer_from_vertex`].
     fn layer_from_vertex(&self) -> bool {
         self.host().layer_from_vertex
+    }
+
+    /// [`Host::viewport_mask`].
+    fn viewport_mask(&self) -> bool {
+        self.host().viewport_mask
     }
 
     /// [`Host::gather_bias`].

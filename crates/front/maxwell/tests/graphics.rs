@@ -249,11 +249,11 @@ fn a_geometry_shader_emits_lines() {
 }
 
 #[test]
-fn what_no_host_has_is_an_error_of_its_instruction() {
+fn a_viewport_mask_without_a_place_is_an_error_of_its_instruction() {
     let bytes = file("vs_transform.vert.dksh");
     let dksh = Dksh::parse(&bytes).unwrap();
-    // A scheduling word, AST of the viewport mask, EXIT.
-    let words = [0, 0xeff0_0000_3a07_ff0b_u64, 0xe300_0000_0007_000f, 0xe300_0000_0007_000f];
+    // A scheduling word, AST of the viewport mask and of the attribute in whose place hosts without masks have it, EXIT.
+    let words = [0, 0xeff0_0000_3a07_ff0b_u64, 0xeff0_0000_2507_ff0b, 0xe300_0000_0007_000f];
     let code: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
     let error = lift_graphics(&Shader { code: &code, ..shader(&dksh) }, None, &LiftOptions::default(), &Gpu);
     assert_eq!(error.unwrap_err().to_string(), "0x0008: `AST a[0x3a0], R11, R0` is not supported");

@@ -9,7 +9,7 @@ use xenoglot_ir::{Bits, Module, Op, Var, verify};
 use xenoglot_maxwell::GpuAccessor;
 use xenoglot_maxwell::container::Dksh;
 use xenoglot_maxwell::gpu::{Captured, ConstantWord, GraphicsState, Host, InputPrimitive};
-use xenoglot_maxwell::lift::layout::LAYER_LOCATION;
+use xenoglot_maxwell::lift::layout::{LAYER_LOCATION, MASK_LOCATION};
 use xenoglot_maxwell::lift::{LiftError, LiftOptions, Shader, layer_shader, lift_graphics};
 use xenoglot_maxwell::sph::Sph;
 use xenoglot_opt::pipeline;
@@ -341,6 +341,64 @@ fn tests_come_early_where_the_state_says() {
         let module = fragment(&[EXIT, EXIT, EXIT], &Gpu { state, ..Gpu::default() });
         assert_eq!(module.pipeline.early_fragment_tests, early_fragment_tests);
     }
+}
+
+/// `MOV32I R11, 0b1010; AST a[0x3a0], R11`: viewports 1 and 3.
+const VIEWPORTS_1_AND_3: [u64; 3] = [0x0100_0000_00a7_f00b, 0xeff0_0000_3a07_ff0b, EXIT];
+
+/// What a geometry shader does in the invocations of each of 16 viewports: the viewport, if it emits vertices.
+fn viewports(module: &Module) -> Vec<Option<u32>> {
+    assert_eq!(module.pipeline.geometry.map(|g| g.invocations), Some(16));
+    let index = builtin(module, Direction::Output, Builtin::ViewportIndex).unwrap();
+    let viewport = |invocation: u32| {
+        let mask = |location, _| if location == MASK_LOCATION { 0b1010 } else { 0 };
+        let (bindings, _, events) =
+            run(module, mask, &[(Builtin::InvocationId, Bits::scalar(invocation.into()))]);
+        let is_emitted = events.iter().any(|event| matches!(event, Event::Vertex(_)));
+        is_emitted.then(|| bindings.output(index)[0].words()[0])
+    };
+    (0..16).map(viewport).collect()
+}
+
+fn two_of_16() -> Vec<Option<u32>> {
+    (0..16).map(|viewport| [1, 3].contains(&viewport).then_some(viewport)).collect()
+}
+
+#[test]
+fn viewport_masks_are_the_hosts_or_invocations_of_geometry_shaders() {
+    let code = code(&VIEWPORTS_1_AND_3);
+    let with_mask = Host { viewport_mask: true, ..Host::default() };
+    for (name, passthrough) in [("vs_layer.vert", false), ("gs_layers.geom", true)] {
+        let bytes = file("maxwell-2", &format!("{name}.dksh"));
+        let sph = Dksh::parse(&bytes).unwrap().sph.unwrap();
+        let sph = Sph { geometry_passthrough: passthrough, threads_per_primitive: 1, ..sph };
+        let shader = Shader { sph, code: &code, entry: 0, constants: &[] };
+        let module = lift_shader(&shader, &Gpu { host: with_mask, ..Gpu::default() }).unwrap();
+        let mask = builtin(&module, Direction::Output, Builtin::ViewportMask).unwrap();
+        let (bindings, ..) = run(&module, |_, _| 0, &[]);
+        assert_eq!(bindings.output(mask)[0].words()[0], 0b1010, "{name}");
+        let without = lift_shader(&shader, &Gpu::default()).unwrap();
+        assert_eq!(builtin(&without, Direction::Output, Builtin::ViewportMask), None);
+        if passthrough {
+            assert_eq!(viewports(&without), two_of_16());
+            continue;
+        }
+        let geometry = layer_shader(&without, InputPrimitive::Triangles);
+        verify(&geometry).unwrap_or_else(|e| panic!("{e}\n{geometry}"));
+        assert_eq!(viewports(&geometry), two_of_16());
+    }
+}
+
+#[test]
+fn geometry_shaders_with_viewport_masks_have_at_most_two_invocations() {
+    let bytes = file("maxwell-2", "gs_layers.geom.dksh");
+    let code = code(&VIEWPORTS_1_AND_3);
+    let lift = |threads_per_primitive| {
+        let sph = Sph { threads_per_primitive, ..Dksh::parse(&bytes).unwrap().sph.unwrap() };
+        lift_shader(&Shader { sph, code: &code, entry: 0, constants: &[] }, &Gpu::default())
+    };
+    assert_eq!(lift(2).unwrap().pipeline.geometry.map(|g| g.invocations), Some(32));
+    assert!(lift(3).is_err());
 }
 
 /// What a passthrough shader leaves alone the hardware passes on: here a geometry shader does, vertex by vertex.

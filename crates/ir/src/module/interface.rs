@@ -57,6 +57,8 @@ named_enum! {
         Layer "layer",
         /// Index of the viewport, `i32`.
         ViewportIndex "viewport_index",
+        /// The viewports that the primitive goes to, a bit each, `i32`.
+        ViewportMask "viewport_mask",
         /// Number of the view, `i32`.
         ViewIndex "view_index",
         /// Position within a point, `f32x2`.

@@ -108,7 +108,7 @@ fn builtin(var: &VarData, b: Builtin) -> (Type, Option<Direction>, bool) {
         B::PointCoord => (Type::F32X2, input, false),
         B::FrontFacing | B::FullyCovered => (Type::BOOL, input, false),
         B::FragDepth => (Type::F32, output, false),
-        B::StencilRef => (Type::I32, output, false),
+        B::StencilRef | B::ViewportMask => (Type::I32, output, false),
         B::BaryCoord | B::BaryCoordLinear => (Type::F32X3, input, false),
         // Its lanes are the primitive's vertices.
         B::PrimitiveIndices => (var.ty, output, true),

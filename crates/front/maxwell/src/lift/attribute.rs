@@ -3,13 +3,11 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift, dst, operand};
 use super::interface::attribute;
+use super::viewports::VIEWPORT_MASK;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::{Mod, OutMode};
 use crate::sph::Stage;
 use xenoglot_ir::{Flags, Imm, Op, Value};
-
-/// The attribute that says which viewports a primitive goes to.
-const VIEWPORT_MASK: u32 = 0x3a0;
 
 /// Words of an access.
 fn count(inst: &Inst) -> u8 {
@@ -84,8 +82,7 @@ impl Cx<'_> {
         let patch = inst.has(Mod::Patch);
         if index == RZ {
             let first = byte_offset(offset)?;
-            // No host but one vendor's sends a primitive to several viewports.
-            if (first..first + 4 * values.len() as u32).contains(&VIEWPORT_MASK) && !patch {
+            if (first..first + 4 * values.len() as u32).contains(&VIEWPORT_MASK) && self.viewports_collide() {
                 return Err(Unsupported);
             }
             return self.write_outputs(first, patch, &values);
@@ -137,8 +134,7 @@ impl Cx<'_> {
         }
         let mode: OutMode = inst.get(Mod::OutMode)?;
         if matches!(mode, OutMode::Emit | OutMode::EmitThenCut) {
-            self.put_out()?;
-            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
+            self.emit_vertex()?;
         }
         if matches!(mode, OutMode::Cut | OutMode::EmitThenCut) {
             self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::Stream(0), &[], &[]);
@@ -156,10 +152,21 @@ impl Cx<'_> {
                 let v = self.read_input(word, false, Some(vertex))?;
                 self.set_output(word, v);
             }
-            self.put_out()?;
-            self.b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
+            self.emit_vertex()?;
         }
         self.b.inst(Op::EndPrimitive, Flags::NONE, Imm::Stream(0), &[], &[]);
+        Ok(())
+    }
+
+    /// Emits a vertex, in an invocation of one viewport if the vertex goes there.
+    fn emit_vertex(&mut self) -> Lift<()> {
+        let rest = self.branch_by_viewport();
+        self.put_out()?;
+        self.b.inst(Op::EmitVertex, Flags::NONE, Imm::Stream(0), &[], &[]);
+        if let Some(rest) = rest {
+            self.b.jump(rest, &[]);
+            self.b.switch_to(rest);
+        }
         Ok(())
     }
 }

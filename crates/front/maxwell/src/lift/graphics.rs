@@ -5,6 +5,7 @@ use super::interface::Io;
 use super::regs::{FlagSet, Regs};
 use super::texture::named_shapes;
 use super::value::Numbers;
+use super::viewports;
 use super::{INSTS_PER_NODE, LiftError, LiftOptions, Lifted, MAX_MEMORY, Unsupported, graph, stack};
 use crate::flow::{self, ConstantBank, Flow};
 use crate::gpu::{CAPTURE_BUFFERS, Captured, GpuAccessor};
@@ -76,14 +77,17 @@ pub fn lift_graphics(
         .collect::<Result<_, LiftError>>()?;
     let mut module = Module::new(ir_stage(shader.sph.stage), "maxwell");
     let io = Io::new(gpu, Some(shader.sph));
-    let geometry = (shader.sph.stage == Stage::Geometry).then(|| geometry_info(&shader.sph, gpu));
+    let insts = || flows.iter().flat_map(|(_, flow)| flow.nodes.iter().map(|n| &n.inst));
+    let mut geometry = (shader.sph.stage == Stage::Geometry).then(|| geometry_info(&shader.sph, gpu));
+    if let Some(geometry) = &mut geometry {
+        viewports::add_invocations(geometry, insts(), gpu)?;
+    }
     module.pipeline = pipeline(&shader.sph, gpu, geometry)?;
     let mut func = Function::new("main");
     func.reserve(INSTS_PER_NODE * flows.iter().map(|(_, f)| f.nodes.len()).sum::<usize>());
     let has_stack = flows.iter().any(|(_, flow)| !flow.entries.is_empty());
     func.private_size = if has_stack { local_bytes + stack::BYTES } else { local_bytes };
     let entry = func.add_block();
-    let insts = || flows.iter().flat_map(|(_, flow)| flow.nodes.iter().map(|n| &n.inst));
     let mut cx = Cx {
         b: Builder::forwarding(&mut func, entry),
         module: &mut module,

@@ -8,6 +8,7 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift};
 use super::layout::LAYER_LOCATION;
+use super::viewports::{VIEWPORT_MASK, Viewports};
 use crate::gpu::GpuAccessor;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::Mod;
@@ -101,6 +102,7 @@ impl<'a> Io<'a> {
             0x2f8 => Place::Builtin(Builtin::InstanceIndex, 0),
             0x2fc => Place::Builtin(Builtin::VertexIndex, 0),
             0x300..0x3a0 => generic(legacy() + 5, 0x300),
+            VIEWPORT_MASK => Place::Builtin(Builtin::ViewportMask, 0),
             0x3fc => Place::Builtin(Builtin::FrontFacing, 0),
             _ => return None,
         })
@@ -132,7 +134,7 @@ pub(super) fn attribute(inst: &Inst) -> Lift<(i32, u8)> {
 }
 
 /// Byte offsets of the words an attribute access is of, if no register is in it.
-fn words_of(inst: &Inst) -> impl Iterator<Item = u32> {
+pub fn words_of(inst: &Inst) -> impl Iterator<Item = u32> {
     let offset = attribute(inst).ok().filter(|a| a.1 == RZ).and_then(|a| u32::try_from(a.0).ok());
     let count = u32::from(inst.modifier(Mod::AttrSize)).clamp(1, 4);
     offset.into_iter().flat_map(move |offset| (0..count).map(move |i| offset + 4 * i))
@@ -264,7 +266,11 @@ impl Cx<'_> {
 
     /// An invocation's number in its patch or primitive.
     pub fn invocation(&mut self) -> Value {
-        self.builtin(Builtin::InvocationId, Type::I32)
+        let host = self.builtin(Builtin::InvocationId, Type::I32);
+        match self.viewports() {
+            Some(Viewports::Invocations) => self.guest_invocation(host),
+            _ => host,
+        }
     }
 
     /// A vertex's number kept below `count`.
@@ -446,6 +452,7 @@ impl Cx<'_> {
     /// Puts out what the slots hold: a vertex.
     pub fn put_out(&mut self) -> Lift<()> {
         let words: Vec<(u32, Slot)> = self.io.outputs.iter().map(|(&w, &s)| (w, s)).collect();
+        let viewports = self.viewports();
         let mut position = [None; 4];
         for (word, slot) in words {
             let v = self.b.slot_get(slot);
@@ -469,8 +476,14 @@ impl Cx<'_> {
                     let var = self.builtin_var(true, b, Type::F32, None);
                     self.write(var, v, None);
                 }
+                Some(Place::Builtin(Builtin::ViewportMask, _)) => self.put_viewports(v),
+                // The mask says it.
+                Some(Place::Builtin(Builtin::ViewportIndex, _)) if viewports.is_some() => {}
                 Some(Place::Builtin(b @ (Builtin::Layer | Builtin::ViewportIndex), _)) => {
-                    let var = if self.io.stage() == Some(Stage::Geometry) || self.io.gpu.layer_from_vertex() {
+                    let is_last = viewports != Some(Viewports::Location);
+                    let var = if self.io.stage() == Some(Stage::Geometry)
+                        || is_last && self.io.gpu.layer_from_vertex()
+                    {
                         self.builtin_var(true, b, Type::I32, None)
                     } else {
                         let location = LAYER_LOCATION + u32::from(b == Builtin::ViewportIndex);

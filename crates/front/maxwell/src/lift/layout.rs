@@ -35,6 +35,9 @@ pub const fn bank_binding(bank: u32) -> u32 {
 /// Where shaders put a vertex's layer out, and after it its viewport, on hosts where only geometry shaders have such outputs.
 pub const LAYER_LOCATION: u32 = 30;
 
+/// Where shaders put out the viewports that a vertex's primitive goes to, on hosts without such masks.
+pub const MASK_LOCATION: u32 = 29;
+
 /// The first texture; others follow in the order of their first use.
 pub const TEXTURE_BINDING: u32 = 64;
 

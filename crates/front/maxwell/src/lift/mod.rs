@@ -42,6 +42,7 @@ mod surface;
 mod texture;
 mod value;
 mod video;
+mod viewports;
 mod warp;
 
 use crate::flow::{self, FlowError};
