@@ -12,7 +12,8 @@ use xenoglot_cache::translate::maxwell::GpuState;
 use xenoglot_cache::translate::{dxil as dxil_cache, maxwell as maxwell_cache, pica as pica_cache, present};
 use xenoglot_cache::{Cache, Found, Recorder};
 use xenoglot_dxil::binding::{
-    BindError, DescriptorKind, Heap, Location, Registers, StageVariable, StreamOutput, Target,
+    BindError, Checks, DescriptorKind, Heap, Location, Registers, StageVariable, StreamOutput, Target,
+    Windows,
 };
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
 use xenoglot_ir::imm::Dim;
@@ -262,13 +263,14 @@ impl Remapper for ChangedBindings<'_> {
         self.0.is_heap_indexed(heap) != (self.1 == "heaps indexed")
     }
 
-    fn descriptor_checks(&self, heap: Heap) -> Option<Slot> {
-        let changed = (self.1 == "checks").then_some(Slot { set: 30, binding: 0 });
+    fn descriptor_checks(&self, heap: Heap) -> Option<Checks> {
+        let slot = Slot { set: 30, binding: 0 };
+        let changed = (self.1 == "checks").then_some(Checks { slot, program: 0 });
         changed.or_else(|| self.0.descriptor_checks(heap))
     }
 
-    fn buffer_windows(&self) -> Option<Slot> {
-        let changed = (self.1 == "windows").then_some(Slot { set: 30, binding: 1 });
+    fn buffer_windows(&self) -> Option<Windows> {
+        let changed = (self.1 == "windows").then_some(Windows::pairs(Slot { set: 30, binding: 1 }));
         changed.or_else(|| self.0.buffer_windows())
     }
 

@@ -5,8 +5,8 @@ use crate::commands::aot;
 #[cfg(feature = "vulkan")]
 use crate::commands::conformance;
 use crate::commands::{
-    asm, batch, bench, cache, cfg, demo, disasm, dragon, extract, import, info, ir, render, run, scenes,
-    shell, texture, tone, translate, yuv,
+    asm, batch, bench, cache, cfg, demo, disasm, dragon, dxil_checks, extract, import, info, ir, render, run,
+    scenes, shell, texture, tone, translate, yuv,
 };
 use clap::{Parser, Subcommand};
 
@@ -73,6 +73,8 @@ pub enum Command {
     #[cfg(feature = "vulkan")]
     /// Check an engine against a suite of recorded results.
     Conformance(conformance::Args),
+    /// Read what Direct3D 12 shaders tell of descriptors that are not what they are used as.
+    DxilChecks(dxil_checks::Args),
     /// Measure what things cost on this machine.
     Bench(bench::Args),
     /// Show every guest and the bundled shaders, in a folder with an index.

@@ -106,12 +106,15 @@ struct DxilArgs {
     /// The root signature, bare or in a container; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     root_signature: Option<PathBuf>,
-    /// Check descriptors of heaps before each access, against buffers in set 3. Needs --bindings root-signature.
-    #[arg(long)]
-    check_descriptors: bool,
-    /// Offset and bound storage buffers of heaps by the table in set 3, binding 2. Needs --bindings root-signature.
-    #[arg(long)]
-    buffer_windows: bool,
+    /// Check descriptors of heaps before each access, against buffers in set 3, which tell faults by the number PROGRAM. Needs
+    /// --bindings root-signature; `dxil-checks decode` prints the faults.
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "0", require_equals = true)]
+    check_descriptors: Option<u32>,
+    /// Offset and bound storage buffers of heaps by the table in set 3, binding 2: of STRIDE bytes for each descriptor, the first byte at
+    /// START and the bytes at SIZE. Needs --bindings root-signature.
+    #[arg(long, value_name = "STRIDE,START,SIZE", num_args = 0..=1, default_missing_value = "8,0,4", require_equals = true,
+          value_parser = parse_windows)]
+    buffer_windows: Option<dxil::Windows>,
     /// Assume that all textures are resident, for hosts without sparse resources.
     #[arg(long)]
     all_resident: bool,
@@ -130,6 +133,21 @@ struct MipsArgs {
     /// About how many instructions a module has at most.
     #[arg(long, value_name = "N")]
     max_insts: Option<u32>,
+}
+
+/// Where checks of the resource heap are bound, in the first set after those of heaps and static samplers.
+const CHECKS: dxil::Slot = dxil::Slot { set: 3, binding: 0 };
+/// Where windows of buffers are bound, behind the checks of both heaps.
+const WINDOWS: dxil::Slot = dxil::Slot { set: 3, binding: 2 };
+
+fn parse_windows(text: &str) -> Result<dxil::Windows, String> {
+    let numbers: Vec<u32> = text.split(',').map_while(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [stride, start, size] if [stride, start, size].iter().all(|n| n % 4 == 0) => {
+            Ok(dxil::Windows { slot: WINDOWS, stride, start, size })
+        }
+        _ => Err("three multiples of 4 are wanted, as in 16,0,8".into()),
+    }
 }
 
 fn parse_address(text: &str) -> Result<u32, String> {
@@ -252,8 +270,8 @@ impl DxilArgs {
         first_given(&[
             ("--bindings", self.bindings.is_some()),
             ("--root-signature", self.root_signature.is_some()),
-            ("--check-descriptors", self.check_descriptors),
-            ("--buffer-windows", self.buffer_windows),
+            ("--check-descriptors", self.check_descriptors.is_some()),
+            ("--buffer-windows", self.buffer_windows.is_some()),
             ("--all-resident", self.all_resident),
             ("--samples", self.samples.is_some()),
         ])
@@ -273,9 +291,7 @@ impl DxilArgs {
             }
             None => None,
         };
-        /// The first set after those of heaps and static samplers.
-        const OWN_SET: u32 = 3;
-        let own = self.check_descriptors || self.buffer_windows;
+        let own = self.check_descriptors.is_some() || self.buffer_windows.is_some();
         match (self.bindings, signature) {
             (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
             (Some(BindingsArg::Registers) | None, None) if own => {
@@ -284,8 +300,8 @@ impl DxilArgs {
             (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
             (_, signature) => {
                 let heaps = dxil::HeapSets {
-                    checks: self.check_descriptors.then_some(OWN_SET),
-                    windows: self.buffer_windows.then_some(dxil::Slot { set: OWN_SET, binding: 2 }),
+                    checks: self.check_descriptors.map(|program| dxil::Checks { slot: CHECKS, program }),
+                    windows: self.buffer_windows,
                     ..dxil::HeapSets::default()
                 };
                 Ok(BindingModel::RootSignature { signature, heaps })

@@ -3,9 +3,10 @@
 use std::path::Path;
 use xenoglot::Error;
 use xenoglot::dxil::{
-    HeapSets, LiftOptions, RegisterSpaces, Remapper, RootSignatureMap, Slot, disassemble, lift, lift_bound,
-    load, program,
+    Checks, HeapSets, LiftOptions, RegisterSpaces, Remapper, RootSignatureMap, Slot, Windows, disassemble,
+    lift, lift_bound, load, program,
 };
+use xenoglot_dxil::binding::checks::Faults;
 use xenoglot_dxil::binding::covering;
 use xenoglot_dxil::bitcode::Module;
 use xenoglot_interp::Interpreter;
@@ -13,8 +14,11 @@ use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
 use xenoglot_opt::{Context, Lacks, legalize, optimize};
 
 /// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
-/// emitted or refused, or it is refused with an error.
+/// emitted or refused, or it is refused with an error. Or a buffer of faults of descriptors.
 pub fn dxil(data: &[u8]) {
+    if let Ok(faults) = Faults::read(data) {
+        assert!(faults.faults.len() <= data.len());
+    }
     let Ok(module) = load(data) else { return };
     match disassemble(&module) {
         Ok(_) | Err(Error::DxilText(_)) => {}
@@ -46,8 +50,9 @@ pub fn dxil(data: &[u8]) {
 fn otherwise_bound(module: &Module) {
     let texels = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
     let resources = program(module).map(|program| program.resources).unwrap_or_default();
-    let windows = Some(Slot { set: 3, binding: 2 });
-    let sets = HeapSets { checks: Some(3), windows, ..HeapSets::default() };
+    let checks = Some(Checks { slot: Slot { set: 3, binding: 0 }, program: 1 });
+    let windows = Some(Windows::pairs(Slot { set: 3, binding: 2 }));
+    let sets = HeapSets { checks, windows, ..HeapSets::default() };
     let heaps = RootSignatureMap::new(&covering(&resources), None, sets);
     let options = LiftOptions { all_resident: true, samples: Some(4), ..LiftOptions::default() };
     for remapper in [&texels as &dyn Remapper, &heaps] {

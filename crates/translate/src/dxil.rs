@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
-pub use xenoglot_dxil::binding::{HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, checks};
+pub use xenoglot_dxil::binding::{
+    Checks, HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, Windows, checks,
+};
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};
 pub use xenoglot_dxil::lift::{Bounds, LiftOptions, Lifted};

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use xenoglot::dxil::{Bounds, LiftOptions, Remapper, Slot, lift_bound, load};
 use xenoglot::{Host, Options as CodeOptions};
 use xenoglot_dxil::binding::{
-    BindError, DescriptorKind, Heap, Location, RegisterSpaces, Registers, StageVariable, StreamOutput, Target,
+    BindError, Checks, DescriptorKind, Heap, Location, RegisterSpaces, Registers, StageVariable,
+    StreamOutput, Target, Windows,
 };
 use xenoglot_dxil::lift::Limits;
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
@@ -159,8 +160,8 @@ accessors! {
     counter(registers: &Registers) -> Result<Target, BindError> = Query::Counter(registers.into());
     heap(heap: Heap, kind: DescriptorKind) -> Result<Slot, BindError> = Query::Heap(heap, kind);
     is_heap_indexed(heap: Heap) -> bool = Query::IsHeapIndexed(heap);
-    descriptor_checks(heap: Heap) -> Option<Slot> = Query::DescriptorChecks(heap);
-    buffer_windows() -> Option<Slot> = Query::BufferWindows;
+    descriptor_checks(heap: Heap) -> Option<Checks> = Query::DescriptorChecks(heap);
+    buffer_windows() -> Option<Windows> = Query::BufferWindows;
     push_words() -> u32 = Query::PushWords;
     input(stage: ShaderKind, variable: &StageVariable) -> Location = Query::Input(Row::new(stage, variable));
     output(stage: ShaderKind, variable: &StageVariable) -> Location = Query::Output(Row::new(stage, variable));
@@ -181,7 +182,7 @@ struct OptionsInKeys {
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "dxil options";
-    const SCHEMA: u16 = 1;
+    const SCHEMA: u16 = 2;
 }
 
 impl From<&LiftOptions> for OptionsInKeys {

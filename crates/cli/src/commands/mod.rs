@@ -15,6 +15,7 @@ pub mod conformance;
 pub mod demo;
 pub mod disasm;
 pub mod dragon;
+pub mod dxil_checks;
 pub mod extract;
 pub mod import;
 pub mod info;
@@ -50,6 +51,7 @@ pub fn run(command: Command) -> Result<bool> {
         Command::Texture(args) => texture::run(&args),
         Command::Yuv(args) => yuv::run(&args),
         Command::Tone(args) => tone::run(&args),
+        Command::DxilChecks(args) => dxil_checks::run(&args),
         Command::Extract(args) => extract::run(&args),
         #[cfg(feature = "vulkan")]
         Command::Conformance(args) => conformance::run(&args),

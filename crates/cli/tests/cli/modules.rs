@@ -65,6 +65,29 @@ fn options_of_another_guest_are_an_error() {
 }
 
 #[test]
+fn faults_of_descriptors_are_told() {
+    use xenoglot::dxil::checks;
+    let path = folder("checks").join("checks.bin");
+    // Three descriptors, two faults of which the ring has the last: shader 7 used the place behind them as a storage buffer.
+    let mut buffer = checks::buffer(&[0; 3], 1);
+    buffer[..4].copy_from_slice(&2u32.to_le_bytes());
+    let ring = buffer.len() - checks::ENTRY as usize;
+    for (field, word) in [2u32, 3, 5, 0, 7, 12].into_iter().enumerate() {
+        buffer[ring + 4 * field..][..4].copy_from_slice(&word.to_le_bytes());
+    }
+    fs::write(&path, &buffer).unwrap();
+    let path = path.to_str().unwrap();
+    let said = text(&["dxil-checks", "decode", path]);
+    assert!(said.starts_with("2 faults, the last 1 told here; 3 descriptors\n"), "{said}");
+    assert!(said.contains("storage buffer          behind the last"), "{said}");
+    let fault = &json(&["dxil-checks", "decode", "--json", path])["faults"][0];
+    assert_eq!((&fault["program"], &fault["instruction"]), (&7.into(), &12.into()));
+    fs::write(path, &buffer[..40]).unwrap();
+    run(&["dxil-checks", "decode", path], 1);
+    run(&["translate", "--to", "spirv", "--buffer-windows=3,0,4", &demo("lds_scan.dxil")], 2);
+}
+
+#[test]
 fn a_guest_that_no_content_tells_is_named() {
     let folder = folder("vpu");
     let path = folder.join("scale.vpu");

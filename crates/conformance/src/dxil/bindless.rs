@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 use xenoglot::dxil::{
     HeapSets, LiftOptions, Remapper, RootSignature, RootSignatureMap, lift_bound, load, program,
 };
-use xenoglot_dxil::binding::checks::{self, Fault};
-use xenoglot_dxil::binding::{self, Argument, DescriptorKind, Heap, Registers, Slot, Target};
+use xenoglot_dxil::binding::checks::{self, Faults};
+use xenoglot_dxil::binding::{
+    self, Argument, Checks, DescriptorKind, Heap, Registers, Slot, Target, Windows,
+};
 use xenoglot_dxil::container::Container;
 use xenoglot_dxil::model::{ResourceClass, ShaderKind};
 use xenoglot_dxil::root_signature::Register;
@@ -33,6 +35,8 @@ const ADDRESSES: (u64, u64) = (0x10_0000_0000, 0x1000_0000);
 
 /// The set of buffers for checks and windows.
 const OWN_SET: u32 = 3;
+/// Windows among words that are something else.
+const WINDOWS: Windows = Windows { slot: Slot { set: OWN_SET, binding: 2 }, stride: 16, start: 4, size: 12 };
 /// What lies around the part of a buffer that a shader is to see.
 const AROUND: [u8; 16] = [0xa5; 16];
 
@@ -80,8 +84,8 @@ impl Engine {
         let signature = root_signature(&vector.container)?;
         self.run_with(vector, &signature, HeapSets::default())?;
         let own = HeapSets {
-            checks: Some(OWN_SET),
-            windows: Some(Slot { set: OWN_SET, binding: 2 }),
+            checks: Some(Checks { slot: Slot { set: OWN_SET, binding: 0 }, program: 1 }),
+            windows: Some(WINDOWS),
             ..HeapSets::default()
         };
         self.run_with(vector, &signature, own).map_err(|e| format!("with checks and windows: {e}"))
@@ -129,7 +133,8 @@ fn root_signature(container: &[u8]) -> Result<RootSignature, String> {
 }
 
 fn no_fault(checks: &[u8]) -> Result<(), String> {
-    Fault::read(checks).map_or(Ok(()), |fault| Err(format!("a fault where there is none: {fault:?}")))
+    let faults = Faults::read(checks).map_err(|e| e.to_string())?;
+    if faults.told == 0 { Ok(()) } else { Err(format!("faults where there are none: {faults:?}")) }
 }
 
 fn lifted(vector: &Vector, map: &RootSignatureMap, options: &LiftOptions) -> Result<Module, String> {
@@ -224,7 +229,7 @@ impl<'t> Layout<'t> {
 
     /// The buffers that the module has for checks and windows, with what is in them.
     fn own_buffers(&self, module: &Module) -> Vec<(Slot, Vec<u8>)> {
-        let Some(HeapSets { checks: Some(set), windows: Some(windows), .. }) = self.own else {
+        let Some(HeapSets { checks: Some(checks), windows: Some(windows), .. }) = self.own else {
             return Vec::new();
         };
         let places = || {
@@ -235,17 +240,18 @@ impl<'t> Layout<'t> {
             self.test.resources.iter().zip(&self.places).filter_map(element)
         };
         let count = places().map(|(_, _, n)| n + 1).max().unwrap_or(0);
-        let mut words = vec![0; checks::WORDS as usize / 4 + count as usize];
-        words[checks::COUNT as usize / 4] = count;
-        let mut seen = vec![0; 2 * count as usize];
+        let mut words = vec![0; count as usize];
+        let mut seen = vec![0; (windows.stride / 4 * count) as usize];
         for (resource, kind, n) in places() {
             let n = n as usize;
             // A structured buffer's counter is at its place.
-            words[checks::WORDS as usize / 4 + n] = checks::word(&[kind, DescriptorKind::Counter]);
-            (seen[2 * n], seen[2 * n + 1]) = (AROUND.len() as u32, resource.data.len() as u32);
+            words[n] = checks::word(&[kind, DescriptorKind::Counter]);
+            let at = |byte: u32| (windows.stride as usize * n + byte as usize) / 4;
+            seen[at(windows.start)] = AROUND.len() as u32;
+            seen[at(windows.size)] = resource.data.len() as u32;
         }
-        let bytes = |words: Vec<u32>| words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let own = [(Slot { set, binding: 0 }, bytes(words)), (windows, bytes(seen))];
+        let seen = seen.iter().flat_map(|w: &u32| w.to_le_bytes()).collect();
+        let own = [(checks.slot, checks::buffer(&words, 4)), (windows.slot, seen)];
         let is_declared =
             |slot: Slot| module.resources.values().any(|r| (r.set, r.binding) == (slot.set, slot.binding));
         own.into_iter().filter(|(slot, _)| is_declared(*slot)).collect()
@@ -308,8 +314,8 @@ impl<'t> Layout<'t> {
             }
         }
         interpreter.dispatch(self.test.groups, &mut bindings, &interp::LIMITS).map_err(|t| t.to_string())?;
-        if let Some(set) = self.own.and_then(|own| own.checks) {
-            at(Slot { set, binding: 0 }).try_for_each(|id| no_fault(bindings.buffer(id)))?;
+        if let Some(checks) = self.own.and_then(|own| own.checks) {
+            at(checks.slot).try_for_each(|id| no_fault(bindings.buffer(id)))?;
         }
         let mut after = Vec::new();
         for (n, (resource, &place)) in self.test.resources.iter().zip(&self.places).enumerate() {

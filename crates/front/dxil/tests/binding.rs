@@ -5,7 +5,7 @@ mod corpus;
 use corpus::tests;
 use xenoglot_dxil::binding::{
     BindError, DescriptorKind, Heap, HeapSets, Location, RegisterSpaces, Registers, Remapper,
-    RootSignatureMap, Slot, StageVariable, Target, covering,
+    RootSignatureMap, Slot, StageVariable, Target, Windows, covering,
 };
 use xenoglot_dxil::bitcode::{Limits, Module, read};
 use xenoglot_dxil::container::{Container, bitcode};
@@ -211,7 +211,7 @@ fn records_of_quads_are_loaded_at_once() {
     };
     assert_eq!(loads(&RegisterSpaces::default()), [Type::I32X4]);
     // Parts of buffers may begin at any word.
-    let windows = Some(Slot { set: 3, binding: 2 });
+    let windows = Some(Windows::pairs(Slot { set: 3, binding: 2 }));
     let resources = Program::of(&module(&container("compute-own/legacy.dxil"))).unwrap().resources;
     let sets = HeapSets { windows, ..HeapSets::default() };
     let map = RootSignatureMap::new(&covering(&resources), None, sets);

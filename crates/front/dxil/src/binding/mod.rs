@@ -8,9 +8,12 @@
 pub mod checks;
 mod cover;
 mod root;
+mod windows;
 
+pub use checks::Checks;
 pub use cover::covering;
 pub use root::{HeapSets, RootSignatureMap};
+pub use windows::Windows;
 
 use crate::model::{ResourceClass, ShaderKind};
 use crate::root_signature::Register;
@@ -96,6 +99,36 @@ pub enum DescriptorKind {
     Counter,
     /// A sampler.
     Sampler,
+}
+
+impl DescriptorKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [DescriptorKind; 9] = [
+        DescriptorKind::SampledImage,
+        DescriptorKind::StorageImage,
+        DescriptorKind::UniformTexelBuffer,
+        DescriptorKind::StorageTexelBuffer,
+        DescriptorKind::UniformBuffer,
+        DescriptorKind::StorageBuffer,
+        DescriptorKind::AccelerationStructure,
+        DescriptorKind::Counter,
+        DescriptorKind::Sampler,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            DescriptorKind::SampledImage => "sampled image",
+            DescriptorKind::StorageImage => "storage image",
+            DescriptorKind::UniformTexelBuffer => "uniform texel buffer",
+            DescriptorKind::StorageTexelBuffer => "storage texel buffer",
+            DescriptorKind::UniformBuffer => "uniform buffer",
+            DescriptorKind::StorageBuffer => "storage buffer",
+            DescriptorKind::AccelerationStructure => "acceleration structure",
+            DescriptorKind::Counter => "counter",
+            DescriptorKind::Sampler => "sampler",
+        }
+    }
 }
 
 /// What registers are bound to.
@@ -250,14 +283,13 @@ pub trait Remapper {
 
     /// The storage buffer that says what descriptors of a heap are, if accesses are to be checked: [`checks`] has what is in
     /// it. By default there is none.
-    fn descriptor_checks(&self, _heap: Heap) -> Option<Slot> {
+    fn descriptor_checks(&self, _heap: Heap) -> Option<Checks> {
         None
     }
 
-    /// The storage buffer that says which part of each storage buffer of the heap a shader sees, if it is not all: for each
-    /// place of the heap the first byte and the bytes from there on, a word each. For hosts that bind storage buffers at
-    /// multiples of more bytes than Direct3D does. By default there is none.
-    fn buffer_windows(&self) -> Option<Slot> {
+    /// The storage buffer that says which part of each storage buffer of the heap a shader sees, if it is not all. For hosts that
+    /// bind storage buffers at multiples of more bytes than Direct3D does. By default there is none.
+    fn buffer_windows(&self) -> Option<Windows> {
         None
     }
 
@@ -325,11 +357,11 @@ impl Remapper for RegisterSpaces {
         self.heaps.is_some()
     }
 
-    fn descriptor_checks(&self, heap: Heap) -> Option<Slot> {
+    fn descriptor_checks(&self, heap: Heap) -> Option<Checks> {
         self.heaps.and_then(|sets| sets.checks(heap))
     }
 
-    fn buffer_windows(&self) -> Option<Slot> {
+    fn buffer_windows(&self) -> Option<Windows> {
         self.heaps.and_then(|sets| sets.windows)
     }
 }

@@ -1,6 +1,6 @@
 //! Registers by a root signature.
 
-use super::{Argument, BindError, DescriptorKind, Heap, Registers, Remapper, Slot, Target};
+use super::{Argument, BindError, Checks, DescriptorKind, Heap, Registers, Remapper, Slot, Target, Windows};
 use crate::model::{ResourceClass, ShaderKind};
 use crate::root_signature::{ParameterKind, Range, Register, RootFlags, RootSignature, Visibility, starts};
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ pub struct HeapSets {
     pub samplers: u32,
     /// The set of static samplers: a binding for each.
     pub static_samplers: u32,
-    /// The set of [`Remapper::descriptor_checks`], if accesses are to be checked: binding 0 for the resource heap, binding 1
-    /// for the sampler heap.
-    pub checks: Option<u32>,
-    /// Where [`Remapper::buffer_windows`] are bound, if there are any.
-    pub windows: Option<Slot>,
+    /// [`Remapper::descriptor_checks`] of the resource heap, if accesses are to be checked; those of the sampler heap are at the next
+    /// binding.
+    pub checks: Option<Checks>,
+    /// [`Remapper::buffer_windows`], if there are any.
+    pub windows: Option<Windows>,
 }
 
 impl Default for HeapSets {
@@ -36,12 +36,13 @@ impl HeapSets {
         }
     }
 
-    pub(super) fn checks(&self, heap: Heap) -> Option<Slot> {
-        let binding = match heap {
+    pub(super) fn checks(&self, heap: Heap) -> Option<Checks> {
+        let behind = match heap {
             Heap::Resources => 0,
             Heap::Samplers => 1,
         };
-        self.checks.map(|set| Slot { set, binding })
+        let moved = |Slot { set, binding }| Slot { set, binding: binding.saturating_add(behind) };
+        self.checks.map(|checks| Checks { slot: moved(checks.slot), ..checks })
     }
 }
 
@@ -235,11 +236,11 @@ impl Remapper for RootSignatureMap {
         })
     }
 
-    fn descriptor_checks(&self, heap: Heap) -> Option<Slot> {
+    fn descriptor_checks(&self, heap: Heap) -> Option<Checks> {
         self.sets.checks(heap)
     }
 
-    fn buffer_windows(&self) -> Option<Slot> {
+    fn buffer_windows(&self) -> Option<Windows> {
         self.sets.windows
     }
 

@@ -3,7 +3,7 @@
 use super::cx::Cx;
 use super::resource::{Handle, Place, descriptor_kind, kind};
 use super::{Lift, LiftError, Stop};
-use crate::binding::{Argument, DescriptorKind, Heap, Registers, Slot, Target};
+use crate::binding::{Argument, DescriptorKind, Heap, Registers, Slot, Target, Windows};
 use crate::program::{Class, Component, Resource as Declared, Shape};
 use crate::root_signature::Register;
 use rustc_hash::FxHashMap;
@@ -257,14 +257,17 @@ impl Cx<'_> {
     }
 
     /// The first byte and the bytes of what a shader sees of a storage buffer.
-    fn window(&mut self, windows: Slot, place: Value) -> (Value, Value) {
-        let windows = self.own_buffer("windows", windows);
-        let mem = MemInfo::plain(Space::Storage, Some(windows), 2);
-        let (eight, four) = (self.i32(8), self.i32(4));
-        let at = self.op(Op::Imul, &[place, eight]);
-        let start = self.b.load(mem, at, Type::I32);
-        let at = self.op(Op::Iadd, &[at, four]);
-        (start, self.b.load(mem, at, Type::I32))
+    fn window(&mut self, windows: Windows, place: Value) -> (Value, Value) {
+        let buffer = self.own_buffer("windows", windows.slot);
+        let mem = MemInfo::plain(Space::Storage, Some(buffer), 2);
+        let stride = self.i32(windows.stride);
+        let first = self.op(Op::Imul, &[place, stride]);
+        let mut word = |byte| {
+            let byte = self.i32(byte);
+            let at = self.op(Op::Iadd, &[first, byte]);
+            self.b.load(mem, at, Type::I32)
+        };
+        (word(windows.start), word(windows.size))
     }
 
     /// An element some places further.
