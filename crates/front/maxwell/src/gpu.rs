@@ -236,8 +236,8 @@ pub struct Host {
     /// The number of the first instance can be read.
     pub draw_parameters: bool,
     /// Vertex and tessellation shaders may write layer and viewport. Else they write them to
-    /// [`LAYER_LOCATION`](crate::lift::layout::LAYER_LOCATION) and the one after it, for a geometry shader that
-    /// [`layer_shader`](crate::lift::layer_shader) makes.
+    /// [`LAYER_LOCATION`](crate::lift::layout::LAYER_LOCATION) and [`VIEWPORT_LOCATION`](crate::lift::layout::VIEWPORT_LOCATION), for a
+    /// geometry shader that [`layer_shader`](crate::lift::layer_shader) makes.
     pub layer_from_vertex: bool,
     /// Shaders may write the viewports that a primitive goes to as a mask, an extension of NVIDIA's. Else geometry shaders have an
     /// invocation for each viewport, and other shaders write the mask to [`MASK_LOCATION`](crate::lift::layout::MASK_LOCATION), for

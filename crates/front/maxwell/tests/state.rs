@@ -390,6 +390,31 @@ fn viewport_masks_are_the_hosts_or_invocations_of_geometry_shaders() {
 }
 
 #[test]
+fn generic_attributes_pass_where_layers_have_locations() {
+    let host = Host { layer_from_vertex: false, ..Host::default() };
+    let bytes = file("maxwell-2", "vs_layer.vert.dksh");
+    let sph = Dksh::parse(&bytes).unwrap().sph.unwrap();
+    for (location, attribute) in
+        [(29, 0xeff0_0000_2507_ff0b), (30, 0xeff0_0000_2607_ff0b), (31, 0xeff0_0000_2707_ff0b)]
+    {
+        // `AST`, a component of the attribute.
+        let code = self::code(&[attribute, EXIT, EXIT]);
+        let shader = Shader { sph, code: &code, entry: 0, constants: &[] };
+        let module = lift_shader(&shader, &Gpu { host, ..Gpu::default() }).unwrap();
+        let geometry = layer_shader(&module, InputPrimitive::Points);
+        let at = |s| matches!(s, Semantic::Location { location: l, .. } if l == location);
+        assert_eq!(vars(&geometry, Direction::Output, at).len(), 1);
+        assert_eq!(geometry.pipeline.geometry.map(|g| g.invocations), Some(1));
+        // `AST a[0x64], R11`: the layer takes the place of attribute 30.
+        let code = self::code(&[0xeff0_0000_0647_ff0b, attribute, EXIT]);
+        let shader = Shader { sph, code: &code, entry: 0, constants: &[] };
+        let lifted = lift_shader(&shader, &Gpu { host, ..Gpu::default() });
+        assert_eq!(lifted.is_err(), location == 30);
+        assert!(lift_shader(&shader, &Gpu::default()).is_ok());
+    }
+}
+
+#[test]
 fn geometry_shaders_with_viewport_masks_have_at_most_two_invocations() {
     let bytes = file("maxwell-2", "gs_layers.geom.dksh");
     let code = code(&VIEWPORTS_1_AND_3);

@@ -3,7 +3,6 @@
 use super::Unsupported;
 use super::cx::{Cx, Lift, dst, operand};
 use super::interface::attribute;
-use super::viewports::VIEWPORT_MASK;
 use crate::inst::{Inst, RZ, Role, Value as Named};
 use crate::modifier::{Mod, OutMode};
 use crate::sph::Stage;
@@ -82,7 +81,7 @@ impl Cx<'_> {
         let patch = inst.has(Mod::Patch);
         if index == RZ {
             let first = byte_offset(offset)?;
-            if (first..first + 4 * values.len() as u32).contains(&VIEWPORT_MASK) && self.viewports_collide() {
+            if (first..).step_by(4).take(values.len()).any(|word| self.has_no_place(word)) {
                 return Err(Unsupported);
             }
             return self.write_outputs(first, patch, &values);

@@ -7,7 +7,6 @@
 
 use super::Unsupported;
 use super::cx::{Cx, Lift};
-use super::layout::LAYER_LOCATION;
 use super::viewports::{VIEWPORT_MASK, Viewports};
 use crate::gpu::GpuAccessor;
 use crate::inst::{Inst, RZ, Role, Value as Named};
@@ -480,14 +479,12 @@ impl Cx<'_> {
                 // The mask says it.
                 Some(Place::Builtin(Builtin::ViewportIndex, _)) if viewports.is_some() => {}
                 Some(Place::Builtin(b @ (Builtin::Layer | Builtin::ViewportIndex), _)) => {
-                    let is_last = viewports != Some(Viewports::Location);
-                    let var = if self.io.stage() == Some(Stage::Geometry)
-                        || is_last && self.io.gpu.layer_from_vertex()
-                    {
-                        self.builtin_var(true, b, Type::I32, None)
-                    } else {
-                        let location = LAYER_LOCATION + u32::from(b == Builtin::ViewportIndex);
-                        self.location(true, false, location, 0, (Type::I32, Interpolation::Flat, None))
+                    let var = match self.own_location(word) {
+                        None => self.builtin_var(true, b, Type::I32, None),
+                        Some(location) => {
+                            let how = (Type::I32, Interpolation::Flat, None);
+                            self.location(true, false, location, 0, how)
+                        }
                     };
                     self.write(var, v, None);
                 }

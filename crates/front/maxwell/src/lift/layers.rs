@@ -1,6 +1,6 @@
 //! The geometry shader that gives primitives their layer and viewports on hosts where earlier stages cannot.
 
-use super::layout::{LAYER_LOCATION, MASK_LOCATION};
+use super::layout::{LAYER_LOCATION, MASK_LOCATION, VIEWPORT_LOCATION};
 use super::viewports::VIEWPORTS;
 use crate::gpu::InputPrimitive;
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
@@ -17,7 +17,7 @@ struct Passed {
 }
 
 /// A geometry shader that passes on what a vertex or tessellation shader puts out, its layer and viewport from
-/// [`LAYER_LOCATION`] and the location after it, its viewports from [`MASK_LOCATION`]. To go between that shader and the rasteriser
+/// [`LAYER_LOCATION`] and [`VIEWPORT_LOCATION`], its viewports from [`MASK_LOCATION`]. To go between that shader and the rasteriser
 /// where the host says [`layer_from_vertex`](crate::gpu::Host::layer_from_vertex) is not so, or
 /// [`viewport_mask`](crate::gpu::Host::viewport_mask), if the shader has such an output; `before` is that shader as it was lifted.
 /// A primitive's viewports are those of its first vertex.
@@ -128,14 +128,14 @@ impl Vars {
             ..var.clone()
         });
         let semantic = match var.semantic {
+            // Generic attributes at these locations are floats.
+            semantic if var.ty != Type::I32 => semantic,
             Semantic::Location { location: MASK_LOCATION, .. } => {
                 self.mask = Some(from);
                 return;
             }
-            Semantic::Location { location, .. } if location == LAYER_LOCATION => {
-                Semantic::Builtin(Builtin::Layer)
-            }
-            Semantic::Location { location, .. } if location == LAYER_LOCATION + 1 => {
+            Semantic::Location { location: LAYER_LOCATION, .. } => Semantic::Builtin(Builtin::Layer),
+            Semantic::Location { location: VIEWPORT_LOCATION, .. } => {
                 Semantic::Builtin(Builtin::ViewportIndex)
             }
             semantic => semantic,

@@ -32,11 +32,14 @@ pub const fn bank_binding(bank: u32) -> u32 {
     16 + bank
 }
 
-/// Where shaders put a vertex's layer out, and after it its viewport, on hosts where only geometry shaders have such outputs.
-pub const LAYER_LOCATION: u32 = 30;
-
 /// Where shaders put out the viewports that a vertex's primitive goes to, on hosts without such masks.
 pub const MASK_LOCATION: u32 = 29;
+
+/// Where shaders put a vertex's layer out on hosts where only geometry shaders have such outputs.
+pub const LAYER_LOCATION: u32 = 30;
+
+/// Where they put its viewport out there.
+pub const VIEWPORT_LOCATION: u32 = 31;
 
 /// The first texture; others follow in the order of their first use.
 pub const TEXTURE_BINDING: u32 = 64;

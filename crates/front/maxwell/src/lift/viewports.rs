@@ -6,20 +6,20 @@
 use super::LiftError;
 use super::cx::Cx;
 use super::interface::words_of;
-use super::layout::MASK_LOCATION;
+use super::layout::{LAYER_LOCATION, MASK_LOCATION, VIEWPORT_LOCATION};
 use crate::gpu::GpuAccessor;
 use crate::info::GeometryInfo;
 use crate::inst::Inst;
 use crate::opcode::Opcode;
 use crate::sph::Stage;
-use std::ops::Range;
 use xenoglot_ir::module::{Builtin, Interpolation};
 use xenoglot_ir::{Block, Op, Type, Value};
 
 /// The attribute that says which viewports a primitive goes to.
 pub const VIEWPORT_MASK: u32 = 0x3a0;
-/// The generic attribute that goes to [`MASK_LOCATION`].
-const GENERIC: Range<u32> = 0x80 + 16 * MASK_LOCATION..0x90 + 16 * MASK_LOCATION;
+/// The attributes of a primitive's layer and of its viewport.
+const LAYER: u32 = 0x64;
+const VIEWPORT: u32 = 0x68;
 /// Viewports of the guest, a power of two.
 pub const VIEWPORTS: u32 = 16;
 /// Invocations of a geometry shader that every host has.
@@ -72,10 +72,24 @@ impl Cx<'_> {
         Some(Viewports::of(self.io.stage(), self.io.gpu))
     }
 
-    /// Whether the mask goes to a location that the shader itself has something at.
-    pub fn viewports_collide(&self) -> bool {
-        let mut words = GENERIC.step_by(4);
-        self.viewports() == Some(Viewports::Location) && words.any(|word| self.output_slot(word).is_some())
+    /// The location that a layer, a viewport or a mask goes to for a geometry shader behind this one; `None` if it does not.
+    pub fn own_location(&self, word: u32) -> Option<u32> {
+        let viewports = self.viewports();
+        let is_behind = || viewports == Some(Viewports::Location) || !self.io.gpu.layer_from_vertex();
+        match word {
+            _ if self.io.stage() == Some(Stage::Geometry) => None,
+            VIEWPORT_MASK if viewports == Some(Viewports::Location) => Some(MASK_LOCATION),
+            LAYER if is_behind() => Some(LAYER_LOCATION),
+            VIEWPORT if is_behind() => Some(VIEWPORT_LOCATION),
+            _ => None,
+        }
+    }
+
+    /// Whether a word goes to a location that the shader itself has something at.
+    pub fn has_no_place(&self, word: u32) -> bool {
+        let generic = |location| (0x80 + 16 * location..).step_by(4).take(4);
+        self.own_location(word)
+            .is_some_and(|location| generic(location).any(|word| self.output_slot(word).is_some()))
     }
 
     /// The guest's number of an invocation that has one viewport.
