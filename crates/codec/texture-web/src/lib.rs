@@ -9,12 +9,9 @@
 //! use xenoglot_texture_web::{Target, read};
 //!
 //! // An .astc file: blocks of 4x4, an image of 4x4, and one block, all of which is red.
-//! let file = [
-//!     &[0x13, 0xab, 0xa1, 0x5c, 4, 4, 1, 4, 0, 0, 4, 0, 0, 1, 0, 0],
-//!     &[0xfc, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff],
-//! ]
-//! .concat();
-//! let texture = read(&file, Target::Texels, &Limits::default())?;
+//! let header = [0x13u8, 0xab, 0xa1, 0x5c, 4, 4, 1, 4, 0, 0, 4, 0, 0, 1, 0, 0];
+//! let block = [0xfcu8, 0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff];
+//! let texture = read(&[header, block].concat(), Target::Texels, &Limits::default())?;
 //! assert_eq!(texture.description.size, [4, 4, 1]);
 //! assert_eq!(texture.data[..4], [255, 0, 0, 255]);
 //! # Ok::<(), xenoglot_texture_web::Error>(())

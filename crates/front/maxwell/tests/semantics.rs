@@ -256,6 +256,12 @@ fn a_constant_at_a_known_index_is_a_word_of_its_bank() {
 }
 
 #[test]
+fn constants_that_go_nowhere_change_no_register() {
+    const LDC: u64 = 0xef95_0000_1407_ffff;
+    check(&[(LDC, "LDC.64 RZ, c[0x0][0x140]")], &[(0, 7)], &[(0, 7)]);
+}
+
+#[test]
 fn a_vote_of_graphics_stages_changes_nothing() {
     // VOTE.VTG.R 0x0.
     const VOTE: u64 = 0x50e0_0000_0007_0000;

@@ -271,9 +271,9 @@ impl Cx<'_> {
             self.op(Op::Iadd, &[index, at])
         };
         if let (Some(at), Kind::I32) = (self.known_number(at), width.ty.kind()) {
-            for (i, n) in (0..width.ty.lanes()).zip(to..) {
+            for i in 0..width.ty.lanes() {
                 let v = self.constant(bank, at.wrapping_add(4 * u32::from(i)) as i32)?;
-                self.set_reg(n, v);
+                self.set_reg(to.saturating_add(i), v);
             }
             return Ok(());
         }
