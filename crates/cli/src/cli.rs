@@ -73,7 +73,7 @@ pub enum Command {
     #[cfg(feature = "vulkan")]
     /// Check an engine against a suite of recorded results.
     Conformance(conformance::Args),
-    /// Read what Direct3D 12 shaders tell of descriptors that are not what they are used as.
+    /// Decode the faults that descriptor checks of Direct3D 12 shaders recorded.
     DxilChecks(dxil_checks::Args),
     /// Measure what things cost on this machine.
     Bench(bench::Args),

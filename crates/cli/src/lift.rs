@@ -106,8 +106,8 @@ struct DxilArgs {
     /// The root signature, bare or in a container; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     root_signature: Option<PathBuf>,
-    /// Check descriptors of heaps before each access, against buffers in set 3, which tell faults by the number PROGRAM. Needs
-    /// --bindings root-signature; `dxil-checks decode` prints the faults.
+    /// Check descriptors of heaps before each access, against buffers in set 3, and record faults there with the shader number PROGRAM.
+    /// Needs --bindings root-signature; `dxil-checks decode` prints the faults.
     #[arg(long, value_name = "PROGRAM", num_args = 0..=1, default_missing_value = "0", require_equals = true)]
     check_descriptors: Option<u32>,
     /// Offset and bound storage buffers of heaps by the table in set 3, binding 2: of STRIDE bytes for each descriptor, the first byte at

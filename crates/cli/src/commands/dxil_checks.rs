@@ -1,4 +1,4 @@
-//! `xenoglot dxil-checks`: what shaders with `--check-descriptors` told of their faults.
+//! `xenoglot dxil-checks`: decodes the faults that shaders translated with `--check-descriptors` recorded in a buffer.
 
 use crate::print;
 use crate::source;
@@ -41,13 +41,13 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(true)
 }
 
-/// What a descriptor was used as.
+/// The kind that a shader used a descriptor as.
 fn used_as(fault: &Fault) -> String {
     let kind = DescriptorKind::ALL.get(fault.used_as as usize);
     kind.map_or_else(|| format!("kind {}", fault.used_as), |kind| kind.name().into())
 }
 
-/// What a descriptor is.
+/// The kinds that a descriptor may be used as.
 fn is(fault: &Fault, descriptors: u32) -> String {
     let kinds: Vec<&str> = checks::kinds(fault.word).map(DescriptorKind::name).collect();
     match fault.word {
