@@ -30,7 +30,7 @@ pub mod report;
 mod suites;
 mod texture;
 mod tone;
-mod validator;
+pub mod validator;
 pub mod vulkan;
 mod warp;
 mod yuv;
