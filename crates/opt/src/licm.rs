@@ -10,8 +10,9 @@
 //! ```
 //!
 //! Only ops that nobody notices ([`effects::is_speculatable`]) and never convergent ones, and only from blocks that each
-//! round comes to; out of as many loops as possible, irreducible ones excepted. A constant moves only along with what needs it. The block before the loop
-//! is the header's only predecessor outside if that only jumps there, else a new one.
+//! round comes to; out of as many loops as possible, up to a limit, irreducible ones excepted. A constant moves only along
+//! with what needs it. The block before the loop is the header's only predecessor outside if that only jumps there, else a
+//! new one.
 
 use crate::Changed;
 use crate::effects::{self, Resources};
@@ -86,7 +87,7 @@ impl Buffers {
     }
 
     fn is_inside(&self, loops: &Loops, of: Loop, inst: Inst) -> bool {
-        within(loops, of, self.home[inst].expand())
+        self.home[inst].expand().is_some_and(|home| loops.is_within(of, home))
     }
 
     /// The outermost loop around `block`, `outer` at most, that `inst` can be moved out of.
@@ -132,33 +133,46 @@ impl Buffers {
         // Loop by loop, outer ones first; in a loop the order in which they were found.
         self.moves.sort_by_key(|m| m.0);
         let mut changed = Changed::INSTS;
+        let blocks = f.layout.len();
         let mut at = 0;
         while let Some(&(l, _)) = self.moves.get(at) {
             let end = at + self.moves[at..].partition_point(|m| m.0 == l);
             let header = analyses.loops().loops()[l].header;
-            let (before, new) = preheader(f, analyses, l, header);
-            changed.cfg |= new;
+            let before = preheader(f, analyses, l, header);
             f.blocks[before].insts.extend(self.moves[at..end].iter().map(|m| m.1));
             at = end;
+        }
+        if f.layout.len() > blocks {
+            changed.cfg = true;
+            place_preheaders(f, blocks);
         }
         changed
     }
 }
 
+/// Puts the blocks of the layout from `first` on, each of which jumps to a header, before these headers.
+fn place_preheaders(f: &mut Function, first: usize) {
+    let new = f.layout.split_off(first);
+    let mut before: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
+    for &block in &new {
+        before[f.edges(block)[0].block] = block.into();
+    }
+    let old = std::mem::take(&mut f.layout);
+    f.layout = old.into_iter().flat_map(|block| before[block].expand().into_iter().chain([block])).collect();
+}
+
+/// Loops that code is moved out of at once: a shader of nested loops alone is not to take the square of their number.
+const MOST: usize = 64;
+
 /// The outermost loop around `block` that anything may be moved out of, from there.
 fn outermost(analyses: &Analyses, block: Block) -> Option<Loop> {
     let loops = analyses.loops();
-    let mut best = None;
-    let mut at = loops.innermost(block);
-    while let Some(l) = at {
-        let data = &loops.loops()[l];
-        if data.irreducible || !in_each_round(analyses, l, data.header, block) {
-            break;
-        }
-        best = Some(l);
-        at = data.parent.expand();
-    }
-    best
+    let around = std::iter::successors(loops.innermost(block), |&l| loops.loops()[l].parent.expand());
+    let may_move_out = |l: &Loop| {
+        let data = &loops.loops()[*l];
+        !data.irreducible && in_each_round(analyses, *l, data.header, block)
+    };
+    around.take(MOST).take_while(may_move_out).last()
 }
 
 /// Whether each round of the loop that goes on to another comes to `block`. Elsewhere, code is better off where it is:
@@ -169,25 +183,13 @@ fn in_each_round(analyses: &Analyses, l: Loop, header: Block, block: Block) -> b
     latches.all(|latch| dominators.dominates(block, latch.block))
 }
 
-/// Whether `inner` is `of` or inside it.
-fn within(loops: &Loops, of: Loop, inner: Option<Loop>) -> bool {
-    let mut at = inner;
-    while let Some(l) = at {
-        if l == of {
-            return true;
-        }
-        at = loops.loops()[l].parent.expand();
-    }
-    false
-}
-
 /// Whether `inst` is not worth a register of its own across a loop.
 fn is_light(f: &Function, inst: Inst) -> bool {
     matches!(f.insts[inst].op, Op::Const | Op::Undef)
 }
 
-/// The block that only leads to the loop, and whether it is new.
-fn preheader(f: &mut Function, analyses: &Analyses, l: Loop, header: Block) -> (Block, bool) {
+/// The block that only leads to the loop; a new one is the last of the layout.
+fn preheader(f: &mut Function, analyses: &Analyses, l: Loop, header: Block) -> Block {
     let outside: SmallVec<[Pred; 4]> = analyses
         .cfg()
         .preds(header)
@@ -198,12 +200,9 @@ fn preheader(f: &mut Function, analyses: &Analyses, l: Loop, header: Block) -> (
     if let &[p] = outside.as_slice()
         && f.term(p.block).kind == TermKind::Jump
     {
-        return (p.block, false);
+        return p.block;
     }
     let new = f.add_block();
-    f.layout.pop();
-    let at = f.layout.iter().position(|&b| b == header).unwrap_or(f.layout.len());
-    f.layout.insert(at, new);
     let mut args: SmallVec<[Value; 8]> = SmallVec::new();
     for i in 0..f.params(header).len() {
         let param = f.params(header)[i];
@@ -215,5 +214,5 @@ fn preheader(f: &mut Function, analyses: &Analyses, l: Loop, header: Block) -> (
         f.blocks[p.block].term.edges[p.edge as usize].block = new;
     }
     f.set_jump(new, header, &args, NO_GUEST);
-    (new, true)
+    new
 }

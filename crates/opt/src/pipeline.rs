@@ -65,7 +65,7 @@ passes! {
     cse 1 Function "equal instructions are merged",
     branch_fold 1 Function "edges never taken and blocks that do nothing go",
     block_params 1 Function "parameters that are one constant become it",
-    licm 1 Function "loop-invariant code moves before the loop",
+    licm 2 Function "loop-invariant code moves before the loop",
     dead_code 1 Function "what nobody needs goes",
     scalarize 1 Function "vector ops become scalar ops",
     lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",

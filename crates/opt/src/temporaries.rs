@@ -18,7 +18,8 @@
 //! nothing but those rules.
 //!
 //! This is a colouring of the blocks in reverse post-order, which a definition always precedes its uses in; nothing
-//! is assumed about the shape of the graph.
+//! is assumed about the shape of the graph. In a function with so much live at once that finding out what would take far
+//! longer than anything else, each value has a temporary of its own.
 
 use xenoglot_ir::analysis::{Analyses, Cfg, Liveness};
 use xenoglot_ir::entity::packed_option::PackedOption;
@@ -63,6 +64,11 @@ pub struct Temporaries {
     last: Vec<(u32, Value)>,
     dead: Vec<Temp>,
 }
+
+/// How many values are live into and out of blocks together, at most: for each value and block of a function, where the
+/// largest of real shaders have two, and of any function.
+const MOST_LIVE: usize = 4;
+const LIVE_ANYWHERE: usize = 1 << 14;
 
 /// Buffers of [`leaves`].
 #[derive(Default)]
@@ -146,9 +152,14 @@ impl Temporaries {
         let cfg = analyses.cfg();
         self.reset(f);
         let Temporaries { liveness, walk, .. } = self;
-        liveness.compute_with(f, cfg, analyses.positions(), |block, found| {
+        let limit = LIVE_ANYWHERE.max(MOST_LIVE * (f.values.len() + f.blocks.len()));
+        let reads = |block, found: &mut dyn FnMut(Value)| {
             for_each_read(f, wanted, walk, block, |_, v| found(v));
-        });
+        };
+        if !liveness.compute_within(limit, f, cfg, analyses.positions(), reads) {
+            self.keep_apart(f, cfg, wanted);
+            return;
+        }
         for &block in cfg.rpo() {
             for edge in f.edges(block) {
                 for (&arg, &param) in f.edge_args(edge).iter().zip(f.params(edge.block)) {
@@ -160,6 +171,19 @@ impl Temporaries {
         }
         for (i, &block) in cfg.rpo().iter().enumerate() {
             self.colour(f, cfg, wanted, block, i as u32 + 1);
+        }
+    }
+
+    /// Gives each wanted value a variable of its own.
+    fn keep_apart(&mut self, f: &Function, cfg: &Cfg, wanted: impl Fn(Value) -> bool) {
+        for &block in cfg.rpo() {
+            let results = f.blocks[block].insts.iter().flat_map(|&inst| f.results(inst));
+            for &v in f.params(block).iter().chain(results) {
+                if wanted(v) {
+                    let data = TempData { ty: f.ty(v), hint: f.values[v].hint };
+                    self.of[v] = self.temps.push(data).into();
+                }
+            }
         }
     }
 

@@ -244,6 +244,47 @@ fn temporaries_hold_what_is_read() {
     assert!(variables * 3 < 2 * values as usize);
 }
 
+/// Loops inside each other, each with a counter that lives through those in it.
+fn nested_loops(depth: usize) -> Module {
+    use std::fmt::Write as _;
+    let mut text = String::from(
+        "module fragment \"t\" {\n  input %a = location 0 : i32 flat\n  output %o = location 0 : i32\n",
+    );
+    text += "  entry func @main() {\n  block0:\n    v0 : i32 = input %a\n    v1 : i32 = const 1\n    jump block1(v1)\n";
+    for n in 1..=depth {
+        let _ = writeln!(text, "  block{n}(v{} : i32):\n    jump block{}(v1)", n + 1, n + 1);
+    }
+    // The innermost block's parameter is nothing to anybody.
+    let _ = writeln!(text, "  block{}(v{} : i32):\n    jump block{}", depth + 1, depth + 2, depth + 2);
+    let mut value = depth + 3;
+    for n in (1..=depth).rev() {
+        let (latch, counter) = (2 * depth + 2 - n, n + 1);
+        let _ = writeln!(text, "  block{latch}:\n    v{value} : i32 = ushr v{counter}, v0");
+        let _ = writeln!(text, "    v{} : bool = icmp.ne v{value}, v1", value + 1);
+        let _ = writeln!(text, "    branch v{}, block{n}(v{value}), block{}", value + 1, latch + 1);
+        value += 2;
+    }
+    let _ = writeln!(text, "  block{}:\n    output %o, v2\n    return\n  }}\n}}", 2 * depth + 2);
+    let module = xenoglot_ir::text::parse(&text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+    verify(&module).unwrap();
+    module
+}
+
+/// Where more is live than is worth finding out, each value has a variable, and the checker has nothing against it.
+#[test]
+fn values_that_live_through_many_loops_are_kept_apart() {
+    let mut temps = Temporaries::default();
+    for (depth, apart) in [(20, false), (200, true)] {
+        let m = nested_loops(depth);
+        let f = m.funcs.values().next().unwrap();
+        let mut analyses = Analyses::new();
+        temps.compute(f, &mut analyses, |_| true);
+        temporaries::check(f, analyses.cfg(), &temps, |_| true).unwrap_or_else(|e| panic!("{e}"));
+        let values = f.values.keys().filter(|&v| temps.of(v).is_some()).count();
+        assert_eq!(temps.temps().len() == values, apart, "{depth}: {values}");
+    }
+}
+
 /// The checker finds a value that was overwritten.
 #[test]
 fn the_checker_of_temporaries_finds_clashes() {

@@ -1,11 +1,13 @@
 //! What translation holds in memory at its height.
 
 use std::path::{Path, PathBuf};
-use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load};
+use xenoglot::dxil::{BindingModel, LiftOptions, lift, lift_bound, load};
 use xenoglot::{Error, Host, Options};
 use xenoglot_dxil::lift::Lifted;
 use xenoglot_ir::Module;
 use xenoglot_maxwell::lift::LiftOptions as MaxwellOptions;
+use xenoglot_opt::pipeline::Level;
+use xenoglot_testgen::dxil::Growth;
 use xenoglot_testgen::maxwell::{Category, Words, program};
 use xenoglot_testgen::memory::{Counting, peak};
 use xenoglot_testgen::property;
@@ -73,4 +75,25 @@ fn maxwell_takes_as_much_for_each_instruction() {
     }
     let (least, most) = (held.iter().min().unwrap(), held.iter().max().unwrap());
     assert!(*most < 2 * least, "{held:?}");
+}
+
+/// Shaders of up to 32,000 blocks, each kind of which once took the square of their size.
+#[test]
+fn dxil_takes_a_hundred_bytes_for_each_of_a_large_shader() {
+    let options = Options { level: Some(Level::Full), ..Options::default() };
+    for growth in Growth::ALL {
+        for blocks in [2_000, 8_000, 32_000] {
+            let bytes = growth.bitcode(blocks);
+            for host in ["vulkan-1.3", "gl-4.5"] {
+                let host = Host::named(host).unwrap();
+                let held = peak(|| {
+                    let mut module = lift(&load(&bytes).unwrap(), &LiftOptions::DEFAULT).unwrap().module;
+                    xenoglot::compile(&mut module, &host, &options).unwrap();
+                });
+                let each = held as f64 / bytes.len() as f64;
+                println!("{growth}, {blocks} blocks, {}: {each:.0} bytes for each", host.language);
+                assert!(each <= 100.0, "{growth}, {blocks} blocks: {each} bytes for each");
+            }
+        }
+    }
 }

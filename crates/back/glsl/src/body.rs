@@ -504,15 +504,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Indentation.
-    pub(crate) fn pad(&mut self) {
+    /// What a line begins with: four blanks a level, of as many levels as anybody reads. Without an end to it, the text of
+    /// loops in each other would take the square of their number.
+    pub(crate) fn indentation(&self) -> &'static str {
         const BLANKS: &str = "                                                                ";
-        let mut n = 4 * self.indent;
-        while n > 0 {
-            let part = n.min(BLANKS.len());
-            self.out.push_str(&BLANKS[..part]);
-            n -= part;
-        }
+        &BLANKS[..BLANKS.len().min(4 * self.indent)]
+    }
+
+    pub(crate) fn pad(&mut self) {
+        let blanks = self.indentation();
+        self.out.push_str(blanks);
     }
 
     pub(crate) fn line(&mut self, text: &str) {
@@ -530,10 +531,7 @@ impl Writer<'_> {
         self.guests.dedup();
         let mut text = String::new();
         for &address in self.guests.iter() {
-            for _ in 0..self.indent {
-                text.push_str("    ");
-            }
-            let _ = write!(text, "// {address:#06x}");
+            let _ = write!(text, "{}// {address:#06x}", self.indentation());
             if let Some(line) = self.module.listing_at(address) {
                 text.push(' ');
                 // A line break or a trailing backslash would continue the comment elsewhere.

@@ -12,7 +12,8 @@ use cranelift_entity::packed_option::PackedOption;
 
 /// Values live into and out of each reachable block, as sorted lists.
 ///
-/// The lists are as long as the answer: a value local to a block costs nothing.
+/// The lists are as long as the answer: a value local to a block costs nothing. In loops inside each other, whose blocks
+/// need what all loops around have, the answer is the square of the function: [`Liveness::compute_within`] gives up then.
 #[derive(Default)]
 pub struct Liveness {
     live_in: Lists,
@@ -70,17 +71,19 @@ impl Lists {
 impl Liveness {
     /// Analyses `f`. A value is live from its definition to its uses, whether or not the definition dominates them.
     pub fn compute(&mut self, f: &Function, cfg: &Cfg, positions: &Positions) {
-        self.compute_with(f, cfg, positions, |block, found| f.for_each_use(block, found));
+        self.compute_within(usize::MAX, f, cfg, positions, |block, found| f.for_each_use(block, found));
     }
 
-    /// [`Liveness::compute`] with another idea of what a block uses: `uses` calls back with each value.
-    pub fn compute_with(
+    /// [`Liveness::compute`] with another idea of what a block uses, `uses` calls back with each value, and a limit of the
+    /// lists' lengths together. Whether they are within it; if not, they are not of use.
+    pub fn compute_within(
         &mut self,
+        limit: usize,
         f: &Function,
         cfg: &Cfg,
         positions: &Positions,
         uses: impl FnMut(Block, &mut dyn FnMut(Value)),
-    ) {
+    ) -> bool {
         self.live_in.found.clear();
         self.live_out.found.clear();
         self.gather(f, cfg, positions, uses);
@@ -88,9 +91,13 @@ impl Liveness {
         self.seen_out.clear();
         for v in f.values.keys() {
             self.walk(f, cfg, positions, v);
+            if self.live_in.found.len() + self.live_out.found.len() > limit {
+                return false;
+            }
         }
         self.live_in.sort(f.blocks.len());
         self.live_out.sort(f.blocks.len());
+        true
     }
 
     /// Chains the blocks that use a value they do not define.

@@ -28,10 +28,22 @@ pub struct LoopData {
     pub irreducible: bool,
 }
 
+/// The number of a loop, such that those in it are the next ones: whether a loop is in another takes two comparisons,
+/// however deep it is.
+#[derive(Clone, Copy, Default)]
+struct Nesting {
+    first: u32,
+    /// Loops in it, with itself.
+    count: u32,
+    /// The number of the next loop in it, while numbers are given.
+    next: u32,
+}
+
 /// The loop forest of the reachable blocks.
 #[derive(Default)]
 pub struct Loops {
     loops: PrimaryMap<Loop, LoopData>,
+    nesting: SecondaryMap<Loop, Nesting>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
     work: Work,
 }
@@ -84,6 +96,32 @@ impl Loops {
             };
             self.innermost[block] = w.loop_of[at];
         }
+        self.number();
+    }
+
+    /// Numbers the loops. Parents come before children, so counts are summed backwards and numbers given forwards.
+    fn number(&mut self) {
+        let nesting = &mut self.nesting;
+        nesting.clear();
+        nesting.resize(self.loops.len());
+        for (l, data) in self.loops.iter().rev() {
+            nesting[l].count += 1;
+            if let Some(parent) = data.parent.expand() {
+                nesting[parent].count += nesting[l].count;
+            }
+        }
+        let mut next = 0;
+        for (l, data) in &self.loops {
+            let count = nesting[l].count;
+            let next = match data.parent.expand() {
+                Some(parent) => &mut nesting[parent].next,
+                None => &mut next,
+            };
+            let first = *next;
+            *next += count;
+            nesting[l].first = first;
+            nesting[l].next = first + 1;
+        }
     }
 
     /// The loops, outer ones before those in them.
@@ -101,14 +139,15 @@ impl Loops {
         self.innermost(block).map_or(0, |l| self.loops[l].depth)
     }
 
-    /// Whether `block` belongs to `of` or a loop in it. O(depth).
+    /// Whether `block` belongs to `of` or a loop in it.
     pub fn contains(&self, of: Loop, block: Block) -> bool {
-        let depth = self.loops[of].depth;
-        let mut at = self.innermost(block);
-        while let Some(l) = at.filter(|&l| self.loops[l].depth > depth) {
-            at = self.loops[l].parent.expand();
-        }
-        at == Some(of)
+        self.innermost(block).is_some_and(|inner| self.is_within(of, inner))
+    }
+
+    /// Whether `inner` is `of` or in it.
+    pub fn is_within(&self, of: Loop, inner: Loop) -> bool {
+        let Nesting { first, count, .. } = self.nesting[of];
+        (first..first + count).contains(&self.nesting[inner].first)
     }
 
     /// Whether every loop is entered by its header only.

@@ -2,7 +2,7 @@
 //!
 //! A shader is a tree of statements ([`shader`]): branches, loops, switches with cases that go on in the next one, breaks,
 //! memory of the group with barriers and atomics, waves in flow that diverges, integers of 16, 32 and 64 bits, floats of 16
-//! and 32, vectors. It is run as such ([`run`]) and written as bitcode ([`bitcode`]), for which no compiler is needed.
+//! and 32, vectors. [`Growth`] makes shaders that are large. A random one is run as such ([`run`]) and written as bitcode ([`bitcode`]), for which no compiler is needed.
 //!
 //! ```
 //! use xenoglot_testgen::dxil::{INPUT_WORDS, Shader, bitcode, run};
@@ -17,9 +17,11 @@
 mod bits;
 mod emit;
 mod eval;
+mod growth;
 pub mod module;
 mod shader;
 
 pub use emit::bitcode;
 pub use eval::run;
+pub use growth::Growth;
 pub use shader::{INPUT_WORDS, OUTPUT_WORDS, Shader, THREADS};
