@@ -370,14 +370,15 @@ pub fn run(options: &Options) -> Result<Report> {
     Ok(Report { stages, bundled: rows, growth, usual })
 }
 
-/// The power of the size that the cost to SPIR-V grows with: the slope of a line through the logarithms of both, by
-/// least squares.
+/// The power of the size that the cost to SPIR-V grows with.
 fn exponent(programs: &[Row]) -> f64 {
-    let points: Vec<(f64, f64)> = programs
-        .iter()
-        .filter(|r| r.words >= GROWN_WORDS)
-        .map(|r| (r.size().ln(), r.to_spirv.ln()))
-        .collect();
+    power(programs.iter().filter(|r| r.words >= GROWN_WORDS).map(|r| (r.size(), r.to_spirv)))
+}
+
+/// The power of the first of two numbers that the second grows with: the slope of a line through the logarithms of both, by
+/// least squares.
+pub(super) fn power(points: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let points: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.ln())).collect();
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (x, y) = (mean(|p| p.0), mean(|p| p.1));
     let covariance: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();

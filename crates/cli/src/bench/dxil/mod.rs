@@ -1,4 +1,6 @@
-//! What translating DXIL costs: the shaders of folders, from container to SPIR-V.
+//! What translating DXIL costs: the shaders of folders, from container to SPIR-V, and generated ones of growing size.
+
+mod growth;
 
 use crate::failure;
 use crate::progress::Progress;
@@ -125,6 +127,8 @@ impl Row {
 pub struct Report {
     /// By folder.
     pub folders: Vec<Row>,
+    /// Generated shaders, by shape.
+    pub growth: Vec<growth::Growth>,
 }
 
 struct Bench {
@@ -237,7 +241,7 @@ pub fn run(options: &Options) -> Result<Report> {
         }
         folders.push(row);
     }
-    Ok(Report { folders })
+    Ok(Report { folders, growth: growth::measure(options.quick)? })
 }
 
 impl fmt::Display for Report {
@@ -284,6 +288,7 @@ impl fmt::Display for Report {
             )?;
         }
         let mut refused = self.folders.iter().flat_map(|row| &row.refused);
-        refused.try_for_each(|line| writeln!(f, "  {line}"))
+        refused.try_for_each(|line| writeln!(f, "  {line}"))?;
+        self.growth.iter().try_for_each(|growth| write!(f, "\n{growth}"))
     }
 }
