@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::error::Reason;
 use crate::inst::{scope, semantics};
 use crate::memory::{Descriptor, Length, View, vector_of};
+use crate::offsets::{self, Parts};
 use crate::pure::const_bits;
 use crate::unit::Id;
 use smallvec::SmallVec;
@@ -17,8 +18,12 @@ use xenoglot_ir::{Kind, MemInfo, Op, Resource, Space, Type, Value};
 enum Number {
     Known(u32),
     Id(Id),
-    /// An id, shifted to the left by so many bits.
-    Shifted(Id, u32),
+    /// `id * factor + plus`, signed; [`Parts`](crate::offsets::Parts).
+    Scaled {
+        id: Id,
+        factor: u32,
+        plus: i32,
+    },
 }
 
 /// A word of a view: the element, and the component if elements are vectors.
@@ -72,7 +77,7 @@ impl Body<'_, '_> {
         let align = match place {
             Number::Known(n) if n != 0 => mem.align_log2.max(n.trailing_zeros() as u8),
             Number::Known(_) => 31,
-            Number::Id(_) | Number::Shifted(..) => mem.align_log2,
+            Number::Id(_) | Number::Scaled { .. } => mem.align_log2,
         };
         // The view beside the first one that takes all of it at once.
         let accessed = match op {
@@ -121,19 +126,18 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A computed offset. Where the host sees to what lies outside, a number of words that is shifted to bytes is not shifted
-    /// there and back: what would wrap around is outside instead.
+    /// A computed offset.
     fn offset(&mut self, offset: Value) -> Number {
-        let function = self.function;
-        if self.shared.unit.options.host_bounds
-            && let Some(inst) = function.def_inst(offset)
-            && let (Op::Shl, &[words, by]) = (function.insts[inst].op, function.args(inst))
-            && let Some(bits) = const_bits(function, by)
-            && let by @ 2..=31 = bits.lane(0) as u32
-        {
-            return Number::Shifted(self.value(words), by);
+        let parts = match self.scratch.offsets.apart() {
+            true => offsets::parts(self.function, offset),
+            false => None,
+        };
+        match parts {
+            Some(Parts { value, factor, plus }) => {
+                Number::Scaled { id: self.value(value), factor, plus: plus.cast_signed() }
+            }
+            None => Number::Id(self.value(offset)),
         }
-        Number::Id(self.value(offset))
     }
 
     // Numbers: constants are computed here, not there.
@@ -142,13 +146,23 @@ impl Body<'_, '_> {
         match n {
             Number::Known(n) => self.unit().u32(n),
             Number::Id(id) => id,
-            Number::Shifted(id, 0) => id,
-            Number::Shifted(id, by) => {
-                let by = self.unit().u32(by);
-                let key = [S::ShiftLeftLogical as u32, id, by, 0];
-                self.once(key, |body| body.unit().op(S::ShiftLeftLogical, Type::I32, &[id, by]))
+            Number::Scaled { id, factor, plus } => {
+                let scaled = match factor {
+                    1 => id,
+                    _ if factor.is_power_of_two() => {
+                        self.once_of(S::ShiftLeftLogical, id, factor.trailing_zeros())
+                    }
+                    _ => self.once_of(S::IMul, id, factor),
+                };
+                if plus == 0 { scaled } else { self.once_of(S::IAdd, scaled, plus.cast_unsigned()) }
             }
         }
+    }
+
+    /// An op on a value and a constant, once where it is visible.
+    fn once_of(&mut self, op: S, a: Id, b: u32) -> Id {
+        let b = self.unit().u32(b);
+        self.once([op as u32, a, b, 0], |body| body.unit().op(op, Type::I32, &[a, b]))
     }
 
     fn calc(&mut self, op: S, a: Number, b: u32) -> Number {
@@ -158,13 +172,20 @@ impl Body<'_, '_> {
             (S::ShiftRightLogical, Number::Known(a)) => Number::Known(a >> b),
             (S::ShiftLeftLogical, Number::Known(a)) => Number::Known(a << b),
             (S::BitwiseAnd, Number::Known(a)) => Number::Known(a & b),
-            (S::ShiftRightLogical, Number::Shifted(id, by)) if by > b => Number::Shifted(id, by - b),
-            (S::ShiftRightLogical, Number::Shifted(id, by)) if by == b => Number::Id(id),
-            (S::ShiftRightLogical, Number::Shifted(id, by)) => self.calc(op, Number::Id(id), b - by),
+            (S::IAdd, Number::Scaled { id, factor, plus }) => {
+                Number::Scaled { id, factor, plus: plus.wrapping_add_unsigned(b) }
+            }
+            (S::ShiftRightLogical, Number::Scaled { id, factor, plus }) if factor.trailing_zeros() >= b => {
+                Number::Scaled { id, factor: factor >> b, plus: plus >> b }
+            }
+            (S::BitwiseAnd, Number::Scaled { factor, plus, .. })
+                if factor.trailing_zeros() >= b.trailing_ones() =>
+            {
+                Number::Known(plus.cast_unsigned() & b)
+            }
             (_, a) => {
                 let a = self.id(a);
-                let b = self.unit().u32(b);
-                Number::Id(self.once([op as u32, a, b, 0], |body| body.unit().op(op, Type::I32, &[a, b])))
+                Number::Id(self.once_of(op, a, b))
             }
         }
     }

@@ -6,6 +6,7 @@ mod finish;
 use crate::error::{Error, Reason};
 use crate::interface::Interface;
 use crate::memory::{self, Memory, View};
+use crate::offsets::Offsets;
 use crate::options::Names;
 use crate::places::{self, Places, ROOT, fuel, selector};
 use crate::pure::{Helpers, Literal};
@@ -52,6 +53,7 @@ pub(crate) struct Scratch {
     /// Conditions around what is emitted that are no statements.
     conditions: u32,
     places: Places,
+    pub(crate) offsets: Offsets,
     /// Pointers of the variables that are in memory, 0 of others; empty if none is.
     memory: Vec<Id>,
     frames: Vec<Frame>,
@@ -101,7 +103,7 @@ struct Loop {
 pub(crate) struct Body<'a, 'm> {
     pub(crate) shared: &'a mut Shared<'m>,
     pub(crate) function: &'a Function,
-    scratch: &'a mut Scratch,
+    pub(crate) scratch: &'a mut Scratch,
     tree: &'a Tree,
     /// The block at work, and whether it has its terminator.
     block: u32,
@@ -135,7 +137,7 @@ pub(crate) fn emit(
     push(&mut head, S::Function, &[result, id, FunctionControl::NONE.bits(), function_type]);
     unit.name(Names::Interface, id, &function.name);
     unit.code.clear();
-    scratch.prepare(function, tree);
+    scratch.prepare(function, tree, shared.unit.options.host_bounds);
     let mut body = Body {
         shared,
         function,
@@ -180,9 +182,10 @@ fn var_type(function: &Function, var: u32) -> Type {
 }
 
 impl Scratch {
-    fn prepare(&mut self, function: &Function, tree: &Tree) {
+    fn prepare(&mut self, function: &Function, tree: &Tree, host_bounds: bool) {
         let values = function.values.len();
-        self.places.find(function, tree);
+        self.offsets.find(function, host_bounds);
+        self.places.find(function, tree, &self.offsets);
         self.ssa.reset(self.places.vars.iter().map(|var| Made { writes: var.writes, made: var.made }));
         self.ids.clear();
         self.ids.resize(values, (0, ROOT));
@@ -569,6 +572,9 @@ impl Body<'_, '_> {
             let data = &function.insts[inst];
             if matches!(data.op, Op::Const | Op::Undef) {
                 continue; // written out at each use
+            }
+            if self.scratch.offsets.is_dead(function, inst) {
+                continue; // accesses have them as numbers of elements
             }
             self.guest(data.guest);
             if !self.plain(data) {

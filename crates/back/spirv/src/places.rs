@@ -6,6 +6,7 @@
 //! outgrow the program, the variables with the most of them live in memory (`OpVariable`), which drivers turn into
 //! phis themselves, for the values that need them.
 
+use crate::offsets::{self, Offsets};
 use crate::ssa::Span;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::{Block, Function, Op, Value};
@@ -134,14 +135,14 @@ enum Step {
 
 impl Places {
     /// Finds out all about `function` and its structured form.
-    pub(crate) fn find(&mut self, function: &Function, tree: &Tree) {
+    pub(crate) fn find(&mut self, function: &Function, tree: &Tree, offsets: &Offsets) {
         self.vars.clear();
         self.vars.resize(function.values.len() + EXTRA, Var::UNKNOWN);
         self.loops.clear();
         self.open.clear();
         self.in_memory.clear();
         self.leaves.clear();
-        let mut walk = Walk { places: self, function, list: ROOT, place: 0, operands: 0 };
+        let mut walk = Walk { places: self, function, offsets, list: ROOT, place: 0, operands: 0 };
         walk.function(tree);
         let (statements, operands) = (walk.place, walk.operands);
         self.vars[fuel(function) as usize].writes = Span::ALL;
@@ -167,6 +168,7 @@ impl Places {
 struct Walk<'a> {
     places: &'a mut Places,
     function: &'a Function,
+    offsets: &'a Offsets,
     /// The list at hand.
     list: u32,
     place: u32,
@@ -288,7 +290,17 @@ impl Walk<'_> {
         }
         for &inst in &function.blocks[block].insts {
             let data = &function.insts[inst];
-            data.args.as_slice(&function.pool).iter().for_each(|&v| self.read(v));
+            let mut args = data.args.as_slice(&function.pool);
+            if self.offsets.apart() {
+                if self.offsets.is_dead(function, inst) {
+                    continue;
+                }
+                if let Some(parts) = offsets::of_access(function, inst) {
+                    self.read(parts.value);
+                    args = &args[1..];
+                }
+            }
+            args.iter().for_each(|&v| self.read(v));
             let literal = matches!(data.op, Op::Const | Op::Undef);
             for &v in data.results.as_slice(&function.pool) {
                 let var = &mut self.places.vars[v.index()];

@@ -1,7 +1,8 @@
 //! Lanes of a wave in groups: those with equal values, and prefixes within a group.
 //!
-//! Neither has loops, of which drivers are known to make waves that come apart: equal values are found bit by bit, and
-//! prefixes by lanes that look back twice as far in each step.
+//! Equal values are found bit by bit, and prefixes by lanes that look back twice as far in each step. The loops over bits and
+//! steps have as many rounds in every lane: of others, one over the values that there are, say, drivers are known to make
+//! waves that come apart.
 
 use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
@@ -67,24 +68,53 @@ impl Cx<'_> {
             _ => Type::I64,
         };
         let v = self.cast(v, holder);
-        let bits = if s.is_odd() { s.bits } else { holder.kind().bits() };
         let yes = self.constant(Type::BOOL, 1);
-        let mut mask = self.inst(Op::SgBallot, plain(), &[yes], Type::I64);
-        for bit in 0..bits {
-            let one = match holder {
-                Type::BOOL => v,
-                _ => {
-                    let bit = self.constant(holder, 1 << bit);
-                    let (low, zero) = (self.op(Op::And, &[v, bit]), self.constant(holder, 0));
-                    self.op(Op::IcmpNe, &[low, zero])
-                }
-            };
-            let ones = self.inst(Op::SgBallot, plain(), &[one], Type::I64);
-            let zeros = self.op(Op::Not, &[ones]);
-            let same = self.b.select(one, ones, zeros);
-            mask = self.op(Op::And, &[mask, same]);
+        let all = self.inst(Op::SgBallot, plain(), &[yes], Type::I64);
+        if holder == Type::BOOL {
+            return Ok(self.equal_bit(v, all));
         }
+        let bits = if s.is_odd() { s.bits } else { holder.kind().bits() };
+        let (zero, one) = (self.constant(holder, 0), self.constant(holder, 1));
+        let [_, mask] = self.rounds(bits, [v, all], |cx, [v, mask]| {
+            let low = cx.op(Op::And, &[v, one]);
+            let set = cx.op(Op::IcmpNe, &[low, zero]);
+            [cx.op(Op::Ushr, &[v, one]), cx.equal_bit(set, mask)]
+        });
         Ok(mask)
+    }
+
+    /// The lanes of a mask for which a bit is what it is for this one.
+    fn equal_bit(&mut self, bit: Value, mask: Value) -> Value {
+        let ones = self.inst(Op::SgBallot, plain(), &[bit], Type::I64);
+        let zeros = self.op(Op::Not, &[ones]);
+        let same = self.b.select(bit, ones, zeros);
+        self.op(Op::And, &[mask, same])
+    }
+
+    /// Does something to values so many times, in a loop.
+    fn rounds<const N: usize>(
+        &mut self,
+        count: u32,
+        start: [Value; N],
+        body: impl FnOnce(&mut Self, [Value; N]) -> [Value; N],
+    ) -> [Value; N] {
+        let (zero, one, count) = (self.i32(0), self.i32(1), self.i32(count));
+        let [round, after] = [(); 2].map(|()| self.b.func.add_block());
+        let entry: Vec<Value> = std::iter::once(zero).chain(start).collect();
+        self.b.jump(round, &entry);
+        self.b.switch_to(round);
+        let done = self.b.func.add_param(round, Type::I32);
+        let before = start.map(|v| {
+            let ty = self.ty(v);
+            self.b.func.add_param(round, ty)
+        });
+        let result = body(self, before);
+        let done = self.op(Op::Iadd, &[done, one]);
+        let more = self.op(Op::IcmpUlt, &[done, count]);
+        let next: Vec<Value> = std::iter::once(done).chain(result).collect();
+        self.b.branch(more, (round, &next), (after, &[]));
+        self.b.switch_to(after);
+        result
     }
 
     /// Lanes of the mask in operands from `first` on that come before this one.
@@ -127,17 +157,15 @@ impl Cx<'_> {
         let above = self.resize(above, Type::I32);
         let previous = self.op(Op::Isub, &[last, above]);
         let previous = self.b.select(is_first, lane, previous);
-        let (mut sum, mut seen) = (value, previous);
-        for _ in 0..STEPS {
-            let theirs = self.inst(Op::SgShuffle, plain(), &[sum, seen], ty);
-            let further = self.inst(Op::SgShuffle, plain(), &[seen, seen], Type::I32);
-            let done = self.op(Op::IcmpEq, &[seen, lane]);
-            let more = self.op(op, &[theirs, sum]);
-            sum = self.b.select(done, sum, more);
+        let [sum, _] = self.rounds(STEPS, [value, previous], |cx, [sum, seen]| {
+            let theirs = cx.inst(Op::SgShuffle, plain(), &[sum, seen], ty);
+            let further = cx.inst(Op::SgShuffle, plain(), &[seen, seen], Type::I32);
+            let done = cx.op(Op::IcmpEq, &[seen, lane]);
+            let more = cx.op(op, &[theirs, sum]);
             // Who sees itself has seen all before it, and who looked there has, too.
-            let ended = self.op(Op::IcmpEq, &[further, seen]);
-            seen = self.b.select(ended, lane, further);
-        }
+            let ended = cx.op(Op::IcmpEq, &[further, seen]);
+            [cx.b.select(done, sum, more), cx.b.select(ended, lane, further)]
+        });
         let sum = self.inst(Op::SgShuffle, plain(), &[sum, previous], ty);
         Ok(self.b.select(is_first, neutral, sum))
     }

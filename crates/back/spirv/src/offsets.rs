@@ -1,0 +1,111 @@
+//! Byte offsets of accesses as a multiple of a value and a constant, so that the number of an element is computed as such, and
+//! not as bytes that are divided again.
+//!
+//! Only where the host sees to what lies outside of a buffer: an offset that wraps around in 32 bits is outside then, instead of
+//! where it wraps to.
+
+use crate::pure::const_bits;
+use xenoglot_ir::{Function, Imm, Inst, Op, Space, Value};
+
+/// `value * factor + plus`, of which `factor` is a multiple of 4.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    pub(crate) value: Value,
+    pub(crate) factor: u32,
+    pub(crate) plus: u32,
+}
+
+/// An operand and the constant beside it.
+fn with_constant(function: &Function, inst: Inst) -> Option<(Value, u32)> {
+    let &[a, b] = function.args(inst) else { return None };
+    let bits = |v| const_bits(function, v).map(|bits| bits.lane(0) as u32);
+    bits(b).map(|b| (a, b)).or_else(|| bits(a).map(|a| (b, a)))
+}
+
+/// The parts of an offset that has a use for them.
+pub(crate) fn parts(function: &Function, offset: Value) -> Option<Parts> {
+    let (mut product, mut plus) = (function.def_inst(offset)?, 0);
+    if function.insts[product].op == Op::Iadd {
+        let (value, constant) = with_constant(function, product)?;
+        (product, plus) = (function.def_inst(value)?, constant);
+    }
+    let (value, factor) = match function.insts[product].op {
+        Op::Shl => {
+            let &[value, by] = function.args(product) else { return None };
+            (value, 1u32.checked_shl(const_bits(function, by)?.lane(0) as u32)?)
+        }
+        Op::Imul => with_constant(function, product)?,
+        _ => return None,
+    };
+    (factor != 0 && factor.is_multiple_of(4)).then_some(Parts { value, factor, plus })
+}
+
+/// The offset of an access that is taken apart.
+pub(crate) fn of_access(function: &Function, inst: Inst) -> Option<Parts> {
+    match function.insts[inst].imm {
+        Imm::Mem(mem) if mem.space != Space::Global => parts(function, *function.args(inst).first()?),
+        _ => None,
+    }
+}
+
+/// What nobody needs of a function, once its accesses take their offsets apart.
+#[derive(Default)]
+pub(crate) struct Offsets {
+    /// By value; empty if nothing is taken apart.
+    needed: Vec<bool>,
+    pending: Vec<Inst>,
+}
+
+/// Whether an instruction may be part of an offset and nothing else.
+fn is_part(function: &Function, inst: Inst) -> bool {
+    matches!(function.insts[inst].op, Op::Iadd | Op::Shl | Op::Imul)
+}
+
+impl Offsets {
+    /// Finds it out; `apart`: whether accesses take their offsets apart.
+    pub(crate) fn find(&mut self, function: &Function, apart: bool) {
+        self.needed.clear();
+        let insts = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied();
+        if !apart || !insts().any(|inst| of_access(function, inst).is_some()) {
+            return;
+        }
+        self.needed.resize(function.values.len(), false);
+        for inst in insts().filter(|&inst| !is_part(function, inst)) {
+            let mut args = function.args(inst);
+            if let Some(parts) = of_access(function, inst) {
+                self.need(function, parts.value);
+                args = &args[1..];
+            }
+            args.iter().for_each(|&v| self.need(function, v));
+        }
+        for &block in &function.layout {
+            function.term_args(block).iter().for_each(|&v| self.need(function, v));
+            for edge in function.edges(block) {
+                function.edge_args(edge).iter().for_each(|&v| self.need(function, v));
+            }
+        }
+        while let Some(inst) = self.pending.pop() {
+            function.args(inst).iter().for_each(|&v| self.need(function, v));
+        }
+    }
+
+    fn need(&mut self, function: &Function, v: Value) {
+        let needed = &mut self.needed[v.as_u32() as usize];
+        if !*needed {
+            *needed = true;
+            self.pending.extend(function.def_inst(v).filter(|&inst| is_part(function, inst)));
+        }
+    }
+
+    /// Whether accesses take their offsets apart.
+    pub(crate) fn apart(&self) -> bool {
+        !self.needed.is_empty()
+    }
+
+    /// Whether an instruction gives nothing but offsets that are taken apart.
+    pub(crate) fn is_dead(&self, function: &Function, inst: Inst) -> bool {
+        self.apart()
+            && is_part(function, inst)
+            && function.results(inst).iter().all(|v| !self.needed[v.as_u32() as usize])
+    }
+}
