@@ -331,7 +331,7 @@ impl Machine<'_> {
     }
 
     fn wave_at(&self, first: u32) -> Mask {
-        ((1u64 << self.wave) - 1 << first) as Mask
+        (((1u64 << self.wave) - 1) << first) as Mask
     }
 
     fn wave(&self, op: Wave, of: &Lanes, mask: Mask) -> Lanes {

@@ -1,8 +1,9 @@
 //! Random compute shaders of Direct3D 12: as DXIL, and what they compute.
 //!
-//! A shader is a tree of statements ([`shader`]): branches, loops, switches with cases that go on in the next one, breaks,
+//! A random one ([`Shader`]) is a tree of statements: branches, loops, switches with cases that go on in the next one, breaks,
 //! memory of the group with barriers and atomics, waves in flow that diverges, integers of 16, 32 and 64 bits, floats of 16
-//! and 32, vectors. [`Growth`] makes shaders that are large. A random one is run as such ([`run`]) and written as bitcode ([`bitcode`]), for which no compiler is needed.
+//! and 32, vectors. It is run as such ([`run`]) and written as bitcode ([`bitcode`]), for which no compiler is needed.
+//! [`Growth`] makes shaders of any size.
 //!
 //! ```
 //! use xenoglot_testgen::dxil::{INPUT_WORDS, Shader, bitcode, run};
