@@ -1,5 +1,5 @@
-//! Chroma at luma's places, in integers: weights are quarters along each axis, so that sums count sixteenths of a code and
-//! are exact.
+//! Chroma at luma's places, in integers: weights are quarters at most along each axis, so that sums count sixteenths of a code
+//! and are exact.
 
 use super::QUARTERS;
 use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
@@ -37,8 +37,14 @@ pub(super) enum Across {
     All,
     /// Both places of a pair have the same sample.
     Shared,
-    /// Weights of the sample before and that of the pair at even places, of that and the next at odd ones.
+    /// Weights of the sample before and that of the pair at even places, of that and the next at odd ones. The sums of both
+    /// are the same power of two.
     Pairs([u16; 2], [u16; 2]),
+}
+
+impl Across {
+    /// Between samples at even places.
+    pub(super) const COSITED: Across = Across::Pairs([0, 2], [1, 1]);
 }
 
 /// How chroma comes to luma's places along x.
@@ -48,10 +54,10 @@ pub(super) fn across(frame: &Frame<'_>, conversion: &Conversion) -> Across {
     }
     match (conversion.filter, conversion.siting[0]) {
         (Filter::Nearest, Siting::CositedEven) if conversion.reconstruction == Reconstruction::Implicit => {
-            Across::Pairs([0, QUARTERS], [0, QUARTERS])
+            Across::Pairs([0, 1], [0, 1])
         }
         (Filter::Nearest, _) => Across::Shared,
-        (Filter::Linear, Siting::CositedEven) => Across::Pairs([0, QUARTERS], [2, 2]),
+        (Filter::Linear, Siting::CositedEven) => Across::COSITED,
         (Filter::Linear, Siting::Midpoint) => Across::Pairs([1, 3], [3, 1]),
     }
 }
@@ -94,20 +100,16 @@ pub(super) fn blend_rows<C: Copy + Into<u16>, S: Sum>(rows: [&[C]; 2], weights: 
     }
 }
 
-/// Interpolates a row of sums along x, by the weights of even places and of odd ones; without them, every place has a sum. The
-/// first sum is of the sample before the first place.
+/// Adds pairs of sums by their weights.
 #[inline(always)]
-pub(super) fn spread_out<S: Sum>(pairs: Option<[[u16; 2]; 2]>, quarters: &[S], out: &mut [S]) {
-    let behind = quarters.get(1..).unwrap_or_default();
-    if let Some([even, odd]) = pairs {
-        let next = behind.get(1..).unwrap_or_default();
-        let sums = quarters.iter().zip(behind).zip(next);
-        for (out, ((&before, &sum), &next)) in out.as_chunks_mut().0.iter_mut().zip(sums) {
-            *out = [S::blend(before, sum, even), S::blend(sum, next, odd)];
-        }
-    } else {
-        for (out, &sum) in out.iter_mut().zip(behind) {
-            *out = S::blend(sum, S::default(), [QUARTERS, 0]);
-        }
+pub(super) fn blend<S: Sum, const N: usize>(
+    before: &[S; N],
+    behind: &[S; N],
+    [first, second]: [u16; 2],
+) -> [S; N] {
+    let mut out = [S::default(); N];
+    for i in 0..N {
+        out[i] = S::blend(before[i], behind[i], [first, second]);
     }
+    out
 }

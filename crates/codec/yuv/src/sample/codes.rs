@@ -5,42 +5,40 @@ use super::lanes::Lanes;
 use crate::frame::{Channel, Format};
 use std::ops::Range;
 
-/// A code or a sum of codes, which is converted to a single.
+/// A code or a sum of codes, which is multiplied as a single.
 pub(super) trait Number: Copy + Default {
-    /// Converts sixteen numbers, or eight, each for two places.
-    fn singles<L: Lanes, const N: usize>(lanes: L, of: &[Self; N]) -> L::Singles;
+    /// Products of sixteen numbers and each of some factors.
+    fn by<L: Lanes, const N: usize>(lanes: L, of: &[Self; 16], by: [L::Singles; N]) -> [L::Singles; N];
 }
 
 macro_rules! number {
-    ($ty:ty, $all:ident, $pairs:ident) => {
+    ($ty:ty, $by:ident) => {
         impl Number for $ty {
             #[inline(always)]
-            fn singles<L: Lanes, const N: usize>(lanes: L, of: &[$ty; N]) -> L::Singles {
-                match of.first_chunk() {
-                    Some(all) => lanes.$all(all),
-                    None => lanes.$pairs(of.first_chunk().unwrap_or(&[0; 8])),
-                }
+            fn by<L: Lanes, const N: usize>(
+                lanes: L,
+                of: &[$ty; 16],
+                by: [L::Singles; N],
+            ) -> [L::Singles; N] {
+                lanes.$by(of, by)
             }
         }
     };
 }
 
-number!(u8, of_bytes, of_byte_pairs);
-number!(u16, of_words, of_word_pairs);
-
-impl Number for u32 {
-    #[inline(always)]
-    fn singles<L: Lanes, const N: usize>(lanes: L, of: &[u32; N]) -> L::Singles {
-        let mut all = [0; 16];
-        for i in 0..16 {
-            all[i] = of[i * N / 16];
-        }
-        lanes.of_longs(&all)
-    }
-}
+number!(u8, bytes_by);
+number!(u16, words_by);
+number!(u32, longs_by);
 
 /// A sample's code: a byte, or a word.
 pub(super) trait Code: Number + Into<u16> {
+    /// Products of 32 codes and each of some factors: those of codes at even places, and of those at odd ones.
+    fn pairs_by<L: Lanes, const N: usize>(
+        lanes: L,
+        of: &[Self; 32],
+        by: [L::Singles; N],
+    ) -> [[L::Singles; N]; 2];
+
     /// A plane's bytes as codes, if codes are bytes.
     fn as_they_are(data: &[u8]) -> Option<&[Self]>;
 
@@ -49,6 +47,15 @@ pub(super) trait Code: Number + Into<u16> {
 }
 
 impl Code for u8 {
+    #[inline(always)]
+    fn pairs_by<L: Lanes, const N: usize>(
+        lanes: L,
+        of: &[u8; 32],
+        by: [L::Singles; N],
+    ) -> [[L::Singles; N]; 2] {
+        lanes.byte_pairs_by(of, by)
+    }
+
     #[inline(always)]
     fn as_they_are(data: &[u8]) -> Option<&[u8]> {
         Some(data)
@@ -65,6 +72,15 @@ impl Code for u8 {
 }
 
 impl Code for u16 {
+    #[inline(always)]
+    fn pairs_by<L: Lanes, const N: usize>(
+        lanes: L,
+        of: &[u16; 32],
+        by: [L::Singles; N],
+    ) -> [[L::Singles; N]; 2] {
+        lanes.word_pairs_by(of, by)
+    }
+
     #[inline(always)]
     fn as_they_are(_: &[u8]) -> Option<&[u16]> {
         None

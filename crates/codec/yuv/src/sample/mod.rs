@@ -6,10 +6,12 @@
 mod chroma;
 mod codes;
 mod lanes;
+#[cfg(test)]
+mod tests;
 
 use crate::conversion::{Affine, Conversion};
-use crate::frame::{Error, Frame};
-use chroma::{Across, Sum, across, blend_rows, down, spread_out};
+use crate::frame::{Error, Frame, Subsampling};
+use chroma::{Across, Sum, across, blend, blend_rows, down};
 use codes::{Code, Number, Reader};
 use lanes::{Lanes, Portable};
 use pulp::{Arch, NullaryFnOnce};
@@ -32,7 +34,7 @@ const QUARTERS: u16 = 4;
 /// # Errors
 /// When `out` is too short; it is not touched then.
 pub fn convert(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]]) -> Result<(), Error> {
-    rows(frame, conversion, out)
+    rows(Arch::new(), frame, conversion, out)
 }
 
 /// Converts a frame to RGBA of eight bits, clamped and rounded to the nearest, alpha 255, rows without padding.
@@ -40,7 +42,7 @@ pub fn convert(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]])
 /// # Errors
 /// When `out` is too short; it is not touched then.
 pub fn convert_rgba8(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8; 4]]) -> Result<(), Error> {
-    rows(frame, conversion, out)
+    rows(Arch::new(), frame, conversion, out)
 }
 
 /// A texel to be made.
@@ -49,6 +51,9 @@ trait Texel: Copy + Default + Send {
     const ONE: f32;
 
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [Self; 16];
+
+    /// Brings texels at even places and those at odd ones together.
+    fn of_pairs<L: Lanes>(lanes: L, pairs: [[L::Singles; 3]; 2]) -> [Self; 32];
 }
 
 impl Texel for [f32; 4] {
@@ -63,6 +68,16 @@ impl Texel for [f32; 4] {
         }
         out
     }
+
+    #[inline(always)]
+    fn of_pairs<L: Lanes>(lanes: L, [even, odd]: [[L::Singles; 3]; 2]) -> [[f32; 4]; 32] {
+        let (even, odd) = (Self::of(lanes, even), Self::of(lanes, odd));
+        let mut out = [[1.0; 4]; 32];
+        for i in 0..16 {
+            (out[2 * i], out[2 * i + 1]) = (even[i], odd[i]);
+        }
+        out
+    }
 }
 
 impl Texel for [u8; 4] {
@@ -71,6 +86,11 @@ impl Texel for [u8; 4] {
     #[inline(always)]
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [[u8; 4]; 16] {
         lanes.to_rgba8(rgb)
+    }
+
+    #[inline(always)]
+    fn of_pairs<L: Lanes>(lanes: L, pairs: [[L::Singles; 3]; 2]) -> [[u8; 4]; 32] {
+        lanes.pairs_to_rgba8(pairs)
     }
 }
 
@@ -87,7 +107,12 @@ struct Plan<'a> {
     is_luma_shared: bool,
 }
 
-fn rows<T: Texel>(frame: &Frame<'_>, conversion: &Conversion, out: &mut [T]) -> Result<(), Error> {
+fn rows<T: Texel>(
+    arch: Arch,
+    frame: &Frame<'_>,
+    conversion: &Conversion,
+    out: &mut [T],
+) -> Result<(), Error> {
     let [width, height] = frame.size;
     let needed = width.checked_mul(height).ok_or(Error::TooLarge(width, height))?;
     let given = out.len();
@@ -107,7 +132,7 @@ fn rows<T: Texel>(frame: &Frame<'_>, conversion: &Conversion, out: &mut [T]) -> 
         is_luma_shared: in_red == in_green && in_green == in_blue && rb == 0.0 && br == 0.0,
         offset: offset.map(|c| c * T::ONE),
     };
-    let (plan, arch) = (&plan, Arch::new());
+    let plan = &plan;
     out.par_chunks_mut(width * ROWS).enumerate().for_each(|(band, rows)| {
         let first = band * ROWS;
         match arch {
@@ -136,21 +161,37 @@ impl<L: Lanes, T: Texel> NullaryFnOnce for Work<'_, L, T> {
 
     #[inline(always)]
     fn call(self) {
-        match self.plan.frame.format.bits {
-            8 => self.rows_of::<u8, u16>(),
-            9..=12 => self.rows_of::<u16, u16>(),
-            _ => self.rows_of::<u16, u32>(),
+        match (self.plan.frame.format.bits, self.plan.is_luma_shared) {
+            (8, true) => self.rows_of::<u8, u16, true>(),
+            (9..=12, true) => self.rows_of::<u16, u16, true>(),
+            (_, true) => self.rows_of::<u16, u32, true>(),
+            (8, false) => self.rows_of::<u8, u16, false>(),
+            (9..=12, false) => self.rows_of::<u16, u16, false>(),
+            (_, false) => self.rows_of::<u16, u32, false>(),
         }
     }
 }
 
 impl<L: Lanes, T: Texel> Work<'_, L, T> {
     #[inline(always)]
-    fn rows_of<C: Code, S: Sum + Number>(self) {
+    fn rows_of<C: Code, S: Sum + Number, const IS_LUMA_SHARED: bool>(self) {
+        let Work { lanes, plan, first, width, rows } = self;
         let mut room = Room::<C, S>::default();
-        for (y, row) in (self.first..).zip(self.rows.chunks_mut(self.width)) {
-            for (i, texels) in row.chunks_mut(TILE).enumerate() {
-                self.plan.tile(self.lanes, [i * TILE, y], texels, &mut room);
+        let mut rows = (first..).zip(rows.chunks_mut(width)).peekable();
+        while let Some((y, row)) = rows.next() {
+            let lower = match IS_LUMA_SHARED && plan.is_chroma_shared(y) {
+                true => rows.next(),
+                false => None,
+            };
+            let tiles = row.chunks_mut(TILE).enumerate();
+            if let Some((_, lower)) = lower {
+                for ((i, upper), lower) in tiles.zip(lower.chunks_mut(TILE)) {
+                    plan.squares::<_, _, _, _>(lanes, [i * TILE, y], [upper, lower], &mut room);
+                }
+            } else {
+                for (i, texels) in tiles {
+                    plan.tile::<_, _, _, _, IS_LUMA_SHARED>(lanes, [i * TILE, y], texels, &mut room);
+                }
             }
         }
     }
@@ -159,30 +200,53 @@ impl<L: Lanes, T: Texel> Work<'_, L, T> {
 /// What a tile is made in. One serves all tiles of a thread's rows: clearing it takes as long as a good part of the work.
 #[repr(align(64))]
 struct Room<C, S> {
-    /// Codes of luma, and of the rows of chroma around it.
-    lumas: [C; ROOM],
+    /// Codes of a row of luma, or of two, and of the rows of chroma around it.
+    lumas: [[C; ROOM]; 2],
     codes: [[C; ROOM]; 2],
-    /// Chroma between these rows.
-    quarters: [S; ROOM],
-    /// Cr and Cb at luma's places.
-    sums: [[S; TILE]; 2],
+    /// Cr and Cb between these rows.
+    quarters: [[S; ROOM]; 2],
 }
 
 impl<C: Code, S: Sum> Default for Room<C, S> {
     fn default() -> Room<C, S> {
         let (code, none) = (C::default(), S::default());
-        Room {
-            lumas: [code; ROOM],
-            codes: [[code; ROOM]; 2],
-            quarters: [none; ROOM],
-            sums: [[none; TILE]; 2],
-        }
+        Room { lumas: [[code; ROOM]; 2], codes: [[code; ROOM]; 2], quarters: [[none; ROOM]; 2] }
     }
 }
 
 impl Plan<'_> {
+    /// Whether the texels of this row and the next have the same samples of chroma, one for each square.
+    fn is_chroma_shared(&self, y: usize) -> bool {
+        let is_halved = self.frame.format.subsampling == Subsampling::S420;
+        let rows = |y| down(y, self.frame.channels[0].size[1], is_halved, self.conversion);
+        is_halved && self.across == Across::Shared && rows(y) == rows(y + 1)
+    }
+
+    /// Makes a tile of two rows that share chroma.
     #[inline(always)]
-    fn tile<L: Lanes, C: Code, S: Sum + Number, T: Texel>(
+    fn squares<L: Lanes, C: Code, S: Sum + Number, T: Texel>(
+        &self,
+        lanes: L,
+        [x, y]: [usize; 2],
+        [upper, lower]: [&mut [T]; 2],
+        room: &mut Room<C, S>,
+    ) {
+        let [cr, luma, cb] = &self.frame.channels;
+        let Room { lumas: [above, below], codes: [reds, blues], .. } = room;
+        let columns = x..x + upper.len();
+        let lumas = [
+            self.reader.read(luma, y, columns.clone(), 0, above),
+            self.reader.read(luma, y + 1, columns, 0, below),
+        ];
+        let samples = x / 2..(x + upper.len()).div_ceil(2);
+        let ([row, _], _) = down(y, cr.size[1], true, self.conversion);
+        let red = self.reader.read(cr, row, samples.clone(), 0, reds);
+        let blue = self.reader.read(cb, row, samples, 0, blues);
+        Colors::<_, true>::new(lanes, self, 1).paint_squares(lumas, [red, blue], [upper, lower]);
+    }
+
+    #[inline(always)]
+    fn tile<L: Lanes, C: Code, S: Sum + Number, T: Texel, const IS_LUMA_SHARED: bool>(
         &self,
         lanes: L,
         [x, y]: [usize; 2],
@@ -190,75 +254,63 @@ impl Plan<'_> {
         room: &mut Room<C, S>,
     ) {
         let [cr, luma, cb] = &self.frame.channels;
-        let Room { lumas, codes, quarters, sums: [reds, blues] } = room;
+        let Room { lumas: [lumas, _], codes: [above, below], quarters } = room;
         let lumas = self.reader.read(luma, y, x..x + texels.len(), 0, lumas);
         let [fx, fy] = self.frame.format.subsampling.factors();
         // A texel behind the last may be made of a pair, and left out.
         let samples = x / fx..(x + texels.len()).div_ceil(fx);
         let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
-        let [above, below] = codes;
+        let is_between_rows = weights[1] != 0;
         let pairs = match self.across {
-            Across::All if weights[1] != 0 => None,
             Across::Pairs(even, odd) => Some([even, odd]),
-            // There is nothing to interpolate.
-            Across::All | Across::Shared => {
-                let red = self.reader.read(cr, rows[0], samples.clone(), 0, above);
-                let blue = self.reader.read(cb, rows[0], samples, 0, below);
-                return match fx {
-                    1 => self.paint::<16, _, _, _, _>(lanes, lumas, [red, blue], 1.0, texels),
-                    _ => self.paint::<8, _, _, _, _>(lanes, lumas, [red, blue], 1.0, texels),
-                };
-            }
+            Across::All | Across::Shared => None,
         };
-        for (channel, out) in [(cr, &mut *reds), (cb, &mut *blues)] {
-            let upper = self.reader.read(channel, rows[0], samples.clone(), 1, above);
-            let lower = match weights[1] {
-                0 => upper,
-                _ => self.reader.read(channel, rows[1], samples.clone(), 1, below),
+        if pairs.is_none() && !is_between_rows {
+            // There is nothing to interpolate.
+            let red = self.reader.read(cr, rows[0], samples.clone(), 0, above);
+            let blue = self.reader.read(cb, rows[0], samples, 0, below);
+            let colors = Colors::<_, IS_LUMA_SHARED>::new(lanes, self, 1);
+            return match fx {
+                1 => colors.paint(lumas, [red, blue], texels),
+                _ => colors.paint_pairs(lumas, [red, blue], texels),
             };
-            blend_rows([upper, lower], weights, quarters);
-            spread_out(pairs, quarters, out);
         }
-        let unit = f32::from(QUARTERS * QUARTERS);
-        self.paint::<16, _, _, _, _>(lanes, lumas, [reds, blues], unit, texels);
-    }
-
-    /// Makes texels of luma and chroma. Chroma has `N` numbers for sixteen texels, each `unit` times a code.
-    #[inline(always)]
-    fn paint<const N: usize, L: Lanes, C: Number, S: Number, T: Texel>(
-        &self,
-        lanes: L,
-        lumas: &[C],
-        [reds, blues]: [&[S]; 2],
-        unit: f32,
-        texels: &mut [T],
-    ) {
-        let colors = Colors::new(lanes, self, unit);
-        let (groups, rest) = texels.as_chunks_mut();
-        let (done, of_chroma) = (16 * groups.len(), N * groups.len());
-        let chroma = reds.as_chunks::<N>().0.iter().zip(blues.as_chunks().0);
-        for ((out, luma), (red, blue)) in groups.iter_mut().zip(lumas.as_chunks().0).zip(chroma) {
-            *out = T::of(lanes, colors.of(luma, red, blue));
+        for (channel, out) in [cr, cb].into_iter().zip(&mut *quarters) {
+            let upper = self.reader.read(channel, rows[0], samples.clone(), 1, above);
+            let lower = match is_between_rows {
+                true => self.reader.read(channel, rows[1], samples.clone(), 1, below),
+                false => upper,
+            };
+            blend_rows([upper, lower], weights, out);
         }
-        if !rest.is_empty() {
-            let (red, blue) = (padded::<N, _>(reds, of_chroma), padded(blues, of_chroma));
-            let of = colors.of(&padded(lumas, done), &red, &blue);
-            rest.copy_from_slice(&T::of(lanes, of)[..rest.len()]);
+        let [reds, blues] = &*quarters;
+        let unit = pairs.map_or(1, |[[before, sum], _]| before + sum);
+        let colors = Colors::<_, IS_LUMA_SHARED>::new(lanes, self, unit * QUARTERS);
+        match pairs {
+            None => colors.paint(lumas, [&reds[1..], &blues[1..]], texels),
+            // With weights that are known where it is compiled, a loop shifts for its products, or leaves them out.
+            Some(_) if self.across == Across::COSITED => {
+                let Across::Pairs(even, odd) = Across::COSITED else { return };
+                colors.paint_between(lumas, [reds, blues], [even, odd], texels);
+            }
+            Some(weights) => colors.paint_between(lumas, [reds, blues], weights, texels),
         }
     }
 }
 
 /// A plan's matrix for sixteen texels.
-struct Colors<L: Lanes> {
+#[derive(Clone, Copy)]
+struct Colors<L: Lanes, const IS_LUMA_SHARED: bool> {
     lanes: L,
     matrix: [[L::Singles; 3]; 3],
     offset: [L::Singles; 3],
-    is_luma_shared: bool,
 }
 
-impl<L: Lanes> Colors<L> {
+impl<L: Lanes, const IS_LUMA_SHARED: bool> Colors<L, IS_LUMA_SHARED> {
+    /// For chroma of which each number is `unit` times a code.
     #[inline(always)]
-    fn new(lanes: L, plan: &Plan, unit: f32) -> Colors<L> {
+    fn new(lanes: L, plan: &Plan, unit: u16) -> Self {
+        let unit = f32::from(unit);
         let none = lanes.splat(0.0);
         let (mut matrix, mut offset) = ([[none; 3]; 3], [none; 3]);
         for row in 0..3 {
@@ -267,37 +319,167 @@ impl<L: Lanes> Colors<L> {
             matrix[row] = [lanes.splat(r / unit), lanes.splat(g), lanes.splat(b / unit)];
             offset[row] = lanes.splat(plan.offset[row]);
         }
-        Colors { lanes, matrix, offset, is_luma_shared: plan.is_luma_shared }
+        Colors { lanes, matrix, offset }
     }
 
+    /// Makes a row of texels of which each has a sample of luma and of chroma.
     #[inline(always)]
-    fn of<C: Number, S: Number, const N: usize>(
-        &self,
-        luma: &[C; 16],
-        cr: &[S; N],
-        cb: &[S; N],
-    ) -> [L::Singles; 3] {
-        let lanes = self.lanes;
-        let [[rr, rg, rb], [gr, gg, gb], [br, bg, bb]] = self.matrix;
-        let [r0, g0, b0] = self.offset;
-        let (luma, cr, cb) = (C::singles(lanes, luma), S::singles(lanes, cr), S::singles(lanes, cb));
-        let green = self.plus(cr, gr, self.plus(cb, gb, g0));
-        if self.is_luma_shared {
-            // Of models of luma and chroma luma has one part in all components, Cb none in red, and Cr none in blue.
-            let luma = lanes.mul(luma, rg);
-            let (red, blue) = (self.plus(cr, rr, r0), self.plus(cb, bb, b0));
-            [lanes.add(luma, red), lanes.add(luma, green), lanes.add(luma, blue)]
-        } else {
-            let red = self.plus(cr, rr, self.plus(cb, rb, r0));
-            let blue = self.plus(cr, br, self.plus(cb, bb, b0));
-            [self.plus(luma, rg, red), self.plus(luma, gg, green), self.plus(luma, bg, blue)]
+    fn paint<C: Code, S: Number, T: Texel>(self, lumas: &[C], [reds, blues]: [&[S]; 2], texels: &mut [T]) {
+        let (groups, rest) = texels.as_chunks_mut();
+        let done = 16 * groups.len();
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        for ((out, luma), (red, blue)) in groups.iter_mut().zip(lumas.as_chunks().0).zip(chroma) {
+            *out = self.texels(luma, red, blue);
+        }
+        if !rest.is_empty() {
+            let all: [T; 16] = self.texels(&padded(lumas, done), &padded(reds, done), &padded(blues, done));
+            rest.copy_from_slice(&all[..rest.len()]);
         }
     }
 
-    /// `a * b + c`, rounded twice, as processors without a fused operation do it.
+    /// Makes a row of texels in pairs that have a sample of chroma each.
     #[inline(always)]
-    fn plus(&self, a: L::Singles, b: L::Singles, c: L::Singles) -> L::Singles {
-        self.lanes.add(self.lanes.mul(a, b), c)
+    fn paint_pairs<C: Code, S: Number, T: Texel>(
+        self,
+        lumas: &[C],
+        [reds, blues]: [&[S]; 2],
+        texels: &mut [T],
+    ) {
+        let (groups, rest) = texels.as_chunks_mut();
+        let done = groups.len();
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        for ((out, luma), (red, blue)) in groups.iter_mut().zip(lumas.as_chunks().0).zip(chroma) {
+            let chroma = self.of_chroma(red, blue);
+            *out = self.texel_pairs(luma, [chroma; 2]);
+        }
+        if !rest.is_empty() {
+            let chroma = self.of_chroma(&padded(reds, 16 * done), &padded(blues, 16 * done));
+            let all: [T; 32] = self.texel_pairs(&padded(lumas, 32 * done), [chroma; 2]);
+            rest.copy_from_slice(&all[..rest.len()]);
+        }
+    }
+
+    /// Makes a row of texels in pairs, with chroma between samples: by the weights of the sample before the pair and its own at
+    /// the even place, of its own and the next at the odd one. The first sample is that before the first pair.
+    #[inline(always)]
+    fn paint_between<C: Code, S: Sum + Number, T: Texel>(
+        self,
+        lumas: &[C],
+        chroma: [&[S]; 2],
+        weights: [[u16; 2]; 2],
+        texels: &mut [T],
+    ) {
+        let (groups, rest) = texels.as_chunks_mut();
+        let done = groups.len();
+        let [reds, blues] = chroma;
+        let befores = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        let sums = reds[1..].as_chunks().0.iter().zip(blues[1..].as_chunks().0);
+        let nexts = reds[2..].as_chunks().0.iter().zip(blues[2..].as_chunks().0);
+        let rows = groups.iter_mut().zip(lumas.as_chunks().0);
+        for ((out, luma), ((before, sum), next)) in rows.zip(befores.zip(sums).zip(nexts)) {
+            *out = self.texels_between(luma, [[before.0, sum.0, next.0], [before.1, sum.1, next.1]], weights);
+        }
+        if !rest.is_empty() {
+            let [from_0, from_1, from_2] = [16 * done, 16 * done + 1, 16 * done + 2];
+            let red = [&padded(reds, from_0), &padded(reds, from_1), &padded(reds, from_2)];
+            let blue = [&padded(blues, from_0), &padded(blues, from_1), &padded(blues, from_2)];
+            let all: [T; 32] = self.texels_between(&padded(lumas, 32 * done), [red, blue], weights);
+            rest.copy_from_slice(&all[..rest.len()]);
+        }
+    }
+
+    /// Makes two rows of texels in pairs, which have the same chroma.
+    #[inline(always)]
+    fn paint_squares<C: Code, S: Number, T: Texel>(
+        self,
+        lumas: [&[C]; 2],
+        [reds, blues]: [&[S]; 2],
+        [upper, lower]: [&mut [T]; 2],
+    ) {
+        let ((uppers, upper), (lowers, lower)) = (upper.as_chunks_mut(), lower.as_chunks_mut());
+        let done = uppers.len();
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        let luma = lumas[0].as_chunks().0.iter().zip(lumas[1].as_chunks().0);
+        for (((upper, lower), luma), (red, blue)) in uppers.iter_mut().zip(lowers).zip(luma).zip(chroma) {
+            let chroma = self.of_chroma(red, blue);
+            *upper = self.texel_pairs(luma.0, [chroma; 2]);
+            *lower = self.texel_pairs(luma.1, [chroma; 2]);
+        }
+        let chroma = [&reds[16 * done..], &blues[16 * done..]];
+        for (lumas, texels) in lumas.into_iter().zip([upper, lower]) {
+            self.paint_pairs(&lumas[32 * done..], chroma, texels);
+        }
+    }
+
+    #[inline(always)]
+    fn texels<C: Code, S: Number, T: Texel>(self, luma: &[C; 16], cr: &[S; 16], cb: &[S; 16]) -> [T; 16] {
+        T::of(self.lanes, self.sums(self.of_chroma(cr, cb), self.of_luma(luma)))
+    }
+
+    #[inline(always)]
+    fn texel_pairs<C: Code, T: Texel>(self, luma: &[C; 32], [even, odd]: [[L::Singles; 3]; 2]) -> [T; 32] {
+        let luma = self.of_luma_pairs(luma);
+        T::of_pairs(self.lanes, [self.sums(even, luma[0]), self.sums(odd, luma[1])])
+    }
+
+    /// Texels of samples of Cr and Cb, of each those before the pairs, theirs, and the next.
+    #[inline(always)]
+    fn texels_between<C: Code, S: Sum + Number, T: Texel>(
+        self,
+        luma: &[C; 32],
+        [red, blue]: [[&[S; 16]; 3]; 2],
+        [even, odd]: [[u16; 2]; 2],
+    ) -> [T; 32] {
+        let even = self.of_chroma(&blend(red[0], red[1], even), &blend(blue[0], blue[1], even));
+        let odd = self.of_chroma(&blend(red[1], red[2], odd), &blend(blue[1], blue[2], odd));
+        self.texel_pairs(luma, [even, odd])
+    }
+
+    /// What chroma adds to red, green and blue, and what is added to all.
+    #[inline(always)]
+    fn of_chroma<S: Number>(self, cr: &[S; 16], cb: &[S; 16]) -> [L::Singles; 3] {
+        let lanes = self.lanes;
+        let [[rr, _, rb], [gr, _, gb], [br, _, bb]] = self.matrix;
+        let [r0, g0, b0] = self.offset;
+        if IS_LUMA_SHARED {
+            // Of models of luma and chroma Cb has no part in red, and Cr none in blue.
+            let ([red, red_green], [blue_green, blue]) =
+                (S::by(lanes, cr, [rr, gr]), S::by(lanes, cb, [gb, bb]));
+            [lanes.add(red, r0), lanes.add(red_green, lanes.add(blue_green, g0)), lanes.add(blue, b0)]
+        } else {
+            let reds = S::by(lanes, cr, [rr, gr, br]);
+            self.sums(self.sums([r0, g0, b0], S::by(lanes, cb, [rb, gb, bb])), reds)
+        }
+    }
+
+    /// What luma adds to red, green and blue.
+    #[inline(always)]
+    fn of_luma<C: Code>(self, luma: &[C; 16]) -> [L::Singles; 3] {
+        let [[_, red, _], [_, green, _], [_, blue, _]] = self.matrix;
+        if IS_LUMA_SHARED {
+            let [all] = C::by(self.lanes, luma, [red]);
+            [all; 3]
+        } else {
+            C::by(self.lanes, luma, [red, green, blue])
+        }
+    }
+
+    /// The same at even places and at odd ones.
+    #[inline(always)]
+    fn of_luma_pairs<C: Code>(self, luma: &[C; 32]) -> [[L::Singles; 3]; 2] {
+        let [[_, red, _], [_, green, _], [_, blue, _]] = self.matrix;
+        if IS_LUMA_SHARED {
+            let [[even], [odd]] = C::pairs_by(self.lanes, luma, [red]);
+            [[even; 3], [odd; 3]]
+        } else {
+            C::pairs_by(self.lanes, luma, [red, green, blue])
+        }
+    }
+
+    /// Sums of each. Products are rounded before, as processors without a fused operation do it.
+    #[inline(always)]
+    fn sums(self, [r, g, b]: [L::Singles; 3], [more_r, more_g, more_b]: [L::Singles; 3]) -> [L::Singles; 3] {
+        [self.lanes.add(r, more_r), self.lanes.add(g, more_g), self.lanes.add(b, more_b)]
     }
 }
 
