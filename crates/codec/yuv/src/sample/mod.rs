@@ -17,14 +17,17 @@ use lanes::{Lanes, Portable};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
-/// Texels made at a time, an even number.
-const TILE: usize = 1024;
+/// Texels of a row that are made together.
+const GROUP: usize = 32;
 
-/// Samples of a tile with one more on either side.
-const ROOM: usize = TILE + 2;
+/// Texels for which samples are read at a time.
+const TILE: usize = 32 * GROUP;
+
+/// Samples of a tile with one more on either side, and as many more as make rows of bytes begin where cache lines do.
+const ROOM: usize = TILE + 64;
 
 /// Rows that a thread takes at once.
-const ROWS: usize = 8;
+const ROWS: usize = 16;
 
 /// What weights along an axis add up to.
 const QUARTERS: u16 = 4;
@@ -50,6 +53,9 @@ trait Texel: Copy + Default + Send {
     /// What 1 is.
     const ONE: f32;
 
+    /// Whether so many are made that models of luma and chroma have code of their own.
+    const ARE_MANY: bool;
+
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [Self; 16];
 
     /// Brings texels at even places and those at odd ones together.
@@ -58,6 +64,7 @@ trait Texel: Copy + Default + Send {
 
 impl Texel for [f32; 4] {
     const ONE: f32 = 1.0;
+    const ARE_MANY: bool = false;
 
     #[inline(always)]
     fn of<L: Lanes>(lanes: L, [r, g, b]: [L::Singles; 3]) -> [[f32; 4]; 16] {
@@ -82,6 +89,7 @@ impl Texel for [f32; 4] {
 
 impl Texel for [u8; 4] {
     const ONE: f32 = 255.0;
+    const ARE_MANY: bool = true;
 
     #[inline(always)]
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [[u8; 4]; 16] {
@@ -161,13 +169,12 @@ impl<L: Lanes, T: Texel> NullaryFnOnce for Work<'_, L, T> {
 
     #[inline(always)]
     fn call(self) {
-        match (self.plan.frame.format.bits, self.plan.is_luma_shared) {
+        match (self.plan.frame.format.bits, T::ARE_MANY && self.plan.is_luma_shared) {
             (8, true) => self.rows_of::<u8, u16, true>(),
             (9..=12, true) => self.rows_of::<u16, u16, true>(),
-            (_, true) => self.rows_of::<u16, u32, true>(),
             (8, false) => self.rows_of::<u8, u16, false>(),
             (9..=12, false) => self.rows_of::<u16, u16, false>(),
-            (_, false) => self.rows_of::<u16, u32, false>(),
+            _ => self.rows_of::<u16, u32, false>(),
         }
     }
 }
@@ -177,40 +184,48 @@ impl<L: Lanes, T: Texel> Work<'_, L, T> {
     fn rows_of<C: Code, S: Sum + Number, const IS_LUMA_SHARED: bool>(self) {
         let Work { lanes, plan, first, width, rows } = self;
         let mut room = Room::<C, S>::default();
-        let mut rows = (first..).zip(rows.chunks_mut(width)).peekable();
-        while let Some((y, row)) = rows.next() {
-            let lower = match IS_LUMA_SHARED && plan.is_chroma_shared(y) {
-                true => rows.next(),
-                false => None,
-            };
-            let tiles = row.chunks_mut(TILE).enumerate();
-            if let Some((_, lower)) = lower {
-                for ((i, upper), lower) in tiles.zip(lower.chunks_mut(TILE)) {
-                    plan.squares::<_, _, _, _>(lanes, [i * TILE, y], [upper, lower], &mut room);
+        let whole = width - width % GROUP;
+        let mut rows = (first..).zip(rows.chunks_mut(width));
+        while let Some((y, upper)) = rows.next() {
+            let (mut done, mut lower) = (0, None);
+            if IS_LUMA_SHARED && plan.is_chroma_shared(y) {
+                lower = rows.next();
+            }
+            if let Some((_, lower)) = &mut lower {
+                let tiles = upper[..whole].chunks_mut(TILE).zip(lower[..whole].chunks_mut(TILE));
+                for (upper, lower) in tiles {
+                    let columns = upper.len();
+                    plan.squares(lanes, [done, y], [upper, lower], &mut room);
+                    done += columns;
                 }
-            } else {
-                for (i, texels) in tiles {
-                    plan.tile::<_, _, _, _, IS_LUMA_SHARED>(lanes, [i * TILE, y], texels, &mut room);
+            }
+            for (y, row) in [Some((y, upper)), lower].into_iter().flatten() {
+                let mut x = done;
+                let (tiles, rest) = row[done..].split_at_mut(whole - done);
+                let mut last = [T::default(); GROUP];
+                let of_rest = &mut last[..if rest.is_empty() { 0 } else { GROUP }];
+                for texels in tiles.chunks_mut(TILE).chain(of_rest.chunks_mut(GROUP)) {
+                    plan.tile::<_, _, _, _, IS_LUMA_SHARED>(lanes, [x, y], texels, &mut room);
+                    x += texels.len();
                 }
+                rest.copy_from_slice(&last[..rest.len()]);
             }
         }
     }
 }
 
-/// What a tile is made in. One serves all tiles of a thread's rows: clearing it takes as long as a good part of the work.
+/// What texels are made in. One serves all of a thread's rows: clearing it takes as long as a good part of the work.
 #[repr(align(64))]
 struct Room<C, S> {
-    /// Codes of a row of luma, or of two, and of the rows of chroma around it.
-    lumas: [[C; ROOM]; 2],
-    codes: [[C; ROOM]; 2],
-    /// Cr and Cb between these rows.
+    /// Codes of rows of luma and chroma.
+    codes: [[C; ROOM]; 4],
+    /// Cr and Cb between rows.
     quarters: [[S; ROOM]; 2],
 }
 
 impl<C: Code, S: Sum> Default for Room<C, S> {
     fn default() -> Room<C, S> {
-        let (code, none) = (C::default(), S::default());
-        Room { lumas: [[code; ROOM]; 2], codes: [[code; ROOM]; 2], quarters: [[none; ROOM]; 2] }
+        Room { codes: [[C::default(); ROOM]; 4], quarters: [[S::default(); ROOM]; 2] }
     }
 }
 
@@ -222,7 +237,7 @@ impl Plan<'_> {
         is_halved && self.across == Across::Shared && rows(y) == rows(y + 1)
     }
 
-    /// Makes a tile of two rows that share chroma.
+    /// Makes texels of two rows that share chroma. There are whole groups of them.
     #[inline(always)]
     fn squares<L: Lanes, C: Code, S: Sum + Number, T: Texel>(
         &self,
@@ -232,19 +247,19 @@ impl Plan<'_> {
         room: &mut Room<C, S>,
     ) {
         let [cr, luma, cb] = &self.frame.channels;
-        let Room { lumas: [above, below], codes: [reds, blues], .. } = room;
-        let columns = x..x + upper.len();
-        let lumas = [
-            self.reader.read(luma, y, columns.clone(), 0, above),
-            self.reader.read(luma, y + 1, columns, 0, below),
-        ];
-        let samples = x / 2..(x + upper.len()).div_ceil(2);
         let ([row, _], _) = down(y, cr.size[1], true, self.conversion);
-        let red = self.reader.read(cr, row, samples.clone(), 0, reds);
-        let blue = self.reader.read(cb, row, samples, 0, blues);
-        Colors::<_, true>::new(lanes, self, 1).paint_squares(lumas, [red, blue], [upper, lower]);
+        let (columns, samples) = (x..x + upper.len(), x / 2..(x + upper.len()) / 2);
+        let of = [(luma, y, &columns), (luma, y + 1, &columns), (cr, row, &samples), (cb, row, &samples)];
+        let mut codes: [&[C]; 4] = [&[]; 4];
+        for ((codes, room), (channel, y, columns)) in codes.iter_mut().zip(&mut room.codes).zip(of) {
+            *codes = self.reader.read(channel, y, columns.clone(), 0, room);
+        }
+        let [above, below, reds, blues] = codes;
+        let colors = Colors::<_, true>::new(lanes, self, 1);
+        colors.paint_squares([above, below], [reds, blues], [upper, lower]);
     }
 
+    /// Makes texels of a row, whole groups of them: those behind its end are of its last samples.
     #[inline(always)]
     fn tile<L: Lanes, C: Code, S: Sum + Number, T: Texel, const IS_LUMA_SHARED: bool>(
         &self,
@@ -254,42 +269,40 @@ impl Plan<'_> {
         room: &mut Room<C, S>,
     ) {
         let [cr, luma, cb] = &self.frame.channels;
-        let Room { lumas: [lumas, _], codes: [above, below], quarters } = room;
+        let Room { codes: [lumas, below, reds, blues], quarters } = room;
         let lumas = self.reader.read(luma, y, x..x + texels.len(), 0, lumas);
         let [fx, fy] = self.frame.format.subsampling.factors();
-        // A texel behind the last may be made of a pair, and left out.
-        let samples = x / fx..(x + texels.len()).div_ceil(fx);
+        let samples = x / fx..(x + texels.len()) / fx;
         let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
         let is_between_rows = weights[1] != 0;
         let pairs = match self.across {
             Across::Pairs(even, odd) => Some([even, odd]),
             Across::All | Across::Shared => None,
         };
-        if pairs.is_none() && !is_between_rows {
-            // There is nothing to interpolate.
-            let red = self.reader.read(cr, rows[0], samples.clone(), 0, above);
-            let blue = self.reader.read(cb, rows[0], samples, 0, below);
-            let colors = Colors::<_, IS_LUMA_SHARED>::new(lanes, self, 1);
-            return match fx {
-                1 => colors.paint(lumas, [red, blue], texels),
-                _ => colors.paint_pairs(lumas, [red, blue], texels),
-            };
-        }
-        for (channel, out) in [cr, cb].into_iter().zip(&mut *quarters) {
-            let upper = self.reader.read(channel, rows[0], samples.clone(), 1, above);
-            let lower = match is_between_rows {
-                true => self.reader.read(channel, rows[1], samples.clone(), 1, below),
-                false => upper,
-            };
-            blend_rows([upper, lower], weights, out);
+        let is_between = is_between_rows || pairs.is_some();
+        let around = usize::from(pairs.is_some());
+        let mut codes: [&[C]; 2] = [&[]; 2];
+        let rooms = [reds, blues].into_iter().zip(&mut *quarters);
+        for ((codes, channel), (room, out)) in codes.iter_mut().zip([cr, cb]).zip(rooms) {
+            *codes = self.reader.read(channel, rows[0], samples.clone(), around, room);
+            if is_between {
+                let lower = match is_between_rows {
+                    true => self.reader.read(channel, rows[1], samples.clone(), around, below),
+                    false => codes,
+                };
+                blend_rows([codes, lower], weights, out);
+            }
         }
         let [reds, blues] = &*quarters;
-        let unit = pairs.map_or(1, |[[before, sum], _]| before + sum);
-        let colors = Colors::<_, IS_LUMA_SHARED>::new(lanes, self, unit * QUARTERS);
+        let unit = pairs.map_or(1, |[[before, own], _]| before + own);
+        let unit = if is_between { unit * QUARTERS } else { 1 };
+        let colors = Colors::<_, IS_LUMA_SHARED>::new(lanes, self, unit);
         match pairs {
-            None => colors.paint(lumas, [&reds[1..], &blues[1..]], texels),
-            // With weights that are known where it is compiled, a loop shifts for its products, or leaves them out.
-            Some(_) if self.across == Across::COSITED => {
+            None if is_between_rows => colors.paint(lumas, [reds, blues], texels),
+            None if fx == 1 => colors.paint(lumas, codes, texels),
+            None => colors.paint_pairs(lumas, codes, texels),
+            // With weights that are known where it is compiled, a loop adds and shifts for its products.
+            Some(_) if IS_LUMA_SHARED && self.across == Across::COSITED => {
                 let Across::Pairs(even, odd) = Across::COSITED else { return };
                 colors.paint_between(lumas, [reds, blues], [even, odd], texels);
             }
@@ -322,22 +335,17 @@ impl<L: Lanes, const IS_LUMA_SHARED: bool> Colors<L, IS_LUMA_SHARED> {
         Colors { lanes, matrix, offset }
     }
 
-    /// Makes a row of texels of which each has a sample of luma and of chroma.
+    /// Makes texels of which each has a sample of luma and of chroma.
     #[inline(always)]
     fn paint<C: Code, S: Number, T: Texel>(self, lumas: &[C], [reds, blues]: [&[S]; 2], texels: &mut [T]) {
-        let (groups, rest) = texels.as_chunks_mut();
-        let done = 16 * groups.len();
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        for ((out, luma), (red, blue)) in groups.iter_mut().zip(lumas.as_chunks().0).zip(chroma) {
-            *out = self.texels(luma, red, blue);
-        }
-        if !rest.is_empty() {
-            let all: [T; 16] = self.texels(&padded(lumas, done), &padded(reds, done), &padded(blues, done));
-            rest.copy_from_slice(&all[..rest.len()]);
+        for ((out, luma), (red, blue)) in groups.zip(chroma) {
+            *out = T::of(self.lanes, self.sums(self.of_chroma(red, blue), self.of_luma(luma)));
         }
     }
 
-    /// Makes a row of texels in pairs that have a sample of chroma each.
+    /// Makes texels in pairs that have a sample of chroma each.
     #[inline(always)]
     fn paint_pairs<C: Code, S: Number, T: Texel>(
         self,
@@ -345,46 +353,11 @@ impl<L: Lanes, const IS_LUMA_SHARED: bool> Colors<L, IS_LUMA_SHARED> {
         [reds, blues]: [&[S]; 2],
         texels: &mut [T],
     ) {
-        let (groups, rest) = texels.as_chunks_mut();
-        let done = groups.len();
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        for ((out, luma), (red, blue)) in groups.iter_mut().zip(lumas.as_chunks().0).zip(chroma) {
+        for ((out, luma), (red, blue)) in groups.zip(chroma) {
             let chroma = self.of_chroma(red, blue);
             *out = self.texel_pairs(luma, [chroma; 2]);
-        }
-        if !rest.is_empty() {
-            let chroma = self.of_chroma(&padded(reds, 16 * done), &padded(blues, 16 * done));
-            let all: [T; 32] = self.texel_pairs(&padded(lumas, 32 * done), [chroma; 2]);
-            rest.copy_from_slice(&all[..rest.len()]);
-        }
-    }
-
-    /// Makes a row of texels in pairs, with chroma between samples: by the weights of the sample before the pair and its own at
-    /// the even place, of its own and the next at the odd one. The first sample is that before the first pair.
-    #[inline(always)]
-    fn paint_between<C: Code, S: Sum + Number, T: Texel>(
-        self,
-        lumas: &[C],
-        chroma: [&[S]; 2],
-        weights: [[u16; 2]; 2],
-        texels: &mut [T],
-    ) {
-        let (groups, rest) = texels.as_chunks_mut();
-        let done = groups.len();
-        let [reds, blues] = chroma;
-        let befores = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        let sums = reds[1..].as_chunks().0.iter().zip(blues[1..].as_chunks().0);
-        let nexts = reds[2..].as_chunks().0.iter().zip(blues[2..].as_chunks().0);
-        let rows = groups.iter_mut().zip(lumas.as_chunks().0);
-        for ((out, luma), ((before, sum), next)) in rows.zip(befores.zip(sums).zip(nexts)) {
-            *out = self.texels_between(luma, [[before.0, sum.0, next.0], [before.1, sum.1, next.1]], weights);
-        }
-        if !rest.is_empty() {
-            let [from_0, from_1, from_2] = [16 * done, 16 * done + 1, 16 * done + 2];
-            let red = [&padded(reds, from_0), &padded(reds, from_1), &padded(reds, from_2)];
-            let blue = [&padded(blues, from_0), &padded(blues, from_1), &padded(blues, from_2)];
-            let all: [T; 32] = self.texels_between(&padded(lumas, 32 * done), [red, blue], weights);
-            rest.copy_from_slice(&all[..rest.len()]);
         }
     }
 
@@ -392,47 +365,46 @@ impl<L: Lanes, const IS_LUMA_SHARED: bool> Colors<L, IS_LUMA_SHARED> {
     #[inline(always)]
     fn paint_squares<C: Code, S: Number, T: Texel>(
         self,
-        lumas: [&[C]; 2],
+        [upper, lower]: [&[C]; 2],
         [reds, blues]: [&[S]; 2],
-        [upper, lower]: [&mut [T]; 2],
+        texels: [&mut [T]; 2],
     ) {
-        let ((uppers, upper), (lowers, lower)) = (upper.as_chunks_mut(), lower.as_chunks_mut());
-        let done = uppers.len();
+        let [uppers, lowers] = texels;
+        let uppers = uppers.as_chunks_mut().0.iter_mut().zip(upper.as_chunks().0);
+        let lowers = lowers.as_chunks_mut().0.iter_mut().zip(lower.as_chunks().0);
         let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        let luma = lumas[0].as_chunks().0.iter().zip(lumas[1].as_chunks().0);
-        for (((upper, lower), luma), (red, blue)) in uppers.iter_mut().zip(lowers).zip(luma).zip(chroma) {
+        for ((upper, lower), (red, blue)) in uppers.zip(lowers).zip(chroma) {
             let chroma = self.of_chroma(red, blue);
-            *upper = self.texel_pairs(luma.0, [chroma; 2]);
-            *lower = self.texel_pairs(luma.1, [chroma; 2]);
-        }
-        let chroma = [&reds[16 * done..], &blues[16 * done..]];
-        for (lumas, texels) in lumas.into_iter().zip([upper, lower]) {
-            self.paint_pairs(&lumas[32 * done..], chroma, texels);
+            *upper.0 = self.texel_pairs(upper.1, [chroma; 2]);
+            *lower.0 = self.texel_pairs(lower.1, [chroma; 2]);
         }
     }
 
+    /// Makes texels in pairs, with chroma between samples: by the weights of the sample before the pair and its own at the even
+    /// place, of its own and the next at the odd one. The first sample is that before the first pair.
     #[inline(always)]
-    fn texels<C: Code, S: Number, T: Texel>(self, luma: &[C; 16], cr: &[S; 16], cb: &[S; 16]) -> [T; 16] {
-        T::of(self.lanes, self.sums(self.of_chroma(cr, cb), self.of_luma(luma)))
+    fn paint_between<C: Code, S: Sum + Number, T: Texel>(
+        self,
+        lumas: &[C],
+        [reds, blues]: [&[S]; 2],
+        [even, odd]: [[u16; 2]; 2],
+        texels: &mut [T],
+    ) {
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
+        let before = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        let own = reds[1..].as_chunks().0.iter().zip(blues[1..].as_chunks().0);
+        let next = reds[2..].as_chunks().0.iter().zip(blues[2..].as_chunks().0);
+        for ((out, luma), ((before, own), next)) in groups.zip(before.zip(own).zip(next)) {
+            let even = self.of_chroma(&blend(before.0, own.0, even), &blend(before.1, own.1, even));
+            let odd = self.of_chroma(&blend(own.0, next.0, odd), &blend(own.1, next.1, odd));
+            *out = self.texel_pairs(luma, [even, odd]);
+        }
     }
 
     #[inline(always)]
     fn texel_pairs<C: Code, T: Texel>(self, luma: &[C; 32], [even, odd]: [[L::Singles; 3]; 2]) -> [T; 32] {
         let luma = self.of_luma_pairs(luma);
         T::of_pairs(self.lanes, [self.sums(even, luma[0]), self.sums(odd, luma[1])])
-    }
-
-    /// Texels of samples of Cr and Cb, of each those before the pairs, theirs, and the next.
-    #[inline(always)]
-    fn texels_between<C: Code, S: Sum + Number, T: Texel>(
-        self,
-        luma: &[C; 32],
-        [red, blue]: [[&[S; 16]; 3]; 2],
-        [even, odd]: [[u16; 2]; 2],
-    ) -> [T; 32] {
-        let even = self.of_chroma(&blend(red[0], red[1], even), &blend(blue[0], blue[1], even));
-        let odd = self.of_chroma(&blend(red[1], red[2], odd), &blend(blue[1], blue[2], odd));
-        self.texel_pairs(luma, [even, odd])
     }
 
     /// What chroma adds to red, green and blue, and what is added to all.
@@ -481,11 +453,4 @@ impl<L: Lanes, const IS_LUMA_SHARED: bool> Colors<L, IS_LUMA_SHARED> {
     fn sums(self, [r, g, b]: [L::Singles; 3], [more_r, more_g, more_b]: [L::Singles; 3]) -> [L::Singles; 3] {
         [self.lanes.add(r, more_r), self.lanes.add(g, more_g), self.lanes.add(b, more_b)]
     }
-}
-
-/// The numbers from a place on, up to `N`, and zeros where there are fewer.
-fn padded<const N: usize, T: Number>(numbers: &[T], from: usize) -> [T; N] {
-    let mut out = [T::default(); N];
-    out.iter_mut().zip(numbers.iter().skip(from)).for_each(|(out, &number)| *out = number);
-    out
 }
