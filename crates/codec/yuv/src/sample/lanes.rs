@@ -119,10 +119,11 @@ impl Lanes for Portable {
     #[inline(always)]
     fn to_rgba8(self, [r, g, b]: [[f32; 16]; 3]) -> [[u8; 4]; 16] {
         const LOWEST: i32 = LARGE.to_bits() as i32;
-        let byte = |c: f32| ((c + LARGE).to_bits() as i32).clamp(LOWEST, LOWEST + 255) as u8;
-        let mut out = [[255; 4]; 16];
+        let byte = |c: f32| ((c + LARGE).to_bits() as i32).clamp(LOWEST, LOWEST + 255) as u32 & 255;
+        // Compilers make vectors of words put together, but not of bytes put next to each other.
+        let mut out = [[0; 4]; 16];
         for i in 0..16 {
-            out[i] = [byte(r[i]), byte(g[i]), byte(b[i]), 255];
+            out[i] = (byte(r[i]) | byte(g[i]) << 8 | byte(b[i]) << 16 | 255 << 24).to_le_bytes();
         }
         out
     }
@@ -299,26 +300,16 @@ mod x86 {
 
     /// Products of AVX2.
     trait HalfProducts {
-        fn or(self, codes: __m256i) -> __m256i;
-
-        fn by<const N: usize>(self, sums: [__m256i; 2], by: [[__m256; 2]; N]) -> [[__m256; 2]; N];
+        fn by<const N: usize>(self, codes: [__m256i; 2], by: [[__m256; 2]; N]) -> [[__m256; 2]; N];
     }
 
     impl HalfProducts for V3 {
-        /// Codes as the lowest bits of [`LARGE`].
+        /// Products of codes, which are converted: there are too few registers for what the fused operation subtracts.
         #[inline(always)]
-        fn or(self, codes: __m256i) -> __m256i {
-            self.avx2._mm256_or_si256(codes, self.avx._mm256_set1_epi32(LARGE.to_bits() as i32))
-        }
-
-        /// Products of codes that [`LARGE`] was added to, as those of AVX-512 are made.
-        #[inline(always)]
-        fn by<const N: usize>(self, sums: [__m256i; 2], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
-            let (avx, fma) = (self.avx, self.fma);
-            let (large, mut out) = (avx._mm256_set1_ps(-LARGE), by);
+        fn by<const N: usize>(self, codes: [__m256i; 2], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
+            let (codes, mut out) = (halves!(h => self.avx._mm256_cvtepi32_ps(codes[h])), by);
             for by in &mut out {
-                *by =
-                    halves!(h => fma._mm256_fmadd_ps(cast(sums[h]), by[h], avx._mm256_mul_ps(by[h], large)));
+                *by = halves!(h => self.avx._mm256_mul_ps(codes[h], by[h]));
             }
             out
         }
@@ -336,7 +327,7 @@ mod x86 {
         fn bytes_by<const N: usize>(self, codes: &[u8; 16], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
             let codes = halves!(h => {
                 let bytes: [u8; 8] = half(codes, h);
-                self.or(self.avx2._mm256_cvtepu8_epi32(cast([bytes, [0; 8]])))
+                self.avx2._mm256_cvtepu8_epi32(cast([bytes, [0; 8]]))
             });
             self.by(codes, by)
         }
@@ -350,15 +341,14 @@ mod x86 {
             let avx2 = self.avx2;
             let pairs = halves!(h => avx2._mm256_cvtepu16_epi32(cast(half::<u8, 16>(codes, h))));
             let mask = self.avx._mm256_set1_epi32(0xff);
-            let even = halves!(h => self.or(avx2._mm256_and_si256(pairs[h], mask)));
-            let odd = halves!(h => self.or(avx2._mm256_srli_epi32::<8>(pairs[h])));
+            let even = halves!(h => avx2._mm256_and_si256(pairs[h], mask));
+            let odd = halves!(h => avx2._mm256_srli_epi32::<8>(pairs[h]));
             [self.by(even, by), self.by(odd, by)]
         }
 
         #[inline(always)]
         fn words_by<const N: usize>(self, codes: &[u16; 16], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
-            let codes =
-                halves!(h => self.or(self.avx2._mm256_cvtepu16_epi32(cast(half::<u16, 8>(codes, h)))));
+            let codes = halves!(h => self.avx2._mm256_cvtepu16_epi32(cast(half::<u16, 8>(codes, h))));
             self.by(codes, by)
         }
 
@@ -371,14 +361,14 @@ mod x86 {
             let avx2 = self.avx2;
             let pairs: [__m256i; 2] = halves!(h => cast(half::<u16, 16>(codes, h)));
             let mask = self.avx._mm256_set1_epi32(0xffff);
-            let even = halves!(h => self.or(avx2._mm256_and_si256(pairs[h], mask)));
-            let odd = halves!(h => self.or(avx2._mm256_srli_epi32::<16>(pairs[h])));
+            let even = halves!(h => avx2._mm256_and_si256(pairs[h], mask));
+            let odd = halves!(h => avx2._mm256_srli_epi32::<16>(pairs[h]));
             [self.by(even, by), self.by(odd, by)]
         }
 
         #[inline(always)]
         fn longs_by<const N: usize>(self, codes: &[u32; 16], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
-            self.by(halves!(h => self.or(cast(half::<u32, 8>(codes, h)))), by)
+            self.by(halves!(h => cast(half::<u32, 8>(codes, h))), by)
         }
 
         #[inline(always)]
