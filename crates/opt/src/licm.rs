@@ -161,7 +161,7 @@ fn place_preheaders(f: &mut Function, first: usize) {
     f.layout = old.into_iter().flat_map(|block| before[block].expand().into_iter().chain([block])).collect();
 }
 
-/// Loops that code is moved out of at once: a shader of nested loops alone is not to take the square of their number.
+/// How many loops code is moved out of at once. Without a limit, n nested loops would take n² steps.
 const MOST: usize = 64;
 
 /// The outermost loop around `block` that anything may be moved out of, from there.

@@ -18,8 +18,8 @@
 //! nothing but those rules.
 //!
 //! This is a colouring of the blocks in reverse post-order, which a definition always precedes its uses in; nothing
-//! is assumed about the shape of the graph. In a function with so much live at once that finding out what would take far
-//! longer than anything else, each value has a temporary of its own.
+//! is assumed about the shape of the graph. Where the lists of live values would be far longer than the
+//! function, as in deeply nested loops, each value gets a temporary of its own.
 
 use xenoglot_ir::analysis::{Analyses, Cfg, Liveness};
 use xenoglot_ir::entity::packed_option::PackedOption;

@@ -504,8 +504,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a line begins with: four blanks a level, of as many levels as anybody reads. Without an end to it, the text of
-    /// loops in each other would take the square of their number.
+    /// The indentation of a line: four blanks for each level, 16 levels at most. Without a limit, the text of n nested loops
+    /// would have n² blanks.
     pub(crate) fn indentation(&self) -> &'static str {
         const BLANKS: &str = "                                                                ";
         &BLANKS[..BLANKS.len().min(4 * self.indent)]

@@ -1,8 +1,8 @@
-//! Byte offsets of accesses as a multiple of a value and a constant, so that the number of an element is computed as such, and
-//! not as bytes that are divided again.
+//! Splits the byte offset of an access into `value * factor + constant`. The writer then computes the number of the element
+//! directly, instead of computing bytes and dividing them again.
 //!
-//! Only where the host sees to what lies outside of a buffer: an offset that wraps around in 32 bits is outside then, instead of
-//! where it wraps to.
+//! Done only for hosts that check bounds themselves (`host_bounds`): an offset that wraps around in 32 bits is out of bounds
+//! there, and does not access the place that it wraps to.
 
 use crate::pure::const_bits;
 use xenoglot_ir::{Function, Imm, Inst, Op, Space, Value};
@@ -22,7 +22,7 @@ fn with_constant(function: &Function, inst: Inst) -> Option<(Value, u32)> {
     bits(b).map(|b| (a, b)).or_else(|| bits(a).map(|a| (b, a)))
 }
 
-/// The parts of an offset that has a use for them.
+/// Splits an offset; `None` if it has not this form.
 pub(crate) fn parts(function: &Function, offset: Value) -> Option<Parts> {
     let (mut product, mut plus) = (function.def_inst(offset)?, 0);
     if function.insts[product].op == Op::Iadd {
@@ -40,7 +40,7 @@ pub(crate) fn parts(function: &Function, offset: Value) -> Option<Parts> {
     (factor != 0 && factor.is_multiple_of(4)).then_some(Parts { value, factor, plus })
 }
 
-/// The offset of an access that is taken apart.
+/// The parts of an access's offset, if it is split.
 pub(crate) fn of_access(function: &Function, inst: Inst) -> Option<Parts> {
     match function.insts[inst].imm {
         Imm::Mem(mem) if mem.space != Space::Global => parts(function, *function.args(inst).first()?),
@@ -48,7 +48,7 @@ pub(crate) fn of_access(function: &Function, inst: Inst) -> Option<Parts> {
     }
 }
 
-/// What nobody needs of a function, once its accesses take their offsets apart.
+/// Instructions that are no longer needed once the accesses of a function split their offsets.
 #[derive(Default)]
 pub(crate) struct Offsets {
     /// By value; empty if nothing is taken apart.
@@ -62,7 +62,7 @@ fn is_part(function: &Function, inst: Inst) -> bool {
 }
 
 impl Offsets {
-    /// Finds it out; `apart`: whether accesses take their offsets apart.
+    /// Finds these instructions; none if `apart` is false, because accesses do not split their offsets then.
     pub(crate) fn find(&mut self, function: &Function, apart: bool) {
         self.needed.clear();
         let insts = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied();
@@ -102,7 +102,7 @@ impl Offsets {
         !self.needed.is_empty()
     }
 
-    /// Whether an instruction gives nothing but offsets that are taken apart.
+    /// Whether the results of an instruction are only used in offsets that are split.
     pub(crate) fn is_dead(&self, function: &Function, inst: Inst) -> bool {
         self.apart()
             && is_part(function, inst)

@@ -21,6 +21,7 @@ mod eval;
 mod growth;
 pub mod module;
 mod shader;
+mod write;
 
 pub use emit::bitcode;
 pub use eval::run;

@@ -1,8 +1,8 @@
 //! Lanes of a wave in groups: those with equal values, and prefixes within a group.
 //!
 //! Equal values are found bit by bit, and prefixes by lanes that look back twice as far in each step. The loops over bits and
-//! steps have as many rounds in every lane: of others, one over the values that there are, say, drivers are known to make
-//! waves that come apart.
+//! steps have the same number of rounds in every lane. A loop over the distinct values would be shorter, but its lanes leave
+//! one by one, and drivers are known to split waves there.
 
 use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
