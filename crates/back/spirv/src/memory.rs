@@ -63,6 +63,7 @@ impl View {
                 | StorageClass::RayPayloadKHR
                 | StorageClass::IncomingRayPayloadKHR
                 | StorageClass::HitAttributeKHR
+                | StorageClass::HitObjectAttributeEXT
                 | StorageClass::CallableDataKHR
                 | StorageClass::IncomingCallableDataKHR
         )

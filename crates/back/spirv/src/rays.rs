@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use spirv::{BuiltIn, Capability, Decoration, Op as S, StorageClass};
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::imm::{QueryInfo, RayValue};
+use xenoglot_ir::imm::{HitInfo, QueryInfo, RayValue};
 use xenoglot_ir::module::{Count, Module, PayloadKind, ResourceKind, Stage};
 use xenoglot_ir::{Imm, Inst, Op, Type, Value};
 
@@ -34,6 +34,7 @@ pub(crate) fn payload_class(kind: PayloadKind) -> StorageClass {
         PayloadKind::Ray => StorageClass::RayPayloadKHR,
         PayloadKind::IncomingRay => StorageClass::IncomingRayPayloadKHR,
         PayloadKind::HitAttribute => StorageClass::HitAttributeKHR,
+        PayloadKind::HitObjectAttribute => StorageClass::HitObjectAttributeEXT,
         PayloadKind::Callable => StorageClass::CallableDataKHR,
         PayloadKind::IncomingCallable => StorageClass::IncomingCallableDataKHR,
     }
@@ -67,10 +68,16 @@ fn query_needs(unit: &mut Unit) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Inline queries of a module, and the distance of rays.
+/// Hit objects need SPIR-V 1.4, which stages of rays have.
+fn hit_needs(unit: &mut Unit) {
+    unit.capability(Capability::ShaderInvocationReorderEXT);
+    unit.extension("SPV_EXT_shader_invocation_reorder");
+}
+
+/// Inline queries and hit objects of a module, and the distance of rays.
 #[derive(Default)]
 pub(crate) struct Rays {
-    queries: SecondaryMap<Resource, Id>,
+    objects: SecondaryMap<Resource, Id>,
     distance: Id,
 }
 
@@ -78,14 +85,17 @@ impl Rays {
     pub(crate) fn declare(unit: &mut Unit, module: &Module) -> Result<Rays, Reason> {
         let mut rays = Rays::default();
         for (resource, data) in &module.resources {
-            if data.kind == ResourceKind::RayQuery {
+            let Some(object) = object_type(data.kind) else { continue };
+            if object == S::TypeRayQueryKHR {
                 query_needs(unit)?;
-                let query = unit.type_of(S::TypeRayQueryKHR, &[]);
-                let ty = descriptors(unit, data.count, query);
-                let var = unit.variable(StorageClass::Private, ty);
-                unit.name(Names::Interface, var, &data.name);
-                rays.queries[resource] = var;
+            } else {
+                hit_needs(unit);
             }
+            let object = unit.type_of(object, &[]);
+            let ty = descriptors(unit, data.count, object);
+            let var = unit.variable(StorageClass::Private, ty);
+            unit.name(Names::Interface, var, &data.name);
+            rays.objects[resource] = var;
         }
         let uses = |op| {
             let insts = |f: &xenoglot_ir::Function| f.insts.values().any(|i| i.op == op);
@@ -104,6 +114,15 @@ impl Rays {
     }
 }
 
+/// The type of the variables that a kind of resource is, which has no descriptor.
+fn object_type(kind: ResourceKind) -> Option<S> {
+    match kind {
+        ResourceKind::RayQuery => Some(S::TypeRayQueryKHR),
+        ResourceKind::HitObject => Some(S::TypeHitObjectEXT),
+        _ => None,
+    }
+}
+
 impl Body<'_, '_> {
     fn words(&mut self, inst: Inst) -> SmallVec<[Id; 12]> {
         let function = self.function;
@@ -115,18 +134,20 @@ impl Body<'_, '_> {
         Ok(view.ok_or(Reason::Invalid("the resource is no payload"))?.var)
     }
 
-    /// The query of an op and its other operands; of an array, the last operand is the element.
-    fn query<'f>(&mut self, resource: Resource, args: &'f [Value]) -> Result<(Id, &'f [Value]), Reason> {
-        let var = self.shared.rays.queries.get(resource).copied().filter(|&id| id != 0);
-        let var = var.ok_or(Reason::Invalid("the resource is no ray query"))?;
-        if self.shared.module.resources[resource].count == Count::One {
+    /// The query or the hit object of an op and its other operands; of an array, the last operand is the element.
+    fn object<'f>(&mut self, resource: Resource, args: &'f [Value]) -> Result<(Id, &'f [Value]), Reason> {
+        const OTHER: Reason = Reason::Invalid("the resource is no ray query or hit object");
+        let var = self.shared.rays.objects.get(resource).copied().filter(|&id| id != 0).ok_or(OTHER)?;
+        let data = &self.shared.module.resources[resource];
+        if data.count == Count::One {
             return Ok((var, args));
         }
+        let ty = object_type(data.kind).ok_or(OTHER)?;
         let (&element, args) = args.split_last().ok_or(OPERANDS)?;
         let element = self.value(element);
         let unit = self.unit();
-        let query = unit.type_of(S::TypeRayQueryKHR, &[]);
-        let pointer = unit.pointer(StorageClass::Private, query);
+        let ty = unit.type_of(ty, &[]);
+        let pointer = unit.pointer(StorageClass::Private, ty);
         Ok((unit.op_raw(S::AccessChain, pointer, &[var, element]), args))
     }
 
@@ -140,7 +161,7 @@ impl Body<'_, '_> {
                 let mut words = SmallVec::<[Id; 12]>::new();
                 if data.op == Op::QueryStart {
                     let query;
-                    (query, args) = self.query(resource, args)?;
+                    (query, args) = self.object(resource, args)?;
                     words.push(query);
                 }
                 let (&structure, args) = args.split_first().ok_or(OPERANDS)?;
@@ -179,11 +200,11 @@ impl Body<'_, '_> {
                 Ok(None)
             }
             (Op::QueryProceed, Imm::Resource(resource)) => {
-                let (query, _) = self.query(resource, function.args(inst))?;
+                let (query, _) = self.object(resource, function.args(inst))?;
                 Ok(Some(self.unit().op(S::RayQueryProceedKHR, Type::BOOL, &[query])))
             }
             (Op::QueryTerminate | Op::QueryConfirm | Op::QueryGenerate, Imm::Resource(resource)) => {
-                let (query, args) = self.query(resource, function.args(inst))?;
+                let (query, args) = self.object(resource, function.args(inst))?;
                 let mut words = SmallVec::<[Id; 2]>::from_slice(&[query]);
                 for &v in args {
                     words.push(self.value(v));
@@ -197,8 +218,35 @@ impl Body<'_, '_> {
                 Ok(None)
             }
             (Op::QueryGet, Imm::Query(info)) => {
-                let (query, _) = self.query(info.query, function.args(inst))?;
-                Ok(Some(self.query_value(query, info)))
+                let (query, _) = self.object(info.query, function.args(inst))?;
+                self.query_value(query, info).map(Some)
+            }
+            (Op::HitGet, Imm::Query(info)) => {
+                let (object, _) = self.object(info.query, function.args(inst))?;
+                self.hit_value(object, info).map(Some)
+            }
+            (Op::HitTrace | Op::HitFromQuery | Op::HitInvoke | Op::HitAttributes, Imm::Hit(info)) => {
+                self.hit(inst, info)?;
+                Ok(None)
+            }
+            (Op::HitMiss | Op::HitNop | Op::HitSetRecord | Op::HitReorder, Imm::Resource(resource)) => {
+                let (object, mut args) = self.object(resource, function.args(inst))?;
+                let op = match data.op {
+                    Op::HitMiss => S::HitObjectRecordMissEXT,
+                    Op::HitNop => S::HitObjectRecordEmptyEXT,
+                    Op::HitSetRecord => S::HitObjectSetShaderBindingTableRecordIndexEXT,
+                    _ => S::ReorderThreadWithHitObjectEXT,
+                };
+                // A hint of no bits is none.
+                if let (Op::HitReorder, [_, bits]) = (data.op, args)
+                    && function.const_bits(*bits).is_some_and(|bits| bits.lane(0) == 0)
+                {
+                    args = &[];
+                }
+                let mut words = SmallVec::<[Id; 8]>::from_slice(&[object]);
+                words.extend(args.iter().map(|&v| self.value(v)));
+                self.unit().effect_of(op, &words);
+                Ok(None)
             }
             (Op::MeshSetCounts, _) => {
                 let words = self.words(inst);
@@ -215,7 +263,74 @@ impl Body<'_, '_> {
         }
     }
 
-    fn query_value(&mut self, query: Id, info: QueryInfo) -> Id {
+    /// An op on a hit object and memory.
+    fn hit(&mut self, inst: Inst, info: HitInfo) -> Result<(), Reason> {
+        let function = self.function;
+        let (object, mut args) = self.object(info.object, function.args(inst))?;
+        let mut words = SmallVec::<[Id; 16]>::from_slice(&[object]);
+        let payload = self.payload(info.payload)?;
+        let op = match function.insts[inst].op {
+            Op::HitTrace => {
+                let (&structure, args) = args.split_first().ok_or(OPERANDS)?;
+                words.push(self.structure(structure)?);
+                words.extend(args.iter().map(|&v| self.value(v)));
+                words.push(payload);
+                S::HitObjectTraceRayEXT
+            }
+            Op::HitFromQuery => {
+                let query = info.query.expand().ok_or(Reason::Invalid("no ray query is named"))?;
+                let query_var;
+                (query_var, args) = self.object(query, args)?;
+                let &kind = args.first().ok_or(OPERANDS)?;
+                // The record is what `hit.set_record` gives it.
+                let none = self.unit().u32(0);
+                words.extend([query_var, none, payload]);
+                // The kind is an operand since revision 3 of the extension, which other validators refuse.
+                if function.const_bits(kind).is_none_or(|bits| bits.lane(0) != 0) {
+                    words.push(self.value(kind));
+                }
+                S::HitObjectRecordFromQueryEXT
+            }
+            Op::HitInvoke => {
+                words.push(payload);
+                S::HitObjectExecuteShaderEXT
+            }
+            _ => {
+                words.push(payload);
+                S::HitObjectGetAttributesEXT
+            }
+        };
+        self.unit().effect_of(op, &words);
+        Ok(())
+    }
+
+    fn hit_value(&mut self, object: Id, info: QueryInfo) -> Result<Id, Reason> {
+        let op = match info.value {
+            RayValue::IsHit => S::HitObjectIsHitEXT,
+            RayValue::IsMiss => S::HitObjectIsMissEXT,
+            RayValue::IsNop => S::HitObjectIsEmptyEXT,
+            RayValue::T => S::HitObjectGetRayTMaxEXT,
+            RayValue::TMin => S::HitObjectGetRayTMinEXT,
+            RayValue::Flags => S::HitObjectGetRayFlagsEXT,
+            RayValue::Origin => S::HitObjectGetWorldRayOriginEXT,
+            RayValue::Direction => S::HitObjectGetWorldRayDirectionEXT,
+            RayValue::ObjectOrigin => S::HitObjectGetObjectRayOriginEXT,
+            RayValue::ObjectDirection => S::HitObjectGetObjectRayDirectionEXT,
+            RayValue::ObjectToWorld => S::HitObjectGetObjectToWorldEXT,
+            RayValue::WorldToObject => S::HitObjectGetWorldToObjectEXT,
+            RayValue::InstanceId => S::HitObjectGetInstanceIdEXT,
+            RayValue::InstanceCustomIndex => S::HitObjectGetInstanceCustomIndexEXT,
+            RayValue::GeometryIndex => S::HitObjectGetGeometryIndexEXT,
+            RayValue::PrimitiveIndex => S::HitObjectGetPrimitiveIndexEXT,
+            RayValue::HitKind => S::HitObjectGetHitKindEXT,
+            RayValue::Record => S::HitObjectGetShaderBindingTableRecordIndexEXT,
+            RayValue::RecordAddress => S::HitObjectGetShaderRecordBufferHandleEXT,
+            _ => return Err(Reason::Invalid("hit objects do not tell it")),
+        };
+        Ok(self.ray_value(op, info, &[object]))
+    }
+
+    fn query_value(&mut self, query: Id, info: QueryInfo) -> Result<Id, Reason> {
         let (op, of_hit) = match info.value {
             RayValue::Kind => (S::RayQueryGetIntersectionTypeKHR, true),
             RayValue::T => (S::RayQueryGetIntersectionTKHR, true),
@@ -237,19 +352,25 @@ impl Body<'_, '_> {
             RayValue::TMin => (S::RayQueryGetRayTMinKHR, false),
             RayValue::Origin => (S::RayQueryGetWorldRayOriginKHR, false),
             RayValue::Direction => (S::RayQueryGetWorldRayDirectionKHR, false),
+            _ => return Err(Reason::Invalid("ray queries do not tell it")),
         };
-        let unit = self.unit();
         let mut words = SmallVec::<[Id; 2]>::from_slice(&[query]);
         if of_hit {
-            words.push(unit.u32(u32::from(info.committed)));
+            words.push(self.unit().u32(u32::from(info.committed)));
         }
+        Ok(self.ray_value(op, info, &words))
+    }
+
+    /// What an instruction tells; of a matrix, one column.
+    fn ray_value(&mut self, op: S, info: QueryInfo, words: &[Id]) -> Id {
+        let unit = self.unit();
         let ty = info.value.ty();
         if info.value.is_matrix() {
             let matrix = matrix_type(unit);
-            let whole = unit.op_raw_of(op, matrix, &words);
+            let whole = unit.op_raw_of(op, matrix, words);
             return unit.op(S::CompositeExtract, ty, &[whole, info.column.into()]);
         }
-        unit.op_of(op, ty, &words)
+        unit.op_of(op, ty, words)
     }
 }
 

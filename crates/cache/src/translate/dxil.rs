@@ -177,12 +177,13 @@ struct OptionsInKeys {
     control_point_rows: Option<u32>,
     all_resident: bool,
     samples: Option<u8>,
+    dual_source: bool,
     limits: (u32, u64),
 }
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "dxil options";
-    const SCHEMA: u16 = 2;
+    const SCHEMA: u16 = 3;
 }
 
 impl From<&LiftOptions> for OptionsInKeys {
@@ -195,6 +196,7 @@ impl From<&LiftOptions> for OptionsInKeys {
             control_point_rows,
             all_resident,
             samples,
+            dual_source,
             limits: Limits { memory, instructions },
         } = options;
         OptionsInKeys {
@@ -204,6 +206,7 @@ impl From<&LiftOptions> for OptionsInKeys {
             control_point_rows,
             all_resident,
             samples,
+            dual_source,
             limits: (memory, instructions as u64),
         }
     }

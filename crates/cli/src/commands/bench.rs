@@ -80,6 +80,10 @@ pub struct Args {
         "vectors/dxil-2/stages",
     ])]
     shaders: Vec<PathBuf>,
+    /// Other modules of these shaders, whose time in the driver is measured beside: a folder with each shader's path in it,
+    /// as .spv.
+    #[arg(long, value_name = "FOLDER")]
+    before: Option<PathBuf>,
     /// Folders of scenes for `nds` (.ndsf, .n2d) in place of those in the program.
     #[arg(long, value_name = "FOLDER")]
     scenes: Vec<PathBuf>,
@@ -108,7 +112,8 @@ pub fn run(args: &Args) -> Result<bool> {
                 print(args, &maxwell::run(&options)?)
             }
             Machine::Dxil => {
-                print(args, &dxil::run(&dxil::Options { shaders: &args.shaders, quick: args.quick })?)
+                let (shaders, before) = (&args.shaders, args.before.as_deref());
+                print(args, &dxil::run(&dxil::Options { shaders, before, quick: args.quick })?)
             }
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),

@@ -29,12 +29,16 @@ impl Engine {
         let mut module = lifted(vector, &FOR_DEVICES)?;
         let spirv = self.0.compile(&mut module, glslang::Stage::Compute)?;
         let Some(test) = &vector.test else { return Ok(()) };
-        let run = ComputeRun { buffers: buffers(test), push_constants: Vec::new(), groups: test.groups };
-        let job = Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] });
-        let outputs = self.0.device.run(&job).map_err(|e| e.to_string())?;
+        let outputs = self.0.device.run(&job(test, spirv)).map_err(|e| e.to_string())?;
         let after = outputs.into_iter().next().map(|o| o.buffers).ok_or("results are missing")?;
         compare(test, &after)
     }
+}
+
+/// A test's run of a module in which a register space is a descriptor set and a register a binding.
+pub fn job(test: &Test, spirv: Vec<u32>) -> Job {
+    let run = ComputeRun { buffers: buffers(test), push_constants: Vec::new(), groups: test.groups };
+    Job::Compute(ComputeJob { spirv, entry: "main".into(), runs: vec![run] })
 }
 
 fn buffers(test: &Test) -> Vec<BufferBinding> {

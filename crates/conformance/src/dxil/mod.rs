@@ -11,6 +11,7 @@ use crate::report::{Case, Observer, Summary, Verdict};
 use crate::vulkan::{self, Language};
 use crate::{Error, Request};
 use format::{Test, Vector};
+pub use gpu::job;
 use interp::Raw;
 use xenoglot::Translator;
 use xenoglot::dxil::{Bounds, LiftOptions, RegisterSpaces, lift, lift_bound, load};

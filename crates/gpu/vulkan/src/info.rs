@@ -463,6 +463,8 @@ impl DeviceInfo {
             C::DenormFlushToZero => any(controls.denorm_flush_to_zero),
             C::RoundingModeRTE => any(controls.rounding_mode_rte),
             C::RoundingModeRTZ => any(controls.rounding_mode_rtz),
+            // Devices are made without its extension.
+            C::ShaderInvocationReorderEXT => false,
             C::Kernel | C::Addresses | C::Linkage => false,
             _ => true,
         }

@@ -143,6 +143,8 @@ named_enum! {
         IncomingRay "incoming_ray",
         /// An intersection shader to those that its hits call.
         HitAttribute "hit_attribute",
+        /// Attributes between an invocation and its hit objects.
+        HitObjectAttribute "hit_object_attribute",
         /// Whoever calls a shader to the one called, and back.
         Callable "callable",
         /// The same in the called shader.
@@ -210,6 +212,9 @@ pub enum ResourceKind {
     },
     /// State of an inline ray query of an invocation. It has no descriptor.
     RayQuery,
+    /// A hit or a miss that an invocation has found, and whose shader it may run. It has no descriptor, and starts with
+    /// nothing in it.
+    HitObject,
 }
 
 named_enum! {
@@ -235,6 +240,8 @@ named_enum! {
         Payload "payload",
         /// Ray query.
         Query "query",
+        /// Hit object.
+        Hit "hit",
     }
 }
 
@@ -252,6 +259,7 @@ impl ResourceKind {
             ResourceKind::ShaderRecord { .. } => ResourceName::Record,
             ResourceKind::Payload { .. } => ResourceName::Payload,
             ResourceKind::RayQuery => ResourceName::Query,
+            ResourceKind::HitObject => ResourceName::Hit,
         }
     }
 }

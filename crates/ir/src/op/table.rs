@@ -41,6 +41,7 @@ const TASK: &[Stage] = &[Stage::Task];
 const QUADS: &[Stage] = &[Stage::Fragment, Stage::Compute, Stage::Mesh, Stage::Task];
 /// Stages that trace rays.
 const TRACE: &[Stage] = &[Stage::RayGen, Stage::ClosestHit, Stage::Miss];
+const RAY_GEN: &[Stage] = &[Stage::RayGen];
 /// Stages that call shaders.
 const CALL: &[Stage] = &[Stage::RayGen, Stage::ClosestHit, Stage::Miss, Stage::Callable];
 const INTERSECTION: &[Stage] = &[Stage::Intersection];
@@ -61,6 +62,8 @@ const RAY: &[Type] = &[
     Type::F32X3,
     Type::F32,
 ];
+/// Operands of a ray that misses.
+const MISS: &[Type] = &[Type::I32, Type::I32, Type::F32X3, Type::F32, Type::F32X3, Type::F32];
 /// Operands of an inline query's ray.
 const INLINE_RAY: &[Type] =
     &[Type::scalar(Kind::Accel), Type::I32, Type::I32, Type::F32X3, Type::F32, Type::F32X3, Type::F32];
@@ -380,6 +383,15 @@ ops! {
     QueryConfirm "query.confirm", Sig::Effect, Resource, NO, RMW, (-), "Commits the candidate, a triangle.";
     QueryGenerate "query.generate", Sig::Fixed(&[Type::F32], None), Resource, NO, RMW, (-), "Commits a hit in the candidate's box at a distance.";
     QueryGet "query.get", Sig::Query, Query, NO, READ, (-), "What the query tells of its ray, its candidate or its committed hit.";
+    HitTrace "hit.trace", Sig::Fixed(RAY, None), Hit, NO, SYNC, (-) in TRACE, "Traces a ray, runs shaders of candidates on the payload, and makes the object its hit or miss. Operands as those of `ray.trace`.";
+    HitMiss "hit.miss", Sig::Fixed(MISS, None), Resource, NO, RMW, (-) in TRACE, "Makes the object a miss. Operands: flags, number of the miss shader, origin, least distance, direction, greatest distance.";
+    HitNop "hit.nop", Sig::Effect, Resource, NO, RMW, (-) in TRACE, "Makes the object neither a hit nor a miss.";
+    HitFromQuery "hit.from_query", Sig::Fixed(&[Type::I32], None), Hit, NO, SYNC, (-) in TRACE, "Makes the object the query's committed hit, which has to be one, without a record. Operand: kind of a hit that the program generated; the payload has its attributes.";
+    HitSetRecord "hit.set_record", Sig::Fixed(&[Type::I32], None), Resource, NO, RMW, (-) in TRACE, "Gives the object another record in the table of its shaders.";
+    HitInvoke "hit.invoke", Sig::Effect, Hit, NO, SYNC, (-) in TRACE, "Runs the closest-hit or miss shader of the object on the payload; none where it is neither, or has no record.";
+    HitAttributes "hit.attributes", Sig::Effect, Hit, NO, SYNC, (-) in TRACE, "Copies the attributes of the object's hit to the payload.";
+    HitReorder "hit.reorder", Sig::Fixed(&[Type::I32, Type::I32], None), Resource, NO, SYNC, (-) in RAY_GEN, "Invocations may change places, so that those with similar objects are together. Operands: hint, how many of its lowest bits count.";
+    HitGet "hit.get", Sig::Query, Query, NO, READ, (-) in TRACE, "What the object tells of its ray or its hit.";
     MeshSetCounts "mesh.set_counts", Sig::Fixed(&[Type::I32; 2], None), None, NO, SYNC, (-) in MESH, "Sets vertex and primitive counts.";
     MeshDispatch "mesh.dispatch", Sig::Fixed(&[Type::I32; 3], None), Resource, NO, SYNC, (-) in TASK, "Launches mesh workgroups from a task shader with the payload and ends the invocation; what follows is not run.";
 

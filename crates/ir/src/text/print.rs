@@ -6,7 +6,9 @@ use super::literal::{Lane, Number};
 use super::name::{Name, Quoted};
 use crate::entities::{Block, Func, Inst, Resource, Slot, Value, Var};
 use crate::func::{Edge, Function, NO_GUEST, TermKind, Terminator};
-use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Scope, SubgroupInfo, TexInfo, TexOperands};
+use crate::imm::{
+    BarrierInfo, HitInfo, Imm, MemInfo, Order, QueryInfo, Scope, SubgroupInfo, TexInfo, TexOperands,
+};
 use crate::module::{
     Capture, Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic,
     Texel, VarData,
@@ -259,7 +261,10 @@ fn write_resource(f: &mut dyn Write, r: &ResourceData) -> fmt::Result {
             }
         }
         ResourceKind::Payload { kind, size } => write!(f, " {} size {size}", kind.name())?,
-        ResourceKind::Sampler | ResourceKind::AccelerationStructure | ResourceKind::RayQuery => {}
+        ResourceKind::Sampler
+        | ResourceKind::AccelerationStructure
+        | ResourceKind::RayQuery
+        | ResourceKind::HitObject => {}
     }
     match r.count {
         Count::One => {}
@@ -560,6 +565,13 @@ impl<'a> FuncPrinter<'a> {
                 write!(f, "{} {}{}", self.resource(query), value.name(), word(committed, "committed"))?;
                 if column != 0 {
                     write!(f, " column {column}")?;
+                }
+                Ok(())
+            }
+            Imm::Hit(HitInfo { object, payload, query }) => {
+                write!(f, "{} {}", self.resource(object), self.resource(payload))?;
+                if let Some(query) = query.expand() {
+                    write!(f, " query {}", self.resource(query))?;
                 }
                 Ok(())
             }

@@ -4,7 +4,7 @@ use super::types::Site;
 use super::{Sink, fail};
 use crate::entities::Resource;
 use crate::func::Function;
-use crate::imm::{BarrierInfo, Imm, MemInfo, Order, QueryInfo, Reduce, Scope, Space, SubgroupInfo};
+use crate::imm::{BarrierInfo, HitInfo, Imm, MemInfo, Order, QueryInfo, Reduce, Scope, Space, SubgroupInfo};
 use crate::module::{Access, Direction, PayloadKind, ResourceKind, Stage};
 use crate::op::{Class, Op, Sig};
 
@@ -44,6 +44,10 @@ pub(super) fn ids(sink: &mut Sink, f: &Function, imm: &Imm) {
         Imm::Func(f) => (m.funcs.is_valid(f), "function"),
         Imm::Resource(r) | Imm::Query(QueryInfo { query: r, .. }) => (m.resources.is_valid(r), "resource"),
         Imm::Mem(mem) => (mem.resource.expand().is_none_or(|r| m.resources.is_valid(r)), "resource"),
+        Imm::Hit(HitInfo { object, payload, query }) => {
+            let all = [Some(object), Some(payload), query.expand()];
+            (all.into_iter().flatten().all(|r| m.resources.is_valid(r)), "resource")
+        }
         _ => (true, ""),
     };
     if !ok {
@@ -88,7 +92,8 @@ impl<'m> Site<'m> {
             Imm::Query(info) if info.column > 3 || (info.column > 0 && !info.value.is_matrix()) => {
                 fail!(sink, "{} has no column {}", info.value.name(), info.column)
             }
-            Imm::Query(info) => self.object(sink, info.query),
+            Imm::Query(info) => self.query(sink, &info),
+            Imm::Hit(info) => self.hit(sink, &info),
             _ => Some(()),
         }
     }
@@ -107,9 +112,43 @@ impl<'m> Site<'m> {
             | Op::QueryConfirm
             | Op::QueryGenerate
             | Op::QueryGet => data.kind == ResourceKind::RayQuery,
+            Op::HitMiss | Op::HitNop | Op::HitSetRecord | Op::HitReorder | Op::HitGet => {
+                data.kind == ResourceKind::HitObject
+            }
             _ => true,
         };
         if ok { Some(()) } else { fail!(sink, "`@{}` is not what the op works on", data.name) }
+    }
+
+    /// A question to a ray query or a hit object.
+    fn query(&self, sink: &mut Sink<'m>, info: &QueryInfo) -> Option<()> {
+        let told = match self.data.op {
+            Op::HitGet => info.value.is_of_hits() && !info.committed,
+            _ => info.value.is_of_queries(),
+        };
+        match told {
+            true => self.object(sink, info.query),
+            false => fail!(sink, "the op does not tell {}", info.value.name()),
+        }
+    }
+
+    /// An op on a hit object and what belongs to it.
+    fn hit(&self, sink: &mut Sink<'m>, info: &HitInfo) -> Option<()> {
+        let resources = &sink.module.resources;
+        let payload = match self.data.op {
+            Op::HitTrace | Op::HitInvoke => PayloadKind::Ray,
+            _ => PayloadKind::HitObjectAttribute,
+        };
+        let is_query = |r: Resource| resources.get(r).is_some_and(|data| data.kind == ResourceKind::RayQuery);
+        let queries = match self.data.op {
+            Op::HitFromQuery => info.query.expand().is_some_and(is_query),
+            _ => info.query.is_none(),
+        };
+        let is_payload = matches!(resources.get(info.payload)?.kind, ResourceKind::Payload { kind, .. } if kind == payload);
+        match resources.get(info.object)?.kind == ResourceKind::HitObject && is_payload && queries {
+            true => Some(()),
+            false => fail!(sink, "the resources are not what the op works on"),
+        }
     }
 
     fn lane(&self, sink: &mut Sink<'m>, lane: u8) -> Option<()> {

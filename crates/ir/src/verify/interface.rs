@@ -337,7 +337,7 @@ fn resources(sink: &mut Sink) {
         }
         let is_wrong = match r.kind {
             ResourceKind::Payload { .. } => r.count != Count::One,
-            ResourceKind::RayQuery => r.count == Count::Unbounded,
+            ResourceKind::RayQuery | ResourceKind::HitObject => r.count == Count::Unbounded,
             _ => false,
         };
         if is_wrong {

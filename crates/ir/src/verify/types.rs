@@ -1,10 +1,10 @@
 //! Operands, results and flags of an instruction against its row in the op table.
 
 use super::{Sink, fail};
-use crate::entities::{Inst, Value};
+use crate::entities::{Inst, Resource, Value};
 use crate::flags::Flags;
 use crate::func::{Function, InstData};
-use crate::imm::{Imm, QueryInfo, Space};
+use crate::imm::{HitInfo, Imm, QueryInfo, Space};
 use crate::module::{Count, ResourceKind};
 use crate::op::{Class, OpInfo, Sig, Width};
 use crate::ty::{Kind, Type};
@@ -319,20 +319,27 @@ impl<'m> Site<'m> {
         if found == n { Some(()) } else { fail!(sink, "expected {n} operands, found {found}") }
     }
 
-    /// Checks that the operands are of these types; of an array of ray queries, the last one is the element.
+    /// Checks that the operands are of these types; of arrays of ray queries and of hit objects, elements come behind them.
     fn all(&self, sink: &mut Sink<'m>, types: &[Type]) -> Option<()> {
-        let element = self.query_array(sink).then_some(&Type::I32);
-        self.takes(sink, types.len() + usize::from(element.is_some()))?;
-        types.iter().chain(element).enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))
+        let elements = self.elements(sink);
+        self.takes(sink, types.len() + elements)?;
+        let elements = std::iter::repeat_n(&Type::I32, elements);
+        types.iter().chain(elements).enumerate().try_for_each(|(n, &t)| self.is(sink, n, t))
     }
 
-    /// Whether the instruction works on an array of ray queries.
-    fn query_array(&self, sink: &Sink<'m>) -> bool {
-        let (Imm::Resource(query) | Imm::Query(QueryInfo { query, .. })) = self.data.imm else {
-            return false;
+    /// How many arrays of ray queries and hit objects the instruction works on.
+    fn elements(&self, sink: &Sink<'m>) -> usize {
+        let resources = match self.data.imm {
+            Imm::Resource(r) | Imm::Query(QueryInfo { query: r, .. }) => [Some(r), None],
+            Imm::Hit(HitInfo { object, query, .. }) => [query.expand(), Some(object)],
+            _ => [None; 2],
         };
-        let data = sink.module.resources.get(query);
-        data.is_some_and(|data| data.kind == ResourceKind::RayQuery && data.count != Count::One)
+        let is_array = |&r: &Resource| {
+            let data = sink.module.resources.get(r);
+            let counts = |kind| matches!(kind, ResourceKind::RayQuery | ResourceKind::HitObject);
+            data.is_some_and(|data| counts(data.kind) && data.count != Count::One)
+        };
+        resources.iter().flatten().filter(|r| is_array(r)).count()
     }
 
     /// Checks the results.

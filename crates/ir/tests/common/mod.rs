@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
-    BarrierInfo, Dim, FloatFormat, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo, TexInfo,
-    TexOperands,
+    BarrierInfo, Dim, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
+    TexInfo, TexOperands,
 };
 use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
@@ -132,7 +132,7 @@ fn module(t: &mut Tape) -> Module {
     for n in 0..t.below(4) {
         let dim = t.of(Dim::ALL);
         let access = t.of(Access::ALL);
-        let kind = match t.below(10) {
+        let kind = match t.below(11) {
             0 => ResourceKind::UniformBuffer { size: t.u32() },
             1 => ResourceKind::StorageBuffer { access },
             2 => ResourceKind::PushConstants { size: t.u32() },
@@ -152,6 +152,7 @@ fn module(t: &mut Tape) -> Module {
             },
             6 => ResourceKind::AccelerationStructure,
             8 => ResourceKind::ShaderRecord { size: t.u32() },
+            9 => ResourceKind::HitObject,
             7 => ResourceKind::Payload { kind: t.of(PayloadKind::ALL), size: t.u32() },
             _ => ResourceKind::RayQuery,
         };
@@ -299,6 +300,11 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
             value: t.of(RayValue::ALL),
             committed: t.flip(),
             column: t.word() as u8,
+        }),
+        ImmKind::Hit => Imm::Hit(HitInfo {
+            object: Resource::new(any(t, m.resources.len())?),
+            payload: Resource::new(any(t, m.resources.len())?),
+            query: any(t, m.resources.len()).filter(|_| t.flip()).map(Resource::new).into(),
         }),
     })
 }

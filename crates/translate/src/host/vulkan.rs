@@ -64,6 +64,8 @@ fn lacking(device: &DeviceInfo) -> Capabilities {
         (f.fragment_shader_barycentric, &[C::FragmentBarycentricKHR]),
         (f.ray_query, &[C::RayQueryKHR]),
         (f.ray_tracing_pipeline, &[C::RayTracingKHR]),
+        // Devices are made without its extension.
+        (false, &[C::ShaderInvocationReorderEXT]),
         (f.shader_resource_residency, &[C::SparseResidency]),
         (f.shader_storage_image_multisample, &[C::StorageImageMultisample]),
         (f.shader_subgroup_clock, &[C::ShaderClockKHR]),

@@ -162,8 +162,8 @@ pub fn maxwell(case: &Case) -> Result<String, String> {
 
 /// The input's lines that are no comments are Base64.
 ///
-/// Options: `entry=N`, `bounds=device`, `bindings=root`, `samples=N`, `all_resident`, `primitive_inputs=BITS`,
-/// `control_point_rows=N`.
+/// Options: `entry=N`, `bounds=device`, `bindings=root`, `samples=N`, `all_resident`, `dual_source`,
+/// `primitive_inputs=BITS`, `control_point_rows=N`.
 pub fn dxil(case: &Case) -> Result<String, String> {
     let (mut options, mut bindings) = (d3d::LiftOptions::default(), d3d::BindingModel::Registers);
     case.each_option(|name, value| {
@@ -173,6 +173,7 @@ pub fn dxil(case: &Case) -> Result<String, String> {
             ("bindings", "root") => bindings = d3d::BindingModel::root_signature(None),
             ("samples", n) => options.samples = Some(number(n)? as u8),
             ("all_resident", _) => options.all_resident = true,
+            ("dual_source", _) => options.dual_source = true,
             ("primitive_inputs", n) => options.primitive_inputs = number(n)?.into(),
             ("control_point_rows", n) => options.control_point_rows = Some(number(n)?),
             _ => return None,

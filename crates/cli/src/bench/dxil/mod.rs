@@ -1,5 +1,8 @@
-//! What translating DXIL costs: the shaders of folders, from container to SPIR-V, and generated ones of growing size.
+//! What translating DXIL costs: the shaders of folders, from container to SPIR-V, what a driver takes for them, and generated
+//! ones of growing size.
 
+#[cfg(feature = "vulkan")]
+mod driver;
 mod growth;
 
 use crate::failure;
@@ -7,7 +10,7 @@ use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs};
 use xenoglot::host::Language;
@@ -19,6 +22,8 @@ use xenoglot_spirv::Version;
 pub struct Options<'a> {
     /// Folders of containers.
     pub shaders: &'a [PathBuf],
+    /// Other modules of the shaders for the driver: a folder with each one's path in it, as `.spv`.
+    pub before: Option<&'a Path>,
     /// Fewer repetitions.
     pub quick: bool,
 }
@@ -46,6 +51,45 @@ pub struct Row {
     pub each: Vec<Shader>,
     /// Shaders that were not translated, and why.
     pub refused: Vec<String>,
+    /// What the driver takes for all that it was measured for.
+    pub driver: Driven,
+}
+
+/// Milliseconds that a driver takes to compile shaders and run their tests.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Driven {
+    /// Shaders.
+    pub shaders: usize,
+    /// Ours.
+    pub now: f64,
+    /// Shaders of which there is another module.
+    pub compared: usize,
+    /// Ours of those.
+    pub compared_now: f64,
+    /// The other modules.
+    pub before: f64,
+}
+
+impl Driven {
+    fn add(&mut self, other: Driven) {
+        self.shaders += other.shaders;
+        self.now += other.now;
+        self.compared += other.compared;
+        self.compared_now += other.compared_now;
+        self.before += other.before;
+    }
+
+    fn note(&mut self, [now, before]: [Option<f64>; 2]) {
+        if let Some(now) = now {
+            self.shaders += 1;
+            self.now += now;
+            if let Some(before) = before {
+                self.compared += 1;
+                self.compared_now += now;
+                self.before += before;
+            }
+        }
+    }
 }
 
 /// What there is in modules of SPIR-V.
@@ -99,6 +143,10 @@ pub struct Shader {
     pub took: f64,
     /// SPIR-V.
     pub code: Counts,
+    /// Milliseconds that the driver takes to compile it and run its test.
+    pub driver: Option<f64>,
+    /// The same of the other module.
+    pub before: Option<f64>,
 }
 
 impl Row {
@@ -117,6 +165,7 @@ impl Row {
             all.lift += row.lift;
             all.optimise += row.optimise;
             all.emit += row.emit;
+            all.driver.add(row.driver);
         }
         all
     }
@@ -129,6 +178,8 @@ pub struct Report {
     pub folders: Vec<Row>,
     /// Generated shaders, by shape.
     pub growth: Vec<growth::Growth>,
+    /// The device whose driver was measured.
+    pub device: Option<String>,
 }
 
 struct Bench {
@@ -138,6 +189,9 @@ struct Bench {
     patience: Duration,
     /// Microseconds of the fastest repetition of each stage, by the folder's shaders.
     best: Vec<[f64; 4]>,
+    /// Modules of the folder's shaders.
+    #[cfg(feature = "vulkan")]
+    modules: Vec<Vec<u32>>,
 }
 
 impl Bench {
@@ -183,6 +237,10 @@ impl Bench {
             }
             if let Code::Words(words) = code {
                 counts = Counts::of(&words);
+                #[cfg(feature = "vulkan")]
+                if n == 0 && row.shaders == self.modules.len() {
+                    self.modules.push(words);
+                }
             }
         }
         match self.best.get_mut(row.shaders) {
@@ -191,7 +249,7 @@ impl Bench {
         }
         row.shaders += 1;
         row.code.add(counts);
-        row.each.push(Shader { name, took: 0.0, code: counts });
+        row.each.push(Shader { name, took: 0.0, code: counts, driver: None, before: None });
         Ok(())
     }
 }
@@ -204,7 +262,15 @@ pub fn run(options: &Options) -> Result<Report> {
         repetitions: if options.quick { 3 } else { 25 },
         patience: Duration::from_millis(if options.quick { 50 } else { 500 }),
         best: Vec::new(),
+        #[cfg(feature = "vulkan")]
+        modules: Vec::new(),
     };
+    #[cfg(feature = "vulkan")]
+    let mut driver = driver::Driver::open(options.quick)?;
+    #[cfg(feature = "vulkan")]
+    let device = driver.as_ref().map(|driver| driver.name.clone());
+    #[cfg(not(feature = "vulkan"))]
+    let device = None;
     // Machines have slow seconds: a shader's repetitions are not all in one.
     let rounds = if options.quick { 1 } else { 8 };
     let mut folders = Vec::new();
@@ -233,6 +299,10 @@ pub fn run(options: &Options) -> Result<Report> {
         for (shader, best) in row.each.iter_mut().zip(&bench.best) {
             shader.took = best.iter().sum();
         }
+        #[cfg(feature = "vulkan")]
+        if let Some(driver) = &mut driver {
+            drive(driver, &files, options.before, &mut row, &mut bench.modules)?;
+        }
         for [read, lift, optimise, emit] in bench.best.drain(..) {
             row.read += read;
             row.lift += lift;
@@ -241,15 +311,59 @@ pub fn run(options: &Options) -> Result<Report> {
         }
         folders.push(row);
     }
-    Ok(Report { folders, growth: growth::measure(options.quick)? })
+    Ok(Report { folders, growth: growth::measure(options.quick)?, device })
+}
+
+/// Measures the driver on the modules of a folder, each of its first shader.
+#[cfg(feature = "vulkan")]
+fn drive(
+    driver: &mut driver::Driver,
+    files: &[PathBuf],
+    before: Option<&Path>,
+    row: &mut Row,
+    modules: &mut Vec<Vec<u32>>,
+) -> Result<()> {
+    let progress = Progress::new(files.len());
+    for file in files {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        // Of a library its first shader; none of what was refused.
+        let at = row.each.iter().position(|shader| shader.name == name);
+        if let Some(at) = at
+            && let (Some(shader), Some(words)) = (row.each.get_mut(at), modules.get_mut(at))
+        {
+            let other = before.map(|before| before.join(file).with_extension("spv"));
+            let other = other.filter(|path| path.is_file()).map(|path| spirv_words(&path)).transpose()?;
+            let took = driver.measure(file, [Some(std::mem::take(words)), other])?;
+            [shader.driver, shader.before] = took;
+            row.driver.note(took);
+        }
+        progress.step();
+    }
+    modules.clear();
+    Ok(())
+}
+
+#[cfg(feature = "vulkan")]
+fn spirv_words(path: &Path) -> Result<Vec<u32>> {
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    Ok(bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect())
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:>10}{:>9}{:>7}{:>7}{:>7}  shader", "µs", "words", "phis", "loops", "ifs")?;
-        for Shader { name, took, code } in self.folders.iter().flat_map(|row| &row.each) {
+        let milliseconds = |took: Option<f64>| took.map_or_else(String::new, |took| format!("{took:.2}"));
+        writeln!(
+            f,
+            "{:>10}{:>9}{:>7}{:>7}{:>7}{:>11}{:>11}  shader",
+            "µs", "words", "phis", "loops", "ifs", "driver ms", "before ms"
+        )?;
+        for Shader { name, took, code, driver, before } in self.folders.iter().flat_map(|row| &row.each) {
             let Counts { words, phis, loops, selections } = code;
-            writeln!(f, "{took:>10.1}{words:>9}{phis:>7}{loops:>7}{selections:>7}  {name}")?;
+            let (driver, before) = (milliseconds(*driver), milliseconds(*before));
+            writeln!(
+                f,
+                "{took:>10.1}{words:>9}{phis:>7}{loops:>7}{selections:>7}{driver:>11}{before:>11}  {name}"
+            )?;
         }
         writeln!(
             f,
@@ -286,6 +400,22 @@ impl fmt::Display for Report {
                 row.code.selections,
                 row.folder
             )?;
+        }
+        if let Some(device) = &self.device {
+            writeln!(f, "\n{device} compiles shaders and runs their tests:")?;
+            for row in self.folders.iter().chain([&Row::sum(&self.folders)]) {
+                let Driven { shaders, now, compared, compared_now, before } = row.driver;
+                if shaders > 0 {
+                    write!(f, "{now:>10.1} ms{shaders:>5} shaders  {}", row.folder)?;
+                }
+                if compared > 0 {
+                    let ratio = compared_now / before;
+                    write!(f, "; {compared} of them {compared_now:.1} ms, before {before:.1}: {ratio:.2}")?;
+                }
+                if shaders > 0 {
+                    writeln!(f)?;
+                }
+            }
         }
         let mut refused = self.folders.iter().flat_map(|row| &row.refused);
         refused.try_for_each(|line| writeln!(f, "  {line}"))?;

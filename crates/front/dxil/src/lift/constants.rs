@@ -1,6 +1,7 @@
 //! Constants, and constant expressions.
 
 use super::cx::Cx;
+use super::hits::is_hit_object;
 use super::val::{MOST_MEMBERS, Val};
 use super::{Lift, Stop};
 use crate::bitcode::{Constant, Type as Llvm, TypeId};
@@ -15,7 +16,7 @@ impl Cx<'_> {
     pub fn members_of(&self, ty: TypeId) -> Lift<Option<u64>> {
         let count = match self.module.types.get(ty) {
             Some(&Llvm::Array { count, .. } | &Llvm::Vector { count, .. }) => count,
-            Some(Llvm::Struct { fields, .. }) => fields.len() as u64,
+            Some(Llvm::Struct { fields, .. }) if !is_hit_object(self.module, ty) => fields.len() as u64,
             _ => return Ok(None),
         };
         match count <= MOST_MEMBERS {

@@ -1,6 +1,7 @@
 //! What the lifter of one instruction works with: values, types, the function being made.
 
 use super::bind::Bindings;
+use super::hits::HitObjects;
 use super::int::Scalar;
 use super::interface::Interface;
 use super::known::Known;
@@ -41,6 +42,7 @@ pub(super) struct Cx<'a> {
     pub ordered: bool,
     pub interface: Interface,
     pub queries: Queries,
+    pub hits: HitObjects,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
     /// Whether quads are squares of the group ([`places`](super::places)).
@@ -95,6 +97,7 @@ impl<'a> Cx<'a> {
             ordered: false,
             interface,
             queries: Queries::default(),
+            hits: HitObjects::default(),
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
             square_quads: false,
             end: None,

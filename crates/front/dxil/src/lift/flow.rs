@@ -76,7 +76,8 @@ pub(super) fn call(cx: &mut Cx<'_>, function: u32, args: Vec<Val>) -> Lift<Optio
     let budget = cx.call_budget.checked_sub(callee.insts.len());
     cx.call_budget = budget.ok_or(LiftError::Instructions)?;
     let (here, guest) = (cx.b.block(), cx.at);
-    let (entry, end) = cx.in_function(callee, args, |cx| Ok::<_, LiftError>((body(cx)?, cx.end)))?;
+    let (entry, end) =
+        cx.beside_hits(|cx| Ok(cx.in_function(callee, args, |cx| Ok::<_, LiftError>((body(cx)?, cx.end)))?))?;
     cx.b.set_guest(guest);
     cx.b.switch_to(here);
     cx.b.jump(entry, &[]);
@@ -132,7 +133,10 @@ impl Graph {
 }
 
 /// Where a block goes, in order.
-fn successors<'b>(body: &'b Body, kind: &InstKind) -> impl DoubleEndedIterator<Item = BlockId> + use<'b> {
+pub(super) fn successors<'b>(
+    body: &'b Body,
+    kind: &InstKind,
+) -> impl DoubleEndedIterator<Item = BlockId> + use<'b> {
     let (first, second, cases): (_, _, &[(ValueId, BlockId)]) = match kind {
         InstKind::Jump(to) => (Some(*to), None, &[]),
         InstKind::Branch { targets: [yes, no], .. } => (Some(*yes), Some(*no), &[]),

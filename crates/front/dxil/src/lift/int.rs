@@ -1,6 +1,7 @@
 //! Types of scalars, and integers of odd widths: they live in the next wider type, with zeros above.
 
 use super::cx::Cx;
+use super::hits::is_hit_object;
 use super::{Lift, Stop};
 use crate::bitcode::{Type as Llvm, TypeId};
 use xenoglot_ir::{Bits, Flags, Kind, Op, Type, Value};
@@ -51,6 +52,7 @@ impl Cx<'_> {
             Some(Llvm::Half) if self.native16 => float(Type::F16),
             Some(Llvm::Half | Llvm::Float) => float(Type::F32),
             Some(Llvm::Double) => float(Type::F64),
+            Some(_) if is_hit_object(self.module, id) => Ok(Scalar::integer(32, self.native16)),
             _ => Err(Stop::Unsupported("a type that is no scalar")),
         }
     }

@@ -10,7 +10,6 @@ use crate::bitcode::{Constant, Def, InstKind, Module, Type as Llvm, TypeId, Valu
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Order, Scope};
-use xenoglot_ir::module::{Count, OutOfBounds, PayloadKind, ResourceData, ResourceKind};
 use xenoglot_ir::{Imm, MemInfo, Module as IrModule, Op, Resource, Space, Type, Value};
 
 /// Address space of memory of the workgroup.
@@ -82,9 +81,6 @@ struct Layout {
     depth: u32,
 }
 
-/// Bytes of the largest payload: what amplification shaders may hand on, and more than shaders of rays do.
-const MOST_PAYLOAD: u32 = 1 << 14;
-
 /// Deepest aggregates that are laid out.
 const MAX_DEPTH: u32 = 16;
 
@@ -95,7 +91,7 @@ pub(super) struct Memory {
     /// Places of globals.
     globals: FxHashMap<u32, Object>,
     /// Sizes of payloads.
-    payloads: FxHashMap<Resource, u32>,
+    pub(super) payloads: FxHashMap<Resource, u32>,
     private: u32,
     shared: u32,
     limits: Limits,
@@ -393,7 +389,7 @@ impl Cx<'_> {
     }
 
     /// Where an access of `bytes` bytes goes: within the object.
-    fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
+    pub(super) fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
         let (start, size) = match pointer.object {
             Object::Place { start, size } => (start, size),
             Object::Constant(index) => match self.placed(index)? {
@@ -517,57 +513,6 @@ impl Cx<'_> {
                 _ => return None,
             }
         }
-    }
-
-    /// Memory of a kind that is handed to other shaders, of a size; there is one of each kind and size.
-    pub fn payload(&mut self, kind: PayloadKind, bytes: u32) -> Lift<Region> {
-        if bytes > MOST_PAYLOAD {
-            return Err(LiftError::Memory.into());
-        }
-        let size = bytes.next_multiple_of(4).max(4);
-        let wanted = ResourceKind::Payload { kind, size };
-        let known = self.ir.resources.iter().find(|(_, data)| data.kind == wanted).map(|(r, _)| r);
-        let resource = known.unwrap_or_else(|| {
-            let number = self.memory.payloads.len();
-            self.ir.resources.push(ResourceData {
-                name: format!("{}_payload{number}", kind.name()),
-                kind: wanted,
-                set: 0,
-                binding: number as u32,
-                count: Count::One,
-                oob: OutOfBounds::Undefined,
-            })
-        });
-        self.memory.payloads.insert(resource, size);
-        Ok(Region::Payload(resource))
-    }
-
-    /// Copies a number of bytes, a multiple of four.
-    pub fn copy(&mut self, from: &Pointer, to: &Pointer, bytes: u32) -> Lift<()> {
-        for offset in (0..bytes).step_by(4) {
-            let offset = self.i32(offset);
-            self.copy_word(from, to, offset)?;
-        }
-        Ok(())
-    }
-
-    /// Copies the word at a number of bytes behind both.
-    pub fn copy_word(&mut self, from: &Pointer, to: &Pointer, offset: Value) -> Lift<()> {
-        let at = |cx: &mut Self, pointer: &Pointer| {
-            let mut pointer = pointer.clone();
-            match (cx.b.func.const_bits(offset), pointer.dynamic) {
-                (Some(bits), _) => pointer.offset = pointer.offset.wrapping_add(bits.lane(0) as u32),
-                (None, Some(v)) => pointer.dynamic = Some(cx.op(Op::Iadd, &[v, offset])),
-                (None, None) => pointer.dynamic = Some(offset),
-            }
-            let address = cx.access(&pointer, 4)?;
-            Lift::Ok((pointer.region.access(2), address))
-        };
-        let (mem, address) = at(self, from)?;
-        let v = self.b.load(mem, address, Type::I32);
-        let (mem, address) = at(self, to)?;
-        self.b.store(mem, address, v);
-        Ok(())
     }
 
     /// An atomic access to the workgroup's memory; `args` are the operands behind the address.

@@ -16,6 +16,7 @@ mod choices;
 mod constants;
 mod cx;
 mod flow;
+mod hits;
 mod insts;
 mod int;
 mod interface;
@@ -23,6 +24,7 @@ mod known;
 mod memory;
 mod multiples;
 mod ops;
+mod payload;
 mod phis;
 mod places;
 mod queries;
@@ -90,6 +92,8 @@ pub struct LiftOptions {
     pub all_resident: bool,
     /// Pixel shaders: samples of the targets, 1 to 16, which a shader that asks for them has to be told here.
     pub samples: Option<u8>,
+    /// Pixel shaders: whether `SV_Target1` is the second source of the blending of target 0.
+    pub dual_source: bool,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -103,6 +107,7 @@ impl LiftOptions {
         control_point_rows: None,
         all_resident: false,
         samples: None,
+        dual_source: false,
         limits: Limits::DEFAULT,
     };
 }
@@ -239,6 +244,7 @@ pub fn lift_bound(
     let square_quads = places::has_square_quads(module, &program);
     ir.workgroup = if square_quads { places::workgroup(size) } else { size };
     ir.pipeline = program.pipeline;
+    ir.pipeline.dual_source = options.dual_source && stage == Stage::Fragment;
     // What is flushed says so op by op.
     if program.denormals == Denormals::Preserve {
         ir.denormals = stage::Denormals::Preserve;

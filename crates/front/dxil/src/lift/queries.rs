@@ -126,7 +126,7 @@ fn uses(module: &Module, body: &Body, kind: &InstKind, is_query: &dyn Fn(ValueId
 }
 
 /// The operation that an instruction calls.
-fn called(module: &Module, body: &Body, kind: &InstKind) -> Option<Dx> {
+pub(super) fn called(module: &Module, body: &Body, kind: &InstKind) -> Option<Dx> {
     let InstKind::Call { callee, args, .. } = kind else { return None };
     let Def::Function(function) = module.value(Some(body), *callee)?.def else { return None };
     if !module.functions.get(function as usize)?.name.starts_with(b"dx.op.") {

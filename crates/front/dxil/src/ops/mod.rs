@@ -124,6 +124,8 @@ pub enum Family {
     Primitive,
     /// Rays and ray queries.
     Ray,
+    /// Hit objects.
+    Hit,
     /// None: the operation is not lifted.
     None,
 }
@@ -272,9 +274,6 @@ impl Op {
             }
             op if (Op::AllocateNodeOutputRecords..=Op::GetRemainingRecursionLevels).contains(&op) => {
                 "work graphs are not lifted"
-            }
-            op if (Op::HitObjectTraceRay..=Op::HitObjectAttributes).contains(&op) => {
-                "objects of hits are not lifted"
             }
             _ => "no compiler that is released makes it",
         })

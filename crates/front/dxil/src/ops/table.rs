@@ -520,64 +520,64 @@ ops! {
     SM_6_9 {
         258 AllocateRayQuery2 "AllocateRayQuery2" "allocateRayQuery2" "" ReadWrite ALL Ray I32 (
             constRayFlags: I32, constRayQueryFlags: I32)
-        262 HitObjectTraceRay "HitObject_TraceRay" "hitObject_TraceRay" "u" ReadWrite TRACE None HitObject (
+        262 HitObjectTraceRay "HitObject_TraceRay" "hitObject_TraceRay" "u" ReadWrite TRACE Hit HitObject (
             accelerationStructure: Handle, rayFlags: I32, instanceInclusionMask: I32,
             rayContributionToHitGroupIndex: I32, multiplierForGeometryContributionToHitGroupIndex: I32,
             missShaderIndex: I32, Origin_X: F32, Origin_Y: F32, Origin_Z: F32, TMin: F32, Direction_X: F32,
             Direction_Y: F32, Direction_Z: F32, TMax: F32, payload: UserStruct)
-        263 HitObjectFromRayQuery "HitObject_FromRayQuery" "hitObject_FromRayQuery" "" ReadOnly TRACE None HitObject (
+        263 HitObjectFromRayQuery "HitObject_FromRayQuery" "hitObject_FromRayQuery" "" ReadOnly TRACE Hit HitObject (
             rayQueryHandle: I32)
-        264 HitObjectFromRayQueryWithAttrs "HitObject_FromRayQueryWithAttrs" "hitObject_FromRayQueryWithAttrs" "u" ReadOnly TRACE None HitObject (
+        264 HitObjectFromRayQueryWithAttrs "HitObject_FromRayQueryWithAttrs" "hitObject_FromRayQueryWithAttrs" "u" ReadOnly TRACE Hit HitObject (
             rayQueryHandle: I32, HitKind: I32, CommittedAttribs: UserStruct)
-        265 HitObjectMakeMiss "HitObject_MakeMiss" "hitObject_MakeMiss" "" ReadNone TRACE None HitObject (
+        265 HitObjectMakeMiss "HitObject_MakeMiss" "hitObject_MakeMiss" "" ReadNone TRACE Hit HitObject (
             RayFlags: I32, MissShaderIndex: I32, Origin_X: F32, Origin_Y: F32, Origin_Z: F32, TMin: F32,
             Direction_X: F32, Direction_Y: F32, Direction_Z: F32, TMax: F32)
-        266 HitObjectMakeNop "HitObject_MakeNop" "hitObject_MakeNop" "" ReadNone TRACE None HitObject ()
-        267 HitObjectInvoke "HitObject_Invoke" "hitObject_Invoke" "u" ReadWrite TRACE None Void (
+        266 HitObjectMakeNop "HitObject_MakeNop" "hitObject_MakeNop" "" ReadNone TRACE Hit HitObject ()
+        267 HitObjectInvoke "HitObject_Invoke" "hitObject_Invoke" "u" ReadWrite TRACE Hit Void (
             hitObject: HitObject, payload: UserStruct)
-        268 MaybeReorderThread "MaybeReorderThread" "maybeReorderThread" "" ReadWrite RAY_GENERATION None Void (
+        268 MaybeReorderThread "MaybeReorderThread" "maybeReorderThread" "" ReadWrite RAY_GENERATION Hit Void (
             hitObject: HitObject, coherenceHint: I32, numCoherenceHintBitsFromLSB: I32)
-        269 HitObjectIsMiss "HitObject_IsMiss" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+        269 HitObjectIsMiss "HitObject_IsMiss" "hitObject_StateScalar" "1" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        270 HitObjectIsHit "HitObject_IsHit" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+        270 HitObjectIsHit "HitObject_IsHit" "hitObject_StateScalar" "1" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        271 HitObjectIsNop "HitObject_IsNop" "hitObject_StateScalar" "1" ReadNone TRACE None Overload (
+        271 HitObjectIsNop "HitObject_IsNop" "hitObject_StateScalar" "1" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        272 HitObjectRayFlags "HitObject_RayFlags" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        272 HitObjectRayFlags "HitObject_RayFlags" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        273 HitObjectRayTMin "HitObject_RayTMin" "hitObject_StateScalar" "f" ReadNone TRACE None Overload (
+        273 HitObjectRayTMin "HitObject_RayTMin" "hitObject_StateScalar" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        274 HitObjectRayTCurrent "HitObject_RayTCurrent" "hitObject_StateScalar" "f" ReadNone TRACE None Overload (
+        274 HitObjectRayTCurrent "HitObject_RayTCurrent" "hitObject_StateScalar" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        275 HitObjectWorldRayOrigin "HitObject_WorldRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+        275 HitObjectWorldRayOrigin "HitObject_WorldRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, component: I32)
-        276 HitObjectWorldRayDirection "HitObject_WorldRayDirection" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+        276 HitObjectWorldRayDirection "HitObject_WorldRayDirection" "hitObject_StateVector" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, component: I32)
-        277 HitObjectObjectRayOrigin "HitObject_ObjectRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+        277 HitObjectObjectRayOrigin "HitObject_ObjectRayOrigin" "hitObject_StateVector" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, component: I32)
-        278 HitObjectObjectRayDirection "HitObject_ObjectRayDirection" "hitObject_StateVector" "f" ReadNone TRACE None Overload (
+        278 HitObjectObjectRayDirection "HitObject_ObjectRayDirection" "hitObject_StateVector" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, component: I32)
-        279 HitObjectObjectToWorld3x4 "HitObject_ObjectToWorld3x4" "hitObject_StateMatrix" "f" ReadNone TRACE None Overload (
+        279 HitObjectObjectToWorld3x4 "HitObject_ObjectToWorld3x4" "hitObject_StateMatrix" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, row: I32, col: I32)
-        280 HitObjectWorldToObject3x4 "HitObject_WorldToObject3x4" "hitObject_StateMatrix" "f" ReadNone TRACE None Overload (
+        280 HitObjectWorldToObject3x4 "HitObject_WorldToObject3x4" "hitObject_StateMatrix" "f" ReadNone TRACE Hit Overload (
             hitObject: HitObject, row: I32, col: I32)
-        281 HitObjectGeometryIndex "HitObject_GeometryIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        281 HitObjectGeometryIndex "HitObject_GeometryIndex" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        282 HitObjectInstanceIndex "HitObject_InstanceIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        282 HitObjectInstanceIndex "HitObject_InstanceIndex" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        283 HitObjectInstanceID "HitObject_InstanceID" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        283 HitObjectInstanceID "HitObject_InstanceID" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        284 HitObjectPrimitiveIndex "HitObject_PrimitiveIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        284 HitObjectPrimitiveIndex "HitObject_PrimitiveIndex" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        285 HitObjectHitKind "HitObject_HitKind" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        285 HitObjectHitKind "HitObject_HitKind" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        286 HitObjectShaderTableIndex "HitObject_ShaderTableIndex" "hitObject_StateScalar" "i" ReadNone TRACE None Overload (
+        286 HitObjectShaderTableIndex "HitObject_ShaderTableIndex" "hitObject_StateScalar" "i" ReadNone TRACE Hit Overload (
             hitObject: HitObject)
-        287 HitObjectSetShaderTableIndex "HitObject_SetShaderTableIndex" "hitObject_SetShaderTableIndex" "" ReadNone TRACE None HitObject (
+        287 HitObjectSetShaderTableIndex "HitObject_SetShaderTableIndex" "hitObject_SetShaderTableIndex" "" ReadNone TRACE Hit HitObject (
             hitObject: HitObject, shaderTableIndex: I32)
-        288 HitObjectLoadLocalRootTableConstant "HitObject_LoadLocalRootTableConstant" "hitObject_LoadLocalRootTableConstant" "" ReadOnly TRACE None I32 (
+        288 HitObjectLoadLocalRootTableConstant "HitObject_LoadLocalRootTableConstant" "hitObject_LoadLocalRootTableConstant" "" ReadOnly TRACE Hit I32 (
             hitObject: HitObject, offset: I32)
-        289 HitObjectAttributes "HitObject_Attributes" "hitObject_Attributes" "u" ReadOnly TRACE None Void (
+        289 HitObjectAttributes "HitObject_Attributes" "hitObject_Attributes" "u" ReadOnly TRACE Hit Void (
             hitObject: HitObject, attributes: UserStruct)
         303 RawBufferVectorLoad "RawBufferVectorLoad" "rawBufferVectorLoad" "hfdwil" ReadOnly ALL Buffer ResourceReturn (
             buf: Handle, index: I32, elementOffset: I32, alignment: I32)

@@ -51,7 +51,7 @@ pub fn vectors() -> Vec<File> {
 
 /// Those of `vectors/dxil` that are our own; all are run.
 pub fn own_vectors() -> Vec<File> {
-    parts(&["bindless", "compute-own", "stages-own"])
+    parts(&["bindless", "compute-own", "stages-own", "../dxil-2/stages-own"])
 }
 
 /// Those of `vectors/dxil-2`: shader models 6.0 to 6.9.

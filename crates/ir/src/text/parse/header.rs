@@ -192,6 +192,7 @@ impl<'a> Parser<'a> {
                 ResourceKind::Payload { kind, size: self.size()? }
             }
             ResourceName::Query => ResourceKind::RayQuery,
+            ResourceName::Hit => ResourceKind::HitObject,
         };
         let count = match self.eat_word("count")? {
             false => Count::One,

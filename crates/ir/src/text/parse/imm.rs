@@ -4,8 +4,8 @@ use super::{ParseErrorKind, Parsed, Parser, unknown};
 use crate::entities::Resource;
 use crate::func::Function;
 use crate::imm::{
-    BarrierInfo, Dim, FloatFormat, Imm, ImmKind, Lanes, MemInfo, Order, QueryInfo, RayValue, Reduce, Scope,
-    Space, SubgroupInfo, TexInfo, TexOperands,
+    BarrierInfo, Dim, FloatFormat, HitInfo, Imm, ImmKind, Lanes, MemInfo, Order, QueryInfo, RayValue, Reduce,
+    Scope, Space, SubgroupInfo, TexInfo, TexOperands,
 };
 use crate::text::lex::Token;
 use crate::text::literal::{parse_lane, parse_number};
@@ -66,6 +66,11 @@ impl<'a> Parser<'a> {
                 value: self.known("a value of a ray query", RayValue::parse)?,
                 committed: self.eat_word("committed")?,
                 column: if self.eat_word("column")? { self.number("column")? } else { 0 },
+            }),
+            ImmKind::Hit => Imm::Hit(HitInfo {
+                object: self.resource_name()?,
+                payload: self.resource_name()?,
+                query: if self.eat_word("query")? { Some(self.resource_name()?) } else { None }.into(),
             }),
         }))
     }

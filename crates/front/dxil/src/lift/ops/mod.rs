@@ -6,6 +6,7 @@ mod compute;
 mod convert;
 mod feedback;
 mod handle;
+mod hit;
 mod math;
 mod partition;
 mod primitive;
@@ -105,6 +106,7 @@ impl Cx<'_> {
             Family::Stage => self.stages(call),
             Family::Primitive => self.primitives(call),
             Family::Ray => self.rays(call),
+            Family::Hit => self.hit_objects(call),
             Family::None => Err(call.op.refusal().map_or(NOT_LIFTED, Stop::Unsupported)),
         }
     }

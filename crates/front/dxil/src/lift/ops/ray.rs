@@ -81,13 +81,13 @@ impl Cx<'_> {
         Ok(self.b.extract(v, row).into())
     }
 
-    fn small(&self, id: ValueId, below: u64) -> Lift<u8> {
+    pub(super) fn small(&self, id: ValueId, below: u64) -> Lift<u8> {
         let n = self.integer(id)?;
         if n < below { Ok(n as u8) } else { Err(Stop::Unsupported("its component")) }
     }
 
     /// What an operand points to, and its size in bytes.
-    fn pointed(&mut self, id: ValueId) -> Lift<(Pointer, u32)> {
+    pub(super) fn pointed(&mut self, id: ValueId) -> Lift<(Pointer, u32)> {
         let ty = self.type_of(id)?;
         let of = self.module.types.pointee(ty).ok_or(Stop::Unsupported("a payload that is no address"))?.0;
         let bytes = self.memory.size(of)?;
@@ -95,7 +95,7 @@ impl Cx<'_> {
     }
 
     /// Has `f` work on a copy of what is pointed to, and takes it back.
-    fn lend(
+    pub(super) fn lend(
         &mut self,
         kind: PayloadKind,
         pointer: &Pointer,
@@ -110,19 +110,24 @@ impl Cx<'_> {
         self.copy(&at, pointer, bytes)
     }
 
-    /// Structure, flags, mask, offset, stride, miss shader, origin, least distance, direction, greatest, payload.
     fn trace(&mut self, call: &Call<'_>) -> Lift<()> {
+        let (operands, payload) = self.traced(call)?;
+        let (payload, bytes) = self.pointed(payload)?;
+        self.lend(PayloadKind::Ray, &payload, bytes, |cx, resource| {
+            cx.b.inst(Op::RayTrace, Flags::NONE, Imm::Resource(resource), &operands, &[]);
+            Ok(())
+        })
+    }
+
+    /// Structure, flags, mask, offset, stride, miss shader, origin, least distance, direction, greatest; and the payload.
+    pub(super) fn traced(&mut self, call: &Call<'_>) -> Lift<(Vec<Value>, ValueId)> {
         let structure = self.structure(call.arg(0)?)?;
         let mut operands = vec![structure];
         for n in 1..6 {
             operands.push(self.arg(call, n)?);
         }
         operands.extend(self.ray(call, 6)?);
-        let (payload, bytes) = self.pointed(call.arg(14)?)?;
-        self.lend(PayloadKind::Ray, &payload, bytes, |cx, resource| {
-            cx.b.inst(Op::RayTrace, Flags::NONE, Imm::Resource(resource), &operands, &[]);
-            Ok(())
-        })
+        Ok((operands, call.arg(14)?))
     }
 
     fn structure(&mut self, id: ValueId) -> Lift<Value> {
@@ -131,7 +136,7 @@ impl Cx<'_> {
     }
 
     /// Origin, least distance, direction and greatest distance from an operand on.
-    fn ray(&mut self, call: &Call<'_>, first: usize) -> Lift<[Value; 4]> {
+    pub(super) fn ray(&mut self, call: &Call<'_>, first: usize) -> Lift<[Value; 4]> {
         let mut parts = [self.arg(call, first + 3)?; 4];
         for (part, at) in [(0, first), (2, first + 4)] {
             let lanes = [self.arg(call, at)?, self.arg(call, at + 1)?, self.arg(call, at + 2)?];
