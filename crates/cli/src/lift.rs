@@ -124,6 +124,9 @@ struct DxilArgs {
     /// Make the second target of pixel shaders the second source of the blending of the first.
     #[arg(long)]
     dual_source: bool,
+    /// Make positions invariant: equal computations give equal bits in all shaders.
+    #[arg(long)]
+    invariant_position: bool,
 }
 
 /// How MIPS functions are lifted.
@@ -278,12 +281,19 @@ impl DxilArgs {
             ("--all-resident", self.all_resident),
             ("--samples", self.samples.is_some()),
             ("--dual-source", self.dual_source),
+            ("--invariant-position", self.invariant_position),
         ])
     }
 
     fn options(&self) -> Result<dxil::Options> {
-        let &DxilArgs { all_resident, samples, dual_source, .. } = self;
-        let lift = dxil::LiftOptions { all_resident, samples, dual_source, ..Default::default() };
+        let &DxilArgs { all_resident, samples, dual_source, invariant_position, .. } = self;
+        let lift = dxil::LiftOptions {
+            all_resident,
+            samples,
+            dual_source,
+            invariant_position,
+            ..Default::default()
+        };
         Ok(dxil::Options { bindings: self.binding_model()?, lift })
     }
 

@@ -87,6 +87,8 @@ pub struct Pipeline {
     pub depth: Depth,
     /// Fragment stage: the output at location 1 is the second source of the blending of target 0.
     pub dual_source: bool,
+    /// Stages before the rasteriser: equal computations of a position give equal bits in all such stages.
+    pub invariant_position: bool,
     /// Geometry stage: what it takes and makes.
     pub geometry: Option<Geometry>,
     /// Tessellation control stage: vertices of an output patch.
@@ -103,6 +105,7 @@ impl Default for Pipeline {
             early_fragment_tests: false,
             depth: Depth::Any,
             dual_source: false,
+            invariant_position: false,
             geometry: None,
             patch_vertices: None,
             tessellation: None,

@@ -119,34 +119,52 @@ fn the_default_version_is_one_that_the_stage_needs() {
     }
 }
 
+/// The decorations of a shader of `vectors/dxil-2/stages`, lifted with options: number and first operand.
+fn decorations(name: &str, options: &LiftOptions) -> Vec<(u32, Option<u32>)> {
+    const DECORATE: u32 = 71;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil-2/stages").join(name);
+    let module = load(&std::fs::read(path).unwrap()).unwrap();
+    let mut lifted = lift(&module, options).unwrap().module;
+    let code = Translator::new().compile(&mut lifted, &host("vulkan-1.3"), &Options::default()).unwrap();
+    let Code::Words(words) = code else { panic!("no words") };
+    spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3)).validate(&words, None).unwrap();
+    let mut found = Vec::new();
+    let mut at = 5;
+    while at < words.len() {
+        let length = (words[at] >> 16) as usize;
+        if words[at] & 0xffff == DECORATE {
+            found.push((words[at + 2], words[at + 3..at + length].first().copied()));
+        }
+        at += length;
+    }
+    found
+}
+
 #[test]
 fn the_second_target_may_be_a_source_of_blending() {
-    const DECORATE: u32 = 71;
     const LOCATION: u32 = 30;
     const INDEX: u32 = 32;
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil-2/stages/ps_dual_rov_bary.dxil");
-    let module = load(&std::fs::read(path).unwrap()).unwrap();
-    let outputs = |dual_source: bool| {
-        let options = LiftOptions { dual_source, ..LiftOptions::default() };
-        let mut lifted = lift(&module, &options).unwrap().module;
-        let code = Translator::new().compile(&mut lifted, &host("vulkan-1.3"), &Options::default()).unwrap();
-        let Code::Words(words) = code else { panic!("no words") };
-        spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3)).validate(&words, None).unwrap();
-        let mut found = Vec::new();
-        let mut at = 5;
-        while at < words.len() {
-            let length = (words[at] >> 16) as usize;
-            if words[at] & 0xffff == DECORATE && [LOCATION, INDEX].contains(&words[at + 2]) {
-                found.push((words[at + 2], words[at + 3]));
-            }
-            at += length;
-        }
-        found
-    };
-    let (plain, dual) = (outputs(false), outputs(true));
-    assert!(plain.contains(&(LOCATION, 1)) && !plain.contains(&(INDEX, 1)), "{plain:?}");
-    assert!(dual.contains(&(INDEX, 1)), "{dual:?}");
+    let name = "ps_dual_rov_bary.dxil";
+    let plain = decorations(name, &LiftOptions::default());
+    assert!(plain.contains(&(LOCATION, Some(1))) && !plain.contains(&(INDEX, Some(1))), "{plain:?}");
+    let dual = decorations(name, &LiftOptions { dual_source: true, ..LiftOptions::default() });
+    assert!(dual.contains(&(INDEX, Some(1))), "{dual:?}");
+}
+
+#[test]
+fn positions_are_invariant_where_that_is_asked_for() {
+    const INVARIANT: u32 = 18;
+    let invariant = LiftOptions { invariant_position: true, ..LiftOptions::default() };
+    for name in ["vs_start_vertex.dxil", "ms_view_id.dxil"] {
+        let plain = decorations(name, &LiftOptions::default());
+        assert!(!plain.contains(&(INVARIANT, None)), "{plain:?}");
+        assert!(decorations(name, &invariant).contains(&(INVARIANT, None)), "{name}");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil-2/stages/vs_start_vertex.dxil");
+    let mut lifted = lift(&load(&std::fs::read(path).unwrap()).unwrap(), &invariant).unwrap().module;
+    let code = Translator::new().compile(&mut lifted, &host("vulkan-glsl"), &Options::default()).unwrap();
+    let Code::Text(text) = code else { panic!("no text") };
+    assert!(text.contains("invariant precise gl_Position;"), "{text}");
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(crate) fn write(
                 variable(out, module.stage, target, var, name, place, capture)?;
             }
             Semantic::Builtin(builtin) => {
-                redeclare(out, module.stage, target, var, builtin, extensions)?;
+                redeclare(out, module, target, var, builtin, extensions)?;
             }
         }
     }
@@ -215,12 +215,13 @@ fn captured_builtins(
 /// Outputs among the builtins are declared again where they need a qualifier or a size.
 fn redeclare(
     out: &mut String,
-    stage: Stage,
+    module: &Module,
     target: Target,
     var: &VarData,
     builtin: Builtin,
     extensions: &mut u32,
 ) -> Result<(), Error> {
+    let stage = module.stage;
     let of_draw = matches!(builtin, Builtin::BaseInstance | Builtin::BaseVertex | Builtin::DrawIndex);
     if of_draw && target.is_450() {
         *extensions |= 1 << Extension::DrawParameters as u32;
@@ -247,8 +248,13 @@ fn redeclare(
             *extensions |= 1 << Extension::ViewportLayer as u32;
         }
         Builtin::ViewportMask => *extensions |= 1 << Extension::ViewportMask as u32,
-        Builtin::Position if target.is_450() && stage == Stage::Vertex => {
-            out.push_str("precise gl_Position;\n")
+        Builtin::Position => {
+            match (module.pipeline.invariant_position, target.is_450() && stage == Stage::Vertex) {
+                (true, true) => out.push_str("invariant precise gl_Position;\n"),
+                (true, false) => out.push_str("invariant gl_Position;\n"),
+                (false, true) => out.push_str("precise gl_Position;\n"),
+                (false, false) => {}
+            }
         }
         _ => {}
     }

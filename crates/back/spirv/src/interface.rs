@@ -184,6 +184,9 @@ fn declare(unit: &mut Unit, module: &Module, data: &VarData) -> Result<Declared,
         Semantic::Builtin(builtin) => {
             let builtin = host_builtin(unit, stage, builtin, data)?;
             unit.decorate(id, Decoration::BuiltIn, &[builtin as u32]);
+            if module.pipeline.invariant_position && output && builtin == BuiltIn::Position {
+                unit.decorate(id, Decoration::Invariant, &[]);
+            }
         }
     }
     match data.interpolation {

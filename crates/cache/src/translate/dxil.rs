@@ -178,6 +178,7 @@ struct OptionsInKeys {
     all_resident: bool,
     samples: Option<u8>,
     dual_source: bool,
+    invariant_position: bool,
     limits: (u32, u64),
 }
 
@@ -197,6 +198,7 @@ impl From<&LiftOptions> for OptionsInKeys {
             all_resident,
             samples,
             dual_source,
+            invariant_position,
             limits: Limits { memory, instructions },
         } = options;
         OptionsInKeys {
@@ -207,6 +209,7 @@ impl From<&LiftOptions> for OptionsInKeys {
             all_resident,
             samples,
             dual_source,
+            invariant_position,
             limits: (memory, instructions as u64),
         }
     }

@@ -165,8 +165,16 @@ impl Display for InstText<'_> {
 
 /// What the module says of its stage and its guest; defaults go without saying.
 fn write_facts(f: &mut dyn Write, m: &Module) -> fmt::Result {
-    let Pipeline { early_fragment_tests, depth, dual_source, geometry, patch_vertices, tessellation, mesh } =
-        m.pipeline;
+    let Pipeline {
+        early_fragment_tests,
+        depth,
+        dual_source,
+        invariant_position,
+        geometry,
+        patch_vertices,
+        tessellation,
+        mesh,
+    } = m.pipeline;
     if early_fragment_tests {
         f.write_str("  early_tests\n")?;
     }
@@ -175,6 +183,9 @@ fn write_facts(f: &mut dyn Write, m: &Module) -> fmt::Result {
     }
     if dual_source {
         f.write_str("  dual_source\n")?;
+    }
+    if invariant_position {
+        f.write_str("  invariant_position\n")?;
     }
     if let Some(Geometry { input_vertices, output_vertices, max_vertices, invocations }) = geometry {
         writeln!(

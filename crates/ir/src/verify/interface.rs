@@ -45,6 +45,8 @@ fn pipeline(sink: &mut Sink) {
     owned("early tests", facts.early_fragment_tests, &[Stage::Fragment], &[]);
     owned("comparison of depth", facts.depth != Depth::Any, &[Stage::Fragment], &[]);
     owned("second source of blending", facts.dual_source, &[Stage::Fragment], &[]);
+    let before_rasteriser = [Stage::Vertex, Stage::TessEval, Stage::Geometry, Stage::Mesh];
+    owned("invariant position", facts.invariant_position, &before_rasteriser, &[]);
     owned("geometry", facts.geometry.is_some(), &[Stage::Geometry], &[Stage::Geometry]);
     owned("patch", facts.patch_vertices.is_some(), &[Stage::TessControl], &[Stage::TessControl]);
     let tessellation = [Stage::TessControl, Stage::TessEval];

@@ -78,6 +78,7 @@ fn pipeline(t: &mut Tape) -> Pipeline {
         early_fragment_tests: t.flip(),
         depth: t.of(Depth::ALL),
         dual_source: t.flip(),
+        invariant_position: t.flip(),
         geometry: t.flip().then(|| Geometry {
             input_vertices: t.u32(),
             output_vertices: t.u32(),

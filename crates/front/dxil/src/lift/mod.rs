@@ -94,6 +94,8 @@ pub struct LiftOptions {
     pub samples: Option<u8>,
     /// Pixel shaders: whether `SV_Target1` is the second source of the blending of target 0.
     pub dual_source: bool,
+    /// Whether equal computations of `SV_Position` give equal bits in all shaders before the rasteriser.
+    pub invariant_position: bool,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -108,6 +110,7 @@ impl LiftOptions {
         all_resident: false,
         samples: None,
         dual_source: false,
+        invariant_position: false,
         limits: Limits::DEFAULT,
     };
 }
@@ -245,6 +248,8 @@ pub fn lift_bound(
     ir.workgroup = if square_quads { places::workgroup(size) } else { size };
     ir.pipeline = program.pipeline;
     ir.pipeline.dual_source = options.dual_source && stage == Stage::Fragment;
+    ir.pipeline.invariant_position = options.invariant_position
+        && matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry | Stage::Mesh);
     // What is flushed says so op by op.
     if program.denormals == Denormals::Preserve {
         ir.denormals = stage::Denormals::Preserve;

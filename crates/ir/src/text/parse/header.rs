@@ -55,6 +55,10 @@ impl<'a> Parser<'a> {
                 self.module.pipeline.dual_source = true;
                 Ok(())
             }
+            "invariant_position" => {
+                self.module.pipeline.invariant_position = true;
+                Ok(())
+            }
             "depth" => {
                 self.module.pipeline.depth = self.known("how depth compares", Depth::parse)?;
                 Ok(())
