@@ -20,8 +20,10 @@ mod insts;
 mod int;
 mod interface;
 mod known;
+mod layout;
 mod memory;
 mod multiples;
+mod node;
 mod ops;
 mod phis;
 mod places;
@@ -237,7 +239,11 @@ pub fn lift_bound(
     let body = function.body.as_ref().ok_or(LiftError::Entry)?;
     let mut ir = IrModule::new(stage, program.name.clone());
     let square_quads = places::has_square_quads(module, &program);
-    ir.workgroup = if square_quads { places::workgroup(size) } else { size };
+    ir.workgroup = match &program.node {
+        _ if square_quads => places::workgroup(size),
+        Some(node) => node::workgroup(node, size)?,
+        None => size,
+    };
     ir.pipeline = program.pipeline;
     // What is flushed says so op by op.
     if program.denormals == Denormals::Preserve {
@@ -281,8 +287,8 @@ fn stage_of(kind: ShaderKind) -> Option<Stage> {
         ShaderKind::Geometry => Stage::Geometry,
         ShaderKind::Hull => Stage::TessControl,
         ShaderKind::Domain => Stage::TessEval,
-        ShaderKind::Compute => Stage::Compute,
-        ShaderKind::Library | ShaderKind::Node => return None,
+        ShaderKind::Compute | ShaderKind::Node => Stage::Compute,
+        ShaderKind::Library => return None,
         ShaderKind::RayGeneration => Stage::RayGen,
         ShaderKind::Intersection => Stage::Intersection,
         ShaderKind::AnyHit => Stage::AnyHit,

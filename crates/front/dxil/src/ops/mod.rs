@@ -124,6 +124,8 @@ pub enum Family {
     Primitive,
     /// Rays and ray queries.
     Ray,
+    /// Nodes of work graphs.
+    Node,
     /// None: the operation is not lifted.
     None,
 }
@@ -269,9 +271,6 @@ impl Op {
         Some(match self {
             Op::TempRegLoad | Op::TempRegStore | Op::MinPrecXRegLoad | Op::MinPrecXRegStore => {
                 "translators of older bytecode have it, which take it out again"
-            }
-            op if (Op::AllocateNodeOutputRecords..=Op::GetRemainingRecursionLevels).contains(&op) => {
-                "work graphs are not lifted"
             }
             op if (Op::HitObjectTraceRay..=Op::HitObjectAttributes).contains(&op) => {
                 "objects of hits are not lifted"

@@ -7,6 +7,7 @@ mod convert;
 mod feedback;
 mod handle;
 mod math;
+mod node;
 mod partition;
 mod primitive;
 mod ray;
@@ -105,6 +106,7 @@ impl Cx<'_> {
             Family::Stage => self.stages(call),
             Family::Primitive => self.primitives(call),
             Family::Ray => self.rays(call),
+            Family::Node => self.nodes(call),
             Family::None => Err(call.op.refusal().map_or(NOT_LIFTED, Stop::Unsupported)),
         }
     }

@@ -1,0 +1,113 @@
+//! Nodes of work graphs: what is known of them, and what becomes of them.
+
+mod corpus;
+
+use corpus::second_vectors;
+use xenoglot_dxil::binding::{Argument, HeapSets, Remapper, RootSignatureMap, covering, nodes};
+use xenoglot_dxil::bitcode::{Limits, Module, read};
+use xenoglot_dxil::container::bitcode;
+use xenoglot_dxil::lift::{LiftOptions, Lifted, lift, lift_bound};
+use xenoglot_dxil::program::{Launch, Node, NodeFlags, NodeId, Program, RecordGrid, RecordType};
+use xenoglot_ir::Stage;
+
+fn module(name: &str) -> Module {
+    let file = second_vectors().into_iter().find(|file| file.name == name).unwrap();
+    read(bitcode(&file.bytes).unwrap().bytes, &Limits::default()).unwrap()
+}
+
+fn id(name: &str, index: u32) -> NodeId {
+    NodeId { name: name.into(), index }
+}
+
+fn lifted(module: &Module, name: &str) -> Lifted {
+    let entry = Program::all(module).unwrap().iter().position(|program| program.name == name).unwrap();
+    lift(module, &LiftOptions { entry, ..LiftOptions::default() }).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// What is known of a node beside its shader.
+fn node(program: &Program) -> &Node {
+    program.node.as_ref().unwrap()
+}
+
+#[test]
+fn broadcasting_and_thread_nodes_are_compute_shaders() {
+    let module = module("wg_broadcast_thread");
+    let root = lifted(&module, "root");
+    assert_eq!((root.module.stage, root.module.workgroup), (Stage::Compute, [32, 1, 1]));
+    let known = node(&root.program);
+    assert_eq!((known.launch, &known.id, known.is_entry), (Launch::Broadcasting, &id("root", 0), false));
+    assert_eq!((known.grid, known.max_grid, known.max_recursion), (None, Some([16, 1, 1]), 0));
+    assert_eq!((known.local_arguments, &known.shares_input_of), (None, &None));
+    let input = known.input.unwrap();
+    assert_eq!(input.flags, NodeFlags::INPUT | NodeFlags::THREAD | NodeFlags::GROUP);
+    let grid = RecordGrid { offset: 0, components: 3, bytes: 4 };
+    assert_eq!(input.record, Some(RecordType { size: 16, align: 4, grid: Some(grid) }));
+    let [output] = &known.outputs[..] else { panic!("{:?}", known.outputs) };
+    assert_eq!((&output.id, output.flags), (&id("leaf", 0), NodeFlags::OUTPUT | NodeFlags::READ_WRITE));
+    assert_eq!((output.max_records, output.max_records_of, output.nodes), (32, None, Some(1)));
+    assert!(!output.sparse);
+    assert_eq!(output.record.unwrap().stride(), 4);
+
+    let leaf = lifted(&module, "leaf");
+    assert_eq!(leaf.module.workgroup, [nodes::THREADS, 1, 1]);
+    let known = node(&leaf.program);
+    assert_eq!((known.launch, &known.outputs[..]), (Launch::Thread, &[][..]));
+    // The invocation's record is found by its number, and there may be none.
+    let text = leaf.module.to_string();
+    assert!(text.contains("num_workgroups") && text.contains("icmp.ult"), "{text}");
+    assert_eq!(nodes::groups(known, 33), [2, 1, 1]);
+    assert_eq!(nodes::groups(known, 0), [1, 0, 1]);
+    assert_eq!(nodes::groups(known, 65_536 * 32), [65_535, 2, 1]);
+}
+
+#[test]
+fn coalescing_nodes_are_compute_shaders() {
+    let gather = lifted(&module("wg_coalescing"), "gather");
+    assert_eq!((gather.module.workgroup, gather.module.shared_size), ([16, 1, 1], 4));
+    let known = node(&gather.program);
+    assert_eq!((known.launch, known.is_entry), (Launch::Coalescing, true));
+    assert_eq!(known.input.unwrap().max_records, 16);
+    let [output] = &known.outputs[..] else { panic!("{:?}", known.outputs) };
+    assert_eq!((&output.id, output.flags), (&id("next", 1), NodeFlags::OUTPUT | NodeFlags::EMPTY));
+    assert_eq!((output.record, output.max_records), (None, 4));
+    assert_eq!(nodes::groups(known, 17), [2, 1, 1]);
+    // The group counts once.
+    assert_eq!(gather.module.to_string().matches("atomic.add global").count(), 1);
+}
+
+#[test]
+fn arguments_are_behind_those_of_the_root_signature() {
+    let module = module("wg_broadcast_thread");
+    // A table, which is a word.
+    let signature = covering(&Program::all(&module).unwrap()[0].resources);
+    let map = RootSignatureMap::new(&signature, None, HeapSets::default());
+    assert_eq!((map.push_words(), map.node_arguments()), (1, Argument::Push(2)));
+    let text = lift_bound(&module, &LiftOptions::default(), &map).unwrap().module.to_string();
+    assert!(text.contains("push @root = set 0 binding 0 size 16"), "{text}");
+    assert!(text.contains("load push @root align 8"), "{text}");
+}
+
+#[test]
+fn what_the_host_writes_is_what_shaders_read() {
+    let arguments = nodes::Arguments {
+        records: 0x1122_3344_5566_7788,
+        stride: 16,
+        count: 3,
+        levels: 5,
+        local: 0x99,
+        outputs: vec![(0xaabb, 2)],
+    };
+    let bytes = arguments.to_bytes();
+    let word = |at: u32| u32::from_le_bytes(bytes[at as usize..][..4].try_into().unwrap());
+    assert_eq!((word(nodes::RECORDS), word(nodes::RECORDS + 4)), (0x5566_7788, 0x1122_3344));
+    assert_eq!((word(nodes::STRIDE), word(nodes::COUNT), word(nodes::FINISHED)), (16, 3, 0));
+    assert_eq!((word(nodes::LEVELS), word(nodes::LOCAL)), (5, 0x99));
+    assert_eq!((word(nodes::OUTPUTS), word(nodes::OUTPUTS + 8)), (0xaabb, 2));
+    assert_eq!(bytes.len() as u32, nodes::OUTPUTS + nodes::OUTPUT_BYTES);
+    let queue = nodes::Queue { count: 7, capacity: 4, records: 0x12_0000_0034 };
+    let bytes = queue.to_bytes();
+    let word = |at: u32| u32::from_le_bytes(bytes[at as usize..][..4].try_into().unwrap());
+    assert_eq!((word(nodes::QUEUE_COUNT), word(nodes::QUEUE_CAPACITY)), (7, 4));
+    assert_eq!((word(nodes::QUEUE_RECORDS), word(nodes::QUEUE_RECORDS + 4)), (0x34, 0x12));
+    assert_eq!(queue.filled(), 4);
+}
