@@ -20,12 +20,6 @@ const UNREACHED: &[(&[Op], &str)] = &[
     ),
     (
         &[
-            Op::FinishedCrossGroupSharing,
-            Op::BarrierByMemoryHandle,
-            Op::BarrierByNodeRecordHandle,
-            Op::IndexNodeHandle,
-            Op::NodeOutputIsValid,
-            Op::GetRemainingRecursionLevels,
             Op::HitObjectFromRayQuery,
             Op::HitObjectFromRayQueryWithAttrs,
             Op::HitObjectIsNop,

@@ -2,17 +2,21 @@
 
 mod corpus;
 
-use corpus::second_vectors;
+use corpus::{own_vectors, second_vectors};
 use xenoglot_dxil::binding::{Argument, HeapSets, Remapper, RootSignatureMap, covering, nodes};
 use xenoglot_dxil::bitcode::{Limits, Module, read};
 use xenoglot_dxil::container::bitcode;
-use xenoglot_dxil::lift::{LiftOptions, Lifted, lift, lift_bound};
+use xenoglot_dxil::lift::{LiftError, LiftOptions, Lifted, lift, lift_bound};
 use xenoglot_dxil::program::{Launch, Node, NodeFlags, NodeId, Program, RecordGrid, RecordType};
 use xenoglot_ir::Stage;
 
 fn module(name: &str) -> Module {
-    let file = second_vectors().into_iter().find(|file| file.name == name).unwrap();
-    read(bitcode(&file.bytes).unwrap().bytes, &Limits::default()).unwrap()
+    read(bitcode(&container(name)).unwrap().bytes, &Limits::default()).unwrap()
+}
+
+fn container(name: &str) -> Vec<u8> {
+    let files = second_vectors().into_iter().chain(own_vectors());
+    files.into_iter().find(|file| file.name == name).unwrap().bytes
 }
 
 fn id(name: &str, index: u32) -> NodeId {
@@ -110,4 +114,97 @@ fn what_the_host_writes_is_what_shaders_read() {
     assert_eq!((word(nodes::QUEUE_COUNT), word(nodes::QUEUE_CAPACITY)), (7, 4));
     assert_eq!((word(nodes::QUEUE_RECORDS), word(nodes::QUEUE_RECORDS + 4)), (0x34, 0x12));
     assert_eq!(queue.filled(), 4);
+}
+
+#[test]
+fn what_metadata_may_say_of_nodes() {
+    let module = module("graph_lib");
+    let nodes: Vec<Node> = Program::all(&module).unwrap().into_iter().map(|p| p.node.unwrap()).collect();
+    let find = |name, index| nodes.iter().find(|node| node.id == id(name, index)).unwrap();
+    assert_eq!(nodes.len(), 5);
+    assert!(find("start", 0).is_entry);
+    let add = find("add", 0);
+    assert_eq!((add.grid, add.max_grid), (Some([2, 2, 1]), None));
+    let shared = add.input.unwrap();
+    assert!(shared.flags.contains(NodeFlags::READ_WRITE | NodeFlags::TRACKED | NodeFlags::COHERENT));
+    let [sinks, nowhere] = &add.outputs[..] else { panic!("{:?}", add.outputs) };
+    assert!(sinks.flags.contains(NodeFlags::ARRAY) && sinks.sparse && nowhere.sparse);
+    assert_eq!((&sinks.id, sinks.nodes, sinks.max_records), (&id("sink", 0), Some(4), 3));
+    assert_eq!(sinks.record, Some(RecordType { size: 32, align: 8, grid: None }));
+    assert_eq!((nowhere.nodes, nowhere.record), (Some(1), None));
+    let again = find("sink", 1);
+    assert_eq!((again.launch, again.max_recursion), (Launch::Thread, 2));
+    assert_eq!(find("sink", 2).input.unwrap().max_records, 2);
+    let empty = find("done", 0).input.unwrap();
+    assert_eq!((empty.flags, empty.record), (NodeFlags::INPUT | NodeFlags::EMPTY, None));
+}
+
+/// Why a node is refused that has the code of another one of its library.
+fn refusal(name: &str, node: &str, code_of: &str) -> (String, &'static str) {
+    let mut module = module(name);
+    let find = |name: &str| module.functions.iter().position(|f| f.name == name.as_bytes()).unwrap();
+    let (to, from) = (find(node), find(code_of));
+    module.functions[to].body = module.functions[from].body.clone();
+    let entry = Program::all(&module).unwrap().iter().position(|p| p.name == node).unwrap();
+    let error = lift(&module, &LiftOptions { entry, ..LiftOptions::default() }).unwrap_err();
+    let LiftError::Unsupported { text, why, .. } = error else { panic!("{error}") };
+    (text, why)
+}
+
+#[test]
+fn code_that_does_not_fit_its_node_is_refused() {
+    for (name, node, code_of, text, why) in [
+        (
+            "wg_broadcast_thread",
+            "leaf",
+            "root",
+            "dx.op.flattenedThreadIdInGroup.i32",
+            "a place that the node's launch has not",
+        ),
+        (
+            "wg_broadcast_thread",
+            "root",
+            "leaf",
+            "dx.op.annotateNodeRecordHandle",
+            "records of another size than is declared",
+        ),
+        ("graph_lib", "pairs", "add", "dx.op.groupId.i32", "a place that the node's launch has not"),
+        (
+            "graph_lib",
+            "done",
+            "start",
+            "dx.op.createNodeOutputHandle",
+            "an input or output that is not declared",
+        ),
+        (
+            "graph_lib",
+            "start",
+            "again",
+            "dx.op.annotateNodeHandle",
+            "records of another size than is declared",
+        ),
+    ] {
+        assert_eq!(refusal(name, node, code_of), (text.to_owned(), why), "{node} with {code_of}");
+    }
+}
+
+#[test]
+fn damaged_nodes_are_lifted_or_refused() {
+    let lift_all = |bytes: &[u8]| {
+        let Ok(module) = bitcode(bytes).map(|code| read(code.bytes, &Limits::default())) else { return };
+        let Ok(module) = module else { return };
+        for entry in 0..Program::all(&module).map_or(0, |all| all.len()) {
+            let _ = lift(&module, &LiftOptions { entry, ..LiftOptions::default() });
+        }
+    };
+    for name in ["wg_broadcast_thread", "wg_coalescing", "graph_lib"] {
+        let mut bytes = container(name);
+        for at in 0..bytes.len() {
+            // One bit of each byte, another one each time.
+            let bit = 1 << (at % 8);
+            bytes[at] ^= bit;
+            lift_all(&bytes);
+            bytes[at] ^= bit;
+        }
+    }
 }

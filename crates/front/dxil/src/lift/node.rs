@@ -171,20 +171,21 @@ impl<'a> Cx<'a> {
         })
     }
 
-    /// Has one invocation of the group compute a word, and all of them know it.
-    pub fn once_for_group(&mut self, f: impl FnOnce(&mut Self) -> Value) -> Lift<Value> {
+    /// Has one invocation of the group compute a word, and all of them know it. With `memory`, that one sees what the others
+    /// have written, and they see what it sees.
+    pub fn once_for_group(&mut self, memory: bool, f: impl FnOnce(&mut Self) -> Value) -> Lift<Value> {
         if self.is_thread_node() || self.program.threads == [1; 3] {
             return Ok(f(self));
         }
         let word = self.memory.group_word()?;
         let (mem, address) = (MemInfo::plain(Space::Shared, None, 2), self.i32(word));
         // Who reads it for something else has done so.
-        self.group_barrier();
+        self.group_barrier(memory);
         self.once(|cx| {
             let v = f(cx);
             cx.b.store(mem, address, v);
         });
-        self.group_barrier();
+        self.group_barrier(memory);
         Ok(self.b.load(mem, address, Type::I32))
     }
 
@@ -201,9 +202,8 @@ impl<'a> Cx<'a> {
         made
     }
 
-    fn group_barrier(&mut self) {
-        let info =
-            BarrierInfo { scope: Scope::Workgroup, shared: true, storage: false, image: false, exec: true };
+    fn group_barrier(&mut self, storage: bool) {
+        let info = BarrierInfo { scope: Scope::Workgroup, shared: true, storage, image: false, exec: true };
         self.b.inst(Op::Barrier, Flags::NONE, Imm::Barrier(info), &[], &[]);
     }
 

@@ -59,7 +59,7 @@ impl Cx<'_> {
                 let count = self.arg(call, 1)?;
                 let first = match self.counts_alone(call)? {
                     true => self.add_at(at, count),
-                    false => self.once_for_group(|cx| cx.add_at(at, count))?,
+                    false => self.once_for_group(false, |cx| cx.add_at(at, count))?,
                 };
                 let capacity = self.load_at(queue, nodes::QUEUE_CAPACITY, Type::I32);
                 let start = self.load_at(queue, nodes::QUEUE_RECORDS, Type::I64);
@@ -201,11 +201,15 @@ impl Cx<'_> {
             return Err(Stop::Unsupported("groups that share no record"));
         }
         let arguments = self.given()?.arguments;
-        self.device_barrier();
         let at = self.further(arguments, nodes::FINISHED);
         let one = self.i32(1);
-        let before = self.once_for_group(|cx| cx.add_at(at, one))?;
-        self.device_barrier();
+        // What the group has written is there before it is counted, and what other groups have written after that.
+        let before = self.once_for_group(true, |cx| {
+            cx.device_barrier();
+            let before = cx.add_at(at, one);
+            cx.device_barrier();
+            before
+        })?;
         let groups = self.builtin(Builtin::NumWorkgroups, Type::I32X3);
         let [x, y, z] = [0, 1, 2].map(|lane| self.b.extract(groups, lane));
         let row = self.op(Op::Imul, &[x, y]);
@@ -216,7 +220,7 @@ impl Cx<'_> {
 
     fn device_barrier(&mut self) {
         let info =
-            BarrierInfo { scope: Scope::Device, shared: false, storage: true, image: true, exec: false };
+            BarrierInfo { scope: Scope::Device, shared: false, storage: true, image: false, exec: false };
         self.b.inst(Op::Barrier, Flags::NONE, Imm::Barrier(info), &[], &[]);
     }
 }
