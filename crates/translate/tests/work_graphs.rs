@@ -379,7 +379,7 @@ fn a_group_for_several_records() {
             graph.give("gather", 0, records.iter().map(|&n| bytes(&[n])));
             let mut buffer = vec![0; 16];
             graph.run(&mut engine, &mut buffer);
-            assert_eq!(words(&buffer)[0], records.iter().sum());
+            assert_eq!(words(&buffer)[0], records.iter().sum::<u32>());
             assert_eq!(graph.waiting("next", 1), counted);
         }
         // Two groups, of 16 records and of 2; the sum that is stored is one of theirs, and both are above 10.

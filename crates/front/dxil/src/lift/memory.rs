@@ -11,7 +11,6 @@ use crate::bitcode::{Constant, Def, InstKind, Module, Type as Llvm, TypeId, Valu
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Order, Scope};
-use xenoglot_ir::module::{Count, OutOfBounds, PayloadKind, ResourceData, ResourceKind};
 use xenoglot_ir::{Imm, MemInfo, Op, Resource, Space, Type, Value};
 
 /// Address space of memory of the workgroup.
@@ -89,9 +88,6 @@ pub(super) struct Pointer {
     pub dynamic: Option<Value>,
 }
 
-/// Bytes of the largest payload: what amplification shaders may hand on, and more than shaders of rays do.
-const MOST_PAYLOAD: u32 = 1 << 14;
-
 /// What lies where.
 pub(super) struct Memory {
     /// By type; none for what is not stored.
@@ -101,7 +97,7 @@ pub(super) struct Memory {
     /// A word of the workgroup's memory that is the lifter's own.
     group_word: Option<u32>,
     /// Sizes of payloads.
-    payloads: FxHashMap<Resource, u32>,
+    pub payloads: FxHashMap<Resource, u32>,
     private: u32,
     shared: u32,
     limits: Limits,
@@ -393,7 +389,7 @@ impl Cx<'_> {
     }
 
     /// Where an access of `bytes` bytes goes: within the object.
-    fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
+    pub fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
         let byte = self.accessed_byte(pointer, bytes)?;
         Ok(self.in_region(pointer.region, byte))
     }
@@ -529,57 +525,6 @@ impl Cx<'_> {
                 _ => return None,
             }
         }
-    }
-
-    /// Memory of a kind that is handed to other shaders, of a size; there is one of each kind and size.
-    pub fn payload(&mut self, kind: PayloadKind, bytes: u32) -> Lift<Region> {
-        if bytes > MOST_PAYLOAD {
-            return Err(LiftError::Memory.into());
-        }
-        let size = bytes.next_multiple_of(4).max(4);
-        let wanted = ResourceKind::Payload { kind, size };
-        let known = self.ir.resources.iter().find(|(_, data)| data.kind == wanted).map(|(r, _)| r);
-        let resource = known.unwrap_or_else(|| {
-            let number = self.memory.payloads.len();
-            self.ir.resources.push(ResourceData {
-                name: format!("{}_payload{number}", kind.name()),
-                kind: wanted,
-                set: 0,
-                binding: number as u32,
-                count: Count::One,
-                oob: OutOfBounds::Undefined,
-            })
-        });
-        self.memory.payloads.insert(resource, size);
-        Ok(Region::Payload(resource))
-    }
-
-    /// Copies a number of bytes, a multiple of four.
-    pub fn copy(&mut self, from: &Pointer, to: &Pointer, bytes: u32) -> Lift<()> {
-        for offset in (0..bytes).step_by(4) {
-            let offset = self.i32(offset);
-            self.copy_word(from, to, offset)?;
-        }
-        Ok(())
-    }
-
-    /// Copies the word at a number of bytes behind both.
-    pub fn copy_word(&mut self, from: &Pointer, to: &Pointer, offset: Value) -> Lift<()> {
-        let at = |cx: &mut Self, pointer: &Pointer| {
-            let mut pointer = pointer.clone();
-            match (cx.b.func.const_bits(offset), pointer.dynamic) {
-                (Some(bits), _) => pointer.offset = pointer.offset.wrapping_add(bits.lane(0) as u32),
-                (None, Some(v)) => pointer.dynamic = Some(cx.op(Op::Iadd, &[v, offset])),
-                (None, None) => pointer.dynamic = Some(offset),
-            }
-            let address = cx.access(&pointer, 4)?;
-            Lift::Ok((pointer.region.access(2), address))
-        };
-        let (mem, address) = at(self, from)?;
-        let v = self.b.load(mem, address, Type::I32);
-        let (mem, address) = at(self, to)?;
-        self.b.store(mem, address, v);
-        Ok(())
     }
 
     /// An atomic access to the workgroup's memory or to a record; `args` are the operands behind the address.

@@ -25,6 +25,7 @@ mod memory;
 mod multiples;
 mod node;
 mod ops;
+mod payload;
 mod phis;
 mod places;
 mod queries;
