@@ -4,7 +4,7 @@ mod corpus;
 
 use corpus::{own_vectors, second_vectors};
 use xenoglot_dxil::binding::{Argument, HeapSets, Remapper, RootSignatureMap, covering, nodes};
-use xenoglot_dxil::bitcode::{Limits, Module, read};
+use xenoglot_dxil::bitcode::{Inst, InstKind, Limits, Module, Type, ValueId, read};
 use xenoglot_dxil::container::bitcode;
 use xenoglot_dxil::lift::{LiftError, LiftOptions, Lifted, lift, lift_bound};
 use xenoglot_dxil::program::{Launch, Node, NodeFlags, NodeId, Program, RecordGrid, RecordType};
@@ -186,6 +186,30 @@ fn code_that_does_not_fit_its_node_is_refused() {
     ] {
         assert_eq!(refusal(name, node, code_of), (text.to_owned(), why), "{node} with {code_of}");
     }
+}
+
+#[test]
+fn choices_between_records_are_refused() {
+    let mut module = module("wg_broadcast_thread");
+    let root = module.functions.iter().position(|f| f.name == b"root").unwrap();
+    let base = module.values.len();
+    let types = module.types.clone();
+    let body = module.functions[root].body.as_mut().unwrap();
+    let values = &body.values;
+    let is = |id: ValueId, name: &str| {
+        let ty = values.get(id.0 as usize - base).and_then(|v| types.get(v.ty));
+        matches!(ty, Some(Type::Struct { name: Some(n), .. }) if n == name)
+    };
+    let condition = |inst: &Inst| matches!(inst.kind, InstKind::Compare { .. }).then_some(inst.result?);
+    let condition = body.insts.iter().find_map(condition).unwrap();
+    let is_record = |inst: &&mut Inst| inst.result.is_some_and(|id| is(id, "dx.types.NodeRecordHandle"));
+    let mut records = body.insts.iter_mut().filter(is_record);
+    let (first, second) = (records.next().unwrap(), records.next().unwrap());
+    second.kind = InstKind::Select([condition, first.result.unwrap(), first.result.unwrap()]);
+    let entry = Program::all(&module).unwrap().iter().position(|p| p.name == "root").unwrap();
+    let error = lift(&module, &LiftOptions { entry, ..LiftOptions::default() }).unwrap_err();
+    let LiftError::Unsupported { text, why, .. } = error else { panic!("{error}") };
+    assert_eq!((text.as_str(), why), ("select", "a choice between handles"));
 }
 
 #[test]

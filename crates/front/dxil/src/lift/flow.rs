@@ -277,6 +277,11 @@ fn gathered(
         };
         return Ok(Val::Pointer(pointer));
     }
+    if let Some(Llvm::Struct { name: Some(name), .. }) = cx.module.types.get(ty)
+        && matches!(name.as_str(), "dx.types.NodeHandle" | "dx.types.NodeRecordHandle")
+    {
+        return Err(CHOICE);
+    }
     let Some(count) = cx.members_of(ty)? else {
         let scalar = cx.scalar_type(ty)?;
         return Ok(Val::Scalar(next(cx, scalar.ty)?));

@@ -347,6 +347,7 @@ impl Cx<'_> {
                 let index = self.b.select(condition, a.place.index(), b.place.index());
                 return Ok(Handle::new(a.declared, place.at(index)).into());
             }
+            (Val::Node(_), _) | (_, Val::Node(_)) => return Err(CHOICE),
             (Val::Pointer(a), Val::Pointer(b)) if a.region.is_like(b.region) => {
                 let of = self.module.types.pointee(ty).ok_or(Stop::Unsupported("an address"))?.0;
                 let (a_at, b_at) = (self.address(a)?, self.address(b)?);
