@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
 pub use xenoglot_dxil::binding::{
-    Checks, HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, Windows, checks,
+    Checks, HeapSets, RegisterSpaces, Remapper, RootSignatureMap, Slot, Windows, checks, nodes,
 };
 use xenoglot_dxil::bitcode::{self, Module};
 use xenoglot_dxil::container::{self, Container, Content, FourCc, SubobjectContent};

@@ -337,7 +337,8 @@ impl<'t> Layout<'t> {
         for (resource, &place) in self.test.resources.iter().zip(&self.places) {
             match place {
                 Place::Address(at) => {
-                    addressed.push(AddressedBuffer { offset: at as u32, data: resource.data.clone() });
+                    let (data, addresses) = (resource.data.clone(), Vec::new());
+                    addressed.push(AddressedBuffer { offset: at as u32, data, addresses });
                 }
                 Place::Element(kind, element) => {
                     let Ok(slot) = self.slot(kind) else { continue };

@@ -3,14 +3,16 @@
 //! Source: "Metadata" and "Resources" of DXIL.rst in DirectXShaderCompiler's documentation, and its `DxilConstants.h` for
 //! numbers.
 
+mod node;
 mod signature;
 mod stage;
 mod vendor;
 
+pub use node::{Launch, Node, NodeFlags, NodeId, NodeInput, NodeOutput, RecordGrid, RecordType};
 pub use signature::{Element, Semantic};
 pub use vendor::Vendor;
 
-use crate::bitcode::{Attribute, Constant, Def, Metadata, MetadataId, Module, Node, Type, TypeId};
+use crate::bitcode::{self, Attribute, Constant, Def, Metadata, MetadataId, Module, Type, TypeId};
 pub use crate::model::{ResourceClass as Class, ResourceKind as Shape};
 use crate::model::{ShaderKind, ShaderModel};
 use bitflags::bitflags;
@@ -59,6 +61,8 @@ pub struct Program {
     pub attribute_bytes: u32,
     /// Lanes of the waves that it is written for, if it says.
     pub waves: Option<Waves>,
+    /// What there is to know of the node of a work graph.
+    pub node: Option<Node>,
 }
 
 /// Lanes of waves that a shader asks for: powers of two. SPIR-V has no word for it: the host asks its pipeline for
@@ -227,6 +231,7 @@ impl Program {
             payload_bytes: 0,
             attribute_bytes: 0,
             waves: None,
+            node: None,
         };
         if let Some(&Some(lists)) = entry.get(2) {
             let list = |at: usize| module.metadata.list(lists).and_then(|l| l.get(at).copied().flatten());
@@ -236,6 +241,9 @@ impl Program {
         }
         if let Some(Some(properties)) = entry.get(4) {
             read.properties(*properties, &mut program).ok_or(ProgramError("properties"))?;
+            if program.kind == ShaderKind::Node {
+                program.node = Some(read.node(*properties, &program.name).ok_or(ProgramError("node"))?);
+            }
         }
         program.pipeline.early_fragment_tests = program.flags.contains(ShaderFlags::EARLY_DEPTH_STENCIL);
         program.pipeline.depth =
@@ -276,7 +284,9 @@ struct Reader<'m> {
 impl Reader<'_> {
     fn text(&self, id: MetadataId) -> Option<String> {
         match *self.metadata.get(id)? {
-            Node::Text(text) => Some(String::from_utf8_lossy(self.metadata.contents(text)).into_owned()),
+            bitcode::Node::Text(text) => {
+                Some(String::from_utf8_lossy(self.metadata.contents(text)).into_owned())
+            }
             _ => None,
         }
     }
@@ -290,7 +300,7 @@ impl Reader<'_> {
     }
 
     fn function(&self, id: MetadataId) -> Option<u32> {
-        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        let bitcode::Node::Value(v) = self.metadata.get(id)? else { return None };
         match self.module.values.get(v.0 as usize)?.def {
             Def::Function(index) => Some(index),
             _ => None,
@@ -300,7 +310,7 @@ impl Reader<'_> {
     /// The global variable of a resource; from SM 6.6 on its type is that of a handle, and metadata casts it to the
     /// resource's class.
     fn global(&self, id: MetadataId) -> Option<u32> {
-        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        let bitcode::Node::Value(v) = self.metadata.get(id)? else { return None };
         match self.module.values.get(v.0 as usize)?.def {
             Def::Global(index) => Some(index),
             Def::Constant(Constant::Cast(_, of)) => match self.module.values.get(of.0 as usize)?.def {
@@ -313,7 +323,7 @@ impl Reader<'_> {
 
     /// What the value points to that stands for a resource.
     fn pointee(&self, id: MetadataId) -> Option<TypeId> {
-        let Node::Value(v) = self.metadata.get(id)? else { return None };
+        let bitcode::Node::Value(v) = self.metadata.get(id)? else { return None };
         let value = self.module.values.get(v.0 as usize)?;
         match value.def {
             Def::Constant(Constant::Undef | Constant::Null | Constant::Cast(..)) | Def::Global(_) => {

@@ -19,19 +19,7 @@ const UNREACHED: &[(&[Op], &str)] = &[
         "of translators of older bytecode, which take it out again before they are done",
     ),
     (
-        &[
-            Op::FinishedCrossGroupSharing,
-            Op::BarrierByMemoryHandle,
-            Op::BarrierByNodeRecordHandle,
-            Op::IndexNodeHandle,
-            Op::NodeOutputIsValid,
-            Op::GetRemainingRecursionLevels,
-            Op::MatVecMul,
-            Op::MatVecMulAdd,
-            Op::OuterProductAccumulate,
-            Op::VectorAccumulate,
-            Op::FDot,
-        ],
+        &[Op::MatVecMul, Op::MatVecMulAdd, Op::OuterProductAccumulate, Op::VectorAccumulate, Op::FDot],
         "in none of the vectors",
     ),
 ];

@@ -163,22 +163,44 @@ impl Device {
         constants.resize(constants.len().next_multiple_of(4), 0);
         let limit = self.shared.info.limits.push_constant_bytes;
         check_limit("the number of push constant bytes", constants.len() as u64, u64::from(limit))?;
+        let mut addresses = Vec::new();
         for given in &job.addressed {
             let copy = HostBuffer::new(&self.shared, usage, &given.data)?;
             let info = vk::BufferDeviceAddressInfo::default().buffer(copy.buffer.raw);
             // SAFETY: the buffer was made with an address, and its memory is bound.
             let address = unsafe { self.shared.raw.get_buffer_device_address(&info) };
-            let end = u64::from(given.offset) + 8;
-            let place = constants.get_mut(given.offset as usize..).and_then(|c| c.get_mut(..8));
-            let length = job.push_constants.len() as u64;
-            let place = place.ok_or(Error::TooLarge {
-                what: "the end of an address in the push constants".to_owned(),
-                size: end,
-                limit: length,
-            })?;
-            place.copy_from_slice(&address.to_le_bytes());
+            put_address(&mut constants, given.offset, address, "the push constants")?;
+            addresses.push(address);
             bound.addressed.push(copy);
+        }
+        for (given, copy) in job.addressed.iter().zip(&bound.addressed) {
+            if given.addresses.is_empty() {
+                continue;
+            }
+            let mut data = given.data.clone();
+            for of in &given.addresses {
+                let limit = addresses.len() as u64;
+                let address = addresses.get(of.buffer as usize).ok_or_else(|| Error::TooLarge {
+                    what: "the number of a buffer with an address".to_owned(),
+                    size: u64::from(of.buffer) + 1,
+                    limit,
+                })?;
+                put_address(&mut data, of.at, address.wrapping_add(of.offset.into()), "a buffer")?;
+            }
+            copy.write(&data)?;
         }
         Ok(constants)
     }
+}
+
+/// Writes an address to a byte of what is handed to the device.
+fn put_address(to: &mut [u8], at: u32, address: u64, what: &str) -> Result<(), Error> {
+    let limit = to.len() as u64;
+    let place = to.get_mut(at as usize..).and_then(|c| c.get_mut(..8)).ok_or_else(|| Error::TooLarge {
+        what: format!("the end of an address in {what}"),
+        size: u64::from(at) + 8,
+        limit,
+    })?;
+    place.copy_from_slice(&address.to_le_bytes());
+    Ok(())
 }

@@ -144,6 +144,20 @@ pub struct AddressedBuffer {
     /// Its contents before the run.
     #[serde(with = "hex")]
     pub data: Vec<u8>,
+    /// Addresses of other such buffers in its contents.
+    #[serde(default)]
+    pub addresses: Vec<AddressOf>,
+}
+
+/// An address of a buffer in the contents of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressOf {
+    /// The byte of the contents that the 64-bit address is written to.
+    pub at: u32,
+    /// The buffer's number in [`BindlessJob::addressed`].
+    pub buffer: u32,
+    /// Bytes from its beginning.
+    pub offset: u32,
 }
 
 /// One dispatch of a compute shader with arrays of descriptors and buffers by address.

@@ -81,9 +81,10 @@ pub use device::{DEVICE_VARIABLE, Device, DeviceOptions, VALIDATION_VARIABLE};
 pub use error::{Error, WorkerError};
 pub use info::{DeviceInfo, DeviceKind, Features, FloatControls, Limits};
 pub use job::{
-    AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, Capture, ComputeJob, ComputeRun,
-    DescriptorKind, DescriptorSlot, DispatchJob, Job, PipelineInput, PipelineJob, PipelineStage, RenderJob,
-    RunOutput, SampleJob, SampledFrame, Stage, StageModule, Topology, VertexInput, VertexJob, VertexRun,
+    AddressOf, AddressedBuffer, ArrayElement, BindlessJob, BufferBinding, BufferKind, Capture, ComputeJob,
+    ComputeRun, DescriptorKind, DescriptorSlot, DispatchJob, Job, PipelineInput, PipelineJob, PipelineStage,
+    RenderJob, RunOutput, SampleJob, SampledFrame, Stage, StageModule, Topology, VertexInput, VertexJob,
+    VertexRun,
 };
 pub use job::{HitGroup, RayGeometry, RayJob};
 pub use pipelines::PipelineStore;

@@ -101,12 +101,16 @@ fn shader_facts(bytes: &[u8]) -> Result<Map<String, Value>> {
         .collect();
     let operations = module.functions.iter().filter(|f| f.name.starts_with(b"dx.op."));
     let operations: Vec<_> = operations.map(|f| String::from_utf8_lossy(&f.name).into_owned()).collect();
+    let nodes: Vec<_> = dxil::programs(&module)?.into_iter().filter_map(|shader| shader.node).collect();
     let mut facts = Map::new();
     facts.insert("shader model".into(), json!(program.model));
     facts.insert("kind".into(), json!(program.kind));
     facts.insert("entry".into(), program.name.clone().into());
     facts.insert("workgroup".into(), json!(program.threads));
     facts.insert("resources".into(), resources.into());
+    if !nodes.is_empty() {
+        facts.insert("nodes".into(), json!(nodes));
+    }
     facts.insert("operations".into(), operations.into());
     match dxil::lift(&module, &Default::default()) {
         Ok(lifted) => facts.insert("module".into(), module_facts(&lifted.module)),

@@ -7,6 +7,7 @@
 
 pub mod checks;
 mod cover;
+pub mod nodes;
 mod root;
 mod windows;
 
@@ -296,6 +297,12 @@ pub trait Remapper {
     /// Words of push constants that [`resource`](Remapper::resource) speaks of.
     fn push_words(&self) -> u32 {
         0
+    }
+
+    /// Where the 64-bit address of a node's arguments lies: [`nodes`] has what they are. By default at the first even word
+    /// behind the other push constants.
+    fn node_arguments(&self) -> Argument {
+        Argument::Push(self.push_words().checked_next_multiple_of(2).unwrap_or(u32::MAX))
     }
 
     /// Where an input lies: by default at its register.

@@ -196,6 +196,9 @@ impl Cx<'_> {
                 if declared.class != Class::Cbv {
                     return Err(Stop::Unsupported("constants in place of a descriptor"));
                 }
+                if let Some(address) = self.local_argument(at)? {
+                    return Ok(Bound::Address(address));
+                }
                 let (resource, start) = self.arguments(at, words.saturating_mul(4))?;
                 Bound::Inside(resource, start)
             }
@@ -285,8 +288,16 @@ impl Cx<'_> {
 
     /// An argument of the root signature: a word, or two as an address. Of the handle of a table, which records have, it is
     /// the low word.
-    fn argument(&mut self, at: Argument, ty: Type) -> Lift<Value> {
+    pub fn argument(&mut self, at: Argument, ty: Type) -> Lift<Value> {
         let bytes = ty.bytes().unwrap_or(4);
+        if let Some(address) = self.local_argument(at)? {
+            if matches!(at, Argument::Record(byte) if byte % bytes == 0) {
+                return Ok(self.load_at(address, 0, ty));
+            }
+            let words = [0, 4].map(|byte| self.load_at(address, byte, Type::I32));
+            let both = self.op(Op::Build, &words);
+            return Ok(self.cast(both, ty));
+        }
         let (resource, start) = self.arguments(at, bytes)?;
         let space = if Some(resource) == self.bound.record { Space::Record } else { Space::Push };
         let offset = self.i32(start);
@@ -303,6 +314,16 @@ impl Cx<'_> {
         Ok(self.cast(both, ty))
     }
 
+    /// The address of a node's local argument: nodes have no shader records.
+    fn local_argument(&mut self, at: Argument) -> Lift<Option<Value>> {
+        let Argument::Record(byte) = at else { return Ok(None) };
+        let Some(local) = self.local_arguments() else { return Ok(None) };
+        if byte % 4 != 0 || byte >= MAX_ARGUMENTS {
+            return Err(NOWHERE);
+        }
+        Ok(Some(self.further(local, byte)))
+    }
+
     /// What holds an argument of so many bytes, and the argument's first byte there.
     fn arguments(&mut self, at: Argument, bytes: u32) -> Lift<(Resource, u32)> {
         let (start, push) = match at {
@@ -311,7 +332,7 @@ impl Cx<'_> {
         };
         let end = start.saturating_add(bytes);
         if start % 4 != 0 || end > MAX_ARGUMENTS {
-            return Err(Stop::Unsupported("an argument that lies nowhere"));
+            return Err(NOWHERE);
         }
         let end = if push { end.max(self.remapper.push_words().saturating_mul(4)) } else { end };
         let end = end.clamp(4, MAX_ARGUMENTS).next_multiple_of(4);
@@ -346,6 +367,8 @@ fn words_of(declared: &Declared) -> Declared {
     let component = Some(Component::Uint);
     Declared { shape: Shape::TypedBuffer, component, components: 1, wide: false, ..*declared }
 }
+
+const NOWHERE: Stop = Stop::Unsupported("an argument that lies nowhere");
 
 /// Most bytes of arguments: push constants have 256 at most, shader records 4096.
 const MAX_ARGUMENTS: u32 = 1 << 12;

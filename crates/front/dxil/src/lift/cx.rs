@@ -6,6 +6,7 @@ use super::int::Scalar;
 use super::interface::Interface;
 use super::known::Known;
 use super::memory::{Memory, Pointer};
+use super::node::Given;
 use super::queries::Queries;
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
@@ -43,6 +44,8 @@ pub(super) struct Cx<'a> {
     pub interface: Interface,
     pub queries: Queries,
     pub hits: HitObjects,
+    /// What a node of a work graph was given.
+    pub given: Option<Given>,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
     /// Whether quads are squares of the group ([`places`](super::places)).
@@ -75,7 +78,7 @@ impl<'a> Cx<'a> {
         func: &'a mut Function,
     ) -> Result<Cx<'a>, LiftError> {
         let prelude = func.add_block();
-        let memory = Memory::new(module, program, options.limits, ir)?;
+        let memory = Memory::new(module, program, options.limits)?;
         let calls = |name: &[u8]| module.functions.iter().any(|f| f.name.starts_with(name));
         let interface = Interface::new(calls(b"dx.op.attributeAtVertex."));
         Ok(Cx {
@@ -98,6 +101,7 @@ impl<'a> Cx<'a> {
             interface,
             queries: Queries::default(),
             hits: HitObjects::default(),
+            given: None,
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
             square_quads: false,
             end: None,
@@ -148,6 +152,8 @@ impl<'a> Cx<'a> {
     /// Ends the first block and tells the sizes of memory.
     pub fn finish(&mut self) {
         self.b.func.private_size = self.memory.private_size();
+        // Invocations that are launched one by one share nothing.
+        self.ir.shared_size = if self.is_thread_node() { 0 } else { self.memory.shared_size() };
     }
 
     /// The block that returns.

@@ -268,10 +268,23 @@ fn gathered(
     next: &mut dyn FnMut(&mut Cx<'_>, Type) -> Lift<Value>,
     depth: u32,
 ) -> Lift<Val> {
-    if let Some(&Llvm::Pointer { space, .. }) = cx.module.types.get(ty) {
-        let region = Region::of_space(space)?;
-        let address = next(cx, Type::I32)?;
-        return Ok(Val::Pointer(cx.memory.anywhere(region, address)));
+    if let Some((of, space)) = cx.module.types.pointee(ty) {
+        let pointer = match Region::is_record(space) {
+            true => {
+                let address = next(cx, Type::I64)?;
+                cx.memory.anywhere(Region::Record(address), of, address)?
+            }
+            false => {
+                let address = next(cx, Type::I32)?;
+                cx.memory.anywhere(Region::of_space(space)?, of, address)?
+            }
+        };
+        return Ok(Val::Pointer(pointer));
+    }
+    if let Some(Llvm::Struct { name: Some(name), .. }) = cx.module.types.get(ty)
+        && matches!(name.as_str(), "dx.types.NodeHandle" | "dx.types.NodeRecordHandle")
+    {
+        return Err(CHOICE);
     }
     let Some(count) = cx.members_of(ty)? else {
         let scalar = cx.scalar_type(ty)?;
@@ -287,12 +300,15 @@ fn gathered(
 
 /// The scalars of a value, in the order that [`gathered`] asks for them.
 fn scattered(cx: &mut Cx<'_>, v: Val, ty: TypeId, to: &mut Values, depth: u32) -> Lift<()> {
-    let is_pointer = cx.module.types.pointee(ty).is_some();
-    let members = if is_pointer { None } else { cx.members_of(ty)? };
+    let pointee = cx.module.types.pointee(ty);
+    let members = if pointee.is_some() { None } else { cx.members_of(ty)? };
     match (v, members) {
         (Val::Handle(handle), _) => to.push(handle.place.index()),
         (Val::Pointer(pointer), None) => to.push(cx.address(&pointer)?),
-        (Val::Undef, None) if is_pointer => to.push(cx.i32(0)),
+        (Val::Undef, None) if let Some((_, space)) = pointee => {
+            let ty = if Region::is_record(space) { Type::I64 } else { Type::I32 };
+            to.push(cx.constant(ty, 0));
+        }
         (v, None) => to.push(cx.scalar_of(v, ty)?),
         (v, Some(count)) => {
             for i in 0..count {

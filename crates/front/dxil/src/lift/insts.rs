@@ -347,11 +347,13 @@ impl Cx<'_> {
                 let index = self.b.select(condition, a.place.index(), b.place.index());
                 return Ok(Handle::new(a.declared, place.at(index)).into());
             }
-            (Val::Pointer(a), Val::Pointer(b)) if a.region == b.region => {
+            (Val::Node(_), _) | (_, Val::Node(_)) => return Err(CHOICE),
+            (Val::Pointer(a), Val::Pointer(b)) if a.region.is_like(b.region) => {
+                let of = self.module.types.pointee(ty).ok_or(Stop::Unsupported("an address"))?.0;
                 let (a_at, b_at) = (self.address(a)?, self.address(b)?);
                 let condition = self.scalar(args[0])?;
                 let at = self.b.select(condition, a_at, b_at);
-                return Ok(Val::Pointer(self.memory.anywhere(a.region, at)));
+                return Ok(Val::Pointer(self.memory.anywhere(a.region, of, at)?));
             }
             _ => {}
         }

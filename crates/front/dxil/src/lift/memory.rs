@@ -4,16 +4,20 @@
 //! or within the space where the object is not known: what D3D leaves undefined stays within.
 
 use super::cx::Cx;
+use super::layout::{Layout, layouts};
 use super::val::Val;
 use super::{Lift, LiftError, Limits, Stop};
 use crate::bitcode::{Constant, Def, InstKind, Module, Type as Llvm, TypeId, ValueId};
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::imm::{Order, Scope};
-use xenoglot_ir::{Imm, MemInfo, Module as IrModule, Op, Resource, Space, Type, Value};
+use xenoglot_ir::{Imm, MemInfo, Op, Resource, Space, Type, Value};
 
 /// Address space of memory of the workgroup.
 const GROUPSHARED: u32 = 3;
+
+/// Address space of records of work graphs.
+const RECORDS: u32 = 6;
 
 /// Where objects lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +28,28 @@ pub(super) enum Region {
     Shared,
     /// Memory that is handed to other shaders.
     Payload(Resource),
+    /// The record of a work graph at an address, an `i64`.
+    Record(Value),
 }
 
 impl Region {
+    /// The region of an address space; of records, which have one each, none.
     pub fn of_space(space: u32) -> Lift<Region> {
         match space {
             0 => Ok(Region::Private),
             GROUPSHARED => Ok(Region::Shared),
-            _ => Err(Stop::Unsupported(
-                "an address space that is neither the invocation's nor the workgroup's",
-            )),
+            _ => Err(Stop::Unsupported("an address space that the shader has not")),
         }
+    }
+
+    /// Whether an address space is that of records.
+    pub fn is_record(space: u32) -> bool {
+        space == RECORDS
+    }
+
+    /// Whether addresses of both are told apart by their numbers.
+    pub fn is_like(self, other: Region) -> bool {
+        self == other || matches!((self, other), (Region::Record(_), Region::Record(_)))
     }
 
     /// A plain access to it.
@@ -43,6 +58,7 @@ impl Region {
             Region::Private => MemInfo::plain(Space::Private, None, align_log2),
             Region::Shared => MemInfo::plain(Space::Shared, None, align_log2),
             Region::Payload(resource) => MemInfo::plain(Space::Payload, Some(resource), align_log2),
+            Region::Record(_) => MemInfo::plain(Space::Global, None, align_log2),
         }
     }
 }
@@ -72,26 +88,16 @@ pub(super) struct Pointer {
     pub dynamic: Option<Value>,
 }
 
-/// Size and alignment of a type in memory.
-#[derive(Clone, Copy, Debug)]
-struct Layout {
-    size: u64,
-    align: u64,
-    /// Aggregates within each other.
-    depth: u32,
-}
-
-/// Deepest aggregates that are laid out.
-const MAX_DEPTH: u32 = 16;
-
 /// What lies where.
 pub(super) struct Memory {
     /// By type; none for what is not stored.
     layouts: FxHashMap<TypeId, Layout>,
     /// Places of globals.
     globals: FxHashMap<u32, Object>,
+    /// A word of the workgroup's memory that is the lifter's own.
+    group_word: Option<u32>,
     /// Sizes of payloads.
-    pub(super) payloads: FxHashMap<Resource, u32>,
+    pub payloads: FxHashMap<Resource, u32>,
     private: u32,
     shared: u32,
     limits: Limits,
@@ -99,17 +105,13 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Lays out types and the workgroup's memory.
-    pub fn new(
-        module: &Module,
-        program: &Program,
-        limits: Limits,
-        ir: &mut IrModule,
-    ) -> Result<Memory, LiftError> {
+    pub fn new(module: &Module, program: &Program, limits: Limits) -> Result<Memory, LiftError> {
         let native16 = program.flags.contains(crate::program::ShaderFlags::NATIVE_LOW_PRECISION);
         let mut memory = Memory {
             layouts: layouts(module, native16),
             globals: FxHashMap::default(),
             payloads: FxHashMap::default(),
+            group_word: None,
             private: 0,
             shared: 0,
             limits,
@@ -122,7 +124,6 @@ impl Memory {
                 memory.globals.insert(index, object);
             }
         }
-        ir.shared_size = memory.shared;
         Ok(memory)
     }
 
@@ -130,11 +131,27 @@ impl Memory {
         self.private
     }
 
+    pub fn shared_size(&self) -> u32 {
+        self.shared
+    }
+
+    /// The place of a word of the workgroup's memory that no shader sees.
+    pub fn group_word(&mut self) -> Lift<u32> {
+        if let Some(word) = self.group_word {
+            return Ok(word);
+        }
+        let Object::Place { start, .. } = self.place(Region::Shared, Layout::WORD)? else {
+            return Err(LiftError::Memory.into());
+        };
+        self.group_word = Some(start);
+        Ok(start)
+    }
+
     fn place(&mut self, region: Region, layout: Layout) -> Result<Object, LiftError> {
         let end = match region {
             Region::Private => &mut self.private,
             Region::Shared => &mut self.shared,
-            Region::Payload(_) => return Err(LiftError::Memory),
+            Region::Payload(_) | Region::Record(_) => return Err(LiftError::Memory),
         };
         let start = u64::from(*end).next_multiple_of(layout.align.max(4));
         let next = start.saturating_add(layout.size.next_multiple_of(4));
@@ -145,17 +162,25 @@ impl Memory {
         Ok(Object::Place { start: start as u32, size: (next - start) as u32 })
     }
 
-    /// An address whose object is unknown.
-    pub fn anywhere(&self, region: Region, address: Value) -> Pointer {
-        let object = Object::Place { start: 0, size: 0 };
-        Pointer { region, object, offset: 0, dynamic: Some(address) }
+    /// An address of an object of a type. Which object it is, is known of records alone.
+    pub fn anywhere(&self, region: Region, of: TypeId, address: Value) -> Lift<Pointer> {
+        Ok(match region {
+            Region::Record(_) => {
+                let object = Object::Place { start: 0, size: self.size(of)? };
+                Pointer { region: Region::Record(address), object, offset: 0, dynamic: None }
+            }
+            _ => {
+                let object = Object::Place { start: 0, size: 0 };
+                Pointer { region, object, offset: 0, dynamic: Some(address) }
+            }
+        })
     }
 
     /// The start of a payload.
     pub fn whole(&self, region: Region) -> Pointer {
         let size = match region {
             Region::Payload(resource) => self.payloads.get(&resource).copied().unwrap_or(0),
-            Region::Private | Region::Shared => 0,
+            Region::Private | Region::Shared | Region::Record(_) => 0,
         };
         Pointer { region, object: Object::Place { start: 0, size }, offset: 0, dynamic: None }
     }
@@ -170,47 +195,6 @@ impl Memory {
     }
 }
 
-/// Layouts of all types that are stored; members of aggregates have lower numbers.
-fn layouts(module: &Module, native16: bool) -> FxHashMap<TypeId, Layout> {
-    let mut all: FxHashMap<TypeId, Layout> = FxHashMap::default();
-    let scalar = |bytes| Some(Layout { size: bytes, align: bytes, depth: 0 });
-    for (id, ty) in module.types.iter() {
-        let layout = match ty {
-            Llvm::Half if native16 => scalar(2),
-            Llvm::Half | Llvm::Float => scalar(4),
-            Llvm::Double => scalar(8),
-            Llvm::Integer(16) if native16 => scalar(2),
-            Llvm::Integer(0..=32) => scalar(4),
-            Llvm::Integer(_) => scalar(8),
-            Llvm::Array { count, of } | Llvm::Vector { count, of } => {
-                let many = |l: &Layout| {
-                    Some(Layout { size: l.size.checked_mul(*count)?, align: l.align, depth: l.depth + 1 })
-                };
-                all.get(of).and_then(many)
-            }
-            Llvm::Struct { fields, .. } => {
-                let empty = Layout { size: 0, align: 1, depth: 1 };
-                fields.iter().try_fold(empty, |at, f| {
-                    let field = all.get(f)?;
-                    let start = at.size.checked_next_multiple_of(field.align)?;
-                    Some(Layout {
-                        size: start.checked_add(field.size)?,
-                        align: at.align.max(field.align),
-                        depth: at.depth.max(field.depth + 1),
-                    })
-                })
-            }
-            _ => None,
-        };
-        // What is larger than 4 GiB, or deeper than walks over it may go, is not laid out.
-        if let Some(layout) = layout.filter(|l| l.size <= u32::MAX.into() && l.depth <= MAX_DEPTH) {
-            let size = layout.size.next_multiple_of(layout.align);
-            all.insert(id, Layout { size, ..layout });
-        }
-    }
-    all
-}
-
 impl Cx<'_> {
     /// The address of a global variable.
     pub fn global(&mut self, index: u32) -> Lift<Val> {
@@ -219,6 +203,9 @@ impl Cx<'_> {
             return Ok(Val::Resource(index, None));
         }
         let region = Region::of_space(global.space)?;
+        if region == Region::Shared && self.is_thread_node() {
+            return Err(Stop::Unsupported("memory of a group where invocations are launched one by one"));
+        }
         let object = match self.memory.globals.get(&index) {
             Some(&object) => object,
             None if global.constant && global.initializer.is_some() => Object::Constant(index),
@@ -372,7 +359,7 @@ impl Cx<'_> {
         self.value(id)?.pointer()
     }
 
-    /// An address as a number of bytes in its region.
+    /// An address as a number of bytes in its region; of records it is 64 bits wide.
     pub fn address(&mut self, pointer: &Pointer) -> Lift<Value> {
         let start = match pointer.object {
             Object::Place { start, .. } => start,
@@ -382,14 +369,32 @@ impl Cx<'_> {
             },
         };
         let fixed = self.i32(start.wrapping_add(pointer.offset));
-        Ok(match pointer.dynamic {
+        let address = match pointer.dynamic {
             Some(v) => self.op(Op::Iadd, &[v, fixed]),
             None => fixed,
-        })
+        };
+        Ok(self.in_region(pointer.region, address))
+    }
+
+    /// The address of a byte of a region.
+    fn in_region(&mut self, region: Region, byte: Value) -> Value {
+        let Region::Record(base) = region else { return byte };
+        match self.b.func.const_bits(byte) {
+            Some(bits) => self.further(base, bits.lane(0) as u32),
+            None => {
+                let byte = self.resize(byte, Type::I64);
+                self.op(Op::Iadd, &[base, byte])
+            }
+        }
     }
 
     /// Where an access of `bytes` bytes goes: within the object.
-    pub(super) fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
+    pub fn access(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
+        let byte = self.accessed_byte(pointer, bytes)?;
+        Ok(self.in_region(pointer.region, byte))
+    }
+
+    fn accessed_byte(&mut self, pointer: &Pointer, bytes: u32) -> Lift<Value> {
         let (start, size) = match pointer.object {
             Object::Place { start, size } => (start, size),
             Object::Constant(index) => match self.placed(index)? {
@@ -400,7 +405,9 @@ impl Cx<'_> {
         // An object of no size is one that is not known: it may be anywhere in the region.
         let (start, size) = match (size, pointer.region) {
             (0, Region::Shared) => (0, self.memory.shared),
-            (0, Region::Private) => return Err(Stop::Unsupported("an address of unknown origin")),
+            (0, Region::Private | Region::Record(_)) => {
+                return Err(Stop::Unsupported("an address of unknown origin"));
+            }
             (0, Region::Payload(resource)) => (0, self.memory.payloads.get(&resource).copied().unwrap_or(0)),
             _ => (start, size),
         };
@@ -419,6 +426,11 @@ impl Cx<'_> {
                 Ok(if start == 0 { v } else { self.op(Op::Iadd, &[v, start_value]) })
             }
         }
+    }
+
+    /// Whether what others write there meanwhile has to be seen.
+    fn is_coherent(&self, region: Region) -> bool {
+        matches!(region, Region::Record(_)) && self.given.is_some_and(|given| given.coherent)
     }
 
     /// A value in the form memory holds it in, and the logarithm of its alignment.
@@ -453,7 +465,7 @@ impl Cx<'_> {
         let bytes = held.bytes().unwrap_or(4);
         let address = self.access(pointer, bytes)?;
         let mut mem = pointer.region.access(bytes.trailing_zeros() as u8);
-        mem.volatile = volatile;
+        mem.volatile = volatile || self.is_coherent(pointer.region);
         let v = self.b.load(mem, address, held);
         Ok(self.resize(v, scalar.ty))
     }
@@ -479,7 +491,7 @@ impl Cx<'_> {
         let (v, align) = self.stored(v);
         let address = self.access(pointer, self.ty(v).bytes().unwrap_or(4))?;
         let mut mem = pointer.region.access(align);
-        mem.volatile = volatile;
+        mem.volatile = volatile || self.is_coherent(pointer.region);
         self.b.store(mem, address, v);
         Ok(())
     }
@@ -515,17 +527,24 @@ impl Cx<'_> {
         }
     }
 
-    /// An atomic access to the workgroup's memory; `args` are the operands behind the address.
+    /// An atomic access to the workgroup's memory or to a record; `args` are the operands behind the address.
     pub fn atomic(&mut self, op: Op, pointer: &Pointer, args: &[Value], ty: Type) -> Lift<Value> {
-        if pointer.region != Region::Shared || !matches!(ty, Type::I32 | Type::I64 | Type::F32) {
+        let (space, scope) = match pointer.region {
+            Region::Shared => (Space::Shared, Scope::Workgroup),
+            Region::Record(_) => (Space::Global, Scope::Device),
+            Region::Private | Region::Payload(_) => {
+                return Err(Stop::Unsupported("an atomic access of this kind"));
+            }
+        };
+        if !matches!(ty, Type::I32 | Type::I64 | Type::F32) {
             return Err(Stop::Unsupported("an atomic access of this kind"));
         }
         let bytes = ty.bytes().unwrap_or(4);
         let address = self.access(pointer, bytes)?;
         let mem = MemInfo {
             order: Order::Relaxed,
-            scope: Scope::Workgroup,
-            ..MemInfo::plain(Space::Shared, None, bytes.trailing_zeros() as u8)
+            scope,
+            ..MemInfo::plain(space, None, bytes.trailing_zeros() as u8)
         };
         let args: Vec<Value> = [address].into_iter().chain(args.iter().copied()).collect();
         Ok(self.inst(op, Imm::Mem(mem), &args, ty))

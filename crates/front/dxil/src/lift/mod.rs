@@ -21,8 +21,10 @@ mod insts;
 mod int;
 mod interface;
 mod known;
+mod layout;
 mod memory;
 mod multiples;
+mod node;
 mod ops;
 mod payload;
 mod phis;
@@ -245,7 +247,11 @@ pub fn lift_bound(
     let body = function.body.as_ref().ok_or(LiftError::Entry)?;
     let mut ir = IrModule::new(stage, program.name.clone());
     let square_quads = places::has_square_quads(module, &program);
-    ir.workgroup = if square_quads { places::workgroup(size) } else { size };
+    ir.workgroup = match &program.node {
+        _ if square_quads => places::workgroup(size),
+        Some(node) => node::workgroup(node, size)?,
+        None => size,
+    };
     ir.pipeline = program.pipeline;
     ir.pipeline.dual_source = options.dual_source && stage == Stage::Fragment;
     ir.pipeline.invariant_position = options.invariant_position
@@ -292,8 +298,8 @@ fn stage_of(kind: ShaderKind) -> Option<Stage> {
         ShaderKind::Geometry => Stage::Geometry,
         ShaderKind::Hull => Stage::TessControl,
         ShaderKind::Domain => Stage::TessEval,
-        ShaderKind::Compute => Stage::Compute,
-        ShaderKind::Library | ShaderKind::Node => return None,
+        ShaderKind::Compute | ShaderKind::Node => Stage::Compute,
+        ShaderKind::Library => return None,
         ShaderKind::RayGeneration => Stage::RayGen,
         ShaderKind::Intersection => Stage::Intersection,
         ShaderKind::AnyHit => Stage::AnyHit,

@@ -15,6 +15,7 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
     if cx.ir.stage == Stage::Geometry {
         cx.declare_outputs().map_err(|stop| outside(stop, "the outputs"))?;
     }
+    cx.begin_node().map_err(|stop| outside(stop, "the node's arguments"))?;
     let args = arguments(cx)?;
     let body = cx.body;
     let (entry, end) = cx.in_function(body, args, |cx| Ok::<_, LiftError>((flow::body(cx)?, cx.end)))?;
@@ -46,7 +47,15 @@ pub(super) fn emit(cx: &mut Cx<'_>) -> Result<(), LiftError> {
         let zero = cx.i32(0);
         cx.b.inst(Op::MeshSetCounts, Flags::NONE, Imm::None, &[zero; 2], &[]);
     }
-    cx.b.jump(entry, &[]);
+    match cx.given.and_then(|given| given.is_launched) {
+        Some(is_launched) => {
+            let none = cx.b.func.add_block();
+            cx.b.branch(is_launched, (entry, &[]), (none, &[]));
+            cx.b.switch_to(none);
+            cx.b.ret(&[]);
+        }
+        None => cx.b.jump(entry, &[]),
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! What values of LLVM are while they are lifted.
 
 use super::memory::Pointer;
+use super::node;
 use super::resource::Handle;
 use super::{Lift, Stop};
 use std::rc::Rc;
@@ -17,6 +18,8 @@ pub(super) enum Val {
     Pointer(Pointer),
     /// A handle of a resource.
     Handle(Rc<Handle>),
+    /// A handle of a work graph.
+    Node(node::Handle),
     /// The address of a library's resource: its global variable, and which of an array.
     Resource(u32, Option<Value>),
     /// Members of a structure, an array or a vector.

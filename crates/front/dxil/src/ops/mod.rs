@@ -126,6 +126,8 @@ pub enum Family {
     Ray,
     /// Hit objects.
     Hit,
+    /// Nodes of work graphs.
+    Node,
     /// None: the operation is not lifted.
     None,
 }
@@ -271,9 +273,6 @@ impl Op {
         Some(match self {
             Op::TempRegLoad | Op::TempRegStore | Op::MinPrecXRegLoad | Op::MinPrecXRegStore => {
                 "translators of older bytecode have it, which take it out again"
-            }
-            op if (Op::AllocateNodeOutputRecords..=Op::GetRemainingRecursionLevels).contains(&op) => {
-                "work graphs are not lifted"
             }
             _ => "no compiler that is released makes it",
         })

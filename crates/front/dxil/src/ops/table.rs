@@ -475,37 +475,37 @@ ops! {
             value2: Overload, value3: Overload, mask: I8, sampleIdx: I32)
     }
     SM_6_8 {
-        238 AllocateNodeOutputRecords "AllocateNodeOutputRecords" "allocateNodeOutputRecords" "" ReadWrite NODE None NodeRecordHandle (
+        238 AllocateNodeOutputRecords "AllocateNodeOutputRecords" "allocateNodeOutputRecords" "" ReadWrite NODE Node NodeRecordHandle (
             output: NodeHandle, numRecords: I32, perThread: I1)
-        239 GetNodeRecordPtr "GetNodeRecordPtr" "getNodeRecordPtr" "u" ReadNone NODE None UserStruct (
+        239 GetNodeRecordPtr "GetNodeRecordPtr" "getNodeRecordPtr" "u" ReadNone NODE Node UserStruct (
             recordhandle: NodeRecordHandle, arrayIndex: I32)
-        240 IncrementOutputCount "IncrementOutputCount" "incrementOutputCount" "" ReadWrite NODE None Void (
+        240 IncrementOutputCount "IncrementOutputCount" "incrementOutputCount" "" ReadWrite NODE Node Void (
             output: NodeHandle, count: I32, perThread: I1)
-        241 OutputComplete "OutputComplete" "outputComplete" "" ReadWrite NODE None Void (
+        241 OutputComplete "OutputComplete" "outputComplete" "" ReadWrite NODE Node Void (
             output: NodeRecordHandle)
-        242 GetInputRecordCount "GetInputRecordCount" "getInputRecordCount" "" ReadOnly NODE None I32 (
+        242 GetInputRecordCount "GetInputRecordCount" "getInputRecordCount" "" ReadOnly NODE Node I32 (
             input: NodeRecordHandle)
-        243 FinishedCrossGroupSharing "FinishedCrossGroupSharing" "finishedCrossGroupSharing" "" ReadWrite NODE None I1 (
+        243 FinishedCrossGroupSharing "FinishedCrossGroupSharing" "finishedCrossGroupSharing" "" ReadWrite NODE Node I1 (
             input: NodeRecordHandle)
         244 BarrierByMemoryType "BarrierByMemoryType" "barrierByMemoryType" "" NoDuplicate ALL Compute Void (
             MemoryTypeFlags: I32, SemanticFlags: I32)
         245 BarrierByMemoryHandle "BarrierByMemoryHandle" "barrierByMemoryHandle" "" NoDuplicate ALL Compute Void (
             object: Handle, SemanticFlags: I32)
-        246 BarrierByNodeRecordHandle "BarrierByNodeRecordHandle" "barrierByNodeRecordHandle" "" NoDuplicate NODE None Void (
+        246 BarrierByNodeRecordHandle "BarrierByNodeRecordHandle" "barrierByNodeRecordHandle" "" NoDuplicate NODE Node Void (
             object: NodeRecordHandle, SemanticFlags: I32)
-        247 CreateNodeOutputHandle "CreateNodeOutputHandle" "createNodeOutputHandle" "" ReadNone NODE None NodeHandle (
+        247 CreateNodeOutputHandle "CreateNodeOutputHandle" "createNodeOutputHandle" "" ReadNone NODE Node NodeHandle (
             MetadataIdx: I32)
-        248 IndexNodeHandle "IndexNodeHandle" "indexNodeHandle" "" ReadNone NODE None NodeHandle (
+        248 IndexNodeHandle "IndexNodeHandle" "indexNodeHandle" "" ReadNone NODE Node NodeHandle (
             NodeOutputHandle: NodeHandle, ArrayIndex: I32)
-        249 AnnotateNodeHandle "AnnotateNodeHandle" "annotateNodeHandle" "" ReadNone NODE None NodeHandle (
+        249 AnnotateNodeHandle "AnnotateNodeHandle" "annotateNodeHandle" "" ReadNone NODE Node NodeHandle (
             node: NodeHandle, props: NodeProperties)
-        250 CreateNodeInputRecordHandle "CreateNodeInputRecordHandle" "createNodeInputRecordHandle" "" ReadNone NODE None NodeRecordHandle (
+        250 CreateNodeInputRecordHandle "CreateNodeInputRecordHandle" "createNodeInputRecordHandle" "" ReadNone NODE Node NodeRecordHandle (
             MetadataIdx: I32)
-        251 AnnotateNodeRecordHandle "AnnotateNodeRecordHandle" "annotateNodeRecordHandle" "" ReadNone NODE None NodeRecordHandle (
+        251 AnnotateNodeRecordHandle "AnnotateNodeRecordHandle" "annotateNodeRecordHandle" "" ReadNone NODE Node NodeRecordHandle (
             noderecord: NodeRecordHandle, props: NodeProperties)
-        252 NodeOutputIsValid "NodeOutputIsValid" "nodeOutputIsValid" "" ReadOnly NODE None I1 (
+        252 NodeOutputIsValid "NodeOutputIsValid" "nodeOutputIsValid" "" ReadOnly NODE Node I1 (
             output: NodeHandle)
-        253 GetRemainingRecursionLevels "GetRemainingRecursionLevels" "getRemainingRecursionLevels" "" ReadOnly NODE None I32 (
+        253 GetRemainingRecursionLevels "GetRemainingRecursionLevels" "getRemainingRecursionLevels" "" ReadOnly NODE Node I32 (
             )
         254 SampleCmpGrad "SampleCmpGrad" "sampleCmpGrad" "hf" ReadOnly ALL Texture ResourceReturn (
             srv: Handle, sampler: Handle, coord0: F32, coord1: F32, coord2: F32, coord3: F32, offset0: I32,

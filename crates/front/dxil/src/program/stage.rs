@@ -82,7 +82,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn threads(&self, list: &[Option<MetadataId>]) -> Option<[u32; 3]> {
+    pub(super) fn threads(&self, list: &[Option<MetadataId>]) -> Option<[u32; 3]> {
         Some([self.integer32(list, 0)?, self.integer32(list, 1)?, self.integer32(list, 2)?])
     }
 

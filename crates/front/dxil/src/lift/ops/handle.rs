@@ -47,7 +47,7 @@ impl Cx<'_> {
     }
 
     /// A constant structure's fields, numbers all of them.
-    fn fields<const N: usize>(&mut self, id: ValueId, which: [usize; N]) -> Lift<[u32; N]> {
+    pub(super) fn fields<const N: usize>(&mut self, id: ValueId, which: [usize; N]) -> Lift<[u32; N]> {
         let ty = self.type_of(id)?;
         let whole = self.value(id)?;
         let mut all = [0; N];

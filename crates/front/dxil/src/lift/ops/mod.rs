@@ -8,6 +8,7 @@ mod feedback;
 mod handle;
 mod hit;
 mod math;
+mod node;
 mod partition;
 mod primitive;
 mod ray;
@@ -107,6 +108,7 @@ impl Cx<'_> {
             Family::Primitive => self.primitives(call),
             Family::Ray => self.rays(call),
             Family::Hit => self.hit_objects(call),
+            Family::Node => self.nodes(call),
             Family::None => Err(call.op.refusal().map_or(NOT_LIFTED, Stop::Unsupported)),
         }
     }
