@@ -58,6 +58,11 @@ impl<'f> Builder<'f> {
         self.guest = guest;
     }
 
+    /// The guest address of what follows.
+    pub fn guest(&self) -> u32 {
+        self.guest
+    }
+
     /// Sets the guest address of what follows; [`NO_GUEST`] for none.
     pub fn set_guest(&mut self, guest: u32) {
         self.guest = guest;
@@ -88,10 +93,16 @@ impl<'f> Builder<'f> {
 
     /// [`Builder::op_flags`] with an immediate.
     pub fn op_imm(&mut self, op: Op, flags: Flags, imm: Imm, args: &[Value]) -> Value {
+        let ty = |v| self.func.ty(v);
         // What the types of more operands are does not matter to any op's result.
-        let mut types = [Type::I32; 4];
-        let known = types.iter_mut().zip(args).map(|(ty, &a)| *ty = self.func.ty(a)).count();
-        let ty = result_type(op, &types[..known]).unwrap_or(Type::I32);
+        let ty = match *args {
+            [] => result_type(op, &[]),
+            [a] => result_type(op, &[ty(a)]),
+            [a, b] => result_type(op, &[ty(a), ty(b)]),
+            [a, b, c] => result_type(op, &[ty(a), ty(b), ty(c)]),
+            [a, b, c, d, ..] => result_type(op, &[ty(a), ty(b), ty(c), ty(d)]),
+        };
+        let ty = ty.unwrap_or(Type::I32);
         self.value(op, flags, imm, args, ty)
     }
 

@@ -253,10 +253,9 @@ impl Function {
         ty: Type,
         guest: u32,
     ) -> (Inst, Value) {
-        let args = ValueList::from_slice(args, &mut self.pool);
         let def = ValueDef::Inst(self.insts.next_key(), 0);
         let value = self.values.push(ValueData { ty, def, hint: None.into() });
-        let results = ValueList::from_slice(&[value], &mut self.pool);
+        let [args, results] = ValueList::pair(args, value, &mut self.pool);
         (self.insts.push(InstData { op, flags, imm, args, results, guest }), value)
     }
 
@@ -341,6 +340,16 @@ impl Function {
         let inst = &self.insts[self.def_inst(v)?];
         match (inst.op, inst.imm) {
             (Op::Const, Imm::Const(c)) => Some(self.consts[c]),
+            _ => None,
+        }
+    }
+
+    /// The bits of the first lane of `v` if a `const` defines it.
+    #[inline]
+    pub fn const_lane(&self, v: Value) -> Option<u64> {
+        let inst = &self.insts[self.def_inst(v)?];
+        match (inst.op, inst.imm) {
+            (Op::Const, Imm::Const(c)) => Some(self.consts[c].0[0]),
             _ => None,
         }
     }

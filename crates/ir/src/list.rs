@@ -57,6 +57,27 @@ impl ValueList {
         ValueList { start: offset(start), len: values.len() as u32 }
     }
 
+    /// A list of these values and one of another alone, which stand next to each other: what an instruction needs.
+    ///
+    /// # Panics
+    /// If the pool has 2^32 values.
+    #[inline]
+    pub(crate) fn pair(values: &[Value], alone: Value, pool: &mut ValuePool) -> [ValueList; 2] {
+        let start = pool.0.len();
+        match *values {
+            [] => pool.0.push(alone),
+            [a] => pool.0.extend([a, alone]),
+            [a, b] => pool.0.extend([a, b, alone]),
+            [a, b, c] => pool.0.extend([a, b, c, Value::reserved_value(), alone]),
+            _ => {
+                return [ValueList::from_slice(values, pool), ValueList::from_slice(&[alone], pool)];
+            }
+        }
+        let last = offset(pool.0.len() - 1);
+        let list = ValueList { start: offset(start), len: values.len() as u32 };
+        [if values.is_empty() { ValueList::EMPTY } else { list }, ValueList { start: last, len: 1 }]
+    }
+
     /// The values.
     #[inline]
     pub fn as_slice(self, pool: &ValuePool) -> &[Value] {

@@ -247,18 +247,53 @@ impl Op {
 
 /// The result type an op has by its operands alone; `None` where it is free (constants, conversions, loads) or
 /// does not exist.
+#[inline]
 pub fn result_type(op: Op, args: &[Type]) -> Option<Type> {
+    match (RESULT[op as usize], args) {
+        (ResultOf::First, &[first, ..]) => Some(first),
+        (ResultOf::Test, &[first, ..]) => Some(first.with_kind(Kind::Bool)),
+        (ResultOf::Second, &[_, second, ..]) => Some(second),
+        _ => other_result_type(op, args),
+    }
+}
+
+/// What the result type of most ops is.
+#[derive(Clone, Copy)]
+enum ResultOf {
+    /// The first operand's.
+    First,
+    /// As many truth values as the first operand has lanes.
+    Test,
+    /// The second operand's.
+    Second,
+    /// Something else.
+    Other,
+}
+
+static RESULT: [ResultOf; OPS.len()] = {
+    let mut table = [ResultOf::Other; OPS.len()];
+    let mut i = 0;
+    while i < OPS.len() {
+        table[i] = match OPS[i].sig {
+            Sig::Same(..) | Sig::CarryIn | Sig::LoadExp | Sig::Insert | Sig::FromLane | Sig::Vote => {
+                ResultOf::First
+            }
+            Sig::Test(..) | Sig::CarryOut => ResultOf::Test,
+            Sig::Select | Sig::Atomic(_) | Sig::AtomicCas => ResultOf::Second,
+            _ => ResultOf::Other,
+        };
+        i += 1;
+    }
+    table
+};
+
+fn other_result_type(op: Op, args: &[Type]) -> Option<Type> {
     let first = args.first().copied();
     match op.info().sig {
-        Sig::Same(..) | Sig::CarryIn | Sig::LoadExp | Sig::Insert | Sig::FromLane => first,
-        Sig::Test(..) | Sig::CarryOut => first.map(|t| t.with_kind(Kind::Bool)),
-        Sig::Select => args.get(1).copied(),
         Sig::ExtractExp => first.map(|t| t.with_kind(Kind::I32)),
         Sig::Dot(_) | Sig::Extract => first.map(Type::lane),
         Sig::Build => first.and_then(|t| t.with_lanes(u8::try_from(args.len()).ok()?)),
-        Sig::Atomic(_) | Sig::AtomicCas => args.get(1).copied(),
         Sig::Fixed(_, result) | Sig::Leaf(result) => result,
-        Sig::Vote => first,
         _ => None,
     }
 }

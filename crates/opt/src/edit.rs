@@ -185,6 +185,34 @@ pub(crate) fn make_const(f: &mut Function, ty: Type, bits: Bits, guest: u32) -> 
     f.make_inst(Op::Const, Flags::NONE, Imm::Const(c), &[], &[ty], guest)
 }
 
+/// Constants at the start of a function: one for all who want a number.
+#[derive(Default)]
+pub(crate) struct SharedConsts {
+    known: SmallVec<[(Type, u64, Value); 8]>,
+    insts: SmallVec<[Inst; 8]>,
+}
+
+impl SharedConsts {
+    /// A scalar.
+    pub(crate) fn get(&mut self, f: &mut Function, ty: Type, bits: u64) -> Value {
+        if let Some(known) = self.known.iter().find(|known| known.1 == bits && known.0 == ty) {
+            return known.2;
+        }
+        let c = f.consts.push(Bits::scalar(bits));
+        let (inst, v) = f.make_value(Op::Const, Flags::NONE, Imm::Const(c), &[], ty, NO_GUEST);
+        self.insts.push(inst);
+        self.known.push((ty, bits, v));
+        v
+    }
+
+    /// Puts those that were asked for before all else.
+    pub(crate) fn place(self, f: &mut Function) {
+        if let Some(entry) = f.entry() {
+            drop(f.blocks[entry].insts.splice(0..0, self.insts));
+        }
+    }
+}
+
 /// Drops blocks that the entry does not reach from the layout, by the up-to-date `cfg`, and empties them; whether
 /// there were any.
 pub(crate) fn remove_unreachable(f: &mut Function, cfg: &Cfg) -> bool {

@@ -181,6 +181,7 @@ impl Pass {
 
     fn block(&mut self, f: &mut Function, block: Block) -> bool {
         let insts = std::mem::take(&mut f.blocks[block].insts);
+        f.blocks[block].insts.reserve(insts.len() + insts.len() / 4);
         let mut changed = false;
         let params: SmallVec<[Value; 4]> = f.params(block).into();
         for v in params {
@@ -191,10 +192,10 @@ impl Pass {
             }
         }
         for inst in insts {
-            let facts = self.facts.result(f, inst);
+            let float = f.result(inst).filter(|&v| f.ty(v).kind().is_float());
+            let facts = float.map_or(Facts::NONE, |v| self.facts.result(f, inst, v));
             changed |= self.inst(f, block, inst);
-            let Some(v) = f.result(inst) else { continue };
-            if f.ty(v).kind().is_float() {
+            if let Some(v) = float {
                 self.facts.set(v, facts);
                 if self.wants(f, v) {
                     changed = true;

@@ -28,6 +28,7 @@ use crate::{Changed, Lacks, edit, legalize};
 use smallvec::SmallVec;
 use soft::{Format, Result as Rounding};
 use wide::Words;
+use xenoglot_ir::op::OPS;
 use xenoglot_ir::{Bits, Builder, Flags, Func, Function, Imm, Inst, Kind, Module, Op, Round, Type, Value};
 
 /// What a host's floats cannot do.
@@ -85,7 +86,8 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     let mut helpers: Vec<(Shape, Func)> = Vec::new();
     let mut changed = false;
     let lowers = |f: &Function, inst: Inst| {
-        lowering(f, inst, options).is_some() || (options.zeros && zero_sum(f, inst).is_some())
+        INTEREST[f.insts[inst].op as usize]
+            && (lowering(f, inst, options).is_some() || options.zeros && zero_sum(f, inst).is_some())
     };
     for func in module.funcs.keys() {
         let f = &module.funcs[func];
@@ -132,6 +134,17 @@ fn is_natural(flags: Flags) -> bool {
     matches!(flags.round(), Round::Natural | Round::Even)
 }
 
+/// The ops that may be lowered on any host.
+static INTEREST: [bool; OPS.len()] = {
+    let mut table = [false; OPS.len()];
+    let mut i = 0;
+    while i < OPS.len() {
+        table[i] = is_arithmetic(OPS[i].op);
+        i += 1;
+    }
+    table
+};
+
 fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
     let data = &f.insts[inst];
     let gives = |kind: Kind| f.result(inst).is_some_and(|v| f.ty(v).kind() == kind);
@@ -158,7 +171,7 @@ fn lowering(f: &Function, inst: Inst, options: Options) -> Option<Shape> {
 }
 
 /// What is computed with 64-bit floats, compares and moves apart.
-fn is_arithmetic(op: Op) -> bool {
+const fn is_arithmetic(op: Op) -> bool {
     matches!(
         op,
         Op::Fadd

@@ -25,22 +25,25 @@
 //! same for all that comes of an access. Vectors of narrow lanes, 64-bit atomics and accesses
 //! that are not aligned to their lanes are left for the back end to refuse.
 
+use crate::Changed;
+use crate::edit::{self, SharedConsts};
 use crate::session::{Done, Keeps, Work};
-use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{Imm, MemInfo, Order, Scope};
-use xenoglot_ir::{Bits, Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, Value};
+use xenoglot_ir::{Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, Value};
 
 /// Lowers the accesses of a function.
 pub fn run(w: &mut Work<'_>) -> Done {
     let f = &mut *w.f;
     let mut changed = Changed::NONE;
+    let mut numbers = SharedConsts::default();
     for i in 0..f.layout.len() {
         let block = f.layout[i];
         if f.blocks[block].insts.iter().any(|&inst| lowering(f, inst).is_some()) {
-            changed = changed.or(lower_block(f, block));
+            changed = changed.or(lower_block(f, &mut numbers, block));
         }
     }
+    numbers.place(f);
     w.done(changed, Keeps::NOTHING)
 }
 
@@ -82,22 +85,37 @@ fn access(f: &Function, inst: Inst) -> Option<(Lowering, MemInfo)> {
     Some((how, mem))
 }
 
-fn lower_block(f: &mut Function, block: Block) -> Changed {
+fn lower_block(f: &mut Function, numbers: &mut SharedConsts, block: Block) -> Changed {
     let insts = std::mem::take(&mut f.blocks[block].insts);
+    f.blocks[block].insts.reserve(insts.len() * 2);
     let term = edit::take_term(&mut f.blocks[block].term);
-    let mut b = Builder::new(f, block);
-    for inst in insts {
-        b.set_guest(b.func.insts[inst].guest);
-        match lowering(b.func, inst) {
-            Some((Lowering::Load(kind), mem)) => load(&mut b, inst, mem, kind),
-            Some((Lowering::Store(kind), mem)) => store(&mut b, inst, mem, kind),
-            Some((Lowering::Loop(ty), mem)) => atomic(&mut b, inst, mem, ty),
-            None => append(&mut b, inst),
+    let mut code = Code { b: Builder::new(f, block), numbers };
+    let mut insts = insts.into_iter().peekable();
+    while let Some(inst) = insts.next() {
+        code.b.set_guest(code.b.func.insts[inst].guest);
+        match lowering(code.b.func, inst) {
+            Some((Lowering::Load(kind), mem)) => {
+                if let Some(low) = code.load(inst, mem, kind)
+                    && let Some(extended) = insts.next_if(|&next| is_extended(code.b.func, inst, next))
+                {
+                    code.mask(extended, low, kind);
+                }
+            }
+            Some((Lowering::Store(kind), mem)) => code.store(inst, mem, kind),
+            Some((Lowering::Loop(ty), mem)) => code.atomic(inst, mem, ty),
+            None => append(&mut code.b, inst),
         }
     }
-    let last = b.block();
+    let last = code.b.block();
     f.blocks[last].term = term;
     if last == block { Changed::INSTS } else { Changed::ALL }
+}
+
+/// Whether `next` makes a word of what `inst` loads, with zeros above it.
+fn is_extended(f: &Function, inst: Inst, next: Inst) -> bool {
+    f.insts[next].op == Op::Zext
+        && f.args(next).first().copied() == f.result(inst)
+        && f.result(next).is_some_and(|v| f.ty(v) == Type::I32)
 }
 
 fn append(b: &mut Builder, inst: Inst) {
@@ -137,18 +155,6 @@ fn operands<const N: usize>(b: &Builder, inst: Inst, mem: MemInfo) -> Option<(Pl
     Some((place, values.try_into().ok()?))
 }
 
-/// A narrow access' word: its address, and the first bit in it.
-fn word(b: &mut Builder, at: Value) -> [Value; 2] {
-    let (ty, three) = (b.func.ty(at), Bits::scalar(3));
-    let three = b.constant(ty, three);
-    let byte = b.op(Op::And, &[at, three]);
-    let byte = if ty == Type::I32 { byte } else { b.convert(Op::TruncInt, Flags::NONE, byte, Type::I32) };
-    let up = b.i32(3);
-    let shift = b.op(Op::Shl, &[byte, up]);
-    let rest = b.op(Op::Not, &[three]);
-    [b.op(Op::And, &[at, rest]), shift]
-}
-
 fn integer(kind: Kind) -> Type {
     Type::scalar(if kind.bits() == 8 { Kind::I8 } else { Kind::I16 })
 }
@@ -159,57 +165,108 @@ fn become_op(b: &mut Builder, inst: Inst, op: Op, arg: Value) {
     append(b, inst);
 }
 
-fn load(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
-    let Some((place, [])) = operands(b, inst, mem) else { return append(b, inst) };
-    let [at, shift] = word(b, place.at);
-    let whole = Place { mem: MemInfo { align_log2: 2, ..mem }, at, ..place }.load(b);
-    let low = b.op(Op::Ushr, &[whole, shift]);
-    if kind.is_int() {
-        return become_op(b, inst, Op::TruncInt, low);
-    }
-    let bits = b.convert(Op::TruncInt, Flags::NONE, low, integer(kind));
-    become_op(b, inst, Op::Bitcast, bits);
+/// What is appended in the place of an access.
+struct Code<'a, 'f> {
+    b: Builder<'f>,
+    numbers: &'a mut SharedConsts,
 }
 
-fn store(b: &mut Builder, inst: Inst, mem: MemInfo, kind: Kind) {
-    let Some((place, [value])) = operands(b, inst, mem) else { return append(b, inst) };
-    let mem = MemInfo { align_log2: 2, ..mem };
-    let [at, shift] = word(b, place.at);
-    let value = match kind.is_int() {
-        true => value,
-        false => b.convert(Op::Bitcast, Flags::NONE, value, integer(kind)),
-    };
-    let value = b.convert(Op::Zext, Flags::NONE, value, Type::I32);
-    let value = b.op(Op::Shl, &[value, shift]);
-    let ones = b.i32((1 << kind.bits()) - 1);
-    let mask = b.op(Op::Shl, &[ones, shift]);
-    let rest = b.op(Op::Not, &[mask]);
-    let merged = |b: &mut Builder, old| {
-        let kept = b.op(Op::And, &[old, rest]);
-        b.op(Op::Or, &[kept, value])
-    };
-    if mem.space == Space::Private {
-        let place = Place { mem, at, ..place };
-        let old = place.load(b);
-        let new = merged(b, old);
-        place.inst(b, Op::Store, &[new], &[]);
-    } else {
-        let scope = if mem.space == Space::Shared { Scope::Workgroup } else { Scope::Device };
-        let mem = MemInfo { order: Order::Relaxed, scope, ..mem };
-        exchange(b, Place { mem, at, ..place }, merged);
+impl Code<'_, '_> {
+    fn number(&mut self, ty: Type, v: u64) -> Value {
+        self.numbers.get(self.b.func, ty, v)
     }
-}
 
-fn atomic(b: &mut Builder, inst: Inst, mem: MemInfo, ty: Type) {
-    let Some((place, [operand])) = operands(b, inst, mem) else { return append(b, inst) };
-    let op = b.func.insts[inst].op;
-    let old = exchange(b, place, |b, old| next(b, op, ty, old, operand));
-    become_op(b, inst, Op::Bitcast, old);
+    /// A narrow access' word: its address, and the first bit in it.
+    fn word(&mut self, at: Value) -> [Value; 2] {
+        let ty = self.b.func.ty(at);
+        let rest = self.number(ty, ty.kind().mask() & !3);
+        let [three, bits] = [3, 0x18].map(|v| self.number(Type::I32, v));
+        let low = if ty == Type::I32 { at } else { self.b.convert(Op::TruncInt, Flags::NONE, at, Type::I32) };
+        let shift = self.b.op(Op::Shl, &[low, three]);
+        // In this order back ends see that it is below 32.
+        let shift = self.b.op(Op::And, &[shift, bits]);
+        [self.b.op(Op::And, &[at, rest]), shift]
+    }
+
+    /// Makes `inst` what a narrow integer or float loads. Of an integer, the word that it is the lowest bits of.
+    fn load(&mut self, inst: Inst, mem: MemInfo, kind: Kind) -> Option<Value> {
+        let Some((place, [])) = operands(&self.b, inst, mem) else {
+            append(&mut self.b, inst);
+            return None;
+        };
+        let [at, shift] = self.word(place.at);
+        let b = &mut self.b;
+        let whole = Place { mem: MemInfo { align_log2: 2, ..mem }, at, ..place }.load(b);
+        let low = b.op(Op::Ushr, &[whole, shift]);
+        if kind.is_int() {
+            become_op(b, inst, Op::TruncInt, low);
+            return Some(low);
+        }
+        let bits = b.convert(Op::TruncInt, Flags::NONE, low, integer(kind));
+        become_op(b, inst, Op::Bitcast, bits);
+        None
+    }
+
+    /// Makes `inst` the lowest bits of a word, as many as `kind` has.
+    fn mask(&mut self, inst: Inst, word: Value, kind: Kind) {
+        let ones = self.number(Type::I32, kind.mask());
+        edit::rewrite(self.b.func, inst, Op::And, Flags::NONE, Imm::None, &[word, ones]);
+        append(&mut self.b, inst);
+    }
+
+    fn store(&mut self, inst: Inst, mem: MemInfo, kind: Kind) {
+        let Some((place, [value])) = operands(&self.b, inst, mem) else { return append(&mut self.b, inst) };
+        let mem = MemInfo { align_log2: 2, ..mem };
+        let [at, shift] = self.word(place.at);
+        let ones = self.number(Type::I32, kind.mask());
+        let value = self.widened(value, kind, ones);
+        let b = &mut self.b;
+        let value = b.op(Op::Shl, &[value, shift]);
+        let mask = b.op(Op::Shl, &[ones, shift]);
+        let rest = b.op(Op::Not, &[mask]);
+        let merged = |b: &mut Builder, old| {
+            let kept = b.op(Op::And, &[old, rest]);
+            b.op(Op::Or, &[kept, value])
+        };
+        if mem.space == Space::Private {
+            let place = Place { mem, at, ..place };
+            let old = place.load(b);
+            let new = merged(b, old);
+            place.inst(b, Op::Store, &[new], &[]);
+        } else {
+            let scope = if mem.space == Space::Shared { Scope::Workgroup } else { Scope::Device };
+            let mem = MemInfo { order: Order::Relaxed, scope, ..mem };
+            exchange(b, Place { mem, at, ..place }, merged);
+        }
+    }
+
+    /// A narrow value as a word, with zeros above it: `ones` are its bits.
+    fn widened(&mut self, value: Value, kind: Kind, ones: Value) -> Value {
+        let b = &mut self.b;
+        if !kind.is_int() {
+            let value = b.convert(Op::Bitcast, Flags::NONE, value, integer(kind));
+            return b.convert(Op::Zext, Flags::NONE, value, Type::I32);
+        }
+        let def = b.func.def_inst(value).filter(|&def| b.func.insts[def].op == Op::TruncInt);
+        match def.and_then(|def| b.func.args(def).first().copied()) {
+            // Most are made of words.
+            Some(word) if b.func.ty(word) == Type::I32 => b.op(Op::And, &[word, ones]),
+            _ => b.convert(Op::Zext, Flags::NONE, value, Type::I32),
+        }
+    }
+
+    fn atomic(&mut self, inst: Inst, mem: MemInfo, ty: Type) {
+        let b = &mut self.b;
+        let Some((place, [operand])) = operands(b, inst, mem) else { return append(b, inst) };
+        let op = b.func.insts[inst].op;
+        let [zero, one] = [0, 1].map(|v| self.numbers.get(b.func, Type::I32, v));
+        let old = exchange(b, place, |b, old| next(b, op, ty, old, operand, [zero, one]));
+        become_op(b, inst, Op::Bitcast, old);
+    }
 }
 
 /// What an atomic stores over `old`.
-fn next(b: &mut Builder, op: Op, ty: Type, old: Value, operand: Value) -> Value {
-    let (zero, one) = (b.i32(0), b.i32(1));
+fn next(b: &mut Builder, op: Op, ty: Type, old: Value, operand: Value, [zero, one]: [Value; 2]) -> Value {
     match op {
         Op::AtomicIncWrap => {
             let more = b.op(Op::Iadd, &[old, one]);

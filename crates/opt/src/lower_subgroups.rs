@@ -117,6 +117,10 @@ fn plan(module: &Module, host_width: u8) -> Option<(u8, bool)> {
     let mut found = None;
     let (mut waiting, mut count) = (false, 0);
     for (func, f) in &module.funcs {
+        // Few instructions concern this, in blocks or not.
+        if !f.insts.values().any(|data| matches!(data.imm, Imm::Subgroup(_) | Imm::Barrier(_))) {
+            continue;
+        }
         for &inst in f.layout.iter().flat_map(|&b| &f.blocks[b].insts) {
             match f.insts[inst].imm {
                 Imm::Subgroup(info) if info.width != 0 && info.width != host_width => {

@@ -56,7 +56,7 @@ macro_rules! passes {
 }
 
 passes! {
-    promote 2 Function "guest registers become SSA values",
+    promote 3 Function "guest registers become SSA values",
     quads 1 Function "sums over quads become derivatives and plain sums",
     relax 1 Function "floats lose what only guests ask for: flushed denormals, rules for zeros and NaNs, rounding",
     constant_fold 1 Function "ops on constants become constants",
@@ -68,7 +68,7 @@ passes! {
     licm 2 Function "loop-invariant code moves before the loop",
     dead_code 1 Function "what nobody needs goes",
     scalarize 1 Function "vector ops become scalar ops",
-    lower_memory 1 Function "narrow accesses go by words, wrapping and float atomics are loops",
+    lower_memory 2 Function "narrow accesses go by words, wrapping and float atomics are loops",
     join_components 2 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
@@ -78,13 +78,13 @@ passes! {
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
-    lower_floats 4 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
+    lower_floats 5 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
     lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 4 Module "ops and flags that no shading language has become ops that they have",
+    legalize 5 Module "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
-    lower_subgroups 2 Module "subgroups of another width than the host's go through shared memory, or are the host's",
+    lower_subgroups 3 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
 /// The pass called `name`.

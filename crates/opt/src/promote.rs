@@ -269,7 +269,9 @@ impl Buffers {
 
     fn rename_block(&mut self, f: &mut Function, replaced: &mut edit::Replaced, block: Block) {
         let mut insts = std::mem::take(&mut f.blocks[block].insts);
-        insts.retain(|&inst| {
+        let mut kept = 0;
+        for i in 0..insts.len() {
+            let inst = insts[i];
             replaced.apply_inst(f, inst);
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotGet, Imm::Slot(slot)) => {
@@ -277,7 +279,6 @@ impl Buffers {
                         let v = self.get(f, slot);
                         replaced.set(f, old, v);
                     }
-                    false
                 }
                 (Op::SlotSet, Imm::Slot(slot)) => {
                     if let Some(&v) = f.args(inst).first() {
@@ -286,11 +287,14 @@ impl Buffers {
                         }
                         self.set(slot, v);
                     }
-                    false
                 }
-                _ => true,
+                _ => {
+                    insts[kept] = inst;
+                    kept += 1;
+                }
             }
-        });
+        }
+        insts.truncate(kept);
         f.blocks[block].insts = insts;
         replaced.apply_term(f, block);
         for e in 0..f.edges(block).len() {

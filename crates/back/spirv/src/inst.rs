@@ -12,31 +12,76 @@ use xenoglot_ir::func::InstData;
 use xenoglot_ir::imm::{BarrierInfo, Order, Reduce, Scope, SubgroupInfo};
 use xenoglot_ir::module::Stage;
 use xenoglot_ir::op::Sig;
-use xenoglot_ir::{Flags, Imm, Inst, Kind, Op, Type, Value};
+use xenoglot_ir::{Flags, Function, Imm, Inst, Kind, Op, Type, Value};
+
+/// Whether a value is an amount to shift by, masked to be below its width.
+fn is_below_width(function: &Function, v: Value) -> bool {
+    let Some(inst) = function.def_inst(v) else { return false };
+    let (Op::And, &[a, b]) = (function.insts[inst].op, function.args(inst)) else { return false };
+    let ty = function.ty(v);
+    [b, a]
+        .into_iter()
+        .filter_map(|mask| const_bits(function, mask))
+        .any(|bits| (0..usize::from(ty.lanes())).all(|i| bits.lane(i) < u64::from(ty.kind().bits())))
+}
 
 const OPERANDS: Reason = Reason::Invalid("the number of operands");
 const STAGE: Reason = Reason::Unsupported("not in this stage");
 
 impl Body<'_, '_> {
-    /// Emits an instruction on two integers that is one or two of the host's, as most are; whether it is one.
+    /// Emits an instruction that is one or two of the host's whatever the options are, as most are; whether it is one.
     #[inline]
     pub(crate) fn plain(&mut self, data: &InstData) -> bool {
-        let function = self.function;
-        let pool = &function.pool;
-        let (&[a, b], &[v]) = (data.args.as_slice(pool), data.results.as_slice(pool)) else { return false };
-        let (from, ty) = (function.ty(a), function.ty(v));
-        let Some(plain) = plain(data.op).filter(|_| data.flags == Flags::NONE && from.kind().is_int()) else {
+        let pool = &self.function.pool;
+        let (args, &[v]) = (data.args.as_slice(pool), data.results.as_slice(pool)) else { return false };
+        if data.flags != Flags::NONE {
             return false;
-        };
+        }
+        match *args {
+            [a, b] => self.plain_pair(data.op, v, [a, b]),
+            [a] => self.plain_single(data.op, v, a),
+            [cond, a, b] if data.op == Op::Select && self.function.ty(v).is_scalar() => {
+                let ty = self.function.ty(v);
+                let [cond, a, b] = [cond, a, b].map(|v| self.value(v));
+                let id = self.unit().choose(ty, cond, a, b);
+                self.define(v, id);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// [`Body::plain`] on two integers.
+    #[inline]
+    fn plain_pair(&mut self, op: Op, v: Value, [a, b]: [Value; 2]) -> bool {
+        let function = self.function;
+        let (from, ty) = (function.ty(a), function.ty(v));
+        let Some(plain) = plain(op).filter(|_| from.kind().is_int()) else { return false };
         let (first, second) = (self.value(a), self.value(b));
         let unit = &mut *self.shared.unit;
         let id = match plain {
             Plain::Op(host) => unit.op(host, ty, &[first, second]),
+            Plain::Shift(host) if is_below_width(function, b) => unit.shift_by(host, ty, first, second),
             Plain::Shift(host) => {
                 unit.shift(host, ty, first, Arg { id: second, bits: const_bits(function, b) })
             }
             Plain::Pick(test) => unit.first_if(test, ty, first, second),
         };
+        self.define(v, id);
+        true
+    }
+
+    /// [`Body::plain`] on a truth value or an integer.
+    fn plain_single(&mut self, op: Op, v: Value, a: Value) -> bool {
+        let (from, ty) = (self.function.ty(a), self.function.ty(v));
+        let host = match op {
+            Op::Not if ty.kind() == Kind::Bool => S::LogicalNot,
+            Op::Not if ty.kind().is_int() => S::Not,
+            Op::Zext | Op::TruncInt if from.kind().is_int() && from != ty => S::UConvert,
+            _ => return false,
+        };
+        let a = self.value(a);
+        let id = self.unit().op(host, ty, &[a]);
         self.define(v, id);
         true
     }

@@ -41,6 +41,7 @@ pub(crate) fn parts(function: &Function, offset: Value) -> Option<Parts> {
 }
 
 /// The parts of an access's offset, if it is split.
+#[inline]
 pub(crate) fn of_access(function: &Function, inst: Inst) -> Option<Parts> {
     match function.insts[inst].imm {
         Imm::Mem(mem) if mem.space != Space::Global => parts(function, *function.args(inst).first()?),
@@ -65,10 +66,11 @@ impl Offsets {
     /// Finds these instructions; none if `apart` is false, because accesses do not split their offsets then.
     pub(crate) fn find(&mut self, function: &Function, apart: bool) {
         self.needed.clear();
-        let insts = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied();
-        if !apart || !insts().any(|inst| of_access(function, inst).is_some()) {
+        let splits = |inst: &Inst| of_access(function, *inst).is_some();
+        if !apart || !function.layout.iter().any(|&block| function.blocks[block].insts.iter().any(splits)) {
             return;
         }
+        let insts = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied();
         self.needed.resize(function.values.len(), false);
         for inst in insts().filter(|&inst| !is_part(function, inst)) {
             let mut args = function.args(inst);
@@ -98,14 +100,18 @@ impl Offsets {
     }
 
     /// Whether accesses take their offsets apart.
+    #[inline]
     pub(crate) fn apart(&self) -> bool {
         !self.needed.is_empty()
     }
 
     /// Whether the results of an instruction are only used in offsets that are split.
+    #[inline]
     pub(crate) fn is_dead(&self, function: &Function, inst: Inst) -> bool {
-        self.apart()
-            && is_part(function, inst)
-            && function.results(inst).iter().all(|v| !self.needed[v.as_u32() as usize])
+        self.apart() && is_part(function, inst) && !self.needs_any(function.results(inst))
+    }
+
+    fn needs_any(&self, values: &[Value]) -> bool {
+        values.iter().any(|v| self.needed[v.as_u32() as usize])
     }
 }

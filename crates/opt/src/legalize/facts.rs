@@ -57,13 +57,9 @@ impl Table {
         self.0[v.index()] = facts;
     }
 
-    /// What an instruction as it stands makes of what is known of its operands.
-    pub(super) fn result(&self, f: &Function, inst: Inst) -> Facts {
-        let Some(v) = f.result(inst) else { return Facts::NONE };
+    /// What an instruction as it stands, whose result is the float `v`, makes of what is known of its operands.
+    pub(super) fn result(&self, f: &Function, inst: Inst, v: Value) -> Facts {
         let (ty, data) = (f.ty(v), &f.insts[inst]);
-        if !ty.kind().is_float() {
-            return Facts::NONE;
-        }
         let args = f.args(inst);
         let of = |i: usize| args.get(i).map_or(Facts::NONE, |&a| self.of(a));
         let from = args.first().map_or(ty, |&a| f.ty(a)).kind();

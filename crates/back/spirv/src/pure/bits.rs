@@ -50,6 +50,11 @@ impl Unit {
 
     pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
         let s = self.amount(ty, s);
+        self.shift_by(op, ty, a, s)
+    }
+
+    /// [`Unit::shift`] by an amount below the width.
+    pub(crate) fn shift_by(&mut self, op: S, ty: Type, a: Id, s: Id) -> Id {
         match op {
             S::ShiftRightArithmetic => self.signed_op(op, ty, a, s),
             _ => self.op(op, ty, &[a, s]),

@@ -16,6 +16,7 @@ use object::LittleEndian;
 use object::elf::{ELFDATA2LSB, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::read::{SectionIndex, SymbolIndex};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// ELF's number for NVIDIA GPUs.
@@ -196,6 +197,10 @@ pub(super) struct Sections<'a> {
     pub(super) names: Vec<&'a [u8]>,
     /// By section: whether relocations write to it.
     relocated: Vec<bool>,
+    /// The first section of a name.
+    by_name: FxHashMap<&'a [u8], &'a Section>,
+    /// Constant banks above 0, of a kernel or of all, and whether relocations write to them.
+    banks: Vec<(u32, Option<&'a [u8]>, &'a Section, bool)>,
     /// The info of all kernels.
     info: &'a [u8],
 }
@@ -206,8 +211,15 @@ impl<'a> Sections<'a> {
         if table.len() > MAX_SECTIONS {
             return Err(ContainerError::Malformed { offset: 0, what: "number of sections" });
         }
-        let mut sections =
-            Sections { bytes, table, names: Vec::new(), relocated: vec![false; table.len()], info: &[] };
+        let mut sections = Sections {
+            bytes,
+            table,
+            names: Vec::new(),
+            relocated: vec![false; table.len()],
+            by_name: FxHashMap::default(),
+            banks: Vec::new(),
+            info: &[],
+        };
         if let Ok(strings) =
             sections.table.section(SectionIndex(header.shstrndx(LittleEndian, bytes)? as usize))
         {
@@ -215,6 +227,11 @@ impl<'a> Sections<'a> {
             let names = sections.table.iter().map(|s| text(strings, s.sh_name(LittleEndian)));
             sections.names = names.collect();
         }
+        let mut by_name = FxHashMap::default();
+        for (name, section) in sections.named() {
+            by_name.entry(name).or_insert(section);
+        }
+        sections.by_name = by_name;
         if let Some(info) = sections.find(".nv.info", b"") {
             sections.info = sections.data(info)?;
         }
@@ -225,6 +242,11 @@ impl<'a> Sections<'a> {
                 *target = true;
             }
         }
+        let bank = |(name, section, relocated)| {
+            let (bank, owner) = bank_section(name)?;
+            (bank != 0).then_some((bank, owner, section, relocated))
+        };
+        sections.banks = sections.numbered().filter_map(bank).collect();
         Ok(sections)
     }
 
@@ -264,16 +286,14 @@ impl<'a> Sections<'a> {
 
     /// The section called `prefix` and `name`.
     fn find(&self, prefix: &str, name: &[u8]) -> Option<&'a Section> {
-        let is_it = |n: &[u8]| n.strip_prefix(prefix.as_bytes()) == Some(name);
-        self.named().find(|(n, _)| is_it(n)).map(|(_, section)| section)
+        self.by_name.get([prefix.as_bytes(), name].concat().as_slice()).copied()
     }
 
     /// The constant banks above 0 of a kernel.
     fn banks(&self, kernel: &[u8]) -> Result<Vec<Bank<'a>>, ContainerError> {
         let mut banks = Vec::new();
-        for (name, section, relocated) in self.numbered() {
-            let Some((bank, owner)) = bank_section(name) else { continue };
-            if bank != 0 && owner.is_none_or(|owner| owner == kernel) {
+        for &(bank, owner, section, relocated) in &self.banks {
+            if owner.is_none_or(|owner| owner == kernel) {
                 banks.push(Bank { bank, data: self.data(section)?, relocated });
             }
         }
@@ -292,7 +312,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Most kernels read: each is looked up among all sections.
+/// Most kernels read: each is looked up among all banks.
 const MAX_KERNELS: usize = 1024;
 /// Most sections of a file.
 const MAX_SECTIONS: usize = 1 << 14;

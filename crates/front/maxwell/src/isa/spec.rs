@@ -299,9 +299,6 @@ pub type PartChoice = (&'static str, Part);
 /// The size of what F2F and F2I convert: 2, 4 or 8 bytes from 1.
 pub(super) const SOURCE_SIZE: Field = f(10, 2);
 
-/// No bit.
-const NONE: u8 = 255;
-
 /// An operand of a form.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandSpec {
@@ -311,11 +308,12 @@ pub struct OperandSpec {
     pub kind: Kind,
     /// How it is printed.
     pub style: Style,
-    neg: u8,
+    /// The bit that negates it, as a mask; 0 if there is none, as of the others.
+    neg: u64,
     /// Set together with `neg`, the two mean something else.
-    neg_unless: u8,
-    abs: u8,
-    inv: u8,
+    neg_unless: u64,
+    abs: u64,
+    inv: u64,
     /// The part's bits, what chooses the list, and the lists.
     part: Option<(Field, Field, &'static [&'static [PartChoice]])>,
     /// It is there only if this field has this value, or has it not.
@@ -329,10 +327,10 @@ pub(super) const fn o(role: Role, kind: Kind) -> OperandSpec {
         role,
         kind,
         style: Style::Plain,
-        neg: NONE,
-        neg_unless: NONE,
-        abs: NONE,
-        inv: NONE,
+        neg: 0,
+        neg_unless: 0,
+        abs: 0,
+        inv: 0,
         part: None,
         present: None,
         hidden: None,
@@ -347,22 +345,22 @@ pub(super) const fn text(which: Mod) -> OperandSpec {
 impl OperandSpec {
     /// Negated by this bit.
     pub(super) const fn neg(self, bit: u8) -> OperandSpec {
-        OperandSpec { neg: bit, ..self }
+        OperandSpec { neg: 1 << bit, ..self }
     }
 
     /// But not with this one.
     pub(super) const fn unless(self, bit: u8) -> OperandSpec {
-        OperandSpec { neg_unless: bit, ..self }
+        OperandSpec { neg_unless: 1 << bit, ..self }
     }
 
     /// Made positive by this bit.
     pub(super) const fn abs(self, bit: u8) -> OperandSpec {
-        OperandSpec { abs: bit, ..self }
+        OperandSpec { abs: 1 << bit, ..self }
     }
 
     /// Inverted by this bit.
     pub(super) const fn inv(self, bit: u8) -> OperandSpec {
-        OperandSpec { inv: bit, ..self }
+        OperandSpec { inv: 1 << bit, ..self }
     }
 
     /// A part of it, by this field.
@@ -554,9 +552,13 @@ pub(crate) fn extract(form: &Form, spec: &OperandSpec, inst: &Inst) -> Option<Op
     Some(Operand {
         role: spec.role,
         value,
-        neg: bit(word, spec.neg) && !bit(word, spec.neg_unless),
-        abs: bit(word, spec.abs),
-        inv: bit(word, spec.inv),
-        part: spec.part_choice(word).map_or(Part::Full, |c| c.1),
+        neg: word & spec.neg != 0 && word & spec.neg_unless == 0,
+        abs: word & spec.abs != 0,
+        inv: word & spec.inv != 0,
+        part: if spec.part.is_some() {
+            spec.part_choice(word).map_or(Part::Full, |c| c.1)
+        } else {
+            Part::Full
+        },
     })
 }

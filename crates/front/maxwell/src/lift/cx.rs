@@ -4,6 +4,7 @@ use super::Unsupported;
 use super::handle::Bound;
 use super::interface::Io;
 use super::layout::{BANK_SIZE, bank_binding};
+use super::pending::Pending;
 use super::product::Piece;
 use super::regs::{Flag, FlagSet, Regs};
 use super::value::Numbers;
@@ -46,10 +47,12 @@ pub(super) struct Cx<'a> {
     pub numbers: Numbers,
     /// What the block under the cursor has already.
     pub known: Known,
-    /// Flags that the program reads.
+    /// Flags that are read after the instruction at hand.
     pub flags_read: FlagSet,
     /// Values that are parts of a product of words.
     pub pieces: FxHashMap<Value, Piece>,
+    /// Those that are not computed yet.
+    pub pending: Vec<Pending>,
     pub global: Option<Resource>,
     pub io: Io<'a>,
     pub bound: Bound,
@@ -81,6 +84,7 @@ impl Cx<'_> {
 
     /// Register `n` as a scalar of 32 bits; zero for RZ.
     fn reg_as(&mut self, n: u8, ty: Type) -> Value {
+        self.settle(n);
         match self.regs.general(self.b.func, n) {
             Some(slot) => self.b.slot_get_as(slot, ty),
             None => {
@@ -93,6 +97,10 @@ impl Cx<'_> {
     /// Writes register `n` where the guard holds: 32 bits, of which singles are kept as what they are in the block.
     pub fn set_reg(&mut self, n: u8, v: Value) {
         let v = if self.b.func.ty(v) == Type::F32 { v } else { self.cast(v, Type::I32) };
+        match self.guard {
+            Some(_) => self.settle(n),
+            None => self.forget(n),
+        }
         if let Some(slot) = self.regs.general(self.b.func, n) {
             let v = self.guarded(slot, v);
             self.b.slot_set(slot, v);
@@ -181,7 +189,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Writes Z and S by a result, and the other flags, as far as the program reads them.
+    /// Writes Z and S by a result, and the other flags, as far as they are read.
     pub fn set_flags(
         &mut self,
         result: Value,
@@ -195,7 +203,7 @@ impl Cx<'_> {
         self.set_flag_by(Flag::Overflow, overflow);
     }
 
-    /// Writes a flag if the program reads it anywhere.
+    /// Writes a flag if it is read before it is written again.
     pub fn set_flag_by(&mut self, flag: Flag, v: impl FnOnce(&mut Self) -> Value) {
         if self.flags_read.has(flag) {
             let v = v(self);

@@ -1,7 +1,9 @@
 //! Blocks from the explored control flow: runs of nodes become blocks, ways out become edges.
 
 use super::cx::Cx;
+use super::flags::LiveFlags;
 use super::insts::needs_branch;
+use super::pending::stays_in_block;
 use super::warp::quad_exchange;
 use super::{LiftError, Unsupported};
 use crate::flow::{Exit, Flow, Kind, Node, Target, is_flow};
@@ -11,9 +13,19 @@ use crate::sph::Stage;
 use xenoglot_ir::imm::Scope;
 use xenoglot_ir::{Block, NO_GUEST, Op, Value};
 
+/// What many blocks are lifted to, so that their lists need not grow.
+const INSTS_PER_BLOCK: usize = 24;
+
+/// What a branch goes by: a negated predicate leads the other way, which takes no instruction.
+struct Cond {
+    value: Value,
+    not: bool,
+}
+
 struct Emitter<'c, 'f> {
     cx: &'c mut Cx<'f>,
     flow: &'c Flow,
+    flags: LiveFlags,
     blocks: Vec<Option<Block>>,
     pending: Vec<u32>,
     end: Option<Block>,
@@ -26,8 +38,17 @@ struct Emitter<'c, 'f> {
 /// anywhere.
 pub(super) fn emit(cx: &mut Cx, flow: &Flow) -> Result<bool, LiftError> {
     let blocks = vec![None; flow.nodes.len()];
-    let mut e =
-        Emitter { cx, flow, blocks, pending: Vec::new(), end: None, pops: Default::default(), open: None };
+    cx.b.func.guest_code.reserve(flow.nodes.len());
+    let mut e = Emitter {
+        cx,
+        flow,
+        flags: LiveFlags::new(flow),
+        blocks,
+        pending: Vec::new(),
+        end: None,
+        pops: Default::default(),
+        open: None,
+    };
     let first = e.block(Target::Node(0));
     e.cx.b.jump(first, &[]);
     e.run_pending()?;
@@ -62,6 +83,7 @@ impl Emitter<'_, '_> {
         while let Some(id) = self.pending.pop() {
             let block = self.block(Target::Node(id));
             self.cx.b.switch_to(block);
+            self.cx.b.func.blocks[block].insts.reserve(INSTS_PER_BLOCK);
             self.run(id)?;
         }
         Ok(())
@@ -73,6 +95,7 @@ impl Emitter<'_, '_> {
         loop {
             let node = &flow.nodes[id as usize];
             self.cx.b.begin_guest(node.inst.address);
+            self.cx.flags_read = self.flags.after(id);
             match self.node(node) {
                 Ok(Some(next)) => id = next,
                 Ok(None) => return Ok(()),
@@ -99,6 +122,7 @@ impl Emitter<'_, '_> {
         {
             return Ok(Some(next));
         }
+        self.cx.settle_all();
         self.close();
         if std::mem::take(&mut self.cx.io.wait) {
             self.cx.barrier(Scope::Workgroup, true);
@@ -111,7 +135,7 @@ impl Emitter<'_, '_> {
             Exit::If(yes, no) => {
                 let (yes, no) = (self.block(*yes), self.block(*no));
                 match self.condition(inst)? {
-                    Some(cond) => self.cx.b.branch(cond, (yes, &[]), (no, &[])),
+                    Some(cond) => self.branch(cond, yes, no),
                     None => self.cx.b.jump(yes, &[]),
                 }
             }
@@ -139,16 +163,19 @@ impl Emitter<'_, '_> {
             self.close();
         }
         if self.open.is_none() {
-            let guard = self.cx.guard_value(inst.guard);
-            match guard {
-                Some(guard) if needs_branch(inst) && !is_exchange => {
-                    let (then, join) = (self.cx.b.func.add_block(), self.cx.b.func.add_block());
-                    self.cx.b.branch(guard, (then, &[]), (join, &[]));
-                    self.cx.b.switch_to(then);
-                    self.open = Some((inst.guard, join));
-                }
-                guard => self.cx.guard = guard,
+            if needs_branch(inst) && !is_exchange && !inst.guard.is_always() {
+                self.cx.settle_all();
+                let (then, join) = (self.cx.b.func.add_block(), self.cx.b.func.add_block());
+                let cond = Cond { value: self.cx.pred(inst.guard.pred), not: inst.guard.not };
+                self.branch(cond, then, join);
+                self.cx.b.switch_to(then);
+                self.open = Some((inst.guard, join));
+            } else {
+                self.cx.guard = self.cx.guard_value(inst.guard);
             }
+        }
+        if !stays_in_block(inst.op) {
+            self.cx.settle_all();
         }
         let result = self.cx.lift(inst);
         self.cx.guard = None;
@@ -161,22 +188,31 @@ impl Emitter<'_, '_> {
     /// Ends the block of a guard.
     fn close(&mut self) {
         if let Some((_, join)) = self.open.take() {
+            self.cx.settle_all();
             self.cx.b.jump(join, &[]);
             self.cx.b.switch_to(join);
         }
     }
 
     /// Guard and condition-code test together; none if they always hold.
-    fn condition(&mut self, inst: &Inst) -> Result<Option<Value>, Unsupported> {
-        let guard = self.cx.guard_value(inst.guard);
+    fn condition(&mut self, inst: &Inst) -> Result<Option<Cond>, Unsupported> {
         if inst.operand(Role::Cc).is_none() {
-            return Ok(guard);
+            let Guard { pred, not } = inst.guard;
+            return Ok((!inst.guard.is_always()).then(|| Cond { value: self.cx.pred(pred), not }));
         }
+        let guard = self.cx.guard_value(inst.guard);
         let test = self.cx.cc_operand(inst)?;
-        Ok(Some(match guard {
+        let value = match guard {
             Some(guard) => self.cx.op(Op::And, &[guard, test]),
             None => test,
-        }))
+        };
+        Ok(Some(Cond { value, not: false }))
+    }
+
+    /// Ends the block: to `yes` where a condition holds, else to `no`.
+    fn branch(&mut self, cond: Cond, yes: Block, no: Block) {
+        let (first, second) = if cond.not { (no, yes) } else { (yes, no) };
+        self.cx.b.branch(cond.value, (first, &[]), (second, &[]));
     }
 
     fn table(&mut self, inst: &Inst, cases: &[(u32, Target)], otherwise: Target) -> Result<(), Unsupported> {
@@ -189,7 +225,7 @@ impl Emitter<'_, '_> {
         if let Some(cond) = cond {
             let otherwise = self.block(otherwise);
             let taken = self.cx.b.func.add_block();
-            self.cx.b.branch(cond, (taken, &[]), (otherwise, &[]));
+            self.branch(cond, taken, otherwise);
             self.cx.b.switch_to(taken);
         }
         self.cx.b.switch(value, &edges, (end, &[]));

@@ -31,13 +31,18 @@ impl Cx<'_> {
             sum
         };
         if cc {
-            self.set_flags(
-                result,
-                |cx| cx.op(Op::IaddCarryOut, &args),
-                |cx| cx.op(Op::IaddOverflowOut, &args),
-            );
+            self.set_flags(result, |cx| cx.carry_out(sum, args), |cx| cx.op(Op::IaddOverflowOut, &args));
         }
         result
+    }
+
+    /// Whether `a + b + carry`, which is `sum`, does not fit.
+    pub fn carry_out(&mut self, sum: Value, [a, b, carry]: [Value; 3]) -> Value {
+        match self.known_number(carry) {
+            Some(0) => self.op(Op::IcmpUlt, &[sum, a]),
+            Some(_) => self.op(Op::IcmpUle, &[sum, a]),
+            None => self.op(Op::IaddCarryOut, &[a, b, carry]),
+        }
     }
 
     /// The sum of two operands that may be negated: as `a + !b + 1`, so that C says "no borrow"; with `.X` the carry
@@ -84,16 +89,16 @@ impl Cx<'_> {
         if shift == Iadd3Shift::None && keeps_carry {
             return self.extended_sum3(inst);
         }
+        if shift == Iadd3Shift::Rs && !keeps_carry {
+            let [a, b, c] = [operand(inst, Role::A)?, operand(inst, Role::B)?, operand(inst, Role::C)?];
+            if let Some(v) = self.completed_high([&a, &b, &c])? {
+                return self.set_dst(inst, v);
+            }
+        }
         let [a, b, c] = [Role::A, Role::B, Role::C].map(|role| self.int(inst, role));
         let (a, b, c) = (a?, b?, c?);
         if shift == Iadd3Shift::None {
             let v = self.op(Op::Iadd3, &[a, b, c]);
-            return self.set_dst(inst, v);
-        }
-        if shift == Iadd3Shift::Rs
-            && !keeps_carry
-            && let Some(v) = self.completed_high(a, b, c)
-        {
             return self.set_dst(inst, v);
         }
         let (none, half) = (self.truth(false), self.number(16));
@@ -101,7 +106,7 @@ impl Cx<'_> {
         let first = if shift == Iadd3Shift::Ls {
             self.op(Op::Shl, &[first, half])
         } else {
-            let carry = self.op(Op::IaddCarryOut, &[a, b, none]);
+            let carry = self.carry_out(first, [a, b, none]);
             let high = self.convert(Op::Zext, carry, Type::I32);
             self.op(Op::FunnelR, &[high, first, half])
         };
@@ -136,7 +141,8 @@ impl Cx<'_> {
         let second = [self.op(Op::IaddCarry, &first), c, other];
         let v = self.op(Op::IaddCarry, &second);
         if inst.has(Mod::Cc) {
-            let carries = |cx: &mut Self| [&first, &second].map(|args| cx.op(Op::IaddCarryOut, args));
+            let sums = [(second[0], first), (v, second)];
+            let carries = |cx: &mut Self| sums.map(|(sum, args)| cx.carry_out(sum, args));
             let any = |cx: &mut Self| {
                 let carries = carries(cx);
                 cx.op(Op::Or, &carries)

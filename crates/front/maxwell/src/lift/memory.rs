@@ -101,8 +101,9 @@ impl Cx<'_> {
         }
         let [low, high] = [delta, delta >> 32].map(|word| self.number(word as u32));
         let no = self.truth(false);
-        let carry = self.op(Op::IaddCarryOut, &[address.low, low, no]);
-        [self.op(Op::Iadd, &[address.low, low]), self.op(Op::IaddCarry, &[address.high, high, carry])]
+        let sum = self.op(Op::Iadd, &[address.low, low]);
+        let carry = self.carry_out(sum, [address.low, low, no]);
+        [sum, self.op(Op::IaddCarry, &[address.high, high, carry])]
     }
 
     /// The offset of a global address in its buffer.

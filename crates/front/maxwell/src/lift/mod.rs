@@ -16,6 +16,7 @@ mod compute_stage;
 mod convert;
 mod cubes;
 mod cx;
+mod flags;
 mod float;
 mod fragment;
 mod gradients;
@@ -30,6 +31,7 @@ mod layers;
 pub mod layout;
 mod memory;
 mod mul;
+mod pending;
 mod perspective;
 mod product;
 mod regs;
@@ -240,8 +242,9 @@ pub fn lift_compute_on(
         banks: [None; layout::BANKS as usize],
         numbers: Numbers::new(entry),
         known: Default::default(),
-        flags_read: FlagSet::read_by_any(flow.nodes.iter().map(|n| &n.inst)),
+        flags_read: FlagSet::default(),
         pieces: Default::default(),
+        pending: Vec::new(),
         global: None,
         io: Io::new(gpu, None),
         bound: Default::default(),

@@ -1,7 +1,7 @@
 //! Integer products.
 
-use super::cx::{Cx, Lift, operand};
-use super::product::Halves;
+use super::cx::{Cx, Lift, dst, operand};
+use super::product::{Halves, Shape};
 use super::regs::Flag;
 use crate::inst::{Inst, Part, Role};
 use crate::modifier::{MadFormat, Mod, XmadMode};
@@ -81,46 +81,78 @@ impl Cx<'_> {
             values.push(if bits == 32 { v } else { self.field(v, at, bits, signed) });
         }
         let product = self.op(Op::Imul, &values[..2]);
-        let v = self.extended_sum(inst, product, values[2]);
+        let v = self.extended_sum((inst.has(Mod::X), inst.has(Mod::Cc)), product, values[2]);
         self.set_dst(inst, v)
     }
 
-    /// `a + b` with `.X` and `.CC` of the instruction.
-    fn extended_sum(&mut self, inst: &Inst, a: Value, b: Value) -> Value {
-        if !inst.has(Mod::X) && !inst.has(Mod::Cc) {
+    /// `a + b` with `.X` and `.CC` as they are set.
+    fn extended_sum(&mut self, (x, cc): (bool, bool), a: Value, b: Value) -> Value {
+        if !x && !cc {
             return self.op(Op::Iadd, &[a, b]);
         }
-        let carry = if inst.has(Mod::X) { self.flag(Flag::Carry) } else { self.truth(false) };
-        let v = self.op(Op::IaddCarry, &[a, b, carry]);
-        if inst.has(Mod::Cc) {
+        let carry = if x { self.flag(Flag::Carry) } else { self.truth(false) };
+        let v = match self.known_number(carry) {
+            Some(0) => self.op(Op::Iadd, &[a, b]),
+            _ => self.op(Op::IaddCarry, &[a, b, carry]),
+        };
+        if cc {
             let args = [a, b, carry];
-            self.set_flags(v, |cx| cx.op(Op::IaddCarryOut, &args), |cx| cx.op(Op::IaddOverflowOut, &args));
+            self.set_flags(v, |cx| cx.carry_out(v, args), |cx| cx.op(Op::IaddOverflowOut, &args));
         }
         v
     }
 
     /// XMAD: a product of halves plus an addend.
     pub fn xmad(&mut self, inst: &Inst) -> Lift<()> {
-        let (oa, ob) = (operand(inst, Role::A)?, operand(inst, Role::B)?);
-        let (word_a, word_b, c) = (self.raw(&oa)?, self.raw(&ob)?, self.int(inst, Role::C)?);
-        let mode: XmadMode = inst.get(Mod::XmadMode)?;
-        let signs = (inst.has(Mod::SignedA), inst.has(Mod::SignedB));
-        let (shifted, merged) = (inst.has(Mod::Psl), inst.has(Mod::Mrg));
-        let carries = inst.has(Mod::X) || inst.has(Mod::Cc);
-        let (a, b) = ((word_a, oa.part), (word_b, ob.part));
-        let halves = Halves { a, b, c, mode, signs, shifted, merged, carries };
-        if let Some(v) = self.completed(halves) {
+        let [oa, ob, oc] = [operand(inst, Role::A)?, operand(inst, Role::B)?, operand(inst, Role::C)?];
+        let shape = Shape {
+            parts: (oa.part, ob.part),
+            mode: inst.get(Mod::XmadMode)?,
+            signs: (inst.has(Mod::SignedA), inst.has(Mod::SignedB)),
+            shifted: inst.has(Mod::Psl),
+            merged: inst.has(Mod::Mrg),
+            carries: inst.has(Mod::X) || inst.has(Mod::Cc),
+        };
+        if let Some(v) = self.completed(&shape, [&oa, &ob, &oc])? {
             return self.set_dst(inst, v);
         }
-        let a = self.half(word_a, oa.part, signs.0);
-        let b = self.half(word_b, ob.part, signs.1);
+        let (a, b) = (self.raw(&oa)?, self.raw(&ob)?);
+        // The upper parts of a product use its lowest one, which need not be computed for that.
+        let low = match shape.mode {
+            XmadMode::Chi => self.pending_low(&oc, a, b),
+            _ => None,
+        };
+        let c = match low {
+            Some(_) => self.zero(),
+            None => self.int(inst, Role::C)?,
+        };
+        let halves = Halves { shape, a, b, c };
+        match self.part_of_product(halves, low) {
+            Some(piece) if self.guard.is_none() => self.postpone(dst(inst)?, halves, low, piece),
+            _ => {
+                let v = self.xmad_value(halves, inst.has(Mod::X), inst.has(Mod::Cc));
+                self.set_dst(inst, v)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an XMAD computes.
+    pub fn xmad_value(
+        &mut self,
+        Halves { shape, a: word_a, b: word_b, c }: Halves,
+        x: bool,
+        cc: bool,
+    ) -> Value {
+        let a = self.half(word_a, shape.parts.0, shape.signs.0);
+        let b = self.half(word_b, shape.parts.1, shape.signs.1);
         let mut product = self.op(Op::Imul, &[a, b]);
         let half = self.number(16);
         let low = self.number(0xffff);
-        if shifted {
+        if shape.shifted {
             product = self.op(Op::Shl, &[product, half]);
         }
-        let addend = match mode {
+        let addend = match shape.mode {
             XmadMode::Full => c,
             XmadMode::Clo => self.op(Op::And, &[c, low]),
             XmadMode::Chi => self.op(Op::Ushr, &[c, half]),
@@ -133,21 +165,17 @@ impl Cx<'_> {
                 self.signed_correction(c, b, word_a)
             }
         };
-        let mut v = match carries {
-            true => self.extended_sum(inst, product, addend),
-            false => self.op(Op::Iadd, &[product, addend]),
-        };
-        if merged {
-            let v_low = self.op(Op::And, &[v, low]);
-            let b_high = self.op(Op::Shl, &[word_b, half]);
-            v = self.op(Op::Or, &[v_low, b_high]);
+        let v = self.extended_sum((x, cc), product, addend);
+        if !shape.merged {
+            return v;
         }
-        self.note_piece(halves, v);
-        self.set_dst(inst, v)
+        let v_low = self.op(Op::And, &[v, low]);
+        let b_high = self.op(Op::Shl, &[word_b, half]);
+        self.op(Op::Or, &[v_low, b_high])
     }
 
     /// A half of a word, which the other XMADs of a product take, too.
-    fn half(&mut self, word: Value, part: Part, signed: bool) -> Value {
+    pub fn half(&mut self, word: Value, part: Part, signed: bool) -> Value {
         let key = (word, part == Part::H1, signed);
         if let Some(&known) = self.known_here().halves.get(&key) {
             return known;

@@ -2,7 +2,7 @@
 
 use crate::flow::is_flow;
 use crate::inst::{Inst, PT, RZ, Role, Value};
-use crate::modifier::Mod;
+use crate::modifier::{CcTest, Mod};
 use crate::opcode::Opcode;
 use xenoglot_ir::{Function, Slot, Type};
 
@@ -37,12 +37,42 @@ impl FlagSet {
         FlagSet(flags.iter().fold(0, |bits, &flag| bits | 1 << flag as u8))
     }
 
+    /// Those of either.
+    pub fn union(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 | other.0)
+    }
+
+    /// Those that are not of the other.
+    pub fn without(self, other: FlagSet) -> FlagSet {
+        FlagSet(self.0 & !other.0)
+    }
+
+    /// Whether all of them are of carries.
+    pub fn is_carry(self) -> bool {
+        self.without(FlagSet::of(&[Flag::Carry, Flag::SecondCarry])) == FlagSet::default()
+    }
+
+    /// Those that a test of the condition codes looks at.
+    fn tested(test: CcTest) -> FlagSet {
+        use Flag::{Carry, Overflow, Sign, Zero};
+        match test.0 {
+            0 | 15 => FlagSet::default(),
+            2 | 7 | 8 | 13 => FlagSet::of(&[Zero, Sign]),
+            5 | 10 => FlagSet::of(&[Zero]),
+            16 | 23 => FlagSet::of(&[Overflow]),
+            17 | 22 => FlagSet::of(&[Carry]),
+            18 | 21 => FlagSet::of(&[Sign]),
+            19 | 20 => FlagSet::of(&[Zero, Carry]),
+            _ => FlagSet::ALL,
+        }
+    }
+
     /// Those that an instruction may read.
-    fn read_by(inst: &Inst) -> FlagSet {
+    pub fn read_by(inst: &Inst) -> FlagSet {
         use Opcode::*;
         let when = |reads: bool, flags: &[Flag]| if reads { FlagSet::of(flags) } else { FlagSet::default() };
         match inst.op {
-            Cset | Csetp => FlagSet::ALL,
+            Cset | Csetp => FlagSet::tested(CcTest(inst.modifier(Mod::CcTest))),
             P2r | R2p => {
                 when(inst.operand(Role::File).is_some_and(|o| o.value == Value::CcRegister), &Flag::ALL)
             }
@@ -50,14 +80,24 @@ impl FlagSet {
             Iset | Isetp => when(inst.has(Mod::X), &[Flag::Zero, Flag::Carry]),
             Lop | Lop32i | Lop3 => when(inst.has(Mod::X), &[Flag::Zero]),
             Iadd3 => when(inst.has(Mod::X), &[Flag::Carry, Flag::SecondCarry]),
-            op if is_flow(op) => when(inst.operand(Role::Cc).is_some(), &Flag::ALL),
+            op if is_flow(op) => match inst.operand(Role::Cc).map(|o| o.value) {
+                Some(Value::Cc(test)) => FlagSet::tested(test),
+                Some(_) => FlagSet::ALL,
+                None => FlagSet::default(),
+            },
             _ => when(inst.has(Mod::X), &[Flag::Carry]),
         }
     }
 
-    /// Those that any of the instructions may read.
-    pub fn read_by_any<'i>(insts: impl Iterator<Item = &'i Inst>) -> FlagSet {
-        insts.fold(FlagSet::default(), |set, inst| FlagSet(set.0 | FlagSet::read_by(inst).0))
+    /// Those that an instruction writes whatever the flags are. Not all that do are known.
+    pub fn written_by(inst: &Inst) -> FlagSet {
+        use Opcode::*;
+        match inst.op {
+            Iadd | Iadd32i | Iadd3 | Xmad if inst.guard.is_always() && inst.has(Mod::Cc) => {
+                FlagSet::ALL.union(FlagSet::of(&[Flag::SecondCarry]))
+            }
+            _ => FlagSet::default(),
+        }
     }
 }
 

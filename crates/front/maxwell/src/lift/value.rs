@@ -3,6 +3,7 @@
 
 use super::cx::Cx;
 use rustc_hash::FxHashMap;
+use xenoglot_ir::entity::packed_option::PackedOption;
 use xenoglot_ir::fold::{self, MAX_FOLD_ARGS};
 use xenoglot_ir::op::result_type;
 use xenoglot_ir::{Bits, Block, Flags, Imm, NO_GUEST, Op, Type, Value};
@@ -11,19 +12,25 @@ use xenoglot_ir::{Bits, Block, Flags, Imm, NO_GUEST, Op, Type, Value};
 pub(super) struct Numbers {
     home: Block,
     values: FxHashMap<(Type, u32), Value>,
+    /// The small integers and the truth values among them: nearly all that is asked for.
+    small: [PackedOption<Value>; SMALL],
+    truths: [PackedOption<Value>; 2],
 }
+
+const SMALL: usize = 33;
 
 impl Numbers {
     /// None yet; they will be in `home`, which dominates every block.
     pub fn new(home: Block) -> Numbers {
-        Numbers { home, values: FxHashMap::default() }
+        let small = [PackedOption::default(); SMALL];
+        Numbers { home, values: FxHashMap::default(), small, truths: Default::default() }
     }
 }
 
 impl Cx<'_> {
     /// A constant of up to 32 bits.
     fn shared_constant(&mut self, ty: Type, bits: u32) -> Value {
-        let Numbers { home, values } = &mut self.numbers;
+        let Numbers { home, values, .. } = &mut self.numbers;
         *values.entry((ty, bits)).or_insert_with(|| {
             let func = &mut *self.b.func;
             let c = func.consts.push(Bits::scalar(bits.into()));
@@ -35,8 +42,20 @@ impl Cx<'_> {
     }
 
     /// A 32-bit number.
+    #[inline]
     pub fn number(&mut self, v: u32) -> Value {
-        self.shared_constant(Type::I32, v)
+        match self.numbers.small.get(v as usize).and_then(|known| known.expand()) {
+            Some(known) => known,
+            None => self.new_number(v),
+        }
+    }
+
+    fn new_number(&mut self, v: u32) -> Value {
+        let value = self.shared_constant(Type::I32, v);
+        if let Some(known) = self.numbers.small.get_mut(v as usize) {
+            *known = value.into();
+        }
+        value
     }
 
     /// Zero.
@@ -46,14 +65,19 @@ impl Cx<'_> {
 
     /// A truth value.
     pub fn truth(&mut self, v: bool) -> Value {
-        self.shared_constant(Type::BOOL, v.into())
+        if let Some(known) = self.numbers.truths[usize::from(v)].expand() {
+            return known;
+        }
+        let value = self.shared_constant(Type::BOOL, v.into());
+        self.numbers.truths[usize::from(v)] = value.into();
+        value
     }
 
     /// The number that a value is, if it is a constant scalar of up to 32 bits.
     #[inline]
     pub fn known_number(&self, v: Value) -> Option<u32> {
-        let bits = self.b.func.const_bits(v)?;
-        matches!(self.b.func.ty(v), Type::I32 | Type::BOOL).then_some(bits.0[0] as u32)
+        let lane = self.b.func.const_lane(v)?;
+        matches!(self.b.func.ty(v), Type::I32 | Type::BOOL).then_some(lane as u32)
     }
 
     /// An op without flags.
