@@ -313,7 +313,7 @@ impl Lives {
         sets.fill(module, body);
         let mut behind = FxHashMap::default();
         for block in 0..body.blocks.len() as u32 {
-            sets.scan(body, BlockId(block), &mut |at, made, alive| {
+            sets.scan(body, BlockId(block), &mut |Point { calls, made, alive }| {
                 let web = |n: u32| webs.get(n as usize);
                 if let Some(made) = made
                     && alive.iter().any(|&n| web(n) == web(made))
@@ -321,7 +321,7 @@ impl Lives {
                 {
                     *home = Home::Array;
                 }
-                if let Some(at) = at {
+                if let Some(at) = calls {
                     behind.insert(at, alive.iter().copied().collect());
                 }
             });
@@ -342,6 +342,16 @@ fn operands(body: &Body, kind: &InstKind, f: &mut dyn FnMut(ValueId)) {
         InstKind::Return(Some(value)) => f(*value),
         _ => {}
     }
+}
+
+/// What is alive behind an instruction.
+struct Point<'a> {
+    /// Its number, if it calls something.
+    calls: Option<u32>,
+    /// The object that it makes.
+    made: Option<u32>,
+    /// Others that are alive.
+    alive: &'a [u32],
 }
 
 /// Which objects are alive where blocks end.
@@ -406,9 +416,8 @@ impl Sets<'_> {
         }
     }
 
-    /// Tells of each instruction of a block that calls something or makes an object what is alive behind it, but for what it
-    /// makes: its number if it calls something, the object, those alive.
-    fn scan(&self, body: &Body, block: BlockId, f: &mut dyn FnMut(Option<u32>, Option<u32>, &[u32])) {
+    /// Tells of each instruction of a block that calls something or makes an object what is alive behind it.
+    fn scan(&self, body: &Body, block: BlockId, f: &mut dyn FnMut(Point<'_>)) {
         let (first, insts) = body.block(block);
         let mut alive: SmallVec<[u32; 8]> = (0..self.ids.len() as u32)
             .filter(|&n| {
@@ -421,7 +430,7 @@ impl Sets<'_> {
             alive.retain(|n| Some(*n) != made);
             let calls = matches!(inst.kind, InstKind::Call { .. }).then_some(at);
             if !alive.is_empty() && (made.is_some() || calls.is_some()) {
-                f(calls, made, &alive);
+                f(Point { calls, made, alive: &alive });
             }
             operands(body, &inst.kind, &mut |id| {
                 if let Some(n) = self.place(id).map(|n| n as u32).filter(|n| !alive.contains(n)) {
