@@ -8,13 +8,18 @@ use xenoglot::dxil::{
 };
 use xenoglot_dxil::binding::checks::Faults;
 use xenoglot_dxil::binding::covering;
-use xenoglot_dxil::bitcode::Module;
+use xenoglot_dxil::bitcode::Module as Bitcode;
+use xenoglot_dxil::lift::LiftError;
 use xenoglot_interp::Interpreter;
+use xenoglot_ir::Module;
 use xenoglot_opt::pipeline::{Level, Options as OptOptions, Verify};
 use xenoglot_opt::{Context, Lacks, legalize, optimize};
 
-/// A container or bitcode: what is read has a text; it is lifted to a verified module, which each pass keeps so and which is
-/// emitted or refused, or it is refused with an error. Or a buffer of faults of descriptors.
+/// Shaders of a library that are lifted.
+const ENTRIES: usize = 4;
+
+/// A container or bitcode: what is read has a text; its shaders are lifted to verified modules, which each pass keeps so and which are
+/// emitted or refused, or they are refused with an error. Or a buffer of faults of descriptors.
 pub fn dxil(data: &[u8]) {
     if let Ok(faults) = Faults::read(data) {
         assert!(faults.faults.len() <= data.len());
@@ -25,11 +30,18 @@ pub fn dxil(data: &[u8]) {
         Err(e) => panic!("{e}"),
     }
     otherwise_bound(&module);
-    let lifted = match lift(&module, &LiftOptions::default()) {
-        Ok(lifted) => lifted.module,
-        Err(Error::DxilLift(_)) => return,
-        Err(e) => panic!("{e}"),
-    };
+    for entry in 0..ENTRIES {
+        match lift(&module, &LiftOptions { entry, ..LiftOptions::default() }) {
+            Ok(lifted) => optimised(&lifted.module),
+            Err(Error::DxilLift(LiftError::NoEntry { .. })) => return,
+            Err(Error::DxilLift(_)) => {}
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+/// Passes keep a module valid, and what comes of them is emitted or refused.
+fn optimised(lifted: &Module) {
     for level in [Level::Light, Level::Full] {
         let lacks = Lacks {
             narrow_memory: level == Level::Light,
@@ -47,7 +59,7 @@ pub fn dxil(data: &[u8]) {
 }
 
 /// Raw buffers as texels, and heaps whose descriptors are checked and whose buffers are seen through windows.
-fn otherwise_bound(module: &Module) {
+fn otherwise_bound(module: &Bitcode) {
     let texels = RegisterSpaces { raw_as_texels: true, ..RegisterSpaces::default() };
     let resources = program(module).map(|program| program.resources).unwrap_or_default();
     let checks = Some(Checks { slot: Slot { set: 3, binding: 0 }, program: 1 });
@@ -68,8 +80,16 @@ fn otherwise_bound(module: &Module) {
     }
 }
 
-/// The smaller containers of the project's vectors.
+/// The smaller containers of the project's vectors, and its libraries of nodes and hit objects.
 pub fn containers() -> Vec<Vec<u8>> {
+    const LIBRARIES: [&str; 6] = [
+        "stages-own/graph_lib",
+        "../dxil-2/stages-own/lib_hits",
+        "../dxil-2/stages/lib_ser",
+        "../dxil-2/stages/wg_broadcast_thread",
+        "../dxil-2/stages/wg_coalescing",
+        "../../crates/front/dxil/tests/containers/hit_kind",
+    ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil");
     let files = ["compute", "compute-own"].into_iter().flat_map(|part| std::fs::read_dir(folder.join(part)));
     let files = files.flatten().flatten();
@@ -78,5 +98,7 @@ pub fn containers() -> Vec<Vec<u8>> {
     paths.sort();
     let mut all: Vec<Vec<u8>> = paths.iter().filter_map(|p| std::fs::read(p).ok()).collect();
     all.retain(|bytes| bytes.len() < 1 << 12);
+    let libraries = LIBRARIES.map(|name| folder.join(name).with_extension("dxil"));
+    all.extend(libraries.iter().filter_map(|path| std::fs::read(path).ok()));
     all
 }

@@ -17,7 +17,10 @@ impl LiveFlags {
     pub fn new(flow: &Flow) -> LiveFlags {
         let reads: Vec<FlagSet> = flow.nodes.iter().map(|node| FlagSet::read_by(&node.inst)).collect();
         let any = reads.iter().fold(FlagSet::default(), |all, &flags| all.union(flags));
-        if any.is_carry() { LiveFlags::Same(any) } else { LiveFlags::Nodes(after_nodes(flow, &reads, any)) }
+        match (!any.is_carry()).then(|| after_nodes(flow, &reads, any)).flatten() {
+            Some(nodes) => LiveFlags::Nodes(nodes),
+            None => LiveFlags::Same(any),
+        }
     }
 
     /// Those that may be read after a node before they are written again.
@@ -29,13 +32,17 @@ impl LiveFlags {
     }
 }
 
-fn after_nodes(flow: &Flow, reads: &[FlagSet], any: FlagSet) -> Vec<FlagSet> {
+/// Walks over all nodes, of which programs need as many as they have loops inside each other, and one or two.
+const MOST_WALKS: usize = 16;
+
+/// Those read after each node; none if that takes too long to find.
+fn after_nodes(flow: &Flow, reads: &[FlagSet], any: FlagSet) -> Option<Vec<FlagSet>> {
     let writes: Vec<FlagSet> = flow.nodes.iter().map(|node| FlagSet::written_by(&node.inst)).collect();
     let mut before = vec![FlagSet::default(); flow.nodes.len()];
     let mut after = before.clone();
-    let mut changed = true;
-    // Most nodes come before those that control goes on to, so that few rounds are needed.
-    while std::mem::take(&mut changed) {
+    for _ in 0..MOST_WALKS {
+        let mut changed = false;
+        // Most nodes come before those that control goes on to.
         for (number, node) in flow.nodes.iter().enumerate().rev() {
             let at = |target: &Target| match target {
                 Target::Node(to) => before.get(*to as usize).copied().unwrap_or(any),
@@ -55,6 +62,9 @@ fn after_nodes(flow: &Flow, reads: &[FlagSet], any: FlagSet) -> Vec<FlagSet> {
             changed |= before[number] != new;
             before[number] = new;
         }
+        if !changed {
+            return Some(after);
+        }
     }
-    after
+    None
 }
