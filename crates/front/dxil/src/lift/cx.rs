@@ -100,7 +100,7 @@ impl<'a> Cx<'a> {
             ordered: false,
             interface,
             queries: Queries::default(),
-            hits: HitObjects::default(),
+            hits: HitObjects::new(module),
             given: None,
             native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
             square_quads: false,

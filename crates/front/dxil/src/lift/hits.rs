@@ -28,10 +28,13 @@ const MOST: usize = 32;
 const UNBOUND: u32 = 1 << 8;
 /// Bits of the sets of objects that are alive at the ends of a function's blocks.
 const MOST_BITS: usize = 1 << 26;
+/// Objects that are alive at once, those in variables of their own included.
+const MOST_ALIVE: usize = 64;
 
 /// The hit objects of a shader.
-#[derive(Default)]
 pub(super) struct HitObjects {
+    /// Whether the module has any.
+    any: bool,
     /// The array, and how many elements it has.
     array: Option<(Resource, u32)>,
     /// Variables of their own.
@@ -42,6 +45,20 @@ pub(super) struct HitObjects {
     outer: Vec<Value>,
     /// Whether some objects are made from queries.
     from_queries: bool,
+}
+
+impl HitObjects {
+    pub fn new(module: &Module) -> HitObjects {
+        let calls = |name: &[u8]| module.functions.iter().any(|f| f.name.starts_with(name));
+        HitObjects {
+            any: calls(b"dx.op.hitObject_"),
+            array: None,
+            variables: 0,
+            lives: None,
+            outer: Vec::new(),
+            from_queries: calls(b"dx.op.hitObject_FromRayQuery"),
+        }
+    }
 }
 
 /// A hit object that an operation works on.
@@ -79,6 +96,8 @@ pub(super) struct Lives {
     webs: Vec<u32>,
     /// Where webs are, by their numbers.
     homes: Vec<Home>,
+    /// Whether the function was given one of a web, by the web's number.
+    given: Vec<bool>,
     /// Those alive behind each instruction that calls something, without what it gives.
     behind: FxHashMap<u32, SmallVec<[u32; 4]>>,
 }
@@ -241,12 +260,11 @@ impl Cx<'_> {
 
     /// Fails if the operand's object may be looked at after the instruction at work, which changes it.
     pub(super) fn changes_hit(&mut self, operand: ValueId, result: Option<ValueId>) -> Lift<()> {
-        let (at, body, module) = (self.at, self.body, self.module);
+        let at = self.at;
         let lives = self.lives()?;
         let web = lives.web(operand).ok_or(UNKNOWN)?;
-        let is_same = |&id: &ValueId| lives.web(id) == Some(web) && Some(id) != result;
-        let given = lives.ids.iter().any(|id| is_same(id) && is_argument(module, body, *id));
-        match given || lives.behind(at).any(|id| is_same(&id)) {
+        let is_given = lives.given.get(web as usize) == Some(&true);
+        match is_given || lives.behind(at).any(|id| lives.web(id) == Some(web) && Some(id) != result) {
             true => Err(Stop::Unsupported("a hit object that is used as it was before its change")),
             false => Ok(()),
         }
@@ -275,18 +293,16 @@ impl Cx<'_> {
     fn lives(&mut self) -> Lift<&mut Lives> {
         if self.hits.lives.is_none() {
             self.hits.lives = Some(Lives::new(self.module, self.body)?);
-            self.hits.from_queries =
-                self.module.functions.iter().any(|f| f.name.starts_with(b"dx.op.hitObject_FromRayQuery"));
         }
         self.hits.lives.as_mut().ok_or(LiftError::Memory.into())
     }
 
     /// Works on a function that the instruction at work calls, whose objects get other places than those alive here.
     pub(super) fn beside_hits<T>(&mut self, f: impl FnOnce(&mut Self) -> Lift<T>) -> Lift<T> {
-        let outer = match self.hits.lives {
-            Some(_) => self.alive_hits()?,
-            None => Vec::new(),
-        };
+        if !self.hits.any {
+            return f(self);
+        }
+        let outer = self.alive_hits()?;
         let outer = std::mem::replace(&mut self.hits.outer, outer);
         let lives = self.hits.lives.take();
         let made = f(self);
@@ -312,8 +328,13 @@ impl Lives {
         let mut sets = Sets { ids: &ids, words, out: vec![0; words * body.blocks.len()] };
         sets.fill(module, body);
         let mut behind = FxHashMap::default();
+        let mut most = 0;
         for block in 0..body.blocks.len() as u32 {
             sets.scan(body, BlockId(block), &mut |Point { calls, made, alive }| {
+                most = most.max(alive.len());
+                if most > MOST_ALIVE {
+                    return false;
+                }
                 let web = |n: u32| webs.get(n as usize);
                 if let Some(made) = made
                     && alive.iter().any(|&n| web(n) == web(made))
@@ -324,9 +345,17 @@ impl Lives {
                 if let Some(at) = calls {
                     behind.insert(at, alive.iter().copied().collect());
                 }
+                true
             });
+            if most > MOST_ALIVE {
+                return Err(Stop::Unsupported("very many hit objects at once"));
+            }
         }
-        Ok(Lives { ids, webs, homes, behind })
+        let mut given = vec![false; ids.len()];
+        for (_, &web) in ids.iter().zip(&webs).filter(|&(&id, _)| is_argument(module, body, id)) {
+            given.get_mut(web as usize).into_iter().for_each(|given| *given = true);
+        }
+        Ok(Lives { ids, webs, homes, given, behind })
     }
 }
 
@@ -416,8 +445,9 @@ impl Sets<'_> {
         }
     }
 
-    /// Tells of each instruction of a block that calls something or makes an object what is alive behind it.
-    fn scan(&self, body: &Body, block: BlockId, f: &mut dyn FnMut(Point<'_>)) {
+    /// Tells of each instruction of a block that calls something or makes an object what is alive behind it, from the last one
+    /// until `f` has had enough.
+    fn scan(&self, body: &Body, block: BlockId, f: &mut dyn FnMut(Point<'_>) -> bool) {
         let (first, insts) = body.block(block);
         let mut alive: SmallVec<[u32; 8]> = (0..self.ids.len() as u32)
             .filter(|&n| {
@@ -429,8 +459,11 @@ impl Sets<'_> {
             let made = inst.result.and_then(|id| self.place(id)).map(|n| n as u32);
             alive.retain(|n| Some(*n) != made);
             let calls = matches!(inst.kind, InstKind::Call { .. }).then_some(at);
-            if !alive.is_empty() && (made.is_some() || calls.is_some()) {
-                f(Point { calls, made, alive: &alive });
+            if !alive.is_empty()
+                && (made.is_some() || calls.is_some())
+                && !f(Point { calls, made, alive: &alive })
+            {
+                return;
             }
             operands(body, &inst.kind, &mut |id| {
                 if let Some(n) = self.place(id).map(|n| n as u32).filter(|n| !alive.contains(n)) {
