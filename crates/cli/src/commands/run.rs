@@ -21,7 +21,7 @@ use xenoglot_pica_shader::names::Names;
 
 mod arguments;
 #[cfg(feature = "vulkan")]
-mod device;
+pub mod device;
 mod engine;
 mod guest;
 mod kernel;

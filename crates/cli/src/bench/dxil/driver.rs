@@ -1,6 +1,7 @@
 //! What a device's driver takes for shaders: each is compiled and its test run, in a worker process without the driver's own
 //! cache. The round trip to the worker and buffers are in it, which a shader that does nothing shows.
 
+use crate::commands::run::device;
 use anyhow::{Context as _, Result};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,12 +27,9 @@ impl Driver {
         // Mesa would not compile the second time (its documentation, "Environment Variables").
         let worker = WorkerCommand::this_program()?.env("MESA_SHADER_CACHE_DISABLE", "true");
         let options = IsolatedOptions { timeout: PATIENCE, ..IsolatedOptions::default() };
-        let selector = options.device.selector.clone().unwrap_or_default().to_lowercase();
-        let mut device = Isolated::new(worker, options);
-        let Ok(devices) = device.devices() else { return Ok(None) };
-        let found = devices.into_iter().filter(|d| d.name.to_lowercase().contains(&selector));
-        let found = found.min_by_key(|d| d.kind);
-        Ok(found.map(|found| Driver { device, name: found.name, repetitions: if quick { 2 } else { 7 } }))
+        let repetitions = if quick { 2 } else { 7 };
+        let found = device::select(worker, options).ok();
+        Ok(found.map(|(device, info)| Driver { device, name: info.name, repetitions }))
     }
 
     /// Milliseconds to compile each of several modules and run the test beside a container on it: the fastest of
