@@ -82,6 +82,7 @@ pub struct Args {
     shaders: Vec<PathBuf>,
     /// Other modules of these shaders, whose time in the driver is measured beside: a folder with each shader's path in it,
     /// as .spv.
+    #[cfg(feature = "vulkan")]
     #[arg(long, value_name = "FOLDER")]
     before: Option<PathBuf>,
     /// Folders of scenes for `nds` (.ndsf, .n2d) in place of those in the program.
@@ -112,8 +113,13 @@ pub fn run(args: &Args) -> Result<bool> {
                 print(args, &maxwell::run(&options)?)
             }
             Machine::Dxil => {
-                let (shaders, before) = (&args.shaders, args.before.as_deref());
-                print(args, &dxil::run(&dxil::Options { shaders, before, quick: args.quick })?)
+                let options = dxil::Options {
+                    shaders: &args.shaders,
+                    #[cfg(feature = "vulkan")]
+                    before: args.before.as_deref(),
+                    quick: args.quick,
+                };
+                print(args, &dxil::run(&options)?)
             }
         },
         What::Nds => print(args, &nds::run(&nds::Options { scenes: &args.scenes, quick: args.quick })?),

@@ -10,7 +10,9 @@ use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use std::fmt;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "vulkan")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift_bound, load, programs};
 use xenoglot::host::Language;
@@ -23,6 +25,7 @@ pub struct Options<'a> {
     /// Folders of containers.
     pub shaders: &'a [PathBuf],
     /// Other modules of the shaders for the driver: a folder with each one's path in it, as `.spv`.
+    #[cfg(feature = "vulkan")]
     pub before: Option<&'a Path>,
     /// Fewer repetitions.
     pub quick: bool,
@@ -79,6 +82,7 @@ impl Driven {
         self.before += other.before;
     }
 
+    #[cfg(feature = "vulkan")]
     fn note(&mut self, [now, before]: [Option<f64>; 2]) {
         if let Some(now) = now {
             self.shaders += 1;
